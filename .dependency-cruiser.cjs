@@ -1,0 +1,116 @@
+/** Which way imports may point. Run by `.ci/imports.mjs`, which also fails when no module was found. */
+
+/** A folder of src that may import itself, the named folders, and nothing else of src. */
+function only(name, from, allowed, comment) {
+  return { name, comment, severity: "error", from: { path: from }, to: { path: "^src/", pathNot: allowed } };
+}
+
+module.exports = {
+  forbidden: [
+    {
+      name: "no-circular",
+      comment: "Parts that import each other can be neither understood nor tested alone.",
+      severity: "error",
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: "no-unresolvable",
+      comment: "An import that leads nowhere fails only when it is run.",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+    {
+      name: "no-development-library",
+      comment: "What is published must run with the published dependencies.",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
+    },
+    only(
+      "model-imports-nothing",
+      "^src/model/",
+      ["^src/model/"],
+      "The data types are what all parts share: they may depend on none of them.",
+    ),
+    only(
+      "wire-imports-nothing",
+      "^src/api/wire/",
+      ["^src/api/wire/"],
+      "The wire types are shared with the emulator, which must not learn anything from the product.",
+    ),
+    only("dns-imports-model", "^src/dns/", ["^src/(dns|model)/"], "DNS knows names and rdata, not plans or services."),
+    only(
+      "api-imports-model",
+      "^src/api/(?!wire/)",
+      ["^src/(api|model)/"],
+      "The client carries requests; what they mean is the units' business.",
+    ),
+    only(
+      "units-are-domain-knowledge",
+      "^src/units/",
+      ["^src/(units|model|dns|api/wire)/"],
+      "A unit is handed the api; it neither plans, applies nor renders.",
+    ),
+    {
+      name: "units-never-import-each-other",
+      comment: "A network, a zone and an image must stay independent, so that each can be read and applied alone.",
+      severity: "error",
+      from: { path: "^src/units/([^/]+)/" },
+      to: { path: "^src/units/[^/]+/", pathNot: ["^src/units/$1/"] },
+    },
+    {
+      name: "units-do-not-know-the-registry",
+      comment: "A new kind is one folder and one line in the registry; the line points one way.",
+      severity: "error",
+      from: { path: "^src/units/[^/]+/" },
+      to: { path: "^src/units/registry\\.ts$" },
+    },
+    only(
+      "pipeline-parts-are-handed-their-units",
+      "^src/(manifest|live|plan|apply|render|lint)/",
+      ["^src/(model|dns)/", "^src/$1/"],
+      "The parts of the pipeline are generic: they get `units` and `api` as arguments and never import each other.",
+    ),
+    only(
+      "emulator-shares-no-code-with-the-product",
+      "^src/emulator/",
+      ["^src/emulator/", "^src/api/wire/", "^src/dns/"],
+      "An emulator that used the product's code would share its bugs, and every test against it would pass.",
+    ),
+    {
+      name: "only-cli-imports-index",
+      comment: "The library's face is for those outside; inside, it would close a circle.",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/cli/"] },
+      to: { path: "^src/index\\.ts$" },
+    },
+    {
+      name: "nothing-imports-cli",
+      comment: "What the command line can do, the library can do.",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/cli/"] },
+      to: { path: "^src/cli/" },
+    },
+    only(
+      "cli-imports-index-only",
+      "^src/cli/",
+      ["^src/cli/", "^src/index\\.ts$"],
+      "The command line uses what every user of the library can use.",
+    ),
+    {
+      name: "undici-belongs-to-api",
+      comment: "One client means one limiter, one retry budget and one place that holds the token.",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/api/"] },
+      to: { path: "node_modules/undici/" },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: "tsconfig.json" },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+    enhancedResolveOptions: { conditionNames: ["import", "node", "default", "types"], exportsFields: ["exports"] },
+  },
+};
