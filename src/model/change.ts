@@ -1,0 +1,62 @@
+/** Changes: a closed set of actions on one resource, as data. */
+
+import type { Address } from "./address.ts";
+import type { Span } from "./diagnostic.ts";
+import type { JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
+
+export type Action = "create" | "update" | "replace" | "delete" | "no-op";
+
+/**
+ * Why a change is there, beyond its action.
+ * - `adopt`: a live object without a tag gets the owner's tag.
+ * - `take-over`: another owner's tag is replaced, with consent.
+ * - `release`: the owner's tag is taken off.
+ * - `rename`: the identifying name changes, the object stays.
+ * - `prune`: it carries the owner's tag and is no longer declared.
+ * - `unfinished`: an image whose upload was never completed.
+ */
+export type ChangeLabel = "adopt" | "take-over" | "release" | "rename" | "prune" | "unfinished";
+
+export interface Change {
+  /** Unique within a plan: the address, with `[n]` where several changes share it. */
+  readonly key: string;
+  readonly address: Address;
+  /** Before a rename. */
+  readonly previousAddress: Address | null;
+  readonly unit: UnitName;
+  /** Address of the network, zone or image it belongs to. */
+  readonly root: Address;
+  readonly kind: Kind;
+  readonly action: Action;
+  readonly labels: readonly ChangeLabel[];
+  /** The live object's id; null when it is to be created. */
+  readonly id: ObjectId | null;
+  readonly before: Values | null;
+  readonly after: Values | null;
+  /** The fields that cannot be changed in place: why an action is `replace`. */
+  readonly replaceFields: readonly string[];
+  /** Set if the change must not be carried out now. Its dependents are blocked by it in turn. */
+  readonly blocked: Block | null;
+  readonly note: string | null;
+  readonly span: Span | null;
+}
+
+/** What stops a change. */
+export type Block =
+  | { readonly type: "interfaces"; readonly interfaces: readonly AttachedInterface[] }
+  | { readonly type: "kept-records"; readonly records: readonly JsonObject[] }
+  | { readonly type: "upload-in-progress"; readonly id: ObjectId }
+  | { readonly type: "upload-of-others"; readonly id: ObjectId }
+  | { readonly type: "depends"; readonly on: readonly string[] };
+
+/** A configuration profile interface that keeps a subnet from being deleted (API.md, VPCs, rules 1 and 2). */
+export interface AttachedInterface {
+  readonly subnet: Address;
+  readonly subnet_id: number;
+  readonly node_id: number;
+  readonly interface_id: number;
+  readonly active: boolean;
+  /** null when the address list could not be read. */
+  readonly config_id: number | null;
+  readonly address: string | null;
+}

@@ -1,0 +1,65 @@
+/** The desired state: what the manifests of a project say, with every name resolved and every default applied. */
+
+import type { Address } from "./address.ts";
+import type { Span } from "./diagnostic.ts";
+import type { Kind, ObjectId, UnitName } from "./resource.ts";
+
+/** One declared network, zone or image. `spec` is of the unit's own type. */
+export interface Declared<Spec = unknown> {
+  readonly unit: UnitName;
+  readonly address: Address;
+  /** What it is found by: a VPC's or image's label, a domain's lower-case ASCII name. */
+  readonly key: string;
+  /** `id:` of the manifest, where labels repeat. */
+  readonly id: ObjectId | null;
+  /** `moved_from:` of the manifest. */
+  readonly movedFrom: string | null;
+  readonly protect: boolean;
+  readonly note: string | null;
+  readonly span: Span;
+  readonly spec: Spec;
+}
+
+/** One entry of `removed:`. */
+export interface Removed {
+  readonly unit: UnitName;
+  readonly address: Address;
+  readonly key: string;
+  readonly id: ObjectId | null;
+  /** false: take the ownership tag off and forget it. */
+  readonly destroy: boolean;
+  /** Of a domain: records that must not be deleted with it. */
+  readonly ignore: readonly IgnorePattern[];
+  readonly span: Span;
+}
+
+/** Globs; an absent one matches everything. `*` matches any text, `\*` is a star. */
+export interface IgnorePattern {
+  readonly name?: string;
+  readonly type?: string;
+  readonly target?: string;
+}
+
+export type ConsentRule = "delete" | "replace" | "bulk" | "ns";
+
+/** One entry of `allow:`, or of `--allow`. */
+export interface Consent {
+  readonly rule: ConsentRule;
+  /** Address glob. */
+  readonly address: string;
+  /** ISO date (YYYY-MM-DD), the last day on which it holds. */
+  readonly until: string | null;
+  readonly reason: string | null;
+  readonly span: Span | null;
+}
+
+export interface Desired {
+  readonly owner: string | null;
+  readonly account: string | null;
+  readonly declared: readonly Declared[];
+  readonly removed: readonly Removed[];
+  readonly allow: readonly Consent[];
+}
+
+/** The kind of the object a unit is named after. */
+export const ROOT_KIND: Readonly<Record<UnitName, Kind>> = { network: "vpc", zone: "domain", image: "image" };

@@ -1,0 +1,55 @@
+/** What the product says to the service: requests, lists and their answers, without HTTP. */
+
+import type { Failure } from "./failure.ts";
+import type { Json, JsonObject } from "./resource.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+export interface ApiRequest {
+  readonly method: Method;
+  /** Segments below the base URL, not yet encoded: `["domains", "12", "records"]`. In API.md's vocabulary. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** Sent as X-Filter. */
+  readonly filter?: JsonObject;
+  readonly body?: JsonObject;
+}
+
+export type Answer = { readonly ok: true; readonly body: Json } | { readonly ok: false; readonly failure: Failure };
+
+export interface ListRequest {
+  readonly path: readonly string[];
+  /** Always applied. */
+  readonly filter?: JsonObject;
+  /** The few that are wanted of perhaps many: lets the client ask for those instead of every page. */
+  readonly wanted?: Wanted;
+}
+
+export interface Wanted {
+  readonly field: string;
+  readonly values: readonly string[];
+}
+
+export type ListAnswer =
+  | {
+      readonly ok: true;
+      readonly items: readonly JsonObject[];
+      /** How many there are in all: more than `items.length` if only the wanted were read. */
+      readonly total: number;
+    }
+  | { readonly ok: false; readonly failure: Failure };
+
+export interface UploadRequest {
+  /** The signed URL the service gave. Never logged, never sent with the token. */
+  readonly url: string;
+  /** Absolute path of the file to send. */
+  readonly file: string;
+}
+
+/** The one way to the service. Retries what may be retried; a POST whose outcome is unknown is returned as such. */
+export interface Api {
+  send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
+  /** All pages, in the service's order, every id once. */
+  list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer>;
+  upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer>;
+}

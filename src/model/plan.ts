@@ -1,0 +1,93 @@
+/** The plan: every change, the steps that carry them out, and what speaks against it. */
+
+import type { Address } from "./address.ts";
+import type { Change } from "./change.ts";
+import type { ConsentRule } from "./desired.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+import type { Kind } from "./resource.ts";
+import type { Barrier, Step } from "./step.ts";
+
+export type Goal = "apply" | "destroy";
+
+export interface Plan {
+  readonly goal: Goal;
+  readonly owner: string | null;
+  /** Sorted by address; what is already as declared is there as `no-op`. */
+  readonly changes: readonly Change[];
+  /** In an order that respects every edge; without what is blocked. */
+  readonly steps: readonly Step[];
+  readonly barriers: readonly Barrier[];
+  readonly guards: readonly Guard[];
+  /** Ownership, ambiguous identity: apply and plan end with exit code 4. */
+  readonly refusals: readonly Diagnostic[];
+  readonly gaps: readonly Gap[];
+  readonly warnings: readonly Diagnostic[];
+  /** Live resources that are neither declared nor removed. */
+  readonly leftAlone: readonly LeftAlone[];
+  /** Requests that apply will send, uploads and the first look of each wait included. */
+  readonly requestCount: number;
+}
+
+/** Something that needs consent, or can have none (`protect`, `max-changes`). */
+export interface Guard {
+  readonly rule: ConsentRule | "protect" | "max-changes";
+  readonly address: Address;
+  readonly consent: "given" | "missing" | "impossible";
+  /** `bulk`: records that go; `max-changes`: changes in the plan. */
+  readonly count: number | null;
+  /** `bulk`: records that are there; `max-changes`: the limit. */
+  readonly of: number | null;
+}
+
+/** A moment at which a name does not resolve, forced by the change itself. */
+export interface Gap {
+  /** What is without an answer: `name type` or a name. */
+  readonly what: string;
+  /** The step that ought to come first, and the one that comes before it all the same. */
+  readonly wanted: string;
+  readonly before: string;
+  readonly root: Address;
+}
+
+export interface LeftAlone {
+  readonly kind: Kind;
+  readonly count: number;
+  /** `undeclared`: nothing names it; `ignored`: an ignore pattern does; `unmanaged`: its parent's children are not managed. */
+  readonly reason: "undeclared" | "ignored" | "unmanaged";
+}
+
+/** Counts of resources, as the last line of a plan says them. */
+export interface Summary {
+  readonly add: number;
+  readonly change: number;
+  readonly destroy: number;
+  readonly blocked: number;
+}
+
+/** A replace is one to add and one to destroy; blocked changes count as blocked only. */
+export function summarise(changes: readonly Change[]): Summary {
+  const summary = { add: 0, change: 0, destroy: 0, blocked: 0 };
+  for (const change of changes) {
+    if (change.action === "no-op") continue;
+    if (change.blocked) {
+      summary.blocked += 1;
+      continue;
+    }
+    switch (change.action) {
+      case "create":
+        summary.add += 1;
+        break;
+      case "update":
+        summary.change += 1;
+        break;
+      case "delete":
+        summary.destroy += 1;
+        break;
+      case "replace":
+        summary.add += 1;
+        summary.destroy += 1;
+        break;
+    }
+  }
+  return summary;
+}

@@ -1,0 +1,45 @@
+/** The report: what an apply did, step by step and change by change. */
+
+import type { Failure } from "./failure.ts";
+import type { ObjectId } from "./resource.ts";
+
+/** Terminal states of a step. `unknown`: it may have had an effect and could not be looked up. */
+export type StepOutcome = "done" | "failed" | "skipped" | "unknown";
+
+export interface StepReport {
+  readonly step: string;
+  readonly changes: readonly string[];
+  readonly outcome: StepOutcome;
+  /** The id of what a POST made or was recognised as. */
+  readonly id: ObjectId | null;
+  /** It was found done after an unknown outcome. */
+  readonly recovered: boolean;
+  readonly failure: Failure | null;
+  /** `skipped`: the ids of the steps that failed before it; empty when the run was interrupted. */
+  readonly because: readonly string[];
+}
+
+/** `partial`: some of its steps are done. */
+export type ChangeOutcome = StepOutcome | "partial" | "blocked";
+
+export interface ChangeReport {
+  readonly key: string;
+  readonly outcome: ChangeOutcome;
+}
+
+export interface Report {
+  readonly steps: readonly StepReport[];
+  readonly changes: readonly ChangeReport[];
+  /** Resources, counted by what was done. */
+  readonly added: number;
+  readonly changed: number;
+  readonly destroyed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly unknown: number;
+  readonly blocked: number;
+  readonly requestCount: number;
+  readonly interrupted: boolean;
+  /** What this run noticed and a person should know: duplicates found, late commits. */
+  readonly surprises: readonly string[];
+}

@@ -1,0 +1,208 @@
+/** The unit: what a network, a zone and an image each tell the generic pipeline about themselves. */
+
+import type { Address } from "./address.ts";
+import type { AttachedInterface, Block, Change, ChangeLabel } from "./change.ts";
+import type { Declared, Removed } from "./desired.ts";
+import type { Diagnostic, Span } from "./diagnostic.ts";
+import type { Api } from "./exchange.ts";
+import type { Failure } from "./failure.ts";
+import type { JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
+import type { Lookup, RequestStep, Step } from "./step.ts";
+import type { LeftAlone } from "./plan.ts";
+
+/**
+ * The functions of one unit. All but `read` and `detail` are pure.
+ * Methods, not properties, so that a unit of its own types fits a list of units of unknown types.
+ */
+export interface Unit<Spec = unknown, Live = unknown> {
+  readonly name: UnitName;
+  readonly spec: UnitSpec<Spec>;
+  read(scope: Scope<Spec>, api: Api, watch: ReadWatch): Promise<ReadResult<Live>>;
+  /** Reads what only a blocked change needs to be explained. Missing rights make the message shorter, nothing else. */
+  detail?(live: Live, api: Api): Promise<Live>;
+  identify(live: Live): LiveIdentity;
+  /** Reshapes matches into pairs that plain comparison can diff: normalised, with what must be kept copied into desired. */
+  pairs(matches: readonly Match<Spec, Live>[], context: PairContext): Paired;
+  /** The steps of all changes of this unit, with the facts that order them. No-ops may be among the changes. */
+  steps(changes: readonly Change[], context: StepContext): readonly PlannedStep[];
+  /** Judges the answer of a step with `expect`: null if what follows may go on. */
+  permits(step: RequestStep, answer: JsonObject): string | null;
+  /** Did the step of this lookup already happen? */
+  recognise(lookup: Lookup, items: readonly JsonObject[]): Recognition;
+}
+
+/** How a unit appears in a manifest. */
+export interface UnitSpec<Spec = unknown> {
+  /** Its key in the manifest: `vpcs`, `domains`, `images`. */
+  readonly section: string;
+  /** The key that names it in `removed`: `vpc`, `domain`, `image`. */
+  readonly removedKey: string;
+  /** JSON Schema (draft 2020-12) of one entry of the section. */
+  readonly schema: JsonObject;
+  /** Definitions that `schema` refers to as `#/$defs/…`; joined into the published schema. */
+  readonly definitions: Readonly<Record<string, JsonObject>>;
+  /** An entry that fits the schema, expanded (variables, defaults, record sets) → declared. Problems go to `context.report`. */
+  load(entry: JsonObject, context: LoadContext): Declared<Spec> | null;
+  /** An entry of `removed` → its address and key. */
+  removed(key: string): { readonly address: Address; readonly key: string };
+  /** Files that the entry names: checked and read by the caller. */
+  files?(declared: Declared<Spec>): readonly string[];
+}
+
+export interface LoadContext {
+  readonly owner: string | null;
+  /** Seconds that the service keeps as they are, ascending, without 0; belongs to the dialect. */
+  readonly allowedSeconds: readonly number[];
+  /** Where `object` or its `key` stands in the source. */
+  span(object: object, key?: string | number): Span;
+  report(diagnostic: Diagnostic): void;
+}
+
+/** What is to be read. */
+export interface Scope<Spec = unknown> {
+  readonly declared: readonly Declared<Spec>[];
+  readonly removed: readonly Removed[];
+  /** Objects with this owner's tag matter although nothing names them. */
+  readonly owner: string | null;
+  /** Children do not matter: everything declared goes. */
+  readonly destroy: boolean;
+}
+
+export interface ReadWatch {
+  readonly signal?: AbortSignal;
+  /** Called as lists arrive: how many of how many known so far. */
+  progress?(done: number, total: number): void;
+}
+
+export type ReadResult<Live> =
+  | {
+      readonly ok: true;
+      readonly items: readonly Live[];
+      /** How many there are in the account; more than `items.length` if only the wanted were read. */
+      readonly total: number;
+    }
+  | { readonly ok: false; readonly what: string; readonly failure: Failure };
+
+export interface LiveIdentity {
+  readonly id: ObjectId;
+  readonly key: string;
+  readonly address: Address;
+  /** The owner in its tag, if it carries one. Several tags: the first in order. */
+  readonly owner: string | null;
+  /** For a list of candidates: what tells this one from others of the same key, as values. */
+  readonly shown: Values;
+}
+
+/** What is to become of one object. */
+export type Match<Spec = unknown, Live = unknown> =
+  | { readonly intent: "create"; readonly declared: Declared<Spec>; readonly removed: null; readonly live: null }
+  | { readonly intent: "manage"; readonly declared: Declared<Spec>; readonly removed: null; readonly live: Live }
+  | { readonly intent: "release"; readonly declared: null; readonly removed: Removed; readonly live: Live }
+  | {
+      readonly intent: "delete";
+      readonly declared: null;
+      readonly removed: Removed | null;
+      readonly live: Live;
+      readonly label: "prune" | null;
+    };
+
+export interface PairContext {
+  /** The owner whose tag managed objects shall carry. */
+  readonly owner: string | null;
+  /** Milliseconds since the epoch; handed in, so that planning stays pure. */
+  readonly nowMilliseconds: number;
+}
+
+export interface Paired {
+  /** Parents before their children. */
+  readonly pairs: readonly Pair[];
+  readonly leftAlone: readonly LeftAlone[];
+  readonly warnings: readonly Diagnostic[];
+}
+
+/** One resource, desired and live, ready for plain comparison. One of the two is not null. */
+export interface Pair {
+  readonly unit: UnitName;
+  readonly kind: Kind;
+  readonly root: Address;
+  readonly address: Address;
+  readonly previousAddress: Address | null;
+  /** The address of the resource it lives in: replaced and deleted together with it. */
+  readonly parent: Address | null;
+  readonly id: ObjectId | null;
+  readonly desired: Values | null;
+  readonly live: Values | null;
+  /** Fields that cannot be changed in place. */
+  readonly immutable: readonly string[];
+  /** It must be made anew even if no field differs. */
+  readonly renew: boolean;
+  readonly labels: readonly ChangeLabel[];
+  /** Stops any change that deletes or replaces it. */
+  readonly heldBy: readonly AttachedInterface[];
+  /** Stops any change of it. */
+  readonly block: Block | null;
+  readonly protect: boolean;
+  readonly note: string | null;
+  readonly span: Span | null;
+}
+
+export interface StepContext {
+  readonly owner: string | null;
+}
+
+/** A step before it is ordered: without `after`, which the order fills in. */
+export type UnorderedStep = Step extends infer S ? (S extends Step ? Omit<S, "after"> : never) : never;
+
+export interface PlannedStep {
+  readonly step: UnorderedStep;
+  readonly facts: Facts;
+}
+
+/** Data for the order. Keys and slots are opaque to it. */
+export interface Facts {
+  /** Ids of steps that must be done first (hard): beyond references, which are found by themselves. */
+  readonly requires: readonly string[];
+  /** Exclusive things it takes or frees (hard): freed before taken. */
+  readonly takes: readonly Claim[];
+  readonly frees: readonly Claim[];
+  /** What resolves once it is done, and what no longer does. */
+  readonly provides: readonly string[];
+  readonly withdraws: readonly string[];
+  /** What it makes something point at, any of the alternatives; and what it makes it stop pointing at. */
+  readonly pointsAt: readonly string[];
+  readonly releases: readonly string[];
+  /** Sets within which growth comes before shrinkage (soft). */
+  readonly grows: readonly Membership[];
+  readonly shrinks: readonly Membership[];
+}
+
+/** Two claims of one slot conflict unless both are shared. */
+export interface Claim {
+  readonly slot: string;
+  readonly exclusive: boolean;
+}
+
+export interface Membership {
+  readonly set: string;
+  /** A member of the set stays throughout, so that breaking the order leaves no gap. */
+  readonly persists: boolean;
+}
+
+export const NO_FACTS: Facts = {
+  requires: [],
+  takes: [],
+  frees: [],
+  provides: [],
+  withdraws: [],
+  pointsAt: [],
+  releases: [],
+  grows: [],
+  shrinks: [],
+};
+
+/** `useless`: it is surely ours, but cannot be finished and must be deleted before the step is repeated. */
+export type Recognition =
+  | { readonly type: "absent" }
+  | { readonly type: "found"; readonly item: JsonObject; readonly id: ObjectId }
+  | { readonly type: "useless"; readonly id: ObjectId }
+  | { readonly type: "ambiguous"; readonly ids: readonly ObjectId[] };
