@@ -1,0 +1,149 @@
+/** Carries one request to its end: waits for its turn, sends it, judges the answer, repeats it while that is safe. */
+
+import type { Answer } from "../model/exchange.ts";
+import type { Failure } from "../model/failure.ts";
+import type { ApiEvent, Clock } from "./connection.ts";
+import type { Limiter, Pass } from "./limiter.ts";
+import { retryBudget, waitBeforeRetry } from "./retry.ts";
+import type { HttpCall, HttpOutcome, Transport } from "./transport.ts";
+import type { JudgeContext, Setback, Verdict } from "./verdict.ts";
+
+export interface Delivery {
+  readonly call: HttpCall;
+  /** Path as events show it. */
+  readonly shownPath: string;
+  /** Under which its rate limit is counted; null: it does not go to the API. */
+  readonly endpoint: string | null;
+  readonly judge: (outcome: HttpOutcome, context: JudgeContext) => Verdict;
+}
+
+export interface Courier {
+  readonly requestCount: number;
+  deliver(delivery: Delivery, signal: AbortSignal | undefined): Promise<Answer>;
+}
+
+export interface CourierOptions {
+  readonly transport: Transport;
+  readonly limiter: Limiter;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly retryForSeconds: number | null;
+  readonly hide: (text: string) => string;
+  observe(event: ApiEvent): void;
+}
+
+/** What became of one request so far. */
+interface Progress {
+  attempts: number;
+  firstSetbackAt: number | null;
+  /** One attempt of unknown effect is enough. */
+  effect: "none" | "unknown";
+  place: number | null;
+}
+
+export function createCourier(options: CourierOptions): Courier {
+  const { transport, limiter, clock, observe } = options;
+  let requestCount = 0;
+  let everAnswered = false;
+
+  async function deliver(delivery: Delivery, signal: AbortSignal | undefined): Promise<Answer> {
+    const progress: Progress = { attempts: 0, firstSetbackAt: null, effect: "none", place: null };
+    for (;;) {
+      const pass = delivery.endpoint === null ? null : await limiter.enter(delivery.endpoint, progress.place, signal);
+      if (signal?.aborted) {
+        pass?.leave(null);
+        return interrupted(progress);
+      }
+      progress.place = pass?.place ?? null;
+      const verdict = await attempt(delivery, progress, pass, signal);
+      if (verdict.type === "done") return { ok: true, body: verdict.body };
+      const wait = afterSetback(delivery, progress, verdict, pass);
+      if (wait === null) return { ok: false, failure: failureOf(verdict, progress) };
+      // A throttled request waits at the gate, which keeps all others of its endpoint back as well.
+      if (!(verdict.throttled && pass)) await clock.sleep(wait, signal);
+    }
+  }
+
+  async function attempt(
+    delivery: Delivery,
+    progress: Progress,
+    pass: Pass | null,
+    signal: AbortSignal | undefined,
+  ): Promise<Verdict> {
+    const { call, shownPath } = delivery;
+    progress.attempts += 1;
+    requestCount += 1;
+    observe({ type: "sent", method: call.method, path: shownPath, attempt: progress.attempts });
+    const sentAt = clock.now();
+    const outcome = await transport.exchange(call, signal);
+    const now = clock.now();
+    pass?.leave(outcome.type === "answer" ? outcome : null);
+    if (outcome.status !== null) everAnswered = true;
+    observe({
+      type: "answered",
+      method: call.method,
+      path: shownPath,
+      status: outcome.status,
+      milliseconds: now - sentAt,
+    });
+    return delivery.judge(outcome, { method: call.method, host: new URL(call.origin).host, now, hide: options.hide });
+  }
+
+  /** Milliseconds to wait before the next attempt; null: there is none. */
+  function afterSetback(delivery: Delivery, progress: Progress, setback: Setback, pass: Pass | null): number | null {
+    if (setback.effect === "unknown") progress.effect = "unknown";
+    progress.firstSetbackAt ??= clock.now();
+    const known = setback.throttled && pass ? { ...setback, retryAfter: pass.pause() } : setback;
+    const wait = waitBeforeRetry(known, {
+      attempts: progress.attempts,
+      elapsed: clock.now() - progress.firstSetbackAt,
+      budget: retryBudget(options.retryForSeconds, everAnswered),
+      random: options.random(),
+    });
+    if (wait === null) return null;
+    observe({
+      type: "retrying",
+      method: delivery.call.method,
+      path: delivery.shownPath,
+      attempt: progress.attempts,
+      waitSeconds: wait / 1000,
+      reason: setback.message,
+      maintenance: setback.maintenance,
+    });
+    return wait;
+  }
+
+  return {
+    get requestCount() {
+      return requestCount;
+    },
+    deliver,
+  };
+}
+
+function failureOf(setback: Setback, progress: Progress): Failure {
+  return {
+    type: setback.failure,
+    effect: progress.effect,
+    status: setback.status,
+    errors: setback.errors,
+    message: setback.message,
+    maintenance: setback.maintenance,
+    attempts: progress.attempts,
+  };
+}
+
+function interrupted(progress: Progress): Answer {
+  return {
+    ok: false,
+    failure: {
+      type: "aborted",
+      effect: progress.effect,
+      status: null,
+      errors: [],
+      message: "interrupted",
+      maintenance: false,
+      attempts: progress.attempts,
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/** The API client: one connection to the service, as the rest of the product sees it. */
+
+import type { Answer, ApiRequest } from "../model/exchange.ts";
+import type { Failure } from "../model/failure.ts";
+import { checkBaseUrl } from "./base-url.ts";
+import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./client.ts";
+import { type ClientApi, type Connection, systemClock } from "./connection.ts";
+import { type Courier, createCourier, type Delivery } from "./courier.ts";
+import { errorsFromWire, fromWire, NEUTRAL_DIALECT, otherPath, toWire } from "./dialect.ts";
+import { filterHeader } from "./filter.ts";
+import { createLimiter, type Limiter } from "./limiter.ts";
+import { createLister, DEFAULT_PAGE_SIZE } from "./paginate.ts";
+import { endpointOf } from "./rate-limit.ts";
+import { shared } from "./signals.ts";
+import type { HttpCall, Transport } from "./transport.ts";
+import { uploadDelivery } from "./upload.ts";
+import { judge } from "./verdict.ts";
+
+export { type CheckedBaseUrl, checkBaseUrl } from "./base-url.ts";
+export type { ApiEvent, ClientApi, Clock, Connection } from "./connection.ts";
+export { systemClock } from "./connection.ts";
+export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
+
+/** Requests in flight at a time, unless the connection says otherwise. */
+export const DEFAULT_CONCURRENCY = 8;
+/** Shorter ones would turn words of messages into blanks, and are no secrets. */
+const MIN_REDACTED_CHARACTERS = 6;
+
+/**
+ * Opens a client. Loads undici; sends nothing yet.
+ * @throws if the base URL is not one that `checkBaseUrl` lets through
+ */
+export async function createApi(connection: Connection): Promise<ClientApi> {
+  const base = checkBaseUrl(connection.baseUrl);
+  if (!base.ok) throw new Error(base.diagnostic.summary);
+  const transport = await transportOf(connection);
+  const { limiter, courier } = gateOf(connection, transport);
+  const dialect = connection.dialect ?? NEUTRAL_DIALECT;
+  const sender = createSender({ base: new URL(base.url), token: connection.token.trim(), dialect, courier });
+  const clock = connection.clock ?? systemClock;
+  const list = createLister({ send: sender, clock, pageSize: connection.pageSize ?? DEFAULT_PAGE_SIZE });
+  return {
+    get requestCount() {
+      return courier.requestCount;
+    },
+    send: (request, signal) => sender(request, shared(signal)),
+    list: (request, signal) => list(request, shared(signal)),
+    upload: async (request, signal) => {
+      const delivery = await uploadDelivery(request);
+      return typeof delivery === "string" ? refusedHere(delivery) : courier.deliver(delivery, shared(signal));
+    },
+    limits: () => limiter.limits(),
+    close: () => transport.close(),
+  };
+}
+
+async function transportOf(connection: Connection): Promise<Transport> {
+  if (/[^\x21-\x7e]/.test(connection.token.trim())) {
+    return brokenTransport("the token holds characters that no token has, such as blanks or line breaks");
+  }
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...connection.timeouts };
+  return openTransport({ timeouts, environment: connection.environment ?? {} });
+}
+
+function gateOf(connection: Connection, transport: Transport): { limiter: Limiter; courier: Courier } {
+  const clock = connection.clock ?? systemClock;
+  const random = connection.random ?? Math.random;
+  const observe = connection.observe ?? (() => {});
+  const limiter = createLimiter({
+    concurrency: connection.concurrency ?? DEFAULT_CONCURRENCY,
+    clock,
+    random,
+    throttled: (endpoint, milliseconds, because) =>
+      observe({ type: "throttled", endpoint, waitSeconds: milliseconds / 1000, because }),
+  });
+  const retryForSeconds = connection.retryForSeconds ?? null;
+  const hide = redactor(connection.token.trim());
+  return { limiter, courier: createCourier({ transport, limiter, clock, random, retryForSeconds, hide, observe }) };
+}
+
+interface SenderOptions {
+  readonly base: URL;
+  readonly token: string;
+  readonly dialect: string;
+  readonly courier: Courier;
+}
+
+function createSender(options: SenderOptions): (request: ApiRequest, signal?: AbortSignal) => Promise<Answer> {
+  const { dialect, courier } = options;
+  /** The other path was the right one before. */
+  let moved = false;
+
+  async function sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Answer> {
+    const answer = await courier.deliver(deliveryOf(request, options), signal);
+    if (answer.ok) return { ok: true, body: fromWire(answer.body, request.path, dialect) };
+    return { ok: false, failure: { ...answer.failure, errors: errorsFromWire(answer.failure.errors, dialect) } };
+  }
+
+  return async (request, signal) => {
+    if (request.path.some((segment) => /^\.{0,2}$/.test(segment))) return refusedHere("an id is empty or made of dots");
+    const path = otherPath(request, dialect);
+    if (path === null) return sendOnce(request, signal);
+    const answer = await sendOnce(moved ? { ...request, path } : request, signal);
+    if (moved || answer.ok || answer.failure.status !== 404) return answer;
+    const other = await sendOnce({ ...request, path }, signal);
+    moved = other.ok;
+    return other;
+  };
+}
+
+function deliveryOf(request: ApiRequest, options: SenderOptions): Delivery {
+  const wire = toWire(request, options.dialect);
+  return {
+    call: callOf(wire, options.base, options.token),
+    shownPath: `/${request.path.join("/")}`,
+    endpoint: endpointOf(wire.method, wire.path),
+    judge,
+  };
+}
+
+function callOf(request: ApiRequest, base: URL, token: string): HttpCall {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(request.query ?? {})) query.set(key, String(value));
+  const search = query.size === 0 ? "" : `?${query}`;
+  return {
+    method: request.method,
+    origin: base.origin,
+    path: `${base.pathname.replace(/\/$/, "")}/${request.path.map(encodeURIComponent).join("/")}${search}`,
+    headers: {
+      accept: "application/json",
+      "user-agent": "tenon",
+      ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
+      ...(request.filter ? { "x-filter": filterHeader(request.filter) } : {}),
+      ...(request.body ? { "content-type": "application/json" } : {}),
+    },
+    content: request.body ? { type: "text", text: JSON.stringify(request.body) } : { type: "none" },
+  };
+}
+
+function redactor(token: string): (text: string) => string {
+  if (token.length < MIN_REDACTED_CHARACTERS) return (text) => text;
+  return (text) => text.replaceAll(token, "[redacted]");
+}
+
+/** What was never sent, because it could not be meant. */
+function refusedHere(message: string): Answer {
+  const failure: Failure = {
+    type: "refused",
+    effect: "none",
+    status: null,
+    errors: [],
+    message,
+    maintenance: false,
+    attempts: 0,
+  };
+  return { ok: false, failure };
+}

@@ -1,0 +1,165 @@
+/** Lists: all pages as one, read again if the list changed meanwhile, or only what is wanted of many pages. */
+
+import type { Answer, ApiRequest, ListAnswer, ListRequest } from "../model/exchange.ts";
+import type { Failure } from "../model/failure.ts";
+import type { JsonObject } from "../model/resource.ts";
+import type { Clock } from "./connection.ts";
+import { wantedFilters } from "./filter.ts";
+import { joinPages, type Page, parsePage } from "./page.ts";
+import { endingWith } from "./signals.ts";
+
+export const DEFAULT_PAGE_SIZE = 500;
+/** What every service allows (API.md: more than 100 items are split). */
+export const FALLBACK_PAGE_SIZE = 100;
+/** How often a list that changes while it is read is read in all. */
+export const MAX_LIST_READS = 3;
+export const REREAD_PAUSE_MILLISECONDS = 500;
+
+export interface ListerOptions {
+  send(request: ApiRequest, signal: AbortSignal | undefined): Promise<Answer>;
+  readonly clock: Clock;
+  readonly pageSize: number;
+}
+
+type Failed = { readonly ok: false; readonly failure: Failure };
+type PageAnswer = { readonly ok: true; readonly page: Page } | Failed;
+type PagesAnswer = { readonly ok: true; readonly pages: readonly Page[] } | Failed | "changed";
+
+export type Lister = (request: ListRequest, signal?: AbortSignal) => Promise<ListAnswer>;
+
+export function createLister(options: ListerOptions): Lister {
+  let pageSize = options.pageSize;
+
+  async function page(request: ListRequest, number: number, signal: AbortSignal | undefined): Promise<PageAnswer> {
+    const { path, filter } = request;
+    const query = { page: number, page_size: pageSize };
+    const answer = await options.send({ method: "GET", path, query, ...(filter ? { filter } : {}) }, signal);
+    if (!answer.ok) return answer;
+    const parsed = parsePage(answer.body, number);
+    return typeof parsed === "string" ? malformed(`/${path.join("/")}: ${parsed}`) : { ok: true, page: parsed };
+  }
+
+  async function firstPage(request: ListRequest, signal: AbortSignal | undefined): Promise<PageAnswer> {
+    const asked = pageSize;
+    const answer = await page(request, 1, signal);
+    if (answer.ok || asked <= FALLBACK_PAGE_SIZE || !mayBeAboutSize(answer.failure)) return answer;
+    pageSize = FALLBACK_PAGE_SIZE;
+    const again = await page(request, 1, signal);
+    // Refused all the same: the size was not the reason.
+    if (!again.ok && again.failure.status === 400) pageSize = asked;
+    return again;
+  }
+
+  /** The pages after the first, in parallel; the first failure ends them all. */
+  async function otherPages(request: ListRequest, first: Page, signal: AbortSignal | undefined): Promise<PagesAnswer> {
+    const ending = endingWith(signal);
+    let problem: Failed | "changed" | null = null;
+    const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
+    const answers = await Promise.all(
+      numbers.map(async (number) => {
+        const answer = await page(request, number, ending.signal);
+        if (answer.ok && answer.page.results === first.results && answer.page.pages === first.pages) return answer.page;
+        problem ??= answer.ok || isPastTheEnd(answer.failure) ? "changed" : answer;
+        ending.abort();
+        return null;
+      }),
+    );
+    ending.release();
+    return problem ?? { ok: true, pages: [first, ...answers.filter((answer) => answer !== null)] };
+  }
+
+  /** @param known the first page, if it was just read */
+  async function readAll(
+    request: ListRequest,
+    known: Page | null,
+    signal: AbortSignal | undefined,
+  ): Promise<ListAnswer> {
+    let first: PageAnswer = known ? { ok: true, page: known } : await firstPage(request, signal);
+    for (let reads = 1; ; reads += 1) {
+      if (!first.ok) return first;
+      const pages = await otherPages(request, first.page, signal);
+      if (pages !== "changed") {
+        if (!pages.ok) return pages;
+        const items = joinPages(pages.pages);
+        if (items !== null) return { ok: true, items, total: items.length };
+      }
+      if (reads === MAX_LIST_READS) return keptChanging(request);
+      await options.clock.sleep(REREAD_PAUSE_MILLISECONDS * reads, signal);
+      first = await firstPage(request, signal);
+    }
+  }
+
+  /** Asks for the wanted by name where that takes fewer requests than reading on; null if that did not find them all. */
+  async function readWanted(
+    request: ListRequest,
+    first: Page,
+    signal: AbortSignal | undefined,
+  ): Promise<ListAnswer | null> {
+    if (request.wanted === undefined) return null;
+    const values = unsettled(request.wanted, first.items);
+    if (values.length === 0) return { ok: true, items: first.items, total: first.results };
+    const filters = wantedFilters({ field: request.wanted.field, values }, request.filter);
+    if (filters.length >= first.pages - 1) return null;
+    const lists = await Promise.all(filters.map((filter) => readAll({ path: request.path, filter }, null, signal)));
+    const items = [...first.items];
+    const ids = new Set(items.map((item) => item["id"]));
+    for (const list of lists) {
+      // What is not filterable here can be read all the same.
+      if (!list.ok) return list.failure.status === 400 ? null : list;
+      items.push(...list.items.filter((item) => !ids.has(item["id"])));
+      for (const item of list.items) ids.add(item["id"]);
+    }
+    // A filter may compare letter by letter: what it did not find may still be there, and would be made twice.
+    const complete = missing({ field: request.wanted.field, values }, items).length === 0;
+    return complete ? { ok: true, items, total: Math.max(first.results, items.length) } : null;
+  }
+
+  return async (request, signal) => {
+    const first = await firstPage(request, signal);
+    if (!first.ok) return first;
+    if (first.page.pages > 1) {
+      const some = await readWanted(request, first.page, signal);
+      if (some !== null) return some;
+    }
+    return readAll(request, first.page, signal);
+  };
+}
+
+/** Fields whose values are unique on the service: one match is all there can be. */
+const UNIQUE_FIELDS: readonly string[] = ["id", "domain"];
+
+/** Wanted values that the first page does not settle: of a field that repeats, others may follow on later pages. */
+function unsettled(wanted: NonNullable<ListRequest["wanted"]>, items: readonly JsonObject[]): readonly string[] {
+  return UNIQUE_FIELDS.includes(wanted.field) ? missing(wanted, items) : wanted.values;
+}
+
+function missing(wanted: NonNullable<ListRequest["wanted"]>, items: readonly JsonObject[]): readonly string[] {
+  const present = new Set(items.map((item) => String(item[wanted.field] ?? "").toLowerCase()));
+  return wanted.values.filter((value) => !present.has(value.toLowerCase()));
+}
+
+/** The text for a size out of range is not known: any 400 that is not plainly about the filter may be it. */
+function mayBeAboutSize(failure: Failure): boolean {
+  return (
+    failure.type === "refused" && failure.status === 400 && !failure.errors.some((error) => error.field === "X-Filter")
+  );
+}
+
+/** The list grew shorter: the page is no longer there. */
+function isPastTheEnd(failure: Failure): boolean {
+  return failure.type === "refused" && (failure.status === 404 || failure.status === 400);
+}
+
+function malformed(message: string): Failed {
+  return failed("malformed", `an answer came that is not the list expected at ${message}`);
+}
+
+function keptChanging(request: ListRequest): Failed {
+  const path = `/${request.path.join("/")}`;
+  return failed("unavailable", `the list ${path} kept changing while it was read (${MAX_LIST_READS} times)`);
+}
+
+function failed(type: Failure["type"], message: string): Failed {
+  const failure: Failure = { type, effect: "none", status: 200, errors: [], message, maintenance: false, attempts: 1 };
+  return { ok: false, failure };
+}

@@ -1,0 +1,157 @@
+/** What is known of the rate limit of one endpoint, and whether it admits a request now. A pure state machine. */
+
+import type { Method } from "../model/exchange.ts";
+import { backoff } from "./retry.ts";
+import { retryAfterMilliseconds } from "./verdict.ts";
+
+/** A reset further away than this is not believed: a wrong header must not stop a run for days. */
+export const MAX_WINDOW_MILLISECONDS = 3_600_000;
+/** Least wait after a 429: a reset told in whole seconds may be up to one second early. */
+export const MIN_PAUSE_MILLISECONDS = 1_000;
+
+export interface Bucket {
+  readonly inFlight: number;
+  readonly limit: number | null;
+  /** Lowest number of requests left that was told for the current window; null: nothing is known. */
+  readonly remaining: number | null;
+  /** X-RateLimit-Reset as it was told: names the window. */
+  readonly window: number | null;
+  /** Milliseconds on our own clock. */
+  readonly resetAt: number;
+  /** After a 429. */
+  readonly pausedUntil: number;
+  /** 429s in a row, counted once per pause. */
+  readonly refusals: number;
+  readonly refusedAt: number;
+}
+
+export const FRESH_BUCKET: Bucket = {
+  inFlight: 0,
+  limit: null,
+  remaining: null,
+  window: null,
+  resetAt: 0,
+  pausedUntil: 0,
+  refusals: 0,
+  refusedAt: Number.NEGATIVE_INFINITY,
+};
+
+/** The answer's part that matters here. `null` where no answer came. */
+export interface Seen {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `answer`: wait for one that is in flight, it will tell. */
+export type Admission =
+  | { readonly type: "now" }
+  | { readonly type: "answer" }
+  | { readonly type: "until"; readonly time: number; readonly because: "used-up" | "refused" };
+
+/**
+ * Whether one more request may be sent. What is in flight counts as not yet told of. After a reset, and after a 429,
+ * a single request goes first and finds out how many may follow: if the reset was misjudged, that costs one 429, not
+ * as many as there are connections.
+ */
+export function admits(bucket: Bucket, now: number): Admission {
+  if (now < bucket.pausedUntil) return { type: "until", time: bucket.pausedUntil, because: "refused" };
+  if (bucket.refusals > 0 && bucket.inFlight > 0) return { type: "answer" };
+  if (bucket.remaining === null || bucket.remaining > bucket.inFlight) return { type: "now" };
+  if (bucket.inFlight > 0) return { type: "answer" };
+  return now < bucket.resetAt ? { type: "until", time: bucket.resetAt, because: "used-up" } : { type: "now" };
+}
+
+export function started(bucket: Bucket): Bucket {
+  return { ...bucket, inFlight: bucket.inFlight + 1 };
+}
+
+export interface Arrival {
+  readonly seen: Seen | null;
+  readonly sentAt: number;
+  readonly now: number;
+  readonly random: number;
+}
+
+export function ended(bucket: Bucket, arrival: Arrival): Bucket {
+  const freed = { ...bucket, inFlight: bucket.inFlight - 1 };
+  if (arrival.seen === null) return freed;
+  const told = withWindow(freed, arrival.seen, arrival.now);
+  return arrival.seen.status === 429 ? withRefusal(told, arrival.seen, arrival) : { ...told, refusals: 0 };
+}
+
+function withWindow(bucket: Bucket, seen: Seen, now: number): Bucket {
+  const remaining = number(seen.headers["x-ratelimit-remaining"]);
+  const window = number(seen.headers["x-ratelimit-reset"]);
+  const until = timeToReset(seen, now);
+  if (remaining === null || until === null) return bucket;
+  const limit = number(seen.headers["x-ratelimit-limit"]);
+  const resetAt = now + until;
+  const known = bucket.remaining !== null && now < bucket.resetAt;
+  if (known && isSameWindow(bucket, window, resetAt)) {
+    // Answers overtake each other: the lowest count is the latest. The reset is told in whole seconds, rounded up as
+    // far as anyone saw, so that the earliest estimate is the closest.
+    const least = Math.min(bucket.remaining ?? remaining, remaining);
+    return { ...bucket, limit, remaining: least, resetAt: Math.min(bucket.resetAt, resetAt) };
+  }
+  if (known && window !== null && bucket.window !== null && window < bucket.window) return bucket;
+  return { ...bucket, limit, remaining, window, resetAt };
+}
+
+function isSameWindow(bucket: Bucket, window: number | null, resetAt: number): boolean {
+  if (window !== null && bucket.window !== null) return window === bucket.window;
+  return Math.abs(resetAt - bucket.resetAt) <= 1_500;
+}
+
+/** Milliseconds. Retry-After first: it is relative and needs no agreement of clocks; else the answer's own Date helps. */
+function timeToReset(seen: Seen, now: number): number | null {
+  const relative = retryAfterMilliseconds(seen.headers["retry-after"], now);
+  const reset = number(seen.headers["x-ratelimit-reset"]);
+  const theirNow = Date.parse(seen.headers["date"] ?? "");
+  const absolute = reset === null ? null : reset * 1000 - (Number.isNaN(theirNow) ? now : theirNow);
+  const wait = relative ?? absolute;
+  return wait === null ? null : Math.min(Math.max(wait, 0), MAX_WINDOW_MILLISECONDS);
+}
+
+function withRefusal(bucket: Bucket, seen: Seen, arrival: Arrival): Bucket {
+  const { now, sentAt } = arrival;
+  // Those sent before the last refusal was known are part of it.
+  const refusals = sentAt >= bucket.refusedAt ? bucket.refusals + 1 : bucket.refusals;
+  const ordered = retryAfterMilliseconds(seen.headers["retry-after"], now);
+  const pause = Math.min(
+    Math.max(ordered ?? backoff(refusals, arrival.random), MIN_PAUSE_MILLISECONDS),
+    MAX_WINDOW_MILLISECONDS,
+  );
+  const refusedAt = refusals === bucket.refusals ? bucket.refusedAt : now;
+  return { ...bucket, refusals, refusedAt, pausedUntil: Math.max(bucket.pausedUntil, now + pause) };
+}
+
+function number(text: string | undefined): number | null {
+  return text !== undefined && /^\s*\d{1,12}\s*$/.test(text) ? Number(text) : null;
+}
+
+/**
+ * Limits are counted per endpoint: the method and the path with its ids replaced, for example `PUT /domains/*`.
+ * @param path segments, not encoded, of the path that is sent
+ */
+export function endpointOf(method: Method, path: readonly string[]): string {
+  const shape = path.map((segment, index) => {
+    const isImageId = path[0] === "images" && index === 1 && segment !== "upload";
+    return isImageId || /^\d+$/.test(segment) ? "*" : segment;
+  });
+  return `${method} /${shape.join("/")}`;
+}
+
+/** What an endpoint was last seen to say. */
+export interface SeenLimit {
+  readonly endpoint: string;
+  readonly limit: number | null;
+  readonly remaining: number;
+  /** Seconds from now; 0 if it has passed. */
+  readonly resetSeconds: number;
+}
+
+export function seenLimit(endpoint: string, bucket: Bucket, now: number): SeenLimit | null {
+  if (bucket.remaining === null) return null;
+  const resetSeconds = Math.max(0, Math.ceil((bucket.resetAt - now) / 1000));
+  return { endpoint, limit: bucket.limit, remaining: bucket.remaining, resetSeconds };
+}

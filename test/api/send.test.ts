@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { closedPort, error, failureOf, html, json, open, serve, TOKEN } from "./scripted.ts";
+
+const GET = { method: "GET", path: ["domains", "1"] } as const;
+const POST = { method: "POST", path: ["domains"], body: { domain: "example.com" } } as const;
+
+describe("a request", () => {
+  it("carries the token, JSON and an ASCII filter to the path below the base URL", async () => {
+    const server = await serve((_request, response) => json(response, 200, { id: 1 }));
+    const { api, events } = await open(`${server.baseUrl}/`);
+    const filter = { label: "Zürich \u007f 𝄞" };
+    const answer = await api.send({
+      method: "PUT",
+      path: ["images", "private/1"],
+      query: { a: "b c" },
+      filter,
+      body: { x: "ü" },
+    });
+    expect(answer).toEqual({ ok: true, body: { id: 1 } });
+    const [request] = server.requests;
+    expect(request).toMatchObject({ method: "PUT", url: "/v4/images/private%2F1?a=b+c", body: '{"x":"ü"}' });
+    expect(request?.headers.authorization).toBe(`Bearer ${TOKEN}`);
+    expect(request?.headers["content-type"]).toBe("application/json");
+    expect(request?.headers["x-filter"]).toMatch(/^[\x20-\x7e]+$/);
+    expect(JSON.parse(String(request?.headers["x-filter"]))).toEqual(filter);
+    expect(api.requestCount).toBe(1);
+    expect(JSON.stringify(events)).not.toContain(TOKEN);
+  });
+
+  it("without a token is sent without a credential", async () => {
+    const server = await serve((_request, response) => json(response, 200, {}));
+    const { api } = await open(server.baseUrl, { token: "" });
+    await api.send(GET);
+    expect(server.requests[0]?.headers.authorization).toBeUndefined();
+  });
+
+  it("with a token that cannot be a header fails without showing it", async () => {
+    const { api } = await open("http://127.0.0.1:9/v4", { token: "secret\nX-Injected: 1" });
+    const failure = failureOf(await api.send(POST));
+    expect(failure).toMatchObject({ effect: "none", attempts: 1 });
+    expect(failure.message).toContain("the token holds characters");
+    expect(JSON.stringify(failure)).not.toContain("secret");
+  });
+
+  it("never lets an id climb out of its place in the path", async () => {
+    const server = await serve((_request, response) => json(response, 200, {}));
+    const { api } = await open(server.baseUrl);
+    for (const id of ["..", ".", ""]) {
+      expect(failureOf(await api.send({ method: "GET", path: ["images", id] }))).toMatchObject({ attempts: 0 });
+    }
+    await api.send({ method: "GET", path: ["images", "../account?x#y"] });
+    expect(server.requests.map((request) => request.url)).toEqual(["/v4/images/..%2Faccount%3Fx%23y"]);
+  });
+});
+
+describe("a refusal", () => {
+  it.each([400, 401, 403, 404, 405])("%i is final, keeps the service's words and had no effect", async (status) => {
+    const server = await serve((_request, response) => error(response, status, "Because I say so.", "ttl_sec"));
+    const { api } = await open(server.baseUrl);
+    for (const request of [GET, POST]) {
+      const failure = failureOf(await api.send(request));
+      expect(failure).toMatchObject({ type: "refused", effect: "none", status, attempts: 1 });
+      expect(failure.errors).toEqual([{ reason: "Because I say so.", field: "ttl_sec" }]);
+      expect(failure.message).toMatch(/ttl_sec: Because I say so$/);
+    }
+  });
+
+  it("of a deletion because it is gone already is success", async () => {
+    const server = await serve((_request, response) => error(response, 404, "Not found"));
+    const { api } = await open(server.baseUrl);
+    expect(await api.send({ method: "DELETE", path: ["domains", "1"] })).toEqual({ ok: true, body: {} });
+  });
+
+  it("with an HTML page is no proof that a deleted object is gone", async () => {
+    const server = await serve((_request, response) => html(response, 404));
+    const { api } = await open(server.baseUrl);
+    const failure = failureOf(await api.send({ method: "DELETE", path: ["domains", "1"] }));
+    expect(failure).toMatchObject({ type: "malformed", effect: "none", status: 404 });
+    expect(failure.message).toContain("HTML page (404)");
+  });
+
+  it("that repeats the token or floods us with words is cleaned and cut", async () => {
+    const reason = `${TOKEN} ${"x".repeat(5_000_000)}`;
+    const server = await serve((_request, response) =>
+      json(response, 400, { errors: Array.from({ length: 200 }, (_, i) => ({ reason: i === 0 ? reason : "more" })) }),
+    );
+    const { api } = await open(server.baseUrl);
+    const failure = failureOf(await api.send(POST));
+    expect(failure.errors).toHaveLength(20);
+    expect(JSON.stringify(failure)).not.toContain(TOKEN);
+    expect(JSON.stringify(failure).length).toBeLessThan(5_000);
+  });
+
+  it("in another shape than API.md's is malformed", async () => {
+    const server = await serve((_request, response) => json(response, 400, { errors: "nope" }));
+    const { api } = await open(server.baseUrl);
+    expect(failureOf(await api.send(POST))).toMatchObject({
+      type: "malformed",
+      effect: "none",
+      status: 400,
+      errors: [],
+    });
+  });
+});
+
+describe("an answer that is not JSON", () => {
+  it("as an HTML page with 200 is not asked for again", async () => {
+    const server = await serve((_request, response) => html(response, 200));
+    const { api } = await open(server.baseUrl);
+    const failure = failureOf(await api.send(GET));
+    expect(failure).toMatchObject({ type: "malformed", effect: "none", attempts: 1 });
+    expect(failure.message).toContain("base URL is wrong");
+    expect(failureOf(await api.send(POST))).toMatchObject({ type: "malformed", effect: "unknown", attempts: 1 });
+  });
+
+  it("as broken JSON is asked for three times, a POST once", async () => {
+    const server = await serve((_request, response) => response.writeHead(200).end('{"id": 1'));
+    const { api } = await open(server.baseUrl);
+    expect(failureOf(await api.send(GET))).toMatchObject({ type: "malformed", attempts: 3, effect: "none" });
+    expect(failureOf(await api.send(POST))).toMatchObject({ type: "malformed", attempts: 1, effect: "unknown" });
+  });
+
+  it("as a redirect is not followed", async () => {
+    const other = await serve((_request, response) => json(response, 200, {}));
+    const server = await serve((_request, response) => response.writeHead(302, { location: other.baseUrl }).end());
+    const { api } = await open(server.baseUrl);
+    expect(failureOf(await api.send(GET)).message).toContain("a redirect (302)");
+    expect(other.requests).toEqual([]);
+  });
+});
+
+describe("nobody there", () => {
+  it("is retried for 30 seconds, a POST too, and says what was refused", async () => {
+    const port = await closedPort();
+    const { api, clock } = await open(`http://127.0.0.1:${port}/v4`);
+    const failure = failureOf(await api.send(POST));
+    expect(failure).toMatchObject({ type: "unreachable", effect: "none", status: null });
+    expect(failure.message).toBe(`127.0.0.1:${port} refuses connections (ECONNREFUSED)`);
+    expect(clock.slept.reduce((a, b) => a + b)).toBe(30_000);
+    expect(failure.attempts).toBe(clock.slept.length + 1);
+  });
+
+  it("is not retried with --retry-for 0", async () => {
+    const { api } = await open(`http://127.0.0.1:${await closedPort()}/v4`, { retryForSeconds: 0 });
+    expect(failureOf(await api.send(GET))).toMatchObject({ attempts: 1 });
+  });
+
+  it("names a host that has no address", async () => {
+    const { api } = await open("https://no-such-host.invalid/v4", { retryForSeconds: 0 });
+    const failure = failureOf(await api.send(POST));
+    expect(failure).toMatchObject({ type: "unreachable", effect: "none" });
+    expect(failure.message).toMatch(/^the name no-such-host\.invalid cannot be resolved \((ENOTFOUND|EAI_AGAIN)\)$/);
+  });
+});

@@ -1,0 +1,144 @@
+import { mkdtemp, open as openFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { failureOf, open, type Script, serve } from "./scripted.ts";
+
+let folder: string;
+let file: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tenon-upload-"));
+  file = join(folder, "golden.img.gz");
+  await writeFile(file, Buffer.alloc(300_000, "image"));
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const storage = (script: Script) => serve(script);
+const signed = (baseUrl: string): string => `${new URL(baseUrl).origin}/bucket/key?signature=SIGNED&expires=1`;
+
+describe("an upload", () => {
+  it("sends the file with its length and type, without the token", async () => {
+    const server = await storage((_request, response) => response.writeHead(204).end());
+    const { api, events } = await open(server.baseUrl);
+    expect(await api.upload({ url: signed(server.baseUrl), file })).toEqual({ ok: true, body: {} });
+    const [request] = server.requests;
+    expect(request).toMatchObject({ method: "PUT", url: "/bucket/key?signature=SIGNED&expires=1" });
+    expect(request?.headers).toMatchObject({ "content-type": "application/octet-stream", "content-length": "300000" });
+    expect(request?.headers["transfer-encoding"]).toBeUndefined();
+    expect(request?.headers.authorization).toBeUndefined();
+    expect(request?.body.length).toBe(300_000);
+    expect(JSON.stringify(events)).not.toContain("SIGNED");
+    expect(api.requestCount).toBe(1);
+  });
+
+  it("begins anew from the first byte after a 503 and after a lost connection", async () => {
+    const server = await storage((request, response, socket) => {
+      if (request.number === 1) return void response.writeHead(503).end();
+      if (request.number === 2) return void socket.destroy();
+      response.writeHead(200).end();
+    });
+    const { api } = await open(server.baseUrl);
+    expect((await api.upload({ url: signed(server.baseUrl), file })).ok).toBe(true);
+    expect(server.requests.map((request) => request.body.length)).toEqual([300_000, 300_000, 300_000]);
+  });
+
+  it("that is refused says so without the storage's words or the signed URL", async () => {
+    const server = await storage((_request, response) => response.writeHead(403).end("<Error>SIGNED</Error>"));
+    const { api } = await open(server.baseUrl);
+    const failure = failureOf(await api.upload({ url: signed(server.baseUrl), file }));
+    expect(failure).toMatchObject({ type: "refused", status: 403, effect: "none", attempts: 1 });
+    expect(JSON.stringify(failure)).not.toMatch(/SIGNED|bucket/);
+  });
+
+  it("is not sent after a redirect", async () => {
+    const other = await storage((_request, response) => response.writeHead(200).end());
+    const server = await storage((_request, response) => response.writeHead(307, { location: other.baseUrl }).end());
+    const { api } = await open(server.baseUrl);
+    expect(failureOf(await api.upload({ url: signed(server.baseUrl), file }))).toMatchObject({
+      type: "malformed",
+      status: 307,
+    });
+    expect(other.requests).toEqual([]);
+  });
+
+  it("refused before all of it was sent ends then", async () => {
+    const large = join(folder, "large.img.gz");
+    const handle = await openFile(large, "w");
+    await handle.truncate(200_000_000);
+    await handle.close();
+    let received = 0;
+    const server = createServer((incoming, response) => {
+      incoming.on("data", (chunk: Buffer) => {
+        received += chunk.length;
+      });
+      incoming.on("error", () => {});
+      response.writeHead(403, { connection: "close" }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const { api } = await open(`http://127.0.0.1:${port}/v4`, { retryForSeconds: 0 });
+    const failure = failureOf(await api.upload({ url: `http://127.0.0.1:${port}/x`, file: large }));
+    server.closeAllConnections();
+    server.close();
+    expect(failure.type).toMatch(/refused|unreachable/);
+    expect(received).toBeLessThan(200_000_000);
+  });
+
+  it("can be interrupted", async () => {
+    const controller = new AbortController();
+    const server = await storage(() => controller.abort());
+    const { api } = await open(server.baseUrl);
+    const failure = failureOf(await api.upload({ url: signed(server.baseUrl), file }, controller.signal));
+    expect(failure).toMatchObject({ type: "aborted", effect: "unknown" });
+  });
+
+  it.each([
+    ["http://storage.example/x?signature=SIGNED", "not https"],
+    ["file:///etc/passwd", "not https"],
+    ["nonsense SIGNED", "not https"],
+  ])("to %s is refused here", async (url, words) => {
+    const { api } = await open("http://127.0.0.1:9/v4");
+    const failure = failureOf(await api.upload({ url, file }));
+    expect(failure).toMatchObject({ type: "refused", effect: "none", attempts: 0 });
+    expect(failure.message).toContain(words);
+    expect(failure.message).not.toContain("SIGNED");
+  });
+
+  it("of what is not there, not a file or too large is refused here", async () => {
+    const { api } = await open("http://127.0.0.1:9/v4");
+    const url = "http://127.0.0.1:9/x";
+    const huge = join(folder, "huge.img.gz");
+    const handle = await openFile(huge, "w");
+    await handle.truncate(5 * 1024 ** 3 + 1);
+    await handle.close();
+    const message = async (path: string): Promise<string> => failureOf(await api.upload({ url, file: path })).message;
+    expect(await message(join(folder, "none"))).toMatch(/cannot be read \(ENOENT\)$/);
+    expect(await message(folder)).toMatch(/is not a file$/);
+    expect(await message(huge)).toMatch(/larger than the service takes/);
+    expect(api.requestCount).toBe(0);
+  });
+
+  it("of a file that shrinks while it is sent fails without a retry", async () => {
+    const shrinking = join(folder, "shrinking.img.gz");
+    await writeFile(shrinking, Buffer.alloc(20_000_000));
+    const handle = await openFile(shrinking, "r+");
+    const server = createServer((incoming) => {
+      incoming.on("error", () => {});
+      incoming.once("data", () => void handle.truncate(1_000).then(() => incoming.resume()));
+      incoming.pause();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const { api } = await open(`http://127.0.0.1:${port}/v4`, { retryForSeconds: 0 });
+    const uploading = api.upload({ url: `http://127.0.0.1:${port}/x`, file: shrinking });
+    await handle.truncate(1_000);
+    const failure = failureOf(await uploading);
+    server.closeAllConnections();
+    server.close();
+    await handle.close();
+    expect(failure).toMatchObject({ attempts: 1, message: "the file changed while it was being sent" });
+  });
+});
