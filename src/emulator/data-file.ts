@@ -1,0 +1,46 @@
+/** Opening a data file: an account is loaded from it, or the file is set aside and said to be. */
+
+import { existsSync } from "node:fs";
+import { readFile, rename } from "node:fs/promises";
+import { decodeFile } from "./journal-format.ts";
+import type { Store } from "./store.ts";
+
+export interface Loaded {
+  /** There was an account in the file. */
+  readonly found: boolean;
+  /** For a person. */
+  readonly notices: readonly string[];
+}
+
+/** Fills the empty store. A damaged file is kept beside under another name, and the account begins anew. */
+export async function loadDataFile(path: string, store: Store): Promise<Loaded> {
+  const bytes = await readIfThere(path);
+  if (bytes === null || bytes.length === 0) return { found: false, notices: [] };
+  const decoded = decodeFile(bytes.toString("utf8"));
+  if (!decoded.ok) {
+    const aside = freeName(path);
+    await rename(path, aside);
+    const notice = `${path} cannot be used: ${decoded.problem}. It was set aside as ${aside}, and the account begins anew.`;
+    return { found: false, notices: [notice] };
+  }
+  for (const changes of decoded.changes) store.apply(changes);
+  const notices = decoded.torn
+    ? [`The last line of ${path} was incomplete and was dropped: its request had not been answered.`]
+    : [];
+  return { found: true, notices };
+}
+
+async function readIfThere(path: string): Promise<Buffer | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+function freeName(path: string): string {
+  let number = 1;
+  while (existsSync(`${path}.damaged-${number}`)) number += 1;
+  return `${path}.damaged-${number}`;
+}

@@ -1,0 +1,102 @@
+/** Reading the fields of a request body: each gives its value, or says what is wrong with it. */
+
+import type { ApiError } from "./errors.ts";
+import { fieldError } from "./errors.ts";
+import type { JsonBody } from "./route.ts";
+
+export interface TextRule {
+  /** Characters, counted as Unicode code points. */
+  readonly min?: number;
+  readonly max: number;
+}
+
+/** Collects what is wrong with one body. An absent field reads as undefined, null as null, a wrong one as undefined with an error. */
+export class BodyReader {
+  readonly errors: ApiError[] = [];
+  readonly #body: JsonBody;
+  readonly #prefix: string;
+
+  /** @param prefix goes before each field's name, for example `subnets[0].` */
+  constructor(body: JsonBody, prefix = "") {
+    this.#body = body;
+    this.#prefix = prefix;
+  }
+
+  fail(field: string, reason: string): void {
+    this.errors.push(fieldError(this.#prefix + field, reason));
+  }
+
+  has(field: string): boolean {
+    return Object.hasOwn(this.#body, field);
+  }
+
+  raw(field: string): unknown {
+    return this.has(field) ? this.#body[field] : undefined;
+  }
+
+  /** Says so if the field is absent or null. */
+  require(field: string): boolean {
+    const value = this.raw(field);
+    if (value !== undefined && value !== null) return true;
+    this.fail(field, `${field} is required`);
+    return false;
+  }
+
+  text(field: string, rule: TextRule): string | null | undefined {
+    const value = this.raw(field);
+    if (value === undefined || value === null) return value;
+    if (typeof value !== "string") return this.#wrong(field, "Must be a string");
+    // Counting code points of a huge text is only worth it near the limit.
+    const length = value.length > 2 * rule.max ? value.length : [...value].length;
+    const min = rule.min ?? 0;
+    if (length >= min && length <= rule.max) return value;
+    return this.#wrong(
+      field,
+      min > 0 ? `Length must be ${min}-${rule.max} characters` : `Length must be at most ${rule.max} characters`,
+    );
+  }
+
+  integer(field: string, min: number, max: number): number | null | undefined {
+    const value = this.raw(field);
+    if (value === undefined || value === null) return value;
+    if (typeof value !== "number" || !Number.isInteger(value)) return this.#wrong(field, "Must be an integer");
+    if (value < min || value > max) return this.#wrong(field, `Must be between ${min} and ${max}`);
+    return value;
+  }
+
+  number(field: string): number | null | undefined {
+    const value = this.raw(field);
+    if (value === undefined || value === null || typeof value === "number") return value;
+    return this.#wrong(field, "Must be an integer");
+  }
+
+  boolean(field: string): boolean | null | undefined {
+    const value = this.raw(field);
+    if (value === undefined || value === null || typeof value === "boolean") return value;
+    return this.#wrong(field, "Must be true or false");
+  }
+
+  oneOf<Value extends string>(field: string, values: readonly Value[]): Value | null | undefined {
+    const value = this.raw(field);
+    if (value === undefined || value === null) return value;
+    return values.find((known) => known === value) ?? this.#wrong(field, `Must be one of ${values.join(", ")}`);
+  }
+
+  texts(field: string): readonly string[] | null | undefined {
+    const value = this.raw(field);
+    if (value === undefined || value === null) return value;
+    if (!Array.isArray(value) || value.some((item) => typeof item !== "string")) {
+      return this.#wrong(field, "Must be an array of strings");
+    }
+    return value as string[];
+  }
+
+  #wrong(field: string, reason: string): undefined {
+    this.fail(field, reason);
+    return undefined;
+  }
+}
+
+export function isJsonBody(value: unknown): value is JsonBody {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

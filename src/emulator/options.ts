@@ -1,0 +1,76 @@
+/** What `startEmulator` takes and gives. */
+
+import type { Seed } from "./seed.ts";
+
+export interface EmulatorOptions {
+  /** 0 or absent: any free port. */
+  readonly port?: number;
+  /** Path of the file that keeps the account. Absent: all is in memory. */
+  readonly data?: string;
+  /** What a new account holds; ignored when `data` already holds one. */
+  readonly seed?: Seed;
+  /** The operator's word on the wire where API.md says `node`; default `node`. */
+  readonly dialect?: string;
+  /** Waited before each request below `/v4` is looked at. */
+  readonly latencyMilliseconds?: number;
+  /** Absent: requests are never refused for their number. */
+  readonly rateLimit?: RateLimit;
+  /** How a TTL that is not allowed is rounded; default `nearest` (API.md). */
+  readonly ttlRounding?: "nearest" | "up";
+  /** Refuse a label that another VPC, or another subnet of the same VPC, has. */
+  readonly uniqueLabels?: boolean;
+  /** Path of a file that gets a JSON line per request, written before its answer. */
+  readonly requestLog?: string;
+  /** How often an unfinished image is shown as such, once nothing but time is missing. */
+  readonly readsUntilAvailable?: ReadsUntilAvailable;
+  /** Milliseconds since the epoch; default the system's clock. */
+  readonly now?: () => number;
+}
+
+export interface RateLimit {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+export interface ReadsUntilAvailable {
+  /** Default 1. */
+  readonly creating: number;
+  /** Counted once the data was sent; default 2. */
+  readonly pendingUpload: number;
+}
+
+export interface LoggedRequest {
+  readonly method: string;
+  /** As it was sent, percent-encoding and `/v4` included, without the query. */
+  readonly path: string;
+  /** As it was sent, without the question mark; `""` if there was none. */
+  readonly query: string;
+  readonly status: number;
+}
+
+/** A node's interface in a subnet, as attached from outside API.md. */
+export interface Attachment {
+  readonly subnet_id: number;
+  readonly node_id: number;
+  readonly interface_id: number;
+  readonly active: boolean;
+  readonly config_id: number;
+  /** null: none is assigned. Absent: the first free host address. */
+  readonly address?: string | null;
+}
+
+export interface Emulator {
+  /** `http://127.0.0.1:PORT/v4` */
+  readonly baseUrl: string;
+  readonly port: number;
+  /** The latest requests below `/v4` and to upload targets, oldest first; bounded. */
+  readonly requests: readonly LoggedRequest[];
+  /** What was noticed about the data file on start, as sentences for a person. */
+  readonly notices: readonly string[];
+  clearRequests(): void;
+  /** Throws if it does not fit, for example an unknown subnet. */
+  attach(attachment: Attachment): Promise<void>;
+  detach(interfaceId: number): Promise<void>;
+  advanceClock(seconds: number): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,217 @@
+/** What a record must be, and how the service normalises what is sent (API.md, Domain record). */
+
+import { isIPv4, isIPv6 } from "node:net";
+import type { RecordType } from "../api/wire/index.ts";
+import { absoluteName, MAX_NAME_LENGTH, nameProblem } from "../dns/name.ts";
+import type { ApiError } from "./errors.ts";
+import { BodyReader } from "./fields.ts";
+import type { JsonBody } from "./route.ts";
+import type { RecordRow } from "./rows.ts";
+
+export const MAX_RECORDS_PER_DOMAIN = 12_000;
+
+const MAX_RECORD_NAME_LENGTH = 100;
+const MAX_TARGET_LENGTH = 65_535;
+const MAX_PRIORITY = 255;
+const MAX_PORT = 65_535;
+const MAX_SERVICE_LENGTH = 62;
+
+const RECORD_TYPES: readonly RecordType[] = ["A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"];
+const CAA_TAGS = ["issue", "issuewild", "iodef"] as const;
+
+/** The target that stands for the address of whoever sends the request. */
+const REMOTE_ADDRESS = "[remote_addr]";
+
+export type RecordValues = Omit<RecordRow, "id" | "domain_id" | "created" | "updated">;
+
+export interface RecordContext {
+  /** The domain's name, as it is spelt. */
+  readonly domain: string;
+  readonly remoteAddress: string;
+  readonly roundSeconds: (seconds: number) => number;
+  /** The other records of a name of this zone. */
+  othersNamed(name: string): Iterable<RecordRow>;
+}
+
+export interface RecordReading {
+  /** null: there are errors. */
+  readonly values: RecordValues | null;
+  readonly errors: readonly ApiError[];
+}
+
+/** @param before the record that is being changed; null for a new one */
+export function readRecord(body: JsonBody, before: RecordRow | null, context: RecordContext): RecordReading {
+  const reader = new BodyReader(body);
+  const type = readType(reader, before);
+  if (type === undefined) return { values: null, errors: reader.errors };
+  if (type === "SRV" && before === null) requireAll(reader, ["service", "protocol", "priority", "weight", "port"]);
+  if (type === "CAA" && before === null) reader.require("tag");
+  const service = readText(reader, "service", before?.service ?? null);
+  const protocol = readText(reader, "protocol", before?.protocol ?? null);
+  const numbers = readNumbers(reader, before, context);
+  const tag = reader.oneOf("tag", CAA_TAGS);
+  const name =
+    type === "SRV" ? serviceName(reader, service, protocol) : readName(reader, type, before?.name ?? null, context);
+  const target = readTarget(reader, type, before, context);
+  const values: RecordValues = {
+    type,
+    name,
+    target,
+    ...numbers,
+    service,
+    protocol,
+    tag: tag === undefined ? (before?.tag ?? null) : tag,
+  };
+  checkStillThere(reader, type, values);
+  if (reader.errors.length === 0) checkNeighbours(reader, values, context);
+  return { values: reader.errors.length === 0 ? values : null, errors: reader.errors };
+}
+
+/** The type is fixed at creation; sent again on an update it must be the same. */
+function readType(reader: BodyReader, before: RecordRow | null): RecordType | undefined {
+  if (before === null) return reader.require("type") ? (reader.oneOf("type", RECORD_TYPES) ?? undefined) : undefined;
+  if (reader.has("type") && reader.raw("type") !== before.type) reader.fail("type", "type cannot be changed");
+  return before.type;
+}
+
+function requireAll(reader: BodyReader, fields: readonly string[]): void {
+  for (const field of fields) reader.require(field);
+}
+
+function readText(reader: BodyReader, field: "service" | "protocol", kept: string | null): string | null {
+  const text = reader.text(field, { max: MAX_NAME_LENGTH });
+  return text === undefined ? kept : text;
+}
+
+function readNumbers(
+  reader: BodyReader,
+  before: RecordRow | null,
+  context: RecordContext,
+): Pick<RecordValues, "ttl_sec" | "priority" | "weight" | "port"> {
+  const within = (field: "priority" | "weight" | "port", max: number): number => {
+    const value = reader.integer(field, 0, max);
+    return value === undefined ? (before?.[field] ?? 0) : (value ?? 0);
+  };
+  const seconds = reader.number("ttl_sec");
+  return {
+    ttl_sec: seconds === undefined ? (before?.ttl_sec ?? 0) : context.roundSeconds(seconds ?? 0),
+    priority: within("priority", MAX_PRIORITY),
+    weight: within("weight", MAX_PORT),
+    port: within("port", MAX_PORT),
+  };
+}
+
+/** What a type needs cannot be taken away by an update that sends null. */
+function checkStillThere(reader: BodyReader, type: RecordType, values: RecordValues): void {
+  if (reader.errors.length > 0) return;
+  if (type === "CAA" && values.tag === null) reader.fail("tag", "tag is required");
+  if (type !== "SRV") return;
+  for (const field of ["priority", "weight", "port"] as const) if (reader.raw(field) === null) reader.require(field);
+}
+
+/** Service and protocol are sent bare; a subdomain may follow the protocol's name. The name that is sent does not count. */
+function serviceName(reader: BodyReader, service: string | null, protocol: string | null): string {
+  if (service === null || protocol === null) {
+    if (reader.errors.length > 0) return "";
+    reader.fail(service === null ? "service" : "protocol", `${service === null ? "service" : "protocol"} is required`);
+    return "";
+  }
+  if (service.length > MAX_SERVICE_LENGTH || !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(service)) {
+    reader.fail("service", "Service must be a bare name, without an underscore");
+  }
+  if (!/^[a-z0-9]/i.test(protocol) || nameProblem(protocol, false) !== null) {
+    reader.fail("protocol", "Protocol must be a bare name, without an underscore");
+  }
+  return `_${service}._${protocol}`;
+}
+
+function readName(reader: BodyReader, type: RecordType, kept: string | null, context: RecordContext): string {
+  const sent = reader.text("name", { max: MAX_NAME_LENGTH });
+  if (sent === undefined) return kept ?? "";
+  const name = withoutDomain(sent ?? "", context.domain);
+  if (name.length > MAX_RECORD_NAME_LENGTH) {
+    reader.fail("name", `Length must be 1-${MAX_RECORD_NAME_LENGTH} characters`);
+    return name;
+  }
+  const problem = nameProblem(name, false);
+  if (problem === "bad-character") reader.fail("name", "Name contains invalid characters");
+  const wildcardServers = type === "NS" && name.startsWith("*");
+  const tooLong = absoluteName(name, context.domain).length > MAX_NAME_LENGTH;
+  if (problem !== null || wildcardServers || tooLong) reader.fail("name", "Invalid hostname");
+  return name;
+}
+
+/** `www.example.com` in `example.com` is `www`, and the domain itself is the apex. */
+function withoutDomain(name: string, domain: string): string {
+  const folded = name.toLowerCase();
+  const zone = domain.toLowerCase();
+  if (folded === zone) return "";
+  return folded.endsWith(`.${zone}`) ? name.slice(0, -zone.length - 1) : name;
+}
+
+function readTarget(reader: BodyReader, type: RecordType, before: RecordRow | null, context: RecordContext): string {
+  if ((before === null || reader.has("target")) && !reader.require("target")) return "";
+  const sent = reader.text("target", { max: MAX_TARGET_LENGTH });
+  if (typeof sent !== "string") return before?.target ?? "";
+  if (sent === "" && type !== "TXT") {
+    reader.fail("target", "target is required");
+    return "";
+  }
+  switch (type) {
+    case "A":
+      return readAddress(reader, sent, isIPv4, "Must be an IPv4 address", context.remoteAddress);
+    case "AAAA":
+      return readAddress(reader, sent, isIPv6, "Must be an IPv6 address", asIPv6(context.remoteAddress));
+    case "TXT":
+      return sent;
+    case "CAA":
+      if (sent.endsWith(".")) reader.fail("target", "Must not end with a period");
+      return sent;
+    case "MX":
+    case "SRV":
+      // RFC 7505 and RFC 2782: a lone dot says that there is no such service.
+      if (sent === ".") return "";
+      return readHost(reader, type === "SRV" && !sent.includes(".") ? `${sent}.${context.domain}` : sent);
+    case "CNAME":
+    case "NS":
+    case "PTR":
+      return readHost(reader, sent);
+  }
+}
+
+function readAddress(
+  reader: BodyReader,
+  sent: string,
+  isAddress: (text: string) => boolean,
+  reason: string,
+  remoteAddress: string,
+): string {
+  if (sent === REMOTE_ADDRESS) return remoteAddress;
+  if (!isAddress(sent) || sent.includes("%")) reader.fail("target", reason);
+  return sent;
+}
+
+function asIPv6(address: string): string {
+  return isIPv6(address) ? address : `::ffff:${address}`;
+}
+
+/** The trailing dot is accepted and not kept. */
+function readHost(reader: BodyReader, sent: string): string {
+  const host = sent.endsWith(".") ? sent.slice(0, -1) : sent;
+  if (host === "" || host.includes("*") || nameProblem(host, false) !== null) reader.fail("target", "Invalid hostname");
+  return host;
+}
+
+function checkNeighbours(reader: BodyReader, values: RecordValues, context: RecordContext): void {
+  // The apex holds the service's own SOA and NS records, which are other data (RFC 1034, 3.6.2).
+  let clash = values.type === "CNAME" && values.name === "";
+  let nullMxClash = false;
+  for (const other of context.othersNamed(values.name)) {
+    if (values.type === "CNAME" || other.type === "CNAME") clash = true;
+    if (values.type === "MX" && other.type === "MX" && (values.target === "" || other.target === ""))
+      nullMxClash = true;
+    if (clash) break;
+  }
+  if (clash) reader.fail("name", "Record conflict - CNAMES must be unique");
+  if (nullMxClash) reader.fail("target", "A null MX must be the only MX record of its name");
+}

@@ -1,0 +1,74 @@
+/** What is outside API.md, below `/_emulator`: interfaces, disks, the clock, and what was asked and triggered. */
+
+import { attach, detach } from "../attachments.ts";
+import type { Answer } from "../errors.ts";
+import { badRequest, succeed, succeedEmpty } from "../errors.ts";
+import { BodyReader } from "../fields.ts";
+import type { RequestLog } from "../request-log.ts";
+import type { Account, JsonBody } from "../route.ts";
+
+/** 100 years. */
+const MAX_ADVANCE_SECONDS = 3_155_760_000;
+
+export interface ControlRoute {
+  readonly method: "GET" | "POST";
+  /** Below `/_emulator`. */
+  readonly path: string;
+  readonly handle: (body: JsonBody) => Answer;
+}
+
+export function controlRoutes(account: Account, requests: RequestLog): ControlRoute[] {
+  return [
+    { method: "POST", path: "/attach", handle: (body) => attachInterface(account, body) },
+    { method: "POST", path: "/detach", handle: (body) => detachInterface(account, body) },
+    { method: "POST", path: "/disks", handle: (body) => putDisk(account, body) },
+    { method: "POST", path: "/clock", handle: (body) => advanceClock(account, body) },
+    { method: "GET", path: "/requests", handle: () => succeed({ data: requests.all() }) },
+    { method: "GET", path: "/events", handle: () => succeed({ data: account.events.all() }) },
+  ];
+}
+
+function readId(reader: BodyReader, field: string): number {
+  return reader.require(field) ? (reader.integer(field, 1, Number.MAX_SAFE_INTEGER) ?? 0) : 0;
+}
+
+function attachInterface(account: Account, body: JsonBody): Answer {
+  const reader = new BodyReader(body);
+  const subnet_id = readId(reader, "subnet_id");
+  const node_id = readId(reader, "node_id");
+  const interface_id = readId(reader, "interface_id");
+  const active = reader.boolean("active") ?? true;
+  const config_id = reader.integer("config_id", 1, Number.MAX_SAFE_INTEGER) ?? account.store.nextId("config");
+  const address = reader.text("address", { max: 15 });
+  if (reader.errors.length > 0) return badRequest(...reader.errors);
+  const attachment = { subnet_id, node_id, interface_id, active, config_id };
+  const problem = attach(account.store, address === undefined ? attachment : { ...attachment, address });
+  return problem === null ? succeedEmpty() : badRequest({ reason: problem });
+}
+
+function detachInterface(account: Account, body: JsonBody): Answer {
+  const reader = new BodyReader(body);
+  const id = readId(reader, "interface_id");
+  if (reader.errors.length > 0) return badRequest(...reader.errors);
+  const problem = detach(account.store, id);
+  return problem === null ? succeedEmpty() : badRequest({ reason: problem });
+}
+
+function putDisk(account: Account, body: JsonBody): Answer {
+  const reader = new BodyReader(body);
+  const id = readId(reader, "id");
+  const size = readId(reader, "size");
+  const label = reader.require("label") ? reader.text("label", { min: 1, max: 64 }) : undefined;
+  if (reader.errors.length > 0 || typeof label !== "string") return badRequest(...reader.errors);
+  account.store.tables.disks.put({ id, label, size });
+  return succeedEmpty();
+}
+
+/** Time only goes forward. */
+function advanceClock(account: Account, body: JsonBody): Answer {
+  const reader = new BodyReader(body);
+  const seconds = reader.require("advance_seconds") ? reader.integer("advance_seconds", 0, MAX_ADVANCE_SECONDS) : 0;
+  if (reader.errors.length > 0 || typeof seconds !== "number") return badRequest(...reader.errors);
+  account.clock.advance(seconds);
+  return succeed({ now: account.clock.timestamp() });
+}

@@ -1,0 +1,74 @@
+/** What the emulator keeps: one row type per table, plain JSON, replaced as a whole and never changed in place. */
+
+import type { WireDomain, WireImage, WireRecord } from "../api/wire/index.ts";
+
+export interface VpcRow {
+  readonly id: number;
+  readonly label: string;
+  readonly description: string;
+  readonly region: string;
+  readonly created: string;
+  readonly updated: string;
+}
+
+export interface SubnetRow {
+  readonly id: number;
+  readonly vpc_id: number;
+  readonly label: string;
+  readonly ipv4: string;
+  readonly created: string;
+  readonly updated: string;
+}
+
+/** A configuration profile's VPC interface: made outside API.md, so through `/_emulator/attach` or a seed. */
+export interface InterfaceRow {
+  readonly id: number;
+  readonly subnet_id: number;
+  readonly node_id: number;
+  readonly config_id: number;
+  readonly active: boolean;
+  readonly address: string | null;
+}
+
+export type DomainRow = WireDomain;
+
+export interface RecordRow extends WireRecord {
+  readonly domain_id: number;
+}
+
+/** `id` is in API.md's words (`node/…`, `private/…`); the dialect's word is put in when it is shown. */
+export interface ImageRow extends WireImage {
+  /** In MB, once it is available. */
+  readonly final_size: number;
+  readonly upload: { readonly signature: string; readonly received: boolean } | null;
+}
+
+export interface DiskRow {
+  readonly id: number;
+  readonly label: string;
+  /** In MB. */
+  readonly size: number;
+}
+
+export type GrantLevel = "read_only" | "read_write";
+
+/** What a restricted user may do (API.md, Authentication). Keys of `vpcs` and `images` are ids. */
+export interface Grants {
+  readonly add_vpc: boolean;
+  readonly vpcs: Readonly<Record<string, GrantLevel>>;
+  readonly images: Readonly<Record<string, GrantLevel>>;
+}
+
+/** `id` is the token itself. `grants` null: an unrestricted user. */
+export interface TokenRow {
+  readonly id: string;
+  readonly username: string;
+  readonly scopes: readonly string[];
+  readonly grants: Grants | null;
+}
+
+/** A counter of ids, or the clock's advance in seconds. */
+export interface SettingRow {
+  readonly id: string;
+  readonly value: number;
+}

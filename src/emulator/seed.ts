@@ -1,0 +1,123 @@
+/** The seed: what a new account holds. */
+
+import type { DomainStatus, DomainType, ImageStatus, RecordType } from "../api/wire/index.ts";
+import type { GrantLevel } from "./rows.ts";
+
+/** Every id is optional. */
+export interface Seed {
+  /** Absent: `emulator-token` with every scope. */
+  readonly tokens?: readonly SeedToken[];
+  readonly vpcs?: readonly SeedVpc[];
+  readonly domains?: readonly SeedDomain[];
+  readonly images?: readonly SeedImage[];
+  readonly nodes?: readonly SeedNode[];
+  readonly disks?: readonly SeedDisk[];
+}
+
+export interface SeedToken {
+  readonly token: string;
+  readonly username?: string;
+  /** Default: every scope. */
+  readonly scopes?: readonly string[];
+  /** Absent: an unrestricted user. */
+  readonly grants?: SeedGrants;
+}
+
+export interface SeedGrants {
+  readonly add_vpc?: boolean;
+  /** By label or id. */
+  readonly vpcs?: Readonly<Record<string, GrantLevel>>;
+  /** By label or id. */
+  readonly images?: Readonly<Record<string, GrantLevel>>;
+}
+
+export interface SeedVpc {
+  readonly id?: number;
+  readonly label: string;
+  readonly region: string;
+  readonly description?: string;
+  readonly subnets?: readonly SeedSubnet[];
+}
+
+export interface SeedSubnet {
+  readonly id?: number;
+  readonly label: string;
+  readonly ipv4: string;
+}
+
+export interface SeedDomain {
+  readonly id?: number;
+  readonly domain: string;
+  readonly type?: DomainType;
+  readonly status?: DomainStatus;
+  readonly description?: string;
+  readonly group?: string;
+  readonly soa_email?: string;
+  readonly master_ips?: readonly string[];
+  readonly axfr_ips?: readonly string[];
+  readonly refresh_sec?: number;
+  readonly retry_sec?: number;
+  readonly expire_sec?: number;
+  readonly ttl_sec?: number;
+  readonly tags?: readonly string[];
+  readonly records?: readonly SeedRecord[];
+}
+
+export interface SeedRecord {
+  readonly id?: number;
+  readonly type: RecordType;
+  readonly name?: string;
+  readonly target: string;
+  readonly ttl_sec?: number;
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly port?: number;
+  readonly service?: string;
+  readonly protocol?: string;
+  readonly tag?: string;
+}
+
+export interface SeedImage {
+  /** `node/…` for public ones, `private/…` for others. */
+  readonly id?: string;
+  readonly label: string;
+  readonly description?: string | null;
+  readonly status?: ImageStatus;
+  readonly type?: "manual" | "automatic";
+  readonly is_public?: boolean;
+  readonly created?: string;
+  readonly expiry?: string;
+  readonly eol?: string;
+  readonly deprecated?: boolean;
+  readonly size?: number;
+  readonly vendor?: string;
+  readonly capabilities?: readonly string[];
+}
+
+export interface SeedNode {
+  readonly id?: number;
+  readonly interfaces?: readonly SeedInterface[];
+}
+
+export interface SeedInterface {
+  readonly id?: number;
+  /** Either this or `subnet`. */
+  readonly subnet_id?: number;
+  /** `VPC-LABEL/SUBNET-LABEL` */
+  readonly subnet?: string;
+  readonly active?: boolean;
+  readonly config_id?: number;
+  readonly address?: string | null;
+}
+
+export interface SeedDisk {
+  readonly id: number;
+  readonly label: string;
+  /** In MB. */
+  readonly size: number;
+}
+
+/** A seed that cannot be used: the message says where and why, one problem a line. */
+export class SeedError extends Error {
+  override readonly name = "SeedError";
+}

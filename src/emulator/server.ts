@@ -1,0 +1,194 @@
+/** The HTTP server: routes → fastify on loopback, every answer in the service's own shape. */
+
+import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
+import { authorise } from "./admission.ts";
+import type { Answer } from "./errors.ts";
+import { METHOD_NOT_ALLOWED, NOT_FOUND, TOO_MANY_REQUESTS } from "./errors.ts";
+import { isJsonBody } from "./fields.ts";
+import { createApp } from "./http-app.ts";
+import type { RateDecision } from "./rate-limit.ts";
+import type { RequestLog } from "./request-log.ts";
+import type { Account, Call, Route } from "./route.ts";
+import type { ControlRoute } from "./routes/control.ts";
+import type { TokenRow } from "./rows.ts";
+import type { UploadRequest } from "./upload.ts";
+import { receiveUpload, refuseUpload } from "./upload.ts";
+
+export const API_PREFIX = "/v4";
+export const UPLOAD_PREFIX = "/_upload";
+const CONTROL_PREFIX = "/_emulator";
+const HOST = "127.0.0.1";
+
+const METHODS: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+/** Looks at a request below `/v4` before anything else does: an answer ends it, null lets it pass. */
+export type Gate = (request: { readonly method: string; readonly url: string }) => Answer | null;
+
+export interface ServerParts {
+  readonly account: Account;
+  readonly routes: readonly Route[];
+  readonly controlRoutes: readonly ControlRoute[];
+  readonly requests: RequestLog;
+  readonly limitRate: () => RateDecision;
+  /** In this order, after the rate limit. */
+  readonly gates: readonly Gate[];
+  readonly latencyMilliseconds: number;
+  /** Resolves once what was changed is kept. */
+  readonly commit: () => Promise<void>;
+}
+
+export interface RunningServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export async function startServer(parts: ServerParts, port: number): Promise<RunningServer> {
+  const app = await createApp((request, reply) => answerUnroutable(parts, request, reply));
+  app.addHook("onRequest", (request, reply) => admit(parts, request, reply));
+  app.addHook("onSend", async (request, reply) => log(parts, request, reply));
+  app.setNotFoundHandler((_request, reply) => send(reply, NOT_FOUND));
+  for (const route of parts.routes) registerRoute(app, parts, route);
+  for (const route of parts.controlRoutes) registerControl(app, parts, route);
+  registerUpload(app, parts);
+  registerOtherMethods(app, parts);
+  await app.listen({ host: HOST, port });
+  const address = app.server.address() as AddressInfo;
+  return { port: address.port, close: () => app.close() };
+}
+
+function send(reply: FastifyReply, answer: Answer): FastifyReply {
+  return reply.code(answer.status).send(answer.body);
+}
+
+function isBelow(request: FastifyRequest, prefix: string): boolean {
+  return request.url.startsWith(`${prefix}/`);
+}
+
+/** The rate limit and the gates; then what needs no body: an unknown path. */
+async function admit(
+  parts: ServerParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply | undefined> {
+  if (isBelow(request, API_PREFIX)) {
+    const decision = parts.limitRate();
+    reply.headers(decision.headers);
+    if (parts.latencyMilliseconds > 0) await delay(parts.latencyMilliseconds);
+    if (!decision.allowed) return send(reply, TOO_MANY_REQUESTS);
+    for (const gate of parts.gates) {
+      const answer = gate(request);
+      if (answer !== null) return send(reply, answer);
+    }
+  }
+  return request.is404 ? send(reply, NOT_FOUND) : undefined;
+}
+
+function answerUnroutable(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
+  if (isBelow(request, API_PREFIX)) reply.headers(parts.limitRate().headers);
+  reply.code(NOT_FOUND.status);
+  log(parts, request, reply);
+  reply.send(NOT_FOUND.body);
+}
+
+function log(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
+  if (isBelow(request, CONTROL_PREFIX)) return;
+  const mark = request.url.indexOf("?");
+  const path = mark === -1 ? request.url : request.url.slice(0, mark);
+  const query = mark === -1 ? "" : request.url.slice(mark + 1);
+  parts.requests.add({ method: request.method, path, query, status: reply.statusCode });
+}
+
+function registerRoute(app: FastifyInstance, parts: ServerParts, route: Route): void {
+  const callers = new WeakMap<FastifyRequest, TokenRow | null>();
+  app.route({
+    method: route.method,
+    url: API_PREFIX + route.path,
+    onRequest: async (request, reply) => {
+      const admission = authorise(parts.account.store, route, request.headers.authorization);
+      if (admission.answer !== null) return send(reply, admission.answer);
+      callers.set(request, admission.caller);
+    },
+    handler: async (request, reply) => {
+      const admitted = callers.get(request) ?? null;
+      // Read anew: the user's grants may have grown while the body was on its way.
+      const caller = admitted === null ? null : (parts.account.store.tables.tokens.get(admitted.id) ?? admitted);
+      const answer = route.handle(callOf(request, caller));
+      await parts.commit();
+      return send(reply, answer);
+    },
+  });
+}
+
+function callOf(request: FastifyRequest, caller: TokenRow | null): Call {
+  const filter = request.headers["x-filter"];
+  const mark = request.url.indexOf("?");
+  return {
+    params: request.params as Record<string, string>,
+    query: new URLSearchParams(mark === -1 ? "" : request.url.slice(mark + 1)),
+    filter: Array.isArray(filter) ? filter.join(", ") : filter,
+    body: isJsonBody(request.body) ? request.body : {},
+    caller,
+    remoteAddress: request.ip,
+  };
+}
+
+function registerControl(app: FastifyInstance, parts: ServerParts, route: ControlRoute): void {
+  app.route({
+    method: route.method,
+    url: CONTROL_PREFIX + route.path,
+    handler: async (request, reply) => {
+      const answer = route.handle(isJsonBody(request.body) ? request.body : {});
+      await parts.commit();
+      return send(reply, answer);
+    },
+  });
+}
+
+function registerUpload(app: FastifyInstance, parts: ServerParts): void {
+  const { store } = parts.account;
+  app.route({
+    method: "PUT",
+    url: `${UPLOAD_PREFIX}/:prefix/:rest`,
+    config: { rawBody: true },
+    onRequest: async (request, reply) => {
+      const refusal = refuseUpload(store, uploadRequest(request));
+      if (refusal !== null) return send(reply, refusal);
+    },
+    handler: async (request, reply) => {
+      const answer = await receiveUpload(store, uploadRequest(request).imageId, request.body as Readable);
+      await parts.commit();
+      return send(reply, answer);
+    },
+  });
+}
+
+function uploadRequest(request: FastifyRequest): UploadRequest {
+  const { prefix, rest } = request.params as { prefix: string; rest: string };
+  const { signature } = request.query as { signature?: unknown };
+  return {
+    imageId: `${prefix}/${rest}`,
+    signature: typeof signature === "string" ? signature : "",
+    contentType: request.headers["content-type"],
+    contentLength: request.headers["content-length"],
+    authorization: request.headers.authorization,
+  };
+}
+
+/** A known path with another method is 405, not 404. */
+function registerOtherMethods(app: FastifyInstance, parts: ServerParts): void {
+  const known = new Map<string, Set<string>>();
+  for (const { method, path } of parts.routes) {
+    known.set(path, (known.get(path) ?? new Set()).add(method));
+  }
+  for (const [path, methods] of known) {
+    app.route({
+      method: METHODS.filter((method) => !methods.has(method)) as HTTPMethods[],
+      url: API_PREFIX + path,
+      onRequest: async (_request, reply) => send(reply, METHOD_NOT_ALLOWED),
+      handler: async (_request, reply) => send(reply, METHOD_NOT_ALLOWED),
+    });
+  }
+}

@@ -1,0 +1,88 @@
+/** What a VPC's or subnet's label and a subnet's range must be. */
+
+import ipaddr from "ipaddr.js";
+import type { BodyReader } from "./fields.ts";
+
+export const MAX_LABEL_LENGTH = 64;
+
+/** RFC 1918, section 3. */
+const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((range) => ipaddr.IPv4.parseCIDR(range));
+const MIN_PREFIX_LENGTH = 1;
+const MAX_PREFIX_LENGTH = 29;
+
+type Range = [ipaddr.IPv4, number];
+
+/** @returns undefined if the label is absent or wrong */
+export function readLabel(reader: BodyReader, required: boolean): string | undefined {
+  if ((required || reader.has("label")) && !reader.require("label")) return undefined;
+  const label = reader.text("label", { min: 1, max: MAX_LABEL_LENGTH });
+  if (typeof label !== "string") return undefined;
+  if (/^[A-Za-z0-9-]+$/.test(label) && !label.includes("--")) return label;
+  reader.fail("label", "Label must include only ASCII letters, numbers, and dashes");
+  return undefined;
+}
+
+/** @returns undefined if the range is absent or wrong */
+export function readRange(reader: BodyReader): string | undefined {
+  if (!reader.require("ipv4")) return undefined;
+  const text = reader.text("ipv4", { max: 64 });
+  if (typeof text !== "string") return undefined;
+  const problem = rangeProblem(text);
+  if (problem === null) return text;
+  reader.fail("ipv4", problem);
+  return undefined;
+}
+
+/** Why a text is no subnet range, or null. */
+export function rangeProblem(text: string): string | null {
+  if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(text)) return "Must be an IPv4 network";
+  const [address, prefixLength] = ipaddr.IPv4.parseCIDR(text);
+  const canonical = `${ipaddr.IPv4.networkAddressFromCIDR(text).toString()}/${prefixLength}`;
+  if (canonical !== text) return "Must be an IPv4 network";
+  if (prefixLength < MIN_PREFIX_LENGTH || prefixLength > MAX_PREFIX_LENGTH) {
+    return `Prefix length must be between ${MIN_PREFIX_LENGTH} and ${MAX_PREFIX_LENGTH}`;
+  }
+  const within = PRIVATE_RANGES.some(([base, length]) => prefixLength >= length && address.match(base, length));
+  return within ? null : "Must be within an RFC 1918 range";
+}
+
+export function rangesOverlap(left: string, right: string): boolean {
+  const [a, aLength]: Range = ipaddr.IPv4.parseCIDR(left);
+  const [b, bLength]: Range = ipaddr.IPv4.parseCIDR(right);
+  return a.match(b, Math.min(aLength, bLength));
+}
+
+export interface RangeFacts {
+  readonly prefix: number;
+  readonly mask: string;
+  readonly gateway: string;
+  /** The first address for a node, as a number; the gateway has the one before it. */
+  readonly firstHost: number;
+  /** The broadcast address, as a number. */
+  readonly last: number;
+}
+
+export function describeRange(range: string): RangeFacts {
+  const [, prefix] = ipaddr.IPv4.parseCIDR(range);
+  const base = toNumber(ipaddr.IPv4.networkAddressFromCIDR(range));
+  return {
+    prefix,
+    mask: ipaddr.IPv4.subnetMaskFromPrefixLength(prefix).toString(),
+    gateway: addressText(base + 1),
+    firstHost: base + 2,
+    last: base + 2 ** (32 - prefix) - 1,
+  };
+}
+
+export function addressText(number: number): string {
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join(".");
+}
+
+/** An address as a number, or null if it is none. */
+export function addressNumber(text: string): number | null {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) ? toNumber(ipaddr.IPv4.parse(text)) : null;
+}
+
+function toNumber(address: ipaddr.IPv4): number {
+  return address.octets.reduce((number, octet) => number * 256 + octet, 0);
+}

@@ -1,0 +1,65 @@
+/** VPCs, subnets and their addresses as they are sent, with the operator's word in their keys. */
+
+import type { InterfaceRow, SubnetRow, VpcRow } from "./rows.ts";
+import type { Tables } from "./store.ts";
+import { describeRange } from "./subnet-rules.ts";
+
+export function subnetsOf(tables: Tables, vpcId: number): SubnetRow[] {
+  return [...tables.subnets.group("vpc", vpcId).values()];
+}
+
+export function vpcView(tables: Tables, vpc: VpcRow, word: string): object {
+  const { id, label, description, region, created, updated } = vpc;
+  const subnets = subnetsOf(tables, id).map((subnet) => subnetView(tables, subnet, word));
+  return { id, label, description, region, subnets, created, updated };
+}
+
+/** `nodes` has one entry per node with all of its interfaces here. */
+export function subnetView(tables: Tables, subnet: SubnetRow, word: string): object {
+  const nodes = new Map<number, { id: number; active: boolean }[]>();
+  for (const { id, node_id, active } of tables.interfaces.group("subnet", subnet.id).values()) {
+    const interfaces = nodes.get(node_id) ?? [];
+    nodes.set(node_id, interfaces);
+    interfaces.push({ id, active });
+  }
+  return {
+    id: subnet.id,
+    label: subnet.label,
+    ipv4: subnet.ipv4,
+    [`${word}s`]: [...nodes].map(([id, interfaces]) => ({ id, interfaces })),
+    created: subnet.created,
+    updated: subnet.updated,
+  };
+}
+
+/** An interface with the subnet and the VPC that it is in. */
+export interface AddressRow {
+  readonly vpc: VpcRow;
+  readonly subnet: SubnetRow;
+  readonly interface: InterfaceRow;
+}
+
+export function addressesOf(tables: Tables, vpc: VpcRow): AddressRow[] {
+  return subnetsOf(tables, vpc.id).flatMap((subnet) =>
+    [...tables.interfaces.group("subnet", subnet.id).values()].map((row) => ({ vpc, subnet, interface: row })),
+  );
+}
+
+export function addressView(row: AddressRow, word: string): object {
+  const range = describeRange(row.subnet.ipv4);
+  return {
+    active: row.interface.active,
+    address: row.interface.address,
+    address_range: null,
+    config_id: row.interface.config_id,
+    gateway: range.gateway,
+    interface_id: row.interface.id,
+    [`${word}_id`]: row.interface.node_id,
+    nat_1_1: "",
+    prefix: range.prefix,
+    region: row.vpc.region,
+    subnet_id: row.subnet.id,
+    subnet_mask: range.mask,
+    vpc_id: row.vpc.id,
+  };
+}
