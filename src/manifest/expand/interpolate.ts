@@ -1,0 +1,204 @@
+/** `${var.x}` and `${zone}` in values; `$${` writes `${`. */
+
+import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import type { Json, JsonObject } from "../../model/resource.ts";
+import type { Sources } from "../../model/source.ts";
+import type { Places } from "../places.ts";
+import { suggestion } from "../suggest.ts";
+import type { Variables } from "./variables.ts";
+
+export interface InterpolationContext {
+  readonly places: Places;
+  readonly sources: Sources;
+  readonly variables: Variables;
+  /** False if something could not be read, so that a variable may be declared all the same. */
+  readonly variablesKnown: boolean;
+  report(diagnostic: Diagnostic): void;
+}
+
+/** Keys of a file under which `${zone}` means something. */
+const ZONE_SECTIONS: ReadonlySet<string> = new Set(["domains", "record_sets", "defaults"]);
+/** Keys that are left as they are: variables themselves, and what is not ours. */
+const LITERAL_SECTIONS: ReadonlySet<string> = new Set(["variables", "environments", "tenon"]);
+
+/** Resolves variables in a whole file, in place. In the zone's sections `${zone}` and escapes stay for `withZone`. */
+export function interpolateFile(tree: JsonObject, context: InterpolationContext): void {
+  for (const key of Object.keys(tree)) {
+    if (LITERAL_SECTIONS.has(key)) continue;
+    new Interpolation(context, ZONE_SECTIONS.has(key)).entry(tree, key);
+  }
+}
+
+const REFERENCE = /\$\$\{|\$\{([^{}]*)(\}?)/g;
+
+class Interpolation {
+  readonly #context: InterpolationContext;
+  readonly #inZone: boolean;
+
+  constructor(context: InterpolationContext, inZone: boolean) {
+    this.#context = context;
+    this.#inZone = inZone;
+  }
+
+  entry(container: object, key: string | number): void {
+    const values = container as Record<string | number, Json>;
+    const value = values[key] as Json;
+    if (typeof value === "string") {
+      if (value.includes("${")) this.#text(container, key, value);
+    } else if (Array.isArray(value)) {
+      for (const index of value.keys()) this.entry(value, index);
+    } else if (typeof value === "object" && value !== null) {
+      for (const name of Object.keys(value)) if (!name.startsWith("x-")) this.entry(value, name);
+    }
+  }
+
+  #text(container: object, key: string | number, text: string): void {
+    const values = container as Record<string | number, Json>;
+    const whole = /^\$\{var\.([^{}]*)\}$/.exec(text);
+    if (whole === null) {
+      values[key] = text.replace(REFERENCE, (match, name, close) => this.#part(container, key, match, name, close));
+      return;
+    }
+    const variable = this.#lookup(container, key, text, whole[1] ?? "");
+    if (variable === null) return;
+    values[key] = this.#adopt(variable.value, this.#context.places.span(container, key));
+    this.#context.places.setSource(container, key, variable.source);
+  }
+
+  #part(container: object, key: string | number, match: string, name: string | undefined, close: string): string {
+    if (match === "$${") return this.#inZone ? match : "${";
+    const reference = name ?? "";
+    if (close === "" || !(reference === "zone" || reference.startsWith("var."))) {
+      return this.#broken(container, key, match, unknownReference(match, close !== ""));
+    }
+    if (reference === "zone") {
+      return this.#inZone ? match : this.#broken(container, key, match, zoneOutside());
+    }
+    const variable = this.#lookup(container, key, match, reference.slice("var.".length));
+    if (variable === null) return match;
+    if (typeof variable.value === "object") return this.#broken(container, key, match, notText(reference));
+    return this.#escape(variable.source ?? String(variable.value));
+  }
+
+  /** What a variable holds is literal: it is not looked into again. */
+  #escape(text: string): string {
+    return this.#inZone ? text.replaceAll("${", () => "$${") : text;
+  }
+
+  #adopt(value: Json, at: Span): Json {
+    if (typeof value === "string") return this.#escape(value);
+    if (typeof value !== "object" || value === null) return value;
+    return cloneAt(value, at, this.#context.places, (text) => this.#escape(text));
+  }
+
+  #lookup(
+    container: object,
+    key: string | number,
+    match: string,
+    name: string,
+  ): { value: Json; source: string | null } | null {
+    const { variables, variablesKnown } = this.#context;
+    const variable = variables.get(name);
+    if (variable !== undefined && variable !== null) return variable;
+    this.#context.places.markBroken(container, key);
+    if (variable === undefined && variablesKnown) {
+      const known = [...variables.keys()];
+      const fix = suggestion(name, known) || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
+      const detail = `\`${name}\` is not declared under \`variables\` in the root file.`;
+      this.#report(container, key, match, {
+        code: "unknown-variable",
+        summary: `unknown variable \`${name}\``,
+        detail,
+        fix,
+      });
+    }
+    return null;
+  }
+
+  #broken(container: object, key: string | number, match: string, problem: Problem): string {
+    this.#context.places.markBroken(container, key);
+    this.#report(container, key, match, problem);
+    return match;
+  }
+
+  #report(container: object, key: string | number, match: string, problem: Problem): void {
+    const span = within(this.#context.places.span(container, key), match, this.#context.sources);
+    this.#context.report({ severity: "error", ...problem, span });
+  }
+}
+
+type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+
+/** The reference itself within the value, if it stands there as it is. */
+function within(span: Span, match: string, sources: Sources): Span {
+  const index = sources.text(span.file)?.slice(span.start, span.end).indexOf(match) ?? -1;
+  return index === -1 ? span : { ...span, start: span.start + index, end: span.start + index + match.length };
+}
+
+function unknownReference(match: string, closed: boolean): Problem {
+  return {
+    code: "unknown-reference",
+    summary: closed ? `unknown reference ${match}` : "a reference is not closed",
+    detail: "References are ${var.name} and, in domains and record sets, ${zone}.",
+    fix: "Write $${ if the text itself has ${ in it.",
+  };
+}
+
+function zoneOutside(): Problem {
+  return {
+    code: "unknown-reference",
+    summary: "there is no zone here",
+    detail: "${zone} is the name of a domain; it means something in domains, record sets and defaults.",
+    fix: "Use a variable, or write $${ for a literal ${.",
+  };
+}
+
+function notText(reference: string): Problem {
+  return {
+    code: "wrong-type",
+    summary: `${reference} is not text`,
+    detail: "A variable that holds a list or a mapping can only be a whole value.",
+    fix: `Let the value be \${${reference}} and nothing else.`,
+  };
+}
+
+/** A copy of a list or mapping from elsewhere whose every part stands where the reference does. */
+function cloneAt(value: object, at: Span, places: Places, text: (text: string) => string): Json {
+  const clone = (Array.isArray(value) ? [] : Object.create(null)) as Record<string, Json>;
+  const offsets = [at.start, at.end] as const;
+  places.put(clone, at.file, offsets);
+  for (const [key, item] of Object.entries(value) as [string, Json][]) {
+    const nested = typeof item === "object" && item !== null;
+    clone[key] = nested ? cloneAt(item, at, places, text) : typeof item === "string" ? text(item) : item;
+    places.putKey(clone, key, offsets, offsets, nested ? null : places.source(value, key));
+  }
+  return clone as Json;
+}
+
+/** A copy with the zone's name put in; what needs no change is shared. */
+export function withZone<T extends Json>(value: T, zone: string, places: Places): T {
+  return replaceZone(value, zone, places) as T;
+}
+
+function replaceZone(value: Json, zone: string, places: Places): Json {
+  if (typeof value === "string") {
+    if (!value.includes("${")) return value;
+    return value.replace(/\$\$\{|\$\{zone\}/g, (match) => (match === "$${" ? "${" : zone));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  let clone: Record<string, Json> | null = null;
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, Json>)[key] as Json;
+    const replaced = replaceZone(item, zone, places);
+    if (replaced === item) continue;
+    clone ??= copyOf(value, places);
+    clone[key] = replaced;
+  }
+  return (clone as Json | null) ?? value;
+}
+
+function copyOf(value: object, places: Places): Record<string, Json> {
+  const clone = Array.isArray(value) ? [...value] : Object.assign(Object.create(null), value);
+  places.copy(clone, value);
+  return clone;
+}

@@ -1,0 +1,206 @@
+/** The values of a project's variables: defaults < environment < variable files < --var. */
+
+import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import type { Json, JsonObject } from "../../model/resource.ts";
+import { isJsonObject } from "../../model/resource.ts";
+import type { Places } from "../places.ts";
+import { suggestion } from "../suggest.ts";
+
+export interface VariableValue {
+  readonly value: Json;
+  /** A number or boolean as it was written, for fields that are text. */
+  readonly source: string | null;
+}
+
+/** `null`: declared, but without a value; that was reported. */
+export type Variables = ReadonlyMap<string, VariableValue | null>;
+
+export interface VariableInputs {
+  readonly environment: string | null;
+  /** In the order given; later ones win. */
+  readonly files: readonly VariableFile[];
+  readonly assigned: Readonly<Record<string, string>>;
+}
+
+export interface VariableFile {
+  readonly name: string;
+  /** What `terraform output -json` printed: it may well hold more than this project wants. */
+  readonly isOutput: boolean;
+  readonly values: ReadonlyMap<string, VariableValue>;
+}
+
+export interface VariableContext {
+  readonly places: Places;
+  report(diagnostic: Diagnostic): void;
+}
+
+/** @param root the root file, not validated yet: what has the wrong shape is passed over, validation reports it */
+export function resolveVariables(root: JsonObject, inputs: VariableInputs, context: VariableContext): Variables {
+  const declared = isJsonObject(root["variables"]) ? root["variables"] : {};
+  const names = Object.keys(declared);
+  const values = new Map<string, VariableValue>();
+  for (const name of names) {
+    const declaration = declared[name];
+    if (isJsonObject(declaration) && Object.hasOwn(declaration, "default")) {
+      take(values, name, declaration, "default", context);
+    }
+  }
+  fromEnvironments(root, inputs.environment, names, values, context);
+  for (const file of inputs.files) fromFile(file, names, values, context);
+  fromAssignments(inputs.assigned, names, values, context);
+  return complete(root, declared, values, context);
+}
+
+function take(
+  values: Map<string, VariableValue>,
+  name: string,
+  container: JsonObject,
+  key: string,
+  context: VariableContext,
+): void {
+  const value = container[key] ?? null;
+  if (value === null) return;
+  const reference = findReference(value);
+  if (reference !== null) context.report(nestedReference(context.places.span(container, key)));
+  const literal = typeof value === "string" ? value.replaceAll("$${", "${") : value;
+  values.set(name, { value: literal, source: context.places.source(container, key) });
+}
+
+function findReference(value: Json): string | null {
+  if (typeof value === "string") return /(^|[^$])\$\{/.test(value) ? value : null;
+  if (typeof value !== "object" || value === null) return null;
+  for (const item of Object.values(value)) {
+    const found = findReference(item as Json);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function nestedReference(span: Span): Diagnostic {
+  return {
+    code: "nested-variable",
+    severity: "error",
+    summary: "a variable cannot refer to another",
+    detail: "References are resolved in values of the manifest, not in `variables` and `environments` themselves.",
+    fix: "Write the value out.",
+    span,
+  };
+}
+
+function fromEnvironments(
+  root: JsonObject,
+  chosen: string | null,
+  names: readonly string[],
+  values: Map<string, VariableValue>,
+  context: VariableContext,
+): void {
+  const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
+  const known = Object.keys(environments);
+  if (chosen !== null && !known.includes(chosen)) context.report(unknownEnvironment(chosen, known));
+  for (const environment of known) {
+    const entry = environments[environment];
+    const assigned = isJsonObject(entry) && isJsonObject(entry["variables"]) ? entry["variables"] : {};
+    for (const name of Object.keys(assigned)) {
+      if (!names.includes(name)) context.report(undeclared(name, names, context.places.keySpan(assigned, name)));
+      else if (environment === chosen) take(values, name, assigned, name, context);
+    }
+  }
+}
+
+function unknownEnvironment(name: string, known: readonly string[]): Diagnostic {
+  const detail =
+    known.length === 0
+      ? "The root file has no `environments`."
+      : `The root file has: ${known.map((environment) => `\`${environment}\``).join(", ")}.`;
+  const fix = known.length === 0 ? "Leave --env out, or add `environments`." : suggestion(name, known);
+  return { code: "unknown-environment", severity: "error", summary: `unknown environment \`${name}\``, detail, fix };
+}
+
+function undeclared(name: string, names: readonly string[], span: Span | null): Diagnostic {
+  const text = suggestion(name, names);
+  return {
+    code: "unknown-variable",
+    severity: "error",
+    summary: `unknown variable \`${name}\``,
+    detail: `\`${name}\` is not declared under \`variables\` in the root file.`,
+    fix: text === "" ? `Add \`${name}: {}\` to \`variables\`.` : text,
+    ...(span === null ? {} : { span }),
+  };
+}
+
+function fromFile(
+  file: VariableFile,
+  names: readonly string[],
+  values: Map<string, VariableValue>,
+  context: VariableContext,
+): void {
+  for (const [name, value] of file.values) {
+    if (names.includes(name)) values.set(name, value);
+    else if (!file.isOutput) {
+      const diagnostic = undeclared(name, names, null);
+      context.report({ ...diagnostic, severity: "warning", detail: `${file.name} sets it. ${diagnostic.detail}` });
+    }
+  }
+}
+
+function fromAssignments(
+  assigned: Readonly<Record<string, string>>,
+  names: readonly string[],
+  values: Map<string, VariableValue>,
+  context: VariableContext,
+): void {
+  for (const name of Object.keys(assigned)) {
+    if (names.includes(name)) values.set(name, textValue(assigned[name] ?? ""));
+    else
+      context.report({
+        ...undeclared(name, names, null),
+        detail: `--var sets \`${name}\`, which is not declared under \`variables\`.`,
+      });
+  }
+}
+
+/** Text of the command line: a number or boolean where the field wants one, the text itself elsewhere. */
+export function textValue(text: string): VariableValue {
+  if (text === "true" || text === "false") return { value: text === "true", source: text };
+  if (/^-?\d{1,15}$/.test(text)) return { value: Number(text), source: text };
+  return { value: text, source: null };
+}
+
+function complete(
+  root: JsonObject,
+  declared: JsonObject,
+  values: ReadonlyMap<string, VariableValue>,
+  context: VariableContext,
+): Variables {
+  const variables = new Map<string, VariableValue | null>();
+  for (const name of Object.keys(declared)) {
+    const value = values.get(name) ?? null;
+    variables.set(name, value);
+    if (value === null)
+      context.report(withoutValue(name, environmentsSetting(root, name), context.places.keySpan(declared, name)));
+  }
+  return variables;
+}
+
+function environmentsSetting(root: JsonObject, name: string): string[] {
+  const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
+  return Object.keys(environments).filter((environment) => {
+    const entry = environments[environment];
+    return isJsonObject(entry) && isJsonObject(entry["variables"]) && Object.hasOwn(entry["variables"], name);
+  });
+}
+
+function withoutValue(name: string, environments: readonly string[], span: Span): Diagnostic {
+  const choices =
+    environments.length === 0
+      ? ""
+      : ` Environments that set it: ${environments.map((word) => `--env ${word}`).join(", ")}.`;
+  return {
+    code: "missing-variable",
+    severity: "error",
+    summary: `variable \`${name}\` has no value`,
+    detail: `It has no default, and neither an environment nor --var-file nor --var sets it.${choices}`,
+    fix: `Pass --var ${name}=VALUE, or give it a \`default\`.`,
+    span,
+  };
+}

@@ -1,0 +1,232 @@
+/** YAML text → plain data with places; syntax errors become diagnostics. */
+
+import type * as YamlLibrary from "yaml";
+import type { Alias, CST, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { isJsonObject } from "../model/resource.ts";
+import { MAX_ALIAS_NODES, MAX_NESTING_DEPTH } from "./limits.ts";
+import type { Places } from "./places.ts";
+import { isSound, syntaxDiagnostics } from "./syntax.ts";
+import {
+  circularAlias,
+  complexKey,
+  cutByComment,
+  duplicateKey,
+  emptyFile,
+  nestedTooDeep,
+  notMapping,
+  severalDocuments,
+  tooManyAliases,
+  unknownAlias,
+  unknownTag,
+  wrongVersion,
+} from "./yaml-problems.ts";
+
+export type Yaml = typeof YamlLibrary;
+
+export interface ParsedFile {
+  readonly file: string;
+  /** Null if there is nothing to work with. */
+  readonly tree: JsonObject | null;
+  /** The text has errors after which the tree is a guess: only the file's syntax is reported. */
+  readonly damaged: boolean;
+}
+
+export interface ParseContext {
+  readonly yaml: Yaml;
+  readonly places: Places;
+  report(diagnostic: Diagnostic): void;
+}
+
+/** Objects have no prototype, so that keys such as `__proto__` are keys like all others. */
+export function parseFile(file: string, text: string, context: ParseContext): ParsedFile {
+  const nothing = { file, tree: null, damaged: true };
+  if (text.trim() === "") {
+    context.report(emptyFile(file));
+    return nothing;
+  }
+  const documents = compose(file, text, context);
+  const document = documents?.[0];
+  if (documents === null || document === undefined) return nothing;
+  const second = documents[1];
+  if (second !== undefined) context.report(severalDocuments(file, second.range[0], text));
+  for (const diagnostic of syntaxDiagnostics(file, text, document.errors)) context.report(diagnostic);
+  const version = document.directives?.yaml;
+  if (version?.explicit === true && version.version !== "1.2") context.report(wrongVersion(file));
+  const damaged = !document.errors.every((error) => isSound(error, text));
+  if (document.contents === null || isEmptyScalar(document.contents, context.yaml)) {
+    if (document.errors.length === 0) context.report(emptyFile(file));
+    return nothing;
+  }
+  const tree = new Converter(file, text, context, damaged).convert(document.contents);
+  if (isJsonObject(tree)) return { file, tree, damaged };
+  if (!damaged) context.report(notMapping(file, offsets(document.contents)));
+  return nothing;
+}
+
+function isEmptyScalar(node: Node, yaml: Yaml): boolean {
+  return yaml.isScalar(node) && node.value === null && (node.source ?? "") === "";
+}
+
+/**
+ * Token by token, to stop as soon as the nesting is too deep: deep nesting takes the library quadratic time.
+ * @returns null if the nesting is too deep to go on
+ */
+function compose(file: string, text: string, context: ParseContext): Document.Parsed[] | null {
+  const { Composer, Lexer, Parser } = context.yaml;
+  // uniqueKeys compares each key with all before it; the converter finds duplicates in linear time.
+  const composer = new Composer({ version: "1.2", uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
+  const parser = new Parser();
+  const documents: Document.Parsed[] = [];
+  const compose = (tokens: Iterable<CST.Token>): void => {
+    for (const token of tokens)
+      for (const document of composer.next(token)) documents.push(document as Document.Parsed);
+  };
+  for (const lexeme of new Lexer().lex(text)) {
+    compose(parser.next(lexeme));
+    if (documents.length > 1) return documents;
+    if (parser.stack.length > MAX_PARSER_STACK) {
+      context.report(nestedTooDeep(file, Math.max(0, parser.offset - lexeme.length)));
+      return null;
+    }
+  }
+  compose(parser.end());
+  for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
+  return documents;
+}
+
+/** The parser stacks a document, the collections in it, and a scalar. */
+const MAX_PARSER_STACK = MAX_NESTING_DEPTH + 2;
+
+type Offsets = readonly [number, number];
+
+const CORE_TAGS: ReadonlySet<string> = new Set(
+  ["str", "int", "float", "bool", "null", "map", "seq"].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+class Converter {
+  readonly #file: string;
+  readonly #text: string;
+  readonly #context: ParseContext;
+  /** After a syntax error the rest is a guess, and so would be what is said about it. */
+  readonly #quiet: boolean;
+  readonly #anchors: Map<string, Node> = new Map();
+  readonly #open: Set<Node> = new Set();
+  #aliasDepth = 0;
+  #aliasNodes = 0;
+  #aliasesReported = false;
+
+  constructor(file: string, text: string, context: ParseContext, quiet: boolean) {
+    this.#file = file;
+    this.#text = text;
+    this.#context = context;
+    this.#quiet = quiet;
+  }
+
+  /** @returns undefined where the value was reported and means nothing */
+  convert(node: Node | null): Json | undefined {
+    const { yaml } = this.#context;
+    if (node === null) return null;
+    if (this.#aliasDepth > 0) this.#aliasNodes += 1;
+    if (yaml.isAlias(node)) return this.#alias(node);
+    if (node.anchor !== undefined && this.#aliasDepth === 0) this.#anchors.set(node.anchor, node);
+    if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) return this.#refuse(unknownTag(this.#at(node), node.tag));
+    if (yaml.isScalar(node)) return this.#scalar(node);
+    this.#open.add(node);
+    const value = yaml.isMap(node) ? this.#map(node) : this.#list(node as YAMLSeq);
+    this.#open.delete(node);
+    return value;
+  }
+
+  #scalar(node: Scalar): Json | undefined {
+    const first = this.#text[offsets(node)[0]];
+    // Reported as a syntax error already; the tree around it is sound.
+    if (node.type === "PLAIN" && (first === "@" || first === "`")) return undefined;
+    this.#warnOfComment(node);
+    return node.value === undefined ? null : (node.value as Json);
+  }
+
+  #alias(node: Alias): Json | undefined {
+    const target = this.#anchors.get(node.source);
+    if (target === undefined) return this.#refuse(unknownAlias(this.#at(node), node.source));
+    if (this.#open.has(target)) return this.#refuse(circularAlias(this.#at(node), node.source));
+    if (this.#aliasNodes > MAX_ALIAS_NODES) {
+      if (!this.#aliasesReported) this.#refuse(tooManyAliases(this.#at(node)));
+      this.#aliasesReported = true;
+      return undefined;
+    }
+    this.#aliasDepth += 1;
+    const value = this.convert(target);
+    this.#aliasDepth -= 1;
+    return value;
+  }
+
+  #map(node: YAMLMap): JsonObject {
+    const object: Record<string, Json> = Object.create(null);
+    const seen = new Map<string, Span>();
+    this.#context.places.put(object, this.#file, offsets(node));
+    for (const pair of node.items as Pair<Node, Node | null>[]) {
+      const key = this.#key(pair.key);
+      if (key === null) continue;
+      const at = this.#at(pair.key);
+      const first = seen.get(key);
+      if (first === undefined) this.#put(object, key, offsets(pair.key), pair.value);
+      else this.#refuse(duplicateKey(key, at, first));
+      if (first === undefined) seen.set(key, at);
+    }
+    return object;
+  }
+
+  #key(node: Node | null): string | null {
+    const { yaml } = this.#context;
+    if (yaml.isScalar(node)) return node.type === "PLAIN" ? (node.source ?? "") : String(node.value);
+    if (node !== null) this.#refuse(complexKey(this.#at(node)));
+    return null;
+  }
+
+  #list(node: YAMLSeq): Json {
+    const list: Json[] = [];
+    this.#context.places.put(list, this.#file, offsets(node));
+    for (const [index, item] of node.items.entries()) this.#put(list, index, offsets(item as Node), item as Node);
+    return list;
+  }
+
+  #put(container: object, key: string | number, keyAt: Offsets, node: Node | null): void {
+    const value = this.convert(node);
+    const valueAt = node === null ? ([keyAt[1], keyAt[1]] as const) : offsets(node);
+    this.#context.places.putKey(container, key, keyAt, valueAt, this.#source(node, value));
+    (container as Record<string | number, Json>)[key] = value ?? null;
+    if (value === undefined) this.#context.places.markBroken(container, key);
+  }
+
+  #source(node: Node | null, value: Json | undefined): string | null {
+    if (typeof value !== "number" && typeof value !== "boolean") return null;
+    const scalar = this.#context.yaml.isAlias(node) ? this.#anchors.get(node.source) : node;
+    return this.#context.yaml.isScalar(scalar) ? (scalar.source ?? null) : null;
+  }
+
+  /** `v=DMARC1; p=none # strict`: what follows the ` #` is a comment, which the writer of a TXT may not have meant. */
+  #warnOfComment(node: Scalar): void {
+    const [start, end] = offsets(node);
+    if (node.type !== "PLAIN" || typeof node.value !== "string" || !/[;=]/.test(node.value)) return;
+    if (!/^[ \t]+#/.test(this.#text.slice(end, end + 80))) return;
+    const span = { file: this.#file, start, end };
+    if (!this.#quiet && this.#aliasDepth === 0) this.#context.report(cutByComment(span));
+  }
+
+  #refuse(diagnostic: Diagnostic): undefined {
+    if (!this.#quiet) this.#context.report(diagnostic);
+    return undefined;
+  }
+
+  #at(node: Node): Span {
+    const [start, end] = offsets(node);
+    return { file: this.#file, start, end };
+  }
+}
+
+function offsets(node: Node): Offsets {
+  const range = node.range;
+  return range ? [range[0], range[1]] : [0, 0];
+}

@@ -1,0 +1,95 @@
+/** Reading manifests: only regular files inside the project, of bearable size, in UTF-8. */
+
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { isAbsolute, relative, resolve, sep } from "node:path";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { MAX_FILE_BYTES } from "./limits.ts";
+
+export type FileProblem = "missing" | "outside" | "not-a-file" | "unreadable";
+
+export type ResolvedFile =
+  | { readonly ok: true; readonly path: string }
+  | { readonly ok: false; readonly problem: FileProblem };
+
+/**
+ * The real path of `file` if it lies inside the real folder `root`, symlinks followed.
+ * @param file relative to `root`, forward slashes
+ */
+export async function resolveInside(root: string, file: string): Promise<ResolvedFile> {
+  if (isAbsolute(file) || file.split(/[\\/]/).includes("..")) return { ok: false, problem: "outside" };
+  try {
+    const path = await realpath(resolve(root, file));
+    return isInside(root, path) ? { ok: true, path } : { ok: false, problem: "outside" };
+  } catch (error) {
+    return { ok: false, problem: problemOf(error) };
+  }
+}
+
+export function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+export type ReadBytes =
+  | { readonly ok: true; readonly bytes: Buffer }
+  | { readonly ok: false; readonly problem: FileProblem }
+  | { readonly ok: false; readonly problem: "too-large"; readonly size: number };
+
+/** @param path a real path: a symlink put in its place meanwhile is not followed */
+export async function readBounded(path: string, maxBytes: number = MAX_FILE_BYTES): Promise<ReadBytes> {
+  try {
+    // O_NONBLOCK: opening a named pipe must not wait for a writer.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const status = await handle.stat();
+      if (!status.isFile()) return { ok: false, problem: "not-a-file" };
+      if (status.size > maxBytes) return { ok: false, problem: "too-large", size: status.size };
+      return { ok: true, bytes: await handle.readFile() };
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    return { ok: false, problem: problemOf(error) };
+  }
+}
+
+function problemOf(error: unknown): FileProblem {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ENOENT" || code === "ENOTDIR") return "missing";
+  if (code === "EISDIR" || code === "ENXIO") return "not-a-file";
+  if (code === "ELOOP") return "outside";
+  return "unreadable";
+}
+
+/** Text without its BOM; where the bytes are no UTF-8, the offset in the text as it can be shown. */
+export function decode(bytes: Buffer): { readonly text: string; readonly badOffset: number | null } {
+  const text = new TextDecoder("utf-8").decode(bytes);
+  const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  let byteOffset = bom;
+  let from = 0;
+  for (let index = text.indexOf("\ufffd"); index !== -1; index = text.indexOf("\ufffd", from)) {
+    byteOffset += Buffer.byteLength(text.slice(from, index));
+    const genuine = bytes[byteOffset] === 0xef && bytes[byteOffset + 1] === 0xbf && bytes[byteOffset + 2] === 0xbd;
+    if (!genuine) return { text, badOffset: index };
+    byteOffset += 3;
+    from = index + 1;
+  }
+  return { text, badOffset: null };
+}
+
+const PROBLEM_DETAIL: Readonly<Record<FileProblem, string>> = {
+  missing: "There is no such file.",
+  outside:
+    "It lies outside the project folder, or a symbolic link leads there; a manifest cannot reach beyond its folder.",
+  "not-a-file": "It is not a regular file.",
+  unreadable: "It cannot be read; check its permissions.",
+};
+
+export function fileProblem(
+  file: string,
+  problem: FileProblem,
+): Pick<Diagnostic, "code" | "severity" | "summary" | "detail"> {
+  const code = problem === "missing" ? "file-not-found" : problem === "outside" ? "outside-project" : "unreadable-file";
+  return { code, severity: "error", summary: `cannot use ${file}`, detail: PROBLEM_DETAIL[problem] };
+}

@@ -1,0 +1,137 @@
+/** Validation against the published schema: each violation becomes one diagnostic, and what it spoils is taken out. */
+
+import type { ErrorObject, ValidateFunction } from "ajv";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { isJsonObject } from "../model/resource.ts";
+import type { Places } from "./places.ts";
+import { manifestSchema, type UnitForm } from "./schema.ts";
+import { type Violation, violationDiagnostic } from "./violation.ts";
+
+export interface Validator {
+  readonly schema: JsonObject;
+  readonly validate: ValidateFunction;
+}
+
+const validators: WeakMap<readonly UnitForm[], Promise<Validator>> = new WeakMap();
+
+/** Loads ajv when it is first wanted, and compiles the schema of a registry once. */
+export function validatorOf(units: readonly UnitForm[]): Promise<Validator> {
+  const known = validators.get(units) ?? createValidator(units);
+  validators.set(units, known);
+  return known;
+}
+
+async function createValidator(units: readonly UnitForm[]): Promise<Validator> {
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const schema = manifestSchema(units);
+  const ajv = new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    strict: true,
+    allowUnionTypes: true,
+    allowMatchingProperties: true,
+  });
+  return { schema, validate: ajv.compile(schema) };
+}
+
+/**
+ * Reports every violation in `tree` and removes what is wrong: a record, a subnet, a list's element as a whole,
+ * of an entry or the file only the key. What remains can be looked at further, so that all errors come at once.
+ * @returns objects that lack something required, or lost a key that was wrong: they are not to be blamed for what is absent
+ */
+export function validateTree(
+  tree: JsonObject,
+  validator: Validator,
+  places: Places,
+  report: (diagnostic: Diagnostic) => void,
+): ReadonlySet<object> {
+  const incomplete = new Set<object>();
+  const doomed = new Map<Json[], Set<number>>();
+  if (!validator.validate(tree)) {
+    for (const error of validator.validate.errors ?? []) {
+      const violation = locate(tree, error);
+      if (!isKnown(violation, places)) report(violationDiagnostic(violation, places));
+      spoil(violation, incomplete, doomed);
+    }
+  }
+  removeBroken(tree, places, incomplete, doomed);
+  for (const [list, indices] of doomed) {
+    const kept = list.filter((_, index) => !indices.has(index));
+    list.length = 0;
+    for (const item of kept) list.push(item);
+  }
+  return incomplete;
+}
+
+function locate(tree: JsonObject, error: ErrorObject): Violation {
+  const way: Violation["way"][number][] = [];
+  let value: Json = tree;
+  for (const part of error.instancePath.split("/").slice(1)) {
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    const container: object = value as object;
+    way.push({ container, key });
+    value = (container as Record<string, Json>)[key] as Json;
+  }
+  return { error, way, value };
+}
+
+/** Its value was reported already, as a syntax error or a variable without a value. */
+function isKnown({ way, error }: Violation, places: Places): boolean {
+  if (error.keyword === "required" || error.keyword === "additionalProperties") return false;
+  return way.some(({ container, key }) => places.brokenKeys(container).has(key));
+}
+
+function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[], Set<number>>): void {
+  const { way, value, error } = violation;
+  if (error.keyword === "additionalProperties") {
+    delete (value as Record<string, Json>)[String(error.params["additionalProperty"])];
+  } else if (error.keyword === "required") {
+    if (isJsonObject(value)) incomplete.add(value);
+    if (isElement(way, way.length)) removeAt(way, way.length, incomplete, doomed);
+  } else {
+    removeAt(way, way.length, incomplete, doomed);
+  }
+}
+
+type Way = Violation["way"];
+
+/** Elements of lists inside an entry; the entries of a section themselves only lose their keys. */
+function isElement(way: Way, depth: number): boolean {
+  return depth > 2 && Array.isArray(way[depth - 1]?.container);
+}
+
+/** Removes the innermost list element around the violation, or else the key itself. */
+function removeAt(way: Way, length: number, incomplete: Set<object>, doomed: Map<Json[], Set<number>>): void {
+  let depth = length;
+  while (depth > 0 && !isElement(way, depth)) depth -= 1;
+  const at = way[depth > 0 ? depth - 1 : length - 1];
+  if (at === undefined) return;
+  if (Array.isArray(at.container)) {
+    const indices = doomed.get(at.container) ?? new Set();
+    doomed.set(at.container, indices.add(Number(at.key)));
+  } else {
+    delete (at.container as Record<string, Json>)[at.key];
+    incomplete.add(at.container);
+  }
+}
+
+/** Values that were broken before validation, wherever the schema did not mind them. */
+function removeBroken(
+  tree: JsonObject,
+  places: Places,
+  incomplete: Set<object>,
+  doomed: Map<Json[], Set<number>>,
+): void {
+  const visit = (value: Json, way: Way): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const key of places.brokenKeys(value)) {
+      const steps = [...way, { container: value as object, key }];
+      removeAt(steps, steps.length, incomplete, doomed);
+    }
+    if (Array.isArray(value))
+      for (const [index, item] of value.entries()) visit(item, [...way, { container: value, key: String(index) }]);
+    else for (const [key, item] of Object.entries(value)) visit(item, [...way, { container: value, key }]);
+  };
+  visit(tree, []);
+}

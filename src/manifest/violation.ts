@@ -1,0 +1,178 @@
+/** One violation of the schema in words: what is wrong, why, and what to write. */
+
+import type { ErrorObject } from "ajv";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { isJsonObject } from "../model/resource.ts";
+import type { Places } from "./places.ts";
+import { nearest, suggestion } from "./suggest.ts";
+
+export interface Violation {
+  readonly error: ErrorObject;
+  /** From the root of the file to the value: each container with the key taken. */
+  readonly way: readonly { readonly container: object; readonly key: string }[];
+  readonly value: Json;
+}
+
+export function violationDiagnostic(violation: Violation, places: Places): Diagnostic {
+  const { error, way, value } = violation;
+  const last = way.at(-1);
+  const schema = isJsonObject(error.parentSchema) ? error.parentSchema : {};
+  const name = nameOf(violation);
+  const at = last === undefined ? places.span(value as object) : places.span(last.container, last.key);
+  switch (error.keyword) {
+    case "additionalProperties":
+      return unknownKey(violation, schema, places);
+    case "required":
+      return missingKey(violation, schema, places);
+    case "type":
+      return value === null ? emptyValue(name, schema, at) : wrongType(name, value, schema, at);
+    case "const":
+    case "enum": {
+      const allowed = [...((schema["enum"] as Json[] | undefined) ?? [schema["const"] ?? null])].map(String);
+      const detail = `${shown(value)} is not among the values of \`${name}\`: ${allowed.join(", ")}.`;
+      return {
+        code: "unknown-value",
+        severity: "error",
+        summary: `unknown value of \`${name}\``,
+        detail,
+        fix: choose(String(value), allowed),
+        span: at,
+      };
+    }
+    case "minimum":
+    case "maximum": {
+      const range = [schema["minimum"] ?? "", schema["maximum"] ?? ""].join("..");
+      const detail = `${shown(value)} is outside ${range}.`;
+      return {
+        code: "out-of-range",
+        severity: "error",
+        summary: `\`${name}\` is out of range`,
+        detail,
+        fix: `Write a number within ${range}.`,
+        span: at,
+      };
+    }
+    default:
+      return badFormat(name, value, schema, error, at);
+  }
+}
+
+type At = NonNullable<Diagnostic["span"]>;
+
+/** The key, or for an element of a list the list's key. */
+function nameOf({ way }: Violation): string {
+  for (let index = way.length - 1; index >= 0; index -= 1) {
+    const step = way[index];
+    if (step !== undefined && !Array.isArray(step.container)) return step.key;
+  }
+  return "manifest";
+}
+
+function unknownKey({ error, value, way }: Violation, schema: JsonObject, places: Places): Diagnostic {
+  const key = String(error.params["additionalProperty"]);
+  const span = places.keySpan(value as object, key);
+  const known = isJsonObject(schema["properties"]) ? Object.keys(schema["properties"]) : [];
+  if (known.length === 0) return badVariableName(key, span);
+  const title = String(schema["title"] ?? "mapping").toLowerCase();
+  const where = way.length === 0 ? "a manifest" : `${/^[aeiou]/.test(title) ? "an" : "a"} ${title}`;
+  const detail = `\`${key}\` is not a key of ${where}.`;
+  const merge = "Merge keys belong to YAML 1.1; use `defaults` or `record_sets`.";
+  const best = nearest(key, known);
+  const list = `Known are: ${known.join(", ")}. Keys that begin with \`x-\` are yours.`;
+  const fix = key === "<<" ? merge : best !== null ? `Did you mean \`${best}\`?` : list;
+  return { code: "unknown-key", severity: "error", summary: `unknown key \`${key}\``, detail, fix, span };
+}
+
+function badVariableName(key: string, span: At): Diagnostic {
+  const detail = `\`${key}\` cannot be the name of a variable: letters, digits, \`_\` and \`-\`, beginning with a letter or \`_\`.`;
+  return {
+    code: "bad-format",
+    severity: "error",
+    summary: "bad variable name",
+    detail,
+    fix: "Choose another name.",
+    span,
+  };
+}
+
+function missingKey({ error, value }: Violation, schema: JsonObject, places: Places): Diagnostic {
+  const key = String(error.params["missingProperty"]);
+  const properties = isJsonObject(schema["properties"]) ? schema["properties"] : {};
+  const property = isJsonObject(properties[key]) ? properties[key] : {};
+  const detail = `\`${key}\` is required. ${String(property["description"] ?? "")}`.trim();
+  const example = [property["examples"]].flat()[0];
+  const fix = example === undefined ? `Add \`${key}\`.` : `Add \`${key}: ${String(example)}\`.`;
+  return {
+    code: "missing-key",
+    severity: "error",
+    summary: `\`${key}\` is missing`,
+    detail,
+    fix,
+    span: places.firstKeySpan(value as object),
+  };
+}
+
+function emptyValue(name: string, schema: JsonObject, span: At): Diagnostic {
+  const detail = `\`${name}\` has no value: in YAML an empty key is null, and null is not allowed here.`;
+  const empty = [schema["type"]].flat().includes("array") ? `Write \`${name}: []\` for none` : `Write a value`;
+  return {
+    code: "empty-value",
+    severity: "error",
+    summary: `\`${name}\` is empty`,
+    detail,
+    fix: `${empty}, or leave the key out.`,
+    span,
+  };
+}
+
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: "text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a mapping",
+};
+
+function wrongType(name: string, value: Json, schema: JsonObject, span: At): Diagnostic {
+  const types = [schema["type"]]
+    .flat()
+    .map(String)
+    .filter((type) => type !== "null");
+  const wanted = types.map((type) => TYPE_WORDS[type] ?? type).join(" or ");
+  const is = Array.isArray(value) ? "a list" : isJsonObject(value) ? "a mapping" : shown(value);
+  const detail = `\`${name}\` must be ${wanted}, but is ${is}.`;
+  const quoted = typeof value === "string" && /^(-?\d+|true|false)$/.test(value);
+  const fix = quoted ? "Write it without quotes." : `Write ${wanted}.`;
+  return { code: "wrong-type", severity: "error", summary: `\`${name}\` must be ${wanted}`, detail, fix, span };
+}
+
+function badFormat(name: string, value: Json, schema: JsonObject, error: ErrorObject, span: At): Diagnostic {
+  const about = schema["description"] === undefined ? "" : ` ${String(schema["description"])}`;
+  const code = { maxLength: "too-long", minLength: "too-short", minItems: "too-short" }[error.keyword] ?? "bad-format";
+  const summary =
+    code === "bad-format"
+      ? `bad \`${name}\``
+      : `\`${name}\` is ${code === "too-long" ? "too long" : "empty or too short"}`;
+  const detail = `${shown(value)} ${error.message ?? "does not fit"}.${about}`;
+  const example = [schema["examples"]].flat()[0];
+  const fix =
+    example === undefined
+      ? "Correct the value."
+      : `For example: ${typeof example === "string" ? example : JSON.stringify(example)}.`;
+  return { code, severity: "error", summary, detail, fix, span };
+}
+
+function choose(word: string, allowed: readonly string[]): string {
+  const text = suggestion(word, allowed);
+  return text === "" ? "Correct the value." : text;
+}
+
+/** Longer values are cut in messages: the source line is shown anyway. */
+const MAX_SHOWN_CHARACTERS = 60;
+
+function shown(value: Json): string {
+  const text = typeof value === "number" ? String(value) : JSON.stringify(value);
+  return `\`${text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}\``;
+}

@@ -1,0 +1,118 @@
+/** Diagnostics as text with the source line and a caret, and as JSON. */
+
+import { createColors } from "picocolors";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import type { JsonObject } from "../model/resource.ts";
+import type { Sources } from "../model/source.ts";
+import { type Excerpt, excerpt } from "./excerpt.ts";
+import { safeText, wrap } from "./safe-text.ts";
+
+export interface DiagnosticStyle {
+  readonly colour: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** Narrower than this there is no room for a line of source. */
+const MIN_WIDTH_COLUMNS = 40;
+
+/** One block for each, in the order given, and a line that counts them; empty without diagnostics. */
+export function renderDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  sources: Sources,
+  style: DiagnosticStyle,
+): string {
+  if (diagnostics.length === 0) return "";
+  const painter = new Painter(sources, style);
+  const blocks = diagnostics.map((diagnostic) => painter.block(diagnostic));
+  return `${blocks.join("\n\n")}\n\n${countLine(diagnostics)}\n`;
+}
+
+/** `3 errors, 1 warning` */
+export function countLine(diagnostics: readonly Diagnostic[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  const warnings = diagnostics.length - errors;
+  const parts = [
+    errors > 0 || warnings === 0 ? counted(errors, "error") : "",
+    warnings > 0 ? counted(warnings, "warning") : "",
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+class Painter {
+  readonly #sources: Sources;
+  readonly #width: number;
+  readonly #colours: ReturnType<typeof createColors>;
+
+  constructor(sources: Sources, style: DiagnosticStyle) {
+    this.#sources = sources;
+    this.#width = Math.max(MIN_WIDTH_COLUMNS, style.width);
+    this.#colours = createColors(style.colour);
+  }
+
+  block({ code, severity, summary, detail, fix, span, related }: Diagnostic): string {
+    const { bold, red, yellow } = this.#colours;
+    const tint = severity === "error" ? red : yellow;
+    const lines = [`${tint(bold(`${severity}[${code}]`))}${bold(`: ${safeText(summary)}`)}`];
+    if (span !== undefined) lines.push(...this.#source(span, "^", tint));
+    if (detail !== "") lines.push(...this.#paragraph(detail, "  "));
+    if (fix !== undefined) lines.push(...this.#paragraph(fix, "  fix: "));
+    for (const { message, span: at } of related ?? []) {
+      lines.push(`  note: ${safeText(message)}`, ...this.#source(at, "-", this.#colours.cyan));
+    }
+    return lines.join("\n");
+  }
+
+  /** What follows the first line is indented as far as the text of the first. */
+  #paragraph(text: string, lead: string): string[] {
+    const lines = wrap(safeText(text), this.#width - lead.length);
+    return lines.map((line, index) => (index === 0 ? lead : " ".repeat(lead.length)) + line);
+  }
+
+  #source(span: Span, mark: string, tint: (text: string) => string): string[] {
+    const { dim } = this.#colours;
+    const { line, column } = this.#sources.position(span.file, span.start);
+    const where = `  ${dim("-->")} ${safeText(span.file)}:${line}:${column}`;
+    if (this.#sources.text(span.file) === undefined) return [where];
+    const number = String(line);
+    const gutter = " ".repeat(number.length);
+    const shown = this.#excerpt(span, line, column, this.#width - number.length - 4);
+    const underline = " ".repeat(shown.before) + mark.repeat(shown.marked);
+    return [
+      where,
+      dim(` ${gutter} |`),
+      `${dim(` ${number} |`)} ${shown.text}`,
+      `${dim(` ${gutter} |`)} ${tint(underline)}`,
+    ];
+  }
+
+  #excerpt(span: Span, line: number, column: number, width: number): Excerpt {
+    const text = this.#sources.line(span.file, line);
+    return excerpt(text, column - 1, column - 1 + Math.max(0, span.end - span.start), width);
+  }
+}
+
+/** A stable form for machines: lines and columns from 1, columns in UTF-16 code units. */
+export function diagnosticsJson(diagnostics: readonly Diagnostic[], sources: Sources): JsonObject[] {
+  return diagnostics.map(({ code, severity, summary, detail, fix, span, related, address }) => ({
+    code,
+    severity,
+    summary,
+    detail,
+    fix: fix ?? null,
+    address: address ?? null,
+    ...placeJson(span, sources),
+    related: (related ?? []).map(({ message, span: at }) => ({ message, ...placeJson(at, sources) })),
+  }));
+}
+
+function placeJson(span: Span | undefined, sources: Sources): JsonObject {
+  if (span === undefined) return { file: null, line: null, column: null, endLine: null, endColumn: null };
+  const start = sources.position(span.file, span.start);
+  const end = sources.position(span.file, span.end);
+  return { file: span.file, line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
+}

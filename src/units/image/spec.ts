@@ -1,0 +1,19 @@
+/** How a machine image appears in a manifest. */
+
+import { imageAddress } from "../../model/address.ts";
+import type { UnitSpec } from "../../model/unit.ts";
+import { loadImage } from "./load.ts";
+import { IMAGE_DEFINITIONS, IMAGE_SCHEMA } from "./schema.ts";
+import type { ImageSpec } from "./shape.ts";
+
+export type { ImageSpec } from "./shape.ts";
+
+export const imageSpec: UnitSpec<ImageSpec> = {
+  section: "images",
+  removedKey: "image",
+  schema: IMAGE_SCHEMA,
+  definitions: IMAGE_DEFINITIONS,
+  load: loadImage,
+  removed: (key) => ({ address: imageAddress(key), key }),
+  files: (declared) => (declared.spec.source.type === "upload" ? [declared.spec.source.file] : []),
+};

@@ -1,0 +1,185 @@
+/** A VPC entry of a manifest → its declared network, with everything the service would refuse reported. */
+
+import { vpcAddress } from "../../model/address.ts";
+import type { Declared } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { Json, JsonObject } from "../../model/resource.ts";
+import { isJsonObject } from "../../model/resource.ts";
+import type { LoadContext } from "../../model/unit.ts";
+import { type CidrProblem, overlaps, parseCidr, type Range } from "./cidr.ts";
+import type { NetworkSpec, SubnetSpec } from "./shape.ts";
+
+/** API.md, Limits: VPC description. */
+const MAX_DESCRIPTION_LENGTH = 255;
+
+/** @returns null if the entry has no label */
+export function loadNetwork(entry: JsonObject, context: LoadContext): Declared<NetworkSpec> | null {
+  const label = entry["label"];
+  if (typeof label !== "string") return null;
+  const address = vpcAddress(label);
+  const report = (diagnostic: Omit<Diagnostic, "severity" | "address">): void =>
+    context.report({ severity: "error", address, ...diagnostic });
+  checkLabel(label, "VPC", entry, { ...context, report: (diagnostic) => context.report({ ...diagnostic, address }) });
+  const description = entry["description"] as string | null | undefined;
+  if (typeof description === "string") checkDescription(description, entry, context, report);
+  const subnets = Array.isArray(entry["subnets"]) ? loadSubnets(entry["subnets"], context) : null;
+  return {
+    unit: "network",
+    address,
+    key: label,
+    id: numberOrNull(entry["id"]),
+    movedFrom: textOrNull(entry["moved_from"]),
+    protect: entry["protect"] === true,
+    note: textOrNull(entry["note"]),
+    span: context.span(entry, "label"),
+    spec: { label, region: textOrNull(entry["region"]) ?? "", description, subnets },
+  };
+}
+
+function checkDescription(
+  text: string,
+  entry: JsonObject,
+  context: LoadContext,
+  report: (diagnostic: Omit<Diagnostic, "severity">) => void,
+): void {
+  const span = context.span(entry, "description");
+  if (text.toLowerCase().includes("[tenon:")) {
+    const detail = "`[tenon:…]` in a description is how Tenon marks what it owns, so your own text cannot hold it.";
+    report({
+      code: "reserved-tag",
+      summary: "the description holds an ownership tag",
+      detail,
+      fix: "Remove it; set `owner` in the root file instead.",
+      span,
+    });
+  }
+  const tag = context.owner === null ? 0 : ` [tenon:${context.owner}]`.length;
+  if (text.length + tag > MAX_DESCRIPTION_LENGTH) {
+    const counted = tag === 0 ? "" : `, ${tag} of them for the owner's tag`;
+    const detail = `It would have ${text.length + tag} characters${counted}; the service takes ${MAX_DESCRIPTION_LENGTH}.`;
+    report({
+      code: "too-long",
+      summary: "`description` is too long",
+      detail,
+      fix: `Shorten it to ${MAX_DESCRIPTION_LENGTH - tag} characters.`,
+      span,
+    });
+  }
+}
+
+/** Length is the schema's business. */
+function checkLabel(label: string, what: string, entry: JsonObject, context: LoadContext): void {
+  const bad = !/^[A-Za-z0-9-]+$/.test(label);
+  if (!bad && !label.includes("--")) return;
+  const detail = bad
+    ? `The label of a ${what} has only ASCII letters, digits and dashes.`
+    : `The label of a ${what} cannot have two dashes in a row.`;
+  const suggested = label
+    .normalize("NFKD")
+    .replace(/[^A-Za-z0-9-]+/g, "-")
+    .replace(/-+/g, "-")
+    .replace(/^-|-$/g, "");
+  const fix = suggested === "" ? "Choose another label." : `For example: ${suggested}.`;
+  context.report({
+    code: "bad-label",
+    severity: "error",
+    summary: "bad `label`",
+    detail,
+    fix,
+    span: context.span(entry, "label"),
+  });
+}
+
+interface Placed {
+  readonly entry: JsonObject;
+  readonly range: Range;
+}
+
+function loadSubnets(entries: readonly Json[], context: LoadContext): SubnetSpec[] {
+  const subnets: SubnetSpec[] = [];
+  const placed: Placed[] = [];
+  const labels = new Map<string, JsonObject>();
+  for (const entry of entries) {
+    if (!isJsonObject(entry)) continue;
+    const [label, ipv4] = [String(entry["label"]), String(entry["ipv4"])];
+    checkLabel(label, "subnet", entry, context);
+    const first = labels.get(label);
+    if (first !== undefined) context.report(duplicateLabel(label, entry, first, context));
+    else labels.set(label, entry);
+    const cidr = parseCidr(ipv4);
+    if (cidr.ok) placed.push({ entry, range: cidr.range });
+    else context.report(badCidr(ipv4, cidr.problem, cidr.canonical, entry, context));
+    subnets.push({ label, ipv4, span: context.span(entry), note: textOrNull(entry["note"]) });
+  }
+  for (const [later, earlier] of overlaps(placed)) context.report(overlap(later.entry, earlier.entry, context));
+  return subnets;
+}
+
+function duplicateLabel(label: string, entry: JsonObject, first: JsonObject, context: LoadContext): Diagnostic {
+  return {
+    code: "duplicate-subnet",
+    severity: "error",
+    summary: `subnet \`${label}\` is there twice`,
+    detail: "Within a VPC the labels of subnets must differ.",
+    fix: "Rename or remove one of the two.",
+    span: context.span(entry, "label"),
+    related: [{ message: "first here", span: context.span(first, "label") }],
+  };
+}
+
+function overlap(later: JsonObject, earlier: JsonObject, context: LoadContext): Diagnostic {
+  return {
+    code: "overlapping-subnets",
+    severity: "error",
+    summary: `${String(later["ipv4"])} overlaps ${String(earlier["ipv4"])}`,
+    detail: "The ranges of a VPC's subnets must not overlap.",
+    fix: "Choose another range for one of the two.",
+    span: context.span(later, "ipv4"),
+    related: [{ message: "overlaps this one", span: context.span(earlier, "ipv4") }],
+  };
+}
+
+function badCidr(
+  text: string,
+  problem: CidrProblem,
+  canonical: string | null,
+  entry: JsonObject,
+  context: LoadContext,
+): Diagnostic {
+  const [detail, fix] = explainCidr(text, problem, canonical);
+  return {
+    code: "bad-range",
+    severity: "error",
+    summary: "bad `ipv4` range",
+    detail,
+    fix,
+    span: context.span(entry, "ipv4"),
+  };
+}
+
+function explainCidr(text: string, problem: CidrProblem, canonical: string | null): [string, string] {
+  switch (problem) {
+    case "not-cidr":
+      return [`\`${text}\` is not an IPv4 range in CIDR form, address/prefix.`, "For example: 10.0.1.0/24."];
+    case "prefix":
+      return [`The prefix of \`${text}\` is not within /1 to /29.`, "Choose a prefix of at most /29."];
+    case "not-canonical":
+      return [
+        `\`${text}\` has host bits set; the service takes the canonical form only.`,
+        `Write ${canonical ?? "the first address"}.`,
+      ];
+    case "not-private":
+      return [
+        `\`${text}\` does not lie within private address space (RFC 1918).`,
+        "Use a range of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16.",
+      ];
+  }
+}
+
+function textOrNull(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function numberOrNull(value: Json | undefined): number | null {
+  return typeof value === "number" ? value : null;
+}

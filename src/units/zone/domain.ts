@@ -1,0 +1,89 @@
+/** A domain's values in one form, and the request bodies made of them (API.md: Domain). */
+
+import type { WireDomain } from "../../api/wire/index.ts";
+import { compareText } from "../../model/group.ts";
+import type { Json, JsonObject, Values } from "../../model/resource.ts";
+import type { PairContext } from "../../model/unit.ts";
+import { ownerOfTags, withOwnerTag, withoutOwnerTag } from "../ownership.ts";
+import { type LiveZone, zoneName } from "./live.ts";
+import type { ZoneSpec } from "./spec.ts";
+
+const TEXTS = ["type", "status", "description", "group", "soa_email"] as const;
+const LISTS = ["master_ips", "axfr_ips", "tags"] as const;
+const SECONDS = ["refresh_sec", "retry_sec", "expire_sec", "ttl_sec"] as const;
+
+/** Every field that can be managed; the owner's tag is told apart from the user's tags. */
+export function liveDomain({ domain }: LiveZone): Values {
+  const values: Record<string, Json> = { domain: zoneName(domain), owner: ownerOfTags(domain.tags) };
+  // The service never answers null here, but a null would only mean empty (OBSERVED: Domains).
+  for (const field of TEXTS) values[field] = domain[field] ?? "";
+  for (const field of LISTS) values[field] = domain[field] ?? [];
+  for (const field of SECONDS) values[field] = domain[field] ?? 0;
+  values["tags"] = withoutOwnerTag(domain.tags);
+  return values;
+}
+
+/** What the manifest does not say is kept as it is live; at creation it is left to the service. */
+export function desiredDomain(spec: ZoneSpec, live: Values | null, context: PairContext): Values {
+  const values: Record<string, Json> = { ...live, domain: spec.domain, owner: context.owner };
+  for (const [field, value] of Object.entries(spec.fields)) {
+    const kept = live?.[field];
+    values[field] = kept !== undefined && sameField(field, kept, value) ? kept : value;
+  }
+  return values;
+}
+
+/** Lists are sets; tags, besides, compare case-insensitively (OBSERVED: Domains). */
+function sameField(field: string, a: Json, b: Json): boolean {
+  return setKey(field, a) === setKey(field, b);
+}
+
+function setKey(field: string, value: Json): string {
+  if (!Array.isArray(value)) return JSON.stringify(value);
+  const texts = value.map((entry) => (field === "tags" ? String(entry).toLowerCase() : String(entry)));
+  return JSON.stringify([...new Set(texts)].sort(compareText));
+}
+
+/** @param status the one to create it with: a zone that is to be filled is not served half-built */
+export function createBody(values: Values, status: string): JsonObject {
+  const { owner: _, ...stated } = values;
+  const body: Record<string, Json> = {};
+  for (const [field, value] of Object.entries(stated)) {
+    if (!isUnset(value)) body[field] = value;
+  }
+  body["status"] = status;
+  const tags = tagsOf(values);
+  if (tags.length > 0) body["tags"] = tags;
+  return body;
+}
+
+/** The changed fields, the owner's tag among the tags. */
+export function updateBody(before: Values, after: Values): JsonObject {
+  const body: Record<string, Json> = {};
+  for (const field of [...TEXTS, ...LISTS, ...SECONDS]) {
+    const value = after[field];
+    if (value !== undefined && value !== before[field]) body[field] = value;
+  }
+  if ("tags" in body || before["owner"] !== after["owner"]) body["tags"] = tagsOf(after);
+  return body;
+}
+
+function tagsOf(values: Values): string[] {
+  const owner = values["owner"];
+  return withOwnerTag((values["tags"] as readonly string[] | undefined) ?? [], typeof owner === "string" ? owner : null);
+}
+
+function isUnset(value: Json): boolean {
+  return value === "" || value === 0 || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+/** An object's content as far as a request body states it, in comparable form. */
+export function statedContent(item: JsonObject | WireDomain, stated: JsonObject): JsonObject {
+  const values = item as unknown as JsonObject;
+  return Object.fromEntries(
+    Object.keys(stated).map((field) => {
+      const value = values[field] ?? null;
+      return [field, field === "domain" ? String(value).toLowerCase() : setKey(field, value)];
+    }),
+  );
+}

@@ -1,0 +1,29 @@
+/** The zone: a domain and its records. */
+
+import type { JsonObject } from "../../model/resource.ts";
+import type { Lookup } from "../../model/step.ts";
+import type { Recognition, Unit } from "../../model/unit.ts";
+import { recogniseOne } from "../recognise.ts";
+import { statedContent } from "./domain.ts";
+import { identifyZone, type LiveZone, readZones } from "./live.ts";
+import { pairZones } from "./pairs.ts";
+import { type ZoneSpec, zoneSpec } from "./spec.ts";
+import { recordContent, zoneSteps } from "./steps.ts";
+
+export const zone: Unit<ZoneSpec, LiveZone> = {
+  name: "zone",
+  spec: zoneSpec,
+  read: readZones,
+  identify: identifyZone,
+  pairs: pairZones,
+  steps: zoneSteps,
+  permits: () => null,
+  recognise: recogniseZone,
+};
+
+function recogniseZone(lookup: Lookup, items: readonly JsonObject[]): Recognition {
+  const match = lookup.match as JsonObject;
+  return lookup.kind === "domain"
+    ? recogniseOne(lookup, items, (item) => statedContent(item, match))
+    : recogniseOne(lookup, items, (item) => recordContent(item, String(match["zone"])));
+}

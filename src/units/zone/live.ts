@@ -1,0 +1,65 @@
+/** Zones as they are in the account: domains from one list, the records of those that need it from one list each. */
+
+import type { WireDomain, WireRecord } from "../../api/wire/index.ts";
+import { toAscii } from "../../dns/name.ts";
+import { domainAddress } from "../../model/address.ts";
+import type { Api } from "../../model/exchange.ts";
+import type { Failure } from "../../model/failure.ts";
+import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
+import { ownerOfTags } from "../ownership.ts";
+import type { ZoneSpec } from "./spec.ts";
+
+export interface LiveZone {
+  readonly domain: WireDomain;
+  /** null if they do not matter and were not read. */
+  readonly records: readonly WireRecord[] | null;
+}
+
+export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<LiveZone>> {
+  const names = [...scope.declared, ...scope.removed].map((entry) => entry.key);
+  // Names are unique on the platform, so a few of them can be asked for; an owner's tag may sit on any domain.
+  const wanted = scope.owner === null ? { wanted: { field: "domain", values: names } } : {};
+  const answer = await api.list({ path: ["domains"], ...wanted }, watch.signal);
+  if (!answer.ok) return { ok: false, what: "the list of domains", failure: answer.failure };
+  const domains = answer.items as unknown as WireDomain[];
+  const needed = namesWithRecords(scope);
+  const progress = { done: 0, total: domains.filter((domain) => needed.has(zoneName(domain))).length };
+  const items = await Promise.all(
+    domains.map(async (domain): Promise<LiveZone | { failure: Failure; name: string }> => {
+      if (!needed.has(zoneName(domain))) return { domain, records: null };
+      const list = await api.list({ path: ["domains", String(domain.id), "records"] }, watch.signal);
+      if (!list.ok) return { failure: list.failure, name: domain.domain };
+      progress.done += 1;
+      watch.progress?.(progress.done, progress.total);
+      return { domain, records: list.items as unknown as WireRecord[] };
+    }),
+  );
+  const failed = items.find((item) => "failure" in item);
+  if (failed !== undefined && "failure" in failed) {
+    return { ok: false, what: `the records of ${failed.name}`, failure: failed.failure };
+  }
+  return { ok: true, items: items as LiveZone[], total: answer.total };
+}
+
+function namesWithRecords(scope: Scope<ZoneSpec>): Set<string> {
+  const names = new Set<string>();
+  for (const { key, ignore } of scope.removed) if (ignore.length > 0) names.add(key);
+  if (!scope.destroy) for (const { key, spec } of scope.declared) if (spec.records !== null) names.add(key);
+  return names;
+}
+
+/** The service keeps the letter case of a domain (OBSERVED: Domains); its name does not depend on it. */
+export function zoneName(domain: WireDomain): string {
+  return toAscii(domain.domain) ?? domain.domain;
+}
+
+export function identifyZone({ domain }: LiveZone): LiveIdentity {
+  const name = zoneName(domain);
+  return {
+    id: domain.id,
+    key: name,
+    address: domainAddress(name),
+    owner: ownerOfTags(domain.tags),
+    shown: { type: domain.type, status: domain.status, created: domain.created },
+  };
+}

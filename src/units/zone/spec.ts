@@ -1,0 +1,22 @@
+/** How a zone, a domain and its records, appears in a manifest. */
+
+import { toAscii } from "../../dns/name.ts";
+import { domainAddress } from "../../model/address.ts";
+import type { UnitSpec } from "../../model/unit.ts";
+import { loadZone } from "./load.ts";
+import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
+import type { ZoneSpec } from "./shape.ts";
+
+export type { RecordSpec, ZoneSpec } from "./shape.ts";
+
+export const zoneSpec: UnitSpec<ZoneSpec> = {
+  section: "domains",
+  removedKey: "domain",
+  schema: DOMAIN_SCHEMA,
+  definitions: ZONE_DEFINITIONS,
+  load: loadZone,
+  removed: (text) => {
+    const key = (toAscii(text) ?? text.toLowerCase()).replace(/\.$/, "");
+    return { address: domainAddress(key), key };
+  },
+};
