@@ -1,0 +1,114 @@
+/** Reads the account as far as the desired state needs it: list calls only, the units in parallel. */
+
+import type { Address } from "../model/address.ts";
+import type { Desired } from "../model/desired.ts";
+import type { Api } from "../model/exchange.ts";
+import type { Failure } from "../model/failure.ts";
+import { mayMatchWithin } from "../model/glob.ts";
+import type { Live, LiveUnit } from "../model/live.ts";
+import type { UnitName } from "../model/resource.ts";
+import type { ReadWatch, Scope, Unit } from "../model/unit.ts";
+
+export interface ReadOptions {
+  readonly desired: Desired;
+  readonly units: readonly Unit[];
+  readonly api: Api;
+  /** Everything declared goes: children do not matter. */
+  readonly destroy: boolean;
+  /** Address globs; if there are any, only what they can match is read. */
+  readonly targets?: readonly string[];
+  readonly watch?: ReadWatch;
+}
+
+export type LiveResult =
+  | { readonly ok: true; readonly live: Live }
+  /** `what` could not be read, for example "the list of domains". */
+  | { readonly ok: false; readonly what: string; readonly failure: Failure };
+
+/** Of several failures the first in the order of the units is told; the others are cut short. */
+export async function readLive(options: ReadOptions): Promise<LiveResult> {
+  const wanted = options.units.flatMap((unit) => {
+    const scope = scopeOf(unit.name, options);
+    return isNeeded(scope) ? [{ unit, scope }] : [];
+  });
+  const stop = new AbortController();
+  const signal = options.watch?.signal;
+  const watch = { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]) };
+  const tally = new Tally(options.watch);
+  const results = await Promise.all(
+    wanted.map(async ({ unit, scope }) => {
+      const result = await unit.read(scope, options.api, { ...watch, progress: tally.of(unit.name) });
+      if (!result.ok) stop.abort();
+      return { name: unit.name, result };
+    }),
+  );
+  const units: Partial<Record<UnitName, LiveUnit>> = {};
+  const failures: Extract<LiveResult, { ok: false }>[] = [];
+  for (const { name, result } of results) {
+    if (result.ok) units[name] = { items: result.items, total: result.total };
+    else failures.push(result);
+  }
+  // What was cut short only echoes the failure that stopped it.
+  const failure = failures.find((candidate) => candidate.failure.type !== "aborted") ?? failures[0];
+  return failure ?? { ok: true, live: { units } };
+}
+
+/**
+ * Adds to `live` what explains the blocked changes of these roots, for example which node an interface belongs to.
+ * Missing rights change nothing.
+ */
+export async function readDetail(
+  live: Live,
+  roots: ReadonlySet<Address>,
+  units: readonly Unit[],
+  api: Api,
+): Promise<Live> {
+  const detailed = await Promise.all(
+    units.map(async (unit) => {
+      const known = live.units[unit.name];
+      if (known === undefined || unit.detail === undefined) return [];
+      const items = await Promise.all(
+        known.items.map((item) => (roots.has(unit.identify(item).address) ? unit.detail?.(item, api) : item)),
+      );
+      return [[unit.name, { ...known, items }] as const];
+    }),
+  );
+  return { units: { ...live.units, ...Object.fromEntries(detailed.flat()) } };
+}
+
+function scopeOf(name: UnitName, { desired, targets = [], destroy }: ReadOptions): Scope {
+  const isWanted = (entry: { readonly unit: UnitName; readonly address: string }): boolean =>
+    entry.unit === name && (targets.length === 0 || targets.some((target) => mayMatchWithin(target, entry.address)));
+  return {
+    declared: desired.declared.filter(isWanted),
+    removed: destroy ? [] : desired.removed.filter(isWanted),
+    // What carries the tag and is not declared is pruned by a run that is not narrowed, and only then.
+    owner: destroy || targets.length > 0 ? null : desired.owner,
+    destroy,
+  };
+}
+
+function isNeeded(scope: Scope): boolean {
+  return scope.declared.length > 0 || scope.removed.length > 0 || scope.owner !== null;
+}
+
+/** Sums the progress of units that read at the same time. */
+class Tally {
+  readonly #counts: Map<UnitName, readonly [done: number, total: number]> = new Map();
+  readonly #watch: ReadWatch | undefined;
+
+  constructor(watch: ReadWatch | undefined) {
+    this.#watch = watch;
+  }
+
+  of(name: UnitName): (done: number, total: number) => void {
+    return (done, total) => {
+      this.#counts.set(name, [done, total]);
+      const counts = [...this.#counts.values()];
+      this.#watch?.progress?.(
+        counts.reduce((sum, [one]) => sum + one, 0),
+        counts.reduce((sum, [, one]) => sum + one, 0),
+      );
+    };
+  }
+}

@@ -1,0 +1,106 @@
+/** Facts → edges: hard ones, which the service enforces, and soft ones through milestones, which resolution asks for. */
+
+import { isReference, type PathPart } from "../model/step.ts";
+import type { Claim, PlannedStep } from "../model/unit.ts";
+
+/** Something that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
+export interface Milestone {
+  readonly id: string;
+  /** What is without an answer if the order is broken here. */
+  readonly what: string;
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+  /** Breaking it leaves no gap: something else answers throughout. */
+  readonly harmless: boolean;
+}
+
+export interface Edges {
+  /** For each step, the steps that must be done first. */
+  readonly hard: readonly (readonly number[])[];
+  readonly milestones: readonly Milestone[];
+}
+
+export function edgesOf(planned: readonly PlannedStep[]): Edges {
+  return { hard: hardEdges(planned), milestones: milestonesOf(planned) };
+}
+
+function hardEdges(planned: readonly PlannedStep[]): number[][] {
+  const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
+  const producers = new Map<string, number>();
+  for (const [index, { step }] of planned.entries()) {
+    if (step.type === "request" && step.produces !== null) producers.set(step.produces.ref, index);
+  }
+  const claims = claimEdges(planned);
+  return planned.map(({ step, facts }, index) => {
+    const first = new Set<number>(claims[index]);
+    for (const id of facts.requires) addKnown(first, byId.get(id));
+    for (const part of referencesOf(step)) addKnown(first, producers.get(part));
+    first.delete(index);
+    return [...first].sort((a, b) => a - b);
+  });
+}
+
+function addKnown(set: Set<number>, index: number | undefined): void {
+  if (index !== undefined) set.add(index);
+}
+
+function referencesOf(step: PlannedStep["step"]): string[] {
+  const parts: PathPart[] = step.type === "upload" ? [step.to] : [...step.path];
+  return parts.filter(isReference).map((part) => part.ref);
+}
+
+/** Whatever frees a slot comes before whatever takes it, unless both share it. */
+function claimEdges(planned: readonly PlannedStep[]): number[][] {
+  const freed = new Map<string, { index: number; claim: Claim }[]>();
+  for (const [index, { facts }] of planned.entries()) {
+    for (const claim of facts.frees) append(freed, claim.slot, { index, claim });
+  }
+  return planned.map(({ facts }) =>
+    facts.takes.flatMap((taken) =>
+      (freed.get(taken.slot) ?? [])
+        .filter(({ claim }) => claim.exclusive || taken.exclusive)
+        .map(({ index }) => index),
+    ),
+  );
+}
+
+interface Sides {
+  before: number[];
+  after: number[];
+  harmless: boolean;
+}
+
+function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
+  const sets = new Map<string, Sides>();
+  const comings = new Map<string, Sides>();
+  const goings = new Map<string, Sides>();
+  for (const [index, { facts }] of planned.entries()) {
+    for (const { set, persists } of facts.grows) sidesOf(sets, set, persists).before.push(index);
+    for (const { set, persists } of facts.shrinks) sidesOf(sets, set, persists).after.push(index);
+    for (const key of facts.provides) sidesOf(comings, key, false).before.push(index);
+    for (const key of facts.pointsAt) sidesOf(comings, key, false).after.push(index);
+    for (const key of facts.releases) sidesOf(goings, key, false).before.push(index);
+    for (const key of facts.withdraws) sidesOf(goings, key, false).after.push(index);
+  }
+  return [...named("growth of", sets), ...named("arrival of", comings), ...named("release of", goings)];
+}
+
+function named(prefix: string, sides: ReadonlyMap<string, Sides>): Milestone[] {
+  return [...sides]
+    .filter(([, { before, after }]) => before.length > 0 && after.length > 0)
+    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side }));
+}
+
+function sidesOf(table: Map<string, Sides>, key: string, harmless: boolean): Sides {
+  const found = table.get(key);
+  if (found !== undefined) return found;
+  const sides = { before: [], after: [], harmless };
+  table.set(key, sides);
+  return sides;
+}
+
+function append<Item>(table: Map<string, Item[]>, key: string, item: Item): void {
+  const list = table.get(key);
+  if (list) list.push(item);
+  else table.set(key, [item]);
+}

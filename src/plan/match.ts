@@ -1,0 +1,172 @@
+/** Which live object is which declared or removed one, and what is to become of each. */
+
+import type { Declared, Desired, Removed } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { groupBy } from "../model/group.ts";
+import type { LiveUnit } from "../model/live.ts";
+import type { Goal, LeftAlone } from "../model/plan.ts";
+import { ROOT_KIND } from "../model/desired.ts";
+import type { ObjectId } from "../model/resource.ts";
+import type { LiveIdentity, Match, Unit } from "../model/unit.ts";
+import { ambiguousIdentity, claimedTwice, foreignOwner, staleId } from "./refusals.ts";
+
+export interface MatchOptions {
+  readonly goal: Goal;
+  /** The run is narrowed by targets or excludes: nothing is pruned. */
+  readonly narrowed: boolean;
+  readonly takeOwnershipFrom: readonly string[];
+}
+
+export interface Matched {
+  readonly matches: readonly Match[];
+  readonly refusals: readonly Diagnostic[];
+  readonly warnings: readonly Diagnostic[];
+  readonly leftAlone: readonly LeftAlone[];
+}
+
+/** What was found wrong on the way. */
+interface Findings {
+  readonly refusals: Diagnostic[];
+  readonly warnings: Diagnostic[];
+}
+
+interface Candidate {
+  readonly live: unknown;
+  readonly identity: LiveIdentity;
+}
+
+/** Live objects of one unit, each to be claimed once. */
+class Candidates {
+  readonly #byId: ReadonlyMap<ObjectId, Candidate>;
+  readonly #byKey: ReadonlyMap<string, Candidate[]>;
+  readonly claimed: Set<Candidate> = new Set();
+
+  constructor(unit: Unit, items: readonly unknown[]) {
+    const all = items.map((live) => ({ live, identity: unit.identify(live) }));
+    this.#byId = new Map(all.map((candidate) => [candidate.identity.id, candidate]));
+    this.#byKey = groupBy(all, (candidate) => candidate.identity.key);
+  }
+
+  withId(id: ObjectId): Candidate | undefined {
+    return this.#byId.get(id);
+  }
+
+  withKey(key: string): Candidate[] {
+    return (this.#byKey.get(key) ?? []).filter((candidate) => !this.claimed.has(candidate));
+  }
+
+  unclaimed(): Candidate[] {
+    return [...this.#byId.values()].filter((candidate) => !this.claimed.has(candidate));
+  }
+}
+
+export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options: MatchOptions): Matched {
+  const candidates = new Candidates(unit, live.items);
+  const findings: Findings = { refusals: [], warnings: [] };
+  const matches: Match[] = [];
+  // Ids are claimed first: a label that repeats is then free for the one that is left.
+  const declared = desired.declared.filter((entry) => entry.unit === unit.name);
+  for (const entry of [...declared.filter((entry) => entry.id !== null), ...declared.filter((entry) => entry.id === null)]) {
+    const found = find(entry, candidates, findings);
+    if (found === "refused") continue;
+    const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
+    if (match !== null) matches.push(match);
+  }
+  const removed = options.goal === "destroy" ? [] : desired.removed.filter((entry) => entry.unit === unit.name);
+  for (const entry of removed) {
+    const found = find(entry, candidates, findings);
+    if (found === null || found === "refused") continue;
+    const match = remove(entry, found, desired, options, findings.refusals);
+    if (match !== null) matches.push(match);
+  }
+  const pruned = prunes(candidates, desired, options);
+  for (const candidate of pruned) candidates.claimed.add(candidate);
+  matches.push(...pruned.map((candidate) => deletion(candidate.live, null, "prune")));
+  const count = live.total - candidates.claimed.size;
+  const leftAlone: LeftAlone[] = count > 0 ? [{ kind: ROOT_KIND[unit.name], count, reason: "undeclared" }] : [];
+  return { matches, ...findings, leftAlone };
+}
+
+function find(entry: Declared | Removed, candidates: Candidates, { refusals, warnings }: Findings): Candidate | null | "refused" {
+  const withId = entry.id === null ? undefined : candidates.withId(entry.id);
+  // What is removed by an id that is gone is done. What is declared by one may have been made anew since, so its label counts.
+  if (entry.id !== null && withId === undefined && !("spec" in entry)) return null;
+  const found = withId ?? byLabel(entry, candidates);
+  if (Array.isArray(found)) {
+    refusals.push(
+      ambiguousIdentity(
+        entry,
+        found.map((candidate) => candidate.identity),
+      ),
+    );
+    return "refused";
+  }
+  if (entry.id !== null && withId === undefined) warnings.push(staleId(entry, found?.identity ?? null));
+  if (found === undefined) return null;
+  if (candidates.claimed.has(found)) {
+    refusals.push(claimedTwice(entry, found.identity));
+    return "refused";
+  }
+  candidates.claimed.add(found);
+  return found;
+}
+
+/** Several are returned as a list. `moved_from` counts only while nothing carries the new label. */
+function byLabel(entry: Declared | Removed, candidates: Candidates): Candidate | Candidate[] | undefined {
+  const named = candidates.withKey(entry.key);
+  const movedFrom = "movedFrom" in entry ? entry.movedFrom : null;
+  const found = named.length === 0 && movedFrom !== null ? candidates.withKey(movedFrom) : named;
+  return found.length > 1 ? found : found[0];
+}
+
+function create(entry: Declared, options: MatchOptions): Match | null {
+  return options.goal === "destroy" ? null : { intent: "create", declared: entry, removed: null, live: null };
+}
+
+function manage(
+  entry: Declared,
+  { live, identity }: Candidate,
+  desired: Desired,
+  options: MatchOptions,
+  refusals: Diagnostic[],
+): Match | null {
+  if (refuseForeign(entry, identity, desired, options, refusals)) return null;
+  if (options.goal === "apply") return { intent: "manage", declared: entry, removed: null, live };
+  // With an owner, only what carries its tag was made or adopted by this project.
+  if (desired.owner !== null && identity.owner !== desired.owner) return null;
+  return deletion(live, null, null);
+}
+
+function remove(
+  entry: Removed,
+  { live, identity }: Candidate,
+  desired: Desired,
+  options: MatchOptions,
+  refusals: Diagnostic[],
+): Match | null {
+  if (refuseForeign(entry, identity, desired, options, refusals)) return null;
+  if (entry.destroy) return deletion(live, entry, null);
+  return identity.owner === null ? null : { intent: "release", declared: null, removed: entry, live };
+}
+
+function deletion(live: unknown, removed: Removed | null, label: "prune" | null): Match {
+  return { intent: "delete", declared: null, removed, live, label };
+}
+
+function refuseForeign(
+  entry: Declared | Removed,
+  identity: LiveIdentity,
+  desired: Desired,
+  options: MatchOptions,
+  refusals: Diagnostic[],
+): boolean {
+  if (identity.owner === null || identity.owner === desired.owner) return false;
+  if (options.takeOwnershipFrom.includes(identity.owner)) return false;
+  refusals.push(foreignOwner(entry, identity.owner, desired.owner));
+  return true;
+}
+
+function prunes(candidates: Candidates, desired: Desired, options: MatchOptions): Candidate[] {
+  if (desired.owner === null || options.narrowed || options.goal === "destroy") return [];
+  return candidates.unclaimed().filter(({ identity }) => identity.owner === desired.owner);
+}

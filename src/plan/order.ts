@@ -1,0 +1,93 @@
+/** The order of steps: every hard edge holds, soft ones hold unless a cycle forces a gap, and the rest is stable. */
+
+import type { Gap } from "../model/plan.ts";
+import type { Barrier, Step } from "../model/step.ts";
+import type { PlannedStep } from "../model/unit.ts";
+import { type Edges, edgesOf, type Milestone } from "./edges.ts";
+import { components } from "./graph.ts";
+
+export interface Ordered {
+  readonly steps: readonly Step[];
+  readonly barriers: readonly Barrier[];
+  readonly gaps: readonly Gap[];
+}
+
+/** @param planned without what is blocked; in the order that is kept where nothing speaks against it */
+export function orderSteps(planned: readonly PlannedStep[]): Ordered {
+  const edges = edgesOf(planned);
+  const dependencies = dependenciesOf(edges);
+  const gaps = new Map<string, Gap>();
+  let found = components(dependencies);
+  while (found.some((component) => component.length > 1)) {
+    for (const component of found) {
+      if (component.length > 1) breakCycle(component, dependencies, edges, planned, gaps);
+    }
+    found = components(dependencies);
+  }
+  return { ...assemble(found.flat(), dependencies, edges, planned), gaps: [...gaps.values()] };
+}
+
+/** Steps come first, then milestones; each lists the indices that must be done before it. */
+function dependenciesOf({ hard, milestones }: Edges): number[][] {
+  const count = hard.length;
+  const dependencies = [...hard.map((list) => [...list]), ...milestones.map(({ before }) => [...before])];
+  for (const [offset, { after }] of milestones.entries()) {
+    for (const step of after) dependencies[step]?.push(count + offset);
+  }
+  return dependencies;
+}
+
+/**
+ * Lets one step of the cycle go ahead of the milestones that hold it in it. Hard edges alone make no cycle, so there is always a step
+ * that only milestones hold; of those the one whose going ahead leaves the fewest gaps.
+ */
+function breakCycle(
+  component: readonly number[],
+  dependencies: number[][],
+  { hard, milestones }: Edges,
+  planned: readonly PlannedStep[],
+  gaps: Map<string, Gap>,
+): void {
+  const count = hard.length;
+  const inside = new Set(component);
+  const held = (step: number) => (dependencies[step] ?? []).filter((node) => node >= count && inside.has(node));
+  const harm = (step: number) => held(step).filter((node) => !(milestones[node - count] as Milestone).harmless).length;
+  const free = component.filter((node) => node < count && !(hard[node] ?? []).some((first) => inside.has(first)));
+  const chosen = free.sort((a, b) => harm(a) - harm(b) || a - b)[0];
+  if (chosen === undefined) throw new Error(`A cycle of hard edges: ${component.map((node) => planned[node]?.step.id).join(", ")}`);
+  const broken = new Set(held(chosen));
+  dependencies[chosen] = (dependencies[chosen] ?? []).filter((node) => !broken.has(node));
+  for (const node of broken) {
+    const milestone = milestones[node - count] as Milestone;
+    const wanted = milestone.before.find((step) => inside.has(step)) ?? milestone.before[0];
+    const before = planned[chosen]?.step;
+    if (milestone.harmless || before === undefined || wanted === undefined) continue;
+    const gap = { what: milestone.what, wanted: planned[wanted]?.step.id ?? "", before: before.id, root: before.root };
+    if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
+  }
+}
+
+/** A milestone with one side of one is written as plain edges: fewer names to read in a plan. */
+function assemble(
+  order: readonly number[],
+  dependencies: readonly (readonly number[])[],
+  { milestones }: Edges,
+  planned: readonly PlannedStep[],
+): Pick<Ordered, "steps" | "barriers"> {
+  const count = planned.length;
+  const dependents = new Int32Array(dependencies.length);
+  for (const list of dependencies) for (const node of list) dependents[node] = (dependents[node] as number) + 1;
+  const nameOf = (node: number) => (node < count ? planned[node]?.step.id : milestones[node - count]?.id) as string;
+  const isPlain = (node: number) => node >= count && (dependencies[node]?.length === 1 || dependents[node] === 1);
+  const namesOf = (node: number): string[] =>
+    (dependencies[node] ?? []).flatMap((first) => (isPlain(first) ? (dependencies[first] ?? []).map(nameOf) : [nameOf(first)]));
+  const steps: Step[] = [];
+  const barriers: Barrier[] = [];
+  for (const node of order) {
+    const after = [...new Set(namesOf(node))].sort();
+    const step = planned[node]?.step;
+    if (step !== undefined) steps.push({ ...step, after } as Step);
+    else if ((dependents[node] as number) > 0 && !isPlain(node)) barriers.push({ id: nameOf(node), after });
+  }
+  return { steps, barriers };
+}

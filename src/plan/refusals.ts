@@ -1,0 +1,74 @@
+/** What a plan says of whole objects before it compares them: unclear identity, other owners, the wrong account. */
+
+import type { Declared, Removed } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { LiveIdentity } from "../model/unit.ts";
+
+type Entry = Declared | Removed;
+
+export function ambiguousIdentity(entry: Entry, candidates: readonly LiveIdentity[]): Diagnostic {
+  const listed = candidates.map(({ id, shown }) => `id ${id} (${describe(shown)})`).join("; ");
+  return refusal(entry, {
+    code: "ambiguous-identity",
+    summary: `${entry.address} could be any of ${candidates.length} live objects`,
+    detail: `Several objects in the account carry the label "${entry.key}": ${listed}.`,
+    fix: "Say which one is meant with `id:`, or rename or delete the others.",
+  });
+}
+
+/** A warning: the object may have been made anew, and so have got another id. */
+export function staleId(entry: Entry, found: LiveIdentity | null): Diagnostic {
+  const instead = found === null ? "so it will be created" : `so its label counts, and finds the id ${found.id}`;
+  return {
+    ...refusal(entry, {
+      code: "stale-id",
+      summary: `no live object has the id ${String(entry.id)}`,
+      detail: `${entry.address} is declared with an \`id:\` that the account does not know, ${instead}.`,
+      fix: found === null ? "Correct the id, or leave it out." : `Write \`id: ${found.id}\`, or leave the id out.`,
+    }),
+    severity: "warning",
+  };
+}
+
+export function claimedTwice(entry: Entry, identity: LiveIdentity): Diagnostic {
+  return refusal(entry, {
+    code: "claimed-twice",
+    summary: `${entry.address} and another entry mean the same live object`,
+    detail: `The object with the id ${identity.id} is already claimed by another entry of the project.`,
+    fix: "Remove one of the two entries, or correct its `id:` or `moved_from:`.",
+  });
+}
+
+export function foreignOwner(entry: Entry, owner: string, ours: string | null): Diagnostic {
+  const whose = ours === null ? "this project has no `owner`" : `this project's owner is "${ours}"`;
+  return refusal(entry, {
+    code: "foreign-owner",
+    summary: `${entry.address} belongs to the owner "${owner}"`,
+    detail: `The live object carries the ownership tag of "${owner}", and ${whose}.`,
+    fix: `Manage it where "${owner}" is at home, or take it over with --take-ownership-from=${owner}.`,
+  });
+}
+
+/** @param actual TENON_ACCOUNT, null if it is not set */
+export function wrongAccount(expected: string, actual: string | null): Diagnostic {
+  return {
+    code: "wrong-account",
+    severity: "error",
+    summary: `the project is for the account "${expected}"`,
+    detail:
+      actual === null
+        ? "The manifest names an `account`, and TENON_ACCOUNT is not set, so it cannot be told whether the token is for that account."
+        : `The manifest names the account "${expected}", and TENON_ACCOUNT is "${actual}".`,
+    fix: `Set TENON_ACCOUNT=${expected} beside the token of that account.`,
+  };
+}
+
+function describe(shown: LiveIdentity["shown"]): string {
+  return Object.entries(shown)
+    .map(([field, value]) => `${field} ${JSON.stringify(value)}`)
+    .join(", ");
+}
+
+function refusal(entry: Entry, said: Pick<Diagnostic, "code" | "summary" | "detail"> & { fix: string }): Diagnostic {
+  return { ...said, severity: "error", span: entry.span, address: entry.address };
+}

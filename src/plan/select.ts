@@ -1,0 +1,69 @@
+/** Targets and excludes: the changes that a narrowed run is about. */
+
+import type { Address } from "../model/address.ts";
+import type { Change } from "../model/change.ts";
+import { globMatches, mayMatchWithin } from "../model/glob.ts";
+
+export interface Selection {
+  readonly targets: readonly string[];
+  readonly excludes: readonly string[];
+}
+
+export function isNarrowed({ targets, excludes }: Selection): boolean {
+  return targets.length > 0 || excludes.length > 0;
+}
+
+/** Whether anything at or beneath `root` could be selected: what surely could not need not be read. */
+export function mayConcern(root: Address, { targets, excludes }: Selection): boolean {
+  if (excludes.some((glob) => covers(glob, root))) return false;
+  return targets.length === 0 || targets.some((glob) => mayMatchWithin(glob, root));
+}
+
+/** A glob covers an address if it matches it or anything above it. */
+function covers(glob: string, address: Address): boolean {
+  for (let end = address.length; end > 0; end = address.lastIndexOf("/", end - 1)) {
+    if (globMatches(glob, address.slice(0, end))) return true;
+  }
+  return false;
+}
+
+/**
+ * What is not selected stays as it is live. A child needs its parent to be created; a parent is deleted or made anew only with
+ * all of its children, and they only with it.
+ */
+export function selectChanges(changes: readonly Change[], selection: Selection): Change[] {
+  if (!isNarrowed(selection)) return [...changes];
+  const roots = new Map(changes.filter((change) => change.address === change.root).map((change) => [change.root, change]));
+  const rootAction = (change: Change) => roots.get(change.root)?.action ?? "no-op";
+  const isNamed = (change: Change) =>
+    (selection.targets.length === 0 || selection.targets.some((glob) => covers(glob, change.address))) &&
+    !selection.excludes.some((glob) => covers(glob, change.address));
+  const named = new Set(changes.filter(isNamed));
+  const needed = new Set([...named].filter((change) => rootAction(change) === "create").map((change) => change.root));
+  const spared = new Set(changes.filter((change) => !named.has(change) && change.before !== null).map((change) => change.root));
+  return changes.flatMap((change) => {
+    const isRoot = roots.get(change.root) === change;
+    const action = rootAction(change);
+    const whole = action === "delete" || action === "replace";
+    const excluded = selection.excludes.some((glob) => covers(glob, change.root));
+    if (whole && (spared.has(change.root) || !named.has(roots.get(change.root) ?? change))) return asItIs(change);
+    if (action === "create" && excluded) return [];
+    return named.has(change) || (isRoot && needed.has(change.root)) ? [change] : asItIs(change);
+  });
+}
+
+function asItIs(change: Change): Change[] {
+  if (change.before === null) return [];
+  return [
+    {
+      ...change,
+      address: change.previousAddress ?? change.address,
+      action: "no-op",
+      after: change.before,
+      labels: [],
+      replaceFields: [],
+      blocked: null,
+      previousAddress: null,
+    },
+  ];
+}

@@ -1,0 +1,31 @@
+/** The image: a private machine image, uploaded from a file or captured from a disk. */
+
+import type { WireImage } from "../../api/wire/index.ts";
+import type { JsonObject } from "../../model/resource.ts";
+import type { Lookup } from "../../model/step.ts";
+import type { Recognition, Unit } from "../../model/unit.ts";
+import { splitDescription } from "../ownership.ts";
+import { recogniseOne } from "../recognise.ts";
+import { identifyImage, readImages } from "./live.ts";
+import { pairImages } from "./pairs.ts";
+import { type ImageSpec, imageSpec } from "./spec.ts";
+import { imageSteps } from "./steps.ts";
+
+export const image: Unit<ImageSpec, WireImage> = {
+  name: "image",
+  spec: imageSpec,
+  read: readImages,
+  identify: identifyImage,
+  pairs: pairImages,
+  steps: imageSteps,
+  permits: () => null,
+  recognise: recogniseImage,
+};
+
+/** An upload whose answer was lost cannot be finished, for its URL is gone; only our tag allows it to be deleted. */
+function recogniseImage(lookup: Lookup, items: readonly JsonObject[]): Recognition {
+  const found = recogniseOne(lookup, items, (item) => ({ label: item["label"] ?? "", description: item["description"] ?? "" }));
+  if (found.type !== "found" || found.item["status"] !== "pending_upload") return found;
+  const { owner } = splitDescription(String(found.item["description"] ?? ""));
+  return owner === null ? { type: "ambiguous", ids: [found.id] } : { type: "useless", id: found.id };
+}

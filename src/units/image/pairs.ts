@@ -1,0 +1,98 @@
+/** Images, desired beside live, as pairs that plain comparison can diff. */
+
+import type { WireImage } from "../../api/wire/index.ts";
+import { imageAddress } from "../../model/address.ts";
+import type { Block, ChangeLabel } from "../../model/change.ts";
+import type { Values } from "../../model/resource.ts";
+import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { splitDescription } from "../ownership.ts";
+import type { ImageSpec } from "./spec.ts";
+
+type ImageMatch = Match<ImageSpec, WireImage>;
+
+/** Without a change for this long, an upload that was begun is taken for abandoned. */
+export const UPLOAD_IDLE_MILLISECONDS = 60_000;
+
+export function pairImages(matches: readonly ImageMatch[], context: PairContext): Paired {
+  return { pairs: matches.map((match) => imagePair(match, context)), leftAlone: [], warnings: [] };
+}
+
+function imagePair(match: ImageMatch, context: PairContext): Pair {
+  const live = match.live === null ? null : liveValues(match.live);
+  const address = match.declared === null ? imageAddress(match.live.label) : match.declared.address;
+  const liveAddress = match.live === null ? address : imageAddress(match.live.label);
+  const unfinished = match.intent === "manage" && match.live.status === "pending_upload";
+  const block = unfinished ? uploadBlock(match.live, context) : null;
+  const renew = unfinished && block === null;
+  return {
+    unit: "image",
+    kind: "image",
+    root: address,
+    address,
+    previousAddress: liveAddress === address ? null : liveAddress,
+    parent: null,
+    id: match.live?.id ?? null,
+    desired: desiredValues(match, live, renew || block !== null, context),
+    live,
+    immutable: [],
+    renew,
+    labels: renew ? ["unfinished"] : labelsOf(match, live, context),
+    heldBy: [],
+    block,
+    protect: match.declared?.protect ?? false,
+    note: match.declared?.note ?? null,
+    span: match.declared?.span ?? match.removed?.span ?? null,
+  };
+}
+
+/** An unfinished upload is made anew only if the tag says it is ours, and nobody is working on it. */
+function uploadBlock(live: WireImage, context: PairContext): Block | null {
+  const { owner } = splitDescription(live.description);
+  if (context.owner === null || owner !== context.owner) return { type: "upload-of-others", id: live.id };
+  // Date-times are UTC without a zone (OBSERVED: Pages, filters, limits).
+  const idle = context.nowMilliseconds - Date.parse(`${live.updated.replace(/Z$/, "")}Z`);
+  return idle < UPLOAD_IDLE_MILLISECONDS ? { type: "upload-in-progress", id: live.id } : null;
+}
+
+function liveValues(image: WireImage): Values {
+  const { text, owner } = splitDescription(image.description);
+  return { label: image.label, description: text, owner };
+}
+
+/** How an image is made is said only when it is made: the service does not tell it afterwards. */
+function desiredValues(match: ImageMatch, live: Values | null, anew: boolean, context: PairContext): Values | null {
+  switch (match.intent) {
+    case "delete":
+      return null;
+    case "release":
+      return { ...live, owner: null };
+    case "create":
+    case "manage": {
+      const { label, description, source } = match.declared.spec;
+      const kept = live?.["description"] ?? "";
+      const values = { label, description: description === undefined ? kept : (description ?? ""), owner: context.owner };
+      return live === null || anew ? { ...values, ...sourceValues(source) } : values;
+    }
+  }
+}
+
+function sourceValues(source: ImageSpec["source"]): Values {
+  if (source === null) return {};
+  switch (source.type) {
+    case "upload":
+      return { upload: { file: source.file, region: source.region }, cloud_init: source.cloud_init };
+    case "capture":
+      return { capture: { disk_id: source.disk_id }, cloud_init: source.cloud_init };
+  }
+}
+
+function labelsOf(match: ImageMatch, live: Values | null, context: PairContext): ChangeLabel[] {
+  if (match.intent === "delete") return match.label === null ? [] : [match.label];
+  if (match.intent === "release") return ["release"];
+  if (match.intent === "create" || live === null) return [];
+  const labels: ChangeLabel[] = [];
+  if (live["owner"] !== null && live["owner"] !== context.owner) labels.push("take-over");
+  if (live["owner"] === null && context.owner !== null) labels.push("adopt");
+  if (live["label"] !== match.declared.spec.label) labels.push("rename");
+  return labels;
+}

@@ -1,0 +1,129 @@
+/** The requests that carry out the changes of images (API.md, Images, rules 1 to 3). */
+
+import type { Change } from "../../model/change.ts";
+import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
+import type { PathPart, RequestStep, UploadStep, WaitStep } from "../../model/step.ts";
+import { NO_FACTS, type PlannedStep } from "../../model/unit.ts";
+import { joinDescription } from "../ownership.ts";
+import { request, type UnorderedRequest } from "../request.ts";
+
+/** How long an image may take to become available once its data is there. */
+const AVAILABLE_LIMIT_SECONDS = 3_600;
+
+
+export function imageSteps(changes: readonly Change[]): PlannedStep[] {
+  return changes.flatMap((change): PlannedStep[] => {
+    switch (change.action) {
+      case "no-op":
+        return [];
+      case "create":
+        return createImage(change, [], sameLabel(change, changes));
+      case "update":
+        return [{ step: request(change, `update ${change.address}`, "PUT", imagePath(change), updateBody(change)), facts: NO_FACTS }];
+      case "delete":
+        return [deleteImage(change)];
+      case "replace": {
+        const gone = deleteImage(change);
+        return [gone, ...createImage(change, [gone.step.id], sameLabel(change, changes))];
+      }
+    }
+  });
+}
+
+function deleteImage(change: Change): PlannedStep {
+  return { step: request(change, `delete ${change.address}`, "DELETE", imagePath(change), null), facts: NO_FACTS };
+}
+
+function createImage(change: Change, requires: readonly string[], known: readonly ObjectId[]): PlannedStep[] {
+  const after = change.after as Values;
+  const upload = after["upload"] as JsonObject | undefined;
+  const made = upload === undefined ? capture(change, after, known) : uploadRequest(change, after, upload, known);
+  const create = { step: made, facts: { ...NO_FACTS, requires } };
+  if (upload === undefined) return [create, wait(change, made.id)];
+  const send: Omit<UploadStep, "after"> = {
+    id: `upload ${change.address}`,
+    type: "upload",
+    unit: "image",
+    root: change.root,
+    changes: [change.key],
+    to: { ref: change.key, field: "upload_to" },
+    file: String(upload["file"]),
+  };
+  return [create, { step: send, facts: { ...NO_FACTS, requires: [made.id] } }, wait(change, send.id)];
+}
+
+/** The live images that carry the label now, and so cannot be what the request makes. */
+function sameLabel(change: Change, changes: readonly Change[]): ObjectId[] {
+  return changes.flatMap(({ id, before }) => (id !== null && before?.["label"] === change.after?.["label"] ? [id] : []));
+}
+
+function uploadRequest(change: Change, after: Values, upload: JsonObject, known: readonly ObjectId[]): UnorderedRequest {
+  const body = { ...commonBody(after), region: String(upload["region"]) };
+  return {
+    ...request(change, `create ${change.address}`, "POST", ["images", "upload"], body),
+    produces: { ref: change.key, fields: { id: "image.id", upload_to: "upload_to" } },
+    lookup: lookup(body, known),
+  };
+}
+
+function capture(change: Change, after: Values, known: readonly ObjectId[]): UnorderedRequest {
+  const source = after["capture"] as JsonObject;
+  const body = { ...commonBody(after), disk_id: source["disk_id"] ?? null };
+  return {
+    ...request(change, `create ${change.address}`, "POST", ["images"], body),
+    produces: { ref: change.key, fields: { id: "id" } },
+    lookup: lookup(body, known),
+  };
+}
+
+function lookup(body: JsonObject, known: readonly ObjectId[]): RequestStep["lookup"] {
+  return {
+    kind: "image",
+    path: ["images"],
+    filter: { label: body["label"] ?? "", is_public: false },
+    match: { label: body["label"] ?? "", description: body["description"] ?? "" },
+    known,
+  };
+}
+
+function commonBody(after: Values): JsonObject {
+  const description = describe(after);
+  return {
+    label: String(after["label"]),
+    ...(description === "" ? {} : { description }),
+    ...(after["cloud_init"] === true ? { cloud_init: true } : {}),
+  };
+}
+
+function updateBody({ before, after }: Change): JsonObject {
+  const description = describe(after as Values);
+  return {
+    ...(before?.["label"] === after?.["label"] ? {} : { label: String(after?.["label"]) }),
+    // An image's description is null or 1..65000 characters (API.md: Image Update).
+    ...(describe(before as Values) === description ? {} : { description: description === "" ? null : description }),
+  };
+}
+
+function describe(values: Values): string {
+  const owner = values["owner"];
+  return joinDescription(String(values["description"] ?? ""), typeof owner === "string" ? owner : null);
+}
+
+function wait(change: Change, after: string): PlannedStep {
+  const step: Omit<WaitStep, "after"> = {
+    id: `wait for ${change.address}`,
+    type: "wait",
+    unit: "image",
+    root: change.root,
+    changes: [change.key],
+    path: ["images", { ref: change.key, field: "id" }],
+    field: "status",
+    until: ["available"],
+    limitSeconds: AVAILABLE_LIMIT_SECONDS,
+  };
+  return { step, facts: { ...NO_FACTS, requires: [after] } };
+}
+
+function imagePath(change: Change): PathPart[] {
+  return ["images", String(change.id)];
+}

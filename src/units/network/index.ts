@@ -1,0 +1,20 @@
+/** The network: a VPC and its subnets. */
+
+import type { Unit } from "../../model/unit.ts";
+import { detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
+import { pairNetworks } from "./pairs.ts";
+import { permitsNetwork, recogniseNetwork } from "./recognise.ts";
+import { type NetworkSpec, networkSpec } from "./spec.ts";
+import { networkSteps } from "./steps.ts";
+
+export const network: Unit<NetworkSpec, LiveNetwork> = {
+  name: "network",
+  spec: networkSpec,
+  read: readNetworks,
+  detail: detailNetwork,
+  identify: identifyNetwork,
+  pairs: pairNetworks,
+  steps: networkSteps,
+  permits: permitsNetwork,
+  recognise: recogniseNetwork,
+};

@@ -1,0 +1,61 @@
+/** Networks as they are in the account: one list of VPCs tells everything a plan needs (OBSERVED: VPCs and subnets). */
+
+import type { WireSubnet, WireVpc, WireVpcIp } from "../../api/wire/index.ts";
+import { type Address, subnetAddress, vpcAddress } from "../../model/address.ts";
+import type { AttachedInterface } from "../../model/change.ts";
+import type { Api } from "../../model/exchange.ts";
+import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
+import { splitDescription } from "../ownership.ts";
+import type { NetworkSpec } from "./spec.ts";
+
+export interface LiveNetwork {
+  readonly vpc: WireVpc;
+  /** Its address list; null until `detail` has read it. */
+  readonly addresses: readonly WireVpcIp[] | null;
+}
+
+/** Labels may repeat, so every page is read: a second VPC of a label must not be overlooked. */
+export async function readNetworks(_: Scope<NetworkSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<LiveNetwork>> {
+  const answer = await api.list({ path: ["vpcs"] }, watch.signal);
+  if (!answer.ok) return { ok: false, what: "the list of VPCs", failure: answer.failure };
+  const items = (answer.items as unknown as WireVpc[]).map((vpc) => ({ vpc, addresses: null }));
+  watch.progress?.(items.length, items.length);
+  return { ok: true, items, total: answer.total };
+}
+
+/** Adds the address list (API.md: VPC IP Addresses View). A token without `ips:read_only` leaves it out. */
+export async function detailNetwork(live: LiveNetwork, api: Api): Promise<LiveNetwork> {
+  const answer = await api.list({ path: ["vpcs", String(live.vpc.id), "ips"] });
+  return answer.ok ? { ...live, addresses: answer.items as unknown as WireVpcIp[] } : live;
+}
+
+export function identifyNetwork(live: LiveNetwork): LiveIdentity {
+  const { vpc } = live;
+  return {
+    id: vpc.id,
+    key: vpc.label,
+    address: vpcAddress(vpc.label),
+    owner: splitDescription(vpc.description).owner,
+    shown: { region: vpc.region, description: vpc.description, created: vpc.created },
+  };
+}
+
+/** The interfaces that keep a subnet from being deleted, once per configuration profile where the address list tells. */
+export function attachedInterfaces(live: LiveNetwork, subnet: WireSubnet, root: Address): AttachedInterface[] {
+  const found: AttachedInterface[] = [];
+  for (const node of subnet.nodes) {
+    for (const { id, active } of node.interfaces) {
+      const address = live.addresses?.find((entry) => entry.interface_id === id && entry.subnet_id === subnet.id);
+      found.push({
+        subnet: subnetAddress(root, subnet.label),
+        subnet_id: subnet.id,
+        node_id: node.id,
+        interface_id: id,
+        active,
+        config_id: address?.config_id ?? null,
+        address: address?.address ?? address?.address_range ?? null,
+      });
+    }
+  }
+  return found.sort((a, b) => a.node_id - b.node_id || a.interface_id - b.interface_id);
+}

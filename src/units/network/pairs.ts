@@ -1,0 +1,144 @@
+/** Networks, desired beside live: a VPC and its subnets as pairs that plain comparison can diff. */
+
+import type { WireSubnet } from "../../api/wire/index.ts";
+import { type Address, subnetAddress, vpcAddress } from "../../model/address.ts";
+import type { ChangeLabel } from "../../model/change.ts";
+import type { Declared } from "../../model/desired.ts";
+import { compareText } from "../../model/group.ts";
+import type { LeftAlone } from "../../model/plan.ts";
+import type { Values } from "../../model/resource.ts";
+import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { splitDescription } from "../ownership.ts";
+import { attachedInterfaces, type LiveNetwork } from "./live.ts";
+import { matchSubnets, type SubnetMatch } from "./match.ts";
+import type { NetworkSpec, SubnetSpec } from "./spec.ts";
+
+export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[], context: PairContext): Paired {
+  const pairs: Pair[] = [];
+  let unmanaged = 0;
+  for (const match of matches) {
+    pairs.push(vpcPair(match, context), ...subnetPairs(match));
+    if (match.intent === "manage" && subnetsAreLeftAlone(match.declared, match.live)) {
+      unmanaged += match.live.vpc.subnets.length;
+    }
+  }
+  const leftAlone: LeftAlone[] =
+    unmanaged === 0 ? [] : [{ kind: "vpc_subnet", count: unmanaged, reason: "unmanaged" }];
+  return { pairs, leftAlone, warnings: [] };
+}
+
+function vpcPair(match: Match<NetworkSpec, LiveNetwork>, context: PairContext): Pair {
+  const live = match.live === null ? null : vpcValues(match.live);
+  const root = match.declared === null ? vpcAddress(match.live.vpc.label) : match.declared.address;
+  const held = match.live === null ? [] : byLabel(match.live.vpc.subnets).flatMap((subnet) => attachedInterfaces(match.live, subnet, root));
+  return {
+    unit: "network",
+    kind: "vpc",
+    root,
+    address: root,
+    previousAddress: match.live !== null && vpcAddress(match.live.vpc.label) !== root ? vpcAddress(match.live.vpc.label) : null,
+    parent: null,
+    id: match.live?.vpc.id ?? null,
+    desired: desiredVpc(match, live, context),
+    live,
+    immutable: ["region"],
+    renew: false,
+    labels: labelsOf(match, live, context),
+    heldBy: held,
+    block: null,
+    protect: match.declared?.protect ?? false,
+    note: match.declared?.note ?? null,
+    span: match.declared?.span ?? match.removed?.span ?? null,
+  };
+}
+
+function vpcValues({ vpc }: LiveNetwork): Values {
+  const { text, owner } = splitDescription(vpc.description);
+  return { label: vpc.label, region: vpc.region, description: text, owner };
+}
+
+function desiredVpc(match: Match<NetworkSpec, LiveNetwork>, live: Values | null, context: PairContext): Values | null {
+  switch (match.intent) {
+    case "delete":
+      return null;
+    case "release":
+      return { ...live, owner: null };
+    case "create":
+    case "manage": {
+      const { label, region, description } = match.declared.spec;
+      const kept = live?.["description"] ?? "";
+      return { label, region, description: description === undefined ? kept : (description ?? ""), owner: context.owner };
+    }
+  }
+}
+
+function labelsOf(match: Match<NetworkSpec, LiveNetwork>, live: Values | null, context: PairContext): ChangeLabel[] {
+  if (match.intent === "delete") return match.label === null ? [] : [match.label];
+  if (match.intent === "release") return ["release"];
+  if (match.intent === "create" || live === null) return [];
+  const labels: ChangeLabel[] = [];
+  if (live["owner"] !== null && live["owner"] !== context.owner) labels.push("take-over");
+  if (live["owner"] === null && context.owner !== null) labels.push("adopt");
+  if (live["label"] !== match.declared.spec.label) labels.push("rename");
+  return labels;
+}
+
+function subnetPairs(match: Match<NetworkSpec, LiveNetwork>): Pair[] {
+  switch (match.intent) {
+    case "release":
+      return [];
+    case "delete": {
+      const root = vpcAddress(match.live.vpc.label);
+      return byLabel(match.live.vpc.subnets).map((live) => subnetPair(root, match.live, { desired: null, live }, null));
+    }
+    case "create": {
+      const { declared } = match;
+      return (declared.spec.subnets ?? []).map((desired) => subnetPair(declared.address, null, { desired, live: null }, declared));
+    }
+    case "manage": {
+      const { declared, live } = match;
+      if (subnetsAreLeftAlone(declared, live)) return [];
+      return matchSubnets(declared.spec.subnets ?? [], live.vpc.subnets).map((found) =>
+        subnetPair(declared.address, live, found, declared),
+      );
+    }
+  }
+}
+
+/** Subnets that are not managed stay, unless the VPC around them is made anew: then they go with it, and are shown. */
+function subnetsAreLeftAlone(declared: Declared<NetworkSpec>, live: LiveNetwork): boolean {
+  return declared.spec.subnets === null && declared.spec.region === live.vpc.region;
+}
+
+function subnetPair(root: Address, network: LiveNetwork | null, match: SubnetMatch, declared: Declared<NetworkSpec> | null): Pair {
+  const { desired, live } = match;
+  const address = subnetAddress(root, (desired ?? live)?.label ?? "");
+  const liveAddress = live === null ? null : subnetAddress(root, live.label);
+  return {
+    unit: "network",
+    kind: "vpc_subnet",
+    root,
+    address,
+    previousAddress: liveAddress === address ? null : liveAddress,
+    parent: root,
+    id: live?.id ?? null,
+    desired: subnetValues(desired),
+    live: subnetValues(live),
+    immutable: ["ipv4"],
+    renew: false,
+    labels: desired !== null && live !== null && desired.label !== live.label ? ["rename"] : [],
+    heldBy: network === null || live === null ? [] : attachedInterfaces(network, live, root),
+    block: null,
+    protect: false,
+    note: desired?.note ?? null,
+    span: desired?.span ?? declared?.span ?? null,
+  };
+}
+
+function subnetValues(subnet: SubnetSpec | WireSubnet | null): Values | null {
+  return subnet === null ? null : { label: subnet.label, ipv4: subnet.ipv4 };
+}
+
+function byLabel(subnets: readonly WireSubnet[]): WireSubnet[] {
+  return [...subnets].sort((a, b) => compareText(a.label, b.label) || a.id - b.id);
+}

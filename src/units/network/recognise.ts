@@ -1,0 +1,43 @@
+/** Did a POST of unknown outcome make this VPC or subnet, and may a planned delete still go on? */
+
+import isEqual from "fast-deep-equal";
+import { compareText } from "../../model/group.ts";
+import type { JsonObject } from "../../model/resource.ts";
+import type { Lookup, RequestStep } from "../../model/step.ts";
+import type { Recognition } from "../../model/unit.ts";
+import { recogniseOne } from "../recognise.ts";
+
+/** Equal content, tag included, of an object that was not there before. */
+export function recogniseNetwork(lookup: Lookup, items: readonly JsonObject[]): Recognition {
+  return recogniseOne(lookup, items, lookup.kind === "vpc" ? vpcContent : subnetContent);
+}
+
+function vpcContent(item: JsonObject): JsonObject {
+  const subnets = (item["subnets"] as readonly JsonObject[] | undefined) ?? [];
+  return {
+    label: item["label"] ?? "",
+    region: item["region"] ?? "",
+    description: item["description"] ?? "",
+    subnets: byRange(subnets.map(subnetContent)),
+  };
+}
+
+function subnetContent(item: JsonObject): JsonObject {
+  return { label: item["label"] ?? "", ipv4: item["ipv4"] ?? "" };
+}
+
+/** Ranges are unique within a VPC, so they give subnets one order. */
+export function byRange(subnets: readonly JsonObject[]): JsonObject[] {
+  return [...subnets].sort((a, b) => compareText(String(a["ipv4"]), String(b["ipv4"])));
+}
+
+/** Before a VPC is deleted: the same subnets as planned, and no node on any of them. */
+export function permitsNetwork(step: RequestStep, answer: JsonObject): string | null {
+  const subnets = (answer["subnets"] as readonly JsonObject[] | undefined) ?? [];
+  const found = subnets.map((subnet) => subnet["id"]).sort((a, b) => Number(a) - Number(b));
+  if (!isEqual(found, step.expect?.["subnets"])) {
+    return "its subnets are no longer those of the plan, so somebody else is working on it; plan again";
+  }
+  const used = subnets.find((subnet) => ((subnet["nodes"] as readonly unknown[] | undefined) ?? []).length > 0);
+  return used === undefined ? null : `subnet ${String(used["label"])} has got interfaces since it was planned; plan again`;
+}
