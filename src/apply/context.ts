@@ -1,0 +1,95 @@
+/** Context: what carrying out one step may use, and how its result is told to the loop. */
+
+import type { Api, Method } from "../model/exchange.ts";
+import type { Failure } from "../model/failure.ts";
+import type { Json, JsonObject, ObjectId, UnitName } from "../model/resource.ts";
+import type { Lookup } from "../model/step.ts";
+import type { Unit } from "../model/unit.ts";
+import type { Clock } from "./clock.ts";
+import type { NoteType } from "./events.ts";
+import type { ProducedFields, Products } from "./resolve.ts";
+import type { Settled } from "./schedule.ts";
+
+export interface Context {
+  /** Counted, and bound to the signal that aborts what is in flight. */
+  readonly api: Api;
+  readonly clock: Clock;
+  readonly units: ReadonlyMap<UnitName, Unit>;
+  /** Absolute path of the project folder. */
+  readonly root: string;
+  readonly products: Products;
+  readonly made: Made;
+  /** Aborted when requests that are under way must end. */
+  readonly inFlight: AbortSignal;
+  /** Aborted when nothing new may start; always before or together with `inFlight`. */
+  readonly stopping: AbortSignal;
+  /** Must be awaited before the request is sent; a failure means that it must not be. */
+  intent(intent: Intent): Promise<Failure | null>;
+  note(step: string, note: NoteType, detail: string, waitSeconds?: number): void;
+}
+
+/** What is about to be done, for the journal. `to` of an upload is not part of it: it is a secret. */
+export interface Intent {
+  readonly step: string;
+  readonly reason: "step" | "repeat" | "useless" | "duplicate";
+  readonly method: Method | "upload" | "wait";
+  readonly path: readonly string[];
+  readonly body: JsonObject | null;
+}
+
+export interface StepResult {
+  readonly outcome: Settled;
+  readonly id: ObjectId | null;
+  readonly products: ProducedFields | null;
+  readonly recovered: boolean;
+  /** A POST was sent again after an unknown outcome: the first may still come true. */
+  readonly repeated: boolean;
+  readonly failure: Failure | null;
+  readonly halts: "unauthorised" | "journal" | null;
+  readonly surprises: readonly string[];
+}
+
+export const DONE: StepResult = {
+  outcome: "done",
+  id: null,
+  products: null,
+  recovered: false,
+  repeated: false,
+  failure: null,
+  halts: null,
+  surprises: [],
+};
+
+/** The step did not get done. A 401 from the service means that no later request can succeed either. */
+export function notDone(outcome: "failed" | "unknown", failure: Failure): StepResult {
+  return { ...DONE, outcome, failure, halts: failure.status === 401 ? "unauthorised" : null };
+}
+
+/** Writes an intent down; null if the request may now be sent, else the result of the step. */
+export async function announce(intent: Intent, context: Context): Promise<StepResult | null> {
+  const unwritten = await context.intent(intent);
+  return unwritten === null ? null : { ...notDone("failed", unwritten), halts: "journal" };
+}
+
+const NO_IDS: ReadonlySet<ObjectId> = new Set();
+
+/** Ids that steps of this run made, by list: none of them can be what another step's lost POST made. */
+export class Made {
+  readonly #ids = new Map<string, Set<ObjectId>>();
+
+  add(lookup: Lookup, path: readonly string[], id: ObjectId): void {
+    const key = listKey(lookup, path);
+    const ids = this.#ids.get(key);
+    if (ids === undefined) this.#ids.set(key, new Set([id]));
+    else ids.add(id);
+  }
+
+  in(lookup: Lookup, path: readonly string[]): ReadonlySet<ObjectId> {
+    return this.#ids.get(listKey(lookup, path)) ?? NO_IDS;
+  }
+}
+
+function listKey(lookup: Lookup, path: readonly string[]): string {
+  const key: Json = [lookup.kind, ...path];
+  return JSON.stringify(key);
+}

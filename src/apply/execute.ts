@@ -1,0 +1,269 @@
+/** Execute: the one loop that starts steps, hears how they ended, and owns what is known about them. */
+
+import type { Api } from "../model/exchange.ts";
+import type { Failure } from "../model/failure.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Report, StepReport } from "../model/report.ts";
+import type { Step } from "../model/step.ts";
+import type { Unit } from "../model/unit.ts";
+import { type Clock, timestamp } from "./clock.ts";
+import { type Context, Made, type StepResult } from "./context.ts";
+import type { ApplyEvent } from "./events.ts";
+import { localFailure } from "./failures.ts";
+import type { Journal, JournalEntry } from "./journal.ts";
+import { lookForLateCommits, type Repeated } from "./late.ts";
+import { Mailbox } from "./mailbox.ts";
+import { perform, unitOf } from "./perform.ts";
+import { buildReport } from "./report.ts";
+import { type ProducedFields, resolvePath } from "./resolve.ts";
+import { Schedule, type Skip } from "./schedule.ts";
+import { Stop } from "./stop.ts";
+
+export interface ApplyOptions {
+  readonly plan: Plan;
+  readonly units: readonly Unit[];
+  readonly api: Api;
+  /** Absolute path of the project folder: uploads are files below it. */
+  readonly root: string;
+  /** How many steps may run at once. */
+  readonly concurrency: number;
+  readonly clock: Clock;
+  /** Opened by the caller, who closes it too; null for none. */
+  readonly journal: Journal | null;
+  /** The first signal: what is in flight is finished, within DRAIN_LIMIT_SECONDS; nothing new is started. */
+  readonly signal?: AbortSignal;
+  /** The second: requests in flight are aborted at once. */
+  readonly abort?: AbortSignal;
+  emit?(event: ApplyEvent): void;
+}
+
+/**
+ * Carries the plan out, as far as it can be (DESIGN.md 4, Apply). What goes wrong on the way is in the report.
+ * @throws Error if the plan is malformed (a reference or edge that leads nowhere, a cycle) or a unit is missing: bugs
+ */
+export async function applyPlan(options: ApplyOptions): Promise<Report> {
+  return new Execution(options).run();
+}
+
+type Message =
+  | { readonly type: "ended"; readonly step: Step; readonly result: StepResult }
+  | { readonly type: "crashed"; readonly step: Step; readonly error: unknown }
+  | { readonly type: "stop" };
+
+/** The fields that uploads are sent to, by the key of their product: signed URLs. */
+function secretFields(steps: readonly Step[]): ReadonlyMap<string, readonly string[]> {
+  const fields = new Map<string, readonly string[]>();
+  for (const step of steps) {
+    if (step.type === "upload") fields.set(step.to.ref, [...(fields.get(step.to.ref) ?? []), step.to.field]);
+  }
+  return fields;
+}
+
+class Execution {
+  readonly #options: ApplyOptions;
+  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #schedule: Schedule;
+  readonly #mailbox: Mailbox<Message> = new Mailbox();
+  readonly #stop: Stop;
+  readonly #context: Context;
+  readonly #products: Map<string, ProducedFields> = new Map();
+  readonly #secretFields: ReadonlyMap<string, readonly string[]>;
+  readonly #made: Made = new Made();
+  readonly #reports: Map<string, StepReport> = new Map();
+  readonly #repeats: Repeated[] = [];
+  readonly #surprises: string[] = [];
+  #requestCount = 0;
+  #crash: { readonly error: unknown } | null = null;
+
+  constructor(options: ApplyOptions) {
+    const { plan, clock } = options;
+    this.#options = options;
+    this.#steps = new Map(plan.steps.map((step) => [step.id, step]));
+    this.#schedule = new Schedule(plan.steps, plan.barriers);
+    this.#secretFields = secretFields(plan.steps);
+    this.#stop = new Stop(clock, (reason) => {
+      this.#emit({ type: "stopping", time: this.#now(), reason });
+      this.#mailbox.post({ type: "stop" });
+    });
+    this.#context = this.#createContext();
+    for (const step of plan.steps) unitOf(step, this.#context);
+  }
+
+  async run(): Promise<Report> {
+    const { signal, abort, plan } = this.#options;
+    const release = this.#stop.watch(signal, abort);
+    try {
+      await this.#recordChanges();
+      await this.#loop();
+      if (this.#crash !== null) throw this.#crash.error;
+      await this.#checkRepeats();
+    } finally {
+      release();
+    }
+    await this.#recordEnd();
+    const facts = {
+      requestCount: this.#requestCount,
+      interrupted: this.#stop.isInterrupted,
+      surprises: this.#surprises,
+    };
+    return buildReport(plan, this.#reports, facts);
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#schedule.finished) {
+      this.#startReady();
+      this.#hear(await this.#mailbox.take());
+    }
+  }
+
+  #startReady(): void {
+    const limit = Math.max(1, this.#options.concurrency);
+    while (this.#schedule.running < limit && !this.#stop.stopping.aborted) {
+      const id = this.#schedule.start();
+      if (id === null) return;
+      const step = this.#steps.get(id) as Step;
+      this.#emit({ type: "step-started", time: this.#now(), step: id, changes: step.changes });
+      perform(step, this.#context).then(
+        (result) => this.#mailbox.post({ type: "ended", step, result }),
+        (error: unknown) => this.#mailbox.post({ type: "crashed", step, error }),
+      );
+    }
+  }
+
+  #hear(message: Message): void {
+    switch (message.type) {
+      case "ended":
+        this.#end(message.step, message.result);
+        return;
+      case "crashed":
+        this.#endCrashed(message.step, message.error);
+        return;
+      case "stop":
+        this.#skip(this.#schedule.stop([]));
+        return;
+    }
+  }
+
+  #end(step: Step, result: StepResult): void {
+    this.#learn(step, result);
+    const { outcome, id, recovered, failure } = result;
+    this.#record({ step: step.id, changes: step.changes, outcome, id, recovered, failure, because: [] });
+    const about = { time: this.#now(), step: step.id, changes: step.changes };
+    if (outcome === "done") this.#emit({ type: "step-done", ...about, id, recovered });
+    else this.#emit({ type: "step-failed", ...about, outcome, failure });
+    // Stopped first: what this failure skips and what the stop skips then have the same reason.
+    if (result.halts !== null) {
+      this.#stop.halt(result.halts);
+      this.#skip(this.#schedule.stop([step.id]));
+    }
+    this.#skip(this.#schedule.settle(step.id, outcome));
+  }
+
+  /** What later steps and the end of the run need of this one. */
+  #learn(step: Step, result: StepResult): void {
+    this.#surprises.push(...result.surprises);
+    if (step.type !== "request") return;
+    const { produces, lookup } = step;
+    if (produces !== null && result.products !== null) {
+      this.#products.set(produces.ref, new Map([...(this.#products.get(produces.ref) ?? []), ...result.products]));
+      for (const field of this.#secretFields.get(produces.ref) ?? []) {
+        const secret = result.products.get(field);
+        if (typeof secret === "string") this.#options.journal?.conceal(secret);
+      }
+    }
+    if (lookup !== null && result.id !== null) {
+      const path = resolvePath(lookup.path, this.#products);
+      if (path.ok) this.#made.add(lookup, path.value, result.id);
+    }
+    if (result.repeated) this.#repeats.push({ step, id: result.id, unit: unitOf(step, this.#context) });
+  }
+
+  /** A bug: nothing new starts, what is in flight ends, and then it is thrown. */
+  #endCrashed(step: Step, error: unknown): void {
+    this.#crash ??= { error };
+    this.#stop.halt("internal-error");
+    this.#skip(this.#schedule.stop([step.id]));
+    this.#skip(this.#schedule.settle(step.id, "unknown"));
+  }
+
+  #skip(skips: readonly Skip[]): void {
+    for (const { id, because } of skips) {
+      const changes = this.#steps.get(id)?.changes ?? [];
+      this.#record({ step: id, changes, outcome: "skipped", id: null, recovered: false, failure: null, because });
+      this.#emit({ type: "step-skipped", time: this.#now(), step: id, changes, because });
+    }
+  }
+
+  #record(report: StepReport): void {
+    this.#reports.set(report.step, report);
+    const { changes: _changes, ...outcome } = report;
+    void this.#write({ type: "outcome", time: this.#now(), ...outcome });
+  }
+
+  /** The values before the run are on disk before the first request. */
+  async #recordChanges(): Promise<void> {
+    let problem: Promise<string | null> = Promise.resolve(null);
+    for (const { key, action, id, before, blocked } of this.#options.plan.changes) {
+      if (action !== "no-op" && blocked === null) problem = this.#write({ type: "change", key, action, id, before });
+    }
+    if ((await problem) !== null) this.#stop.halt("journal");
+  }
+
+  async #checkRepeats(): Promise<void> {
+    const order = new Map(this.#options.plan.steps.map((step, rank) => [step.id, rank]));
+    const repeats = this.#repeats.sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
+    this.#surprises.push(...(await lookForLateCommits(repeats, this.#context, this.#options.concurrency)));
+  }
+
+  async #recordEnd(): Promise<void> {
+    const interrupted = this.#stop.isInterrupted;
+    const problem = await this.#write({ type: "end", time: this.#now(), interrupted, surprises: this.#surprises });
+    if (problem !== null) this.#surprises.push(`the journal is incomplete: ${problem}`);
+  }
+
+  #write(entry: JournalEntry): Promise<string | null> {
+    return this.#options.journal?.record(entry) ?? Promise.resolve(null);
+  }
+
+  #createContext(): Context {
+    const { units, root, clock } = this.#options;
+    return {
+      api: this.#countRequests(),
+      clock,
+      units: new Map(units.map((unit) => [unit.name, unit])),
+      root,
+      products: this.#products,
+      made: this.#made,
+      inFlight: this.#stop.inFlight,
+      stopping: this.#stop.stopping,
+      intent: async (intent): Promise<Failure | null> => {
+        const problem = await this.#write({ type: "intent", time: this.#now(), ...intent });
+        return problem === null ? null : localFailure("aborted", "none", `the journal cannot be written: ${problem}`);
+      },
+      note: (step, note, detail, waitSeconds) => {
+        this.#emit({ type: "step-note", time: this.#now(), step, note, detail, waitSeconds: waitSeconds ?? null });
+      },
+    };
+  }
+
+  #countRequests(): Api {
+    const { api } = this.#options;
+    const counted = <Result>(result: Promise<Result>): Promise<Result> => {
+      this.#requestCount += 1;
+      return result;
+    };
+    return {
+      send: (request, signal) => counted(api.send(request, signal)),
+      list: (request, signal) => counted(api.list(request, signal)),
+      upload: (request, signal) => counted(api.upload(request, signal)),
+    };
+  }
+
+  #emit(event: ApplyEvent): void {
+    this.#options.emit?.(event);
+  }
+
+  #now(): string {
+    return timestamp(this.#options.clock);
+  }
+}

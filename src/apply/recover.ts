@@ -1,0 +1,132 @@
+/** Recover: finds out what became of a POST whose outcome is unknown, then adopts what it made or sends it once more. */
+
+import type { ApiRequest } from "../model/exchange.ts";
+import type { JsonObject, ObjectId } from "../model/resource.ts";
+import type { RequestStep } from "../model/step.ts";
+import type { Unit } from "../model/unit.ts";
+import { judge } from "./answer.ts";
+import { pause } from "./clock.ts";
+import { announce, type Context, DONE, notDone, type StepResult } from "./context.ts";
+import { itemWithId, type Look, look, type Place } from "./look.ts";
+import { readAdopted, resolvePath } from "./resolve.ts";
+
+/** Before each look: a service that dropped the connection may still be at work. */
+export const LOOK_AFTER_SECONDS: readonly number[] = [2, 4];
+
+/** What is known about a lost POST. */
+interface Lost {
+  readonly step: RequestStep;
+  readonly request: ApiRequest;
+  /** With the failure that left the outcome unknown. */
+  readonly result: StepResult;
+  readonly unit: Unit;
+  readonly place: Place;
+  readonly context: Context;
+}
+
+/** @param result of the POST: `unknown`, with its failure. It is what is returned if nothing can be found out. */
+export async function recover(
+  step: RequestStep,
+  request: ApiRequest,
+  result: StepResult,
+  unit: Unit,
+  context: Context,
+): Promise<StepResult> {
+  if (step.lookup === null) return result;
+  const path = resolvePath(step.lookup.path, context.products);
+  if (!path.ok) return result;
+  const lost: Lost = { step, request, result, unit, place: { lookup: step.lookup, path: path.value }, context };
+  context.note(step.id, "outcome-unknown", result.failure?.message ?? "", LOOK_AFTER_SECONDS[0]);
+  const seen = await lookPatiently(lost);
+  switch (seen?.type) {
+    case undefined:
+      return result;
+    case "failed":
+      return { ...result, halts: seen.failure.status === 401 ? "unauthorised" : null };
+    case "found":
+      return adopt(lost, seen.item, seen.id);
+    case "ambiguous":
+      return resolveAmbiguous(lost, seen.ids, seen.items);
+    case "useless":
+      return context.stopping.aborted ? result : startOver(lost, seen.id);
+    case "absent":
+      return context.stopping.aborted ? result : repeat(lost);
+  }
+}
+
+/** Looks until something is found; null if the run was aborted meanwhile. */
+async function lookPatiently(lost: Lost): Promise<Look | null> {
+  const { context, step, place, unit } = lost;
+  let seen: Look | null = null;
+  for (const seconds of LOOK_AFTER_SECONDS) {
+    if (!(await pause(context.clock, seconds, context.inFlight))) return null;
+    context.note(step.id, "looking", `listing ${place.path.join("/")} to see whether it happened`);
+    seen = await look(place, unit, context);
+    if (seen.type !== "absent" && seen.type !== "failed") return seen;
+  }
+  return seen;
+}
+
+function adopt(lost: Lost, item: JsonObject, id: ObjectId, surprises: readonly string[] = []): StepResult {
+  const { step, context } = lost;
+  context.note(step.id, "adopted", `it had happened: ${String(id)}`);
+  const products = step.produces === null ? null : readAdopted(step.produces, item, id);
+  return { ...DONE, id, products, recovered: true, surprises };
+}
+
+/** Of equal records any is as good as another; which of several equal VPCs, domains or images is ours, nobody can tell. */
+function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly JsonObject[]): StepResult {
+  const { step, place, result } = lost;
+  const { kind } = place.lookup;
+  const [first, second] = ids;
+  if (kind === "domain_record" && first !== undefined && second !== undefined) {
+    const surprise = `${step.id}: equal records were found (${ids.join(", ")}); the first is used, the next plan removes the rest`;
+    return adopt(lost, itemWithId(items, first), first, [surprise]);
+  }
+  const surprise = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be told, so nothing is touched`;
+  return { ...result, surprises: [surprise] };
+}
+
+/** What was made cannot be finished: it goes, and the POST is sent again. */
+async function startOver(lost: Lost, id: ObjectId): Promise<StepResult> {
+  const { step, place, context } = lost;
+  context.note(step.id, "deleting-useless", `${String(id)} was made, but cannot be finished`);
+  const path = [...place.path, String(id)];
+  const unwritten = await announce({ step: step.id, reason: "useless", method: "DELETE", path, body: null }, context);
+  if (unwritten !== null) return unwritten;
+  const answer = await context.api.send({ method: "DELETE", path }, context.inFlight);
+  if (answer.ok || answer.failure.status === 404) return repeat(lost);
+  const surprise = `${step.id}: ${String(id)} was made, cannot be finished, and could not be deleted`;
+  return { ...notDone("failed", answer.failure), surprises: [surprise] };
+}
+
+/** Sends the POST a second and last time. */
+async function repeat(lost: Lost): Promise<StepResult> {
+  const { step, request, context, unit } = lost;
+  const { method, path } = request;
+  context.note(step.id, "repeating", "it had not happened and is sent once more");
+  const unwritten = await announce({ step: step.id, reason: "repeat", method, path, body: step.body }, context);
+  if (unwritten !== null) return unwritten;
+  const result = judge(step, await context.api.send(request, context.inFlight), unit);
+  if (result.outcome === "done") return { ...result, repeated: true };
+  return { ...(await lookAfterRepeat(lost, result)), repeated: true };
+}
+
+/** A repeat may be refused because the first came true after all, or be lost in its turn. */
+async function lookAfterRepeat(lost: Lost, result: StepResult): Promise<StepResult> {
+  const { context, place, unit } = lost;
+  const seconds = result.outcome === "unknown" ? (LOOK_AFTER_SECONDS[0] ?? 0) : 0;
+  if (!(await pause(context.clock, seconds, context.inFlight))) return result;
+  const seen = await look(place, unit, context);
+  switch (seen.type) {
+    case "found":
+      return adopt(lost, seen.item, seen.id);
+    case "ambiguous":
+      return resolveAmbiguous({ ...lost, result }, seen.ids, seen.items);
+    case "useless":
+      return { ...result, surprises: [`${lost.step.id}: ${String(seen.id)} was made, but cannot be finished`] };
+    case "absent":
+    case "failed":
+      return result;
+  }
+}

@@ -1,0 +1,207 @@
+/** Schedule: which step may run next and what a failure takes with it, as a state machine without clock or I/O. */
+
+import type { StepOutcome } from "../model/report.ts";
+import type { Barrier } from "../model/step.ts";
+import { ReadyQueue } from "./ready-queue.ts";
+
+export type StepState = "waiting" | "ready" | "running" | StepOutcome;
+
+/** How a step that ran can end. */
+export type Settled = Exclude<StepOutcome, "skipped">;
+
+/** A step that will not run, and the steps whose failure is why; none if the run was merely stopped. */
+export interface Skip {
+  readonly id: string;
+  readonly because: readonly string[];
+}
+
+/** What the schedule needs to know of a step. */
+export interface Scheduled {
+  readonly id: string;
+  readonly after: readonly string[];
+}
+
+/**
+ * How many failures are named as the reason of one skipped step, the first in plan order.
+ * A thousand failed records before a barrier would otherwise be listed again by every step behind it.
+ */
+export const MAX_CAUSES_PER_SKIP = 10;
+
+interface Node {
+  readonly id: string;
+  /** Position in the plan; barriers have none. */
+  readonly rank: number | null;
+  readonly dependents: Node[];
+  /** Edges whose source has not ended yet. */
+  pending: number;
+  state: StepState;
+  /** Something before it did not get done. */
+  spoiled: boolean;
+  /** Ranks of the failures before it, ascending. */
+  causes: readonly number[];
+}
+
+/**
+ * Steps go waiting → ready → running → done | failed | unknown, or are skipped as soon as everything before them has ended
+ * and not all of it is done. Waiting for all of it makes the reasons independent of timing.
+ * All operations together take time linear in steps and edges (times log of steps for the plan order).
+ */
+export class Schedule {
+  readonly #steps: readonly Node[];
+  readonly #byId: ReadonlyMap<string, Node>;
+  readonly #ready: ReadyQueue = new ReadyQueue();
+  #running = 0;
+  #unsettled: number;
+  #stoppedBy: readonly number[] | null = null;
+
+  /** @throws Error if an id is used twice, an edge leads nowhere or edges form a cycle: such a plan is a bug */
+  constructor(steps: readonly Scheduled[], barriers: readonly Barrier[]) {
+    this.#byId = connect(steps, barriers);
+    this.#steps = steps.map((step) => this.#byId.get(step.id) as Node);
+    this.#unsettled = steps.length;
+    refuseCycles(this.#byId);
+    const roots = [...this.#byId.values()].filter((node) => node.pending === 0);
+    for (const node of roots) this.#arrive(node, []);
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** Whether every step has ended. */
+  get finished(): boolean {
+    return this.#unsettled === 0;
+  }
+
+  state(id: string): StepState {
+    return this.#node(id).state;
+  }
+
+  /** Marks the first ready step in plan order as running; null if none is ready. */
+  start(): string | null {
+    const rank = this.#ready.pop();
+    if (rank === null) return null;
+    const node = this.#steps[rank] as Node;
+    node.state = "running";
+    this.#running += 1;
+    return node.id;
+  }
+
+  /** A running step has ended. Returns what is skipped because of it. */
+  settle(id: string, outcome: Settled): readonly Skip[] {
+    const node = this.#node(id);
+    if (node.state !== "running" || node.rank === null) throw new Error(`Step ${id} is ${node.state}, not running.`);
+    this.#running -= 1;
+    this.#unsettled -= 1;
+    node.state = outcome;
+    node.spoiled = outcome !== "done";
+    if (node.spoiled) node.causes = [node.rank];
+    const skips: Skip[] = [];
+    this.#leave(node, skips);
+    return skips;
+  }
+
+  /** From now on nothing starts: what is ready is skipped now, the rest as soon as what is running before it has ended. */
+  stop(because: readonly string[]): readonly Skip[] {
+    this.#stoppedBy ??= because.map((id) => this.#node(id).rank ?? 0).sort((a, b) => a - b);
+    const skips: Skip[] = [];
+    for (let rank = this.#ready.pop(); rank !== null; rank = this.#ready.pop()) {
+      this.#skip(this.#steps[rank] as Node, this.#stoppedBy, skips);
+    }
+    return skips;
+  }
+
+  #node(id: string): Node {
+    const node = this.#byId.get(id);
+    if (node === undefined) throw new Error(`There is no step ${id}.`);
+    return node;
+  }
+
+  /** Everything before `node` has ended. */
+  #arrive(node: Node, skips: Skip[]): void {
+    if (node.rank === null) {
+      node.state = node.spoiled ? "skipped" : "done";
+      this.#leave(node, skips);
+    } else if (node.spoiled || this.#stoppedBy !== null) {
+      this.#skip(node, node.spoiled ? node.causes : (this.#stoppedBy ?? []), skips);
+    } else {
+      node.state = "ready";
+      this.#ready.push(node.rank);
+    }
+  }
+
+  #skip(node: Node, causes: readonly number[], skips: Skip[]): void {
+    node.state = "skipped";
+    node.spoiled = true;
+    node.causes = causes;
+    this.#unsettled -= 1;
+    skips.push({ id: node.id, because: causes.map((rank) => (this.#steps[rank] as Node).id) });
+    this.#leave(node, skips);
+  }
+
+  /** `node` has ended: tells its dependents. Deferred through a work list, since chains are thousands of steps long. */
+  #leave(node: Node, skips: Skip[]): void {
+    this.#left.push(node);
+    if (this.#left.length > 1) return;
+    for (let index = 0; index < this.#left.length; index += 1) {
+      const left = this.#left[index] as Node;
+      for (const dependent of left.dependents) {
+        if (left.spoiled) {
+          dependent.spoiled = true;
+          dependent.causes = mergeCauses(dependent.causes, left.causes);
+        }
+        dependent.pending -= 1;
+        if (dependent.pending === 0) this.#arrive(dependent, skips);
+      }
+    }
+    this.#left = [];
+  }
+
+  /** Nodes that have ended and whose dependents are being told. */
+  #left: Node[] = [];
+}
+
+function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): ReadonlyMap<string, Node> {
+  const nodes = new Map<string, Node>();
+  const add = (from: Scheduled, rank: number | null): void => {
+    if (nodes.has(from.id)) throw new Error(`The id ${from.id} is used twice in the plan.`);
+    const pending = from.after.length;
+    nodes.set(from.id, { id: from.id, rank, dependents: [], pending, state: "waiting", spoiled: false, causes: [] });
+  };
+  for (const [rank, step] of steps.entries()) add(step, rank);
+  for (const barrier of barriers) add(barrier, null);
+  for (const from of [...steps, ...barriers]) {
+    const node = nodes.get(from.id) as Node;
+    for (const before of from.after) {
+      const source = nodes.get(before);
+      if (source === undefined) throw new Error(`${from.id} comes after ${before}, which is not in the plan.`);
+      source.dependents.push(node);
+    }
+  }
+  return nodes;
+}
+
+function refuseCycles(nodes: ReadonlyMap<string, Node>): void {
+  const pending = new Map<Node, number>();
+  const free: Node[] = [];
+  for (const node of nodes.values()) {
+    pending.set(node, node.pending);
+    if (node.pending === 0) free.push(node);
+  }
+  for (let index = 0; index < free.length; index += 1) {
+    for (const dependent of (free[index] as Node).dependents) {
+      const left = (pending.get(dependent) ?? 0) - 1;
+      pending.set(dependent, left);
+      if (left === 0) free.push(dependent);
+    }
+  }
+  if (free.length < nodes.size) throw new Error("The order of the plan has a cycle.");
+}
+
+/** The union of two ascending lists, cut at the limit; the first of a union are among the first of its parts. */
+function mergeCauses(left: readonly number[], right: readonly number[]): readonly number[] {
+  if (left.length === 0) return right;
+  if (left === right || right.length === 0) return left;
+  const union = new Set([...left, ...right]);
+  return [...union].sort((a, b) => a - b).slice(0, MAX_CAUSES_PER_SKIP);
+}

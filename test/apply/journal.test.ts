@@ -1,0 +1,238 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Journal, type JournalOptions, openJournal } from "../../src/apply/journal.ts";
+import type { Json } from "../../src/model/resource.ts";
+import { change, createRecord, plan, request, upload } from "./support/plans.ts";
+import { applyTo, outcomes, TOKEN } from "./support/run.ts";
+import { Service } from "./support/service.ts";
+
+const HEADER = { version: "0.1.0", actor: "ada", commit: "0123abc", host: "api.example" };
+
+let service: Service;
+let root: string;
+let outside: string;
+beforeEach(async () => {
+  service = await Service.start();
+  root = realpathSync(mkdtempSync(path.join(tmpdir(), "tenon-journal-")));
+  outside = realpathSync(mkdtempSync(path.join(tmpdir(), "tenon-outside-")));
+});
+afterEach(async () => {
+  await service.stop();
+  for (const folder of [root, outside]) rmSync(folder, { recursive: true });
+});
+
+function options(fields: Partial<JournalOptions> = {}): JournalOptions {
+  return { root, path: null, startedMilliseconds: Date.UTC(2026, 10, 21, 9, 49, 4), header: HEADER, ...fields };
+}
+
+async function opened(fields: Partial<JournalOptions> = {}): Promise<Journal> {
+  const result = await openJournal(options(fields));
+  if (!result.ok) throw new Error(result.diagnostic.detail);
+  return result.journal;
+}
+
+async function refusal(fields: Partial<JournalOptions> = {}): Promise<string> {
+  const result = await openJournal(options(fields));
+  if (result.ok) throw new Error(`It was opened: ${result.journal.path}`);
+  return `${result.diagnostic.code}: ${result.diagnostic.summary}`;
+}
+
+interface Line {
+  readonly type: string;
+  readonly step?: string;
+  readonly [key: string]: unknown;
+}
+
+function lines(file: string): readonly Line[] {
+  const text = readFileSync(file, "utf8");
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line): Line => JSON.parse(line));
+}
+
+describe("the journal's file", () => {
+  test("lies below the project, is named after the start, and only its owner can read it", async () => {
+    const journal = await opened();
+    await journal.close();
+    expect(path.relative(root, journal.path)).toBe(".tenon/journal/2026-11-21T09-49-04.000Z.jsonl");
+    expect(statSync(journal.path).mode & 0o777).toBe(0o600);
+    expect(statSync(path.dirname(journal.path)).mode & 0o777).toBe(0o700);
+    expect(statSync(path.join(root, ".tenon")).mode & 0o777).toBe(0o700);
+    expect(lines(journal.path)).toEqual([{ type: "run", started: "2026-11-21T09:49:04.000Z", ...HEADER }]);
+  });
+
+  test("is another one for a run that starts in the same millisecond", async () => {
+    const journals = [await opened(), await opened(), await opened()];
+    await Promise.all(journals.map((journal) => journal.close()));
+    expect(new Set(journals.map((journal) => journal.path)).size).toBe(3);
+    expect(readdirSync(path.join(root, ".tenon/journal"))).toHaveLength(3);
+  });
+
+  test("may be named by the user, within the project or outside, and is appended to", async () => {
+    for (const file of [path.join(outside, "deep/run.jsonl"), path.join(root, "logs/run.jsonl")]) {
+      await (await opened({ path: file })).close();
+      await (await opened({ path: file })).close();
+      expect(lines(file)).toHaveLength(2);
+    }
+  });
+
+  test.each([".tenon", ".tenon/journal"])("is refused when %s is a symbolic link", async (link) => {
+    mkdirSync(path.dirname(path.join(root, link)), { recursive: true });
+    symlinkSync(outside, path.join(root, link));
+    expect(await refusal()).toBe(`journal-symlink: ${link} is a symbolic link`);
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test("is refused when a link of the project leads a path of the user's elsewhere", async () => {
+    symlinkSync(outside, path.join(root, "logs"));
+    writeFileSync(path.join(outside, "victim"), "kept");
+    symlinkSync(path.join(outside, "victim"), path.join(root, "run.jsonl"));
+    symlinkSync(path.join(outside, "new"), path.join(root, "dangling.jsonl"));
+    expect(await refusal({ path: path.join(root, "logs/run.jsonl") })).toBe("journal-symlink: logs is a symbolic link");
+    expect(await refusal({ path: path.join(root, "run.jsonl") })).toBe("journal-symlink: run.jsonl is a symbolic link");
+    expect(await refusal({ path: path.join(root, "dangling.jsonl") })).toMatch(/^journal-symlink/);
+    expect(readFileSync(path.join(outside, "victim"), "utf8")).toBe("kept");
+    expect(readdirSync(outside)).toEqual(["victim"]);
+  });
+
+  test("is refused through a project folder that is itself reached by a link", async () => {
+    const project = path.join(outside, "project");
+    symlinkSync(root, project);
+    symlinkSync(outside, path.join(root, ".tenon"));
+    const given = path.join(project, ".tenon/run.jsonl");
+    expect(await refusal({ root: project, path: given })).toBe("journal-symlink: .tenon is a symbolic link");
+    rmSync(path.join(root, ".tenon"));
+    await (await opened({ root: project, path: given })).close();
+    expect(lines(path.join(root, ".tenon/run.jsonl"))).toHaveLength(1);
+  });
+
+  test("is refused when it cannot be made", async () => {
+    writeFileSync(path.join(root, ".tenon"), "a file, not a folder");
+    expect(await refusal()).toBe("journal-unwritable: the journal's folder cannot be created");
+    expect(await refusal({ path: outside })).toBe("journal-unwritable: the journal cannot be written");
+    expect(await refusal({ path: "/dev/full" })).toBe("journal-unwritable: the journal cannot be written");
+  });
+});
+
+describe("the journal of a run", () => {
+  test("holds the intent of each request before the service sees it, and its outcome after", async () => {
+    const journal = await opened();
+    const seen: string[][] = [];
+    service.twist = () => {
+      seen.push(lines(journal.path).map((line) => `${line.type} ${line.step ?? ""}`.trim()));
+      return null;
+    };
+    const steps = [createRecord("a"), request("b", { after: ["a"] })];
+    await applyTo(service, plan(steps), { journal });
+    await journal.close();
+    const begin = ["run", "change", "change", "intent a"];
+    expect(seen).toEqual([begin, [...begin, "outcome a", "intent b"]]);
+    expect(
+      lines(journal.path)
+        .slice(-2)
+        .map((line) => line.type),
+    ).toEqual(["outcome", "end"]);
+    expect(lines(journal.path)[3]).toMatchObject({
+      reason: "step",
+      method: "POST",
+      path: ["domains", "1", "records"],
+      body: { type: "A", name: "a", target: "192.0.2.1" },
+    });
+    expect(lines(journal.path)[4]).toMatchObject({ outcome: "done", id: 101, recovered: false, failure: null });
+  });
+
+  test("holds the values before the run, of what is to change only", async () => {
+    const journal = await opened();
+    const before = { target: "192.0.2.9" };
+    const changes = [change("a", { action: "update", id: 7, before }), change("same", { action: "no-op", before })];
+    await applyTo(service, plan([request("a")], [], changes), { journal });
+    await journal.close();
+    expect(lines(journal.path).filter((line) => line.type === "change")).toEqual([
+      { type: "change", key: "a", action: "update", id: 7, before },
+    ]);
+  });
+
+  test("holds the intent of what recovery does", async () => {
+    const journal = await opened();
+    service.twist = (call) => (call.method === "POST" && call.nth === 0 ? { type: "lose" } : null);
+    await applyTo(service, plan([createRecord("a")]), { journal });
+    await journal.close();
+    const intents = lines(journal.path).filter((line) => line.type === "intent");
+    expect(intents.map((line) => line["reason"])).toEqual(["step", "repeat"]);
+  });
+
+  test("holds neither the token nor a signed URL, even if the service repeats the URL in an error", async () => {
+    writeFileSync(path.join(root, "golden.img.gz"), "data");
+    const journal = await opened();
+    const create = request("create", {
+      method: "POST",
+      path: ["images", "upload"],
+      body: { label: "golden" },
+      produces: { ref: "image/golden", fields: { id: "image.id", to: "upload_to" } },
+    });
+    const send = upload("send", { to: { ref: "image/golden", field: "to" }, file: "golden.img.gz", after: ["create"] });
+    const reason = `no such thing: ${service.signedUrl}`;
+    service.twist = (call) =>
+      call.path.includes("bad")
+        ? { type: "answer", status: 400, text: JSON.stringify({ errors: [{ reason }] }) }
+        : null;
+    const { report } = await applyTo(service, plan([create, send, request("bad", { after: ["send"] })]), {
+      journal,
+      root,
+    });
+    await journal.close();
+    expect(outcomes(report)).toEqual({ create: "done", send: "done", bad: "failed" });
+    expect(service.callsOf("PUT")).toContain("upload");
+    const text = readFileSync(journal.path, "utf8");
+    expect(text).toContain("[redacted]");
+    expect(text).not.toContain("s3cr3t-signature");
+    expect(text).not.toContain(TOKEN);
+  });
+
+  test("stops the run when it can no longer be written, before the next request", async () => {
+    const journal = await opened();
+    const failing: Journal = {
+      ...journal,
+      path: journal.path,
+      conceal: () => undefined,
+      close: () => journal.close(),
+      record: (entry) =>
+        entry.type === "intent" && entry.step === "b" ? Promise.resolve("ENOSPC") : journal.record(entry),
+    };
+    const steps = [request("a"), request("b"), request("c")];
+    const { report, events } = await applyTo(service, plan(steps), { journal: failing, concurrency: 1 });
+    await journal.close();
+    expect(outcomes(report)).toEqual({ a: "done", b: "failed", c: "skipped" });
+    expect(report.steps[1]?.failure?.message).toBe("the journal cannot be written: ENOSPC");
+    expect(service.calls).toHaveLength(1);
+    expect(events.filter((event) => event.type === "stopping")).toMatchObject([{ reason: "journal" }]);
+  });
+
+  test("keeps thousands of entries in the order of their writing", async () => {
+    const journal = await opened();
+    const written = Array.from({ length: 5000 }, (_, index) => `step ${index} \u2028 \ud83d\ude00`);
+    const problems = await Promise.all(
+      written.map((key) => journal.record({ type: "change", key, action: "create", id: null, before: null })),
+    );
+    await journal.close();
+    expect(new Set<Json>(problems)).toEqual(new Set([null]));
+    expect(
+      lines(journal.path)
+        .slice(1)
+        .map((line) => line["key"]),
+    ).toEqual(written);
+  });
+});

@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MAX_CAUSES_PER_SKIP, Schedule, type Scheduled, type Settled, type Skip } from "../../src/apply/schedule.ts";
+import type { Barrier } from "../../src/model/step.ts";
+
+const step = (id: string, ...after: string[]): Scheduled => ({ id, after });
+
+/** Takes everything that is ready. */
+function startAll(schedule: Schedule): string[] {
+  const started: string[] = [];
+  for (let id = schedule.start(); id !== null; id = schedule.start()) started.push(id);
+  return started;
+}
+
+describe("the schedule", () => {
+  test("starts what is ready in the order of the plan, not in the order of becoming ready", () => {
+    const schedule = new Schedule([step("a"), step("b"), step("c", "b"), step("d", "a"), step("e")], []);
+    expect([schedule.start(), schedule.start()]).toEqual(["a", "b"]);
+    schedule.settle("a", "done");
+    schedule.settle("b", "done");
+    expect(startAll(schedule)).toEqual(["c", "d", "e"]);
+  });
+
+  test("waits for every step before a barrier", () => {
+    const barrier: Barrier = { id: "filled", after: ["a", "b"] };
+    const schedule = new Schedule([step("a"), step("b"), step("activate", "filled")], [barrier]);
+    startAll(schedule);
+    schedule.settle("a", "done");
+    expect(schedule.start()).toBeNull();
+    schedule.settle("b", "done");
+    expect(schedule.start()).toBe("activate");
+  });
+
+  test("reaches a barrier that has nothing before it", () => {
+    const schedule = new Schedule([step("a", "empty")], [{ id: "empty", after: [] }]);
+    expect(schedule.start()).toBe("a");
+  });
+
+  test("skips what depends on a failure through barriers, and names it as the reason", () => {
+    const barriers: Barrier[] = [{ id: "filled", after: ["a", "b"] }];
+    const schedule = new Schedule(
+      [step("a"), step("b"), step("c", "filled"), step("d", "c"), step("e", "a")],
+      barriers,
+    );
+    startAll(schedule);
+    expect(schedule.settle("b", "failed")).toEqual([]);
+    expect(schedule.settle("a", "done")).toEqual([
+      { id: "c", because: ["b"] },
+      { id: "d", because: ["b"] },
+    ]);
+    expect(schedule.start()).toBe("e");
+  });
+
+  test("names the same reasons in whatever order the failures come", () => {
+    const reasons = (order: readonly string[]): readonly Skip[] => {
+      const schedule = new Schedule([step("a"), step("b"), step("c"), step("end", "a", "b", "c")], []);
+      startAll(schedule);
+      return order.flatMap((id) => schedule.settle(id, id === "b" ? "done" : "unknown"));
+    };
+    expect(reasons(["a", "b", "c"])).toEqual([{ id: "end", because: ["a", "c"] }]);
+    expect(reasons(["c", "b", "a"])).toEqual([{ id: "end", because: ["a", "c"] }]);
+  });
+
+  test("names no more than a few of a thousand reasons, the first of the plan", () => {
+    const ids = Array.from({ length: 1000 }, (_, index) => `r${index}`);
+    const schedule = new Schedule([...ids.map((id) => step(id)), step("end", "all")], [{ id: "all", after: ids }]);
+    startAll(schedule);
+    const skips = [...ids].reverse().flatMap((id) => schedule.settle(id, "failed"));
+    expect(skips).toEqual([{ id: "end", because: ids.slice(0, MAX_CAUSES_PER_SKIP) }]);
+  });
+
+  test("starts nothing after a stop, and gives a failure as the reason where there is one", () => {
+    const schedule = new Schedule([step("a"), step("b"), step("after-a", "a"), step("after-b", "b"), step("free")], []);
+    schedule.start();
+    schedule.start();
+    expect(schedule.stop([])).toEqual([{ id: "free", because: [] }]);
+    expect(schedule.finished).toBe(false);
+    expect(schedule.settle("a", "done")).toEqual([{ id: "after-a", because: [] }]);
+    expect(schedule.settle("b", "failed")).toEqual([{ id: "after-b", because: ["b"] }]);
+    expect(schedule.finished).toBe(true);
+  });
+
+  test("refuses a plan with a cycle, a dead end or a repeated id", () => {
+    expect(() => new Schedule([step("a", "b"), step("b", "a")], [])).toThrow(/cycle/);
+    expect(() => new Schedule([step("a", "filled")], [{ id: "filled", after: ["a"] }])).toThrow(/cycle/);
+    expect(() => new Schedule([step("a", "gone")], [])).toThrow(/gone/);
+    expect(() => new Schedule([step("a"), step("a")], [])).toThrow(/twice/);
+  });
+
+  test("refuses to settle what is not running", () => {
+    const schedule = new Schedule([step("a"), step("b", "a")], []);
+    expect(() => schedule.settle("b", "done")).toThrow(/waiting/);
+  });
+});
+
+interface Graph {
+  readonly steps: readonly Scheduled[];
+  readonly barriers: readonly Barrier[];
+  readonly outcomes: ReadonlyMap<string, Settled>;
+}
+
+/** Nodes in topological order; every third is a barrier. */
+const graphs: fc.Arbitrary<Graph> = fc
+  .array(fc.record({ before: fc.array(fc.nat(1000), { maxLength: 4 }), outcome: fc.nat(9) }), {
+    minLength: 1,
+    maxLength: 40,
+  })
+  .map((nodes) => {
+    const name = (index: number): string => (index % 3 === 2 ? `barrier ${index}` : `step ${index}`);
+    const all = nodes.map(({ before }, index) => ({
+      id: name(index),
+      after: index === 0 ? [] : before.map((number) => name(number % index)),
+    }));
+    const outcome = (number: number): Settled => (number === 0 ? "failed" : number === 1 ? "unknown" : "done");
+    return {
+      steps: all.filter(({ id }) => id.startsWith("step")),
+      barriers: all.filter(({ id }) => id.startsWith("barrier")),
+      outcomes: new Map(nodes.map((node, index) => [name(index), outcome(node.outcome)])),
+    };
+  });
+
+/** What ought to be skipped, found the plain way: everything with a path to a failure. */
+function closure({ steps, barriers, outcomes }: Graph): Set<string> {
+  const spoiled = new Set<string>();
+  const skipped = new Set<string>();
+  const nodes = [...steps, ...barriers].sort((a, b) => Number(a.id.split(" ")[1]) - Number(b.id.split(" ")[1]));
+  for (const node of nodes) {
+    const isSkipped = node.after.some((id) => spoiled.has(id));
+    const isStep = node.id.startsWith("step");
+    if (isSkipped && isStep) skipped.add(node.id);
+    if (isSkipped || (isStep && outcomes.get(node.id) !== "done")) spoiled.add(node.id);
+  }
+  return skipped;
+}
+
+describe("any schedule", () => {
+  test("runs nothing before what it comes after, ends every step, and skips exactly what depends on a failure", () => {
+    fc.assert(
+      fc.property(graphs, fc.integer({ min: 1, max: 5 }), fc.infiniteStream(fc.nat(1000)), (graph, limit, random) => {
+        const schedule = new Schedule(graph.steps, graph.barriers);
+        const afterOf = new Map([...graph.steps, ...graph.barriers].map(({ id, after }) => [id, after]));
+        const isDone = (id: string): boolean => schedule.state(id) === "done";
+        const running: string[] = [];
+        const skipped: string[] = [];
+        while (!schedule.finished) {
+          for (let id = schedule.start(); id !== null; id = running.length < limit ? schedule.start() : null) {
+            expect(afterOf.get(id)?.every(isDone)).toBe(true);
+            running.push(id);
+          }
+          const [id] = running.splice((random.next().value as number) % running.length, 1);
+          if (id === undefined) throw new Error("Nothing runs, and yet there is something left.");
+          skipped.push(...schedule.settle(id, graph.outcomes.get(id) ?? "done").map((skip) => skip.id));
+        }
+        expect(new Set(skipped)).toEqual(closure(graph));
+        expect(skipped.length).toBe(new Set(skipped).size);
+        for (const { id } of graph.steps) {
+          expect(schedule.state(id)).toBe(closure(graph).has(id) ? "skipped" : graph.outcomes.get(id));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("takes time in proportion to its size", () => {
+    const run = (size: number): number => {
+      const ids = Array.from({ length: size }, (_, index) => `r${index}`);
+      const steps = [...ids.map((id) => step(id)), ...ids.map((id) => step(`after ${id}`, "all"))];
+      const begin = performance.now();
+      const schedule = new Schedule(steps, [{ id: "all", after: ids }]);
+      while (!schedule.finished) {
+        const started = startAll(schedule);
+        for (const id of started) schedule.settle(id, id === "r7" ? "failed" : "done");
+      }
+      return performance.now() - begin;
+    };
+    run(12_000);
+    // Quadratic would be 256 times as long; the rest is room for a busy machine.
+    expect(run(192_000)).toBeLessThan(100 * Math.max(run(12_000), 5));
+  });
+});

@@ -1,0 +1,83 @@
+/** Runs apply in tests: the real client on a real connection, and a clock whose waits are over at once. */
+
+import { createApi } from "../../../src/api/index.ts";
+import type { Clock } from "../../../src/apply/clock.ts";
+import type { ApplyEvent } from "../../../src/apply/events.ts";
+import { type ApplyOptions, applyPlan } from "../../../src/apply/execute.ts";
+import type { Api } from "../../../src/model/exchange.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import type { Report, StepOutcome } from "../../../src/model/report.ts";
+import type { JsonObject } from "../../../src/model/resource.ts";
+import type { Lookup, RequestStep } from "../../../src/model/step.ts";
+import type { Recognition, Unit } from "../../../src/model/unit.ts";
+import { recogniseOne } from "../../../src/units/recognise.ts";
+import type { Service } from "./service.ts";
+
+export const TOKEN = "t0ken-that-must-not-leak";
+
+/** Time passes only by sleeping. */
+export class QuickClock implements Clock {
+  readonly sleeps: number[] = [];
+  #now = Date.UTC(2026, 10, 1);
+
+  now(): number {
+    return this.#now;
+  }
+
+  async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    this.sleeps.push(milliseconds);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (signal?.aborted !== true) this.#now += milliseconds;
+  }
+}
+
+/** Judges by `expect`, recognises by the fields of `match`: what the real units do, without their objects. */
+function unit(name: Unit["name"]): Unit {
+  const permits = (step: RequestStep, answer: JsonObject): string | null =>
+    answer["label"] === step.expect?.["label"] ? null : "it is no longer what was planned; plan again";
+  const recognise = (lookup: Lookup, items: readonly JsonObject[]): Recognition => {
+    const fields = Object.keys(lookup.match as JsonObject);
+    const found = recogniseOne(lookup, items, (item) =>
+      Object.fromEntries(fields.map((key) => [key, item[key] ?? null])),
+    );
+    const unfinished = found.type === "found" && found.item["status"] === "pending_upload";
+    return unfinished ? { type: "useless", id: found.id } : found;
+  };
+  return { name, permits, recognise } as unknown as Unit;
+}
+
+const UNITS: readonly Unit[] = [unit("zone"), unit("network"), unit("image")];
+
+export interface Ran {
+  readonly report: Report;
+  readonly events: readonly ApplyEvent[];
+}
+
+export async function applyTo(service: Service, plan: Plan, options: Partial<ApplyOptions> = {}): Promise<Ran> {
+  const api = await createApi({ baseUrl: service.baseUrl, token: TOKEN, retryForSeconds: 0, concurrency: 64 });
+  try {
+    return await applyWith(api, plan, options);
+  } finally {
+    await api.close();
+  }
+}
+
+export async function applyWith(api: Api, plan: Plan, options: Partial<ApplyOptions> = {}): Promise<Ran> {
+  const events: ApplyEvent[] = [];
+  const report = await applyPlan({
+    plan,
+    units: UNITS,
+    api,
+    root: import.meta.dirname,
+    concurrency: 8,
+    clock: new QuickClock(),
+    journal: null,
+    emit: (event) => events.push(event),
+    ...options,
+  });
+  return { report, events };
+}
+
+export function outcomes(report: Report): Record<string, StepOutcome> {
+  return Object.fromEntries(report.steps.map((step) => [step.step, step.outcome]));
+}
