@@ -1,0 +1,115 @@
+/** Arguments: the flags that commands share, and what their values may be. */
+
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Consent, ConsentRule } from "../index.ts";
+
+export interface ProjectFlags {
+  readonly env?: string;
+  readonly var?: Readonly<Record<string, string>>;
+  readonly varFile?: readonly string[];
+}
+
+export interface ConnectionFlags {
+  readonly baseUrl?: string;
+  readonly tokenFile?: string;
+  readonly dialect?: string;
+  readonly retryFor?: number;
+  readonly concurrency?: number;
+}
+
+export interface PlanFlags extends ProjectFlags, ConnectionFlags {
+  readonly target?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly allow?: readonly Consent[];
+  readonly maxChanges?: number;
+  readonly takeOwnershipFrom?: readonly string[];
+  readonly format: "text" | "json";
+}
+
+const MAX_CONCURRENCY = 64;
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+const RULES: readonly string[] = ["delete", "replace", "bulk", "ns"] satisfies readonly ConsentRule[];
+
+export function addProjectFlags(command: Command): Command {
+  return command
+    .option("--env <name>", "environment of the root file, for example staging")
+    .option("--var <name=value>", "set a variable; repeatable", collectVariables)
+    .option("--var-file <file>", "variables as JSON or YAML; repeatable", collect);
+}
+
+export function addConnectionFlags(command: Command): Command {
+  return command
+    .addOption(new Option("--base-url <url>", "the service's address, with /v4").env("TENON_BASE_URL"))
+    .addOption(new Option("--token-file <file>", "file that holds the token; else TENON_TOKEN"))
+    .addOption(new Option("--dialect <word>", "the service's word for node").env("TENON_DIALECT"))
+    .option("--retry-for <time>", "how long to retry passing failures: 30s, 5m", parseDuration)
+    .option("--concurrency <n>", "requests at a time (default: 8)", parseConcurrency);
+}
+
+export function addPlanFlags(command: Command): Command {
+  return command
+    .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
+    .option("--exclude <address>", "all but this address; repeatable", collect)
+    .option("--allow <rule=address>", "consent: delete, replace, bulk, ns; repeatable", collectConsents)
+    .option("--max-changes <n>", "refuse a plan with more changes", parseCount)
+    .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
+}
+
+export function formatFlag(description: string): Option {
+  return new Option("--format <format>", description).choices(["text", "json"]).default("text");
+}
+
+/** Commander hands over what was collected so far; nothing at first. */
+function collect(value: string, previous: readonly string[] = []): string[] {
+  return [...previous, value];
+}
+
+function collectVariables(value: string, previous: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const equals = value.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("Write NAME=VALUE.");
+  return Object.fromEntries([...Object.entries(previous), [value.slice(0, equals), value.slice(equals + 1)]]);
+}
+
+function collectConsents(value: string, previous: readonly Consent[] = []): Consent[] {
+  const equals = value.indexOf("=");
+  const rule = value.slice(0, Math.max(equals, 0));
+  const address = value.slice(equals + 1);
+  if (!isRule(rule) || address === "") {
+    throw new InvalidArgumentError("Write RULE=ADDRESS with delete, replace, bulk or ns, as in delete=vpc/legacy.");
+  }
+  return [...previous, { rule, address, until: null, reason: null, span: null }];
+}
+
+function isRule(text: string): text is ConsentRule {
+  return RULES.includes(text);
+}
+
+export function parseCount(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError("Write a number, 0 or more.");
+  return Number(value);
+}
+
+function parseConcurrency(value: string): number {
+  const count = parseCount(value);
+  if (count < 1 || count > MAX_CONCURRENCY)
+    throw new InvalidArgumentError(`Write a number from 1 to ${MAX_CONCURRENCY}.`);
+  return count;
+}
+
+/** @returns seconds */
+export function parseDuration(value: string): number {
+  const match = /^(\d{1,6})([smh])?$/.exec(value);
+  if (match === null) throw new InvalidArgumentError("Write a time such as 30s, 5m or 1h.");
+  return Number(match[1]) * (SECONDS_PER_UNIT[match[2] ?? "s"] ?? 1);
+}
+
+export type FailOn = "refused" | "blocked";
+
+export function parseFailOn(value: string): FailOn[] {
+  return value.split(",").map((word) => {
+    if (word !== "refused" && word !== "blocked") {
+      throw new InvalidArgumentError("Write refused, blocked, or both with a comma.");
+    }
+    return word;
+  });
+}

@@ -1,0 +1,57 @@
+/** `tenon emulate`: serves the whole API on loopback until it is interrupted. */
+
+import { readFile } from "node:fs/promises";
+import { type EmulatorOptions, parseSeed, startEmulator } from "../../index.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { sayError } from "../messages.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface EmulateFlags {
+  readonly port: number;
+  readonly data?: string;
+  readonly seed?: string;
+  readonly dialect?: string;
+  readonly latency?: number;
+  readonly rateLimit?: { readonly requests: number; readonly seconds: number };
+  readonly ttlRounding: "nearest" | "up";
+  readonly uniqueLabels?: boolean;
+  readonly requestLog?: string;
+}
+
+export async function emulate(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode> {
+  const emulator = await start(terminal, flags);
+  if (emulator === null) return EXIT.error;
+  terminal.print(`listening on ${emulator.baseUrl}\n`);
+  for (const notice of emulator.notices) terminal.say(`${notice}\n`);
+  await new Promise((resolve) => terminal.interrupt.first.addEventListener("abort", resolve, { once: true }));
+  await emulator.close();
+  // To be stopped is how it is meant to end.
+  return EXIT.done;
+}
+
+async function start(
+  terminal: Terminal,
+  flags: EmulateFlags,
+): Promise<Awaited<ReturnType<typeof startEmulator>> | null> {
+  try {
+    return await startEmulator(await toOptions(flags));
+  } catch (error) {
+    sayError(terminal, `the emulator cannot start: ${error instanceof Error ? error.message : String(error)}`);
+    return null;
+  }
+}
+
+async function toOptions(flags: EmulateFlags): Promise<EmulatorOptions> {
+  const { port, data, seed, dialect, latency, rateLimit, ttlRounding, uniqueLabels, requestLog } = flags;
+  return {
+    port,
+    ttlRounding,
+    uniqueLabels: uniqueLabels === true,
+    ...(data === undefined ? {} : { data }),
+    ...(seed === undefined ? {} : { seed: await parseSeed(await readFile(seed, "utf8")) }),
+    ...(dialect ? { dialect } : {}),
+    ...(latency === undefined ? {} : { latencyMilliseconds: latency }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(requestLog === undefined ? {} : { requestLog }),
+  };
+}

@@ -1,0 +1,53 @@
+/** `tenon plan`: shows what apply would do, and saves it for review. */
+
+import { writeFile } from "node:fs/promises";
+import { type Plan, renderPlanJson, renderPlanText, summarise } from "../../index.ts";
+import type { FailOn, PlanFlags } from "../args.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { sayError } from "../messages.ts";
+import { inSession, planIn } from "../planning.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface PlanCommandFlags extends PlanFlags {
+  readonly out?: string;
+  readonly detailedExitcode?: boolean;
+  readonly failOn?: readonly FailOn[];
+}
+
+/** A plan holds record values and notes: for the one who made it, and whom they hand it to. */
+const PLAN_FILE_MODE = 0o600;
+
+export async function plan(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: PlanCommandFlags,
+): Promise<ExitCode> {
+  return inSession(terminal, directory, flags, "apply", async (session) => {
+    const planned = await planIn(session);
+    if (!planned.ok) return planned.code;
+    const written = flags.out === undefined || (await writePlan(terminal, planned.plan, flags.out));
+    showPlan(terminal, planned.plan, flags.format);
+    return written ? exitCode(planned.plan, flags) : EXIT.error;
+  });
+}
+
+export function showPlan(terminal: Terminal, plan: Plan, format: "text" | "json"): void {
+  terminal.print(format === "json" ? renderPlanJson(plan) : renderPlanText(plan, terminal.results));
+}
+
+async function writePlan(terminal: Terminal, plan: Plan, file: string): Promise<boolean> {
+  try {
+    await writeFile(file, renderPlanJson(plan), { mode: PLAN_FILE_MODE });
+    return true;
+  } catch (error) {
+    sayError(terminal, `the plan file cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    return false;
+  }
+}
+
+function exitCode(plan: Plan, { failOn = [], detailedExitcode }: PlanCommandFlags): ExitCode {
+  const { add, change, destroy, blocked } = summarise(plan.changes);
+  const isRefused = plan.guards.some((guard) => guard.consent !== "given");
+  if ((failOn.includes("refused") && isRefused) || (failOn.includes("blocked") && blocked > 0)) return EXIT.refused;
+  return detailedExitcode === true && add + change + destroy + blocked > 0 ? EXIT.pending : EXIT.done;
+}

@@ -1,0 +1,35 @@
+/** `tenon show`: a saved plan, or the desired state with everything expanded. */
+
+import { renderDesired } from "../../index.ts";
+import type { ProjectFlags } from "../args.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { sayError } from "../messages.ts";
+import { openProject } from "../project.ts";
+import { readPlanFile } from "../reviewed.ts";
+import type { Terminal } from "../terminal.ts";
+import { showPlan } from "./plan.ts";
+
+export interface ShowFlags extends ProjectFlags {
+  readonly expanded?: boolean;
+  readonly format: "text" | "json";
+}
+
+/** @param path a plan file; with `--expanded` a project */
+export async function show(terminal: Terminal, path: string | undefined, flags: ShowFlags): Promise<ExitCode> {
+  if (flags.expanded === true) return showExpanded(terminal, path, flags);
+  const read = await readPlanFile(terminal, path);
+  if (!read.ok) return read.code;
+  if (read.plan === null) {
+    sayError(terminal, "which plan is to be shown?", "Name a plan file, or give --expanded for the desired state.");
+    return EXIT.error;
+  }
+  showPlan(terminal, read.plan, flags.format);
+  return EXIT.done;
+}
+
+async function showExpanded(terminal: Terminal, directory: string | undefined, flags: ShowFlags): Promise<ExitCode> {
+  const opened = await openProject(terminal, directory, flags);
+  if (!opened.ok) return opened.code;
+  terminal.print(await renderDesired(opened.project.desired, flags.format));
+  return EXIT.done;
+}

@@ -1,0 +1,41 @@
+/** `tenon validate`: checks the manifests without any connection. */
+
+import { hasErrors, renderValidationJson } from "../../index.ts";
+import type { ProjectFlags } from "../args.ts";
+import { resolveDialect } from "../connection.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { sayDiagnostics, sayError } from "../messages.ts";
+import { load } from "../project.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface ValidateFlags extends ProjectFlags {
+  readonly strict?: boolean;
+  readonly format: "text" | "json";
+  readonly dialect?: string;
+}
+
+export async function validate(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: ValidateFlags,
+): Promise<ExitCode> {
+  const dialect = resolveDialect(flags);
+  if (dialect === null) {
+    sayError(terminal, "the dialect is not a word", "Give one such as node.");
+    return EXIT.error;
+  }
+  const { project, diagnostics, sources } = await load(directory, flags, dialect);
+  const isValid = project !== null && !hasErrors(diagnostics) && !(flags.strict === true && diagnostics.length > 0);
+  if (flags.format === "json") {
+    terminal.print(renderValidationJson(diagnostics, sources));
+  } else {
+    sayDiagnostics(terminal, diagnostics, sources);
+    if (isValid) terminal.print(verdict(project.desired.declared.length, diagnostics.length));
+  }
+  return isValid ? EXIT.done : EXIT.invalid;
+}
+
+function verdict(declared: number, warnings: number): string {
+  const suffix = warnings === 0 ? "" : `, ${warnings} ${warnings === 1 ? "warning" : "warnings"}`;
+  return `The manifest is valid: ${declared} declared${suffix}.\n`;
+}

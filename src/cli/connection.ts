@@ -1,0 +1,72 @@
+/** The connection: which service, with which token. Only flags and the environment say so, never a manifest. */
+
+import { readFile } from "node:fs/promises";
+import { type Connection, checkBaseUrl, type Diagnostic, isDialect, NEUTRAL_DIALECT } from "../index.ts";
+import type { ConnectionFlags } from "./args.ts";
+
+export type ConnectionResult =
+  | { readonly ok: true; readonly connection: Connection }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Sends nothing. */
+export async function resolveConnection(flags: ConnectionFlags, environment: Environment): Promise<ConnectionResult> {
+  const base = checkBaseUrl(flags.baseUrl);
+  if (!base.ok) return base;
+  const dialect = resolveDialect(flags);
+  if (dialect === null) return refuse("dialect-invalid", "the dialect is not a word", "", "Give one such as node.");
+  const token = await resolveToken(flags, environment);
+  if (!token.ok) return token;
+  const connection: Connection = {
+    baseUrl: base.url,
+    token: token.text,
+    dialect,
+    environment,
+    ...(flags.retryFor === undefined ? {} : { retryForSeconds: flags.retryFor }),
+    ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
+  };
+  return { ok: true, connection };
+}
+
+/** null if it is not a word that a service could use. */
+export function resolveDialect(flags: Pick<ConnectionFlags, "dialect">): string | null {
+  const dialect = flags.dialect || NEUTRAL_DIALECT;
+  return isDialect(dialect) ? dialect : null;
+}
+
+type TokenResult =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+async function resolveToken(flags: ConnectionFlags, environment: Environment): Promise<TokenResult> {
+  const text = flags.tokenFile === undefined ? environment["TENON_TOKEN"] : await readToken(flags.tokenFile);
+  const token = text?.trim() ?? "";
+  if (token !== "") return { ok: true, text: token };
+  if (flags.tokenFile === undefined) {
+    return refuse(
+      "token-missing",
+      "no token is set",
+      "Requests are made in the name of a personal access token.",
+      "Set TENON_TOKEN, or name a file that holds it with --token-file.",
+    );
+  }
+  return refuse(
+    "token-file-unreadable",
+    `the token file cannot be read, or is empty: ${flags.tokenFile}`,
+    "",
+    "Name a file that holds the token and nothing else.",
+  );
+}
+
+async function readToken(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(code: string, summary: string, detail: string, fix: string): { ok: false; diagnostic: Diagnostic } {
+  return { ok: false, diagnostic: { code, severity: "error", summary, detail, fix } };
+}

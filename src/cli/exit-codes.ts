@@ -1,0 +1,34 @@
+/** Exit codes: what a shell or a CI job can tell from how a command ended. */
+
+export const EXIT = {
+  /** Done, or nothing to do. */
+  done: 0,
+  /** An error; nothing is known to be wrong with the manifest. */
+  error: 1,
+  /** Changes are pending (`plan --detailed-exitcode`). */
+  pending: 2,
+  /** The manifest is invalid. */
+  invalid: 3,
+  /** Refused, and nothing was done: guards, ownership, ambiguous identity, account. */
+  refused: 4,
+  /** Not within the reviewed plan. */
+  unreviewed: 5,
+  /** Applied in part: something failed, was skipped, or is blocked. */
+  partial: 6,
+  /** As shells report a process that SIGINT or SIGTERM ended. */
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** For `--help`. */
+export const EXIT_CODES_HELP = `Exit codes:
+  0  done, or no changes
+  1  error; nothing is known to be wrong with the manifest
+  2  changes are pending (plan --detailed-exitcode)
+  3  the manifest is invalid
+  4  refused, nothing done: guards, ownership, ambiguous identity, account
+  5  not within the reviewed plan
+  6  applied in part: something failed, was skipped, or is blocked
+  130, 143  interrupted`;

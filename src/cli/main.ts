@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+/** The command line's entry: runs one command, and turns however it ends into an exit code. */
+
+import { CommanderError } from "commander";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { listenForInterrupts } from "./interrupt.ts";
+import { buildProgram } from "./program.ts";
+import { openTerminal } from "./terminal.ts";
+
+const DEBUG_VARIABLE = "TENON_DEBUG";
+
+async function main(): Promise<ExitCode> {
+  ignoreReadersThatLeave();
+  const terminal = openTerminal(process, listenForInterrupts(process));
+  let code: ExitCode = EXIT.done;
+  const program = buildProgram(terminal, (ended) => {
+    code = ended;
+  });
+  // Without a command there is nothing to do but to say what could be done.
+  if (process.argv.length <= 2) {
+    program.outputHelp({ error: true });
+    return EXIT.error;
+  }
+  try {
+    await program.parseAsync(process.argv);
+  } catch (error) {
+    // Commander has said what is wrong; help and version are no errors.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.error;
+    throw error;
+  }
+  return code;
+}
+
+/** `tenon plan | head` is no error. An apply whose reader is gone is carried on: it is not for the reader to end it. */
+function ignoreReadersThatLeave(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  }
+}
+
+/** A bug of ours: one line, and its stack only for those who ask. */
+function reportBug(error: unknown): void {
+  const message = error instanceof Error ? error.message : String(error);
+  const hasDebug = (process.env[DEBUG_VARIABLE] ?? "") !== "";
+  const detail = hasDebug && error instanceof Error ? `\n${error.stack}` : ` (${DEBUG_VARIABLE}=1 shows where)`;
+  process.stderr.write(`error: unexpected: ${message.split("\n", 1)[0]}${detail}\n`);
+}
+
+process.on("uncaughtException", (error) => {
+  reportBug(error);
+  process.exit(EXIT.error);
+});
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    reportBug(error);
+    process.exitCode = EXIT.error;
+  },
+);

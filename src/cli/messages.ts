@@ -1,0 +1,34 @@
+/** Messages on stderr: diagnostics with their source, failures in the service's words. */
+
+import { type Diagnostic, escapeText, type Failure, failureText, renderDiagnostics, Sources } from "../index.ts";
+import type { Terminal } from "./terminal.ts";
+
+export function sayDiagnostics(
+  terminal: Terminal,
+  diagnostics: readonly Diagnostic[],
+  sources: Sources = new Sources(),
+): void {
+  if (diagnostics.length === 0) return;
+  const { colour, width } = terminal.messages;
+  const text = renderDiagnostics(diagnostics, sources, { colour, width });
+  terminal.say(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** An error of the command line itself. */
+export function sayError(terminal: Terminal, summary: string, fix = ""): void {
+  terminal.say(`error: ${escapeText(summary)}\n${fix === "" ? "" : `  ${fix}\n`}`);
+}
+
+export function sayFailure(terminal: Terminal, what: string, failure: Failure): void {
+  const fix = adviceFor(failure);
+  terminal.say(`error: ${escapeText(what)}: ${failureText(failure)}\n${fix === "" ? "" : `  ${fix}\n`}`);
+}
+
+function adviceFor({ status, type }: Failure): string {
+  if (status === 401) return "Check the token in TENON_TOKEN or --token-file: it may be wrong, expired or revoked.";
+  if (status === 403) return "The token lacks a scope or a grant for this.";
+  if (status === 404) return "Check the base URL: it has to end with the version, for example /v4.";
+  if (type === "unreachable") return "Check the base URL, the network and the proxy settings.";
+  if (type === "malformed") return "Check the base URL: what answered does not speak this API.";
+  return "";
+}

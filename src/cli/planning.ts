@@ -1,0 +1,111 @@
+/** Planning, as plan, apply and destroy share it: load, check the account, connect, read, plan. */
+
+import {
+  type ApiEvent,
+  type ClientApi,
+  type Connection,
+  checkAccount,
+  createApi,
+  escapeText,
+  type Goal,
+  type Plan,
+  type Project,
+  planProject,
+} from "../index.ts";
+import type { PlanFlags } from "./args.ts";
+import { resolveConnection, resolveDialect } from "./connection.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { sayDiagnostics, sayFailure } from "./messages.ts";
+import { Progress } from "./progress.ts";
+import { openProject } from "./project.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** A wait shorter than this is not worth a line. */
+const MIN_TOLD_WAIT_SECONDS = 5;
+
+export interface Session {
+  readonly project: Project;
+  readonly connection: Connection;
+  readonly api: ClientApi;
+  readonly terminal: Terminal;
+  readonly flags: PlanFlags;
+  readonly goal: Goal;
+}
+
+export type Planned = { readonly ok: true; readonly plan: Plan } | { readonly ok: false; readonly code: ExitCode };
+
+/** Opens project and connection, hands them to `work`, and closes the connection whatever happens. */
+export async function inSession(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: PlanFlags,
+  goal: Goal,
+  work: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const opened = await openProject(terminal, directory, flags, resolveDialect(flags) ?? undefined);
+  if (!opened.ok) return opened.code;
+  const { project } = opened;
+  const refusal = checkAccount(project.desired, accountOf(terminal));
+  if (refusal !== null) {
+    sayDiagnostics(terminal, [refusal], project.sources);
+    return EXIT.refused;
+  }
+  const resolved = await resolveConnection(flags, terminal.environment);
+  if (!resolved.ok) {
+    sayDiagnostics(terminal, [resolved.diagnostic]);
+    return EXIT.error;
+  }
+  const observe = (event: ApiEvent): void => tellWait(terminal, event);
+  const connection: Connection = { ...resolved.connection, observe };
+  const api = await createApi(connection);
+  try {
+    return await work({ project, connection, api, terminal, flags, goal });
+  } finally {
+    await api.close();
+  }
+}
+
+/** Reads and plans. Refusals are said, and end it. */
+export async function planIn(session: Session): Promise<Planned> {
+  const { terminal, project, flags, goal, api } = session;
+  const progress = new Progress(terminal);
+  progress.show("Reading the account");
+  const result = await planProject({
+    desired: project.desired,
+    api,
+    goal,
+    nowMilliseconds: Date.now(),
+    targets: flags.target ?? [],
+    excludes: flags.exclude ?? [],
+    consents: flags.allow ?? [],
+    maxChanges: flags.maxChanges ?? null,
+    takeOwnershipFrom: flags.takeOwnershipFrom ?? [],
+    account: accountOf(terminal),
+    watch: {
+      signal: terminal.interrupt.first,
+      progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
+    },
+  }).finally(() => progress.end());
+  const interrupted = terminal.interrupt.code();
+  if (interrupted !== null) return { ok: false, code: interrupted };
+  if (!result.ok) {
+    sayFailure(terminal, `cannot read ${result.what}`, result.failure);
+    return { ok: false, code: EXIT.error };
+  }
+  if (result.plan.refusals.length === 0) return { ok: true, plan: result.plan };
+  sayDiagnostics(terminal, result.plan.refusals, project.sources);
+  return { ok: false, code: EXIT.refused };
+}
+
+function accountOf({ environment }: Terminal): string | null {
+  return environment["TENON_ACCOUNT"] || null;
+}
+
+/** Silence that lasts is explained: the service asked for it, or cannot be reached. */
+function tellWait(terminal: Terminal, event: ApiEvent): void {
+  if (event.type !== "retrying" && event.type !== "throttled") return;
+  if (event.waitSeconds < MIN_TOLD_WAIT_SECONDS) return;
+  const seconds = Math.ceil(event.waitSeconds);
+  const why = event.type === "retrying" ? event.reason : `the rate limit of ${event.endpoint} is used up`;
+  terminal.say(`waiting ${seconds} s: ${escapeText(why)}\n`);
+}

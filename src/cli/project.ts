@@ -1,0 +1,31 @@
+/** Loads the project that the arguments name, and says what is wrong with it. */
+
+import { allowedSeconds, type LoadResult, loadProject, NEUTRAL_DIALECT, type Project } from "../index.ts";
+import type { ProjectFlags } from "./args.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { sayDiagnostics } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type Opened = { readonly ok: true; readonly project: Project } | { readonly ok: false; readonly code: ExitCode };
+
+export function load(directory: string | undefined, flags: ProjectFlags, dialect: string): Promise<LoadResult> {
+  return loadProject({
+    directory: directory ?? ".",
+    ...(flags.env === undefined ? {} : { environment: flags.env }),
+    variables: flags.var ?? {},
+    variableFiles: flags.varFile ?? [],
+    allowedSeconds: allowedSeconds(dialect),
+  });
+}
+
+/** @param dialect decides which TTLs the service keeps as they are */
+export async function openProject(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: ProjectFlags,
+  dialect: string = NEUTRAL_DIALECT,
+): Promise<Opened> {
+  const { project, diagnostics, sources } = await load(directory, flags, dialect);
+  sayDiagnostics(terminal, diagnostics, sources);
+  return project === null ? { ok: false, code: EXIT.invalid } : { ok: true, project };
+}

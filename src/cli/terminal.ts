@@ -1,0 +1,44 @@
+/** The terminal, or whatever stands in its place: results on stdout, messages on stderr, colour only where it is seen. */
+
+import type { Interrupt } from "./interrupt.ts";
+
+export interface Terminal {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly interrupt: Interrupt;
+  /** How results are to be rendered. */
+  readonly results: Look;
+  /** How messages are to be rendered. */
+  readonly messages: Look;
+  /** Someone is there to answer a question. */
+  readonly canAsk: boolean;
+  /** Text as it is: the caller ends its lines. */
+  print(text: string): void;
+  say(text: string): void;
+}
+
+export interface Look {
+  readonly colour: boolean;
+  readonly width: number;
+  readonly isTerminal: boolean;
+}
+
+const DEFAULT_WIDTH_COLUMNS = 80;
+
+export function openTerminal(process: NodeJS.Process, interrupt: Interrupt): Terminal {
+  return {
+    environment: process.env,
+    interrupt,
+    results: lookOf(process.stdout, process.env),
+    messages: lookOf(process.stderr, process.env),
+    canAsk: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    print: (text) => void process.stdout.write(text),
+    say: (text) => void process.stderr.write(text),
+  };
+}
+
+/** https://no-color.org: any value but the empty one turns colour off. */
+function lookOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Look {
+  const isTerminal = stream.isTTY === true;
+  const isPlain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
+  return { colour: isTerminal && !isPlain, width: stream.columns || DEFAULT_WIDTH_COLUMNS, isTerminal };
+}

@@ -1,0 +1,169 @@
+/** The library's face: from manifests to a plan, from a plan to a report. Heavy parts are loaded when they are used. */
+
+import type { ClientApi, Connection } from "./api/index.ts";
+import type { ApplyOptions } from "./apply/execute.ts";
+import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
+import type { Emulator, EmulatorOptions } from "./emulator/options.ts";
+import type { Seed } from "./emulator/seed.ts";
+import { readDetail, readLive } from "./live/read.ts";
+import type { LoadOptions, LoadResult } from "./manifest/load.ts";
+import type { Change } from "./model/change.ts";
+import type { Consent, Desired } from "./model/desired.ts";
+import type { Diagnostic } from "./model/diagnostic.ts";
+import type { Api } from "./model/exchange.ts";
+import type { Failure } from "./model/failure.ts";
+import type { Live } from "./model/live.ts";
+import type { Goal, Plan } from "./model/plan.ts";
+import type { Report } from "./model/report.ts";
+import type { ReadWatch } from "./model/unit.ts";
+import { outsideBound } from "./plan/bound.ts";
+import { makePlan, type PlanOptions } from "./plan/plan.ts";
+import { wrongAccount } from "./plan/refusals.ts";
+import type { PlanFileResult } from "./render/read-plan-file.ts";
+import { units } from "./units/registry.ts";
+
+export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection } from "./api/index.ts";
+export { allowedSeconds, checkBaseUrl, isDialect, NEUTRAL_DIALECT, systemClock } from "./api/index.ts";
+export type { ApplyEvent } from "./apply/events.ts";
+export type { Journal, JournalHeader } from "./apply/journal.ts";
+export type { Emulator, EmulatorOptions } from "./emulator/options.ts";
+export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
+export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
+export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
+export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
+export { hasErrors } from "./model/diagnostic.ts";
+export type { Api } from "./model/exchange.ts";
+export type { Failure } from "./model/failure.ts";
+export type { Live } from "./model/live.ts";
+export { type Goal, type Guard, type Plan, type Summary, summarise } from "./model/plan.ts";
+export type { Report } from "./model/report.ts";
+export { Sources } from "./model/source.ts";
+export type { Step } from "./model/step.ts";
+export { renderDiagnostics } from "./render/diagnostics.ts";
+export { escapeText } from "./render/escape.ts";
+export { renderDesired } from "./render/expanded.ts";
+export { renderPlanJson } from "./render/json.ts";
+export type { PlanFileResult } from "./render/read-plan-file.ts";
+export { failureText, renderReportJson, renderReportText } from "./render/report.ts";
+export { renderGuardsText, renderPlanText, type TextOptions } from "./render/text.ts";
+export { renderValidationJson } from "./render/validation.ts";
+
+/** Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. */
+export async function loadProject(options: LoadOptions): Promise<LoadResult> {
+  const { loadProject: load } = await import("./manifest/load.ts");
+  return load(options, units);
+}
+
+/** Opens a client; sends nothing yet. Close it when done. @throws if `checkBaseUrl` refuses the base URL */
+export async function createApi(connection: Connection): Promise<ClientApi> {
+  const { createApi: create } = await import("./api/index.ts");
+  return create(connection);
+}
+
+/**
+ * Whether the project may be used with this account: null, or why not. To be asked before anything is sent.
+ * @param account TENON_ACCOUNT; null if it is not set
+ */
+export function checkAccount(desired: Desired, account: string | null): Diagnostic | null {
+  return desired.account === null || desired.account === account ? null : wrongAccount(desired.account, account);
+}
+
+export interface PlanRequest {
+  readonly desired: Desired;
+  readonly api: Api;
+  readonly goal: Goal;
+  /** Milliseconds since the epoch. */
+  readonly nowMilliseconds: number;
+  /** Address globs. */
+  readonly targets?: readonly string[];
+  readonly excludes?: readonly string[];
+  /** Beside those of the manifest. */
+  readonly consents?: readonly Consent[];
+  readonly maxChanges?: number | null;
+  readonly takeOwnershipFrom?: readonly string[];
+  /** TENON_ACCOUNT; null if it is not set. */
+  readonly account?: string | null;
+  readonly watch?: ReadWatch;
+}
+
+export type PlanResult =
+  | { readonly ok: true; readonly plan: Plan; readonly live: Live }
+  /** `what` could not be read. */
+  | { readonly ok: false; readonly what: string; readonly failure: Failure };
+
+/** Reads the account with list calls only, and plans. What blocks a change is then looked at more closely. */
+export async function planProject(request: PlanRequest): Promise<PlanResult> {
+  const { desired, api, goal, targets = [], watch } = request;
+  const read = await readLive({
+    desired,
+    units,
+    api,
+    destroy: goal === "destroy",
+    targets,
+    ...(watch === undefined ? {} : { watch }),
+  });
+  if (!read.ok) return read;
+  const options = planOptions(request);
+  const plan = makePlan(desired, read.live, units, options);
+  const roots = rootsHeldByInterfaces(plan);
+  if (roots.size === 0) return { ok: true, plan, live: read.live };
+  const live = await readDetail(read.live, roots, units, api);
+  return { ok: true, plan: makePlan(desired, live, units, options), live };
+}
+
+function planOptions(request: PlanRequest): PlanOptions {
+  return {
+    goal: request.goal,
+    nowMilliseconds: request.nowMilliseconds,
+    targets: request.targets ?? [],
+    excludes: request.excludes ?? [],
+    consents: request.consents ?? [],
+    maxChanges: request.maxChanges ?? null,
+    takeOwnershipFrom: request.takeOwnershipFrom ?? [],
+    account: request.account ?? null,
+  };
+}
+
+/** Addresses of the networks, old names included, in which interfaces hold something. Empty if none do. */
+export function rootsHeldByInterfaces(plan: Plan): ReadonlySet<string> {
+  const held = new Set(plan.changes.filter(({ blocked }) => blocked?.type === "interfaces").map(({ root }) => root));
+  for (const { address, previousAddress } of plan.changes) {
+    if (held.has(address) && previousAddress !== null) held.add(previousAddress);
+  }
+  return held;
+}
+
+/** The changes of `plan` that the reviewed plan does not show: empty if it is within it. */
+export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
+  return outsideBound(plan.changes, reviewed.changes);
+}
+
+/** Reads back what `renderPlanJson` wrote; says by name what is wrong with it. */
+export async function parsePlanFile(text: string): Promise<PlanFileResult> {
+  const { parsePlanFile: parse } = await import("./render/read-plan-file.ts");
+  return parse(text);
+}
+
+/** The only writer. What goes wrong on the way is in the report. */
+export async function applyPlan(options: Omit<ApplyOptions, "units">): Promise<Report> {
+  const { applyPlan: apply } = await import("./apply/execute.ts");
+  return apply({ ...options, units });
+}
+
+/** An apply must not begin without its journal. */
+export async function openJournal(options: JournalOptions): Promise<OpenedJournal> {
+  const { openJournal: open } = await import("./apply/journal.ts");
+  return open(options);
+}
+
+/** The whole API on loopback, from memory or a file. */
+export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
+  const { startEmulator: start } = await import("./emulator/index.ts");
+  return start(options);
+}
+
+/** @throws Error that says what is wrong with the seed */
+export async function parseSeed(text: string): Promise<Seed> {
+  const { parseSeed: parse } = await import("./emulator/index.ts");
+  return parse(text);
+}

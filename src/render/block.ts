@@ -1,0 +1,70 @@
+/** Blocked changes: what stops them, and what to do about it, in words. */
+
+import type { AttachedInterface, Block } from "../model/change.ts";
+import { escapeText } from "./escape.ts";
+import { recordText } from "./record.ts";
+
+/** So many are named; the rest is counted. */
+const MAX_NAMED_ITEMS = 20;
+
+export interface BlockText {
+  /** What stops it, without a full stop. */
+  readonly reason: string;
+  /** The things that do, one a line. */
+  readonly items: readonly string[];
+  /** What to do, as a full sentence. */
+  readonly fix: string;
+}
+
+export function blockText(block: Block): BlockText {
+  switch (block.type) {
+    case "interfaces":
+      return {
+        reason: `${count(block.interfaces.length, "interface is", "interfaces are")} attached`,
+        items: named(block.interfaces.map(interfaceText)),
+        fix: "Or wait until they are gone: --wait-detached 10m.",
+      };
+    case "kept-records":
+      return {
+        reason: "records that Tenon must keep forbid it",
+        items: named(block.records.map(recordText)),
+        fix: "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",
+      };
+    case "upload-in-progress":
+      return {
+        reason: `image ${escapeText(String(block.id))} of this label is still waiting for its data`,
+        items: [],
+        fix: "If no upload is running, plan again in a minute: it is then deleted and uploaded anew.",
+      };
+    case "upload-of-others":
+      return {
+        reason: `image ${escapeText(String(block.id))} of this label was never finished, and its tag is not ours`,
+        items: [],
+        fix: "Finish or delete it, or declare the image under another label.",
+      };
+    case "depends":
+      return {
+        reason: `it needs ${block.on.length === 1 ? "a change that is" : "changes that are"} blocked`,
+        items: named(block.on.map(escapeText)),
+        fix: "",
+      };
+  }
+}
+
+function interfaceText(attached: AttachedInterface): string {
+  const { node_id, interface_id, active, config_id, address } = attached;
+  const profile = config_id === null ? "" : `, configuration profile ${config_id}`;
+  const place = address === null ? "" : `, address ${escapeText(address)}`;
+  const what = `node ${node_id}, interface ${interface_id} (${active ? "active" : "not active"})${profile}${place}`;
+  const first = active ? `shut down node ${node_id}, then ` : "";
+  return `${what}: ${first}delete interface ${interface_id}`;
+}
+
+function named(items: readonly string[]): string[] {
+  if (items.length <= MAX_NAMED_ITEMS) return [...items];
+  return [...items.slice(0, MAX_NAMED_ITEMS), `and ${items.length - MAX_NAMED_ITEMS} more (all are in --format json)`];
+}
+
+export function count(number: number, one: string, many: string): string {
+  return `${number} ${number === 1 ? one : many}`;
+}

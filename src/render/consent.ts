@@ -1,0 +1,39 @@
+/** Guards in words: what a change would do, and exactly what to write to consent to it. */
+
+import { escapeGlob } from "../model/glob.ts";
+import type { Guard } from "../model/plan.ts";
+import { escapeText } from "./escape.ts";
+
+/** What would happen, without a full stop. */
+export function guardText(guard: Guard): string {
+  const address = escapeText(guard.address);
+  switch (guard.rule) {
+    case "delete":
+      return `${address} would be deleted: it carries our tag and is no longer declared`;
+    case "replace":
+      return `${address} would be deleted and made anew, with all that is in it`;
+    case "bulk":
+      return `${guard.count ?? 0} of the ${guard.of ?? 0} records of ${address} would be removed`;
+    case "ns":
+      return `the NS records at the apex of ${address} would change`;
+    case "protect":
+      return `${address} is protected; set its protect to false first`;
+    case "max-changes":
+      return `${guard.count ?? 0} changes are more than --max-changes ${guard.of ?? 0}`;
+  }
+}
+
+/** The words of consent on the command line and in the root file, or null where there can be none. */
+export function consentWords(guard: Guard): { readonly flag: string; readonly entry: string } | null {
+  if (guard.consent !== "missing" || guard.rule === "protect" || guard.rule === "max-changes") return null;
+  const glob = escapeText(escapeGlob(guard.address));
+  return { flag: `--allow ${shellWord(`${guard.rule}=${glob}`)}`, entry: `- { ${guard.rule}: ${yamlWord(glob)} }` };
+}
+
+function shellWord(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function yamlWord(text: string): string {
+  return /^[a-z][\w./@-]*$/i.test(text) ? text : `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,177 @@
+/** The plan file: its shape, as Terraform's plan JSON with everything of ours under `tenon`. */
+
+import type { Address } from "../model/address.ts";
+import type { Block, Change, ChangeLabel } from "../model/change.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import { compareText } from "../model/group.ts";
+import type { Gap, Goal, Guard, LeftAlone, Plan, Summary } from "../model/plan.ts";
+import type { JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
+import type { Barrier, Step } from "../model/step.ts";
+
+/** Of Terraform's plan JSON, so that its readers accept the file. */
+export const TERRAFORM_FORMAT_VERSION = "1.2";
+/** Of everything under `tenon`. A reader refuses a file of a higher one. */
+export const PLAN_FORMAT_VERSION = 1;
+
+export type PlanAction = "create" | "update" | "delete" | "no-op";
+
+export interface PlanFile {
+  readonly format_version: string;
+  readonly planned_values: { readonly root_module: { readonly resources: readonly PlannedResource[] } };
+  readonly resource_changes: readonly ResourceChange[];
+  readonly tenon: TenonPart;
+}
+
+export interface PlannedResource {
+  readonly address: string;
+  readonly mode: "managed";
+  readonly type: Kind;
+  readonly name: string;
+  readonly index?: number;
+  readonly provider_name: "tenon";
+  readonly schema_version: 0;
+  readonly values: JsonObject;
+}
+
+export interface ResourceChange {
+  /** Unique: with `[n]` where several changes share an address. */
+  readonly address: string;
+  readonly previous_address?: string;
+  readonly mode: "managed";
+  readonly type: Kind;
+  readonly name: string;
+  readonly index?: number;
+  readonly provider_name: "tenon";
+  readonly change: {
+    readonly actions: readonly PlanAction[];
+    /** With the live object's `id`. */
+    readonly before: JsonObject | null;
+    readonly after: JsonObject | null;
+    readonly after_unknown: JsonObject;
+  };
+}
+
+export interface TenonPart {
+  readonly format_version: number;
+  readonly goal: Goal;
+  readonly owner: string | null;
+  readonly summary: Summary;
+  readonly requests: number;
+  /** What a change is beyond its action, under its address in resource_changes. */
+  readonly changes: Readonly<Record<string, ChangeExtra>>;
+  readonly steps: readonly Step[];
+  readonly barriers: readonly Barrier[];
+  readonly guards: readonly Guard[];
+  /** Addresses in resource_changes whose change is blocked; why is under `changes`. */
+  readonly blocked: readonly string[];
+  readonly gaps: readonly Gap[];
+  readonly refusals: readonly Diagnostic[];
+  readonly warnings: readonly Diagnostic[];
+  readonly left_alone: readonly LeftAlone[];
+}
+
+export interface ChangeExtra {
+  readonly unit: UnitName;
+  readonly root: Address;
+  readonly labels: readonly ChangeLabel[];
+  readonly replace_fields: readonly string[];
+  readonly blocked: Block | null;
+  readonly note: string | null;
+  readonly span: Span | null;
+}
+
+const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
+  create: ["create"],
+  update: ["update"],
+  replace: ["delete", "create"],
+  delete: ["delete"],
+  "no-op": ["no-op"],
+};
+
+export function toPlanFile(plan: Plan, summary: Summary): PlanFile {
+  const changes = [...plan.changes].sort((left, right) => compareText(left.key, right.key));
+  const planned = changes.filter((change) => change.after !== null && change.blocked === null);
+  return {
+    format_version: TERRAFORM_FORMAT_VERSION,
+    planned_values: { root_module: { resources: planned.map(plannedResource) } },
+    resource_changes: changes.map(resourceChange),
+    tenon: tenonPart(plan, changes, summary),
+  };
+}
+
+function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): TenonPart {
+  return {
+    format_version: PLAN_FORMAT_VERSION,
+    goal: plan.goal,
+    owner: plan.owner,
+    summary,
+    requests: plan.requestCount,
+    changes: Object.fromEntries(changes.map((change) => [change.key, changeExtra(change)])),
+    steps: plan.steps,
+    barriers: plan.barriers,
+    guards: plan.guards,
+    blocked: changes.filter((change) => change.blocked !== null).map((change) => change.key),
+    gaps: plan.gaps,
+    refusals: plan.refusals,
+    warnings: plan.warnings,
+    left_alone: plan.leftAlone,
+  };
+}
+
+function changeExtra({ unit, root, labels, replaceFields, blocked, note, span }: Change): ChangeExtra {
+  return { unit, root, labels, replace_fields: replaceFields, blocked, note, span };
+}
+
+function resourceChange(change: Change): ResourceChange {
+  const { key, address, previousAddress, kind, action } = change;
+  return {
+    address: key,
+    ...(previousAddress === null ? {} : { previous_address: previousAddress }),
+    mode: "managed",
+    type: kind,
+    name: nameOf(change),
+    ...indexOf(key, address),
+    provider_name: "tenon",
+    change: {
+      actions: ACTIONS[action],
+      before: withId(change.before, change),
+      after: isMade(change) ? change.after : withId(change.after, change),
+      after_unknown: isMade(change) ? { id: true } : {},
+    },
+  };
+}
+
+function plannedResource(change: Change): PlannedResource {
+  return {
+    address: change.key,
+    mode: "managed",
+    type: change.kind,
+    name: nameOf(change),
+    ...indexOf(change.key, change.address),
+    provider_name: "tenon",
+    schema_version: 0,
+    values: (isMade(change) ? change.after : withId(change.after, change)) ?? {},
+  };
+}
+
+/** Its id is known only when it is there. */
+function isMade(change: Change): boolean {
+  return change.action === "create" || change.action === "replace";
+}
+
+function withId(values: Values | null, change: Change): JsonObject | null {
+  return values === null || change.id === null ? values : { id: change.id, ...values };
+}
+
+/** What its kind calls a name: a label, a domain, a record's name. */
+function nameOf(change: Change): string {
+  const values = change.after ?? change.before ?? {};
+  const name = values["label"] ?? values["domain"] ?? values["name"];
+  return name === "" ? "@" : String(name ?? change.address);
+}
+
+/** `domain/example.com/www/A[1]` has index 1. */
+function indexOf(key: string, address: string): { index?: number } {
+  const match = /^\[(\d+)\]$/.exec(key.slice(address.length));
+  return match === null ? {} : { index: Number(match[1]) };
+}

@@ -1,0 +1,136 @@
+/** The report of an apply, as text and as JSON: what was done, what was not, and what to do now. */
+
+import type { Change } from "../model/change.ts";
+import type { Failure } from "../model/failure.ts";
+import { compareText } from "../model/group.ts";
+import type { Plan } from "../model/plan.ts";
+import type { ChangeOutcome, Report, StepReport } from "../model/report.ts";
+import type { Json } from "../model/resource.ts";
+import { blockText, count } from "./block.ts";
+import { escapeText } from "./escape.ts";
+import { createPaint, type Paint } from "./paint.ts";
+import type { TextOptions } from "./text.ts";
+import { sortKeys } from "./view.ts";
+import { DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
+
+/** Of schemas/report.schema.json. */
+const REPORT_FORMAT_VERSION = 1;
+const INDENT = 2;
+
+/**
+ * The report as text, newline-terminated. All done, the last line is `Apply complete! Resources: N added, N changed, N
+ * destroyed.`, as Terraform's; otherwise it begins with `Apply incomplete: ` or `Apply interrupted: `.
+ * @param plan the one that was applied: it knows why changes are blocked
+ */
+export function renderReportText(report: Report, plan: Plan, options: TextOptions): string {
+  const paint = createPaint(options.colour);
+  const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
+  const stepsOf = stepsByChange(report.steps);
+  const changeOf = new Map(plan.changes.map((change) => [change.key, change]));
+  const lines: string[] = [];
+  for (const { key, outcome } of sortedChanges(report)) {
+    if (outcome === "done") continue;
+    lines.push(...wrap(`${paintOutcome(paint, outcome)} ${escapeText(key)}`, width, 0));
+    for (const reason of reasons(stepsOf.get(key) ?? [], changeOf.get(key))) lines.push(...wrap(reason, width, INDENT));
+  }
+  for (const surprise of report.surprises) {
+    lines.push(...wrap(`${paint.warn("Note:")} ${escapeText(surprise)}`, width, 0));
+  }
+  if (lines.length > 0) lines.push("");
+  lines.push(...closing(report, plan, paint, width));
+  return `${lines.join("\n")}\n`;
+}
+
+function sortedChanges(report: Report): Report["changes"] {
+  return [...report.changes].sort((left, right) => compareText(left.key, right.key));
+}
+
+function stepsByChange(steps: readonly StepReport[]): Map<string, StepReport[]> {
+  const byChange = new Map<string, StepReport[]>();
+  for (const step of steps) {
+    for (const key of step.changes) {
+      const known = byChange.get(key);
+      if (known === undefined) byChange.set(key, [step]);
+      else known.push(step);
+    }
+  }
+  return byChange;
+}
+
+function paintOutcome(paint: Paint, outcome: ChangeOutcome): string {
+  switch (outcome) {
+    case "done":
+      return paint.good("done");
+    case "skipped":
+    case "blocked":
+      return paint.warn(outcome);
+    case "failed":
+    case "unknown":
+      return paint.bad(outcome);
+    case "partial":
+      return paint.bad("done in part");
+  }
+}
+
+/** Why a change is not done: its steps' failures, what they waited for, or what blocks it. */
+function reasons(steps: readonly StepReport[], change: Change | undefined): string[] {
+  if (change !== undefined && change.blocked !== null) {
+    const { reason, items, fix } = blockText(change.blocked);
+    return [reason, ...items, ...(fix === "" ? [] : [fix])];
+  }
+  return steps.flatMap((step) => {
+    if (step.failure !== null) return [`${escapeText(step.step)}: ${failureText(step.failure)}`];
+    if (step.outcome !== "skipped") return [];
+    const cause = step.because.map(escapeText).join(", ");
+    return [cause === "" ? "not begun when the run was interrupted" : `needs what failed: ${cause}`];
+  });
+}
+
+/** The service's own words, field by field, or ours if it had none. One line, escaped. */
+export function failureText(failure: Failure): string {
+  const words = failure.errors.map(({ field, reason }) => (field === undefined ? reason : `${field}: ${reason}`));
+  const said = words.length === 0 ? failure.message : `${failure.message}: ${words.join("; ")}`;
+  const maintenance = failure.maintenance ? " (the service is in maintenance: try again later)" : "";
+  const attempts = failure.attempts > 1 ? ` (after ${failure.attempts} attempts)` : "";
+  return escapeText(`${said}${maintenance}${attempts}`);
+}
+
+function closing(report: Report, plan: Plan, paint: Paint, width: number): string[] {
+  const resources = `Resources: ${report.added} added, ${report.changed} changed, ${report.destroyed} destroyed.`;
+  const goal = plan.goal === "destroy" ? "Destroy" : "Apply";
+  const left = leftovers(report);
+  if (left === "" && !report.interrupted) return [`${paint.good(`${goal} complete!`)} ${resources}`];
+  const state = report.interrupted ? "interrupted" : "incomplete";
+  const advice = "Run it again when the cause is mended: what is done is not done twice.";
+  return [...wrap(advice, width, 0), `${paint.bad(`${goal} ${state}:`)} ${left === "" ? "" : `${left}. `}${resources}`];
+}
+
+function leftovers({ failed, skipped, unknown, blocked }: Report): string {
+  const parts = [
+    count(failed, "failed", "failed"),
+    count(skipped, "skipped", "skipped"),
+    count(unknown, "unknown", "unknown"),
+    count(blocked, "blocked", "blocked"),
+  ];
+  return parts.filter((part) => !part.startsWith("0 ")).join(", ");
+}
+
+/** The report as one line of JSON, newline-terminated: schemas/report.schema.json. */
+export function renderReportJson(report: Report, plan: Plan): string {
+  const json = {
+    type: "report",
+    format_version: REPORT_FORMAT_VERSION,
+    goal: plan.goal,
+    resources: { added: report.added, changed: report.changed, destroyed: report.destroyed },
+    failed: report.failed,
+    skipped: report.skipped,
+    unknown: report.unknown,
+    blocked: report.blocked,
+    requests: report.requestCount,
+    interrupted: report.interrupted,
+    changes: sortedChanges(report).map(({ key, outcome }) => ({ address: key, outcome })),
+    steps: report.steps.map((step) => sortKeys(step as unknown as Json)),
+    surprises: report.surprises,
+  };
+  return `${JSON.stringify(json)}\n`;
+}

@@ -1,0 +1,73 @@
+/** Widths and wrapping: how many columns text takes, and how it is laid out within so many. */
+
+/** Without a terminal: what a mail, a code review and an old terminal all show. */
+export const DEFAULT_WIDTH_COLUMNS = 80;
+/** Narrower than this nothing is readable; longer lines are left to the terminal. */
+const MIN_WIDTH_COLUMNS = 40;
+
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
+const COMBINING = /\p{M}/u;
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Columns of a terminal, for text that is already escaped. */
+export function columnsOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) columns += columnsOfCharacter(character);
+  return columns;
+}
+
+function columnsOfCharacter(character: string): number {
+  if (COMBINING.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+export function usableWidth(width: number): number {
+  return Math.max(width, MIN_WIDTH_COLUMNS);
+}
+
+/** Words on lines of at most `width` columns, each after `indent` blanks. A longer word stays whole. */
+export function wrap(text: string, width: number, indent: number): string[] {
+  const blank = " ".repeat(indent);
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && indent + columnsOf(longer) > width) {
+      lines.push(blank + line);
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  if (line !== "") lines.push(blank + line);
+  return lines;
+}
+
+/**
+ * A text that is too long as `head…tail (1234 bytes)`: never cut without saying so.
+ * @param text as it is shown, escaped
+ * @param bytes of the value itself, in UTF-8
+ */
+export function shorten(text: string, columns: number, bytes: number): string {
+  if (columnsOf(text) <= columns) return text;
+  const size = ` (${bytes} bytes)`;
+  const room = Math.max(columns - size.length - 1, 8);
+  const characters = [...text];
+  const tailColumns = Math.floor(room / 3);
+  const head = take(characters, room - tailColumns).join("");
+  const tail = take(characters.reverse(), tailColumns).reverse().join("");
+  return `${head}…${tail}${size}`;
+}
+
+function take(characters: readonly string[], columns: number): string[] {
+  const taken: string[] = [];
+  let used = 0;
+  for (const character of characters) {
+    used += columnsOfCharacter(character);
+    if (used > columns) break;
+    taken.push(character);
+  }
+  return taken;
+}

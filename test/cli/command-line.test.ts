@@ -1,0 +1,61 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { run } from "./run.ts";
+
+const COMMANDS = ["validate", "plan", "apply", "destroy", "show", "emulate"];
+
+describe("tenon --help", () => {
+  it.each([[[]], ...COMMANDS.map((command) => [[command]])])(
+    "fits 80 columns and has examples: %j",
+    async (command) => {
+      const { code, stdout, stderr } = await run([...command, "--help"]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+      expect(stdout).toContain(`Examples:\n  tenon ${command[0] ?? "validate"}`);
+    },
+  );
+
+  it("lists every command, and what exit codes mean", async () => {
+    const { stdout } = await run(["--help"]);
+    for (const command of COMMANDS) expect(stdout).toContain(`\n  ${command} `);
+    expect(stdout).toContain("5  not within the reviewed plan");
+  });
+});
+
+describe("tenon --version", () => {
+  it("says the package's version", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    expect(await run(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+});
+
+describe("a wrong command line", () => {
+  it("without a command shows the help on stderr, and is an error", async () => {
+    const { code, stdout, stderr } = await run([]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("Usage: tenon");
+  });
+
+  it.each([
+    [["plam"], "unknown command 'plam'", "Did you mean plan?"],
+    [["plan", "--formt", "json"], "unknown option '--formt'", "Did you mean --format?"],
+    [["plan", "a", "b"], "too many arguments", ""],
+    [["plan", "--format", "yaml"], "--format", "text, json"],
+    [["plan", "--allow", "erase=vpc/a"], "--allow", "RULE=ADDRESS"],
+    [["plan", "--allow", "delete"], "--allow", "RULE=ADDRESS"],
+    [["plan", "--var", "=x"], "--var", "NAME=VALUE"],
+    [["plan", "--retry-for", "soon"], "--retry-for", "30s, 5m"],
+    [["plan", "--concurrency", "0"], "--concurrency", "1 to 64"],
+    [["plan", "--max-changes", "-1"], "--max-changes", "0 or more"],
+    [["plan", "--fail-on", "bad weather"], "--fail-on", "refused, blocked"],
+    [["emulate", "--port", "65536"], "--port", "65535"],
+    [["emulate", "--rate-limit", "5"], "--rate-limit", "N/SECONDS"],
+    [["show"], "which plan", "--expanded"],
+  ])("is explained, and exits with 1: %j", async (args, what, fix) => {
+    const { code, stdout, stderr } = await run(args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(what);
+    expect(stderr).toContain(fix);
+    expect(stderr).not.toContain("    at ");
+  });
+});

@@ -1,0 +1,78 @@
+/** Runs the command line as users do: the built file, in a process of its own, without a terminal. */
+
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
+
+export const MAIN: string = join(import.meta.dirname, "../../dist/cli/main.js");
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Nothing of the environment but what a process needs. */
+export function start(args: readonly string[], { cwd, env = {} }: RunOptions = {}): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH: process.env["PATH"], ...env } });
+}
+
+export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ended> {
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  child.stdin.end();
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  return { code, stdout, stderr };
+}
+
+export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+  return ended(start(args, options));
+}
+
+/** A folder that is gone after the test. */
+export async function folder(files: Readonly<Record<string, string>>): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "tenon-cli-"));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
+  return path;
+}
+
+export async function emulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const started = await startEmulator(options);
+  onTestFinished(() => started.close());
+  return started;
+}
+
+export function envOf({ baseUrl }: { readonly baseUrl: string }): Record<string, string> {
+  return { TENON_BASE_URL: baseUrl, TENON_TOKEN: "emulator-token" };
+}
+
+/** One of everything that needs no file. */
+export const PROJECT = `tenon: 1
+owner: edge
+vpcs:
+  - label: prod
+    region: us-east
+    subnets: [{ label: web, ipv4: 10.0.1.0/24 }]
+domains:
+  - domain: example.com
+    type: master
+    soa_email: hostmaster@example.com
+    records:
+      - { type: A, name: www, target: 192.0.2.1, ttl_sec: 300 }
+      - { type: MX, target: mx.example.net., priority: 10 }
+`;

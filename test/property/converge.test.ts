@@ -1,0 +1,183 @@
+/** For any valid manifest and any live account: apply converges, planning is independent of order, nothing foreign is touched. */
+
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { WireDomain, WireImage, WireRecord, WireVpc } from "../../src/api/wire/index.ts";
+import type { Desired } from "../../src/model/desired.ts";
+import type { Live } from "../../src/model/live.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import { makePlan, type PlanOptions } from "../../src/plan/plan.ts";
+import { units } from "../../src/units/registry.ts";
+import { Account, ALL_CONSENTS, HASTY_CLOCK } from "../support/account.ts";
+import { IMAGE_FILE } from "./world-images.ts";
+import { OWNER } from "./fate.ts";
+import { type World, worlds } from "./world.ts";
+
+const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 500);
+/** Unfinished uploads of the seed are then long idle. */
+const LATER_MILLISECONDS = 10 * 60_000;
+const randoms = fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true }));
+const IMAGE = gzipSync(Buffer.alloc(1024));
+
+test(
+  "apply converges under both TTL roundings, for any manifest and any live account, and touches nothing else",
+  { timeout: 280_000 },
+  async () => {
+    const reached = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(worlds, randoms, async (world, random) => {
+        await converges(world, reached, () => random.next().value as number);
+      }),
+      { numRuns: RUNS },
+    );
+    // With few runs, as for a mutant, chance may miss one of them.
+    if (RUNS >= 500) expect([...reached].sort()).toEqual(expect.arrayContaining(EVERYTHING));
+  },
+);
+
+/** What the generator must reach, or the property says nothing about it. */
+const EVERYTHING = [
+  ...["domain create", "domain update", "domain delete", "domain_record create", "domain_record update", "domain_record delete"],
+  ...["vpc create", "vpc update", "vpc delete", "vpc replace", "vpc_subnet create", "vpc_subnet update", "vpc_subnet delete"],
+  ...["vpc_subnet replace", "image create", "image update", "image delete", "image replace"],
+  ...["domain adopt", "vpc adopt", "image adopt", "domain prune", "vpc prune", "image prune", "domain release", "vpc release", "image release"],
+  ...["domain_record rename", "vpc_subnet rename", "vpc rename", "image rename", "image unfinished"],
+  ...["blocked interfaces", "blocked kept-records", "blocked depends", "gap", "activation", "label swap", "live duplicate"],
+];
+
+async function converges(world: World, reached: Set<string>, random: () => number): Promise<void> {
+  const account = await Account.open({ seed: world.seed, ttlRounding: world.ttlRounding, uniqueLabels: world.uniqueLabels });
+  try {
+    const { desired, diagnostics } = await account.load({ "tenon.yaml": JSON.stringify(world.manifest), [IMAGE_FILE]: IMAGE });
+    if (desired === null) throw new Error(`The generator made an invalid manifest: ${JSON.stringify(diagnostics)}`);
+    const options = { consents: ALL_CONSENTS, nowMilliseconds: Date.now() + LATER_MILLISECONDS };
+    const before = await snapshot(account);
+    independentOfOrder(desired, liveOf(before), random);
+    const plan = await account.plan(desired, options);
+    expect(plan.refusals).toEqual([]);
+    note(plan, world, reached);
+    const report = await account.apply(plan, { clock: HASTY_CLOCK });
+    expect(report.steps.filter((step) => step.outcome !== "done")).toEqual([]);
+    const again = await account.plan(desired, options);
+    expect(again.changes.filter((change) => change.action !== "no-op" && change.blocked === null)).toEqual([]);
+    expect(again.steps).toEqual([]);
+    untouched(world, before, await snapshot(account));
+  } finally {
+    await account.close();
+  }
+}
+
+function note(plan: Plan, world: World, reached: Set<string>): void {
+  for (const change of plan.changes) {
+    if (change.action === "no-op") continue;
+    reached.add(`${change.kind} ${change.action}`);
+    for (const label of change.labels) reached.add(`${change.kind} ${label}`);
+    if (change.blocked !== null) reached.add(`blocked ${change.blocked.type}`);
+  }
+  if (plan.gaps.length > 0) reached.add("gap");
+  if (plan.steps.some((step) => step.id.startsWith("activate "))) reached.add("activation");
+  if (plan.steps.some((step) => step.id.startsWith("set aside "))) reached.add("label swap");
+  for (const zone of world.drafts.zones) {
+    const texts = zone.records.map((record) => JSON.stringify(record));
+    if (zone.live && zone.declared && new Set(texts).size < texts.length) reached.add("live duplicate");
+  }
+}
+
+interface Snapshot {
+  readonly vpcs: readonly WireVpc[];
+  readonly domains: readonly (WireDomain & { readonly records: readonly WireRecord[] })[];
+  readonly images: readonly WireImage[];
+}
+
+async function snapshot(account: Account): Promise<Snapshot> {
+  const domains = await account.list<WireDomain>("domains");
+  return {
+    vpcs: await account.list<WireVpc>("vpcs"),
+    images: await account.list<WireImage>("images"),
+    domains: await Promise.all(
+      domains.map(async (domain) => ({ ...domain, records: await account.list<WireRecord>("domains", String(domain.id), "records") })),
+    ),
+  };
+}
+
+/** What the project neither declares, removes nor owns is as it was, to the byte; so are ignored and unmanaged records. */
+function untouched(world: World, before: Snapshot, after: Snapshot): void {
+  const isOurs = (tags: string) => world.owner !== null && tags.includes(`tenon:${OWNER}`);
+  const { zones, networks, images } = world.drafts;
+  for (const domain of before.domains) {
+    const draft = zones.find((zone) => new URL(`http://${zone.name}`).hostname === domain.domain);
+    const now = after.domains.find((other) => other.id === domain.id);
+    if (draft?.declared) {
+      const kept = domain.records.filter(
+        (record) => !draft.managed || draft.additive || (draft.ignoring && record.name.startsWith("ign")),
+      );
+      for (const record of kept) expect(now?.records).toContainEqual(record);
+    } else if (draft?.fate === "left" && !isOurs(domain.tags.join())) expect(now).toEqual(domain);
+  }
+  for (const vpc of before.vpcs) {
+    const draft = networks.find((network) => network.live?.id === vpc.id);
+    const now = after.vpcs.find((other) => other.id === vpc.id);
+    if (draft?.declared === null && draft.fate === "left" && !isOurs(vpc.description)) expect(now).toEqual(vpc);
+  }
+  for (const image of before.images) {
+    const draft = images.find((other) => other.live?.id === image.id);
+    const now = after.images.find((other) => other.id === image.id);
+    if (draft?.declared === null && draft.fate === "left" && !isOurs(image.description ?? "")) expect(now).toEqual({ ...image, status: now?.status, size: now?.size, updated: now?.updated });
+  }
+}
+
+/** The same plan, to the byte, whatever the order in which the manifest and the account list things. */
+function independentOfOrder(desired: Desired, live: Live, random: () => number): void {
+  const options: PlanOptions = {
+    goal: "apply",
+    nowMilliseconds: 0,
+    targets: [],
+    excludes: [],
+    consents: [],
+    maxChanges: null,
+    takeOwnershipFrom: [],
+    account: null,
+  };
+  const shuffle = <Item>(items: readonly Item[]) => shuffled(items, random);
+  const otherDesired: Desired = {
+    ...desired,
+    removed: shuffle(desired.removed),
+    declared: shuffle(desired.declared).map((entry) => ({ ...entry, spec: shuffleLists(entry.spec, shuffle) })),
+  };
+  const otherUnits = Object.entries(live.units).map(([name, unit]) => {
+    return [name, { ...unit, items: shuffle(unit.items).map((item) => shuffleLists(item, shuffle)) }];
+  });
+  const plan = makePlan(desired, live, units, options);
+  const other = makePlan(otherDesired, { units: Object.fromEntries(otherUnits) }, units, options);
+  expect(JSON.stringify(other)).toBe(JSON.stringify(plan));
+}
+
+function liveOf({ vpcs, domains, images }: Snapshot): Live {
+  const manual = images.filter((image) => !image.is_public);
+  return {
+    units: {
+      network: { items: vpcs.map((vpc) => ({ vpc, addresses: null })), total: vpcs.length },
+      zone: { items: domains.map(({ records, ...domain }) => ({ domain, records })), total: domains.length },
+      image: { items: manual, total: manual.length },
+    },
+  };
+}
+
+/** Shuffles the lists whose order has no meaning: records and subnets. */
+function shuffleLists(item: unknown, shuffle: <Item>(items: readonly Item[]) => Item[]): unknown {
+  const object = item as Record<string, unknown>;
+  const copy = { ...object };
+  for (const field of ["records", "subnets"]) if (Array.isArray(copy[field])) copy[field] = shuffle(copy[field]);
+  if ("vpc" in copy) copy["vpc"] = shuffleLists(copy["vpc"], shuffle);
+  return copy;
+}
+
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+  const copy = [...items];
+  for (let index = copy.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(random() * (index + 1));
+    [copy[index], copy[other]] = [copy[other] as Item, copy[index] as Item];
+  }
+  return copy;
+}

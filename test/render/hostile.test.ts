@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import { escapeLines, escapeText } from "../../src/render/escape.ts";
+import { renderReportText } from "../../src/render/report.ts";
+import { renderPlanText } from "../../src/render/text.ts";
+import { change, plan, record } from "./plans.ts";
+
+const ESC = "\u001b";
+const HOSTILE = `${ESC}[2J${ESC}]0;title\u0007\r\nPlan: 0 to add\u202e\u2066\u200b\u0085\u2028\ud800`;
+/** Anything that a terminal would act on or hide; newlines are ours. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+
+function unsafeCharacters(text: string): string[] {
+  return [...text.replaceAll("\n", "")].filter((character) => UNSAFE.test(character));
+}
+
+describe("text from the service or a manifest", () => {
+  it("cannot steer the terminal, hide, or begin a line", () => {
+    expect(escapeText(HOSTILE)).toBe(
+      "\\u{1b}[2J\\u{1b}]0;title\\u{7}\\r\\nPlan: 0 to add\\u{202e}\\u{2066}\\u{200b}\\u{85}\\u{2028}\\u{d800}",
+    );
+    expect(escapeText("Grüße aus 東京, naïve café")).toBe("Grüße aus 東京, naïve café");
+  });
+
+  it("keeps its lines where lines are wanted", () => {
+    expect(escapeLines(`a\r\nb${ESC}`)).toBe("a\nb\\u{1b}");
+  });
+
+  it("is escaped in every place of a plan", () => {
+    const text = renderPlanText(
+      plan(
+        [
+          change(`image/${HOSTILE}`, "image", {
+            before: { label: HOSTILE, description: HOSTILE, [HOSTILE]: HOSTILE, tags: [HOSTILE], owner: HOSTILE },
+            after: { label: HOSTILE, description: "", tags: [], owner: HOSTILE, nested: { [HOSTILE]: [HOSTILE] } },
+            labels: ["rename", "take-over"],
+            previousAddress: `image/${HOSTILE}`,
+            note: HOSTILE,
+            blocked: { type: "upload-of-others", id: HOSTILE },
+          }),
+          change("domain/a.example/x/TXT", "domain_record", {
+            before: record(HOSTILE, HOSTILE, HOSTILE),
+            after: record(HOSTILE, "TXT", `${HOSTILE}${"x".repeat(300)}`),
+            blocked: { type: "kept-records", records: [record(HOSTILE, "CAA", HOSTILE, 0, { tag: HOSTILE })] },
+          }),
+          change("vpc/a/subnet/x", "vpc_subnet", {
+            before: { label: HOSTILE, ipv4: HOSTILE },
+            blocked: {
+              type: "interfaces",
+              interfaces: [
+                {
+                  subnet: "",
+                  subnet_id: 1,
+                  node_id: 1,
+                  interface_id: 1,
+                  active: true,
+                  config_id: 1,
+                  address: HOSTILE,
+                },
+              ],
+            },
+          }),
+          change("vpc/b", "vpc", { before: { label: "b" }, blocked: { type: "depends", on: [HOSTILE] } }),
+        ],
+        {
+          guards: [{ rule: "delete", address: `vpc/${HOSTILE}`, consent: "missing", count: null, of: null }],
+          gaps: [{ what: HOSTILE, wanted: HOSTILE, before: HOSTILE, root: HOSTILE }],
+          warnings: [{ code: "x", severity: "warning", summary: HOSTILE, detail: HOSTILE, fix: HOSTILE }],
+          refusals: [{ code: "x", severity: "error", summary: HOSTILE, detail: HOSTILE }],
+        },
+      ),
+      { colour: false },
+    );
+    expect(unsafeCharacters(text)).toEqual([]);
+    expect(text.split("\n").filter((line) => line.startsWith("Plan:"))).toEqual([
+      "Plan: 0 to add, 0 to change, 0 to destroy. 4 blocked.",
+    ]);
+  });
+
+  it("is escaped in a report", () => {
+    const failure = {
+      type: "refused",
+      effect: "none",
+      status: 400,
+      errors: [{ reason: HOSTILE, field: HOSTILE }],
+      message: HOSTILE,
+      maintenance: false,
+      attempts: 1,
+    } as const;
+    const step = { changes: ["vpc/a"], id: null, recovered: false } as const;
+    const text = renderReportText(
+      {
+        steps: [
+          { ...step, step: HOSTILE, outcome: "failed", failure, because: [] },
+          { ...step, step: HOSTILE, outcome: "skipped", failure: null, because: [HOSTILE] },
+        ],
+        changes: [
+          { key: "vpc/a", outcome: "failed" },
+          { key: HOSTILE, outcome: "unknown" },
+        ],
+        added: 0,
+        changed: 0,
+        destroyed: 0,
+        failed: 1,
+        skipped: 0,
+        unknown: 1,
+        blocked: 0,
+        requestCount: 1,
+        interrupted: false,
+        surprises: [HOSTILE],
+      },
+      plan([]),
+      { colour: false },
+    );
+    expect(unsafeCharacters(text)).toEqual([]);
+  });
+});

@@ -1,0 +1,258 @@
+/** Hand-built plans: changes with only what matters to a test spelt out. */
+
+import type { Change } from "../../src/model/change.ts";
+import type { Plan } from "../../src/model/plan.ts";
+import type { Kind, UnitName } from "../../src/model/resource.ts";
+
+const UNITS: Readonly<Record<Kind, UnitName>> = {
+  vpc: "network",
+  vpc_subnet: "network",
+  domain: "zone",
+  domain_record: "zone",
+  image: "image",
+};
+
+export function change(address: string, kind: Kind, rest: Partial<Change>): Change {
+  const before = rest.before ?? null;
+  const after = rest.after ?? null;
+  return {
+    key: address,
+    address,
+    previousAddress: null,
+    unit: UNITS[kind],
+    root: address.split("/").slice(0, 2).join("/"),
+    kind,
+    action: before === null ? "create" : after === null ? "delete" : "update",
+    labels: [],
+    id: before === null ? null : 7,
+    before,
+    after,
+    replaceFields: [],
+    blocked: null,
+    note: null,
+    span: null,
+    ...rest,
+  };
+}
+
+export function plan(changes: readonly Change[], rest: Partial<Plan> = {}): Plan {
+  return {
+    goal: "apply",
+    owner: "edge",
+    changes,
+    steps: [],
+    barriers: [],
+    guards: [],
+    refusals: [],
+    gaps: [],
+    warnings: [],
+    leftAlone: [],
+    requestCount: changes.filter(({ action }) => action !== "no-op").length,
+    ...rest,
+  };
+}
+
+export function record(
+  name: string,
+  type: string,
+  target: string,
+  ttl_sec = 0,
+  rest: Record<string, number | string> = {},
+) {
+  return { type, name, target, ttl_sec, ...rest };
+}
+
+/** A 2048-bit DKIM key, as TXT records carry it. */
+export const DKIM = `v=DKIM1; k=rsa; p=${"MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A".repeat(12)}IDAQAB`;
+
+/** Every action, label, block and kind of guard there is. */
+export function everything(): Plan {
+  return plan([...zoneChanges(), ...imageChanges(), ...networkChanges()], {
+    steps: [
+      {
+        type: "request",
+        id: "create domain/new.example",
+        unit: "zone",
+        root: "domain/new.example",
+        changes: ["domain/new.example"],
+        after: [],
+        method: "POST",
+        path: ["domains"],
+        body: { type: "master", domain: "new.example" },
+        produces: { ref: "domain/new.example", fields: { id: "id" } },
+        lookup: null,
+        expect: null,
+      },
+      {
+        type: "request",
+        id: "create domain/new.example/@/MX",
+        unit: "zone",
+        root: "domain/new.example",
+        changes: ["domain/new.example/@/MX"],
+        after: ["create domain/new.example"],
+        method: "POST",
+        path: ["domains", { ref: "domain/new.example", field: "id" }, "records"],
+        body: { type: "MX", target: "mx.example.net." },
+        produces: null,
+        lookup: null,
+        expect: null,
+      },
+    ],
+    barriers: [{ id: "activate", after: ["create domain/new.example/@/MX"] }],
+    guards: [
+      { rule: "bulk", address: "domain/example.com", consent: "missing", count: 40, of: 100 },
+      { rule: "ns", address: "domain/*.odd", consent: "missing", count: null, of: null },
+      { rule: "protect", address: "vpc/prod", consent: "impossible", count: null, of: null },
+      { rule: "max-changes", address: "", consent: "impossible", count: 31, of: 10 },
+      { rule: "delete", address: "vpc/legacy", consent: "given", count: null, of: null },
+    ],
+    gaps: [
+      {
+        what: "alias.example.com CNAME",
+        wanted: "create domain/example.com/alias/CNAME",
+        before: "delete domain/example.com/alias/A",
+        root: "domain/example.com",
+      },
+    ],
+    warnings: [
+      {
+        code: "consent-expired",
+        severity: "warning",
+        summary: "a consent has expired",
+        detail: "replace: vpc/prod held until 2026-10-31.",
+        fix: "Remove it, or renew it.",
+      },
+    ],
+    leftAlone: [
+      { kind: "domain", count: 1, reason: "undeclared" },
+      { kind: "domain_record", count: 2, reason: "ignored" },
+      { kind: "vpc_subnet", count: 3, reason: "unmanaged" },
+    ],
+    requestCount: 14,
+  });
+}
+
+function zoneChanges(): Change[] {
+  const zone = { type: "master", domain: "example.com", soa_email: "hostmaster@example.com", owner: "edge" };
+  return [
+    change("domain/example.com", "domain", {
+      before: { ...zone, description: "", tags: [], owner: null },
+      after: { ...zone, description: "Main zone", tags: ["a", "b"] },
+      labels: ["adopt"],
+      note: "owned by the web team, ticket 4711",
+    }),
+    change("domain/example.com/@/TXT", "domain_record", {
+      before: record("", "TXT", DKIM, 300),
+      after: record("", "TXT", DKIM.replace("IDAQAB", "IDAQAC"), 300),
+    }),
+    change("domain/example.com/_sip._tcp/SRV", "domain_record", {
+      before: record("_sip._tcp", "SRV", "sip.example.com", 0, { priority: 10, weight: 5, port: 5060 }),
+      after: record("_sip._tcp", "SRV", "sip.example.com", 3600, { priority: 10, weight: 5, port: 5061 }),
+    }),
+    change("domain/example.com/caa/CAA", "domain_record", {
+      after: record("caa", "CAA", "letsencrypt.org", 0, { tag: "issue" }),
+    }),
+    change("domain/example.com/gone/A", "domain_record", { before: record("gone", "A", "192.0.2.99", 300) }),
+    change("domain/example.com/kept/CNAME", "domain_record", {
+      after: record("kept", "CNAME", "www.example.com"),
+      blocked: { type: "kept-records", records: [record("kept", "A", "192.0.2.4")] },
+    }),
+    change("domain/example.com/new/A", "domain_record", {
+      before: record("old", "A", "192.0.2.5", 300),
+      after: record("new", "A", "192.0.2.5", 300),
+      previousAddress: "domain/example.com/old/A",
+      labels: ["rename"],
+    }),
+    change("domain/example.com/same/A", "domain_record", {
+      before: record("same", "A", "192.0.2.6"),
+      after: record("same", "A", "192.0.2.6"),
+      action: "no-op",
+    }),
+    change("domain/example.com/www/A", "domain_record", {
+      before: record("www", "A", "192.0.2.10", 300),
+      after: record("www", "A", "192.0.2.11", 300),
+      key: "domain/example.com/www/A[1]",
+    }),
+    change("domain/example.com/www/A", "domain_record", {
+      after: record("www", "A", "192.0.2.12", 300),
+      key: "domain/example.com/www/A[2]",
+    }),
+    change("domain/new.example", "domain", { after: { ...zone, domain: "new.example", status: "active" } }),
+    change("domain/new.example/@/MX", "domain_record", {
+      after: record("", "MX", "mx.example.net", 0, { priority: 10 }),
+    }),
+    change("domain/taken.example", "domain", {
+      before: { ...zone, domain: "taken.example", owner: "other" },
+      after: { ...zone, domain: "taken.example" },
+      labels: ["take-over"],
+    }),
+  ];
+}
+
+function imageChanges(): Change[] {
+  return [
+    change("image/golden", "image", {
+      before: { label: "golden", description: "Base image" },
+      after: { label: "golden", description: "Base image" },
+      labels: ["unfinished"],
+      action: "replace",
+      blocked: { type: "upload-in-progress", id: "private/12" },
+    }),
+    change("image/mine", "image", {
+      after: { label: "mine" },
+      blocked: { type: "upload-of-others", id: "private/13" },
+    }),
+    change("image/old", "image", { before: { label: "old", owner: "edge" }, labels: ["prune"] }),
+  ];
+}
+
+function networkChanges(): Change[] {
+  return [
+    change("vpc/legacy", "vpc", {
+      before: { label: "legacy", region: "us-east", description: "", owner: "edge" },
+      after: { label: "legacy", region: "us-east", description: "", owner: null },
+      labels: ["release"],
+    }),
+    change("vpc/prod", "vpc", {
+      before: { label: "stage", region: "us-east", description: "Production network" },
+      after: { label: "prod", region: "us-west", description: "Production network" },
+      action: "replace",
+      replaceFields: ["region"],
+      previousAddress: "vpc/stage",
+      labels: ["rename"],
+      blocked: { type: "depends", on: ["vpc/prod/subnet/web"] },
+    }),
+    change("vpc/prod/subnet/db", "vpc_subnet", {
+      before: { label: "db", ipv4: "10.0.2.0/24" },
+      after: { label: "db", ipv4: "10.0.3.0/24" },
+      action: "replace",
+      replaceFields: ["ipv4"],
+    }),
+    change("vpc/prod/subnet/web", "vpc_subnet", {
+      before: { label: "web", ipv4: "10.0.1.0/24" },
+      blocked: {
+        type: "interfaces",
+        interfaces: [
+          {
+            subnet: "vpc/prod/subnet/web",
+            subnet_id: 5,
+            node_id: 123,
+            interface_id: 456,
+            active: true,
+            config_id: 789,
+            address: "10.0.1.2",
+          },
+          {
+            subnet: "vpc/prod/subnet/web",
+            subnet_id: 5,
+            node_id: 124,
+            interface_id: 457,
+            active: false,
+            config_id: null,
+            address: null,
+          },
+        ],
+      },
+    }),
+  ];
+}

@@ -1,0 +1,118 @@
+import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import type { Failure } from "../../src/model/failure.ts";
+import type { Report, StepReport } from "../../src/model/report.ts";
+import { renderReportJson, renderReportText } from "../../src/render/report.ts";
+import { change, everything, plan } from "./plans.ts";
+
+const PLAIN = { colour: false, width: 80 };
+
+const CLASH: Failure = {
+  type: "refused",
+  effect: "none",
+  status: 400,
+  errors: [{ reason: "Record conflict - CNAMES must be unique", field: "name" }],
+  message: "the service refused POST /domains/12/records with 400",
+  maintenance: false,
+  attempts: 1,
+};
+const DOWN: Failure = {
+  type: "unavailable",
+  effect: "unknown",
+  status: 503,
+  errors: [],
+  message: "the service is not available",
+  maintenance: true,
+  attempts: 5,
+};
+
+function step(id: string, rest: Partial<StepReport>): StepReport {
+  return { step: id, changes: [], outcome: "done", id: null, recovered: false, failure: null, because: [], ...rest };
+}
+
+function report(rest: Partial<Report>): Report {
+  return {
+    steps: [],
+    changes: [],
+    added: 0,
+    changed: 0,
+    destroyed: 0,
+    failed: 0,
+    skipped: 0,
+    unknown: 0,
+    blocked: 0,
+    requestCount: 0,
+    interrupted: false,
+    surprises: [],
+    ...rest,
+  };
+}
+
+const PARTIAL = report({
+  steps: [
+    step("create domain/new.example", { changes: ["domain/new.example"], id: 12 }),
+    step("create domain/new.example/www/CNAME", {
+      changes: ["domain/new.example/www/CNAME"],
+      outcome: "failed",
+      failure: CLASH,
+    }),
+    step("activate domain/new.example", {
+      changes: ["domain/new.example"],
+      outcome: "skipped",
+      because: ["create domain/new.example/www/CNAME"],
+    }),
+    step("create vpc/a", { changes: ["vpc/a"], outcome: "unknown", failure: DOWN }),
+    step("create vpc/b", { changes: ["vpc/b"], outcome: "skipped" }),
+    step("create vpc/c", { changes: ["vpc/c"], id: 4, recovered: true }),
+  ],
+  changes: [
+    { key: "vpc/c", outcome: "done" },
+    { key: "vpc/prod/subnet/web", outcome: "blocked" },
+    { key: "vpc/b", outcome: "skipped" },
+    { key: "vpc/a", outcome: "unknown" },
+    { key: "domain/new.example", outcome: "partial" },
+    { key: "domain/new.example/www/CNAME", outcome: "failed" },
+  ],
+  added: 1,
+  failed: 2,
+  skipped: 1,
+  unknown: 1,
+  blocked: 1,
+  requestCount: 9,
+  surprises: ["two VPCs are called a: ids 4 and 5"],
+});
+
+describe("a report as text", () => {
+  it("says what failed, why, and what was left because of it", async () => {
+    await expect(renderReportText(PARTIAL, everything(), PLAIN)).toMatchFileSnapshot("../golden/report-partial.txt");
+  });
+
+  it("is one line when all went well, as Terraform's", () => {
+    const done = report({ changes: [{ key: "vpc/a", outcome: "done" }], added: 1 });
+    expect(renderReportText(done, plan([]), PLAIN)).toBe(
+      "Apply complete! Resources: 1 added, 0 changed, 0 destroyed.\n",
+    );
+    expect(renderReportText(done, plan([], { goal: "destroy" }), PLAIN)).toMatch(/^Destroy complete! /);
+  });
+
+  it("never calls a run complete that was interrupted or left something blocked", () => {
+    expect(renderReportText(report({ interrupted: true }), plan([]), PLAIN)).toContain(
+      "Apply interrupted: Resources: 0 added",
+    );
+    const blocked = report({ blocked: 1, changes: [{ key: "vpc/prod/subnet/web", outcome: "blocked" }] });
+    expect(renderReportText(blocked, everything(), PLAIN)).toContain("Apply incomplete: 1 blocked. ");
+  });
+});
+
+describe("a report as JSON", () => {
+  it("is one line that fits its published schema", async () => {
+    const text = renderReportJson(PARTIAL, plan([change("vpc/a", "vpc", { after: { label: "a" } })]));
+    expect(text.split("\n")).toHaveLength(2);
+    const schema = JSON.parse(readFileSync(new URL("../../schemas/report.schema.json", import.meta.url), "utf8"));
+    const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
+    validate(JSON.parse(text));
+    expect(validate.errors).toBeNull();
+    await expect(`${JSON.stringify(JSON.parse(text), null, 2)}\n`).toMatchFileSnapshot("../golden/report-partial.json");
+  });
+});
