@@ -116,7 +116,7 @@ function serviceName(reader: BodyReader, service: string | null, protocol: strin
     reader.fail(service === null ? "service" : "protocol", `${service === null ? "service" : "protocol"} is required`);
     return "";
   }
-  if (service.length > MAX_SERVICE_LENGTH || !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(service)) {
+  if (service.length > MAX_SERVICE_LENGTH || !/^[a-z0-9]([a-z0-9+-]*[a-z0-9])?$/i.test(service)) {
     reader.fail("service", "Service must be a bare name, without an underscore");
   }
   if (!/^[a-z0-9]/i.test(protocol) || nameProblem(protocol, false) !== null) {

@@ -6,9 +6,9 @@ import type { Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { Api } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
+import type { LeftAlone } from "./plan.ts";
 import type { JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
 import type { Lookup, RequestStep, Step } from "./step.ts";
-import type { LeftAlone } from "./plan.ts";
 
 /**
  * The functions of one unit. All but `read` and `detail` are pure.

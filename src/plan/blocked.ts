@@ -44,7 +44,9 @@ export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readon
 }
 
 function withBlock(change: Change, on: ReadonlySet<string> | undefined): Change {
-  return change.blocked !== null || on === undefined ? change : { ...change, blocked: { type: "depends", on: [...on].sort() } };
+  return change.blocked !== null || on === undefined
+    ? change
+    : { ...change, blocked: { type: "depends", on: [...on].sort() } };
 }
 
 function invert(dependencies: readonly (readonly number[])[]): number[][] {

@@ -64,7 +64,9 @@ function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   const sameEnd = changed.every((field) => isEqual(shown[field], after[field]));
   const wasToChange =
     reviewed.before === null || changed.every((field) => !isEqual(reviewed.before?.[field], reviewed.after?.[field]));
-  return sameEnd && wasToChange && (reviewed.before === null || sameObject(change.kind, reviewed.before, change.before));
+  return (
+    sameEnd && wasToChange && (reviewed.before === null || sameObject(change.kind, reviewed.before, change.before))
+  );
 }
 
 function keyOf(kind: Kind, address: string): string {

@@ -57,9 +57,7 @@ function claimEdges(planned: readonly PlannedStep[]): number[][] {
   }
   return planned.map(({ facts }) =>
     facts.takes.flatMap((taken) =>
-      (freed.get(taken.slot) ?? [])
-        .filter(({ claim }) => claim.exclusive || taken.exclusive)
-        .map(({ index }) => index),
+      (freed.get(taken.slot) ?? []).filter(({ claim }) => claim.exclusive || taken.exclusive).map(({ index }) => index),
     ),
   );
 }

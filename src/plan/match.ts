@@ -1,11 +1,11 @@
 /** Which live object is which declared or removed one, and what is to become of each. */
 
 import type { Declared, Desired, Removed } from "../model/desired.ts";
+import { ROOT_KIND } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { groupBy } from "../model/group.ts";
 import type { LiveUnit } from "../model/live.ts";
 import type { Goal, LeftAlone } from "../model/plan.ts";
-import { ROOT_KIND } from "../model/desired.ts";
 import type { ObjectId } from "../model/resource.ts";
 import type { LiveIdentity, Match, Unit } from "../model/unit.ts";
 import { ambiguousIdentity, claimedTwice, foreignOwner, staleId } from "./refusals.ts";
@@ -66,7 +66,10 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   const matches: Match[] = [];
   // Ids are claimed first: a label that repeats is then free for the one that is left.
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
-  for (const entry of [...declared.filter((entry) => entry.id !== null), ...declared.filter((entry) => entry.id === null)]) {
+  for (const entry of [
+    ...declared.filter((entry) => entry.id !== null),
+    ...declared.filter((entry) => entry.id === null),
+  ]) {
     const found = find(entry, candidates, findings);
     if (found === "refused") continue;
     const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
@@ -87,7 +90,11 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   return { matches, ...findings, leftAlone };
 }
 
-function find(entry: Declared | Removed, candidates: Candidates, { refusals, warnings }: Findings): Candidate | null | "refused" {
+function find(
+  entry: Declared | Removed,
+  candidates: Candidates,
+  { refusals, warnings }: Findings,
+): Candidate | null | "refused" {
   const withId = entry.id === null ? undefined : candidates.withId(entry.id);
   // What is removed by an id that is gone is done. What is declared by one may have been made anew since, so its label counts.
   if (entry.id !== null && withId === undefined && !("spec" in entry)) return null;

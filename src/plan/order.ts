@@ -54,7 +54,8 @@ function breakCycle(
   const harm = (step: number) => held(step).filter((node) => !(milestones[node - count] as Milestone).harmless).length;
   const free = component.filter((node) => node < count && !(hard[node] ?? []).some((first) => inside.has(first)));
   const chosen = free.sort((a, b) => harm(a) - harm(b) || a - b)[0];
-  if (chosen === undefined) throw new Error(`A cycle of hard edges: ${component.map((node) => planned[node]?.step.id).join(", ")}`);
+  if (chosen === undefined)
+    throw new Error(`A cycle of hard edges: ${component.map((node) => planned[node]?.step.id).join(", ")}`);
   const broken = new Set(held(chosen));
   dependencies[chosen] = (dependencies[chosen] ?? []).filter((node) => !broken.has(node));
   for (const node of broken) {
@@ -80,7 +81,9 @@ function assemble(
   const nameOf = (node: number) => (node < count ? planned[node]?.step.id : milestones[node - count]?.id) as string;
   const isPlain = (node: number) => node >= count && (dependencies[node]?.length === 1 || dependents[node] === 1);
   const namesOf = (node: number): string[] =>
-    (dependencies[node] ?? []).flatMap((first) => (isPlain(first) ? (dependencies[first] ?? []).map(nameOf) : [nameOf(first)]));
+    (dependencies[node] ?? []).flatMap((first) =>
+      isPlain(first) ? (dependencies[first] ?? []).map(nameOf) : [nameOf(first)],
+    );
   const steps: Step[] = [];
   const barriers: Barrier[] = [];
   for (const node of order) {

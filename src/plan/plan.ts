@@ -1,7 +1,7 @@
 /** Desired and live → the plan: match, diff, narrow, judge, order. Pure: no clock, no I/O. */
 
 import type { Consent, Desired } from "../model/desired.ts";
-import type { LiveUnit, Live } from "../model/live.ts";
+import type { Live, LiveUnit } from "../model/live.ts";
 import type { Goal, LeftAlone, Plan } from "../model/plan.ts";
 import type { Paired, Unit } from "../model/unit.ts";
 import { leaveOutBlocked } from "./blocked.ts";

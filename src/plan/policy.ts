@@ -30,7 +30,13 @@ export function guardsOf(changes: readonly Change[], desired: Desired, options: 
     guards.push(...rootGuards(active, consents), ...zoneGuards(changes, consents));
   }
   if (options.maxChanges !== null && active.length > options.maxChanges) {
-    guards.push({ rule: "max-changes", address: "*", consent: "impossible", count: active.length, of: options.maxChanges });
+    guards.push({
+      rule: "max-changes",
+      address: "*",
+      consent: "impossible",
+      count: active.length,
+      of: options.maxChanges,
+    });
   }
   return guards;
 }
@@ -62,7 +68,9 @@ function rootGuards(changes: readonly Change[], consents: readonly Consent[]): G
     .filter((change) => change.kind === "domain" || change.kind === "vpc")
     .flatMap((change): Guard[] => {
       if (change.action === "replace") return [guard("replace", change.address, consents)];
-      return change.action === "delete" && change.labels.includes("prune") ? [guard("delete", change.address, consents)] : [];
+      return change.action === "delete" && change.labels.includes("prune")
+        ? [guard("delete", change.address, consents)]
+        : [];
     });
 }
 
@@ -93,7 +101,9 @@ function bulkGuard(domain: Change, records: readonly Change[], consents: readonl
 
 function nameserverGuard(domain: Change, records: readonly Change[], consents: readonly Consent[]): Guard[] {
   if (domain.before?.["status"] !== "active") return [];
-  const touches = records.some((record) => record.action !== "no-op" && record.blocked === null && isApexNameserver(record));
+  const touches = records.some(
+    (record) => record.action !== "no-op" && record.blocked === null && isApexNameserver(record),
+  );
   return touches ? [guard("ns", domain.address, consents)] : [];
 }
 

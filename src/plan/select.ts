@@ -33,14 +33,18 @@ function covers(glob: string, address: Address): boolean {
  */
 export function selectChanges(changes: readonly Change[], selection: Selection): Change[] {
   if (!isNarrowed(selection)) return [...changes];
-  const roots = new Map(changes.filter((change) => change.address === change.root).map((change) => [change.root, change]));
+  const roots = new Map(
+    changes.filter((change) => change.address === change.root).map((change) => [change.root, change]),
+  );
   const rootAction = (change: Change) => roots.get(change.root)?.action ?? "no-op";
   const isNamed = (change: Change) =>
     (selection.targets.length === 0 || selection.targets.some((glob) => covers(glob, change.address))) &&
     !selection.excludes.some((glob) => covers(glob, change.address));
   const named = new Set(changes.filter(isNamed));
   const needed = new Set([...named].filter((change) => rootAction(change) === "create").map((change) => change.root));
-  const spared = new Set(changes.filter((change) => !named.has(change) && change.before !== null).map((change) => change.root));
+  const spared = new Set(
+    changes.filter((change) => !named.has(change) && change.before !== null).map((change) => change.root),
+  );
   return changes.flatMap((change) => {
     const isRoot = roots.get(change.root) === change;
     const action = rootAction(change);

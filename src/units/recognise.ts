@@ -6,7 +6,11 @@ import type { Lookup } from "../model/step.ts";
 import type { Recognition } from "../model/unit.ts";
 
 /** @param contentOf an item's content in the form of `lookup.match` */
-export function recogniseOne(lookup: Lookup, items: readonly JsonObject[], contentOf: (item: JsonObject) => Json): Recognition {
+export function recogniseOne(
+  lookup: Lookup,
+  items: readonly JsonObject[],
+  contentOf: (item: JsonObject) => Json,
+): Recognition {
   const known = new Set(lookup.known);
   const equal = items.filter((item) => !known.has(item["id"] as ObjectId) && isEqual(contentOf(item), lookup.match));
   const [first, second] = equal;

@@ -10,9 +10,9 @@ import type { Plan } from "../../src/model/plan.ts";
 import { makePlan, type PlanOptions } from "../../src/plan/plan.ts";
 import { units } from "../../src/units/registry.ts";
 import { Account, ALL_CONSENTS, HASTY_CLOCK } from "../support/account.ts";
-import { IMAGE_FILE } from "./world-images.ts";
 import { OWNER } from "./fate.ts";
 import { type World, worlds } from "./world.ts";
+import { IMAGE_FILE } from "./world-images.ts";
 
 const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 500);
 /** Unfinished uploads of the seed are then long idle. */
@@ -20,36 +20,74 @@ const LATER_MILLISECONDS = 10 * 60_000;
 const randoms = fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true }));
 const IMAGE = gzipSync(Buffer.alloc(1024));
 
-test(
-  "apply converges under both TTL roundings, for any manifest and any live account, and touches nothing else",
-  { timeout: 280_000 },
-  async () => {
-    const reached = new Set<string>();
-    await fc.assert(
-      fc.asyncProperty(worlds, randoms, async (world, random) => {
-        await converges(world, reached, () => random.next().value as number);
-      }),
-      { numRuns: RUNS },
-    );
-    // With few runs, as for a mutant, chance may miss one of them.
-    if (RUNS >= 500) expect([...reached].sort()).toEqual(expect.arrayContaining(EVERYTHING));
-  },
-);
+test("apply converges under both TTL roundings, for any manifest and any live account, and touches nothing else", {
+  timeout: 280_000,
+}, async () => {
+  const reached = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(worlds, randoms, async (world, random) => {
+      await converges(world, reached, () => random.next().value as number);
+    }),
+    { numRuns: RUNS },
+  );
+  // With few runs, as for a mutant, chance may miss one of them.
+  if (RUNS >= 500) expect([...reached].sort()).toEqual(expect.arrayContaining(EVERYTHING));
+});
 
 /** What the generator must reach, or the property says nothing about it. */
 const EVERYTHING = [
-  ...["domain create", "domain update", "domain delete", "domain_record create", "domain_record update", "domain_record delete"],
-  ...["vpc create", "vpc update", "vpc delete", "vpc replace", "vpc_subnet create", "vpc_subnet update", "vpc_subnet delete"],
+  ...[
+    "domain create",
+    "domain update",
+    "domain delete",
+    "domain_record create",
+    "domain_record update",
+    "domain_record delete",
+  ],
+  ...[
+    "vpc create",
+    "vpc update",
+    "vpc delete",
+    "vpc replace",
+    "vpc_subnet create",
+    "vpc_subnet update",
+    "vpc_subnet delete",
+  ],
   ...["vpc_subnet replace", "image create", "image update", "image delete", "image replace"],
-  ...["domain adopt", "vpc adopt", "image adopt", "domain prune", "vpc prune", "image prune", "domain release", "vpc release", "image release"],
+  ...[
+    "domain adopt",
+    "vpc adopt",
+    "image adopt",
+    "domain prune",
+    "vpc prune",
+    "image prune",
+    "domain release",
+    "vpc release",
+    "image release",
+  ],
   ...["domain_record rename", "vpc_subnet rename", "vpc rename", "image rename", "image unfinished"],
-  ...["blocked interfaces", "blocked kept-records", "blocked depends", "gap", "activation", "label swap", "live duplicate"],
+  ...[
+    "blocked interfaces",
+    "blocked kept-records",
+    "blocked depends",
+    "gap",
+    "activation",
+    "label swap",
+    "live duplicate",
+  ],
 ];
 
 async function converges(world: World, reached: Set<string>, random: () => number): Promise<void> {
-  const account = await Account.open({ seed: world.seed, ttlRounding: world.ttlRounding, uniqueLabels: world.uniqueLabels });
+  const account = await Account.open({
+    seed: world.seed,
+    ttlRounding: world.ttlRounding,
+    uniqueLabels: world.uniqueLabels,
+  });
   try {
-    const { desired, diagnostics } = await account.load({ "tenon.yaml": JSON.stringify(world.manifest), [IMAGE_FILE]: IMAGE });
+    const { desired, diagnostics } = await account.load({
+      "tenon.yaml": JSON.stringify(world.manifest),
+      [IMAGE_FILE]: IMAGE,
+    });
     if (desired === null) throw new Error(`The generator made an invalid manifest: ${JSON.stringify(diagnostics)}`);
     const options = { consents: ALL_CONSENTS, nowMilliseconds: Date.now() + LATER_MILLISECONDS };
     const before = await snapshot(account);
@@ -96,7 +134,10 @@ async function snapshot(account: Account): Promise<Snapshot> {
     vpcs: await account.list<WireVpc>("vpcs"),
     images: await account.list<WireImage>("images"),
     domains: await Promise.all(
-      domains.map(async (domain) => ({ ...domain, records: await account.list<WireRecord>("domains", String(domain.id), "records") })),
+      domains.map(async (domain) => ({
+        ...domain,
+        records: await account.list<WireRecord>("domains", String(domain.id), "records"),
+      })),
     ),
   };
 }
@@ -123,7 +164,8 @@ function untouched(world: World, before: Snapshot, after: Snapshot): void {
   for (const image of before.images) {
     const draft = images.find((other) => other.live?.id === image.id);
     const now = after.images.find((other) => other.id === image.id);
-    if (draft?.declared === null && draft.fate === "left" && !isOurs(image.description ?? "")) expect(now).toEqual({ ...image, status: now?.status, size: now?.size, updated: now?.updated });
+    if (draft?.declared === null && draft.fate === "left" && !isOurs(image.description ?? ""))
+      expect(now).toEqual({ ...image, status: now?.status, size: now?.size, updated: now?.updated });
   }
 }
 

@@ -6,8 +6,18 @@ import type { SeedImage } from "../../src/emulator/index.ts";
 import { type Fate, type Tag, tagOf } from "./fate.ts";
 
 export interface DraftImage {
-  readonly declared: { readonly label: string; readonly id: string | undefined; readonly description: string | null | undefined; readonly capture: boolean } | null;
-  readonly live: { readonly id: string; readonly label: string; readonly description: string; readonly status: ImageStatus } | null;
+  readonly declared: {
+    readonly label: string;
+    readonly id: string | undefined;
+    readonly description: string | null | undefined;
+    readonly capture: boolean;
+  } | null;
+  readonly live: {
+    readonly id: string;
+    readonly label: string;
+    readonly description: string;
+    readonly status: ImageStatus;
+  } | null;
   readonly fate: Fate;
   readonly tag: Tag;
 }

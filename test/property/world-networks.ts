@@ -157,7 +157,14 @@ export function seedNodes(networks: readonly DraftNetwork[]): SeedNode[] {
     live === null
       ? []
       : subnets.flatMap((entry, index) =>
-          entry.used ? [{ id: live.id * 1000 + index, interfaces: [{ subnet_id: live.id * 10 + index, active: index % 2 === 0 }] }] : [],
+          entry.used
+            ? [
+                {
+                  id: live.id * 1000 + index,
+                  interfaces: [{ subnet_id: live.id * 10 + index, active: index % 2 === 0 }],
+                },
+              ]
+            : [],
         ),
   );
 }

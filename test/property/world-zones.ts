@@ -44,14 +44,64 @@ const host = fc.constantFrom(...HOSTS);
 const ttl_sec = fc.constantFrom(...TTLS);
 
 const record: fc.Arbitrary<DraftRecord> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ type: fc.constant("A" as const), name, target: fc.constantFrom("192.0.2.1", "192.0.2.2", "192.0.2.3"), ttl_sec }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("AAAA" as const), name, target: fc.constantFrom("2001:db8::1", "2001:db8::2"), ttl_sec }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      type: fc.constant("A" as const),
+      name,
+      target: fc.constantFrom("192.0.2.1", "192.0.2.2", "192.0.2.3"),
+      ttl_sec,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant("AAAA" as const),
+      name,
+      target: fc.constantFrom("2001:db8::1", "2001:db8::2"),
+      ttl_sec,
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ type: fc.constant("CNAME" as const), name, target: host, ttl_sec }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant("TXT" as const), name, target: fc.constantFrom("v=spf1 -all", 'say "hi"; \\o/', "grüße 🎉"), ttl_sec }) },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant("MX" as const), name, target: fc.oneof(host, fc.constant(".")), priority: fc.constantFrom(0, 10), ttl_sec }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("NS" as const), name: fc.constantFrom("", "a", "b"), target: host, ttl_sec }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant("TXT" as const),
+      name,
+      target: fc.constantFrom("v=spf1 -all", 'say "hi"; \\o/', "grüße 🎉"),
+      ttl_sec,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant("MX" as const),
+      name,
+      target: fc.oneof(host, fc.constant(".")),
+      priority: fc.constantFrom(0, 10),
+      ttl_sec,
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant("NS" as const),
+      name: fc.constantFrom("", "a", "b"),
+      target: host,
+      ttl_sec,
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("PTR" as const), name, target: host, ttl_sec }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("CAA" as const), name, target: fc.constantFrom("letsencrypt.org", ";"), tag: fc.constantFrom("issue", "iodef"), ttl_sec }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant("CAA" as const),
+      name,
+      target: fc.constantFrom("letsencrypt.org", ";"),
+      tag: fc.constantFrom("issue", "iodef"),
+      ttl_sec,
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({

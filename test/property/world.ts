@@ -13,7 +13,11 @@ export interface World {
   readonly seed: Seed;
   readonly ttlRounding: "nearest" | "up";
   readonly uniqueLabels: boolean;
-  readonly drafts: { readonly zones: readonly DraftZone[]; readonly networks: readonly DraftNetwork[]; readonly images: readonly DraftImage[] };
+  readonly drafts: {
+    readonly zones: readonly DraftZone[];
+    readonly networks: readonly DraftNetwork[];
+    readonly images: readonly DraftImage[];
+  };
 }
 
 export const worlds: fc.Arbitrary<World> = fc
@@ -38,8 +42,12 @@ export const worlds: fc.Arbitrary<World> = fc
       ...Object.fromEntries(Object.entries(declared).filter(([, entries]) => entries.length > 0)),
       ...removedSection([
         ...zones.filter((zone) => !zone.declared).map((zone) => ({ fate: zone.fate, entry: { domain: zone.name } })),
-        ...networks.filter((net) => !net.declared).map((net) => ({ fate: net.fate, entry: { vpc: net.live?.label, id: net.live?.id } })),
-        ...images.filter((image) => !image.declared).map((image) => ({ fate: image.fate, entry: { image: image.live?.label, id: image.live?.id } })),
+        ...networks
+          .filter((net) => !net.declared)
+          .map((net) => ({ fate: net.fate, entry: { vpc: net.live?.label, id: net.live?.id } })),
+        ...images
+          .filter((image) => !image.declared)
+          .map((image) => ({ fate: image.fate, entry: { image: image.live?.label, id: image.live?.id } })),
       ]),
     };
     const seed: Seed = {

@@ -24,7 +24,10 @@ export const image: Unit<ImageSpec, WireImage> = {
 
 /** An upload whose answer was lost cannot be finished, for its URL is gone; only our tag allows it to be deleted. */
 function recogniseImage(lookup: Lookup, items: readonly JsonObject[]): Recognition {
-  const found = recogniseOne(lookup, items, (item) => ({ label: item["label"] ?? "", description: item["description"] ?? "" }));
+  const found = recogniseOne(lookup, items, (item) => ({
+    label: item["label"] ?? "",
+    description: item["description"] ?? "",
+  }));
   if (found.type !== "found" || found.item["status"] !== "pending_upload") return found;
   const { owner } = splitDescription(String(found.item["description"] ?? ""));
   return owner === null ? { type: "ambiguous", ids: [found.id] } : { type: "useless", id: found.id };

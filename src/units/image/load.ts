@@ -6,6 +6,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
 import type { LoadContext } from "../../model/unit.ts";
+import { joinDescription } from "../ownership.ts";
 import type { ImageSource, ImageSpec } from "./shape.ts";
 
 /** API.md, Limits: image description. */
@@ -60,7 +61,7 @@ function checkDescription(text: string, entry: JsonObject, context: LoadContext,
       span,
     });
   }
-  const length = text.length + (context.owner === null ? 0 : ` [tenon:${context.owner}]`.length);
+  const length = joinDescription(text, context.owner).length;
   if (length > MAX_DESCRIPTION_LENGTH) {
     const detail = `With the owner's tag it would have ${length} characters; the service takes ${MAX_DESCRIPTION_LENGTH}.`;
     report({ code: "too-long", summary: "`description` is too long", detail, fix: "Shorten it.", span });

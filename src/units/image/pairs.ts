@@ -70,7 +70,11 @@ function desiredValues(match: ImageMatch, live: Values | null, anew: boolean, co
     case "manage": {
       const { label, description, source } = match.declared.spec;
       const kept = live?.["description"] ?? "";
-      const values = { label, description: description === undefined ? kept : (description ?? ""), owner: context.owner };
+      const values = {
+        label,
+        description: description === undefined ? kept : (description ?? ""),
+        owner: context.owner,
+      };
       return live === null || anew ? { ...values, ...sourceValues(source) } : values;
     }
   }

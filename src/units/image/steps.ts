@@ -10,7 +10,6 @@ import { request, type UnorderedRequest } from "../request.ts";
 /** How long an image may take to become available once its data is there. */
 const AVAILABLE_LIMIT_SECONDS = 3_600;
 
-
 export function imageSteps(changes: readonly Change[]): PlannedStep[] {
   return changes.flatMap((change): PlannedStep[] => {
     switch (change.action) {
@@ -19,7 +18,12 @@ export function imageSteps(changes: readonly Change[]): PlannedStep[] {
       case "create":
         return createImage(change, [], sameLabel(change, changes));
       case "update":
-        return [{ step: request(change, `update ${change.address}`, "PUT", imagePath(change), updateBody(change)), facts: NO_FACTS }];
+        return [
+          {
+            step: request(change, `update ${change.address}`, "PUT", imagePath(change), updateBody(change)),
+            facts: NO_FACTS,
+          },
+        ];
       case "delete":
         return [deleteImage(change)];
       case "replace": {
@@ -54,10 +58,17 @@ function createImage(change: Change, requires: readonly string[], known: readonl
 
 /** The live images that carry the label now, and so cannot be what the request makes. */
 function sameLabel(change: Change, changes: readonly Change[]): ObjectId[] {
-  return changes.flatMap(({ id, before }) => (id !== null && before?.["label"] === change.after?.["label"] ? [id] : []));
+  return changes.flatMap(({ id, before }) =>
+    id !== null && before?.["label"] === change.after?.["label"] ? [id] : [],
+  );
 }
 
-function uploadRequest(change: Change, after: Values, upload: JsonObject, known: readonly ObjectId[]): UnorderedRequest {
+function uploadRequest(
+  change: Change,
+  after: Values,
+  upload: JsonObject,
+  known: readonly ObjectId[],
+): UnorderedRequest {
   const body = { ...commonBody(after), region: String(upload["region"]) };
   return {
     ...request(change, `create ${change.address}`, "POST", ["images", "upload"], body),

@@ -15,7 +15,11 @@ export interface LiveNetwork {
 }
 
 /** Labels may repeat, so every page is read: a second VPC of a label must not be overlooked. */
-export async function readNetworks(_: Scope<NetworkSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<LiveNetwork>> {
+export async function readNetworks(
+  _: Scope<NetworkSpec>,
+  api: Api,
+  watch: ReadWatch,
+): Promise<ReadResult<LiveNetwork>> {
   const answer = await api.list({ path: ["vpcs"] }, watch.signal);
   if (!answer.ok) return { ok: false, what: "the list of VPCs", failure: answer.failure };
   const items = (answer.items as unknown as WireVpc[]).map((vpc) => ({ vpc, addresses: null }));

@@ -6,6 +6,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
 import type { LoadContext } from "../../model/unit.ts";
+import { joinDescription } from "../ownership.ts";
 import { type CidrProblem, overlaps, parseCidr, type Range } from "./cidr.ts";
 import type { NetworkSpec, SubnetSpec } from "./shape.ts";
 
@@ -53,10 +54,11 @@ function checkDescription(
       span,
     });
   }
-  const tag = context.owner === null ? 0 : ` [tenon:${context.owner}]`.length;
-  if (text.length + tag > MAX_DESCRIPTION_LENGTH) {
+  const length = joinDescription(text, context.owner).length;
+  const tag = length - text.length;
+  if (length > MAX_DESCRIPTION_LENGTH) {
     const counted = tag === 0 ? "" : `, ${tag} of them for the owner's tag`;
-    const detail = `It would have ${text.length + tag} characters${counted}; the service takes ${MAX_DESCRIPTION_LENGTH}.`;
+    const detail = `It would have ${length} characters${counted}; the service takes ${MAX_DESCRIPTION_LENGTH}.`;
     report({
       code: "too-long",
       summary: "`description` is too long",

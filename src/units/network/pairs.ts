@@ -22,21 +22,24 @@ export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[]
       unmanaged += match.live.vpc.subnets.length;
     }
   }
-  const leftAlone: LeftAlone[] =
-    unmanaged === 0 ? [] : [{ kind: "vpc_subnet", count: unmanaged, reason: "unmanaged" }];
+  const leftAlone: LeftAlone[] = unmanaged === 0 ? [] : [{ kind: "vpc_subnet", count: unmanaged, reason: "unmanaged" }];
   return { pairs, leftAlone, warnings: [] };
 }
 
 function vpcPair(match: Match<NetworkSpec, LiveNetwork>, context: PairContext): Pair {
   const live = match.live === null ? null : vpcValues(match.live);
   const root = match.declared === null ? vpcAddress(match.live.vpc.label) : match.declared.address;
-  const held = match.live === null ? [] : byLabel(match.live.vpc.subnets).flatMap((subnet) => attachedInterfaces(match.live, subnet, root));
+  const held =
+    match.live === null
+      ? []
+      : byLabel(match.live.vpc.subnets).flatMap((subnet) => attachedInterfaces(match.live, subnet, root));
   return {
     unit: "network",
     kind: "vpc",
     root,
     address: root,
-    previousAddress: match.live !== null && vpcAddress(match.live.vpc.label) !== root ? vpcAddress(match.live.vpc.label) : null,
+    previousAddress:
+      match.live !== null && vpcAddress(match.live.vpc.label) !== root ? vpcAddress(match.live.vpc.label) : null,
     parent: null,
     id: match.live?.vpc.id ?? null,
     desired: desiredVpc(match, live, context),
@@ -67,7 +70,12 @@ function desiredVpc(match: Match<NetworkSpec, LiveNetwork>, live: Values | null,
     case "manage": {
       const { label, region, description } = match.declared.spec;
       const kept = live?.["description"] ?? "";
-      return { label, region, description: description === undefined ? kept : (description ?? ""), owner: context.owner };
+      return {
+        label,
+        region,
+        description: description === undefined ? kept : (description ?? ""),
+        owner: context.owner,
+      };
     }
   }
 }
@@ -93,7 +101,9 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>): Pair[] {
     }
     case "create": {
       const { declared } = match;
-      return (declared.spec.subnets ?? []).map((desired) => subnetPair(declared.address, null, { desired, live: null }, declared));
+      return (declared.spec.subnets ?? []).map((desired) =>
+        subnetPair(declared.address, null, { desired, live: null }, declared),
+      );
     }
     case "manage": {
       const { declared, live } = match;
@@ -110,7 +120,12 @@ function subnetsAreLeftAlone(declared: Declared<NetworkSpec>, live: LiveNetwork)
   return declared.spec.subnets === null && declared.spec.region === live.vpc.region;
 }
 
-function subnetPair(root: Address, network: LiveNetwork | null, match: SubnetMatch, declared: Declared<NetworkSpec> | null): Pair {
+function subnetPair(
+  root: Address,
+  network: LiveNetwork | null,
+  match: SubnetMatch,
+  declared: Declared<NetworkSpec> | null,
+): Pair {
   const { desired, live } = match;
   const address = subnetAddress(root, (desired ?? live)?.label ?? "");
   const liveAddress = live === null ? null : subnetAddress(root, live.label);

@@ -39,5 +39,7 @@ export function permitsNetwork(step: RequestStep, answer: JsonObject): string | 
     return "its subnets are no longer those of the plan, so somebody else is working on it; plan again";
   }
   const used = subnets.find((subnet) => ((subnet["nodes"] as readonly unknown[] | undefined) ?? []).length > 0);
-  return used === undefined ? null : `subnet ${String(used["label"])} has got interfaces since it was planned; plan again`;
+  return used === undefined
+    ? null
+    : `subnet ${String(used["label"])} has got interfaces since it was planned; plan again`;
 }

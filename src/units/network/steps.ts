@@ -4,14 +4,13 @@ import type { Address } from "../../model/address.ts";
 import type { Change } from "../../model/change.ts";
 import { groupBy } from "../../model/group.ts";
 import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
-import type { PathPart, RequestStep } from "../../model/step.ts";
+import type { PathPart } from "../../model/step.ts";
 import { type Claim, type Facts, NO_FACTS, type PlannedStep } from "../../model/unit.ts";
 import { joinDescription } from "../ownership.ts";
 import { request, type UnorderedRequest } from "../request.ts";
 import { overlapSlots } from "./overlap.ts";
 import { byRange } from "./recognise.ts";
 import { type Relabel, temporaryLabel, throughTemporary } from "./relabel.ts";
-
 
 export function networkSteps(changes: readonly Change[]): PlannedStep[] {
   const vpcs = changes.filter((change) => change.kind === "vpc");
@@ -46,7 +45,12 @@ function relabels(changes: readonly Change[]): Relabel[] {
 }
 
 /** A VPC with its subnets is one POST. */
-function createVpc(vpc: Change, subnets: readonly Change[], replaces: string | null, known: readonly ObjectId[]): PlannedStep {
+function createVpc(
+  vpc: Change,
+  subnets: readonly Change[],
+  replaces: string | null,
+  known: readonly ObjectId[],
+): PlannedStep {
   const made = subnets.filter((subnet) => subnet.after !== null);
   const description = joinDescription(text(vpc.after, "description"), ownerOf(vpc.after));
   const wanted = made.map((subnet) => ({ label: text(subnet.after, "label"), ipv4: text(subnet.after, "ipv4") }));
@@ -64,7 +68,12 @@ function createVpc(vpc: Change, subnets: readonly Change[], replaces: string | n
       kind: "vpc",
       path: ["vpcs"],
       filter: { label: text(vpc.after, "label") },
-      match: { label: text(vpc.after, "label"), region: text(vpc.after, "region"), description, subnets: byRange(wanted) },
+      match: {
+        label: text(vpc.after, "label"),
+        region: text(vpc.after, "region"),
+        description,
+        subnets: byRange(wanted),
+      },
       known,
     },
   };
@@ -125,7 +134,13 @@ function subnetSteps(vpc: Change, subnets: readonly Change[]): PlannedStep[] {
         return [gone, createSubnet(vpc, subnet, path, facts({ requires: [gone.step.id], takes }))];
       }
       case "update":
-        return relabelling(subnet, own, { label: text(subnet.after, "label") }, { takes, frees }, aside.has(subnet.key));
+        return relabelling(
+          subnet,
+          own,
+          { label: text(subnet.after, "label") },
+          { takes, frees },
+          aside.has(subnet.key),
+        );
     }
   });
 }
@@ -160,7 +175,9 @@ function relabelling(
 ): PlannedStep[] {
   const update = request(change, `update ${change.address}`, "PUT", path, body);
   if (!stepAside) return [{ step: update, facts: facts(claims) }];
-  const aside = request(change, `set aside ${change.address}`, "PUT", path, { label: temporaryLabel(change.id as ObjectId) });
+  const aside = request(change, `set aside ${change.address}`, "PUT", path, {
+    label: temporaryLabel(change.id as ObjectId),
+  });
   return [
     { step: aside, facts: facts({ frees: claims.frees ?? [] }) },
     { step: update, facts: facts({ requires: [aside.id], takes: claims.takes ?? [] }) },

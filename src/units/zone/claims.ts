@@ -1,7 +1,7 @@
 /** What a record claims for itself at its name: CNAME stands alone, a null MX is the only MX (RFC 1034 3.6.2, RFC 7505). */
 
 import type { Claim } from "../../model/unit.ts";
-import { recordFqdn, type RecordValues } from "./values.ts";
+import { type RecordValues, recordFqdn } from "./values.ts";
 
 export function claimsOf(values: RecordValues, zone: string): Claim[] {
   const fqdn = recordFqdn(values, zone);
@@ -12,7 +12,9 @@ export function claimsOf(values: RecordValues, zone: string): Claim[] {
 
 /** The claims of `some` that `others` do not already make: what a change takes, or frees. */
 export function claimsBeyond(some: readonly Claim[], others: readonly Claim[]): Claim[] {
-  return some.filter((claim) => !others.some((other) => other.slot === claim.slot && other.exclusive === claim.exclusive));
+  return some.filter(
+    (claim) => !others.some((other) => other.slot === claim.slot && other.exclusive === claim.exclusive),
+  );
 }
 
 /** Claims that are there to stay, to be asked which of them a new claim would clash with. */

@@ -70,7 +70,10 @@ export function updateBody(before: Values, after: Values): JsonObject {
 
 function tagsOf(values: Values): string[] {
   const owner = values["owner"];
-  return withOwnerTag((values["tags"] as readonly string[] | undefined) ?? [], typeof owner === "string" ? owner : null);
+  return withOwnerTag(
+    (values["tags"] as readonly string[] | undefined) ?? [],
+    typeof owner === "string" ? owner : null,
+  );
 }
 
 function isUnset(value: Json): boolean {

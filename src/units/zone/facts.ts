@@ -5,7 +5,7 @@ import type { Address } from "../../model/address.ts";
 import type { Change } from "../../model/change.ts";
 import { type Facts, type Membership, NO_FACTS } from "../../model/unit.ts";
 import { claimsBeyond, claimsOf } from "./claims.ts";
-import { answersAddress, pointerTarget, recordFqdn, type RecordValues } from "./values.ts";
+import { answersAddress, pointerTarget, type RecordValues, recordFqdn } from "./values.ts";
 
 type Side = "before" | "after";
 
@@ -18,7 +18,9 @@ export class ZoneOrder {
   constructor(domains: readonly Change[]) {
     this.#domains = new Map(domains.map((domain) => [domain.root, domain]));
     this.#turning = new Set(
-      domains.filter((domain) => isActive(domain, "before") !== isActive(domain, "after")).map((domain) => zoneOf(domain)),
+      domains
+        .filter((domain) => isActive(domain, "before") !== isActive(domain, "after"))
+        .map((domain) => zoneOf(domain)),
     );
   }
 

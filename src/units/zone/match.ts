@@ -4,7 +4,7 @@ import { compareText, groupBy } from "../../model/group.ts";
 import type { ObjectId } from "../../model/resource.ts";
 import type { Claim } from "../../model/unit.ts";
 import { ClaimTable, claimsBeyond, claimsOf } from "./claims.ts";
-import { contentKey, recordFqdn, type RecordValues } from "./values.ts";
+import { contentKey, type RecordValues, recordFqdn } from "./values.ts";
 
 export interface LiveEntry {
   readonly id: ObjectId;

@@ -11,8 +11,8 @@ import { desiredDomain, liveDomain } from "./domain.ts";
 import { isIgnored } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { type DesiredEntry, type LiveEntry, matchAdditive, matchRecords, type RecordMatch } from "./match.ts";
-import { desiredRecord, isKnownType, liveRecord, pointerTarget, type RecordValues } from "./values.ts";
 import type { RecordSpec, ZoneSpec } from "./spec.ts";
+import { desiredRecord, isKnownType, liveRecord, pointerTarget, type RecordValues } from "./values.ts";
 
 type ZoneMatch = Match<ZoneSpec, LiveZone>;
 
@@ -122,7 +122,11 @@ function labelsOf(match: ZoneMatch, live: Values | null, context: PairContext): 
   return [live["owner"] === null ? "adopt" : "take-over"];
 }
 
-function recordPairs(reading: Reading, desired: readonly DesiredEntry<RecordSpec>[], pointedAt: ReadonlySet<string>): Pair[] {
+function recordPairs(
+  reading: Reading,
+  desired: readonly DesiredEntry<RecordSpec>[],
+  pointedAt: ReadonlySet<string>,
+): Pair[] {
   const { match, zone, live, kept } = reading;
   const additive = match.declared?.spec.policy === "additive";
   const matches = additive ? matchAdditive(desired, live) : matchRecords(desired, live, { zone, pointedAt });

@@ -3,13 +3,12 @@
 import type { Change } from "../../model/change.ts";
 import { groupBy } from "../../model/group.ts";
 import type { JsonObject, Values } from "../../model/resource.ts";
-import type { PathPart, RequestStep } from "../../model/step.ts";
+import type { PathPart } from "../../model/step.ts";
 import type { PlannedStep } from "../../model/unit.ts";
 import { request, type UnorderedRequest } from "../request.ts";
 import { createBody, statedContent, updateBody } from "./domain.ts";
 import { recordFacts, servedFacts, unservedFacts, ZoneOrder } from "./facts.ts";
-import { contentKey, isKnownType, liveRecord, recordBody, type RecordValues } from "./values.ts";
-
+import { contentKey, isKnownType, liveRecord, type RecordValues, recordBody } from "./values.ts";
 
 export function zoneSteps(changes: readonly Change[]): PlannedStep[] {
   const records = groupBy(
@@ -69,12 +68,20 @@ function updateZone(domain: Change, records: readonly Change[], order: ZoneOrder
   if (before["status"] !== "active" && after["status"] === "active") {
     return [...filled, activate(domain, body, filled, servedFacts(domain, records, order))];
   }
-  const facts = order.isServed(domain.root, "before") && after["status"] !== "active" ? order.withdrawal(domain, records) : unservedFacts();
+  const facts =
+    order.isServed(domain.root, "before") && after["status"] !== "active"
+      ? order.withdrawal(domain, records)
+      : unservedFacts();
   const update = request(domain, `update ${domain.address}`, "PUT", domainPath(domain), body);
   return [{ step: update, facts }, ...filled];
 }
 
-function activate(domain: Change, body: JsonObject, filled: readonly PlannedStep[], served: PlannedStep["facts"]): PlannedStep {
+function activate(
+  domain: Change,
+  body: JsonObject,
+  filled: readonly PlannedStep[],
+  served: PlannedStep["facts"],
+): PlannedStep {
   return {
     step: request(domain, `activate ${domain.address}`, "PUT", domainPath(domain), body),
     facts: { ...served, requires: filled.map(({ step }) => step.id) },
@@ -144,5 +151,8 @@ export function recordContent(item: JsonObject, zone: string): JsonObject | null
 }
 
 function domainPath(domain: Change): PathPart[] {
-  return ["domains", domain.id === null || domain.action === "replace" ? { ref: domain.key, field: "id" } : String(domain.id)];
+  return [
+    "domains",
+    domain.id === null || domain.action === "replace" ? { ref: domain.key, field: "id" } : String(domain.id),
+  ];
 }
