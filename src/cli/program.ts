@@ -34,6 +34,7 @@ export function buildProgram(terminal: Terminal, finish: (code: ExitCode) => voi
   addDestroy(program, terminal, finish);
   addShow(program, terminal, finish);
   addEmulate(program, terminal, finish);
+  addDemo(program, terminal, finish);
   return program;
 }
 
@@ -43,6 +44,7 @@ const PROGRAM_EXAMPLES = `Examples:
   tenon validate                         check the manifests, all errors at once
   tenon plan                             show what would change
   tenon apply                            show it, ask, and do it
+  tenon demo                             see all of it, without an account
   tenon emulate --port 8080              a service to try it on
 
 Environment:
@@ -200,12 +202,31 @@ The first line on stdout is "listening on http://127.0.0.1:PORT/v4". Without
 --seed the account is empty, and the token emulator-token may do everything.
 
 Examples:
-  tenon emulate --port 8080 --data account.json
+  tenon emulate --port 8080 --data account.log
   tenon emulate --seed account.yaml --rate-limit 800/120 --latency 50`,
     )
     .action(async (flags) => {
       const { emulate } = await import("./commands/emulate.ts");
       finish(await emulate(terminal, flags));
+    });
+}
+
+function addDemo(program: Command, terminal: Terminal, finish: Finish): void {
+  program
+    .command("demo")
+    .summary("plan and apply an example, without an account")
+    .description(
+      "Plan and apply an example project against an emulated account, with the\ncommands you would type. Nothing outside a temporary folder is touched.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tenon demo`,
+    )
+    .action(async () => {
+      const { demo } = await import("./commands/demo.ts");
+      finish(await demo(terminal));
     });
 }
 

@@ -29,8 +29,3 @@ function segment(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped here
   return text.replace(/[%/\u0000-\u001f\u007f]/g, (character) => encodeURIComponent(character));
 }
-
-/** Whether `address` is `ancestor` or lies beneath it. */
-export function isWithin(address: Address, ancestor: Address): boolean {
-  return address === ancestor || address.startsWith(`${ancestor}/`);
-}

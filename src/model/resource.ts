@@ -7,8 +7,6 @@ export type JsonObject = { readonly [key: string]: Json };
 /** The five kinds of resource, named as the plan file names them. */
 export type Kind = "vpc" | "vpc_subnet" | "domain" | "domain_record" | "image";
 
-export const KINDS: readonly Kind[] = ["vpc", "vpc_subnet", "domain", "domain_record", "image"];
-
 /** The three things that are read, planned and applied as one: a network, a zone, an image. */
 export type UnitName = "network" | "zone" | "image";
 

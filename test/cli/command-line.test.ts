@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { run } from "./run.ts";
 
-const COMMANDS = ["validate", "plan", "apply", "destroy", "show", "emulate"];
+const COMMANDS = ["validate", "plan", "apply", "destroy", "show", "emulate", "demo"];
 
 describe("tenon --help", () => {
   it.each([[[]], ...COMMANDS.map((command) => [[command]])])(

@@ -1,0 +1,121 @@
+/** Every file beside this one is a case: planned, applied, planned again, and gone back from, on a real account. */
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Change, ChangeLabel, Consent, Desired, Plan } from "../../src/index.ts";
+import { Account, ALL_CONSENTS, changeList, HASTY_CLOCK } from "../support/account.ts";
+import { type Case, parseCase } from "./case.ts";
+
+const IMAGE = gzipSync(Buffer.alloc(1024));
+
+let account: Account;
+afterEach(() => account?.close());
+
+const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".yaml"));
+
+test("the cases are found", () => {
+  expect(files.length).toBeGreaterThan(80);
+});
+
+describe.each(files.sort())("%s", (file) => {
+  const given = parseCase(readFileSync(join(import.meta.dirname, file), "utf8"));
+
+  test(given.what, async () => {
+    account = await Account.open({ ...given.emulator, ...(given.live === null ? {} : { seed: given.live }) });
+    const before = given.before === null ? null : await load(given.before);
+    if (before !== null) await settle(before, {});
+    const after = await load(given.after);
+    const plan = await account.plan(after, given.plan);
+    expect(shown(plan, given)).toEqual(expected(given));
+    if (mustStop(plan)) return;
+    await settle(after, given.plan);
+    if (before !== null && given.back) await settle(before, {});
+  });
+});
+
+async function load(manifest: object): Promise<Desired> {
+  const { desired, diagnostics } = await account.load({
+    "tenon.yaml": JSON.stringify(manifest),
+    "image.img.gz": IMAGE,
+  });
+  if (desired === null) throw new Error(JSON.stringify(diagnostics, null, 1));
+  return desired;
+}
+
+/** Plans and applies with every consent; after that nothing is left but what was and is blocked. */
+async function settle(desired: Desired, options: Case["plan"]): Promise<void> {
+  const consents: readonly Consent[] = ALL_CONSENTS;
+  const report = await account.apply(await account.plan(desired, { ...options, consents }), { clock: HASTY_CLOCK });
+  expect(report.steps.filter((step) => step.outcome !== "done")).toEqual([]);
+  const again = await account.plan(desired, { ...options, consents });
+  expect(again.steps).toEqual([]);
+  expect(changeList({ ...again, changes: again.changes.filter((change) => change.blocked === null) })).toEqual([]);
+}
+
+/** What no consent lets pass. */
+function mustStop(plan: Plan): boolean {
+  return plan.refusals.length > 0 || plan.guards.some((guard) => guard.consent === "impossible");
+}
+
+/** A plan in the words of a case; steps, bodies and what is left alone only as far as the case asks for them. */
+function shown(plan: Plan, given: Case): Record<string, unknown> {
+  const open = plan.changes.filter((change) => change.action !== "no-op");
+  const ids = plan.steps.map((step) => step.id);
+  return {
+    changes: changeList(plan),
+    labels: Object.fromEntries(
+      open.filter(({ labels }) => labels.length > 0).map(({ key, labels }) => [key, labelText(labels)]),
+    ),
+    guards: plan.guards.map(({ rule, address, consent, count, of }) => {
+      return `${rule} ${address} ${consent}${count === null ? "" : ` ${count} of ${of}`}`;
+    }),
+    gaps: plan.gaps.map((gap) => `${gap.what}: ${gap.before} before ${gap.wanted}`),
+    blocked: Object.fromEntries(
+      open.flatMap((change) => (change.blocked === null ? [] : [[change.key, blockText(change)]])),
+    ),
+    refusals: plan.refusals.map(({ code, address }) => `${code} ${address}`),
+    warnings: plan.warnings.map(({ code }) => code),
+    steps: given.steps === null ? null : ids,
+    bodies: Object.fromEntries(
+      Object.keys(given.bodies).map((id) => {
+        const step = plan.steps.find((candidate) => candidate.id === id);
+        return [id, step?.type === "request" ? step.body : `no such request among ${ids.join(", ")}`];
+      }),
+    ),
+    leftAlone:
+      given.leftAlone === null ? null : plan.leftAlone.map(({ count, kind, reason }) => `${count} ${kind} ${reason}`),
+  };
+}
+
+function expected(given: Case): Record<string, unknown> {
+  const { changes, labels, guards, gaps, blocked, refusals, warnings, steps, bodies, leftAlone } = given;
+  return { changes, labels, guards, gaps, blocked, refusals, warnings, steps, bodies, leftAlone };
+}
+
+function labelText(labels: readonly ChangeLabel[]): string {
+  return labels.join(", ");
+}
+
+/** One line, with every field that the block has. */
+function blockText({ blocked }: Change): string {
+  switch (blocked?.type) {
+    case "interfaces":
+      return blocked.interfaces
+        .map((found) => {
+          const { subnet, node_id, interface_id, active, config_id, address } = found;
+          return `${subnet} node ${node_id} interface ${interface_id} ${active ? "active" : "inactive"} config ${config_id} ${address}`;
+        })
+        .join("; ");
+    case "kept-records":
+      return `kept ${blocked.records.map(({ type, name, target }) => `${type} ${name || "@"} ${target}`).join("; ")}`;
+    case "depends":
+      return `depends on ${blocked.on.join(", ")}`;
+    case "upload-in-progress":
+    case "upload-of-others":
+      return `${blocked.type} ${blocked.id}`;
+    case undefined:
+      return "";
+  }
+}
