@@ -95,6 +95,7 @@ async function converges(world: World, reached: Set<string>, random: () => numbe
     const plan = await account.plan(desired, options);
     expect(plan.refusals).toEqual([]);
     note(plan, world, reached);
+    waitsForWhatItNeeds(plan);
     const report = await account.apply(plan, { clock: HASTY_CLOCK });
     expect(report.steps.filter((step) => step.outcome !== "done")).toEqual([]);
     const again = await account.plan(desired, options);
@@ -119,6 +120,26 @@ function note(plan: Plan, world: World, reached: Set<string>): void {
   for (const zone of world.drafts.zones) {
     const texts = zone.records.map((record) => JSON.stringify(record));
     if (zone.live && zone.declared && new Set(texts).size < texts.length) reached.add("live duplicate");
+  }
+}
+
+/** No zone is activated before it is filled, no VPC deleted before the look at it. */
+function waitsForWhatItNeeds(plan: Plan): void {
+  const before = new Map([...plan.steps, ...plan.barriers].map(({ id, after }) => [id, after]));
+  for (const last of plan.steps.filter((step) => /^(activate domain|delete vpc)\//.test(step.id))) {
+    const waited = new Set<string>();
+    const queue = [last.id];
+    for (const id of queue) {
+      for (const first of before.get(id) ?? []) {
+        if (!waited.has(first)) queue.push(first);
+        waited.add(first);
+      }
+    }
+    const others = plan.steps.filter(
+      (step) => step.root === last.root && step !== last && !step.id.startsWith("create vpc/"),
+    );
+    const isSubnetDelete = last.id.includes("/subnet/");
+    if (!isSubnetDelete) for (const step of others) expect([...waited], last.id).toContain(step.id);
   }
 }
 
@@ -155,11 +176,13 @@ function untouched(world: World, before: Snapshot, after: Snapshot): void {
       );
       for (const record of kept) expect(now?.records).toContainEqual(record);
     } else if (draft?.fate === "left" && !isOurs(domain.tags.join())) expect(now).toEqual(domain);
+    else if (draft?.fate === "released") expect(now?.records).toEqual(domain.records);
   }
   for (const vpc of before.vpcs) {
     const draft = networks.find((network) => network.live?.id === vpc.id);
     const now = after.vpcs.find((other) => other.id === vpc.id);
     if (draft?.declared === null && draft.fate === "left" && !isOurs(vpc.description)) expect(now).toEqual(vpc);
+    if (draft?.declared === null && draft.fate === "released") expect(now?.subnets).toEqual(vpc.subnets);
   }
   for (const image of before.images) {
     const draft = images.find((other) => other.live?.id === image.id);

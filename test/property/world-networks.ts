@@ -83,7 +83,9 @@ const draft = (index: number): fc.Arbitrary<DraftNetwork> =>
       // Live labels are unique, one for each index; a declared label may be any, and is then found by id or moved_from.
       const liveLabel = LABELS[index] as string;
       const live = presence === "desired" ? null : { ...liveVpc, label: liveLabel, id };
-      const target = live === null || identity === "label" ? liveLabel : identity === "moved" ? `${label}-new` : label;
+      // What is only declared may take the label that another one gives up.
+      const target =
+        live === null ? label : identity === "label" ? liveLabel : identity === "moved" ? `${label}-new` : label;
       const declared =
         presence === "live"
           ? null

@@ -1,0 +1,125 @@
+/** Plants mistakes in plan/, one at a time in a copy, and demands that the properties notice each. */
+
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const LIMIT_MILLISECONDS = 180_000;
+
+/** Each `find` must stand exactly once in its file. */
+const MUTANTS = [
+  {
+    name: "what is equal is updated all the same",
+    file: "src/plan/diff.ts",
+    find: 'isEqual(pair.desired, pair.live) ? "no-op" : "update"',
+    replace: '"update"',
+  },
+  {
+    name: "interfaces do not block a delete",
+    file: "src/plan/diff.ts",
+    find: "removes && pair.heldBy.length > 0",
+    replace: "false",
+  },
+  {
+    name: "changes are in the order of the account",
+    file: "src/plan/diff.ts",
+    find: "[...groups.keys()].sort(compareText)",
+    replace: "[...groups.keys()]",
+  },
+  {
+    name: "changes of one address share a key",
+    file: "src/plan/diff.ts",
+    find: "key: `${address}[${index}]`",
+    replace: "key: address + (index < 0)",
+  },
+  {
+    name: "other owners' objects are pruned",
+    file: "src/plan/match.ts",
+    find: "identity.owner === desired.owner);",
+    replace: "identity.owner !== null);",
+  },
+  {
+    name: "labels are claimed before ids",
+    file: "src/plan/match.ts",
+    find: "declared.filter((entry) => entry.id !== null),",
+    replace: "",
+    also: { find: "declared.filter((entry) => entry.id === null),", replace: "declared," },
+  },
+  {
+    name: "what is released is deleted",
+    file: "src/plan/match.ts",
+    find: "if (entry.destroy) return",
+    replace: "if (entry.destroy || true) return",
+  },
+  {
+    name: "what is claimed already may be claimed again",
+    file: "src/plan/match.ts",
+    find: "filter((candidate) => !this.claimed.has(candidate));\n  }\n\n  unclaimed",
+    replace: "filter(() => true);\n  }\n\n  unclaimed",
+  },
+  {
+    name: "what takes a slot does not wait until it is free",
+    file: "src/plan/edges.ts",
+    find: "claim.exclusive || taken.exclusive",
+    replace: "false",
+  },
+  {
+    name: "required steps are not waited for",
+    file: "src/plan/edges.ts",
+    find: "addKnown(first, byId.get(id))",
+    replace: "byId.get(id)",
+  },
+  {
+    name: "what depends on a blocked change is tried all the same",
+    file: "src/plan/blocked.ts",
+    find: "...(dependents[index] ?? [])",
+    replace: "",
+  },
+];
+
+const base = mkdtempSync(join(tmpdir(), "tenon-mutants-"));
+let survived = 0;
+try {
+  for (const part of ["src", "test", "schemas"]) cpSync(join(ROOT, part), join(base, part), { recursive: true });
+  writeFileSync(join(base, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(base, "vitest.config.ts"), 'export default { test: { include: ["test/property/*.test.ts"] } };\n');
+  symlinkSync(join(ROOT, "node_modules"), join(base, "node_modules"));
+  // Without a mistake the copy must pass, or every mutant would seem to be killed.
+  if (!properties()) throw new Error("The properties fail without any mutant");
+  for (const mutant of MUTANTS) survived += plant(mutant) ? 0 : 1;
+} finally {
+  rmSync(base, { recursive: true, force: true });
+}
+process.stdout.write(`${MUTANTS.length - survived} of ${MUTANTS.length} mutants killed\n`);
+process.exitCode = survived === 0 ? 0 : 1;
+
+function plant({ name, file, find, replace, also }) {
+  const path = join(base, file);
+  const source = readFileSync(path, "utf8");
+  let changed = substitute(source, find, replace, file);
+  if (also) changed = substitute(changed, also.find, also.replace, file);
+  writeFileSync(path, changed);
+  const isKilled = !properties();
+  writeFileSync(path, source);
+  process.stdout.write(`${isKilled ? "killed  " : "SURVIVED"} ${name}\n`);
+  return isKilled;
+}
+
+function substitute(source, find, replace, file) {
+  if (source.split(find).length !== 2) throw new Error(`${file} does not hold this exactly once: ${find}`);
+  return source.replace(find, () => replace);
+}
+
+/** Whether the properties hold. One that never comes to an end is one that does not hold. */
+function properties() {
+  const { status } = spawnSync(process.execPath, [join(ROOT, "node_modules/vitest/vitest.mjs"), "run"], {
+    cwd: base,
+    env: { ...process.env, TENON_PROPERTY_RUNS: "499", TENON_PROPERTY_SHRINK: "no" },
+    timeout: LIMIT_MILLISECONDS,
+    stdio: "ignore",
+  });
+  return status === 0;
+}
