@@ -56,8 +56,11 @@ export async function loadProject(options: LoadOptions): Promise<LoadResult> {
 
 /** Opens a client; sends nothing yet. Close it when done. @throws if `checkBaseUrl` refuses the base URL */
 export async function createApi(connection: Connection): Promise<ClientApi> {
-  const { createApi: create } = await import("./api/index.ts");
-  return create(connection);
+  const [{ createApi: create }, { checkingShapes }] = await Promise.all([
+    import("./api/index.ts"),
+    import("./api/shape.ts"),
+  ]);
+  return checkingShapes(await create(connection));
 }
 
 /**

@@ -38,7 +38,7 @@ export interface ApplyOptions {
 }
 
 /**
- * Carries the plan out, as far as it can be (DESIGN.md 4, Apply). What goes wrong on the way is in the report.
+ * Carries the plan out, as far as it can be. What goes wrong on the way is in the report.
  * @throws Error if the plan is malformed (a reference or edge that leads nowhere, a cycle) or a unit is missing: bugs
  */
 export async function applyPlan(options: ApplyOptions): Promise<Report> {

@@ -6,7 +6,6 @@ import {
   type Connection,
   checkAccount,
   createApi,
-  escapeText,
   type Goal,
   type Plan,
   type Project,
@@ -16,12 +15,10 @@ import type { PlanFlags } from "./args.ts";
 import { resolveConnection, resolveDialect } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { sayDiagnostics, sayFailure } from "./messages.ts";
-import { Progress } from "./progress.ts";
+import { Progress, sayBeside } from "./progress.ts";
 import { openProject } from "./project.ts";
 import type { Terminal } from "./terminal.ts";
-
-/** A wait shorter than this is not worth a line. */
-const MIN_TOLD_WAIT_SECONDS = 5;
+import { Waiting } from "./waiting.ts";
 
 export interface Session {
   readonly project: Project;
@@ -55,7 +52,11 @@ export async function inSession(
     sayDiagnostics(terminal, [resolved.diagnostic]);
     return EXIT.error;
   }
-  const observe = (event: ApiEvent): void => tellWait(terminal, event);
+  const waiting = new Waiting(() => performance.now());
+  const observe = (event: ApiEvent): void => {
+    const line = waiting.tell(event);
+    if (line !== null) sayBeside(terminal, line);
+  };
   const connection: Connection = { ...resolved.connection, observe };
   const api = await createApi(connection);
   try {
@@ -99,13 +100,4 @@ export async function planIn(session: Session): Promise<Planned> {
 
 function accountOf({ environment }: Terminal): string | null {
   return environment["TENON_ACCOUNT"] || null;
-}
-
-/** Silence that lasts is explained: the service asked for it, or cannot be reached. */
-function tellWait(terminal: Terminal, event: ApiEvent): void {
-  if (event.type !== "retrying" && event.type !== "throttled") return;
-  if (event.waitSeconds < MIN_TOLD_WAIT_SECONDS) return;
-  const seconds = Math.ceil(event.waitSeconds);
-  const why = event.type === "retrying" ? event.reason : `the rate limit of ${event.endpoint} is used up`;
-  terminal.say(`waiting ${seconds} s: ${escapeText(why)}\n`);
 }

@@ -36,9 +36,10 @@ export function openTerminal(process: NodeJS.Process, interrupt: Interrupt): Ter
   };
 }
 
-/** https://no-color.org: any value but the empty one turns colour off. */
+/** https://no-color.org and https://force-color.org: any value but the empty one; no colour wins. */
 function lookOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Look {
   const isTerminal = stream.isTTY === true;
   const isPlain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
-  return { colour: isTerminal && !isPlain, width: stream.columns || DEFAULT_WIDTH_COLUMNS, isTerminal };
+  const isForced = (environment["FORCE_COLOR"] ?? "") !== "";
+  return { colour: (isTerminal || isForced) && !isPlain, width: stream.columns || DEFAULT_WIDTH_COLUMNS, isTerminal };
 }

@@ -4,6 +4,8 @@ import { closest, distance } from "fastest-levenshtein";
 
 /** Words longer than this are no typing errors, and comparing them costs time. */
 const MAX_WORD_LENGTH = 64;
+/** The beginning of a word that is shorter than this says too little. */
+const MIN_PREFIX_LENGTH = 2;
 
 /** @returns the nearest candidate if it is near enough to be meant, else null */
 export function nearest(word: string, candidates: readonly string[]): string | null {
@@ -14,7 +16,14 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   const best = closest(lower, candidates);
   // Two letters changed places are a distance of two.
   const allowed = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
-  return distance(lower, best.toLowerCase()) <= allowed ? best : null;
+  return distance(lower, best.toLowerCase()) <= allowed ? best : onlyLonger(lower, candidates);
+}
+
+/** `ttl` for `ttl_sec`, `desc` for `description`: if there is but one word that goes on like this. */
+function onlyLonger(lower: string, candidates: readonly string[]): string | null {
+  if (lower.length < MIN_PREFIX_LENGTH) return null;
+  const longer = candidates.filter((candidate) => candidate.toLowerCase().startsWith(lower));
+  return longer.length === 1 ? (longer[0] ?? null) : null;
 }
 
 /** A full sentence: the nearest word, or all of them. */

@@ -54,7 +54,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       ...expiredConsents(consents, today),
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
     ],
-    leftAlone: mergeLeftAlone(worked),
+    leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
     requestCount: ordered.steps.length,
   };
 }
@@ -80,8 +80,8 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
 }
 
 /** In a narrowed run what is outside is not "left alone": it was not looked at. */
-function mergeLeftAlone(worked: readonly Worked[]): LeftAlone[] {
-  return worked.flatMap(({ matched, paired }) => [...matched.leftAlone, ...paired.leftAlone]);
+function mergeLeftAlone(worked: readonly Worked[], narrowed: boolean): LeftAlone[] {
+  return worked.flatMap(({ matched, paired }) => [...(narrowed ? [] : matched.leftAlone), ...paired.leftAlone]);
 }
 
 function accountRefusal(desired: Desired, options: PlanOptions) {

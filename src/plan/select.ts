@@ -39,7 +39,7 @@ export function selectChanges(changes: readonly Change[], selection: Selection):
   const rootAction = (change: Change) => roots.get(change.root)?.action ?? "no-op";
   const isNamed = (change: Change) =>
     (selection.targets.length === 0 || selection.targets.some((glob) => covers(glob, change.address))) &&
-    !selection.excludes.some((glob) => covers(glob, change.address));
+    !selection.excludes.some((glob) => coversEither(glob, change));
   const named = new Set(changes.filter(isNamed));
   const needed = new Set([...named].filter((change) => rootAction(change) === "create").map((change) => change.root));
   const spared = new Set(
@@ -49,11 +49,21 @@ export function selectChanges(changes: readonly Change[], selection: Selection):
     const isRoot = roots.get(change.root) === change;
     const action = rootAction(change);
     const whole = action === "delete" || action === "replace";
-    const excluded = selection.excludes.some((glob) => covers(glob, change.root));
+    if (change.kind === "domain" && action === "delete" && mayExcludeRecord(selection, change.root))
+      return asItIs(change);
     if (whole && (spared.has(change.root) || !named.has(roots.get(change.root) ?? change))) return asItIs(change);
-    if (action === "create" && excluded) return [];
     return named.has(change) || (isRoot && needed.has(change.root)) ? [change] : asItIs(change);
   });
+}
+
+/** What is excluded by its old name does not lose it. */
+function coversEither(glob: string, { address, previousAddress }: Change): boolean {
+  return covers(glob, address) || (previousAddress !== null && covers(glob, previousAddress));
+}
+
+/** The records of a domain that goes are not read, so one that is excluded may be among them. Their addresses end in a type. */
+function mayExcludeRecord({ excludes }: Selection, domain: Address): boolean {
+  return excludes.some((glob) => /[*A-Z]$/.test(glob) && mayMatchWithin(glob, domain));
 }
 
 function asItIs(change: Change): Change[] {

@@ -23,6 +23,24 @@ export function guardText(guard: Guard): string {
   }
 }
 
+/** What consent was given to, as a clause after `to`. */
+export function consentText(guard: Guard): string {
+  const address = escapeText(guard.address);
+  switch (guard.rule) {
+    case "delete":
+      return `delete ${address}, which is no longer declared`;
+    case "replace":
+      return `delete ${address} and make it anew, with all that is in it`;
+    case "bulk":
+      return `remove ${guard.count ?? 0} of the ${guard.of ?? 0} records of ${address}`;
+    case "ns":
+      return `change the NS records at the apex of ${address}`;
+    case "protect":
+    case "max-changes":
+      return guardText(guard);
+  }
+}
+
 /** The words of consent on the command line and in the root file, or null where there can be none. */
 export function consentWords(guard: Guard): { readonly flag: string; readonly entry: string } | null {
   if (guard.consent !== "missing" || guard.rule === "protect" || guard.rule === "max-changes") return null;

@@ -4,17 +4,15 @@ import { createColors } from "picocolors";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
 import type { Sources } from "../model/source.ts";
+import { escapeText } from "./escape.ts";
 import { type Excerpt, excerpt } from "./excerpt.ts";
-import { safeText, wrap } from "./safe-text.ts";
+import { usableWidth, wrap } from "./width.ts";
 
 export interface DiagnosticStyle {
   readonly colour: boolean;
   /** Columns of the terminal. */
   readonly width: number;
 }
-
-/** Narrower than this there is no room for a line of source. */
-const MIN_WIDTH_COLUMNS = 40;
 
 /** One block for each, in the order given, and a line that counts them; empty without diagnostics. */
 export function renderDiagnostics(
@@ -50,33 +48,33 @@ class Painter {
 
   constructor(sources: Sources, style: DiagnosticStyle) {
     this.#sources = sources;
-    this.#width = Math.max(MIN_WIDTH_COLUMNS, style.width);
+    this.#width = usableWidth(style.width);
     this.#colours = createColors(style.colour);
   }
 
   block({ code, severity, summary, detail, fix, span, related }: Diagnostic): string {
     const { bold, red, yellow } = this.#colours;
     const tint = severity === "error" ? red : yellow;
-    const lines = [`${tint(bold(`${severity}[${code}]`))}${bold(`: ${safeText(summary)}`)}`];
+    const lines = [`${tint(bold(`${severity}[${code}]`))}${bold(`: ${escapeText(summary)}`)}`];
     if (span !== undefined) lines.push(...this.#source(span, "^", tint));
     if (detail !== "") lines.push(...this.#paragraph(detail, "  "));
     if (fix !== undefined) lines.push(...this.#paragraph(fix, "  fix: "));
     for (const { message, span: at } of related ?? []) {
-      lines.push(`  note: ${safeText(message)}`, ...this.#source(at, "-", this.#colours.cyan));
+      lines.push(`  note: ${escapeText(message)}`, ...this.#source(at, "-", this.#colours.cyan));
     }
     return lines.join("\n");
   }
 
   /** What follows the first line is indented as far as the text of the first. */
   #paragraph(text: string, lead: string): string[] {
-    const lines = wrap(safeText(text), this.#width - lead.length);
-    return lines.map((line, index) => (index === 0 ? lead : " ".repeat(lead.length)) + line);
+    const lines = wrap(escapeText(text), this.#width, lead.length);
+    return lines.map((line, index) => (index === 0 ? lead + line.slice(lead.length) : line));
   }
 
   #source(span: Span, mark: string, tint: (text: string) => string): string[] {
     const { dim } = this.#colours;
     const { line, column } = this.#sources.position(span.file, span.start);
-    const where = `  ${dim("-->")} ${safeText(span.file)}:${line}:${column}`;
+    const where = `  ${dim("-->")} ${escapeText(span.file)}:${line}:${column}`;
     if (this.#sources.text(span.file) === undefined) return [where];
     const number = String(line);
     const gutter = " ".repeat(number.length);

@@ -1,6 +1,7 @@
 /** The part of a source line around a span that fits the terminal, escaped, with the columns to mark. */
 
-import { characterWidth, safeText, textWidth } from "./safe-text.ts";
+import { escapeText } from "./escape.ts";
+import { columnsOf } from "./width.ts";
 
 export interface Excerpt {
   readonly text: string;
@@ -49,8 +50,8 @@ function cellsOf(line: string, from: number, to: number, start: number, end: num
   for (const character of line.slice(from, to)) {
     const marked = offset >= start && offset < Math.max(end, start + 1);
     offset += character.length;
-    const text = character === "\t" ? " ".repeat(TAB_COLUMNS) : safeText(character);
-    cells.push({ text, width: text.length === character.length ? characterWidth(character) : textWidth(text), marked });
+    const text = character === "\t" ? " ".repeat(TAB_COLUMNS) : escapeText(character);
+    cells.push({ text, width: columnsOf(text), marked });
   }
   return cells;
 }

@@ -19,6 +19,9 @@ export function createPaint(colour: boolean): Paint {
 
 const SIGNS: Readonly<Record<Mark, string>> = { create: "+", update: "~", delete: "-", replace: "-/+", none: " " };
 
+/** Before the mark of what is blocked, so that the other marks are what will be done. */
+export const BLOCKED_MARK = "! ";
+
 /** The mark as a sign, in its colour. */
 export function paintMark(paint: Paint, mark: Mark): string {
   const sign = SIGNS[mark];

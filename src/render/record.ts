@@ -2,6 +2,7 @@
 
 import type { Json, Values } from "../model/resource.ts";
 import { escapeText } from "./escape.ts";
+import { BLOCKED_MARK, signOf } from "./paint.ts";
 import { ARROW, fitPair, fitted, inline, quoted, type Shown } from "./value.ts";
 import type { ChangeView } from "./view.ts";
 import { columnsOf } from "./width.ts";
@@ -25,20 +26,86 @@ const RECORD_FIELDS: ReadonlySet<string> = new Set([
 ]);
 const SUBNET_FIELDS: ReadonlySet<string> = new Set(["label", "ipv4"]);
 
-/** `www A 192.0.2.10 → 192.0.2.11 ttl 300` */
-export function recordLine(view: ChangeView, columns: number): Line {
-  const { before, after } = view.change;
-  const name = side(before, after, recordName);
-  const type = escapeText(String((after ?? before)?.["type"] ?? ""));
-  const ttl = ttlText(before, after);
-  return compose(`${name} ${type}`, sides(before, after, recordData), ttl, columns);
+/** Widths of the first two cells of the lines that stand below one heading. */
+export interface Table {
+  readonly name: number;
+  readonly type: number;
 }
 
-/** `subnet web 10.0.1.0/24` */
-export function subnetLine(view: ChangeView, columns: number): Line {
-  const { before, after } = view.change;
-  const label = side(before, after, (values) => escapeText(String(values["label"] ?? "")));
-  return compose(`subnet ${label}`, sides(before, after, subnetData), "", columns);
+/** A longer name sticks out of its column, so that it does not push all others to the right. */
+const MAX_NAME_COLUMNS = 24;
+/** With less room than this a value stands on a line of its own. */
+const MIN_DATA_COLUMNS = 24;
+
+/** Columns that the line and those below it may take. */
+export interface Room {
+  readonly line: number;
+  readonly below: number;
+}
+
+/** Whether a change takes one line below its network's or zone's heading. */
+export function isRow({ change }: ChangeView): boolean {
+  return change.kind === "domain_record" || change.kind === "vpc_subnet";
+}
+
+/** `! ` and `-/+` push what follows them to the right of the other lines. */
+function pushed({ mark, change }: ChangeView): number {
+  return signOf(mark).length - 1 + (change.blocked === null ? 0 : BLOCKED_MARK.length);
+}
+
+/** The widths that align these changes. Linear in their number. */
+export function tableOf(views: readonly ChangeView[]): Table {
+  let [name, type] = [0, 0];
+  for (const view of views) {
+    if (!isRow(view)) continue;
+    const head = headOf(view);
+    const columns = columnsOf(head.name) + pushed(view);
+    if (columns <= MAX_NAME_COLUMNS) name = Math.max(name, columns);
+    type = Math.max(type, head.type.length);
+  }
+  return { name, type };
+}
+
+/**
+ * `www A 192.0.2.10 → 192.0.2.11 ttl 300`, `subnet web 10.0.1.0/24`: aligned by the table as long as that costs nothing.
+ */
+export function childLine(view: ChangeView, table: Table, room: Room): Line {
+  const { before, after, kind } = view.change;
+  const head = headOf(view);
+  const compact = joinCells(head.name, head.type);
+  const name = padded(head.name, table.name - pushed(view));
+  const aligned = joinCells(name, table.type === 0 ? "" : head.type.padEnd(table.type));
+  const ttl = kind === "domain_record" ? ttlText(before, after) : "";
+  const data = sides(before, after, kind === "domain_record" ? recordData : subnetData);
+  return compose({ aligned, compact, from: head.from, tail: ttl === "" ? "" : ` ${ttl}` }, data, room);
+}
+
+interface Head {
+  readonly name: string;
+  readonly type: string;
+  /** Of a rename, what the name begins with: a place to break the line. */
+  readonly from: string;
+}
+
+function headOf(view: ChangeView): Head {
+  const { before, after, kind } = view.change;
+  const isRecord = kind === "domain_record";
+  const [from, to] = sides(before, after, (values) => ({
+    text: isRecord ? recordName(values) : labelOf(values),
+    bytes: 0,
+  }));
+  const type = isRecord ? escapeText(String((after ?? before)?.["type"] ?? "")) : "";
+  const lead = isRecord ? "" : "subnet ";
+  const start = from === undefined || to === undefined ? "" : `${lead}${from.text} ${ARROW} `;
+  return { name: `${start === "" ? lead : start}${(to ?? from)?.text ?? ""}`, type, from: start };
+}
+
+function padded(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+function joinCells(name: string, type: string): string {
+  return type === "" ? name : `${name} ${type}`;
 }
 
 /** Whether the line of its kind leaves the field out, so that it must be shown below. */
@@ -51,16 +118,36 @@ export function recordText(values: Values): string {
   return `${recordName(values)} ${escapeText(String(values["type"] ?? ""))} ${recordData(values).text}`;
 }
 
-function compose(head: string, [before, after]: Sides<Shown>, tail: string, columns: number): Line {
-  const end = tail === "" ? "" : ` ${tail}`;
-  const room = columns - columnsOf(head) - columnsOf(end) - 1;
-  const text = inline(before, after, room);
-  if (text !== null) return { text: `${head} ${text}${end}`, below: [] };
-  if (before === undefined || after === undefined) {
-    return { text: `${head} ${fitted(after ?? before ?? NOTHING, room)}${end}`, below: [] };
+interface Frame {
+  readonly aligned: string;
+  readonly compact: string;
+  readonly from: string;
+  readonly tail: string;
+}
+
+function compose(frame: Frame, [before, after]: Sides<Shown>, room: Room): Line {
+  const { aligned, compact, tail } = frame;
+  const roomAfter = (head: string): number => room.line - columnsOf(head) - columnsOf(tail) - 1;
+  for (const head of [aligned, compact]) {
+    const text = inline(before, after, roomAfter(head));
+    if (text !== null) return { text: `${head} ${text}${tail}`, below: [] };
   }
-  const [from, to] = fitPair(before, after, columns - 2);
-  return { text: `${head}${end}`, below: [`- ${from}`, `+ ${to}`] };
+  const broken = brokenHead(frame, room.line);
+  if (before !== undefined && after !== undefined) {
+    const [from, to] = fitPair(before, after, room.below - 2);
+    return { text: broken.text, below: [...broken.below, `- ${from}`, `+ ${to}`] };
+  }
+  const one = after ?? before ?? NOTHING;
+  const head = [aligned, compact].find((candidate) => roomAfter(candidate) >= MIN_DATA_COLUMNS);
+  if (head !== undefined) return { text: `${head} ${fitted(one, roomAfter(head))}${tail}`, below: [] };
+  return { text: broken.text, below: [...broken.below, fitted(one, room.below)] };
+}
+
+/** A line without its value; a rename that is too long for one takes two. */
+function brokenHead({ compact, from, tail }: Frame, columns: number): Line {
+  const text = `${compact}${tail}`;
+  if (from === "" || columnsOf(text) <= columns) return { text, below: [] };
+  return { text: from.trimEnd(), below: [text.slice(from.length)] };
 }
 
 const NOTHING: Shown = { text: "", bytes: 0 };
@@ -74,14 +161,13 @@ function sides(before: Values | null, after: Values | null, show: (values: Value
   return left !== undefined && left.text === right?.text ? [undefined, right] : [left, right];
 }
 
-function side(before: Values | null, after: Values | null, text: (values: Values) => string): string {
-  const [left, right] = sides(before, after, (values) => ({ text: text(values), bytes: 0 }));
-  return [left, right].flatMap((shown) => (shown === undefined ? [] : [shown.text])).join(` ${ARROW} `);
-}
-
 function recordName(values: Values): string {
   const name = String(values["name"] ?? "");
   return name === "" ? "@" : escapeText(name);
+}
+
+function labelOf(values: Values): string {
+  return escapeText(String(values["label"] ?? ""));
 }
 
 function recordData(values: Values): Shown {

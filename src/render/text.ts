@@ -1,17 +1,17 @@
 /** The plan as text for a terminal, a log or a review: what changes, what stands against it, and the line that CI reads. */
 
-import type { ChangeLabel } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LeftAlone, Plan } from "../model/plan.ts";
 import type { Kind } from "../model/resource.ts";
 import { blockText, count } from "./block.ts";
-import { consentWords, guardText } from "./consent.ts";
+import { consentText, consentWords, guardText } from "./consent.ts";
 import { escapeText } from "./escape.ts";
 import { fieldLines } from "./field.ts";
-import { createPaint, type Paint, paintMark, signOf } from "./paint.ts";
-import { isBeyondLine, recordLine, subnetLine } from "./record.ts";
+import { headline, labelText } from "./heading.ts";
+import { BLOCKED_MARK, createPaint, type Paint, paintMark, signOf } from "./paint.ts";
+import { childLine, isBeyondLine, isRow, type Table, tableOf } from "./record.ts";
 import { type ChangeView, type GroupView, type PlanView, viewPlan } from "./view.ts";
-import { DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
 
 export interface TextOptions {
   /** Whether colours are wanted; nothing is looked up. */
@@ -55,18 +55,18 @@ interface Context {
 
 function groupLines(group: GroupView, context: Context): string[] {
   const lines = group.own === null ? [context.paint.bold(`  ${headline(group)}`)] : ownLines(group, group.own, context);
-  for (const child of group.children) for (const line of childLines(child, context)) lines.push(line);
+  const table = tableOf(group.children);
+  for (const child of group.children) for (const line of childLines(child, table, context)) lines.push(line);
   return lines;
-}
-
-/** `domain example.com`: the address, read aloud. */
-function headline(group: GroupView): string {
-  return escapeText(group.root.replace("/", " "));
 }
 
 function ownLines(group: GroupView, own: ChangeView, context: Context): string[] {
   const { paint, width } = context;
-  const lines = [`${markText(own, paint)} ${paint.bold(headline(group))}${labelText(own, paint)}`];
+  const [head, labels] = [headline(group), labelText(own)];
+  const mark = `${markText(own, paint)} `;
+  const isWide = markColumns(own) + columnsOf(head) + columnsOf(labels) > width;
+  const lines = [`${mark}${paint.bold(head)}${isWide ? "" : paintLabels(labels, paint)}`];
+  if (isWide && labels !== "") lines.push(FIELD_INDENT + paint.warn(labels.trimStart()));
   const fields = own.fields.filter(({ name }) => !isHeadline(own, name));
   for (const line of fieldLines(own, fields, width - FIELD_INDENT.length)) lines.push(FIELD_INDENT + line);
   lines.push(...detailLines(own, context, FIELD_INDENT.length));
@@ -79,58 +79,40 @@ function isHeadline(view: ChangeView, field: string): boolean {
   return view.change.before === null || view.change.after === null;
 }
 
-function childLines(view: ChangeView, context: Context): string[] {
+function childLines(view: ChangeView, table: Table, context: Context): string[] {
   const { paint, width } = context;
   const mark = `${CHILD_INDENT}${markText(view, paint)} `;
-  const labels = labelText(view, paint);
-  const room = width - CHILD_INDENT.length - markColumns(view) - 1;
-  if (view.change.kind !== "domain_record" && view.change.kind !== "vpc_subnet") {
-    return [`${mark}${escapeText(view.change.address)}${labels}`, ...below(fieldLines(view, view.fields, room))];
-  }
-  const line = view.change.kind === "domain_record" ? recordLine(view, room) : subnetLine(view, room);
-  const rest = view.fields.filter(({ name }) => isBeyondLine(view, name));
+  const labels = labelText(view);
+  const room = {
+    line: width - CHILD_INDENT.length - markColumns(view) - columnsOf(labels),
+    below: width - DETAIL_INDENT,
+  };
+  const line = isRow(view) ? childLine(view, table, room) : { text: escapeText(view.change.address), below: [] };
+  const rest = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
   return [
-    `${mark}${line.text}${labels}`,
+    `${mark}${line.text}${paintLabels(labels, paint)}`,
     ...below(line.below),
-    ...below(fieldLines(view, rest, width - DETAIL_INDENT)),
+    ...below(fieldLines(view, rest, room.below)),
     ...detailLines(view, context, DETAIL_INDENT),
   ];
+}
+
+/** Colours around nothing would be noise in what a terminal records. */
+function paintLabels(labels: string, paint: Paint): string {
+  return labels === "" ? "" : paint.warn(labels);
 }
 
 function below(lines: readonly string[]): string[] {
   return lines.map((line) => `${" ".repeat(DETAIL_INDENT)}${line}`);
 }
 
-/** `!` before the mark of what is blocked, so that the other marks are what will be done. */
 function markText(view: ChangeView, paint: Paint): string {
-  return `${view.change.blocked === null ? "" : paint.bad("! ")}${paintMark(paint, view.mark)}`;
+  return `${view.change.blocked === null ? "" : paint.bad(BLOCKED_MARK)}${paintMark(paint, view.mark)}`;
 }
 
+/** With the blank behind it. */
 function markColumns(view: ChangeView): number {
-  return signOf(view.mark).length + (view.change.blocked === null ? 0 : 2);
-}
-
-function labelText(view: ChangeView, paint: Paint): string {
-  const words = view.change.labels.map((label) => labelWords(label, view));
-  if (view.change.blocked !== null) words.push("blocked");
-  return words.length === 0 ? "" : ` ${paint.warn(`(${words.join("; ")})`)}`;
-}
-
-function labelWords(label: ChangeLabel, view: ChangeView): string {
-  switch (label) {
-    case "adopt":
-      return "adopt";
-    case "take-over":
-      return `take over from ${escapeText(String(view.change.before?.["owner"] ?? "another owner"))}`;
-    case "release":
-      return "release: no longer ours to manage";
-    case "rename":
-      return view.change.previousAddress === null ? "rename" : `rename, was ${escapeText(view.change.previousAddress)}`;
-    case "prune":
-      return "prune: ours, and no longer declared";
-    case "unfinished":
-      return "its upload was never finished";
-  }
+  return signOf(view.mark).length + 1 + (view.change.blocked === null ? 0 : BLOCKED_MARK.length);
 }
 
 function detailLines(view: ChangeView, { paint, width }: Context, indent: number): string[] {
@@ -173,7 +155,8 @@ function guardLines(view: PlanView, { paint, width }: Context): string[] {
     lines.push(`${" ".repeat(DETAIL_INDENT)}${words.flag}`);
     lines.push(`${" ".repeat(DETAIL_INDENT)}or under allow: in the root file:  ${words.entry}`);
   }
-  for (const guard of view.consented) lines.push(...wrap(`Consent is given: ${guardText(guard)}`, width, 0));
+  if (view.consented.length > 0) lines.push("Consent is given to:");
+  for (const guard of view.consented) lines.push(...wrap(consentText(guard), width, CHILD_INDENT.length));
   return lines;
 }
 

@@ -72,7 +72,10 @@ export function markOf(change: Change): Mark {
   return change.action === "no-op" ? "none" : change.action;
 }
 
-/** The fields that differ, or, of a resource that comes or goes, those that say something. Sorted by name. */
+/**
+ * The fields that differ, or, of a resource that comes, those that nobody would expect as they are. Of one that goes there are
+ * none: what it was is of no use any more. Sorted by name.
+ */
 export function diffFields(change: Change): FieldDiff[] {
   const before: Values = change.before ?? {};
   const after: Values = change.after ?? {};
@@ -85,16 +88,18 @@ export function diffFields(change: Change): FieldDiff[] {
   return diffs.sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-function isWorthShowing(diff: FieldDiff, change: Change): boolean {
-  if (change.before !== null && change.after !== null) return !isEqual(diff.before, diff.after);
-  return !isUnset(diff.before) || !isUnset(diff.after);
+function isWorthShowing({ name, before, after }: FieldDiff, change: Change): boolean {
+  if (change.after === null) return false;
+  if (change.before === null) return !isUnset(after) && EXPECTED[change.kind]?.[name] !== after && name !== "owner";
+  return !isEqual(before, after);
 }
 
-/** What a service shows for a field that nobody set (`""`, `[]`, 0, null). */
+/** What a new object of a kind has unless its manifest says otherwise. The owner is always the plan's. */
+const EXPECTED: Readonly<Partial<Record<Kind, Values>>> = { domain: { type: "master", status: "active" } };
+
+/** What a service shows for a field that nobody set (`""`, `[]`, 0, false, null). */
 function isUnset(value: Json | undefined): boolean {
-  return (
-    value === undefined || value === null || value === "" || value === 0 || (Array.isArray(value) && value.length === 0)
-  );
+  return !value || (Array.isArray(value) && value.length === 0);
 }
 
 /** The same value with the keys of every object in order: same input, same bytes. */

@@ -5,8 +5,9 @@ export const DEFAULT_WIDTH_COLUMNS = 80;
 /** Narrower than this nothing is readable; longer lines are left to the terminal. */
 const MIN_WIDTH_COLUMNS = 40;
 
+/** East Asian Wide and Fullwidth (UAX #11), and what is shown as emoji without being asked to. */
 const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
+  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const COMBINING = /\p{M}/u;
 const PLAIN = /^[\x20-\x7e]*$/;
 
@@ -18,7 +19,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-function columnsOfCharacter(character: string): number {
+function columnsOfCharacter(character: string): 0 | 1 | 2 {
   if (COMBINING.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;
 }

@@ -1,6 +1,6 @@
 /** Ownership tags: how an object in the account says which project made it or took it over. */
 
-/** What an owner may look like (DESIGN: `owner`). */
+/** What an owner may look like. */
 export const OWNER_PATTERN = "[a-z0-9-]{1,32}";
 
 const TAG_PREFIX = "tenon:";

@@ -16,7 +16,7 @@ afterEach(() => account?.close());
 const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".yaml"));
 
 test("the cases are found", () => {
-  expect(files.length).toBeGreaterThan(80);
+  expect(files.length).toBeGreaterThan(120);
 });
 
 describe.each(files.sort())("%s", (file) => {

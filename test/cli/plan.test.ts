@@ -47,7 +47,7 @@ describe("tenon plan", () => {
     const { code, stdout, stderr } = await run(["plan"], options);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("+ domain example.com\n");
-    expect(stdout).toContain("  + www A 192.0.2.1 ttl 300\n");
+    expect(stdout).toContain("  + www A  192.0.2.1 ttl 300\n");
     expect(stdout.endsWith("\nPlan: 5 to add, 0 to change, 0 to destroy.\n")).toBe(true);
     expect(new Set(service.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
     expect((await run(["plan", "--detailed-exitcode"], options)).code).toBe(2);
@@ -123,8 +123,9 @@ domains:
 `;
     const cwd = await folder({ "tenon.yaml": manifest });
     const yaml = await run(["show", "--expanded", "--var", "ip=192.0.2.7"], { cwd });
-    expect(yaml.stdout).toContain("target: 192.0.2.7\n        ttl_sec: 3600\n");
+    expect(yaml.stdout).toContain("\n      - { type: A, name: www, target: 192.0.2.7, ttl_sec: 3600 }\n");
+    expect((await run(["validate"], { cwd: await folder({ "tenon.yaml": yaml.stdout }) })).code).toBe(0);
     const json = await run(["show", "--expanded", "--var", "ip=192.0.2.7", "--format", "json"], { cwd });
-    expect(Object.keys(JSON.parse(json.stdout).declared)).toEqual(["domain/example.com"]);
+    expect(JSON.parse(json.stdout).domains.map(({ domain }: { domain: string }) => domain)).toEqual(["example.com"]);
   });
 });

@@ -4,7 +4,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 
 export const MAIN: string = join(import.meta.dirname, "../../dist/cli/main.js");
@@ -22,7 +22,10 @@ export interface RunOptions {
 
 /** Nothing of the environment but what a process needs. */
 export function start(args: readonly string[], { cwd, env = {} }: RunOptions = {}): ChildProcessWithoutNullStreams {
-  return spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH: process.env["PATH"], ...env } });
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: { PATH: process.env["PATH"], ...env } });
+  // A test that fails must not leave a process behind.
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
 }
 
 export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ended> {
@@ -41,6 +44,18 @@ export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ende
 
 export function run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   return ended(start(args, options));
+}
+
+/** An expected problem: the right code, nothing on stdout, the words that help, and no trace of the code behind them. */
+export function expectPlain(
+  { code, stdout, stderr }: Ended,
+  expected: number,
+  words: readonly (string | RegExp)[],
+): void {
+  const text = stderr.replace(/\n +/g, " ");
+  for (const word of words) expect(typeof word === "string" ? text : stderr).toMatch(word);
+  expect(stderr).not.toMatch(/\n\s+at |unexpected: /);
+  expect({ code, stdout }).toEqual({ code: expected, stdout: "" });
 }
 
 /** A folder that is gone after the test. */

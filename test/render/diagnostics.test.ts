@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import { Sources } from "../../src/model/source.ts";
 import { countLine, diagnosticsJson, renderDiagnostics } from "../../src/render/diagnostics.ts";
-import { textWidth } from "../../src/render/safe-text.ts";
+import { columnsOf } from "../../src/render/width.ts";
 
 const ESCAPE = "\u001b";
 
@@ -72,7 +72,7 @@ describe("a diagnostic as text", () => {
     (start) => {
       const line = Array.from({ length: 4_000 }, (_, index) => String.fromCharCode(97 + (index % 26))).join("");
       const lines = show(line, start, start + 5);
-      for (const shown of lines) expect(textWidth(shown)).toBeLessThanOrEqual(80);
+      for (const shown of lines) expect(columnsOf(shown)).toBeLessThanOrEqual(80);
       const column = lines[4]?.indexOf("^") ?? -1;
       expect(lines[3]?.[column]).toBe(line[start]);
     },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { escapeLines, escapeText } from "../../src/render/escape.ts";
+import { parse } from "yaml";
+import { escapeJson, escapeText, escapeYaml, isPlainlyVisible } from "../../src/render/escape.ts";
 import { renderReportText } from "../../src/render/report.ts";
 import { renderPlanText } from "../../src/render/text.ts";
 import { change, plan, record } from "./plans.ts";
@@ -21,8 +22,18 @@ describe("text from the service or a manifest", () => {
     expect(escapeText("Grüße aus 東京, naïve café")).toBe("Grüße aus 東京, naïve café");
   });
 
-  it("keeps its lines where lines are wanted", () => {
-    expect(escapeLines(`a\r\nb${ESC}`)).toBe("a\nb\\u{1b}");
+  it("cannot hide behind characters without a shape, but keeps what makes an emoji", () => {
+    const shapeless = ["\u00ad", "\u034f", "\u115f", "\u2065", "\u3164", "\ufeff", "\u{e0041}", "\u{e0100}"];
+    for (const character of shapeless) expect(escapeText(character)).toMatch(/^\\u\{[0-9a-f]+\}$/);
+    expect(escapeText("\u2764\ufe0f \u{1f600} e\u0301")).toBe("\u2764\ufe0f \u{1f600} e\u0301");
+  });
+
+  it("has escapes that YAML and JSON read back, with lines that stay lines", () => {
+    const hidden = `a\u0085${ESC}\u202e\u{e0041}`;
+    expect(escapeYaml(`${hidden}\nb`)).toBe("a\\u0085\\u001b\\u202e\\U000e0041\nb");
+    expect(parse(`"${escapeYaml(hidden)}"`)).toBe(hidden);
+    expect(JSON.parse(`"${escapeJson(hidden)}"`)).toBe(hidden);
+    expect([isPlainlyVisible("a\nb"), isPlainlyVisible(hidden)]).toEqual([true, false]);
   });
 
   it("is escaped in every place of a plan", () => {

@@ -61,6 +61,123 @@ describe("a plan as text", () => {
     expect(renderPlanText(plan(changes), { colour: false, width: 1000 })).toContain(`"${DKIM}"`);
   });
 
+  const linesOf = (...changes: Parameters<typeof plan>[0]): string[] =>
+    renderPlanText(plan(changes), PLAIN).split("\n");
+  const domain = (name: string, more: object = {}) => ({ domain: name, type: "master", status: "active", ...more });
+
+  it("deletes a domain in one line, with its note and why", () => {
+    const before = domain("old.example", { soa_email: "a@b.example", owner: "edge", tags: ["x"] });
+    expect(linesOf(change("domain/old.example", "domain", { before, labels: ["prune"], note: "ask Ada" }))).toEqual(
+      expect.arrayContaining([
+        "- domain old.example and all its records (prune: no longer declared)",
+        "    note: ask Ada",
+      ]),
+    );
+    expect(linesOf(change("domain/old.example", "domain", { before })).slice(0, 2)).toEqual([
+      "- domain old.example and all its records",
+      "",
+    ]);
+  });
+
+  it("puts why on a line of its own where the heading is long", () => {
+    const name = `${"a".repeat(50)}.example`;
+    const [heading, why] = linesOf(change(`domain/${name}`, "domain", { before: domain(name), labels: ["prune"] }));
+    expect([heading, why]).toEqual([`- domain ${name} and all its records`, "    (prune: no longer declared)"]);
+  });
+
+  it("shows of a new domain what is not the default, and the owner only where it changes", () => {
+    const after = domain("new.example", { owner: "edge", soa_email: "a@b.example" });
+    const created = linesOf(change("domain/new.example", "domain", { after })).join("\n");
+    expect(created).toMatch(/^\+ domain new\.example\n {4}soa_email {2}"a@b\.example"\n\n/);
+    const disabled = { ...after, type: "slave", status: "disabled" };
+    const special = linesOf(change("domain/new.example", "domain", { after: disabled })).join("\n");
+    expect(special).toMatch(/status +"disabled"\n +type +"slave"/);
+    const adopted = change("domain/new.example", "domain", {
+      before: { ...after, owner: null },
+      after,
+      labels: ["adopt"],
+    });
+    expect(linesOf(adopted)).toContain('    owner  none → "edge"');
+  });
+
+  it("shows the Unicode form of a name in punycode once, unless it could be taken for another", () => {
+    const idn = (name: string) => [
+      change(`domain/${name}`, "domain", { after: domain(name) }),
+      change(`domain/${name}/www/A`, "domain_record", { after: record("www", "A", "192.0.2.1") }),
+    ];
+    const text = linesOf(...idn("xn--bro-hoa.example")).join("\n");
+    expect(text.match(/büro/g)).toHaveLength(1);
+    expect(text).toContain("+ domain xn--bro-hoa.example (büro.example)\n");
+    // A Cyrillic а among Latin letters.
+    expect(linesOf(...idn("xn--pypal-4ve.example"))).toContain("+ domain xn--pypal-4ve.example");
+  });
+
+  it("aligns names, types and values below a heading, also behind marks of other widths", () => {
+    const at = (name: string, type: string, target: string, more = {}) =>
+      change(`domain/a.example/${name}/${type}`, "domain_record", { after: record(name, type, target), ...more });
+    const blocked = { blocked: { type: "depends" as const, on: [] } };
+    const lines = linesOf(
+      at("a", "A", "192.0.2.1"),
+      at("longer", "CNAME", "x.example", blocked),
+      at("z", "A", "192.0.2.2"),
+    );
+    expect(lines.filter((line) => /^ {2}(\+|! \+) /.test(line))).toEqual([
+      "  + a        A     192.0.2.1",
+      "  ! + longer CNAME x.example (blocked)",
+      "  + z        A     192.0.2.2",
+    ]);
+  });
+
+  it("keeps a long name from pushing the others to the right, and breaks a long rename in two", () => {
+    const [from, to] = ["f".repeat(60), "t".repeat(60)];
+    const rename = change(`domain/a.example/${to}/A`, "domain_record", {
+      before: record(from, "A", "192.0.2.1"),
+      after: record(to, "A", "192.0.2.1"),
+      previousAddress: `domain/a.example/${from}/A`,
+      labels: ["rename"],
+    });
+    const lines = linesOf(
+      rename,
+      change("domain/a.example/w/A", "domain_record", { after: record("w", "A", "192.0.2.2") }),
+    );
+    expect(lines.slice(1, 5)).toEqual([
+      `  ~ ${from} → (rename)`,
+      `      ${to} A`,
+      "      192.0.2.1",
+      "  + w A 192.0.2.2",
+    ]);
+  });
+
+  it.each([300, 3_000])("stays within 80 columns with names and values of %i characters in one change", (length) => {
+    const long = "v=x ".repeat(length / 4);
+    const lines = linesOf(
+      change("domain/a.example/n/TXT", "domain_record", {
+        before: record("name-of-a-record", "TXT", `a${long}`, 300),
+        after: record("name-of-a-record", "TXT", `b${long}`, 3600),
+        labels: ["rename"],
+        blocked: { type: "depends", on: [] },
+      }),
+      change("domain/a.example/m/TXT", "domain_record", { after: record("m".repeat(60), "TXT", long, 300) }),
+    );
+    expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
+  });
+
+  it("says in a line each what consent was given to", () => {
+    const given = { consent: "given", count: null, of: null } as const;
+    const guards = [
+      { ...given, rule: "delete", address: "domain/a.example" },
+      { ...given, rule: "replace", address: "vpc/prod" },
+      { ...given, rule: "bulk", address: "domain/b.example", count: 40, of: 100 },
+      { ...given, rule: "ns", address: "domain/c.example" },
+    ] as const;
+    expect(renderPlanText(plan([], { guards }), PLAIN)).toContain(`Consent is given to:
+  delete domain/a.example, which is no longer declared
+  delete vpc/prod and make it anew, with all that is in it
+  remove 40 of the 100 records of domain/b.example
+  change the NS records at the apex of domain/c.example
+`);
+  });
+
   it("renders 12,000 records in linear time and leaves none out", () => {
     const timeOf = (count: number): number => {
       const changes = Array.from({ length: count }, (_, index) =>

@@ -1,11 +1,13 @@
 /** Images, desired beside live, as pairs that plain comparison can diff. */
 
 import type { WireImage } from "../../api/wire/index.ts";
-import { imageAddress } from "../../model/address.ts";
+import { type Address, imageAddress } from "../../model/address.ts";
 import type { Block, ChangeLabel } from "../../model/change.ts";
 import type { Values } from "../../model/resource.ts";
 import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
+import { rootAddresses } from "../twins.ts";
+import { identifyImage } from "./live.ts";
 import type { ImageSpec } from "./spec.ts";
 
 type ImageMatch = Match<ImageSpec, WireImage>;
@@ -14,13 +16,17 @@ type ImageMatch = Match<ImageSpec, WireImage>;
 export const UPLOAD_IDLE_MILLISECONDS = 60_000;
 
 export function pairImages(matches: readonly ImageMatch[], context: PairContext): Paired {
-  return { pairs: matches.map((match) => imagePair(match, context)), leftAlone: [], warnings: [] };
+  const addresses = rootAddresses(matches, identifyImage);
+  return {
+    pairs: [...addresses].map(([match, address]) => imagePair(match, address, context)),
+    leftAlone: [],
+    warnings: [],
+  };
 }
 
-function imagePair(match: ImageMatch, context: PairContext): Pair {
+function imagePair(match: ImageMatch, address: Address, context: PairContext): Pair {
   const live = match.live === null ? null : liveValues(match.live);
-  const address = match.declared === null ? imageAddress(match.live.label) : match.declared.address;
-  const liveAddress = match.live === null ? address : imageAddress(match.live.label);
+  const liveAddress = match.declared === null || match.live === null ? address : imageAddress(match.live.label);
   const unfinished = match.intent === "manage" && match.live.status === "pending_upload";
   const block = unfinished ? uploadBlock(match.live, context) : null;
   const renew = unfinished && block === null;

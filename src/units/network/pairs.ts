@@ -9,15 +9,16 @@ import type { LeftAlone } from "../../model/plan.ts";
 import type { Values } from "../../model/resource.ts";
 import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
-import { attachedInterfaces, type LiveNetwork } from "./live.ts";
+import { rootAddresses } from "../twins.ts";
+import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import { matchSubnets, type SubnetMatch } from "./match.ts";
 import type { NetworkSpec, SubnetSpec } from "./spec.ts";
 
 export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[], context: PairContext): Paired {
   const pairs: Pair[] = [];
   let unmanaged = 0;
-  for (const match of matches) {
-    pairs.push(vpcPair(match, context), ...subnetPairs(match));
+  for (const [match, root] of rootAddresses(matches, identifyNetwork)) {
+    pairs.push(vpcPair(match, root, context), ...subnetPairs(match, root));
     if (match.intent === "manage" && subnetsAreLeftAlone(match.declared, match.live)) {
       unmanaged += match.live.vpc.subnets.length;
     }
@@ -26,9 +27,9 @@ export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[]
   return { pairs, leftAlone, warnings: [] };
 }
 
-function vpcPair(match: Match<NetworkSpec, LiveNetwork>, context: PairContext): Pair {
+function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context: PairContext): Pair {
   const live = match.live === null ? null : vpcValues(match.live);
-  const root = match.declared === null ? vpcAddress(match.live.vpc.label) : match.declared.address;
+  const liveAddress = match.declared === null || match.live === null ? root : vpcAddress(match.live.vpc.label);
   const held =
     match.live === null
       ? []
@@ -38,8 +39,7 @@ function vpcPair(match: Match<NetworkSpec, LiveNetwork>, context: PairContext): 
     kind: "vpc",
     root,
     address: root,
-    previousAddress:
-      match.live !== null && vpcAddress(match.live.vpc.label) !== root ? vpcAddress(match.live.vpc.label) : null,
+    previousAddress: liveAddress === root ? null : liveAddress,
     parent: null,
     id: match.live?.vpc.id ?? null,
     desired: desiredVpc(match, live, context),
@@ -91,25 +91,21 @@ function labelsOf(match: Match<NetworkSpec, LiveNetwork>, live: Values | null, c
   return labels;
 }
 
-function subnetPairs(match: Match<NetworkSpec, LiveNetwork>): Pair[] {
+function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pair[] {
   switch (match.intent) {
     case "release":
       return [];
-    case "delete": {
-      const root = vpcAddress(match.live.vpc.label);
+    case "delete":
       return byLabel(match.live.vpc.subnets).map((live) => subnetPair(root, match.live, { desired: null, live }, null));
-    }
     case "create": {
       const { declared } = match;
-      return (declared.spec.subnets ?? []).map((desired) =>
-        subnetPair(declared.address, null, { desired, live: null }, declared),
-      );
+      return (declared.spec.subnets ?? []).map((desired) => subnetPair(root, null, { desired, live: null }, declared));
     }
     case "manage": {
       const { declared, live } = match;
       if (subnetsAreLeftAlone(declared, live)) return [];
       return matchSubnets(declared.spec.subnets ?? [], live.vpc.subnets).map((found) =>
-        subnetPair(declared.address, live, found, declared),
+        subnetPair(root, live, found, declared),
       );
     }
   }

@@ -1,0 +1,100 @@
+/** What an object of a list must hold before anything is planned with it (API.md, Resources and their fields). */
+
+import type { ListAnswer } from "../model/exchange.ts";
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import type { ClientApi } from "./connection.ts";
+
+/** @returns which field is missing or of another type, as `subnets[0].ipv4`; null if all is well */
+type Check = (value: Json | undefined) => string | null;
+
+const number: Check = (value) => (typeof value === "number" ? null : "");
+const text: Check = (value) => (typeof value === "string" ? null : "");
+const nullableText: Check = (value) => (value === null ? null : text(value));
+const flag: Check = (value) => (typeof value === "boolean" ? null : "");
+
+function listOf(check: Check): Check {
+  return (value) => {
+    if (!Array.isArray(value)) return "";
+    for (const [index, item] of value.entries()) {
+      const problem = check(item as Json);
+      if (problem !== null) return `[${index}]${problem}`;
+    }
+    return null;
+  };
+}
+
+function objectOf(fields: Readonly<Record<string, Check>>): Check {
+  return (value) => {
+    if (value === undefined || !isJsonObject(value)) return "";
+    for (const [name, check] of Object.entries(fields)) {
+      const problem = check(value[name]);
+      if (problem !== null) return `.${name}${problem}`;
+    }
+    return null;
+  };
+}
+
+const subnet = objectOf({
+  id: number,
+  label: text,
+  ipv4: text,
+  nodes: listOf(objectOf({ id: number, interfaces: listOf(objectOf({ id: number, active: flag })) })),
+});
+
+/** Path of a list, `*` for an id → its objects. Only what plans are made of: the service may say more, or less. */
+const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
+  {
+    path: "vpcs",
+    check: objectOf({ id: number, label: text, description: nullableText, region: text, subnets: listOf(subnet) }),
+  },
+  {
+    path: "domains",
+    check: objectOf({
+      id: number,
+      domain: text,
+      type: text,
+      status: text,
+      tags: listOf(text),
+      master_ips: listOf(text),
+      axfr_ips: listOf(text),
+    }),
+  },
+  { path: "domains/*/records", check: objectOf({ id: number, type: text, name: text, target: text, ttl_sec: number }) },
+  { path: "images", check: objectOf({ id: text, label: text, status: text, type: text, is_public: flag }) },
+];
+
+/** @returns a clause about the first field that is not as it should be; null if there is none */
+function itemProblem(path: readonly string[], items: readonly JsonObject[]): string | null {
+  const key = path.map((segment) => (/^\d+$/.test(segment) ? "*" : segment)).join("/");
+  const check = SHAPES.find((shape) => shape.path === key)?.check;
+  if (check === undefined) return null;
+  for (const item of items) {
+    const problem = check(item);
+    if (problem !== null) return `\`${problem.slice(1)}\` is missing or of another type`;
+  }
+  return null;
+}
+
+/** The same client, whose lists fail as `malformed` if an object in them is not as it should be. */
+export function checkingShapes(api: ClientApi): ClientApi {
+  return {
+    get requestCount() {
+      return api.requestCount;
+    },
+    send: (request, signal) => api.send(request, signal),
+    upload: (request, signal) => api.upload(request, signal),
+    limits: () => api.limits(),
+    close: () => api.close(),
+    list: async (request, signal) => {
+      const answer = await api.list(request, signal);
+      const problem = answer.ok ? itemProblem(request.path, answer.items) : null;
+      return problem === null ? answer : malformed(request.path, problem);
+    },
+  };
+}
+
+function malformed(path: readonly string[], problem: string): ListAnswer {
+  const message = `an answer came that is not the list expected at /${path.join("/")}: ${problem}`;
+  const failure = { effect: "none", status: 200, errors: [], message, maintenance: false, attempts: 1 } as const;
+  return { ok: false, failure: { type: "malformed", ...failure } };
+}

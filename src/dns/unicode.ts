@@ -1,0 +1,63 @@
+/** The Unicode form of a name in punycode, for readers: only where it cannot be taken for another name. */
+
+import { domainToUnicode } from "node:url";
+import { toAscii } from "./name.ts";
+
+/** What a label may be written in: one script, or those that are always written together (UTS 39, 5.2). */
+const SCRIPTS: readonly RegExp[] = [
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Common}\p{Script=Inherited}]+$/u,
+  /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Common}\p{Script=Inherited}]+$/u,
+  ...[
+    "Latin",
+    "Greek",
+    "Cyrillic",
+    "Armenian",
+    "Georgian",
+    "Devanagari",
+    "Bengali",
+    "Gurmukhi",
+    "Gujarati",
+    "Tamil",
+    "Telugu",
+    "Kannada",
+    "Malayalam",
+    "Sinhala",
+    "Thai",
+    "Lao",
+    "Khmer",
+    "Myanmar",
+    "Ethiopic",
+  ].map((script) => new RegExp(`^[\\p{Script=${script}}\\p{Script=Common}\\p{Script=Inherited}]+$`, "u")),
+];
+
+/** The ranges that Unicode keeps for scripts written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/** Letters, marks, digits, hyphens: what IDNA2008 has (RFC 5892), so no symbols and no emoji. */
+const WRITTEN = /^[\p{L}\p{M}\p{Nd}-]+$/u;
+
+/** Letters of Cyrillic, Greek and Latin's own alphabets that look like one of a to z; a label of nothing else is a disguise. */
+const LOOKALIKES = /^[асԁеһіјӏорԛѕԝхуъьҽпгѵѡαικνορτυωγεηıɡɑ0-9a-z-]+$/u;
+
+/**
+ * `xn--bro-hoa.example` → `büro.example`; or null: it is not in punycode, does not come back to the same name, mixes scripts
+ * in a label, runs from right to left, or can be mistaken for a name in plain ASCII.
+ * @param name lower-case ASCII without a final dot
+ */
+export function unicodeName(name: string): string | null {
+  if (!/(^|\.)xn--/.test(name)) return null;
+  const labels: string[] = [];
+  for (const label of name.split(".")) {
+    const unicode = label.startsWith("xn--") ? unicodeLabel(label) : label;
+    if (unicode === null) return null;
+    labels.push(unicode);
+  }
+  return labels.join(".");
+}
+
+function unicodeLabel(label: string): string | null {
+  const unicode = domainToUnicode(label);
+  if (unicode === "" || unicode === label || toAscii(unicode) !== label) return null;
+  if (!WRITTEN.test(unicode) || RIGHT_TO_LEFT.test(unicode) || LOOKALIKES.test(unicode)) return null;
+  return SCRIPTS.some((script) => script.test(unicode)) ? unicode : null;
+}

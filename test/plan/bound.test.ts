@@ -1,0 +1,183 @@
+/** The reviewed plan as an upper bound: what was shown may still be done, in whatever steps are left; nothing else may. */
+
+import { describe, expect, test } from "vitest";
+import type { Change } from "../../src/model/change.ts";
+import { outsideBound } from "../../src/plan/bound.ts";
+import { a, change, record } from "./changes.ts";
+
+function outside(now: Change[], reviewed: Change[]): string[] {
+  return outsideBound(now, reviewed).map(({ key }) => key);
+}
+
+const vpc = { label: "v", region: "us-east", description: "words", owner: null };
+
+test("a plan is within itself, and outside the empty one; no-ops and blocked changes are within anything", () => {
+  const changes = [
+    record("www", "create", { after: a("www", "192.0.2.1") }),
+    record("old", "delete", { before: a("old", "192.0.2.1") }),
+    change({ address: "vpc/v", action: "update", before: vpc, after: { ...vpc, description: "others" } }),
+    change({ address: "vpc/w", action: "replace", before: vpc, after: { ...vpc, region: "us-west" } }),
+    change({ address: "image/i", action: "delete", before: { label: "i" } }),
+    change({ address: "domain/b.example", action: "create", after: { domain: "b.example", status: "active" } }),
+  ];
+  expect(outside(changes, changes)).toEqual([]);
+  expect(outside(changes, [])).toEqual(changes.map(({ key }) => key));
+  const idle: Change[] = changes.map((one) => ({ ...one, action: "no-op" }));
+  expect(outside(idle, [])).toEqual([]);
+  const blocked = changes.map((one) => ({ ...one, blocked: { type: "depends", on: [] } as const }));
+  expect(outside(blocked, [])).toEqual([]);
+});
+
+test("a no-op that was shown allows nothing", () => {
+  const shown = [
+    change({ address: "vpc/v", action: "no-op", before: vpc, after: vpc }),
+    record("www", "no-op", { before: a("www", "192.0.2.1"), after: a("www", "192.0.2.1") }),
+  ];
+  expect(outside([change({ address: "vpc/v", action: "delete", before: vpc })], shown)).toEqual(["vpc/v"]);
+  expect(outside([record("www", "delete", { before: a("www", "192.0.2.1") })], shown)).toEqual([
+    "domain/a.example/www/A",
+  ]);
+  expect(outside([record("www", "create", { after: a("www", "192.0.2.1") })], shown)).toEqual([
+    "domain/a.example/www/A",
+  ]);
+});
+
+describe("records, by what comes to a zone and what leaves it", () => {
+  const comes = record("www", "create", { after: a("www", "192.0.2.1") });
+  const leaves = record("old", "delete", { before: a("old", "192.0.2.1") });
+
+  test("a create that would now overwrite a record nobody saw is outside", () => {
+    const now = [record("www", "update", { before: a("www", "192.0.2.66"), after: a("www", "192.0.2.1") })];
+    expect(outside(now, [comes])).toHaveLength(1);
+  });
+
+  test("an update that would now overwrite something else than was shown is outside", () => {
+    const shown = [record("www", "update", { before: a("www", "192.0.2.9"), after: a("www", "192.0.2.1") })];
+    const now = [record("www", "update", { before: a("www", "192.0.2.9", 300), after: a("www", "192.0.2.1") })];
+    expect(outside(now, shown)).toHaveLength(1);
+  });
+
+  test("half of an update that somebody else has done is within: only the create, or only the delete, is left", () => {
+    const shown = [record("www", "update", { before: a("www", "192.0.2.9"), after: a("www", "192.0.2.1") })];
+    expect(outside([comes], shown)).toEqual([]);
+    expect(outside([record("www", "delete", { before: a("www", "192.0.2.9") })], shown)).toEqual([]);
+  });
+
+  test("a delete and a create that have become one rename are within; one of the two alone is not enough", () => {
+    const now = [record("www", "update", { before: a("old", "192.0.2.1"), after: a("www", "192.0.2.1") })];
+    expect(outside(now, [comes, leaves])).toEqual([]);
+    expect(outside(now, [comes])).toHaveLength(1);
+    expect(outside(now, [leaves])).toHaveLength(1);
+  });
+
+  test("another value, TTL, name, type or zone is outside", () => {
+    for (const after of [
+      a("www", "192.0.2.2"),
+      a("www", "192.0.2.1", 300),
+      a("ww", "192.0.2.1"),
+      { ...a("www", "192.0.2.1"), type: "TXT" },
+    ]) {
+      expect(outside([record("www", "create", { after })], [comes])).toHaveLength(1);
+    }
+    expect(
+      outside([record("www", "create", { after: a("www", "192.0.2.1"), zone: "b.example" })], [comes]),
+    ).toHaveLength(1);
+  });
+
+  test("what was to come may not leave, and what was to leave may not come", () => {
+    expect(outside([record("www", "delete", { before: a("www", "192.0.2.1") })], [comes])).toHaveLength(1);
+    expect(outside([record("old", "create", { after: a("old", "192.0.2.1") })], [leaves])).toHaveLength(1);
+  });
+
+  test("the order of fields in the file does not matter", () => {
+    const shown = { ...comes, after: { ttl_sec: 0, target: "192.0.2.1", type: "A", name: "www" } };
+    expect(outside([comes], [shown])).toEqual([]);
+  });
+});
+
+describe("VPCs, domains and images, which stay themselves while their fields change", () => {
+  const created = change({
+    address: "domain/a.example",
+    action: "create",
+    after: { domain: "a.example", status: "active", description: "x" },
+  });
+  const west = { ...vpc, region: "us-west" };
+  const replaced = change({ address: "vpc/v", action: "replace", before: vpc, after: west });
+
+  test("a zone that was created and not yet activated may be activated, and nothing else be done to it", () => {
+    const before = { domain: "a.example", status: "disabled", description: "x" };
+    const finish = change({
+      address: "domain/a.example",
+      action: "update",
+      before,
+      after: { ...before, status: "active" },
+    });
+    expect(outside([finish], [created])).toEqual([]);
+    const more = change({
+      address: "domain/a.example",
+      action: "update",
+      before,
+      after: { ...before, status: "active", description: "y" },
+    });
+    expect(outside([more], [created])).toHaveLength(1);
+  });
+
+  test("of a replace, the create may be left; a delete is covered, an update of its fields is, another region is not", () => {
+    expect(outside([change({ address: "vpc/v", action: "create", after: west })], [replaced])).toEqual([]);
+    expect(
+      outside([change({ address: "vpc/v", action: "create", after: { ...west, region: "eu" } })], [replaced]),
+    ).toHaveLength(1);
+    expect(
+      outside(
+        [change({ address: "vpc/v", action: "replace", before: vpc, after: { ...west, region: "eu" } })],
+        [replaced],
+      ),
+    ).toHaveLength(1);
+  });
+
+  test("neither a create nor an update covers a replace or a delete", () => {
+    const shown = [
+      change({ address: "vpc/v", action: "create", after: west }),
+      change({ address: "vpc/v", action: "update", before: { ...west, description: "y" }, after: west }),
+    ];
+    expect(outside([replaced], shown)).toHaveLength(1);
+    expect(outside([change({ address: "vpc/v", action: "delete", before: vpc })], shown)).toHaveLength(1);
+  });
+
+  test("an upload that was begun and left may be made again by a plan that showed the create", () => {
+    const after = { label: "i", description: "", owner: "me", upload: { file: "f", region: "r" }, cloud_init: false };
+    const before = { label: "i", description: "", owner: "me" };
+    const shown = [change({ address: "image/i", action: "create", after })];
+    const again = change({ address: "image/i", action: "replace", labels: ["unfinished"], before, after });
+    expect(outside([again], shown)).toEqual([]);
+    expect(outside([{ ...again, labels: [] }], shown)).toHaveLength(1);
+    expect(outside([{ ...again, after: { ...after, upload: { file: "g", region: "r" } } }], shown)).toHaveLength(1);
+  });
+
+  test("an update covers its fields, not others, and not another end", () => {
+    const shown = [
+      change({ address: "vpc/v", action: "update", before: vpc, after: { ...vpc, description: "new", owner: "me" } }),
+    ];
+    const update = (after: object) =>
+      change({ address: "vpc/v", action: "update", before: vpc, after: { ...vpc, ...after } });
+    expect(outside([update({ description: "new" })], shown)).toEqual([]);
+    expect(outside([update({ description: "newer" })], shown)).toHaveLength(1);
+    expect(outside([update({ label: "w" })], shown)).toHaveLength(1);
+  });
+
+  test("a field that had the value already in the reviewed plan was not shown to change", () => {
+    const shown = [change({ address: "vpc/v", action: "update", before: vpc, after: { ...vpc, owner: "me" } })];
+    const drifted = change({
+      address: "vpc/v",
+      action: "update",
+      before: { ...vpc, description: "by hand" },
+      after: vpc,
+    });
+    expect(outside([drifted], shown)).toHaveLength(1);
+  });
+
+  test("another kind at the same address covers nothing", () => {
+    const shown = [{ ...change({ address: "vpc/v", action: "delete", before: vpc }), kind: "image" as const }];
+    expect(outside([change({ address: "vpc/v", action: "delete", before: vpc })], shown)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,115 @@
+/** Targets and excludes: what a narrowed run is about, and what then stays as it is. */
+
+import { expect, test } from "vitest";
+import type { Change } from "../../src/model/change.ts";
+import { isNarrowed, mayConcern, selectChanges } from "../../src/plan/select.ts";
+import { a, change, record } from "./changes.ts";
+
+function selected(changes: Change[], targets: string[], excludes: string[] = []): string[] {
+  return selectChanges(changes, { targets, excludes })
+    .filter(({ action }) => action !== "no-op")
+    .map(({ action, address }) => `${action} ${address}`);
+}
+
+const update = change({
+  address: "domain/a.example",
+  action: "update",
+  before: { description: "x" },
+  after: { description: "y" },
+});
+const www = record("www", "create", { after: a("www", "192.0.2.1") });
+const old = record("old", "delete", { before: a("old", "192.0.2.1") });
+const zone = [update, old, www];
+
+test("without targets and excludes everything is selected, and a run is not narrow", () => {
+  expect(isNarrowed({ targets: [], excludes: [] })).toBe(false);
+  expect(selectChanges(zone, { targets: [], excludes: [] })).toEqual(zone);
+});
+
+test.each([
+  [
+    ["domain/a.example"],
+    [],
+    ["update domain/a.example", "delete domain/a.example/old/A", "create domain/a.example/www/A"],
+  ],
+  [["domain/a.example/www/A"], [], ["create domain/a.example/www/A"]],
+  [["domain/a.example/www"], [], ["create domain/a.example/www/A"]],
+  [["*/A"], [], ["delete domain/a.example/old/A", "create domain/a.example/www/A"]],
+  [["domain/a.exampl"], [], []],
+  [["domain/a.example"], ["*/old/*"], ["update domain/a.example", "create domain/a.example/www/A"]],
+  [[], ["domain/a.example"], []],
+  [[], ["domain/a.example/old"], ["update domain/a.example", "create domain/a.example/www/A"]],
+  [[], ["vpc/*"], ["update domain/a.example", "delete domain/a.example/old/A", "create domain/a.example/www/A"]],
+] as const)("targets %j without %j", (targets, excludes, expected) => {
+  expect(selected(zone, [...targets], [...excludes])).toEqual(expected);
+});
+
+test("what is not selected is there as it is live, and what is not there is left out", () => {
+  const found = selectChanges([...zone], { targets: ["domain/b.example"], excludes: [] });
+  expect(found.map(({ address, action, after }) => [address, action, after])).toEqual([
+    ["domain/a.example", "no-op", { description: "x" }],
+    ["domain/a.example/old/A", "no-op", a("old", "192.0.2.1")],
+  ]);
+});
+
+test("an unselected rename keeps its old address, and loses what was said of the change", () => {
+  const renamed: Change = {
+    ...change({
+      address: "vpc/new",
+      action: "update",
+      labels: ["rename"],
+      before: { label: "old" },
+      after: { label: "new" },
+    }),
+    previousAddress: "vpc/old",
+    blocked: { type: "depends", on: ["x"] },
+  };
+  expect(selectChanges([renamed], { targets: ["image/*"], excludes: [] })).toEqual([
+    {
+      ...renamed,
+      address: "vpc/old",
+      previousAddress: null,
+      action: "no-op",
+      after: { label: "old" },
+      labels: [],
+      blocked: null,
+    },
+  ]);
+  expect(selected([renamed], [], ["vpc/old"])).toEqual([]);
+  expect(selected([renamed], [], ["vpc/new"])).toEqual([]);
+  expect(selected([renamed], [], ["vpc/other"])).toEqual(["update vpc/new"]);
+});
+
+test("a parent that is made anew goes with all of its children or not at all, and they only with it", () => {
+  const values = { label: "x" };
+  const vpc = change({ address: "vpc/v", action: "replace", before: values, after: values });
+  const subnets = ["a", "b"].map((label) =>
+    change({ address: `vpc/v/subnet/${label}`, action: "replace", before: values, after: values }),
+  );
+  const all = [vpc, ...subnets];
+  expect(selected(all, ["vpc/v"])).toHaveLength(3);
+  expect(selected(all, ["vpc/v/subnet/a"])).toEqual([]);
+  expect(selected(all, ["vpc/v/subnet/*"])).toEqual([]);
+  expect(selected(all, [], ["vpc/v/subnet/a"])).toEqual([]);
+  expect(selected(all, [], ["vpc/w"])).toHaveLength(3);
+});
+
+test("a domain that goes is kept by an exclude that one of its unread records may fit, not by any other", () => {
+  const gone = change({ address: "domain/a.example", action: "delete", before: { domain: "a.example" } });
+  for (const glob of ["domain/a.example/www/A", "*/TXT", "domain/a*/x*", "domain/a.example/*"]) {
+    expect(selected([gone], [], [glob]), glob).toEqual([]);
+  }
+  for (const glob of ["domain/b.example/www/A", "*.test", "vpc/*", "domain/a.example.net/*"]) {
+    expect(selected([gone], [], [glob]), glob).toEqual(["delete domain/a.example"]);
+  }
+});
+
+test("what surely cannot be selected need not be read, and nothing else is left unread", () => {
+  const may = (targets: string[], excludes: string[]) => mayConcern("domain/a.example", { targets, excludes });
+  expect(may(["domain/a.example/www/A"], [])).toBe(true);
+  expect(may(["*/TXT"], [])).toBe(true);
+  expect(may(["domain/b.example", "vpc/*"], [])).toBe(false);
+  expect(may([], ["domain/a.example"])).toBe(false);
+  expect(may([], ["domain/a.example/www/A"])).toBe(true);
+  expect(may(["domain/*"], ["domain/a*"])).toBe(false);
+});

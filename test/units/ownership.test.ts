@@ -1,0 +1,77 @@
+/** Ownership tags: put on, taken off, told apart from what users write. */
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  joinDescription,
+  ownerOfTags,
+  splitDescription,
+  withOwnerTag,
+  withoutOwnerTag,
+} from "../../src/units/ownership.ts";
+
+const owners = fc.stringMatching(/^[a-z0-9-]{1,32}$/);
+
+describe("in a domain's tags", () => {
+  test.each([
+    [[], null],
+    [["x", "owner:me"], null],
+    [["tenon:me"], "me"],
+    [["x", "Tenon:ME", "y"], "me"],
+    [["tenon:you", "tenon:me"], "me,you"],
+    [["tenon:me", "TENON:me"], "me"],
+    [["xtenon:me"], null],
+  ] as const)("%j is owned by %j", (tags, owner) => {
+    expect(ownerOfTags(tags)).toBe(owner);
+  });
+
+  test("what is put on can be told and taken off again, and nobody else's tags change", () => {
+    const tags = fc.array(fc.string().filter((tag) => !tag.toLowerCase().startsWith("tenon:")));
+    fc.assert(
+      fc.property(tags, owners, (users, owner) => {
+        const tagged = withOwnerTag(users, owner);
+        expect(ownerOfTags(tagged)).toBe(owner);
+        expect(withoutOwnerTag(tagged)).toEqual(users);
+        expect(withOwnerTag(users, null)).toEqual(users);
+      }),
+    );
+  });
+});
+
+describe("at the end of a description", () => {
+  test.each([
+    [null, "", null],
+    ["", "", null],
+    ["words", "words", null],
+    ["[tenon:me]", "", "me"],
+    ["words [tenon:me]", "words", "me"],
+    ["words  [tenon:me]", "words ", "me"],
+    ["words[tenon:me]", "words[tenon:me]", null],
+    ["words [tenon:me] more", "words [tenon:me] more", null],
+    ["words [tenon:me] ", "words [tenon:me] ", null],
+    ["[tenon:you] [tenon:me]", "[tenon:you]", "me"],
+    ["words [tenon:ME]", "words [tenon:ME]", null],
+    ["words [tenon:]", "words [tenon:]", null],
+    [`[tenon:${"a".repeat(33)}]`, `[tenon:${"a".repeat(33)}]`, null],
+    ["two\nlines [tenon:me]", "two\nlines", "me"],
+  ] as const)("%j is %j of %j", (description, text, owner) => {
+    expect(splitDescription(description)).toEqual({ text, owner });
+  });
+
+  test("joined and split again it is the same text and owner", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.option(owners), (text, owner) => {
+        fc.pre(splitDescription(text).owner === null);
+        expect(splitDescription(joinDescription(text, owner))).toEqual({ text, owner });
+      }),
+    );
+  });
+
+  test("a hostile description is split in linear time", () => {
+    const hostile = `${" [tenon:a".repeat(20_000)}`;
+    expect(splitDescription(hostile)).toEqual({ text: hostile, owner: null });
+    const start = performance.now();
+    for (let round = 0; round < 20; round += 1) splitDescription(hostile);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
+});

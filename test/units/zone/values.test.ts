@@ -1,0 +1,164 @@
+/** Records in one form: what the service shows, and what is sent to it. */
+
+import { describe, expect, test } from "vitest";
+import type { RecordType, WireRecord } from "../../../src/api/wire/index.ts";
+import {
+  contentKey,
+  liveRecord,
+  pointerTarget,
+  type RecordValues,
+  recordBody,
+} from "../../../src/units/zone/values.ts";
+
+const ZONE = "example.com";
+
+function wire(type: RecordType, fields: Partial<WireRecord>): WireRecord {
+  const empty = {
+    id: 1,
+    name: "",
+    target: "",
+    ttl_sec: 0,
+    priority: 0,
+    weight: 0,
+    port: 0,
+    protocol: null,
+    service: null,
+    tag: null,
+  };
+  return { ...empty, created: "2026-01-01T00:00:00", updated: "2026-01-01T00:00:00", type, ...fields };
+}
+
+function live(type: RecordType, fields: Partial<WireRecord>): RecordValues {
+  return liveRecord(wire(type, fields), ZONE);
+}
+
+describe("the name", () => {
+  test.each([
+    ["www", "www"],
+    ["WWW", "www"],
+    ["www.example.com", "www"],
+    ["www.Example.COM.", "www"],
+    ["", ""],
+    ["@", ""],
+    ["example.com", ""],
+    ["*", "*"],
+    ["*.dev", "*.dev"],
+    ["xn--strae-oqa", "xn--strae-oqa"],
+    ["straße", "xn--strae-oqa"],
+    ["notexample.com", "notexample.com"],
+    ["10", "10"],
+  ])("%j is %j", (name, expected) => {
+    expect(live("A", { name, target: "192.0.2.1" }).name).toBe(expected);
+  });
+});
+
+describe("the target", () => {
+  test.each([
+    ["CNAME", "Mx.Example.NET.", "mx.example.net"],
+    ["MX", "", ""],
+    ["MX", ".", ""],
+    ["NS", "ns1.example.net", "ns1.example.net"],
+    ["PTR", "BÜCHER.example", "xn--bcher-kva.example"],
+    ["AAAA", "2001:0DB8:0:0:0:0:0:1", "2001:db8::1"],
+    ["AAAA", "::ffff:192.0.2.1", "::ffff:c000:201"],
+    ["AAAA", "no address", "no address"],
+    ["A", "192.0.2.1", "192.0.2.1"],
+    ["TXT", "Case And dot.", "Case And dot."],
+    ["TXT", ' "quoted" \\ ', ' "quoted" \\ '],
+    ["TXT", "", ""],
+    ["CAA", "LetsEncrypt.org; x=Y", "LetsEncrypt.org; x=Y"],
+  ] as const)("of %s %j is %j", (type, target, expected) => {
+    expect(live(type, { target, tag: "issue" }).target).toBe(expected);
+  });
+});
+
+describe("values that a type does not use", () => {
+  const echoed = {
+    name: "x",
+    target: "t",
+    priority: 1,
+    weight: 55,
+    port: 2,
+    protocol: "udp",
+    service: "s",
+    tag: "issue",
+  };
+
+  test.each([
+    ["A", []],
+    ["TXT", []],
+    ["CNAME", []],
+    ["NS", []],
+    ["PTR", []],
+    ["MX", ["priority"]],
+    ["CAA", ["tag"]],
+    ["SRV", ["port", "priority", "weight"]],
+  ] as const)("%s keeps only %j", (type, extra) => {
+    expect(Object.keys(live(type, echoed)).sort()).toEqual(["name", "target", "ttl_sec", "type", ...extra].sort());
+  });
+
+  test("make no difference in content", () => {
+    expect(contentKey(live("A", echoed))).toBe(contentKey(live("A", { name: "x", target: "t" })));
+    expect(contentKey(live("MX", { ...echoed, target: "a.b" }))).not.toBe(
+      contentKey(live("MX", { name: "x", target: "a.b" })),
+    );
+  });
+});
+
+describe("a service record", () => {
+  const srv = { service: "sip", protocol: "tcp", target: "sip.example.com", port: 5060 };
+
+  test("has service and protocol in its name, wherever the service shows them", () => {
+    expect(live("SRV", { ...srv, name: "_sip._tcp" }).name).toBe("_sip._tcp");
+    expect(live("SRV", { ...srv, name: "" }).name).toBe("_sip._tcp");
+    expect(live("SRV", { ...srv, service: "_sip", protocol: "_tcp", name: "ignored" }).name).toBe("_sip._tcp");
+    expect(live("SRV", { ...srv, protocol: "tcp.sub", name: "_sip._tcp.sub" }).name).toBe("_sip._tcp.sub");
+    expect(live("SRV", { ...srv, name: "_sip._tcp.example.com" }).name).toBe("_sip._tcp");
+  });
+
+  test("is sent with both bare, the parent in the protocol, and its target with a final dot", () => {
+    const values = live("SRV", { ...srv, name: "_sip._tcp.sub.eu" });
+    expect(recordBody(values, ["name", "target", "port"])).toEqual({
+      service: "sip",
+      protocol: "tcp.sub.eu",
+      target: "sip.example.com.",
+      port: 5060,
+    });
+  });
+});
+
+test("a body names hosts with a final dot, the root as a dot, and leaves texts and addresses as they are", () => {
+  const body = (type: RecordType, target: string) => recordBody(live(type, { target }), ["name", "target"]);
+  expect(body("CNAME", "a.b")).toEqual({ name: "", target: "a.b." });
+  expect(body("MX", "")).toEqual({ name: "", target: "." });
+  expect(body("TXT", "x")).toEqual({ name: "", target: "x" });
+  expect(body("A", "192.0.2.1")).toEqual({ name: "", target: "192.0.2.1" });
+});
+
+test("content is told apart by every field, and by nothing if it is left out", () => {
+  const one = live("MX", { name: "a", target: "x.y", priority: 5, ttl_sec: 300 });
+  const others: RecordValues[] = [
+    { ...one, name: "b" },
+    { ...one, target: "x.z" },
+    { ...one, ttl_sec: 0 },
+    { ...one, priority: 6 },
+    { ...one, type: "NS" },
+  ];
+  for (const other of others) expect(contentKey(other)).not.toBe(contentKey(one));
+  expect(contentKey({ ...one, name: "b" }, ["name"])).toBe(contentKey(one, ["name"]));
+  expect(contentKey({ ...one, ttl_sec: 0 }, ["ttl_sec"])).toBe(contentKey(one, ["ttl_sec"]));
+});
+
+test("no text can pretend to be another field", () => {
+  const texts = ['a","b', "a\\", '"', "", "null", "0"].map((target) => contentKey(live("TXT", { name: "n", target })));
+  expect(new Set(texts).size).toBe(texts.length);
+});
+
+test("aliases, exchangers, name servers and services point; a null one and all others do not", () => {
+  for (const type of ["CNAME", "MX", "NS", "SRV"] as const) {
+    expect(pointerTarget(live(type, { name: "_a._b", target: "X.y." }))).toBe("x.y");
+    expect(pointerTarget(live(type, { name: "_a._b", target: "" }))).toBeNull();
+  }
+  for (const type of ["A", "AAAA", "TXT", "CAA", "PTR"] as const)
+    expect(pointerTarget(live(type, { target: "x.y" }))).toBeNull();
+});
