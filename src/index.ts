@@ -41,7 +41,6 @@ export { Sources } from "./model/source.ts";
 export type { Step } from "./model/step.ts";
 export { renderDiagnostics } from "./render/diagnostics.ts";
 export { escapeText } from "./render/escape.ts";
-export { renderDesired } from "./render/expanded.ts";
 export { renderPlanJson } from "./render/json.ts";
 export type { PlanFileResult } from "./render/read-plan-file.ts";
 export { failureText, renderReportJson, renderReportText } from "./render/report.ts";
@@ -52,6 +51,12 @@ export { renderValidationJson } from "./render/validation.ts";
 export async function loadProject(options: LoadOptions): Promise<LoadResult> {
   const { loadProject: load } = await import("./manifest/load.ts");
   return load(options, units);
+}
+
+/** The desired state as one manifest that comes down to it, newline-terminated. */
+export async function renderDesired(desired: Desired, format: "text" | "json"): Promise<string> {
+  const { renderDesired: render } = await import("./render/expanded.ts");
+  return render(desired, units, format);
 }
 
 /** Opens a client; sends nothing yet. Close it when done. @throws if `checkBaseUrl` refuses the base URL */

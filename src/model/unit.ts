@@ -43,10 +43,18 @@ export interface UnitSpec<Spec = unknown> {
   readonly definitions: Readonly<Record<string, JsonObject>>;
   /** An entry that fits the schema, expanded (variables, defaults, record sets) → declared. Problems go to `context.report`. */
   load(entry: JsonObject, context: LoadContext): Declared<Spec> | null;
+  /** The way back: the fields of an entry that comes down to the same spec, identifying ones apart from the others. */
+  write(spec: Spec): WrittenEntry;
   /** An entry of `removed` → its address and key. */
   removed(key: string): { readonly address: Address; readonly key: string };
   /** Files that the entry names: checked and read by the caller. */
   files?(declared: Declared<Spec>): readonly string[];
+}
+
+/** The parts of a manifest entry that are the unit's own; what every entry may have goes between them. */
+export interface WrittenEntry {
+  readonly head: JsonObject;
+  readonly body: JsonObject;
 }
 
 export interface LoadContext {

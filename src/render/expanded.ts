@@ -4,7 +4,7 @@ import type { Scalar, YAMLMap } from "yaml";
 import type { Desired } from "../model/desired.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { escapeJson, escapeYaml, isPlainlyVisible } from "./escape.ts";
-import { manifestOf } from "./manifest-entry.ts";
+import { manifestOf, type WritableUnit } from "./manifest-entry.ts";
 
 /** Lists whose entries are short enough for a line each. */
 const ONE_LINE_LISTS: ReadonlySet<string> = new Set(["records", "subnets", "ignore", "removed", "allow"]);
@@ -15,8 +15,12 @@ const ONE_LINE_VALUES: ReadonlySet<string> = new Set(["tags", "master_ips", "axf
  * A manifest, newline-terminated, as YAML or JSON. Put in a folder as tenon.yaml it comes down to the same desired state;
  * files that it names (`upload`) are not part of it. What is not plainly visible is escaped.
  */
-export async function renderDesired(desired: Desired, format: "text" | "json"): Promise<string> {
-  const manifest = manifestOf(desired);
+export async function renderDesired(
+  desired: Desired,
+  units: readonly WritableUnit[],
+  format: "text" | "json",
+): Promise<string> {
+  const manifest = manifestOf(desired, units);
   if (format === "json") return `${escapeJson(JSON.stringify(manifest, null, 2))}\n`;
   return toYaml(manifest);
 }

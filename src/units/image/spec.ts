@@ -5,6 +5,7 @@ import type { UnitSpec } from "../../model/unit.ts";
 import { loadImage } from "./load.ts";
 import { IMAGE_DEFINITIONS, IMAGE_SCHEMA } from "./schema.ts";
 import type { ImageSpec } from "./shape.ts";
+import { writeImage } from "./write.ts";
 
 export type { ImageSpec } from "./shape.ts";
 
@@ -14,6 +15,7 @@ export const imageSpec: UnitSpec<ImageSpec> = {
   schema: IMAGE_SCHEMA,
   definitions: IMAGE_DEFINITIONS,
   load: loadImage,
+  write: writeImage,
   removed: (key) => ({ address: imageAddress(key), key }),
   files: (declared) => (declared.spec.source.type === "upload" ? [declared.spec.source.file] : []),
 };

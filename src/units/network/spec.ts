@@ -5,6 +5,7 @@ import type { UnitSpec } from "../../model/unit.ts";
 import { loadNetwork } from "./load.ts";
 import { SUBNET_SCHEMA, VPC_SCHEMA } from "./schema.ts";
 import type { NetworkSpec } from "./shape.ts";
+import { writeNetwork } from "./write.ts";
 
 export type { NetworkSpec, SubnetSpec } from "./shape.ts";
 
@@ -14,5 +15,6 @@ export const networkSpec: UnitSpec<NetworkSpec> = {
   schema: VPC_SCHEMA,
   definitions: { subnet: SUBNET_SCHEMA },
   load: loadNetwork,
+  write: writeNetwork,
   removed: (key) => ({ address: vpcAddress(key), key }),
 };

@@ -6,6 +6,7 @@ import type { UnitSpec } from "../../model/unit.ts";
 import { loadZone } from "./load.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
 import type { ZoneSpec } from "./shape.ts";
+import { writeZone } from "./write.ts";
 
 export type { RecordSpec, ZoneSpec } from "./shape.ts";
 
@@ -15,6 +16,7 @@ export const zoneSpec: UnitSpec<ZoneSpec> = {
   schema: DOMAIN_SCHEMA,
   definitions: ZONE_DEFINITIONS,
   load: loadZone,
+  write: writeZone,
   removed: (text) => {
     const key = (toAscii(text) ?? text.toLowerCase()).replace(/\.$/, "");
     return { address: domainAddress(key), key };

@@ -36,6 +36,11 @@ export function isKnownType(type: string): type is RecordType {
   return Object.hasOwn(TYPES, type);
 }
 
+/** Whether the type's target is a name. */
+export function isNamed(type: RecordType): boolean {
+  return TYPES[type].named;
+}
+
 export function desiredRecord(spec: RecordSpec): RecordValues {
   return withExtra({ type: spec.type, name: spec.name, target: spec.target, ttl_sec: spec.ttl_sec }, spec);
 }
@@ -63,7 +68,7 @@ function liveName(record: WireRecord): string {
 }
 
 function liveTarget(record: WireRecord): string {
-  if (TYPES[record.type].named) return canonicalName(record.target);
+  if (isNamed(record.type)) return canonicalName(record.target);
   if (record.type === "AAAA" && ipaddr.IPv6.isValid(record.target)) {
     return ipaddr.IPv6.parse(record.target).toRFC5952String();
   }
@@ -99,7 +104,7 @@ function nameFields(values: RecordValues): JsonObject {
 
 /** With its final dot a name is taken as it is: an SRV target without any dot would get the zone appended. */
 function wireTarget(values: RecordValues): string {
-  return TYPES[values.type].named ? `${values.target}.` : values.target;
+  return isNamed(values.type) ? `${values.target}.` : values.target;
 }
 
 /** All that a record says, as one text: equal keys, equal records. */

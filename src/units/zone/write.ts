@@ -1,0 +1,30 @@
+/** A zone's spec as the manifest entry that declares it. */
+
+import type { JsonObject } from "../../model/resource.ts";
+import type { WrittenEntry } from "../../model/unit.ts";
+import { noteOf, stated } from "../written.ts";
+import type { RecordSpec, ZoneSpec } from "./shape.ts";
+import { isNamed } from "./values.ts";
+
+export function writeZone({ domain, fields, records, ignore, policy }: ZoneSpec): WrittenEntry {
+  const body: JsonObject = {
+    ...fields,
+    ...(policy === "additive" ? { records_policy: policy } : {}),
+    ...(ignore.length === 0 ? {} : { ignore: ignore.map((pattern) => ({ ...pattern })) }),
+    ...(records === null ? {} : { records: records.map(writeRecord) }),
+  };
+  return { head: { domain }, body };
+}
+
+/** A target that is a name is absolute, so it is written with its final dot. */
+function writeRecord({ type, name, target, ttl_sec, priority, weight, port, tag, note }: RecordSpec): JsonObject {
+  return {
+    type,
+    ...(name === "" ? {} : { name }),
+    ...stated({ tag }),
+    target: isNamed(type) ? `${target}.` : target,
+    ...stated({ priority, weight, port }),
+    ...(ttl_sec === 0 ? {} : { ttl_sec }),
+    ...noteOf(note),
+  };
+}
