@@ -15,7 +15,7 @@ import type { Failure } from "./model/failure.ts";
 import type { Live } from "./model/live.ts";
 import type { Goal, Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
-import type { ReadWatch } from "./model/unit.ts";
+import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { outsideBound } from "./plan/bound.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
 import { wrongAccount } from "./plan/refusals.ts";
@@ -27,6 +27,7 @@ export { allowedSeconds, checkBaseUrl, isDialect, NEUTRAL_DIALECT, systemClock }
 export type { ApplyEvent } from "./apply/events.ts";
 export type { Journal, JournalHeader } from "./apply/journal.ts";
 export type { Emulator, EmulatorOptions } from "./emulator/options.ts";
+export { SeedError } from "./emulator/seed.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
 export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
@@ -113,9 +114,8 @@ export async function planProject(request: PlanRequest): Promise<PlanResult> {
   if (!read.ok) return read;
   const options = planOptions(request);
   const plan = makePlan(desired, read.live, units, options);
-  const roots = rootsHeldByInterfaces(plan);
-  if (roots.size === 0) return { ok: true, plan, live: read.live };
-  const live = await readDetail(read.live, roots, units, api);
+  if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, live: read.live };
+  const live = await readDetail(read.live, heldByInterfaces(plan), units, api);
   return { ok: true, plan: makePlan(desired, live, units, options), live };
 }
 
@@ -132,13 +132,17 @@ function planOptions(request: PlanRequest): PlanOptions {
   };
 }
 
-/** Addresses of the networks, old names included, in which interfaces hold something. Empty if none do. */
+/** Addresses of the networks in which interfaces hold something. Empty if none do. */
 export function rootsHeldByInterfaces(plan: Plan): ReadonlySet<string> {
-  const held = new Set(plan.changes.filter(({ blocked }) => blocked?.type === "interfaces").map(({ root }) => root));
-  for (const { address, previousAddress } of plan.changes) {
-    if (held.has(address) && previousAddress !== null) held.add(previousAddress);
-  }
-  return held;
+  return new Set(plan.changes.filter(({ blocked }) => blocked?.type === "interfaces").map(({ root }) => root));
+}
+
+/** By id what changes itself, as it may be renamed or be one of several of a label; by address what stays as it is. */
+function heldByInterfaces(plan: Plan): (live: LiveIdentity) => boolean {
+  const roots = rootsHeldByInterfaces(plan);
+  const ids = new Map(plan.changes.flatMap(({ address, id }) => (roots.has(address) ? [[address, id] as const] : [])));
+  const held = new Set(ids.values());
+  return ({ id, address }) => held.has(id) || (roots.has(address) && !ids.has(address));
 }
 
 /** The changes of `plan` that the reviewed plan does not show: empty if it is within it. */
@@ -170,7 +174,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
   return start(options);
 }
 
-/** @throws Error that says what is wrong with the seed */
+/** @throws SeedError that says what is wrong with the seed */
 export async function parseSeed(text: string): Promise<Seed> {
   const { parseSeed: parse } = await import("./emulator/index.ts");
   return parse(text);

@@ -105,7 +105,11 @@ export function parseDuration(value: string): number {
 
 export type FailOn = "refused" | "blocked";
 
-export function parseFailOn(value: string): FailOn[] {
+export function failOnFlag(description: string): Option {
+  return new Option("--fail-on <what>", description).argParser(parseFailOn);
+}
+
+function parseFailOn(value: string): FailOn[] {
   return value.split(",").map((word) => {
     if (word !== "refused" && word !== "blocked") {
       throw new InvalidArgumentError("Write refused, blocked, or both with a comma.");

@@ -8,6 +8,9 @@ export type ConnectionResult =
   | { readonly ok: true; readonly connection: Connection }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
+/** What may stand in a header and is plainly visible (RFC 9110, 5.5; RFC 6750, 2.1 allows no more). */
+const SENDABLE = /^[\x21-\x7e]+$/;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Sends nothing. */
@@ -42,7 +45,15 @@ type TokenResult =
 async function resolveToken(flags: ConnectionFlags, environment: Environment): Promise<TokenResult> {
   const text = flags.tokenFile === undefined ? environment["TENON_TOKEN"] : await readToken(flags.tokenFile);
   const token = text?.trim() ?? "";
-  if (token !== "") return { ok: true, text: token };
+  if (token !== "" && SENDABLE.test(token)) return { ok: true, text: token };
+  if (token !== "") {
+    return refuse(
+      "token-invalid",
+      "the token holds something that no token holds: a space, a line break or another character beyond plain ASCII",
+      "",
+      `${flags.tokenFile === undefined ? "Set TENON_TOKEN to the token" : "Name a file that holds the token"} and nothing else.`,
+    );
+  }
   if (flags.tokenFile === undefined) {
     return refuse(
       "token-missing",

@@ -5,10 +5,10 @@ import {
   addConnectionFlags,
   addPlanFlags,
   addProjectFlags,
+  failOnFlag,
   formatFlag,
   parseCount,
   parseDuration,
-  parseFailOn,
 } from "./args.ts";
 import { EXIT_CODES_HELP, type ExitCode } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
@@ -50,7 +50,9 @@ const PROGRAM_EXAMPLES = `Examples:
 Environment:
   TENON_BASE_URL   the service's address, with /v4 (or --base-url)
   TENON_TOKEN      the access token (or --token-file)
-  TENON_ACCOUNT    must equal the project's account, if it names one`;
+  TENON_ACCOUNT    must equal the project's account, if it names one
+  TENON_DIALECT    the service's word for node (or --dialect)
+  TENON_DEBUG      not empty: unexpected errors show where they come from`;
 
 function addValidate(program: Command, terminal: Terminal, finish: Finish): void {
   const command = program
@@ -85,7 +87,7 @@ function addPlan(program: Command, terminal: Terminal, finish: Finish): void {
     .addOption(formatFlag("text for people, json for programs and --plan"))
     .option("--out <file>", "save the plan, as the bound of a later apply")
     .option("--detailed-exitcode", "exit with 2 if changes are pending")
-    .addOption(new Option("--fail-on <what>", "exit with 4: refused,blocked").argParser(parseFailOn))
+    .addOption(failOnFlag("exit with 4: refused,blocked"))
     .addHelpText(
       "after",
       `
@@ -152,6 +154,7 @@ function addRunFlags(command: Command): Command {
     .argument("[dir]", DIRECTORY)
     .option("--yes", "do not ask")
     .addOption(formatFlag("text for people, json for events and report"))
+    .addOption(failOnFlag("do nothing and exit with 4: refused,blocked"))
     .option("--journal <path>", "where to keep the evidence (default: .tenon/journal)")
     .option("--wait-detached <time>", "wait so long for interfaces to go: 10m", parseDuration);
 }
@@ -164,6 +167,7 @@ function addShow(program: Command, terminal: Terminal, finish: Finish): void {
     .argument("[path]", "a plan file; with --expanded a project")
     .option("--expanded", "variables, defaults and record sets in place")
     .addOption(formatFlag("how to show it"))
+    .addOption(new Option("--dialect <word>", "with --expanded: the service's word for node").env("TENON_DIALECT"))
     .addHelpText(
       "after",
       `

@@ -18,6 +18,11 @@ export function load(directory: string | undefined, flags: ProjectFlags, dialect
   });
 }
 
+/** How a command ends whose project could not be used. */
+export function exitOf(fault: LoadResult["fault"]): ExitCode {
+  return fault === "request" ? EXIT.error : EXIT.invalid;
+}
+
 /** @param dialect decides which TTLs the service keeps as they are */
 export async function openProject(
   terminal: Terminal,
@@ -25,7 +30,7 @@ export async function openProject(
   flags: ProjectFlags,
   dialect: string = NEUTRAL_DIALECT,
 ): Promise<Opened> {
-  const { project, diagnostics, sources } = await load(directory, flags, dialect);
+  const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
   sayDiagnostics(terminal, diagnostics, sources);
-  return project === null ? { ok: false, code: EXIT.invalid } : { ok: true, project };
+  return project === null ? { ok: false, code: exitOf(fault) } : { ok: true, project };
 }

@@ -40,7 +40,7 @@ export function ownerName(text: string, zone: string): Owner {
  * - `incomplete`: only one of service and protocol.
  * - `missing`: neither, and the name does not begin with `_service._protocol`.
  * - `disagree`: both, and not the same.
- * - `bad-label`: service or protocol is not one label.
+ * - `bad-label`: service or protocol is not a label of letters, digits, `+` and inner hyphens.
  */
 export type ServiceProblem = "incomplete" | "missing" | "disagree" | "bad-label";
 
@@ -55,6 +55,8 @@ export type ServiceOwner =
  */
 export function serviceOwner(name: string, service: string | null, protocol: string | null): ServiceOwner {
   const own = /^_([^._][^.]*)\._([^._][^.]*)(?:\.|$)/.exec(name);
+  if (own !== null && (bare(own[1] ?? "") === null || bare(own[2] ?? "") === null))
+    return { ok: false, problem: "bad-label" };
   if (service === null && protocol === null)
     return own === null ? { ok: false, problem: "missing" } : { ok: true, name };
   if (service === null || protocol === null) return { ok: false, problem: "incomplete" };
@@ -65,7 +67,10 @@ export function serviceOwner(name: string, service: string | null, protocol: str
   return `_${own[1]}._${own[2]}` === prefix ? { ok: true, name } : { ok: false, problem: "disagree" };
 }
 
+/** RFC 1035, 2.3.4: 63 octets in a label, of which the underscore takes one. */
+const MAX_SERVICE_LENGTH = 62;
+
 function bare(label: string): string | null {
   const text = label.replace(/^_/, "").toLowerCase();
-  return /^[a-z0-9]([a-z0-9_+-]*[a-z0-9])?$/.test(text) && text.length < 63 ? text : null;
+  return /^[a-z0-9]([a-z0-9+-]*[a-z0-9])?$/.test(text) && text.length <= MAX_SERVICE_LENGTH ? text : null;
 }

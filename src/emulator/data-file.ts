@@ -1,4 +1,4 @@
-/** Opening a data file: an account is loaded from it, or the file is set aside and said to be. */
+/** Opening a data file: an account is loaded from it, or a damaged one is set aside and said to be. */
 
 import { existsSync } from "node:fs";
 import { readFile, rename } from "node:fs/promises";
@@ -12,12 +12,16 @@ export interface Loaded {
   readonly notices: readonly string[];
 }
 
-/** Fills the empty store. A damaged file is kept beside under another name, and the account begins anew. */
+/**
+ * Fills the empty store. A damaged file is kept beside under another name, and the account begins anew.
+ * @throws Error if it is no data file: it stays as it is, since whoever keeps it knows nothing of this
+ */
 export async function loadDataFile(path: string, store: Store): Promise<Loaded> {
   const bytes = await readIfThere(path);
   if (bytes === null || bytes.length === 0) return { found: false, notices: [] };
   const decoded = decodeFile(bytes.toString("utf8"));
   if (!decoded.ok) {
+    if (decoded.isForeign) throw new Error(`${path} cannot be used: ${decoded.problem}. It was left as it is`);
     const aside = freeName(path);
     await rename(path, aside);
     const notice = `${path} cannot be used: ${decoded.problem}. It was set aside as ${aside}, and the account begins anew.`;

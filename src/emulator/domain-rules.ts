@@ -113,7 +113,7 @@ function readSeconds(
   context: DomainContext,
 ): Pick<DomainValues, (typeof SECONDS_FIELDS)[number]> {
   const read = (field: (typeof SECONDS_FIELDS)[number]): number => {
-    const sent = reader.number(field);
+    const sent = reader.seconds(field);
     return sent === undefined ? base[field] : context.roundSeconds(sent ?? 0);
   };
   const [refresh_sec, retry_sec, expire_sec, ttl_sec] = SECONDS_FIELDS.map(read) as [number, number, number, number];

@@ -64,10 +64,12 @@ export class BodyReader {
     return value;
   }
 
-  number(field: string): number | null | undefined {
+  /** Whole and not negative; how many is rounded elsewhere. */
+  seconds(field: string): number | null | undefined {
     const value = this.raw(field);
-    if (value === undefined || value === null || typeof value === "number") return value;
-    return this.#wrong(field, "Must be an integer");
+    if (value === undefined || value === null) return value;
+    if (typeof value !== "number" || !Number.isInteger(value)) return this.#wrong(field, "Must be an integer");
+    return value < 0 ? this.#wrong(field, "Must be 0 or more") : value;
   }
 
   boolean(field: string): boolean | null | undefined {

@@ -3,6 +3,7 @@
 import { attach, detach } from "./attachments.ts";
 import { createClock } from "./clock.ts";
 import { loadDataFile } from "./data-file.ts";
+import { type DataLock, lockDataFile } from "./data-lock.ts";
 import { INTERNAL_ERROR } from "./errors.ts";
 import { EventLog } from "./events.ts";
 import { Journal } from "./journal.ts";
@@ -51,9 +52,20 @@ const DEFAULT_READS_UNTIL_AVAILABLE = { creating: 1, pendingUpload: 2 };
 
 /**
  * Starts an emulator on 127.0.0.1.
- * @throws SeedError if the account cannot hold the seed; an error of the system if the port or a file cannot be opened
+ * @throws SeedError if the account cannot hold the seed; Error if another process uses the data file, or it is none; an
+ * error of the system if the port or a file cannot be opened
  */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const lock = options.data === undefined ? null : await lockDataFile(options.data);
+  try {
+    return await open(options, lock);
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+async function open(options: EmulatorOptions, lock: DataLock | null): Promise<Emulator> {
   const store = new Store();
   const now = options.now ?? Date.now;
   const clock = createClock(store, now);
@@ -64,8 +76,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     events: new EventLog(() => clock.timestamp()),
     settings: accountSettings(options, () => `http://127.0.0.1:${port.value}${UPLOAD_PREFIX}`),
   };
-  const loaded = options.data === undefined ? null : await loadDataFile(options.data, store);
-  if (!loaded?.found) applySeed(account, options.seed ?? {});
+  const notices = await fill(account, options);
   store.takeChanges();
   const requests = new RequestLog(options.requestLog ?? null);
   const journal = options.data === undefined ? null : await Journal.create(options.data, store);
@@ -93,11 +104,21 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       options.port ?? 0,
     );
     port.value = server.port;
-    return face({ account, server, requests, release, commit, notices: loaded?.notices ?? [] });
+    return face({ account, server, requests, release, lock, commit, notices });
   } catch (error) {
     await release();
     throw error;
   }
+}
+
+/** @returns what was noticed */
+async function fill(account: Account, { data, seed }: EmulatorOptions): Promise<readonly string[]> {
+  const { found, notices } =
+    data === undefined ? { found: false, notices: [] } : await loadDataFile(data, account.store);
+  if (!found) applySeed(account, seed ?? {});
+  return found && seed !== undefined
+    ? [...notices, `The seed was not used: ${data} holds an account already.`]
+    : notices;
 }
 
 function apiRoutes(account: Account): Route[] {
@@ -129,11 +150,12 @@ interface Parts {
   readonly requests: RequestLog;
   /** Lets go of the files. */
   readonly release: () => Promise<void>;
+  readonly lock: DataLock | null;
   readonly commit: () => Promise<void>;
   readonly notices: readonly string[];
 }
 
-function face({ account, server, requests, release, commit, notices }: Parts): Emulator {
+function face({ account, server, requests, release, lock, commit, notices }: Parts): Emulator {
   const done = async (problem: string | null): Promise<void> => {
     if (problem !== null) throw new RangeError(problem);
     await commit();
@@ -142,6 +164,7 @@ function face({ account, server, requests, release, commit, notices }: Parts): E
   const close = async (): Promise<void> => {
     await server.close();
     await release();
+    await lock?.release();
   };
   return {
     baseUrl: `http://127.0.0.1:${server.port}${API_PREFIX}`,
@@ -153,10 +176,7 @@ function face({ account, server, requests, release, commit, notices }: Parts): E
     clearRequests: () => requests.clear(),
     attach: (attachment) => done(attach(account.store, attachment)),
     detach: (interfaceId) => done(detach(account.store, interfaceId)),
-    advanceClock: (seconds) => {
-      account.clock.advance(seconds);
-      return commit();
-    },
+    advanceClock: (seconds) => done(account.clock.advance(seconds)),
     close: () => {
       closing ??= close();
       return closing;

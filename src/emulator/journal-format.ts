@@ -30,7 +30,8 @@ export function encodeLine(changes: readonly StoreChange[]): string {
 
 export type Decoded =
   | { readonly ok: true; readonly changes: readonly (readonly StoreChange[])[]; readonly torn: boolean }
-  | { readonly ok: false; readonly problem: string };
+  /** `isForeign`: it is no data file of this version, and may be anything. */
+  | { readonly ok: false; readonly problem: string; readonly isForeign: boolean };
 
 /** A last line without its end was being written when the process died, and was never answered: it is dropped. */
 export function decodeFile(text: string): Decoded {
@@ -38,12 +39,12 @@ export function decodeFile(text: string): Decoded {
   const torn = lines.pop() !== "";
   const [header, ...rest] = lines;
   if (header === undefined || `${header}\n` !== encodeHeader()) {
-    return { ok: false, problem: "it does not begin as a data file of this version does" };
+    return { ok: false, problem: "it does not begin as a data file of this version does", isForeign: true };
   }
   const changes: (readonly StoreChange[])[] = [];
   for (const [index, line] of rest.entries()) {
     const decoded = decodeLine(line);
-    if (decoded === null) return { ok: false, problem: `line ${index + 2} is damaged` };
+    if (decoded === null) return { ok: false, problem: `line ${index + 2} is damaged`, isForeign: false };
     changes.push(decoded);
   }
   return { ok: true, changes, torn };

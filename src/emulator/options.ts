@@ -7,7 +7,7 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** Path of the file that keeps the account. Absent: all is in memory. */
   readonly data?: string;
-  /** What a new account holds; ignored when `data` already holds one. */
+  /** What a new account holds; not used, with a notice, when `data` already holds one. */
   readonly seed?: Seed;
   /** The operator's word on the wire where API.md says `node`; default `node`. */
   readonly dialect?: string;
@@ -65,12 +65,13 @@ export interface Emulator {
   readonly port: number;
   /** The latest requests below `/v4` and to upload targets, oldest first; bounded. */
   readonly requests: readonly LoggedRequest[];
-  /** What was noticed about the data file on start, as sentences for a person. */
+  /** What was noticed about data file and seed on start, as sentences for a person. */
   readonly notices: readonly string[];
   clearRequests(): void;
   /** Throws if it does not fit, for example an unknown subnet. */
   attach(attachment: Attachment): Promise<void>;
   detach(interfaceId: number): Promise<void>;
+  /** Throws if it is no step forward, or more than 100 years in all. */
   advanceClock(seconds: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -92,7 +92,7 @@ function readNumbers(
     const value = reader.integer(field, 0, max);
     return value === undefined ? (before?.[field] ?? 0) : (value ?? 0);
   };
-  const seconds = reader.number("ttl_sec");
+  const seconds = reader.seconds("ttl_sec");
   return {
     ttl_sec: seconds === undefined ? (before?.ttl_sec ?? 0) : context.roundSeconds(seconds ?? 0),
     priority: within("priority", MAX_PRIORITY),

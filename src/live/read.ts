@@ -1,13 +1,12 @@
 /** Reads the account as far as the desired state needs it: list calls only, the units in parallel. */
 
-import type { Address } from "../model/address.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Api } from "../model/exchange.ts";
 import type { Failure } from "../model/failure.ts";
 import { mayMatchWithin } from "../model/glob.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import type { UnitName } from "../model/resource.ts";
-import type { ReadWatch, Scope, Unit } from "../model/unit.ts";
+import type { LiveIdentity, ReadWatch, Scope, Unit } from "../model/unit.ts";
 
 export interface ReadOptions {
   readonly desired: Desired;
@@ -54,12 +53,12 @@ export async function readLive(options: ReadOptions): Promise<LiveResult> {
 }
 
 /**
- * Adds to `live` what explains the blocked changes of these roots, for example which node an interface belongs to.
+ * Adds to `live` what explains the blocked changes of these objects, for example which node an interface belongs to.
  * Missing rights change nothing.
  */
 export async function readDetail(
   live: Live,
-  roots: ReadonlySet<Address>,
+  isBlocked: (identity: LiveIdentity) => boolean,
   units: readonly Unit[],
   api: Api,
 ): Promise<Live> {
@@ -68,7 +67,7 @@ export async function readDetail(
       const known = live.units[unit.name];
       if (known === undefined || unit.detail === undefined) return [];
       const items = await Promise.all(
-        known.items.map((item) => (roots.has(unit.identify(item).address) ? unit.detail?.(item, api) : item)),
+        known.items.map((item) => (isBlocked(unit.identify(item)) ? unit.detail?.(item, api) : item)),
       );
       return [[unit.name, { ...known, items }] as const];
     }),

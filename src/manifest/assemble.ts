@@ -70,12 +70,18 @@ function checkDuplicates(loaded: readonly Loaded[], context: AssembleContext): v
       first.set(declared.address, declared);
       continue;
     }
+    const differ = declared.id !== null && known.id !== null && declared.id !== known.id;
+    const why = differ
+      ? " Addresses are made of names and labels, not of ids, so of one label one object can be declared."
+      : "";
     context.report({
       code: "duplicate-entry",
       severity: "error",
       summary: `\`${declared.key}\` is declared twice`,
-      detail: `${declared.address} may have one entry in all files of the project.`,
-      fix: "Join the two, or remove one.",
+      detail: `${declared.address} may have one entry in all files of the project.${why}`,
+      fix: differ
+        ? "Rename one of the two objects, and declare it under its new label."
+        : "Join the two, or remove one.",
       span: declared.span,
       related: [{ message: "first here", span: known.span }],
       address: declared.address,

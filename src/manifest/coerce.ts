@@ -3,6 +3,7 @@
 import type { Json, JsonObject } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
 import type { Places } from "./places.ts";
+import { isOwnKey } from "./schema.ts";
 
 /** Changes `tree` in place. */
 export function coerceScalars(tree: JsonObject, schema: JsonObject, places: Places): void {
@@ -48,7 +49,7 @@ class Coercion {
     const properties = schema["properties"];
     const own = isJsonObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
     const child = own ?? schema["additionalProperties"];
-    return isJsonObject(child) && !key.startsWith("x-") ? child : null;
+    return isJsonObject(child) && !isOwnKey(key) ? child : null;
   }
 
   #resolve(schema: JsonObject): JsonObject {

@@ -25,7 +25,8 @@ export interface FoundFiles {
 }
 
 /**
- * `*` and `?` stay within a path segment, `**` spans any number of them; a leading dot must be written out.
+ * `*` and `?` stay within a path segment, `**` spans any number of them, and at the end means every file below;
+ * a leading dot must be written out.
  * @param root real path of the project folder
  * @param rootFile real path of the root file, which is never found again
  */
@@ -66,7 +67,8 @@ export function isGlob(pattern: string): boolean {
 async function matches(root: string, segments: readonly string[], walk: { entries: number }): Promise<string[] | null> {
   if (!segments.some(isGlob)) return segments.length === 0 ? [] : [segments.join("/")];
   const found = new Set<string>();
-  const pending: { folder: string; rest: readonly string[] }[] = [{ folder: "", rest: segments }];
+  const complete = segments.at(-1) === "**" ? [...segments, "*"] : segments;
+  const pending: { folder: string; rest: readonly string[] }[] = [{ folder: "", rest: complete }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { folder, rest } = next;
     const [segment, ...after] = rest;

@@ -1,6 +1,6 @@
 /** A project folder → its desired state, or every error there is in it. */
 
-import { realpath, stat } from "node:fs/promises";
+import { lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Desired } from "../model/desired.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
@@ -18,7 +18,7 @@ import type { ParseContext, ParsedFile } from "./parse.ts";
 import { Places } from "./places.ts";
 import { readFurtherFiles, readManifest } from "./project-files.ts";
 import { fileProblem } from "./read.ts";
-import { ROOT_ONLY_KEYS, type UnitForm } from "./schema.ts";
+import { isOwnKey, ROOT_ONLY_KEYS, type UnitForm } from "./schema.ts";
 import { checkUploadFile } from "./upload-file.ts";
 import { type Validator, validateTree, validatorOf } from "./validate.ts";
 
@@ -47,6 +47,11 @@ export interface Project {
 export interface LoadResult {
   /** null if there are errors. */
   readonly project: Project | null;
+  /**
+   * Where errors lie: in the manifest, or only in what was asked for: a folder that is no project, `--env`, `--var`,
+   * `--var-file`, a variable left without a value.
+   */
+  readonly fault: "manifest" | "request" | null;
   /** Errors and warnings, in the order of the files. */
   readonly diagnostics: Diagnostic[];
   readonly sources: Sources;
@@ -54,16 +59,21 @@ export interface LoadResult {
 
 /** Never throws for what a manifest says; collects every error instead of stopping at the first. */
 export async function loadProject(options: LoadOptions, units: readonly UnitForm[]): Promise<LoadResult> {
-  const diagnostics: Diagnostic[] = [];
+  const found: Findings = { manifest: [], request: [] };
   const sources = new Sources();
-  const loading = new Loading(options, units, sources, (diagnostic) => diagnostics.push(diagnostic));
-  const loaded = await loading.run();
-  const failed = loaded === null || hasErrors(diagnostics);
+  const loaded = await new Loading(options, units, sources, found).run();
+  const fault = hasErrors(found.manifest) ? "manifest" : hasErrors(found.request) ? "request" : null;
   return {
-    project: failed ? null : { ...loaded, sources },
-    diagnostics: arrange(diagnostics, sources.files()),
+    project: loaded === null || fault !== null ? null : { ...loaded, sources },
+    fault,
+    diagnostics: arrange([...found.request, ...found.manifest], sources.files()),
     sources,
   };
+}
+
+interface Findings {
+  readonly manifest: Diagnostic[];
+  readonly request: Diagnostic[];
 }
 
 class Loading {
@@ -72,17 +82,14 @@ class Loading {
   readonly #sources: Sources;
   readonly #places: Places = new Places();
   readonly #report: (diagnostic: Diagnostic) => void;
+  readonly #reportRequest: (diagnostic: Diagnostic) => void;
 
-  constructor(
-    options: LoadOptions,
-    units: readonly UnitForm[],
-    sources: Sources,
-    report: (diagnostic: Diagnostic) => void,
-  ) {
+  constructor(options: LoadOptions, units: readonly UnitForm[], sources: Sources, found: Findings) {
     this.#options = options;
     this.#units = units;
     this.#sources = sources;
-    this.#report = report;
+    this.#report = (diagnostic) => found.manifest.push(diagnostic);
+    this.#reportRequest = (diagnostic) => found.request.push(diagnostic);
   }
 
   async run(): Promise<{ root: string; desired: Desired } | null> {
@@ -108,20 +115,27 @@ class Loading {
     const given = resolve(this.#options.directory);
     try {
       const path = (await stat(given)).isDirectory() ? join(await realpath(given), ROOT_FILE) : given;
-      if (basename(path) !== ROOT_FILE) this.#report(notRootFile(this.#options.directory));
+      if (basename(path) !== ROOT_FILE) this.#reportRequest(notRootFile(this.#options.directory));
+      else if ((await lstat(path).catch(() => null)) === null) this.#reportRequest(noRootFile(this.#options.directory));
       else return join(await realpath(dirname(path)), ROOT_FILE);
     } catch {
       const problem = fileProblem(this.#options.directory, "missing");
-      this.#report({ ...problem, code: "no-project", fix: "Name the project folder, or its root file tenon.yaml." });
+      this.#reportRequest({
+        ...problem,
+        code: "no-project",
+        fix: "Name the project folder, or its root file tenon.yaml.",
+      });
     }
     return null;
   }
 
   async #variables(tree: JsonObject, damaged: boolean, context: ParseContext): Promise<Variables> {
-    const files = await readVariableFiles(this.#options.variableFiles ?? [], this.#sources, context);
+    const forFiles = { ...context, report: this.#reportRequest };
+    const files = await readVariableFiles(this.#options.variableFiles ?? [], this.#sources, forFiles);
     const inputs = { environment: this.#options.environment ?? null, files, assigned: this.#options.variables ?? {} };
     // What a damaged root file declares is a guess: nothing is said about it.
-    return resolveVariables(tree, inputs, { places: this.#places, report: damaged ? () => {} : this.#report });
+    const [report, reportRequest] = damaged ? [() => {}, () => {}] : [this.#report, this.#reportRequest];
+    return resolveVariables(tree, inputs, { places: this.#places, report, reportRequest });
   }
 
   #interpolate(file: ParsedFile, variables: Variables, variablesKnown: boolean): void {
@@ -196,12 +210,22 @@ class Loading {
     for (const key of Object.keys(value)) {
       const item = value[key] as Json;
       if (typeof item === "string" && item.replace(/^(\.\/)+/, "") === text) return this.#places.span(value, key);
-      if (typeof item !== "object" || item === null || key.startsWith("x-")) continue;
+      if (typeof item !== "object" || item === null || isOwnKey(key)) continue;
       const found = this.#spanOfText(item as JsonObject, text);
       if (found !== null) return found;
     }
     return null;
   }
+}
+
+function noRootFile(given: string): Diagnostic {
+  return {
+    code: "no-project",
+    severity: "error",
+    summary: `there is no ${ROOT_FILE} in ${given}`,
+    detail: `A project is a folder whose root file is ${ROOT_FILE}.`,
+    fix: "Name another folder, or write one that begins with `tenon: 1`.",
+  };
 }
 
 function notRootFile(given: string): Diagnostic {

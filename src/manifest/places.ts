@@ -51,6 +51,17 @@ export class Places {
     this.#places.set(clone, { ...a, keys: new Map([...b.keys, ...a.keys]), broken });
   }
 
+  /** A list has lost elements: `kept` are the old indices of what remains. In place. */
+  reindex(list: object, kept: readonly number[]): void {
+    const place = this.#place(list);
+    const keys = new Map<string, KeyPlace>();
+    for (const [index, old] of kept.entries()) {
+      const at = place.keys.get(String(old));
+      if (at !== undefined) keys.set(String(index), at);
+    }
+    this.#places.set(list, { ...place, keys, broken: null });
+  }
+
   /** In place: for objects whose place is shared with no clone. */
   setSource(object: object, key: string | number, source: string | null): void {
     const { keys } = this.#place(object);

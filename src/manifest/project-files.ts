@@ -37,17 +37,7 @@ export async function readManifest(
 }
 
 function unreadable(file: string, problem: Parameters<typeof fileProblem>[1]): Diagnostic {
-  const missing = problem === "missing" && file === "tenon.yaml";
-  const base = fileProblem(file, problem);
-  return missing
-    ? {
-        ...base,
-        code: "no-project",
-        summary: "there is no tenon.yaml",
-        detail: "A project is a folder whose root file is tenon.yaml.",
-        fix: "Name another folder, or write one that begins with `tenon: 1`.",
-      }
-    : { ...base, fix: "Check the file." };
+  return { ...fileProblem(file, problem), fix: "Check the file." };
 }
 
 function tooLarge(file: string, bytes: number): Diagnostic {
@@ -89,7 +79,7 @@ export async function readFurtherFiles(
 ): Promise<ParsedFile[]> {
   const list = tree["files"];
   if (!Array.isArray(list)) return [];
-  const patterns = (list as readonly Json[]).map((pattern) => (typeof pattern === "string" ? pattern : ""));
+  const patterns = (list as readonly Json[]).map((pattern, index) => patternText(pattern, list, index, context));
   const broken = context.places.brokenKeys(list);
   const usable = patterns.map((pattern, index) => (broken.has(String(index)) ? "" : pattern));
   const found = await findFiles(root, rootPath, usable);
@@ -99,6 +89,12 @@ export async function readFurtherFiles(
       context.report({ ...explain(problem, pattern), span: context.places.span(list, problem.pattern) });
   }
   return readAll(found.files, list, sources, context);
+}
+
+/** Like every text, a name such as `2026` is taken as it was written. What is no text at all is left to the schema. */
+function patternText(pattern: Json, list: object, index: number, { places }: ParseContext): string {
+  if (typeof pattern === "string") return pattern;
+  return typeof pattern === "object" ? "" : (places.source(list, index) ?? String(pattern));
 }
 
 async function readAll(

@@ -53,17 +53,24 @@ function loadEntry(entry: JsonObject, units: readonly UnitForm[], context: Assem
     context.report({ code: "bad-removed", severity: "error", summary, detail, fix: "Give each its own entry.", span });
     return null;
   }
-  const key = entry[unit.spec.removedKey];
-  if (typeof key !== "string") return null;
+  const name = entry[unit.spec.removedKey];
+  if (typeof name !== "string") return null;
   checkKeys(entry, unit, context);
+  const { address, key, problem } = unit.spec.removed(name);
+  const span = context.places.span(entry, unit.spec.removedKey);
+  if (problem !== null) {
+    context.report({ ...problem, severity: "error", span });
+    return null;
+  }
   const ignore = entry["ignore"];
   return {
     unit: unit.name,
-    ...unit.spec.removed(key),
+    address,
+    key,
     id: idOf(entry["id"]),
     destroy: entry["destroy"] !== false,
     ignore: Array.isArray(ignore) ? ((ignore as readonly Json[]).filter(isJsonObject) as IgnorePattern[]) : [],
-    span: context.places.span(entry, unit.spec.removedKey),
+    span,
   };
 }
 

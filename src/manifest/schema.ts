@@ -16,6 +16,11 @@ const OWN_KEYS: JsonObject = {
   },
 };
 
+/** Whether a key belongs to the manifest's author and means nothing to Tenon. */
+export function isOwnKey(key: string): boolean {
+  return key.startsWith("x-");
+}
+
 /** Draft 2020-12, complete enough for an editor to complete and explain. */
 export function manifestSchema(units: readonly UnitForm[]): JsonObject {
   const definitions: Record<string, JsonObject> = { ...PROJECT_DEFINITIONS, removed: removedSchema(units) };
@@ -68,7 +73,7 @@ const PROJECT_PROPERTIES: Readonly<Record<string, JsonObject>> = {
   files: {
     title: "Further manifests",
     description:
-      "Root file only. Paths and patterns inside the project folder: * and ? within a path segment, ** across them.",
+      "Root file only. Paths and patterns inside the project folder: * and ? within a path segment, ** across them, at the end everything below.",
     type: "array",
     items: { type: "string", minLength: 1, title: "Pattern", description: "A path relative to the root file." },
     examples: [["zones/*.yaml", "networks/**/*.yaml"]],
@@ -86,6 +91,7 @@ const PROJECT_PROPERTIES: Readonly<Record<string, JsonObject>> = {
     title: "Environments",
     description: "Root file only. Named sets of values for the variables; one is chosen with --env.",
     type: "object",
+    patternProperties: OWN_KEYS,
     additionalProperties: { $ref: "#/$defs/environment" },
     examples: [{ staging: { variables: { env: "staging" } } }],
   },
@@ -94,6 +100,7 @@ const PROJECT_PROPERTIES: Readonly<Record<string, JsonObject>> = {
     title: "Record sets",
     description: "Named lists of records that any domain of the project takes over with `use`. ${zone} is its name.",
     type: "object",
+    patternProperties: OWN_KEYS,
     additionalProperties: {
       title: "Record set",
       description: "The records of the set.",

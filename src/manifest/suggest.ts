@@ -7,8 +7,14 @@ const MAX_WORD_LENGTH = 64;
 /** The beginning of a word that is shorter than this says too little. */
 const MIN_PREFIX_LENGTH = 2;
 
+/** Beyond this the comparison of many unknown words with many known ones would take too long. */
+const MAX_COMPARED_WORDS = 500;
+/** More names than this help nobody. */
+const MAX_LISTED_NAMES = 12;
+
 /** @returns the nearest candidate if it is near enough to be meant, else null */
-export function nearest(word: string, candidates: readonly string[]): string | null {
+export function nearest(word: string, known: readonly string[]): string | null {
+  const candidates = known.slice(0, MAX_COMPARED_WORDS);
   if (candidates.length === 0 || word.length === 0 || word.length > MAX_WORD_LENGTH) return null;
   const lower = word.toLowerCase();
   const same = candidates.find((candidate) => candidate.toLowerCase() === lower);
@@ -26,10 +32,17 @@ function onlyLonger(lower: string, candidates: readonly string[]): string | null
   return longer.length === 1 ? (longer[0] ?? null) : null;
 }
 
-/** A full sentence: the nearest word, or all of them. */
+/** `` `a`, `b` and 3,990 more ``. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_LISTED_NAMES).map((name) => `\`${name}\``);
+  const rest = names.length - shown.length;
+  return rest === 0 ? shown.join(", ") : `${shown.join(", ")} and ${rest.toLocaleString("en")} more`;
+}
+
+/** A full sentence: the nearest word, or the known ones. */
 export function suggestion(word: string, candidates: readonly string[]): string {
   const best = nearest(word, candidates);
   if (best !== null) return `Did you mean \`${best}\`?`;
   if (candidates.length === 0) return "";
-  return `Known are: ${candidates.map((candidate) => `\`${candidate}\``).join(", ")}.`;
+  return `Known are: ${listNames(candidates)}.`;
 }

@@ -6,7 +6,8 @@ import type { Json, JsonObject } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
 import type { Places } from "./places.ts";
 import { manifestSchema, type UnitForm } from "./schema.ts";
-import { type Violation, violationDiagnostic } from "./violation.ts";
+import { nearest } from "./suggest.ts";
+import { knownKeys, type Violation, violationDiagnostic } from "./violation.ts";
 
 export interface Validator {
   readonly schema: JsonObject;
@@ -48,20 +49,36 @@ export function validateTree(
 ): ReadonlySet<object> {
   const incomplete = new Set<object>();
   const doomed = new Map<Json[], Set<number>>();
-  if (!validator.validate(tree)) {
-    for (const error of validator.validate.errors ?? []) {
-      const violation = locate(tree, error);
-      if (!isKnown(violation, places)) report(violationDiagnostic(violation, places));
-      spoil(violation, incomplete, doomed);
-    }
+  const errors = validator.validate(tree) ? [] : (validator.validate.errors ?? []);
+  // All are located before the first takes something out: two may concern one value.
+  const violations = onePerPlace(errors).map((error) => locate(tree, error));
+  for (const violation of violations) {
+    if (!isKnown(violation, places)) report(violationDiagnostic(violation, places));
   }
+  for (const violation of violations) spoil(violation, incomplete, doomed);
   removeBroken(tree, places, incomplete, doomed);
-  for (const [list, indices] of doomed) {
-    const kept = list.filter((_, index) => !indices.has(index));
-    list.length = 0;
-    for (const item of kept) list.push(item);
-  }
+  for (const [list, indices] of doomed) compact(list, indices, places);
   return incomplete;
+}
+
+/** A value of the wrong type is not among the allowed ones either: of what is wrong with a value the type says most. */
+function onePerPlace(errors: readonly ErrorObject[]): ErrorObject[] {
+  const chosen = new Map<string, ErrorObject>();
+  for (const error of errors) {
+    const { missingProperty, additionalProperty } = error.params as Readonly<Record<string, string | undefined>>;
+    const place = JSON.stringify([error.instancePath, missingProperty, additionalProperty]);
+    if (error.keyword === "type" || !chosen.has(place)) chosen.set(place, error);
+  }
+  return [...chosen.values()];
+}
+
+/** Takes elements out of `list`; what stays keeps its place in the source. */
+function compact(list: Json[], indices: ReadonlySet<number>, places: Places): void {
+  const kept = [...list.keys()].filter((index) => !indices.has(index));
+  const items = kept.map((index) => list[index] as Json);
+  places.reindex(list, kept);
+  list.length = 0;
+  for (const item of items) list.push(item);
 }
 
 function locate(tree: JsonObject, error: ErrorObject): Violation {
@@ -85,7 +102,10 @@ function isKnown({ way, error }: Violation, places: Places): boolean {
 function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[], Set<number>>): void {
   const { way, value, error } = violation;
   if (error.keyword === "additionalProperties") {
-    delete (value as Record<string, Json>)[String(error.params["additionalProperty"])];
+    const key = String(error.params["additionalProperty"]);
+    delete (value as Record<string, Json>)[key];
+    // What it was most likely meant to be is there, only misspelt.
+    if (isJsonObject(value) && nearest(key, knownKeys(error)) !== null) incomplete.add(value);
   } else if (error.keyword === "required") {
     if (isJsonObject(value)) incomplete.add(value);
     if (isElement(way, way.length)) removeAt(way, way.length, incomplete, doomed);

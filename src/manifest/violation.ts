@@ -30,13 +30,13 @@ export function violationDiagnostic(violation: Violation, places: Places): Diagn
     case "const":
     case "enum": {
       const allowed = [...((schema["enum"] as Json[] | undefined) ?? [schema["const"] ?? null])].map(String);
-      const detail = `${shown(value)} is not among the values of \`${name}\`: ${allowed.join(", ")}.`;
+      const detail = `${shown(value)} is not among the values of ${name.phrase}: ${allowed.join(", ")}.`;
       return {
         code: "unknown-value",
         severity: "error",
-        summary: `unknown value of \`${name}\``,
+        summary: `unknown value of ${name.phrase}`,
         detail,
-        fix: choose(String(value), allowed),
+        fix: choose(typeof value === "object" ? "" : String(value), allowed),
         span: at,
       };
     }
@@ -47,7 +47,7 @@ export function violationDiagnostic(violation: Violation, places: Places): Diagn
       return {
         code: "out-of-range",
         severity: "error",
-        summary: `\`${name}\` is out of range`,
+        summary: `${name.phrase} is out of range`,
         detail,
         fix: `Write a number within ${range}.`,
         span: at,
@@ -60,19 +60,35 @@ export function violationDiagnostic(violation: Violation, places: Places): Diagn
 
 type At = NonNullable<Diagnostic["span"]>;
 
-/** The key, or for an element of a list the list's key. */
-function nameOf({ way }: Violation): string {
-  for (let index = way.length - 1; index >= 0; index -= 1) {
-    const step = way[index];
-    if (step !== undefined && !Array.isArray(step.container)) return step.key;
-  }
-  return "manifest";
+/** What a message calls the value. */
+interface Name {
+  /** The key, or for an entry of a list the list's key. */
+  readonly key: string;
+  readonly isEntry: boolean;
+  /** `` `label` ``, `` an entry of `vpcs` ``. */
+  readonly phrase: string;
+}
+
+function nameOf({ way }: Violation): Name {
+  const key = way.findLast(({ container }) => !Array.isArray(container))?.key ?? "manifest";
+  const isEntry = Array.isArray(way.at(-1)?.container);
+  return { key, isEntry, phrase: isEntry ? `an entry of \`${key}\`` : `\`${key}\`` };
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The keys that the object of an unknown key could have. */
+export function knownKeys({ parentSchema }: ErrorObject): string[] {
+  const schema: unknown = parentSchema?.["properties"];
+  return typeof schema === "object" && schema !== null ? Object.keys(schema) : [];
 }
 
 function unknownKey({ error, value, way }: Violation, schema: JsonObject, places: Places): Diagnostic {
   const key = String(error.params["additionalProperty"]);
   const span = places.keySpan(value as object, key);
-  const known = isJsonObject(schema["properties"]) ? Object.keys(schema["properties"]) : [];
+  const known = knownKeys(error);
   if (known.length === 0) return badVariableName(key, span);
   const title = String(schema["title"] ?? "mapping").toLowerCase();
   const where = way.length === 0 ? "a manifest" : `${/^[aeiou]/.test(title) ? "an" : "a"} ${title}`;
@@ -113,15 +129,17 @@ function missingKey({ error, value }: Violation, schema: JsonObject, places: Pla
   };
 }
 
-function emptyValue(name: string, schema: JsonObject, span: At): Diagnostic {
-  const detail = `\`${name}\` has no value: in YAML an empty key is null, and null is not allowed here.`;
-  const empty = [schema["type"]].flat().includes("array") ? `Write \`${name}: []\` for none` : `Write a value`;
+function emptyValue(name: Name, schema: JsonObject, span: At): Diagnostic {
+  const what = name.isEntry ? "entry" : "key";
+  const detail = `${sentence(name.phrase)} has no value: in YAML an empty ${what} is null, and null is not allowed here.`;
+  const takesList = !name.isEntry && [schema["type"]].flat().includes("array");
+  const empty = takesList ? `Write \`${name.key}: []\` for none` : "Write a value";
   return {
     code: "empty-value",
     severity: "error",
-    summary: `\`${name}\` is empty`,
+    summary: `${name.phrase} is empty`,
     detail,
-    fix: `${empty}, or leave the key out.`,
+    fix: `${empty}, or leave the ${what} out.`,
     span,
   };
 }
@@ -135,27 +153,28 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   object: "a mapping",
 };
 
-function wrongType(name: string, value: Json, schema: JsonObject, span: At): Diagnostic {
+function wrongType(name: Name, value: Json, schema: JsonObject, span: At): Diagnostic {
   const types = [schema["type"]]
     .flat()
     .map(String)
     .filter((type) => type !== "null");
   const wanted = types.map((type) => TYPE_WORDS[type] ?? type).join(" or ");
   const is = Array.isArray(value) ? "a list" : isJsonObject(value) ? "a mapping" : shown(value);
-  const detail = `\`${name}\` must be ${wanted}, but is ${is}.`;
+  const detail = `${sentence(name.phrase)} must be ${wanted}, but is ${is}.`;
   const quoted = typeof value === "string" && /^(-?\d+|true|false)$/.test(value);
   const fix = quoted ? "Write it without quotes." : `Write ${wanted}.`;
-  return { code: "wrong-type", severity: "error", summary: `\`${name}\` must be ${wanted}`, detail, fix, span };
+  return { code: "wrong-type", severity: "error", summary: `${name.phrase} must be ${wanted}`, detail, fix, span };
 }
 
-function badFormat(name: string, value: Json, schema: JsonObject, error: ErrorObject, span: At): Diagnostic {
+function badFormat(name: Name, value: Json, schema: JsonObject, error: ErrorObject, span: At): Diagnostic {
   const about = schema["description"] === undefined ? "" : ` ${String(schema["description"])}`;
   const code = { maxLength: "too-long", minLength: "too-short", minItems: "too-short" }[error.keyword] ?? "bad-format";
   const summary =
     code === "bad-format"
-      ? `bad \`${name}\``
-      : `\`${name}\` is ${code === "too-long" ? "too long" : "empty or too short"}`;
-  const detail = `${shown(value)} ${error.message ?? "does not fit"}.${about}`;
+      ? `bad ${name.phrase.replace(/^an /, "")}`
+      : `${name.phrase} is ${code === "too-long" ? "too long" : "empty or too short"}`;
+  const why = error.keyword === "not" ? "says nothing" : (error.message ?? "does not fit");
+  const detail = `${shown(value)} ${why}.${about}`;
   const example = [schema["examples"]].flat()[0];
   const fix =
     example === undefined

@@ -28,7 +28,7 @@ export interface Unit<Spec = unknown, Live = unknown> {
   /** Judges the answer of a step with `expect`: null if what follows may go on. */
   permits(step: RequestStep, answer: JsonObject): string | null;
   /** Did the step of this lookup already happen? */
-  recognise(lookup: Lookup, items: readonly JsonObject[]): Recognition;
+  recognise(lookup: Lookup, items: readonly JsonObject[], nowMilliseconds: number): Recognition;
 }
 
 /** How a unit appears in a manifest. */
@@ -45,11 +45,20 @@ export interface UnitSpec<Spec = unknown> {
   load(entry: JsonObject, context: LoadContext): Declared<Spec> | null;
   /** The way back: the fields of an entry that comes down to the same spec, identifying ones apart from the others. */
   write(spec: Spec): WrittenEntry;
-  /** An entry of `removed` → its address and key. */
-  removed(key: string): { readonly address: Address; readonly key: string };
+  /** A name in an entry of `removed` → its address and key. */
+  removed(name: string): RemovedName;
   /** Files that the entry names: checked and read by the caller. */
   files?(declared: Declared<Spec>): readonly string[];
 }
+
+export interface RemovedName {
+  readonly address: Address;
+  readonly key: string;
+  /** Why nothing can have this name; null if something can. */
+  readonly problem: NameProblem | null;
+}
+
+export type NameProblem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
 /** The parts of a manifest entry that are the unit's own; what every entry may have goes between them. */
 export interface WrittenEntry {
@@ -95,7 +104,7 @@ export interface LiveIdentity {
   readonly id: ObjectId;
   readonly key: string;
   readonly address: Address;
-  /** The owner in its tag, if it carries one. Several tags: the first in order. */
+  /** The owner in its tag, if it carries one. Several are joined by commas, so that none of them is taken for it. */
   readonly owner: string | null;
   /** For a list of candidates: what tells this one from others of the same key, as values. */
   readonly shown: Values;
@@ -108,7 +117,8 @@ export type Match<Spec = unknown, Live = unknown> =
   | { readonly intent: "release"; readonly declared: null; readonly removed: Removed; readonly live: Live }
   | {
       readonly intent: "delete";
-      readonly declared: null;
+      /** Set if what is declared goes (`destroy`). */
+      readonly declared: Declared<Spec> | null;
       readonly removed: Removed | null;
       readonly live: Live;
       readonly label: "prune" | null;
@@ -155,7 +165,8 @@ export interface Pair {
 }
 
 export interface StepContext {
-  readonly owner: string | null;
+  /** The ids of all live objects of a key, planned or not: what a request makes is none of them. */
+  idsOf(key: string): readonly ObjectId[];
 }
 
 /** A step before it is ordered: without `after`, which the order fills in. */

@@ -3,7 +3,7 @@
 import type { Change } from "../model/change.ts";
 import { groupBy } from "../model/group.ts";
 import type { PlannedStep } from "../model/unit.ts";
-import { edgesOf } from "./edges.ts";
+import { claimEdges, dependenciesOf, type Edges, edgesOf } from "./edges.ts";
 
 export interface Unblocked {
   /** Without what is blocked. */
@@ -16,8 +16,7 @@ export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readon
   const blocked = new Map<string, Set<string>>();
   for (const change of changes) if (change.blocked !== null) blocked.set(change.key, new Set());
   if (blocked.size === 0) return { planned, changes };
-  const { hard } = edgesOf(planned);
-  const dependents = invert(hard);
+  const dependents = dependentsOf(edgesOf(planned));
   const stepsOf = groupBy(
     planned.flatMap(({ step }, index) => step.changes.map((key) => ({ key, index }))),
     ({ key }) => key,
@@ -28,7 +27,7 @@ export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readon
     for (const { index } of stepsOf.get(key) ?? []) {
       if (out.has(index)) continue;
       out.add(index);
-      for (const other of [index, ...(dependents[index] ?? [])]) {
+      for (const other of [index, ...dependents(index)]) {
         for (const dependent of planned[other]?.step.changes ?? []) {
           const known = blocked.get(dependent);
           if (known === undefined) queue.push(dependent);
@@ -43,14 +42,45 @@ export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readon
   };
 }
 
+/**
+ * In a narrowed run: blocks what needs something to be away that was not selected, and so stays.
+ * @param whole the steps of all changes, selected or not
+ */
+export function leaveOutHeld(whole: readonly PlannedStep[], selected: readonly Change[]): Change[] {
+  const active = new Set(selected.filter((change) => change.action !== "no-op").map((change) => change.key));
+  const held = new Map<string, Set<string>>();
+  for (const [index, firsts] of claimEdges(whole).entries()) {
+    const holders = firsts.flatMap((first) => whole[first]?.step.changes ?? []).filter((key) => !active.has(key));
+    if (holders.length === 0) continue;
+    for (const key of whole[index]?.step.changes ?? []) {
+      if (active.has(key)) held.set(key, new Set([...(held.get(key) ?? []), ...holders]));
+    }
+  }
+  return selected.map((change) => withBlock(change, held.get(change.key)));
+}
+
 function withBlock(change: Change, on: ReadonlySet<string> | undefined): Change {
   return change.blocked !== null || on === undefined
     ? change
     : { ...change, blocked: { type: "depends", on: [...on].sort() } };
 }
 
-function invert(dependencies: readonly (readonly number[])[]): number[][] {
-  const dependents: number[][] = dependencies.map(() => []);
-  for (const [node, list] of dependencies.entries()) for (const first of list) dependents[first]?.push(node);
-  return dependents;
+/**
+ * For each step, those that cannot go without it. What would make a name go dark, or point into the dark, depends on it as much as
+ * what the service would refuse; a milestone without harm does not count.
+ */
+function dependentsOf(edges: Edges): (step: number) => number[] {
+  const { hard } = edges;
+  const harmful = { hard, milestones: edges.milestones.filter(({ harmless }) => !harmless) };
+  const dependents: number[][] = [...hard, ...harmful.milestones].map(() => []);
+  for (const [node, list] of dependenciesOf(harmful).entries()) for (const first of list) dependents[first]?.push(node);
+  const passed = new Set<number>();
+  return (step) =>
+    (dependents[step] ?? []).flatMap((node) => {
+      if (node < hard.length) return [node];
+      // What waits for a milestone is told once: it is blocked by then.
+      if (passed.has(node)) return [];
+      passed.add(node);
+      return dependents[node] ?? [];
+    });
 }

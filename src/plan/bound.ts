@@ -1,26 +1,21 @@
 /** The reviewed plan as an upper bound: is every change that is still needed one that was shown? */
 
 import isEqual from "fast-deep-equal";
-import type { Action, Change } from "../model/change.ts";
+import type { Change } from "../model/change.ts";
 import { compareText, groupBy } from "../model/group.ts";
 import type { Kind, Values } from "../model/resource.ts";
 
 /** A change as a plan file shows it. */
-export interface ReviewedChange {
-  readonly address: string;
-  readonly kind: Kind;
-  readonly action: Action;
-  readonly before: Values | null;
-  readonly after: Values | null;
-}
+export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" | "before" | "after">;
 
 /**
  * The changes outside the bound. They are compared by effect, not by step, so that a half-done apply can be resumed: what was
- * to be replaced may now only be created, what was to be created may now only be finished.
+ * to be replaced may now only be created, what was to be created may now only be finished. What the file shows as blocked
+ * it shows all the same: it may be done once nothing blocks it.
  */
 export function outsideBound(changes: readonly Change[], reviewed: readonly ReviewedChange[]): Change[] {
   const shown = groupBy(reviewed, (change) => keyOf(change.kind, change.address));
-  const records = new RecordEffects(reviewed);
+  const records = new RecordEffects(reviewed, changes);
   return changes.filter((change) => {
     if (change.action === "no-op" || change.blocked !== null) return false;
     if (change.kind === "domain_record") return !records.cover(change);
@@ -31,27 +26,41 @@ export function outsideBound(changes: readonly Change[], reviewed: readonly Revi
 
 /**
  * A record is what it says: all that counts is which values come to a zone and which leave it. So two changes may have become one,
- * or one two, but nothing comes or goes that was not shown to.
+ * or one two, but nothing comes or goes that was not shown to. A value that was shown to become another may go only if
+ * that other is there in the end.
  */
 class RecordEffects {
   readonly #come = new Set<string>();
-  readonly #leave = new Set<string>();
+  readonly #gone = new Set<string>();
+  readonly #become = new Map<string, string[]>();
+  readonly #end = new Set<string>();
 
-  constructor(reviewed: readonly ReviewedChange[]) {
-    for (const change of reviewed) {
-      if (change.kind !== "domain_record" || change.action === "no-op") continue;
-      if (change.after !== null) this.#come.add(effectOf(change.address, change.after));
-      if (change.before !== null) this.#leave.add(effectOf(change.address, change.before));
+  constructor(reviewed: readonly ReviewedChange[], changes: readonly Change[]) {
+    for (const { kind, action, address, before, after } of reviewed) {
+      if (kind !== "domain_record" || action === "no-op") continue;
+      const [left, came] = [effectOf(address, before), effectOf(address, after)];
+      if (came !== null) this.#come.add(came);
+      if (left !== null && came === null) this.#gone.add(left);
+      if (left !== null && came !== null) this.#become.set(left, [...(this.#become.get(left) ?? []), came]);
+    }
+    for (const { kind, address, after } of changes) {
+      const end = kind === "domain_record" ? effectOf(address, after) : null;
+      if (end !== null) this.#end.add(end);
     }
   }
 
   cover({ address, before, after }: ReviewedChange): boolean {
-    const comes = after === null || this.#come.has(effectOf(address, after));
-    return comes && (before === null || this.#leave.has(effectOf(address, before)));
+    const [left, came] = [effectOf(address, before), effectOf(address, after)];
+    return (came === null || this.#come.has(came)) && (left === null || this.#mayLeave(left));
+  }
+
+  #mayLeave(value: string): boolean {
+    return this.#gone.has(value) || (this.#become.get(value) ?? []).some((other) => this.#end.has(other));
   }
 }
 
-function effectOf(address: string, values: Values): string {
+function effectOf(address: string, values: Values | null): string | null {
+  if (values === null) return null;
   const fields = Object.entries(values).sort(([a], [b]) => compareText(a, b));
   return JSON.stringify([...address.split("/", 2), fields]);
 }
@@ -64,13 +73,12 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
     case "create":
       return makes(reviewed) && isEqual(reviewed.after, change.after);
     case "delete":
-      return removes(reviewed);
+      return reviewed.action === "delete" && reviewed.id === change.id;
     case "replace":
       // An upload that was begun and left is deleted only to be made again.
-      return (
-        (change.labels.includes("unfinished") ? makes(reviewed) : reviewed.action === "replace") &&
-        isEqual(reviewed.after, change.after)
-      );
+      return change.labels.includes("unfinished")
+        ? makes(reviewed) && isEqual(reviewed.after, change.after)
+        : reviewed.action === "replace" && reviewed.id === change.id && isEqual(reviewed.after, change.after);
     case "update":
       return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change);
   }
@@ -80,20 +88,22 @@ function makes(reviewed: ReviewedChange): boolean {
   return reviewed.action === "create" || reviewed.action === "replace";
 }
 
-function removes(reviewed: ReviewedChange): boolean {
-  return reviewed.action === "delete" || reviewed.action === "replace";
+/** Each field that would change now must have been shown to become just that. What was to be made is not to be adopted instead. */
+function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
+  if (reviewed.before === null) return !change.labels.includes("adopt") && endsAsShown(reviewed, change);
+  const changed = changedFields(change);
+  return (
+    endsAsShown(reviewed, change) &&
+    changed.every((field) => !isEqual(reviewed.before?.[field], reviewed.after?.[field]))
+  );
 }
 
-/** Each field that would change now must have been shown to become just that. */
-function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
-  const before = change.before ?? {};
-  const after = change.after ?? {};
-  const shown = reviewed.after ?? {};
-  const changed = Object.keys(after).filter((field) => !isEqual(before[field], after[field]));
-  const sameEnd = changed.every((field) => isEqual(shown[field], after[field]));
-  const wasToChange =
-    reviewed.before === null || changed.every((field) => !isEqual(reviewed.before?.[field], reviewed.after?.[field]));
-  return sameEnd && wasToChange;
+function endsAsShown(reviewed: ReviewedChange, change: Change): boolean {
+  return changedFields(change).every((field) => isEqual(reviewed.after?.[field], change.after?.[field]));
+}
+
+function changedFields({ before, after }: Change): string[] {
+  return Object.keys(after ?? {}).filter((field) => !isEqual(before?.[field], after?.[field]));
 }
 
 function keyOf(kind: Kind, address: string): string {

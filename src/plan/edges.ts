@@ -24,6 +24,16 @@ export function edgesOf(planned: readonly PlannedStep[]): Edges {
   return { hard: hardEdges(planned), milestones: milestonesOf(planned) };
 }
 
+/** As one graph: steps come first, then milestones; each lists the indices that must be done before it. */
+export function dependenciesOf({ hard, milestones }: Edges): number[][] {
+  const count = hard.length;
+  const dependencies = [...hard.map((list) => [...list]), ...milestones.map(({ before }) => [...before])];
+  for (const [offset, { after }] of milestones.entries()) {
+    for (const step of after) dependencies[step]?.push(count + offset);
+  }
+  return dependencies;
+}
+
 function hardEdges(planned: readonly PlannedStep[]): number[][] {
   const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
   const producers = new Map<string, number>();
@@ -50,7 +60,7 @@ function referencesOf(step: PlannedStep["step"]): string[] {
 }
 
 /** Whatever frees a slot comes before whatever takes it, unless both share it. */
-function claimEdges(planned: readonly PlannedStep[]): number[][] {
+export function claimEdges(planned: readonly PlannedStep[]): number[][] {
   const freed = new Map<string, { index: number; claim: Claim }[]>();
   for (const [index, { facts }] of planned.entries()) {
     for (const claim of facts.frees) append(freed, claim.slot, { index, claim });
@@ -86,7 +96,14 @@ function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
 function named(prefix: string, sides: ReadonlyMap<string, Sides>): Milestone[] {
   return [...sides]
     .filter(([, { before, after }]) => before.length > 0 && after.length > 0)
-    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side }));
+    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side, after: withoutItself(side) }))
+    .filter(({ after }) => after.length > 0);
+}
+
+/** A step does not wait for what it brings itself. */
+function withoutItself({ before, after }: Sides): number[] {
+  const brings = new Set(before);
+  return after.filter((step) => !brings.has(step));
 }
 
 function sidesOf(table: Map<string, Sides>, key: string, harmless: boolean): Sides {

@@ -22,12 +22,20 @@ export interface Matched {
   readonly refusals: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   readonly leftAlone: readonly LeftAlone[];
+  /** Declared by an id that is gone, and found by label without our tag: not to be replaced or emptied on a guess. */
+  readonly guessed: readonly Guess[];
+}
+
+export interface Guess {
+  readonly entry: Declared;
+  readonly identity: LiveIdentity;
 }
 
 /** What was found wrong on the way. */
 interface Findings {
   readonly refusals: Diagnostic[];
   readonly warnings: Diagnostic[];
+  readonly guessed: Guess[];
 }
 
 interface Candidate {
@@ -62,7 +70,7 @@ class Candidates {
 
 export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options: MatchOptions): Matched {
   const candidates = new Candidates(unit, live.items);
-  const findings: Findings = { refusals: [], warnings: [] };
+  const findings: Findings = { refusals: [], warnings: [], guessed: [] };
   const matches: Match[] = [];
   // Ids are claimed first: a label that repeats is then free for the one that is left.
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
@@ -72,6 +80,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   ]) {
     const found = find(entry, candidates, findings);
     if (found === "refused") continue;
+    if (found !== null) noteGuess(entry, found.identity, desired, findings);
     const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
     if (match !== null) matches.push(match);
   }
@@ -84,8 +93,8 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   }
   const pruned = prunes(candidates, desired, options);
   for (const candidate of pruned) candidates.claimed.add(candidate);
-  matches.push(...pruned.map((candidate) => deletion(candidate.live, null, "prune")));
-  const count = live.total - candidates.claimed.size;
+  matches.push(...pruned.map((candidate) => deletion(candidate.live, null, null, "prune")));
+  const count = live.total - matches.filter((match) => match.live !== null).length - findings.refusals.length;
   const leftAlone: LeftAlone[] = count > 0 ? [{ kind: ROOT_KIND[unit.name], count, reason: "undeclared" }] : [];
   return { matches, ...findings, leftAlone };
 }
@@ -118,6 +127,11 @@ function find(
   return found;
 }
 
+function noteGuess(entry: Declared, identity: LiveIdentity, desired: Desired, { guessed }: Findings): void {
+  const isOurs = identity.owner !== null && identity.owner === desired.owner;
+  if (entry.id !== null && entry.id !== identity.id && !isOurs) guessed.push({ entry, identity });
+}
+
 /** Several are returned as a list. `moved_from` counts only while nothing carries the new label. */
 function byLabel(entry: Declared | Removed, candidates: Candidates): Candidate | Candidate[] | undefined {
   const named = candidates.withKey(entry.key);
@@ -141,7 +155,7 @@ function manage(
   if (options.goal === "apply") return { intent: "manage", declared: entry, removed: null, live };
   // With an owner, only what carries its tag was made or adopted by this project.
   if (desired.owner !== null && identity.owner !== desired.owner) return null;
-  return deletion(live, null, null);
+  return deletion(live, entry, null, null);
 }
 
 function remove(
@@ -152,12 +166,12 @@ function remove(
   refusals: Diagnostic[],
 ): Match | null {
   if (refuseForeign(entry, identity, desired, options, refusals)) return null;
-  if (entry.destroy) return deletion(live, entry, null);
+  if (entry.destroy) return deletion(live, null, entry, null);
   return identity.owner === null ? null : { intent: "release", declared: null, removed: entry, live };
 }
 
-function deletion(live: unknown, removed: Removed | null, label: "prune" | null): Match {
-  return { intent: "delete", declared: null, removed, live, label };
+function deletion(live: unknown, declared: Declared | null, removed: Removed | null, label: "prune" | null): Match {
+  return { intent: "delete", declared, removed, live, label };
 }
 
 function refuseForeign(

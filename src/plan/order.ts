@@ -3,8 +3,11 @@
 import type { Gap } from "../model/plan.ts";
 import type { Barrier, Step } from "../model/step.ts";
 import type { PlannedStep } from "../model/unit.ts";
-import { type Edges, edgesOf, type Milestone } from "./edges.ts";
+import { dependenciesOf, type Edges, edgesOf, type Milestone } from "./edges.ts";
 import { components } from "./graph.ts";
+
+/** A cycle is broken one step at a time, so that no gap is made without need; beyond this, all of it at once. */
+export const MAX_CAREFUL_ROUNDS = 64;
 
 export interface Ordered {
   readonly steps: readonly Step[];
@@ -18,23 +21,14 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
   const dependencies = dependenciesOf(edges);
   const gaps = new Map<string, Gap>();
   let found = components(dependencies);
-  while (found.some((component) => component.length > 1)) {
+  for (let round = 0; found.some((component) => component.length > 1); round += 1) {
+    const breakUp = round < MAX_CAREFUL_ROUNDS ? breakCycle : breakAtOnce;
     for (const component of found) {
-      if (component.length > 1) breakCycle(component, dependencies, edges, planned, gaps);
+      if (component.length > 1) breakUp(component, dependencies, edges, planned, gaps);
     }
     found = components(dependencies);
   }
   return { ...assemble(found.flat(), dependencies, edges, planned), gaps: [...gaps.values()] };
-}
-
-/** Steps come first, then milestones; each lists the indices that must be done before it. */
-function dependenciesOf({ hard, milestones }: Edges): number[][] {
-  const count = hard.length;
-  const dependencies = [...hard.map((list) => [...list]), ...milestones.map(({ before }) => [...before])];
-  for (const [offset, { after }] of milestones.entries()) {
-    for (const step of after) dependencies[step]?.push(count + offset);
-  }
-  return dependencies;
 }
 
 /**
@@ -56,12 +50,53 @@ function breakCycle(
   const chosen = free.sort((a, b) => harm(a) - harm(b) || a - b)[0];
   if (chosen === undefined)
     throw new Error(`A cycle of hard edges: ${component.map((node) => planned[node]?.step.id).join(", ")}`);
-  const broken = new Set(held(chosen));
-  dependencies[chosen] = (dependencies[chosen] ?? []).filter((node) => !broken.has(node));
+  goAhead(chosen, new Set(held(chosen)), inside, dependencies, { hard, milestones }, planned, gaps);
+}
+
+/** Puts the steps of the cycle into the order that the hard edges ask for, and drops whatever runs against it. Linear. */
+function breakAtOnce(
+  component: readonly number[],
+  dependencies: number[][],
+  edges: Edges,
+  planned: readonly PlannedStep[],
+  gaps: Map<string, Gap>,
+): void {
+  const count = edges.hard.length;
+  const inside = new Set(component);
+  const steps = component.filter((node) => node < count).sort((a, b) => a - b);
+  const local = new Map(steps.map((step, index) => [step, index]));
+  const hard = steps.map((step) => (edges.hard[step] ?? []).flatMap((first) => local.get(first) ?? []));
+  const position = new Map(
+    components(hard)
+      .flatMap((list) => list.map((index) => steps[index]))
+      .map((step, at) => [step, at]),
+  );
+  const last = new Map(
+    component
+      .filter((node) => node >= count)
+      .map((node) => [node, Math.max(...(dependencies[node] ?? []).map((first) => position.get(first) ?? -1))]),
+  );
+  for (const step of steps) {
+    const against = (dependencies[step] ?? []).filter((node) => (last.get(node) ?? -1) > (position.get(step) ?? 0));
+    if (against.length > 0) goAhead(step, new Set(against), inside, dependencies, edges, planned, gaps);
+  }
+}
+
+/** Lets a step go without the milestones in `broken`, and notes what that leaves without an answer. */
+function goAhead(
+  step: number,
+  broken: ReadonlySet<number>,
+  inside: ReadonlySet<number>,
+  dependencies: number[][],
+  { hard, milestones }: Edges,
+  planned: readonly PlannedStep[],
+  gaps: Map<string, Gap>,
+): void {
+  dependencies[step] = (dependencies[step] ?? []).filter((node) => !broken.has(node));
   for (const node of broken) {
-    const milestone = milestones[node - count] as Milestone;
-    const wanted = milestone.before.find((step) => inside.has(step)) ?? milestone.before[0];
-    const before = planned[chosen]?.step;
+    const milestone = milestones[node - hard.length] as Milestone;
+    const wanted = milestone.before.find((first) => inside.has(first)) ?? milestone.before[0];
+    const before = planned[step]?.step;
     if (milestone.harmless || before === undefined || wanted === undefined) continue;
     const gap = { what: milestone.what, wanted: planned[wanted]?.step.id ?? "", before: before.id, root: before.root };
     if (!gaps.has(gap.what)) gaps.set(gap.what, gap);

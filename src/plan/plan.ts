@@ -1,16 +1,21 @@
 /** Desired and live → the plan: match, diff, narrow, judge, order. Pure: no clock, no I/O. */
 
+import type { Address } from "../model/address.ts";
+import type { Action, Change } from "../model/change.ts";
 import type { Consent, Desired } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import type { Goal, LeftAlone, Plan } from "../model/plan.ts";
-import type { Paired, Unit } from "../model/unit.ts";
-import { leaveOutBlocked } from "./blocked.ts";
+import type { ObjectId } from "../model/resource.ts";
+import type { Pair, Paired, PlannedStep, Unit } from "../model/unit.ts";
+import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
 import { type Matched, matchUnit } from "./match.ts";
 import { orderSteps } from "./order.ts";
 import { expiredConsents, guardsOf } from "./policy.ts";
-import { wrongAccount } from "./refusals.ts";
-import { isNarrowed, mayConcern, selectChanges } from "./select.ts";
+import { staleIdHurts, wrongAccount } from "./refusals.ts";
+import { isNarrowed, mayConcern, selectChanges, unmatchedTargets } from "./select.ts";
 
 export interface PlanOptions {
   readonly goal: Goal;
@@ -32,14 +37,12 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     const found = live.units[unit.name];
     return found === undefined ? [] : [planUnit(unit, desired, found, options)];
   });
-  const changes = selectChanges(diffPairs(worked.flatMap(({ paired }) => paired.pairs)), options);
-  const steps = worked.flatMap(({ unit }) =>
-    unit.steps(
-      changes.filter((change) => change.unit === unit.name),
-      { owner: desired.owner },
-    ),
-  );
-  const open = leaveOutBlocked(steps, changes);
+  const pairs = worked.flatMap(({ paired }) => paired.pairs);
+  const whole = diffPairs(pairs);
+  const stepsOf = (changes: readonly Change[]) => worked.flatMap((work) => unitSteps(work, changes));
+  const selected = selectChanges(whole, options);
+  const changes = isNarrowed(options) ? leaveOutHeld(stepsOf(whole), selected) : selected;
+  const open = leaveOutBlocked(stepsOf(changes), changes);
   const ordered = orderSteps(open.planned);
   const today = new Date(options.nowMilliseconds).toISOString().slice(0, 10);
   const consents = [...desired.allow, ...options.consents];
@@ -48,10 +51,14 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     owner: desired.owner,
     changes: open.changes,
     ...ordered,
-    guards: guardsOf(open.changes, desired, { ...options, today, consents }),
-    refusals: [...accountRefusal(desired, options), ...worked.flatMap(({ matched }) => matched.refusals)],
+    guards: guardsOf(open.changes, protectedAddresses(pairs), { ...options, owner: desired.owner, today, consents }),
+    refusals: [
+      ...accountRefusal(desired, options),
+      ...worked.flatMap(({ matched }) => [...matched.refusals, ...hurtGuesses(matched, open.changes)]),
+    ],
     warnings: [
       ...expiredConsents(consents, today),
+      ...unmatchedTargets(whole, options),
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
     ],
     leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
@@ -63,20 +70,45 @@ interface Worked {
   readonly unit: Unit;
   readonly matched: Matched;
   readonly paired: Paired;
+  readonly idsByKey: ReadonlyMap<string, ObjectId[]>;
 }
 
+/** Everything is matched, so that a narrowed run takes nothing for something else; it says only what it is about. */
 function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOptions): Worked {
-  const narrowed = isNarrowed(options);
-  const concerned: Desired = narrowed
-    ? {
-        ...desired,
-        declared: desired.declared.filter((entry) => mayConcern(entry.address, options)),
-        removed: desired.removed.filter((entry) => mayConcern(entry.address, options)),
-      }
-    : desired;
-  const matched = matchUnit(unit, concerned, live, { ...options, narrowed });
+  const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options) });
   const paired = unit.pairs(matched.matches, { owner: desired.owner, nowMilliseconds: options.nowMilliseconds });
-  return { unit, matched, paired };
+  const isConcern = (address: Address | undefined) => address === undefined || mayConcern(address, options);
+  const identities = live.items.map((item) => unit.identify(item));
+  return {
+    unit,
+    matched: {
+      ...matched,
+      refusals: matched.refusals.filter(({ address }) => isConcern(address)),
+      warnings: matched.warnings.filter(({ address }) => isConcern(address)),
+    },
+    paired,
+    idsByKey: new Map([...groupBy(identities, ({ key }) => key)].map(([key, same]) => [key, same.map(({ id }) => id)])),
+  };
+}
+
+function unitSteps({ unit, idsByKey }: Worked, changes: readonly Change[]): readonly PlannedStep[] {
+  const own = changes.filter((change) => change.unit === unit.name);
+  return unit.steps(own, { idsOf: (key) => idsByKey.get(key) ?? [] });
+}
+
+function protectedAddresses(pairs: readonly Pair[]): Set<Address> {
+  return new Set(pairs.filter((pair) => pair.protect).map((pair) => pair.address));
+}
+
+/** What was found by its label only because its id is gone may be changed, but not replaced, nor lose anything. */
+function hurtGuesses({ guessed }: Matched, changes: readonly Change[]): Diagnostic[] {
+  return guessed
+    .filter(({ entry }) => changes.some(({ root, action }) => root === entry.address && loses(action)))
+    .map(({ entry, identity }) => staleIdHurts(entry, identity));
+}
+
+function loses(action: Action): boolean {
+  return action === "delete" || action === "replace";
 }
 
 /** In a narrowed run what is outside is not "left alone": it was not looked at. */

@@ -2,7 +2,7 @@
 
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
-import type { Consent, ConsentRule, Desired } from "../model/desired.ts";
+import type { Consent, ConsentRule } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { globMatches } from "../model/glob.ts";
 import { groupBy } from "../model/group.ts";
@@ -13,6 +13,7 @@ export const BULK_LIMIT_PERCENT = 30;
 
 export interface PolicyOptions {
   readonly goal: Goal;
+  readonly owner: string | null;
   /** YYYY-MM-DD, UTC. */
   readonly today: string;
   /** Of `allow:` and `--allow`. */
@@ -20,14 +21,17 @@ export interface PolicyOptions {
   readonly maxChanges: number | null;
 }
 
-/** Blocked changes are not carried out, so they need no consent. */
-export function guardsOf(changes: readonly Change[], desired: Desired, options: PolicyOptions): Guard[] {
+/**
+ * Blocked changes are not carried out, so they need no consent.
+ * @param kept the addresses of what is protected
+ */
+export function guardsOf(changes: readonly Change[], kept: ReadonlySet<Address>, options: PolicyOptions): Guard[] {
   const active = changes.filter((change) => change.blocked === null && change.action !== "no-op");
-  const guards = protectGuards(active, desired);
+  const guards = protectGuards(active, kept);
   // `destroy` is its own consent.
   if (options.goal === "apply") {
     const consents = options.consents.filter((consent) => consent.until === null || consent.until >= options.today);
-    guards.push(...rootGuards(active, consents), ...zoneGuards(changes, consents));
+    guards.push(...rootGuards(active, consents), ...zoneGuards(changes, options.owner, consents));
   }
   if (options.maxChanges !== null && active.length > options.maxChanges) {
     guards.push({
@@ -55,10 +59,11 @@ export function expiredConsents(consents: readonly Consent[], today: string): Di
     }));
 }
 
-function protectGuards(changes: readonly Change[], desired: Desired): Guard[] {
-  const kept = new Set(desired.declared.filter((declared) => declared.protect).map((declared) => declared.address));
+/** An upload that was never completed holds nothing worth protecting, and could else not be completed. */
+function protectGuards(changes: readonly Change[], kept: ReadonlySet<Address>): Guard[] {
   return changes
-    .filter((change) => kept.has(change.address) && (change.action === "delete" || change.action === "replace"))
+    .filter((change) => change.action === "delete" || change.action === "replace")
+    .filter((change) => kept.has(change.address) && !change.labels.includes("unfinished"))
     .map((change) => ({ rule: "protect", address: change.address, consent: "impossible", count: null, of: null }));
 }
 
@@ -74,7 +79,7 @@ function rootGuards(changes: readonly Change[], consents: readonly Consent[]): G
     });
 }
 
-function zoneGuards(changes: readonly Change[], consents: readonly Consent[]): Guard[] {
+function zoneGuards(changes: readonly Change[], owner: string | null, consents: readonly Consent[]): Guard[] {
   const records = groupBy(
     changes.filter((change) => change.kind === "domain_record"),
     (change) => change.root,
@@ -83,17 +88,23 @@ function zoneGuards(changes: readonly Change[], consents: readonly Consent[]): G
     .filter((change) => change.kind === "domain" && (change.action === "update" || change.action === "no-op"))
     .flatMap((domain) => {
       const own = records.get(domain.root) ?? [];
-      return [...bulkGuard(domain, own, consents), ...nameserverGuard(domain, own, consents)];
+      return [...bulkGuard(domain, own, owner, consents), ...nameserverGuard(domain, own, consents)];
     });
 }
 
-function bulkGuard(domain: Change, records: readonly Change[], consents: readonly Consent[]): Guard[] {
+function bulkGuard(
+  domain: Change,
+  records: readonly Change[],
+  owner: string | null,
+  consents: readonly Consent[],
+): Guard[] {
   const live = records.filter((record) => record.before !== null);
   // A rename removes a name too.
   const removed = live.filter(
     (record) => record.blocked === null && (record.action === "delete" || record.labels.includes("rename")),
   );
-  const adopts = domain.labels.includes("adopt");
+  // Not by its label: a run that is narrowed to the records leaves the domain itself as it is.
+  const adopts = owner !== null && domain.before?.["owner"] === null;
   const tooMany = removed.length * 100 > live.length * BULK_LIMIT_PERCENT;
   if (removed.length === 0 || (!adopts && !tooMany)) return [];
   return [{ ...guard("bulk", domain.address, consents), count: removed.length, of: live.length }];

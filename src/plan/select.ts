@@ -2,6 +2,7 @@
 
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import { globMatches, mayMatchWithin } from "../model/glob.ts";
 
 export interface Selection {
@@ -54,6 +55,19 @@ export function selectChanges(changes: readonly Change[], selection: Selection):
     if (whole && (spared.has(change.root) || !named.has(roots.get(change.root) ?? change))) return asItIs(change);
     return named.has(change) || (isRoot && needed.has(change.root)) ? [change] : asItIs(change);
   });
+}
+
+/** A target that nothing answers to is more likely a slip than a wish for nothing. */
+export function unmatchedTargets(changes: readonly Change[], { targets }: Selection): Diagnostic[] {
+  return targets
+    .filter((glob) => !changes.some((change) => coversEither(glob, change)))
+    .map((glob) => ({
+      code: "unmatched-target",
+      severity: "warning",
+      summary: `the target ${glob} matches nothing`,
+      detail: "Nothing that is declared, removed or owned has an address that it matches.",
+      fix: "Compare it with the addresses of `tenon plan --format json`.",
+    }));
 }
 
 /** What is excluded by its old name does not lose it. */

@@ -86,13 +86,11 @@ function reasons(steps: readonly StepReport[], change: Change | undefined): stri
   });
 }
 
-/** The service's own words, field by field, or ours if it had none. One line, escaped. */
+/** The message, which holds the service's own words if it had any. One line, escaped. */
 export function failureText(failure: Failure): string {
-  const words = failure.errors.map(({ field, reason }) => (field === undefined ? reason : `${field}: ${reason}`));
-  const said = words.length === 0 ? failure.message : `${failure.message}: ${words.join("; ")}`;
   const maintenance = failure.maintenance ? " (the service is in maintenance: try again later)" : "";
   const attempts = failure.attempts > 1 ? ` (after ${failure.attempts} attempts)` : "";
-  return escapeText(`${said}${maintenance}${attempts}`);
+  return escapeText(`${failure.message}${maintenance}${attempts}`);
 }
 
 function closing(report: Report, plan: Plan, paint: Paint, width: number): string[] {

@@ -4,12 +4,13 @@
 export const OWNER_PATTERN = "[a-z0-9-]{1,32}";
 
 const TAG_PREFIX = "tenon:";
-const DESCRIPTION_TAG = new RegExp(`(?:^| )\\[tenon:(${OWNER_PATTERN})\\]$`);
+/** One or more tags at the end; letter case and blanks around them do not hide whose it is. */
+const DESCRIPTION_TAGS = new RegExp(` ?\\[tenon:${OWNER_PATTERN}\\](?:\\s*\\[tenon:${OWNER_PATTERN}\\])*\\s*$`, "i");
+const DESCRIPTION_TAG = new RegExp(`\\[tenon:(${OWNER_PATTERN})\\]`, "gi");
 
 /** The owner in a domain's tags, null if none. Several owners are joined, so that none of them is taken for it. */
 export function ownerOfTags(tags: readonly string[]): string | null {
-  const owners = tags.filter(isOwnerTag).map((tag) => tag.toLowerCase().slice(TAG_PREFIX.length));
-  return owners.length === 0 ? null : [...new Set(owners)].sort().join(",");
+  return joined(tags.filter(isOwnerTag).map((tag) => tag.slice(TAG_PREFIX.length)));
 }
 
 /** A domain's tags as its user wrote them. */
@@ -26,11 +27,21 @@ function isOwnerTag(tag: string): boolean {
   return tag.toLowerCase().startsWith(TAG_PREFIX);
 }
 
-/** A VPC's or image's description, split into the user's text and the owner in the tag at its end. */
+/** A VPC's or image's description, split into the user's text and the owner in the tag at its end; several are joined. */
 export function splitDescription(description: string | null): { text: string; owner: string | null } {
   const whole = description ?? "";
-  const tag = DESCRIPTION_TAG.exec(whole);
-  return tag === null ? { text: whole, owner: null } : { text: whole.slice(0, tag.index), owner: tag[1] as string };
+  const tags = DESCRIPTION_TAGS.exec(whole);
+  if (tags === null) return { text: whole, owner: null };
+  return {
+    text: whole.slice(0, tags.index),
+    owner: joined([...tags[0].matchAll(DESCRIPTION_TAG)].map((tag) => tag[1] ?? "")),
+  };
+}
+
+/** null if there is none. */
+function joined(owners: readonly string[]): string | null {
+  const names = new Set(owners.map((owner) => owner.toLowerCase()));
+  return names.size === 0 ? null : [...names].sort().join(",");
 }
 
 export function joinDescription(text: string, owner: string | null): string {

@@ -52,6 +52,8 @@ describe("names of services", () => {
     ["sub", "_sip", "_TCP", "_sip._tcp.sub"],
     ["_sip._tcp", null, null, "_sip._tcp"],
     ["_sip._tcp.a.b", "sip", "tcp", "_sip._tcp.a.b"],
+    ["_a+b-c._tcp", null, null, "_a+b-c._tcp"],
+    ["", "s".repeat(62), "tcp", `_${"s".repeat(62)}._tcp`],
   ])("%j with %j and %j is %j", (name, service, protocol, full) => {
     expect(serviceOwner(name, service, protocol)).toEqual({ ok: true, name: full });
   });
@@ -65,6 +67,12 @@ describe("names of services", () => {
     ["_sip._tcp", "sip", "udp", "disagree"],
     ["", "sip.x", "tcp", "bad-label"],
     ["", "", "tcp", "bad-label"],
+    ["", "foo_bar", "tcp", "bad-label"],
+    ["_foo_bar._tcp", null, null, "bad-label"],
+    ["_a/b._tcp", null, null, "bad-label"],
+    ["_sip-._tcp", null, null, "bad-label"],
+    ["_sip._-tcp.sub", null, null, "bad-label"],
+    ["", "s".repeat(63), "tcp", "bad-label"],
   ])("%j with %j and %j is refused: %s", (name, service, protocol, problem) => {
     expect(serviceOwner(name, service, protocol)).toEqual({ ok: false, problem });
   });

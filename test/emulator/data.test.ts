@@ -55,7 +55,7 @@ test("an account survives a restart, and no id is given twice", async () => {
   });
   const seed: Seed = { vpcs: [{ label: "ignored", region: "us-east" }] };
   await during({ data, seed }, async (run) => {
-    expect(run.emulator.notices).toEqual([]);
+    expect(run.emulator.notices).toEqual([`The seed was not used: ${data} holds an account already.`]);
     expect(await read(run)).toEqual(before);
     const { body } = await run.send("POST", "/domains/3/records", { type: "A", target: "192.0.2.1" });
     expect(body.id).toBe(lastId + 1);
@@ -121,10 +121,6 @@ const DAMAGES: [string, (text: string) => string | Buffer, string][] = [
   ["a line changed to other JSON", (text) => text.replace(/\n.*\n/, '\n{"a":1}\n'), "line 2 is damaged"],
   ["a whole line that is no JSON at the end", (text) => `${text}nonsense\n`, "is damaged"],
   ["an empty line", (text) => text.replace("\n", "\n\n"), "line 2 is damaged"],
-  ["no header", (text) => text.slice(text.indexOf("\n") + 1), "does not begin"],
-  ["a version of the future", (text) => text.replace('"version":1', '"version":2'), "does not begin"],
-  ["something else in it", () => "my notes\n", "does not begin"],
-  ["binary data in it", () => Buffer.from([0, 255, 254, 10, 13, 0]), "does not begin"],
 ];
 
 test.each(DAMAGES)("a file with %s is set aside whole, and said so", async (_name, damage, problem) => {
@@ -142,6 +138,27 @@ test.each(DAMAGES)("a file with %s is set aside whole, and said so", async (_nam
   });
   expect(readFileSync(`${data}.damaged-2`).equals(Buffer.from(damaged))).toBe(true);
   expect(readFileSync(`${data}.damaged-1`, "utf8")).toBe("an earlier one");
+});
+
+const FOREIGN: [string, (text: string) => string | Buffer][] = [
+  ["no header", (text) => text.slice(text.indexOf("\n") + 1)],
+  ["a version of the future", (text) => text.replace('"version":1', '"version":2')],
+  ["something else in it", () => "my notes\n"],
+  ["a text without a line's end", () => "my notes"],
+  ["binary data in it", () => Buffer.from([0, 255, 254, 10, 13, 0])],
+];
+
+test.each(FOREIGN)("a file with %s is refused, and stays as it is", async (_name, foreign) => {
+  const folder = temporaryFolder();
+  const data = join(folder, "account.log");
+  await during({ data, seed: SEED }, async () => {});
+  const bytes = Buffer.from(foreign(readFileSync(data, "utf8")));
+  writeFileSync(data, bytes);
+  await expect(startEmulator({ data })).rejects.toThrow(
+    /account\.log cannot be used: it does not begin .* left as it is/,
+  );
+  expect(readdirSync(folder)).toEqual(["account.log"]);
+  expect(readFileSync(data).equals(bytes)).toBe(true);
 });
 
 test("the file does not grow without end", async () => {

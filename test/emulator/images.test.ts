@@ -125,6 +125,18 @@ test("an upload without data is gone after 24 hours, one with data stays", async
   }
 });
 
+test("the clock goes on for no more than 100 years in all", async () => {
+  const { send, control, emulator } = await startTested();
+  expect((await control("POST", "/clock", { advance_seconds: 3_155_760_000 })).status).toBe(200);
+  const { status, body } = await control("POST", "/clock", { advance_seconds: 1 });
+  expect({ status, body }).toEqual({
+    status: 400,
+    body: { errors: [{ reason: "Must be at most 3155760000 in all", field: "advance_seconds" }] },
+  });
+  for (const seconds of [1, -1, Number.NaN]) await expect(emulator.advanceClock(seconds)).rejects.toThrow("Must be");
+  expect((await send("GET", "/images")).status).toBe(200);
+});
+
 const BAD_IMAGES: [string, string, Record<string, unknown>, string][] = [
   ["POST", "/images", {}, "disk_id"],
   ["POST", "/images", { disk_id: "5" }, "disk_id"],

@@ -148,10 +148,11 @@ describe("across entries", () => {
     const result = await load(root);
     expect(places(result)).toEqual([
       "duplicate-entry tenon.yaml:5:33",
+      "unused-record-set tenon.yaml:6:16",
       "duplicate-entry b.yaml:2:17",
       "duplicate-record-set b.yaml:3:16",
     ]);
-    expect(result.diagnostics[1]?.related?.[0]?.span.file).toBe("tenon.yaml");
+    expect(result.diagnostics[2]?.related?.[0]?.span.file).toBe("tenon.yaml");
   });
 
   test("moved_from leads from what is gone; chains, cycles and what is still there are errors", async () => {

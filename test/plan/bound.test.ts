@@ -60,7 +60,14 @@ describe("records, by what comes to a zone and what leaves it", () => {
   test("half of an update that somebody else has done is within: only the create, or only the delete, is left", () => {
     const shown = [record("www", "update", { before: a("www", "192.0.2.9"), after: a("www", "192.0.2.1") })];
     expect(outside([comes], shown)).toEqual([]);
-    expect(outside([record("www", "delete", { before: a("www", "192.0.2.9") })], shown)).toEqual([]);
+    const goes = record("www", "delete", { before: a("www", "192.0.2.9") });
+    const there = a("www", "192.0.2.1");
+    expect(outside([goes, record("www", "no-op", { before: there, after: there })], shown)).toEqual([]);
+  });
+
+  test("what was only to become something else may not go for good", () => {
+    const shown = [record("www", "update", { before: a("www", "192.0.2.1"), after: a("www", "192.0.2.1", 300) })];
+    expect(outside([record("www", "delete", { before: a("www", "192.0.2.1") })], shown)).toHaveLength(1);
   });
 
   test("a delete and a create that have become one rename are within; one of the two alone is not enough", () => {

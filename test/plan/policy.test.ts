@@ -13,7 +13,15 @@ function consent(rule: ConsentRule, address: string, until: string | null = null
 }
 
 function guards(changes: Change[], options: Partial<PolicyOptions> = {}, entries = desired()): string[] {
-  const found = guardsOf(changes, entries, { goal: "apply", today: TODAY, consents: [], maxChanges: null, ...options });
+  const kept = new Set(entries.declared.filter(({ protect }) => protect).map(({ address }) => address));
+  const found = guardsOf(changes, kept, {
+    goal: "apply",
+    owner: entries.owner,
+    today: TODAY,
+    consents: [],
+    maxChanges: null,
+    ...options,
+  });
   return found.map(
     ({ rule, address, consent: state, count, of }) =>
       `${rule} ${address} ${state}${count === null ? "" : ` ${count}/${of}`}`,
@@ -66,9 +74,13 @@ test("each zone is counted for itself; one that is made or deleted is not counte
 });
 
 test("of a zone that is being adopted no record goes without consent", () => {
-  const adopted: Change = { ...zone, action: "update", labels: ["adopt"] };
-  expect(guards([adopted, ...records(99, 1)])).toEqual(["bulk domain/a.example missing 1/100"]);
-  expect(guards([adopted, ...records(99, 0)])).toEqual([]);
+  const untagged = { ...active, owner: null };
+  const adopted: Change = { ...zone, action: "update", before: untagged, labels: ["adopt"] };
+  expect(guards([adopted, ...records(99, 1)], { owner: "me" })).toEqual(["bulk domain/a.example missing 1/100"]);
+  expect(guards([adopted, ...records(99, 0)], { owner: "me" })).toEqual([]);
+  // A run that is narrowed to the records leaves the domain as it is, and is no way around.
+  const narrowed: Change = { ...zone, before: untagged, after: untagged };
+  expect(guards([narrowed, ...records(99, 1)], { owner: "me" })).toEqual(["bulk domain/a.example missing 1/100"]);
 });
 
 test("the apex name servers of an active zone need consent, whether one comes, goes or changes", () => {

@@ -151,9 +151,10 @@ const zone = (zoneName: string): fc.Arbitrary<DraftZone> =>
       desired: fc.array(record, { maxLength: 8 }),
       records: fc.array(record, { maxLength: 8 }),
       shared: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+      twice: fc.boolean(),
     })
-    .map(({ shared, ...draft }) => {
-      const records = acceptable(draft.records, true);
+    .map(({ shared, twice, ...draft }) => {
+      const records = acceptable(twice ? [...draft.records, ...draft.records] : draft.records, true);
       const common = records.filter((_, index) => shared[index]);
       const desired = acceptable([...common, ...draft.desired], false).filter(
         (entry) => !draft.ignoring || !entry.name.startsWith("ign"),

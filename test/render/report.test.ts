@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Failure } from "../../src/model/failure.ts";
 import type { Report, StepReport } from "../../src/model/report.ts";
-import { renderReportJson, renderReportText } from "../../src/render/report.ts";
+import { failureText, renderReportJson, renderReportText } from "../../src/render/report.ts";
 import { change, everything, plan } from "./plans.ts";
 
 const PLAIN = { colour: false, width: 80 };
@@ -13,7 +13,7 @@ const CLASH: Failure = {
   effect: "none",
   status: 400,
   errors: [{ reason: "Record conflict - CNAMES must be unique", field: "name" }],
-  message: "the service refused POST /domains/12/records with 400",
+  message: "name: Record conflict - CNAMES must be unique (400)",
   maintenance: false,
   attempts: 1,
 };
@@ -86,6 +86,12 @@ const PARTIAL = report({
 describe("a report as text", () => {
   it("says what failed, why, and what was left because of it", async () => {
     await expect(renderReportText(PARTIAL, everything(), PLAIN)).toMatchFileSnapshot("../golden/report-partial.txt");
+  });
+
+  it("says what the service said once, as the message holds it", () => {
+    const text = renderReportText(PARTIAL, everything(), { ...PLAIN, width: 1000 });
+    expect(text.split("CNAMES must be unique")).toHaveLength(2);
+    expect(failureText({ ...CLASH, attempts: 2, message: "a \u001b" })).toBe("a \\u{1b} (after 2 attempts)");
   });
 
   it("is one line when all went well, as Terraform's", () => {

@@ -2,6 +2,7 @@
 
 import {
   applyPlan,
+  escapeText,
   findUnreviewed,
   openJournal,
   type Plan,
@@ -15,7 +16,7 @@ import {
   systemClock,
 } from "../../index.ts";
 import { ApplyProgress } from "../apply-progress.ts";
-import type { PlanFlags } from "../args.ts";
+import type { FailOn, PlanFlags } from "../args.ts";
 import { confirm } from "../confirm.ts";
 import { gatherEvidence } from "../evidence.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -29,6 +30,7 @@ export interface ApplyFlags extends PlanFlags {
   readonly yes?: boolean;
   readonly plan?: string;
   readonly journal?: string;
+  readonly failOn?: readonly FailOn[];
   /** Seconds. */
   readonly waitDetached?: number;
 }
@@ -76,7 +78,7 @@ async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<P
     const held = rootsHeldByInterfaces(planned.plan);
     if (held.size === 0) return planned;
     const progress = new Progress(terminal);
-    progress.show(`Waiting until interfaces are detached: ${[...held].join(", ")}`);
+    progress.show(`Waiting until interfaces are detached: ${[...held].map(escapeText).join(", ")}`);
     await systemClock.sleep(DETACH_POLL_SECONDS * 1000, terminal.interrupt.first);
     progress.end();
   }
@@ -97,6 +99,10 @@ function judge(terminal: Terminal, plan: Plan, reviewed: Plan | null, flags: App
     return EXIT.refused;
   }
   const { add, change, destroy, blocked } = summarise(plan.changes);
+  if (blocked > 0 && flags.failOn?.includes("blocked")) {
+    sayBlocked(terminal, plan);
+    return EXIT.refused;
+  }
   if (add + change + destroy > 0) return null;
   // Only then is there a report without a run: so that what reads reports finds one.
   if (flags.format === "json") terminal.print(renderReportJson(idleReport(plan), plan));
@@ -104,10 +110,15 @@ function judge(terminal: Terminal, plan: Plan, reviewed: Plan | null, flags: App
 }
 
 function sayUnreviewed(terminal: Terminal, changes: readonly { action: string; key: string }[]): void {
-  const lines = changes.map(({ action, key }) => `  ${action} ${key}\n`).join("");
+  const lines = changes.map(({ action, key }) => `  ${action} ${escapeText(key)}\n`).join("");
   sayError(terminal, "this plan is not within the reviewed one; nothing was done. It does not show:");
   terminal.say(lines);
   terminal.say("  Review a new plan: tenon plan --out FILE\n");
+}
+
+function sayBlocked(terminal: Terminal, plan: Plan): void {
+  sayError(terminal, "changes are blocked; nothing was done:");
+  for (const { key, blocked } of plan.changes) if (blocked !== null) terminal.say(`  ${escapeText(key)}\n`);
 }
 
 function idleReport(plan: Plan): Report {

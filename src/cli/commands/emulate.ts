@@ -1,7 +1,7 @@
 /** `tenon emulate`: serves the whole API on loopback until it is interrupted. */
 
 import { readFile } from "node:fs/promises";
-import { type EmulatorOptions, parseSeed, startEmulator } from "../../index.ts";
+import { type EmulatorOptions, escapeText, parseSeed, SeedError, startEmulator } from "../../index.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -22,7 +22,7 @@ export async function emulate(terminal: Terminal, flags: EmulateFlags): Promise<
   const emulator = await start(terminal, flags);
   if (emulator === null) return EXIT.error;
   terminal.print(`listening on ${emulator.baseUrl}\n`);
-  for (const notice of emulator.notices) terminal.say(`${notice}\n`);
+  for (const notice of emulator.notices) terminal.say(`${escapeText(notice)}\n`);
   await new Promise((resolve) => terminal.interrupt.first.addEventListener("abort", resolve, { once: true }));
   await emulator.close();
   // To be stopped is how it is meant to end.
@@ -36,9 +36,15 @@ async function start(
   try {
     return await startEmulator(await toOptions(flags));
   } catch (error) {
-    sayError(terminal, `the emulator cannot start: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof SeedError) saySeedError(terminal, flags.seed ?? "", error);
+    else sayError(terminal, `the emulator cannot start: ${error instanceof Error ? error.message : String(error)}`);
     return null;
   }
+}
+
+function saySeedError(terminal: Terminal, file: string, error: SeedError): void {
+  sayError(terminal, "the emulator cannot start: the seed cannot be used");
+  for (const problem of error.message.split("\n")) terminal.say(`  ${escapeText(`${file}: ${problem}`)}\n`);
 }
 
 async function toOptions(flags: EmulateFlags): Promise<EmulatorOptions> {

@@ -1,12 +1,12 @@
 /** `tenon plan`: shows what apply would do, and saves it for review. */
 
-import { writeFile } from "node:fs/promises";
 import { type Plan, renderPlanJson, renderPlanText, summarise } from "../../index.ts";
 import type { FailOn, PlanFlags } from "../args.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
 import { inSession, planIn } from "../planning.ts";
 import type { Terminal } from "../terminal.ts";
+import { writeWhole } from "../write-whole.ts";
 
 export interface PlanCommandFlags extends PlanFlags {
   readonly out?: string;
@@ -37,7 +37,7 @@ export function showPlan(terminal: Terminal, plan: Plan, format: "text" | "json"
 
 async function writePlan(terminal: Terminal, plan: Plan, file: string): Promise<boolean> {
   try {
-    await writeFile(file, renderPlanJson(plan), { mode: PLAN_FILE_MODE });
+    await writeWhole(file, renderPlanJson(plan), PLAN_FILE_MODE);
     return true;
   } catch (error) {
     sayError(terminal, `the plan file cannot be written: ${error instanceof Error ? error.message : String(error)}`);

@@ -2,6 +2,7 @@
 
 import { renderDesired } from "../../index.ts";
 import type { ProjectFlags } from "../args.ts";
+import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
 import { openProject } from "../project.ts";
@@ -12,6 +13,7 @@ import { showPlan } from "./plan.ts";
 export interface ShowFlags extends ProjectFlags {
   readonly expanded?: boolean;
   readonly format: "text" | "json";
+  readonly dialect?: string;
 }
 
 /** @param path a plan file; with `--expanded` a project */
@@ -28,7 +30,12 @@ export async function show(terminal: Terminal, path: string | undefined, flags: 
 }
 
 async function showExpanded(terminal: Terminal, directory: string | undefined, flags: ShowFlags): Promise<ExitCode> {
-  const opened = await openProject(terminal, directory, flags);
+  const dialect = resolveDialect(flags);
+  if (dialect === null) {
+    sayError(terminal, "the dialect is not a word", "Give one such as node.");
+    return EXIT.error;
+  }
+  const opened = await openProject(terminal, directory, flags, dialect);
   if (!opened.ok) return opened.code;
   terminal.print(await renderDesired(opened.project.desired, flags.format));
   return EXIT.done;

@@ -5,7 +5,7 @@ import type { ProjectFlags } from "../args.ts";
 import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
-import { load } from "../project.ts";
+import { exitOf, load } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface ValidateFlags extends ProjectFlags {
@@ -24,7 +24,7 @@ export async function validate(
     sayError(terminal, "the dialect is not a word", "Give one such as node.");
     return EXIT.error;
   }
-  const { project, diagnostics, sources } = await load(directory, flags, dialect);
+  const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
   const isValid = project !== null && !hasErrors(diagnostics) && !(flags.strict === true && diagnostics.length > 0);
   if (flags.format === "json") {
     terminal.print(renderValidationJson(diagnostics, sources));
@@ -32,7 +32,7 @@ export async function validate(
     sayDiagnostics(terminal, diagnostics, sources);
     if (isValid) terminal.print(verdict(project.desired.declared.length, diagnostics.length));
   }
-  return isValid ? EXIT.done : EXIT.invalid;
+  return isValid ? EXIT.done : exitOf(fault);
 }
 
 function verdict(declared: number, warnings: number): string {

@@ -1,14 +1,12 @@
 /** What is outside API.md, below `/_emulator`: interfaces, disks, the clock, and what was asked and triggered. */
 
 import { attach, detach } from "../attachments.ts";
+import { MAX_ADVANCE_SECONDS } from "../clock.ts";
 import type { Answer } from "../errors.ts";
 import { badRequest, succeed, succeedEmpty } from "../errors.ts";
 import { BodyReader } from "../fields.ts";
 import type { RequestLog } from "../request-log.ts";
 import type { Account, JsonBody } from "../route.ts";
-
-/** 100 years. */
-const MAX_ADVANCE_SECONDS = 3_155_760_000;
 
 export interface ControlRoute {
   readonly method: "GET" | "POST";
@@ -64,11 +62,11 @@ function putDisk(account: Account, body: JsonBody): Answer {
   return succeedEmpty();
 }
 
-/** Time only goes forward. */
 function advanceClock(account: Account, body: JsonBody): Answer {
   const reader = new BodyReader(body);
   const seconds = reader.require("advance_seconds") ? reader.integer("advance_seconds", 0, MAX_ADVANCE_SECONDS) : 0;
   if (reader.errors.length > 0 || typeof seconds !== "number") return badRequest(...reader.errors);
-  account.clock.advance(seconds);
+  const problem = account.clock.advance(seconds);
+  if (problem !== null) return badRequest({ reason: problem, field: "advance_seconds" });
   return succeed({ now: account.clock.timestamp() });
 }

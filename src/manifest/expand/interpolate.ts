@@ -4,7 +4,9 @@ import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";
 import type { Places } from "../places.ts";
+import { isOwnKey } from "../schema.ts";
 import { suggestion } from "../suggest.ts";
+import { mapText } from "./text.ts";
 import type { Variables } from "./variables.ts";
 
 export interface InterpolationContext {
@@ -24,7 +26,7 @@ const LITERAL_SECTIONS: ReadonlySet<string> = new Set(["variables", "environment
 /** Resolves variables in a whole file, in place. In the zone's sections `${zone}` and escapes stay for `withZone`. */
 export function interpolateFile(tree: JsonObject, context: InterpolationContext): void {
   for (const key of Object.keys(tree)) {
-    if (LITERAL_SECTIONS.has(key)) continue;
+    if (LITERAL_SECTIONS.has(key) || isOwnKey(key)) continue;
     new Interpolation(context, ZONE_SECTIONS.has(key)).entry(tree, key);
   }
 }
@@ -48,7 +50,7 @@ class Interpolation {
     } else if (Array.isArray(value)) {
       for (const index of value.keys()) this.entry(value, index);
     } else if (typeof value === "object" && value !== null) {
-      for (const name of Object.keys(value)) if (!name.startsWith("x-")) this.entry(value, name);
+      for (const name of Object.keys(value)) if (!isOwnKey(name)) this.entry(value, name);
     }
   }
 
@@ -177,28 +179,7 @@ function cloneAt(value: object, at: Span, places: Places, text: (text: string) =
 
 /** A copy with the zone's name put in; what needs no change is shared. */
 export function withZone<T extends Json>(value: T, zone: string, places: Places): T {
-  return replaceZone(value, zone, places) as T;
-}
-
-function replaceZone(value: Json, zone: string, places: Places): Json {
-  if (typeof value === "string") {
-    if (!value.includes("${")) return value;
-    return value.replace(/\$\$\{|\$\{zone\}/g, (match) => (match === "$${" ? "${" : zone));
-  }
-  if (typeof value !== "object" || value === null) return value;
-  let clone: Record<string, Json> | null = null;
-  for (const key of Object.keys(value)) {
-    const item = (value as Record<string, Json>)[key] as Json;
-    const replaced = replaceZone(item, zone, places);
-    if (replaced === item) continue;
-    clone ??= copyOf(value, places);
-    clone[key] = replaced;
-  }
-  return (clone as Json | null) ?? value;
-}
-
-function copyOf(value: object, places: Places): Record<string, Json> {
-  const clone = Array.isArray(value) ? [...value] : Object.assign(Object.create(null), value);
-  places.copy(clone, value);
-  return clone;
+  const replace = (text: string): string =>
+    text.replace(/\$\$\{|\$\{zone\}/g, (match) => (match === "$${" ? "${" : zone));
+  return mapText(value, places, replace) as T;
 }

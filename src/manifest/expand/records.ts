@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
 import { MAX_PROJECT_RECORDS } from "../limits.ts";
 import type { Places } from "../places.ts";
+import { isOwnKey } from "../schema.ts";
 import { suggestion } from "../suggest.ts";
 import { withZone } from "./interpolate.ts";
 
@@ -37,7 +38,7 @@ export function collectRecordSets(files: readonly ExpandInput[], context: Expand
   for (const { tree } of files) {
     const own = objectAt(tree, "record_sets");
     const defaults = objectAt(objectAt(tree, "defaults"), "record");
-    for (const name of Object.keys(own)) {
+    for (const name of Object.keys(own).filter((key) => !isOwnKey(key))) {
       const first = sets.get(name);
       if (first !== undefined) context.report(duplicateSet(name, own, first.container, context.places));
       else
@@ -76,6 +77,7 @@ export function expandDomains(
 ): ExpandedDomains {
   const entries: JsonObject[] = [];
   const incomplete: JsonObject[] = [];
+  const everUsed = new Set<RecordSet>();
   let total = 0;
   for (const { tree } of files) {
     const defaults = objectAt(tree, "defaults");
@@ -85,6 +87,7 @@ export function expandDomains(
       );
       const entry = withDefaults(written, objectAt(defaults, "domain"), context.places);
       const used = usedSets(entry, sets, context);
+      for (const set of used) everUsed.add(set);
       for (const single of eachDomain(entry, context.places)) {
         total += records.length + used.reduce((sum, set) => sum + set.records.length, 0);
         if (total > MAX_PROJECT_RECORDS) {
@@ -98,7 +101,23 @@ export function expandDomains(
       }
     }
   }
+  // Where something is missing, it may be just what uses the set.
+  if (context.setsKnown && context.incomplete.size === 0) reportUnused(sets, everUsed, context);
   return { entries, incomplete };
+}
+
+function reportUnused(sets: RecordSets, used: ReadonlySet<RecordSet>, context: ExpandContext): void {
+  for (const [name, set] of sets) {
+    if (used.has(set)) continue;
+    context.report({
+      code: "unused-record-set",
+      severity: "warning",
+      summary: `record set \`${name}\` is not used`,
+      detail: "No domain of the project names it under `use`.",
+      fix: "Use it, or remove it.",
+      span: context.places.keySpan(set.container, name),
+    });
+  }
 }
 
 function tooManyRecords(entry: JsonObject, places: Places): Diagnostic {
@@ -126,12 +145,13 @@ function usedSets(entry: JsonObject, sets: RecordSets, context: ExpandContext): 
   const used: RecordSet[] = [];
   const names = entry["use"];
   if (!Array.isArray(names)) return used;
+  const known = [...sets.keys()];
   for (const [index, name] of (names as readonly Json[]).entries()) {
     const set = sets.get(String(name));
     const span = context.places.span(names, index);
     if (set !== undefined && used.includes(set)) context.report(usedTwice(String(name), span));
     else if (set !== undefined) used.push(set);
-    else if (context.setsKnown) context.report(unknownSet(String(name), [...sets.keys()], span));
+    else if (context.setsKnown) context.report(unknownSet(String(name), known, span));
   }
   return used;
 }

@@ -1,16 +1,17 @@
 /** --var-file: YAML or JSON mappings of values, and what `terraform output -json` prints. */
 
-import { realpath } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { basename } from "node:path";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";
+import { MAX_FILE_BYTES } from "../limits.ts";
 import { type ParseContext, parseFile } from "../parse.ts";
-import { decode, fileProblem, readBounded } from "../read.ts";
+import { decode } from "../read.ts";
 import type { VariableFile, VariableValue } from "./variables.ts";
 
-/** The files are named by whoever runs Tenon, so they may lie anywhere. */
+/** The files are named by whoever runs Tenon, so they may lie anywhere, and be pipes such as /dev/stdin. */
 export async function readVariableFiles(
   paths: readonly string[],
   sources: Sources,
@@ -25,15 +26,19 @@ export async function readVariableFiles(
 }
 
 async function readVariableFile(path: string, sources: Sources, context: ParseContext): Promise<VariableFile | null> {
-  const read = await readBounded(await realpath(path).catch(() => path));
-  if (!read.ok) {
-    context.report(problemDiagnostic(path, read));
+  const bytes = await readAny(path).catch((error: NodeJS.ErrnoException) => {
+    context.report(unusable(path, error.code));
+    return null;
+  });
+  if (bytes === null) return null;
+  if (bytes.length > MAX_FILE_BYTES) {
+    context.report(tooLarge(path));
     return null;
   }
-  const { text, badOffset } = decode(read.bytes);
+  const { text, badOffset } = decode(bytes);
   sources.add(path, text);
   if (badOffset !== null) {
-    context.report({ ...problemDiagnostic(path, { problem: "unreadable" }), detail: "It is not UTF-8." });
+    context.report({ ...unusable(path, undefined), detail: "It is not UTF-8." });
     return null;
   }
   const { tree, damaged } = parseFile(path, text, context);
@@ -42,17 +47,31 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
   return { name: basename(path), isOutput, values: valuesOf(tree, isOutput, context) };
 }
 
-function problemDiagnostic(
-  path: string,
-  read: { problem: "too-large" } | { problem: Parameters<typeof fileProblem>[1] },
-): Diagnostic {
-  if (read.problem !== "too-large") return { ...fileProblem(path, read.problem), fix: "Check --var-file." };
-  const detail = "Files of variables may have 8 MiB.";
+/** One byte more than is allowed at most, so that what never ends does not matter. @throws if it cannot be read */
+async function readAny(path: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of createReadStream(path, { end: MAX_FILE_BYTES })) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function unusable(path: string, errorCode: string | undefined): Diagnostic {
+  const isMissing = errorCode === "ENOENT" || errorCode === "ENOTDIR";
+  const what = errorCode === "EISDIR" ? "It is a folder." : "It cannot be read; check its permissions.";
+  return {
+    code: isMissing ? "file-not-found" : "unreadable-file",
+    severity: "error",
+    summary: `cannot use ${path}`,
+    detail: isMissing ? "There is no such file." : what,
+    fix: "Check --var-file.",
+  };
+}
+
+function tooLarge(path: string): Diagnostic {
   return {
     code: "file-too-large",
     severity: "error",
     summary: `${path} is too large`,
-    detail,
+    detail: `Files of variables may have ${MAX_FILE_BYTES / 1024 ** 2} MiB.`,
     fix: "Check --var-file.",
   };
 }

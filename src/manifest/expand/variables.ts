@@ -4,7 +4,9 @@ import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
 import type { Places } from "../places.ts";
-import { suggestion } from "../suggest.ts";
+import { isOwnKey } from "../schema.ts";
+import { listNames, suggestion } from "../suggest.ts";
+import { mapText } from "./text.ts";
 
 export interface VariableValue {
   readonly value: Json;
@@ -32,6 +34,8 @@ export interface VariableFile {
 export interface VariableContext {
   readonly places: Places;
   report(diagnostic: Diagnostic): void;
+  /** What is wrong with the environment and values asked for, not with the manifest. */
+  reportRequest(diagnostic: Diagnostic): void;
 }
 
 /** @param root the root file, not validated yet: what has the wrong shape is passed over, validation reports it */
@@ -62,7 +66,7 @@ function take(
   if (value === null) return;
   const reference = findReference(value);
   if (reference !== null) context.report(nestedReference(context.places.span(container, key)));
-  const literal = typeof value === "string" ? value.replaceAll("$${", "${") : value;
+  const literal = mapText(value, context.places, (text) => text.replaceAll("$${", "${"));
   values.set(name, { value: literal, source: context.places.source(container, key) });
 }
 
@@ -95,8 +99,8 @@ function fromEnvironments(
   context: VariableContext,
 ): void {
   const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
-  const known = Object.keys(environments);
-  if (chosen !== null && !known.includes(chosen)) context.report(unknownEnvironment(chosen, known));
+  const known = Object.keys(environments).filter((name) => !isOwnKey(name));
+  if (chosen !== null && !known.includes(chosen)) context.reportRequest(unknownEnvironment(chosen, known));
   for (const environment of known) {
     const entry = environments[environment];
     const assigned = isJsonObject(entry) && isJsonObject(entry["variables"]) ? entry["variables"] : {};
@@ -109,9 +113,7 @@ function fromEnvironments(
 
 function unknownEnvironment(name: string, known: readonly string[]): Diagnostic {
   const detail =
-    known.length === 0
-      ? "The root file has no `environments`."
-      : `The root file has: ${known.map((environment) => `\`${environment}\``).join(", ")}.`;
+    known.length === 0 ? "The root file has no `environments`." : `The root file has: ${listNames(known)}.`;
   const fix = known.length === 0 ? "Leave --env out, or add `environments`." : suggestion(name, known);
   return { code: "unknown-environment", severity: "error", summary: `unknown environment \`${name}\``, detail, fix };
 }
@@ -138,7 +140,11 @@ function fromFile(
     if (names.includes(name)) values.set(name, value);
     else if (!file.isOutput) {
       const diagnostic = undeclared(name, names, null);
-      context.report({ ...diagnostic, severity: "warning", detail: `${file.name} sets it. ${diagnostic.detail}` });
+      context.reportRequest({
+        ...diagnostic,
+        severity: "warning",
+        detail: `${file.name} sets it. ${diagnostic.detail}`,
+      });
     }
   }
 }
@@ -152,7 +158,7 @@ function fromAssignments(
   for (const name of Object.keys(assigned)) {
     if (names.includes(name)) values.set(name, textValue(assigned[name] ?? ""));
     else
-      context.report({
+      context.reportRequest({
         ...undeclared(name, names, null),
         detail: `--var sets \`${name}\`, which is not declared under \`variables\`.`,
       });
@@ -177,7 +183,9 @@ function complete(
     const value = values.get(name) ?? null;
     variables.set(name, value);
     if (value === null)
-      context.report(withoutValue(name, environmentsSetting(root, name), context.places.keySpan(declared, name)));
+      context.reportRequest(
+        withoutValue(name, environmentsSetting(root, name), context.places.keySpan(declared, name)),
+      );
   }
   return variables;
 }

@@ -6,6 +6,7 @@ import type { Lookup } from "../../model/step.ts";
 import type { Recognition, Unit } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
 import { recogniseOne } from "../recognise.ts";
+import { isIdle } from "./idle.ts";
 import { identifyImage, readImages } from "./live.ts";
 import { pairImages } from "./pairs.ts";
 import { type ImageSpec, imageSpec } from "./spec.ts";
@@ -22,13 +23,17 @@ export const image: Unit<ImageSpec, WireImage> = {
   recognise: recogniseImage,
 };
 
-/** An upload whose answer was lost cannot be finished, for its URL is gone; only our tag allows it to be deleted. */
-function recogniseImage(lookup: Lookup, items: readonly JsonObject[]): Recognition {
+/**
+ * An upload whose answer was lost cannot be finished, for its URL is gone. It may be deleted only if our tag says that it is ours, and
+ * if it has been idle for so long that no other run of ours can be sending its data.
+ */
+function recogniseImage(lookup: Lookup, items: readonly JsonObject[], nowMilliseconds: number): Recognition {
   const found = recogniseOne(lookup, items, (item) => ({
     label: item["label"] ?? "",
     description: item["description"] ?? "",
   }));
   if (found.type !== "found" || found.item["status"] !== "pending_upload") return found;
   const { owner } = splitDescription(String(found.item["description"] ?? ""));
-  return owner === null ? { type: "ambiguous", ids: [found.id] } : { type: "useless", id: found.id };
+  const isLeft = owner !== null && isIdle(String(found.item["updated"]), nowMilliseconds);
+  return isLeft ? { type: "useless", id: found.id } : { type: "ambiguous", ids: [found.id] };
 }

@@ -5,8 +5,8 @@ import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
-import type { LoadContext } from "../../model/unit.ts";
-import { joinDescription } from "../ownership.ts";
+import type { LoadContext, NameProblem } from "../../model/unit.ts";
+import { checkDescription } from "../description.ts";
 import type { ImageSource, ImageSpec } from "./shape.ts";
 
 /** API.md, Limits: image description. */
@@ -18,9 +18,13 @@ export function loadImage(entry: JsonObject, context: LoadContext): Declared<Ima
   if (typeof label !== "string") return null;
   const address = imageAddress(label);
   const report = (diagnostic: Problem): void => context.report({ severity: "error", address, ...diagnostic });
-  if (!/^[\w ,.?'-]+$/.test(label)) report(badLabel(entry, context));
+  const problem = labelProblem(label);
+  if (problem !== null) report({ ...problem, span: context.span(entry, "label") });
   const description = entry["description"] as string | null | undefined;
-  if (typeof description === "string") checkDescription(description, entry, context, report);
+  checkDescription(entry, MAX_DESCRIPTION_LENGTH, {
+    ...context,
+    report: (found) => context.report({ ...found, address }),
+  });
   const source = loadSource(entry, context, report);
   if (source === null) return null;
   return {
@@ -39,33 +43,14 @@ export function loadImage(entry: JsonObject, context: LoadContext): Declared<Ima
 type Problem = Omit<Diagnostic, "severity" | "address">;
 type Report = (diagnostic: Problem) => void;
 
-function badLabel(entry: JsonObject, context: LoadContext): Problem {
+export function labelProblem(label: string): NameProblem | null {
+  if (/^[\w ,.?'-]+$/.test(label)) return null;
   return {
     code: "bad-label",
     summary: "bad `label`",
     detail: "The label of an image has ASCII letters, digits, spaces and , . ? - _ ' only.",
     fix: "Choose another label, for example golden-2026-11.",
-    span: context.span(entry, "label"),
   };
-}
-
-function checkDescription(text: string, entry: JsonObject, context: LoadContext, report: Report): void {
-  const span = context.span(entry, "description");
-  if (text.toLowerCase().includes("[tenon:")) {
-    const detail = "`[tenon:…]` in a description is how Tenon marks what it owns, so your own text cannot hold it.";
-    report({
-      code: "reserved-tag",
-      summary: "the description holds an ownership tag",
-      detail,
-      fix: "Remove it; set `owner` in the root file instead.",
-      span,
-    });
-  }
-  const length = joinDescription(text, context.owner).length;
-  if (length > MAX_DESCRIPTION_LENGTH) {
-    const detail = `With the owner's tag it would have ${length} characters; the service takes ${MAX_DESCRIPTION_LENGTH}.`;
-    report({ code: "too-long", summary: "`description` is too long", detail, fix: "Shorten it.", span });
-  }
 }
 
 function loadSource(entry: JsonObject, context: LoadContext, report: Report): ImageSource | null {

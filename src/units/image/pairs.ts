@@ -2,18 +2,17 @@
 
 import type { WireImage } from "../../api/wire/index.ts";
 import { type Address, imageAddress } from "../../model/address.ts";
-import type { Block, ChangeLabel } from "../../model/change.ts";
+import type { Block } from "../../model/change.ts";
 import type { Values } from "../../model/resource.ts";
 import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { rootLabels } from "../labels.ts";
 import { splitDescription } from "../ownership.ts";
 import { rootAddresses } from "../twins.ts";
+import { isIdle } from "./idle.ts";
 import { identifyImage } from "./live.ts";
 import type { ImageSpec } from "./spec.ts";
 
 type ImageMatch = Match<ImageSpec, WireImage>;
-
-/** Without a change for this long, an upload that was begun is taken for abandoned. */
-export const UPLOAD_IDLE_MILLISECONDS = 60_000;
 
 export function pairImages(matches: readonly ImageMatch[], context: PairContext): Paired {
   const addresses = rootAddresses(matches, identifyImage);
@@ -42,7 +41,7 @@ function imagePair(match: ImageMatch, address: Address, context: PairContext): P
     live,
     immutable: [],
     renew,
-    labels: renew ? ["unfinished"] : labelsOf(match, live, context),
+    labels: renew ? ["unfinished"] : rootLabels(match, live, match.declared?.spec.label ?? null, context),
     heldBy: [],
     block,
     protect: match.declared?.protect ?? false,
@@ -55,9 +54,7 @@ function imagePair(match: ImageMatch, address: Address, context: PairContext): P
 function uploadBlock(live: WireImage, context: PairContext): Block | null {
   const { owner } = splitDescription(live.description);
   if (context.owner === null || owner !== context.owner) return { type: "upload-of-others", id: live.id };
-  // Date-times are UTC without a zone (OBSERVED: Pages, filters, limits).
-  const idle = context.nowMilliseconds - Date.parse(`${live.updated.replace(/Z$/, "")}Z`);
-  return idle < UPLOAD_IDLE_MILLISECONDS ? { type: "upload-in-progress", id: live.id } : null;
+  return isIdle(live.updated, context.nowMilliseconds) ? null : { type: "upload-in-progress", id: live.id };
 }
 
 function liveValues(image: WireImage): Values {
@@ -94,15 +91,4 @@ function sourceValues(source: ImageSpec["source"]): Values {
     case "capture":
       return { capture: { disk_id: source.disk_id }, cloud_init: source.cloud_init };
   }
-}
-
-function labelsOf(match: ImageMatch, live: Values | null, context: PairContext): ChangeLabel[] {
-  if (match.intent === "delete") return match.label === null ? [] : [match.label];
-  if (match.intent === "release") return ["release"];
-  if (match.intent === "create" || live === null) return [];
-  const labels: ChangeLabel[] = [];
-  if (live["owner"] !== null && live["owner"] !== context.owner) labels.push("take-over");
-  if (live["owner"] === null && context.owner !== null) labels.push("adopt");
-  if (live["label"] !== match.declared.spec.label) labels.push("rename");
-  return labels;
 }

@@ -2,7 +2,7 @@
 
 import { imageAddress } from "../../model/address.ts";
 import type { UnitSpec } from "../../model/unit.ts";
-import { loadImage } from "./load.ts";
+import { labelProblem, loadImage } from "./load.ts";
 import { IMAGE_DEFINITIONS, IMAGE_SCHEMA } from "./schema.ts";
 import type { ImageSpec } from "./shape.ts";
 import { writeImage } from "./write.ts";
@@ -16,6 +16,6 @@ export const imageSpec: UnitSpec<ImageSpec> = {
   definitions: IMAGE_DEFINITIONS,
   load: loadImage,
   write: writeImage,
-  removed: (key) => ({ address: imageAddress(key), key }),
+  removed: (label) => ({ address: imageAddress(label), key: label, problem: labelProblem(label) }),
   files: (declared) => (declared.spec.source.type === "upload" ? [declared.spec.source.file] : []),
 };

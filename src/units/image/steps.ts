@@ -3,20 +3,20 @@
 import type { Change } from "../../model/change.ts";
 import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
 import type { PathPart, RequestStep, UploadStep, WaitStep } from "../../model/step.ts";
-import { NO_FACTS, type PlannedStep } from "../../model/unit.ts";
+import { NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
 import { joinDescription } from "../ownership.ts";
 import { request, type UnorderedRequest } from "../request.ts";
 
 /** How long an image may take to become available once its data is there. */
 const AVAILABLE_LIMIT_SECONDS = 3_600;
 
-export function imageSteps(changes: readonly Change[]): PlannedStep[] {
+export function imageSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
   return changes.flatMap((change): PlannedStep[] => {
     switch (change.action) {
       case "no-op":
         return [];
       case "create":
-        return createImage(change, [], sameLabel(change, changes));
+        return createImage(change, [], context.idsOf(String(change.after?.["label"])));
       case "update":
         return [
           {
@@ -28,7 +28,7 @@ export function imageSteps(changes: readonly Change[]): PlannedStep[] {
         return [deleteImage(change)];
       case "replace": {
         const gone = deleteImage(change);
-        return [gone, ...createImage(change, [gone.step.id], sameLabel(change, changes))];
+        return [gone, ...createImage(change, [gone.step.id], context.idsOf(String(change.after?.["label"])))];
       }
     }
   });
@@ -54,13 +54,6 @@ function createImage(change: Change, requires: readonly string[], known: readonl
     file: String(upload["file"]),
   };
   return [create, { step: send, facts: { ...NO_FACTS, requires: [made.id] } }, wait(change, send.id)];
-}
-
-/** The live images that carry the label now, and so cannot be what the request makes. */
-function sameLabel(change: Change, changes: readonly Change[]): ObjectId[] {
-  return changes.flatMap(({ id, before }) =>
-    id !== null && before?.["label"] === change.after?.["label"] ? [id] : [],
-  );
 }
 
 function uploadRequest(

@@ -44,7 +44,7 @@ export function identifyNetwork(live: LiveNetwork): LiveIdentity {
   };
 }
 
-/** The interfaces that keep a subnet from being deleted, once per configuration profile where the address list tells. */
+/** The interfaces that keep a subnet from being deleted, with profile and address where the address list tells. */
 export function attachedInterfaces(live: LiveNetwork, subnet: WireSubnet, root: Address): AttachedInterface[] {
   const found: AttachedInterface[] = [];
   for (const node of subnet.nodes) {

@@ -5,9 +5,10 @@ import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
-import type { LoadContext } from "../../model/unit.ts";
-import { joinDescription } from "../ownership.ts";
+import type { LoadContext, NameProblem } from "../../model/unit.ts";
+import { checkDescription } from "../description.ts";
 import { type CidrProblem, overlaps, parseCidr, type Range } from "./cidr.ts";
+import { MAX_LABEL_LENGTH } from "./schema.ts";
 import type { NetworkSpec, SubnetSpec } from "./shape.ts";
 
 /** API.md, Limits: VPC description. */
@@ -18,11 +19,10 @@ export function loadNetwork(entry: JsonObject, context: LoadContext): Declared<N
   const label = entry["label"];
   if (typeof label !== "string") return null;
   const address = vpcAddress(label);
-  const report = (diagnostic: Omit<Diagnostic, "severity" | "address">): void =>
-    context.report({ severity: "error", address, ...diagnostic });
-  checkLabel(label, "VPC", entry, { ...context, report: (diagnostic) => context.report({ ...diagnostic, address }) });
+  const ofVpc: LoadContext = { ...context, report: (diagnostic) => context.report({ ...diagnostic, address }) };
+  checkLabel(label, "VPC", entry, ofVpc);
   const description = entry["description"] as string | null | undefined;
-  if (typeof description === "string") checkDescription(description, entry, context, report);
+  checkDescription(entry, MAX_DESCRIPTION_LENGTH, ofVpc);
   const subnets = Array.isArray(entry["subnets"]) ? loadSubnets(entry["subnets"], context) : null;
   return {
     unit: "network",
@@ -37,59 +37,26 @@ export function loadNetwork(entry: JsonObject, context: LoadContext): Declared<N
   };
 }
 
-function checkDescription(
-  text: string,
-  entry: JsonObject,
-  context: LoadContext,
-  report: (diagnostic: Omit<Diagnostic, "severity">) => void,
-): void {
-  const span = context.span(entry, "description");
-  if (text.toLowerCase().includes("[tenon:")) {
-    const detail = "`[tenon:…]` in a description is how Tenon marks what it owns, so your own text cannot hold it.";
-    report({
-      code: "reserved-tag",
-      summary: "the description holds an ownership tag",
-      detail,
-      fix: "Remove it; set `owner` in the root file instead.",
-      span,
-    });
-  }
-  const length = joinDescription(text, context.owner).length;
-  const tag = length - text.length;
-  if (length > MAX_DESCRIPTION_LENGTH) {
-    const counted = tag === 0 ? "" : `, ${tag} of them for the owner's tag`;
-    const detail = `It would have ${length} characters${counted}; the service takes ${MAX_DESCRIPTION_LENGTH}.`;
-    report({
-      code: "too-long",
-      summary: "`description` is too long",
-      detail,
-      fix: `Shorten it to ${MAX_DESCRIPTION_LENGTH - tag} characters.`,
-      span,
-    });
-  }
+function checkLabel(label: string, what: string, entry: JsonObject, context: LoadContext): void {
+  const problem = labelProblem(label, what);
+  if (problem !== null) context.report({ ...problem, severity: "error", span: context.span(entry, "label") });
 }
 
-/** Length is the schema's business. */
-function checkLabel(label: string, what: string, entry: JsonObject, context: LoadContext): void {
+/** The length of a declared label is the schema's business, which speaks first. */
+export function labelProblem(label: string, what: string): NameProblem | null {
   const bad = !/^[A-Za-z0-9-]+$/.test(label);
-  if (!bad && !label.includes("--")) return;
+  if (!bad && !label.includes("--") && label.length <= MAX_LABEL_LENGTH) return null;
   const detail = bad
     ? `The label of a ${what} has only ASCII letters, digits and dashes.`
-    : `The label of a ${what} cannot have two dashes in a row.`;
+    : `The label of a ${what} has at most ${MAX_LABEL_LENGTH} characters, and no two dashes in a row.`;
   const suggested = label
     .normalize("NFKD")
     .replace(/[^A-Za-z0-9-]+/g, "-")
     .replace(/-+/g, "-")
+    .slice(0, MAX_LABEL_LENGTH)
     .replace(/^-|-$/g, "");
   const fix = suggested === "" ? "Choose another label." : `For example: ${suggested}.`;
-  context.report({
-    code: "bad-label",
-    severity: "error",
-    summary: "bad `label`",
-    detail,
-    fix,
-    span: context.span(entry, "label"),
-  });
+  return { code: "bad-label", summary: "bad `label`", detail, fix };
 }
 
 interface Placed {

@@ -2,12 +2,12 @@
 
 import type { WireSubnet } from "../../api/wire/index.ts";
 import { type Address, subnetAddress, vpcAddress } from "../../model/address.ts";
-import type { ChangeLabel } from "../../model/change.ts";
 import type { Declared } from "../../model/desired.ts";
 import { compareText } from "../../model/group.ts";
 import type { LeftAlone } from "../../model/plan.ts";
 import type { Values } from "../../model/resource.ts";
 import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { rootLabels } from "../labels.ts";
 import { splitDescription } from "../ownership.ts";
 import { rootAddresses } from "../twins.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
@@ -46,7 +46,7 @@ function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context:
     live,
     immutable: ["region"],
     renew: false,
-    labels: labelsOf(match, live, context),
+    labels: rootLabels(match, live, match.declared?.spec.label ?? null, context),
     heldBy: held,
     block: null,
     protect: match.declared?.protect ?? false,
@@ -78,17 +78,6 @@ function desiredVpc(match: Match<NetworkSpec, LiveNetwork>, live: Values | null,
       };
     }
   }
-}
-
-function labelsOf(match: Match<NetworkSpec, LiveNetwork>, live: Values | null, context: PairContext): ChangeLabel[] {
-  if (match.intent === "delete") return match.label === null ? [] : [match.label];
-  if (match.intent === "release") return ["release"];
-  if (match.intent === "create" || live === null) return [];
-  const labels: ChangeLabel[] = [];
-  if (live["owner"] !== null && live["owner"] !== context.owner) labels.push("take-over");
-  if (live["owner"] === null && context.owner !== null) labels.push("adopt");
-  if (live["label"] !== match.declared.spec.label) labels.push("rename");
-  return labels;
 }
 
 function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pair[] {

@@ -2,7 +2,7 @@
 
 import { vpcAddress } from "../../model/address.ts";
 import type { UnitSpec } from "../../model/unit.ts";
-import { loadNetwork } from "./load.ts";
+import { labelProblem, loadNetwork } from "./load.ts";
 import { SUBNET_SCHEMA, VPC_SCHEMA } from "./schema.ts";
 import type { NetworkSpec } from "./shape.ts";
 import { writeNetwork } from "./write.ts";
@@ -16,5 +16,5 @@ export const networkSpec: UnitSpec<NetworkSpec> = {
   definitions: { subnet: SUBNET_SCHEMA },
   load: loadNetwork,
   write: writeNetwork,
-  removed: (key) => ({ address: vpcAddress(key), key }),
+  removed: (label) => ({ address: vpcAddress(label), key: label, problem: labelProblem(label, "VPC") }),
 };

@@ -5,14 +5,14 @@ import type { Change } from "../../model/change.ts";
 import { groupBy } from "../../model/group.ts";
 import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
 import type { PathPart } from "../../model/step.ts";
-import { type Claim, type Facts, NO_FACTS, type PlannedStep } from "../../model/unit.ts";
+import { type Claim, type Facts, NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
 import { joinDescription } from "../ownership.ts";
 import { request, type UnorderedRequest } from "../request.ts";
 import { overlapSlots } from "./overlap.ts";
 import { byRange } from "./recognise.ts";
 import { type Relabel, temporaryLabel, throughTemporary } from "./relabel.ts";
 
-export function networkSteps(changes: readonly Change[]): PlannedStep[] {
+export function networkSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
   const vpcs = changes.filter((change) => change.kind === "vpc");
   const subnets = groupBy(
     changes.filter((change) => change.kind === "vpc_subnet"),
@@ -23,12 +23,12 @@ export function networkSteps(changes: readonly Change[]): PlannedStep[] {
     const own = subnets.get(vpc.root) ?? [];
     switch (vpc.action) {
       case "create":
-        return [createVpc(vpc, own, null, sameLabel(vpc, vpcs))];
+        return [createVpc(vpc, own, null, context)];
       case "delete":
         return deleteVpc(vpc, own);
       case "replace": {
         const gone = deleteVpc(vpc, own);
-        return [...gone, createVpc(vpc, own, gone.at(-1)?.step.id ?? null, sameLabel(vpc, vpcs))];
+        return [...gone, createVpc(vpc, own, gone.at(-1)?.step.id ?? null, context)];
       }
       case "update":
         return [...updateVpc(vpc, aside.has(vpc.key)), ...subnetSteps(vpc, own)];
@@ -49,7 +49,7 @@ function createVpc(
   vpc: Change,
   subnets: readonly Change[],
   replaces: string | null,
-  known: readonly ObjectId[],
+  context: StepContext,
 ): PlannedStep {
   const made = subnets.filter((subnet) => subnet.after !== null);
   const description = joinDescription(text(vpc.after, "description"), ownerOf(vpc.after));
@@ -74,15 +74,10 @@ function createVpc(
         description,
         subnets: byRange(wanted),
       },
-      known,
+      known: context.idsOf(text(vpc.after, "label")),
     },
   };
   return { step, facts: facts({ requires: replaces === null ? [] : [replaces], takes: [vpcLabel(vpc.after)] }) };
-}
-
-/** The live VPCs that carry the label now, and so cannot be what the request makes. */
-function sameLabel(vpc: Change, vpcs: readonly Change[]): ObjectId[] {
-  return vpcs.flatMap(({ id, before }) => (id !== null && before?.["label"] === vpc.after?.["label"] ? [id] : []));
 }
 
 /** A look that nothing was added since it was planned, then one DELETE. */
@@ -148,7 +143,7 @@ function subnetSteps(vpc: Change, subnets: readonly Change[]): PlannedStep[] {
 function createSubnet(vpc: Change, subnet: Change, path: readonly PathPart[], facts: Facts): PlannedStep {
   const body = { label: text(subnet.after, "label"), ipv4: text(subnet.after, "ipv4") };
   const step: UnorderedRequest = {
-    ...request(subnet, `create ${subnet.address}`, "POST", path, body),
+    ...request(subnet, `create ${subnet.key}`, "POST", path, body),
     produces: { ref: subnet.key, fields: { id: "id" } },
     lookup: {
       kind: "vpc_subnet",
@@ -162,7 +157,7 @@ function createSubnet(vpc: Change, subnet: Change, path: readonly PathPart[], fa
 }
 
 function deleteSubnet(subnet: Change, path: readonly PathPart[], facts: Facts): PlannedStep {
-  return { step: request(subnet, `delete ${subnet.previousAddress ?? subnet.address}`, "DELETE", path, null), facts };
+  return { step: request(subnet, `delete ${subnet.key}`, "DELETE", path, null), facts };
 }
 
 /** One PUT; where labels swap, one more before it that frees the old label. */
@@ -173,9 +168,9 @@ function relabelling(
   claims: { takes?: readonly Claim[]; frees?: readonly Claim[] },
   stepAside: boolean,
 ): PlannedStep[] {
-  const update = request(change, `update ${change.address}`, "PUT", path, body);
+  const update = request(change, `update ${change.key}`, "PUT", path, body);
   if (!stepAside) return [{ step: update, facts: facts(claims) }];
-  const aside = request(change, `set aside ${change.address}`, "PUT", path, {
+  const aside = request(change, `set aside ${change.key}`, "PUT", path, {
     label: temporaryLabel(change.id as ObjectId),
   });
   return [

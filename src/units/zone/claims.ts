@@ -1,12 +1,13 @@
 /** What a record claims for itself at its name: CNAME stands alone, a null MX is the only MX (RFC 1034 3.6.2, RFC 7505). */
 
 import type { Claim } from "../../model/unit.ts";
-import { type RecordValues, recordFqdn } from "./values.ts";
+import type { RecordValues } from "./values.ts";
 
 export function claimsOf(values: RecordValues, zone: string): Claim[] {
-  const fqdn = recordFqdn(values, zone);
-  const claims: Claim[] = [{ slot: `name ${fqdn}`, exclusive: values.type === "CNAME" }];
-  if (values.type === "MX") claims.push({ slot: `mx ${fqdn}`, exclusive: values.target === "" });
+  // The service judges each zone by itself: a name in a zone and the same name in its parent do not clash.
+  const place = `${zone} ${values.name}`;
+  const claims: Claim[] = [{ slot: `name ${place}`, exclusive: values.type === "CNAME" }];
+  if (values.type === "MX") claims.push({ slot: `mx ${place}`, exclusive: values.target === "" });
   return claims;
 }
 

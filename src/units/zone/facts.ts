@@ -9,31 +9,41 @@ import { answersAddress, pointerTarget, type RecordValues, recordFqdn } from "./
 
 type Side = "before" | "after";
 
-/** Which zones of the plan are served, and which begin or cease to be. */
+/** Which zones of the plan are served, which begin or cease to be, and which names in them answer throughout. */
 export class ZoneOrder {
-  readonly #domains: ReadonlyMap<Address, Change>;
   /** Zones whose being served changes: pointers at names in them wait for that. */
   readonly #turning: ReadonlySet<string>;
+  /** Of the zones that are served throughout, by name. */
+  readonly #censuses: ReadonlyMap<string, Census>;
 
-  constructor(domains: readonly Change[]) {
-    this.#domains = new Map(domains.map((domain) => [domain.root, domain]));
-    this.#turning = new Set(
-      domains
-        .filter((domain) => isActive(domain, "before") !== isActive(domain, "after"))
-        .map((domain) => zoneOf(domain)),
+  constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>) {
+    const turning = domains.filter((domain) => isActive(domain, "before") !== isActive(domain, "after"));
+    this.#turning = new Set(turning.map(zoneOf));
+    const served = domains.filter((domain) => isActive(domain, "before") && isActive(domain, "after"));
+    this.#censuses = new Map(
+      served.map((domain) => [zoneOf(domain), new Census(records.get(domain.root) ?? [], zoneOf(domain))]),
     );
   }
 
-  isServed(root: Address, side: Side): boolean {
-    const domain = this.#domains.get(root);
-    return domain !== undefined && isActive(domain, side);
+  /** null if the zone is not served throughout. */
+  census(zone: string): Census | null {
+    return this.#censuses.get(zone) ?? null;
   }
 
   /** The keys under which something may provide what answers for `target`: itself, its wildcards, its zone. */
   keysOf(target: string): string[] {
+    if (this.#answersThroughout(target)) return [];
     const keys = [nameKey(target), ...wildcardsAbove(target).map(nameKey)];
     for (let zone = target; zone !== ""; zone = parentOf(zone)) if (this.#turning.has(zone)) keys.push(zoneKey(zone));
     return keys;
+  }
+
+  #answersThroughout(target: string): boolean {
+    for (let zone = target; zone !== ""; zone = parentOf(zone)) {
+      const census = this.#censuses.get(zone);
+      if (census !== undefined) return census.answersThroughout(target);
+    }
+    return false;
   }
 
   /** A zone ceases to be served: pointers at it from elsewhere go first. */
@@ -65,10 +75,9 @@ export function unservedFacts(): Facts {
 }
 
 /** The facts of each record's change. In a zone that is not served throughout only what the service refuses matters. */
-export function recordFacts(domain: Change, records: readonly Change[], order: ZoneOrder): (record: Change) => Facts {
+export function recordFacts(domain: Change, order: ZoneOrder): (record: Change) => Facts {
   const zone = zoneOf(domain);
-  const served = order.isServed(domain.root, "before") && order.isServed(domain.root, "after");
-  const census = served ? new Census(records, zone) : null;
+  const census = order.census(zone);
   return (record) => {
     const before = record.before as RecordValues | null;
     const after = record.after as RecordValues | null;
@@ -124,6 +133,11 @@ class Census {
     return { set, persists: this.#persists.has(set) || !this.#before.has(set) || !this.#after.has(set) };
   }
 
+  /** Something answers for an address of the name on both sides. */
+  answersThroughout(name: string): boolean {
+    return this.#before.has(addressSet(name)) && this.#after.has(addressSet(name));
+  }
+
   /** The name had no address before, and this record gives it one. */
   appears(values: RecordValues): boolean {
     return answersAddress(values) && !this.#before.has(answerSet(values, this.#zone));
@@ -141,7 +155,11 @@ function setsOf(values: RecordValues, zone: string): string[] {
 }
 
 function answerSet(values: RecordValues, zone: string): string {
-  return `${recordFqdn(values, zone)} address`;
+  return addressSet(recordFqdn(values, zone));
+}
+
+function addressSet(name: string): string {
+  return `${name} address`;
 }
 
 function pointerOf(values: Change["before"]): string | null {

@@ -44,7 +44,10 @@ export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWat
 function namesWithRecords(scope: Scope<ZoneSpec>): Set<string> {
   const names = new Set<string>();
   for (const { key, ignore } of scope.removed) if (ignore.length > 0) names.add(key);
-  if (!scope.destroy) for (const { key, spec } of scope.declared) if (spec.records !== null) names.add(key);
+  for (const { key, spec } of scope.declared) {
+    // What goes as a whole need not be read, unless records in it must stay.
+    if (scope.destroy ? spec.ignore.length > 0 : spec.records !== null) names.add(key);
+  }
   return names;
 }
 

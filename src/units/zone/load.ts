@@ -6,7 +6,7 @@ import type { Declared, IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
-import type { LoadContext } from "../../model/unit.ts";
+import type { LoadContext, NameProblem } from "../../model/unit.ts";
 import { checkRecords } from "./check.ts";
 import type { ZoneContext } from "./context.ts";
 import { loadFields } from "./fields.ts";
@@ -49,23 +49,24 @@ export function loadZone(entry: JsonObject, context: LoadContext): Declared<Zone
 }
 
 function zoneName(written: string, entry: JsonObject, context: LoadContext): string | null {
+  const { name, problem } = readDomainName(written);
+  if (problem === null) return name;
+  context.report({ ...problem, severity: "error", span: context.span(entry, "domain") });
+  return null;
+}
+
+/** A domain's name as written → lower-case ASCII without a final dot; with a problem it is good for messages only. */
+export function readDomainName(written: string): { readonly name: string; readonly problem: NameProblem | null } {
   const ascii = toAscii(written)?.replace(/\.$/, "") ?? null;
   const problem = ascii === null || ascii === "" ? "not-ascii" : nameProblem(ascii, true);
-  if (ascii !== null && problem === null) return ascii;
+  const name = ascii ?? written.toLowerCase();
+  if (problem === null) return { name, problem };
   const detail =
     problem === "long-name" || problem === "long-label"
       ? "A domain has at most 253 characters, and at most 63 between two dots (RFC 1035)."
       : `\`${written}\` is not a domain name: labels of letters, digits and hyphens, joined by dots (RFC 1035).`;
   const fix = "Write the name alone, without a scheme, path or wildcard; for example: example.com.";
-  context.report({
-    code: "bad-domain",
-    severity: "error",
-    summary: "bad domain name",
-    detail,
-    fix,
-    span: context.span(entry, "domain"),
-  });
-  return null;
+  return { name, problem: { code: "bad-domain", summary: "bad domain name", detail, fix } };
 }
 
 function loadIgnore(entry: JsonObject): IgnorePattern[] {

@@ -59,7 +59,7 @@ export function serviceProblem(problem: ServiceProblem): Problem {
       return {
         code,
         summary: "bad `service` or `protocol`",
-        detail: "Each is one label of letters, digits, hyphens and underscores.",
+        detail: "Each is one label of letters, digits, `+` and hyphens within, at most 62 characters.",
         fix,
       };
   }

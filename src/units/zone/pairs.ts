@@ -1,11 +1,12 @@
 /** Zones, desired beside live: a domain and its records as pairs that plain comparison can diff. */
 
 import { domainAddress, recordAddress } from "../../model/address.ts";
-import type { Block, ChangeLabel } from "../../model/change.ts";
+import type { Block } from "../../model/change.ts";
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { LeftAlone } from "../../model/plan.ts";
 import type { Values } from "../../model/resource.ts";
 import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { rootLabels } from "../labels.ts";
 import { ClaimTable, claimsBeyond, claimsOf } from "./claims.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { isIgnored } from "./ignore.ts";
@@ -61,8 +62,7 @@ function readMatch(match: ZoneMatch): Reading {
 }
 
 function ignorePatterns(match: ZoneMatch): readonly IgnorePattern[] {
-  if (match.intent === "create" || match.intent === "manage") return match.declared.spec.ignore;
-  return match.removed?.ignore ?? [];
+  return match.declared?.spec.ignore ?? match.removed?.ignore ?? [];
 }
 
 function pointedNames(readings: readonly Reading[]): Set<string> {
@@ -93,7 +93,7 @@ function domainPair({ match, zone, kept }: Reading, context: PairContext): Pair 
     live,
     immutable: [],
     renew: false,
-    labels: labelsOf(match, live, context),
+    labels: rootLabels(match, live, null, context),
     heldBy: [],
     block: match.intent === "delete" && kept.length > 0 ? keptRecords(kept) : null,
     protect: match.declared?.protect ?? false,
@@ -112,14 +112,6 @@ function desiredValues(match: ZoneMatch, live: Values | null, context: PairConte
     case "manage":
       return desiredDomain(match.declared.spec, live, context);
   }
-}
-
-function labelsOf(match: ZoneMatch, live: Values | null, context: PairContext): ChangeLabel[] {
-  if (match.intent === "delete") return match.label === null ? [] : [match.label];
-  if (match.intent === "release") return ["release"];
-  if (match.intent === "create" || live === null) return [];
-  if (live["owner"] === context.owner) return [];
-  return [live["owner"] === null ? "adopt" : "take-over"];
 }
 
 function recordPairs(
@@ -166,6 +158,8 @@ function recordPair({ desired, live }: RecordMatch<RecordSpec>, zone: string, st
   };
 }
 
+/** In the order of their ids, whatever the order in which the service lists them. */
 function keptRecords(entries: readonly LiveEntry[]): Block {
-  return { type: "kept-records", records: entries.map(({ id, values }) => ({ id, ...values })) };
+  const ordered = [...entries].sort((a, b) => Number(a.id) - Number(b.id));
+  return { type: "kept-records", records: ordered.map(({ id, values }) => ({ id, ...values })) };
 }

@@ -38,7 +38,7 @@ export function loadRecord(entry: JsonObject, context: ZoneContext): RecordSpec[
   const note = textOrNull(entry["note"]);
   const records: RecordSpec[] = [];
   for (const { text, container, key } of targetsOf(entry, context)) {
-    const target = loadTarget(text, type, extra.tag ?? null, context, () => context.span(container, key));
+    const target = loadTarget(text, type, context, () => context.span(container, key));
     const span = container === entry ? context.span(entry) : context.span(container, key);
     if (target !== null && name !== null) records.push({ type, name, target, ttl_sec, ...extra, span, note });
   }

@@ -158,8 +158,9 @@ const DOMAIN_FIELDS: Readonly<Record<string, JsonObject>> = {
   },
   soa_email: {
     title: "SOA e-mail",
-    description: "Start-of-authority address; required for a master.",
+    description: "Start-of-authority address, at most 254 characters; required for a master.",
     type: ["string", "null"],
+    maxLength: 254,
     examples: ["hostmaster@example.com"],
   },
   master_ips: addresses("Master addresses", "Servers a slave copies from; required for a slave."),
@@ -218,10 +219,11 @@ export const ZONE_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
   record: RECORD_SCHEMA,
   ignore_pattern: {
     title: "Ignore pattern",
-    description: "All given parts must match.",
+    description: "At least one of name, type and target; all given parts must match.",
     type: "object",
-    minProperties: 1,
+    not: { type: "object", propertyNames: { pattern: "^x-" } },
     additionalProperties: false,
+    patternProperties: OWN_KEYS,
     properties: {
       name: pattern("Name", 'The name relative to the zone, "@" the apex.', ["_acme-challenge*", "@"]),
       type: pattern("Type", "The record's type.", ["TXT"]),

@@ -1,9 +1,8 @@
 /** How a zone, a domain and its records, appears in a manifest. */
 
-import { toAscii } from "../../dns/name.ts";
 import { domainAddress } from "../../model/address.ts";
 import type { UnitSpec } from "../../model/unit.ts";
-import { loadZone } from "./load.ts";
+import { loadZone, readDomainName } from "./load.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
 import type { ZoneSpec } from "./shape.ts";
 import { writeZone } from "./write.ts";
@@ -18,7 +17,7 @@ export const zoneSpec: UnitSpec<ZoneSpec> = {
   load: loadZone,
   write: writeZone,
   removed: (text) => {
-    const key = (toAscii(text) ?? text.toLowerCase()).replace(/\.$/, "");
-    return { address: domainAddress(key), key };
+    const { name, problem } = readDomainName(text);
+    return { address: domainAddress(name), key: name, problem };
   },
 };

@@ -16,7 +16,7 @@ export function zoneSteps(changes: readonly Change[]): PlannedStep[] {
     (change) => change.root,
   );
   const domains = changes.filter((change) => change.kind === "domain");
-  const order = new ZoneOrder(domains);
+  const order = new ZoneOrder(domains, records);
   return domains.flatMap((domain) => stepsOfZone(domain, records.get(domain.root) ?? [], order));
 }
 
@@ -59,21 +59,41 @@ function createZone(domain: Change, records: readonly Change[], order: ZoneOrder
   return [{ step: create, facts: unservedFacts() }, ...filled, activate(domain, { status: "active" }, filled, served)];
 }
 
-/** One PUT; if it begins to serve the zone, it comes after the records. */
+/**
+ * One PUT. If it begins to serve the zone it comes after the records, if it ceases to, before them. A slave takes no records,
+ * so that one that becomes a master does so first.
+ */
 function updateZone(domain: Change, records: readonly Change[], order: ZoneOrder): PlannedStep[] {
   const before = domain.before as Values;
   const after = domain.after as Values;
   const body = updateBody(before, after);
   const filled = recordSteps(domain, records, order);
-  if (before["status"] !== "active" && after["status"] === "active") {
-    return [...filled, activate(domain, body, filled, servedFacts(domain, records, order))];
+  const put = (verb: string, fields: JsonObject) =>
+    request(domain, `${verb} ${domain.address}`, "PUT", domainPath(domain), fields);
+  const converts = before["type"] !== after["type"] && filled.length > 0;
+  if (before["status"] === "active" || after["status"] !== "active") {
+    const ceases = before["status"] === "active" && after["status"] !== "active";
+    const update = put("update", body);
+    const facts = ceases ? order.withdrawal(domain, records) : unservedFacts();
+    return [
+      { step: update, facts },
+      ...(ceases || converts ? filled.map((step) => requiring(step, update.id)) : filled),
+    ];
   }
-  const facts =
-    order.isServed(domain.root, "before") && after["status"] !== "active"
-      ? order.withdrawal(domain, records)
-      : unservedFacts();
-  const update = request(domain, `update ${domain.address}`, "PUT", domainPath(domain), body);
-  return [{ step: update, facts }, ...filled];
+  const served = servedFacts(domain, records, order);
+  if (!converts) return [...filled, activate(domain, body, filled, served)];
+  const { status, ...rest } = body;
+  const convert = put("convert", rest);
+  const converted = filled.map((step) => requiring(step, convert.id));
+  return [
+    { step: convert, facts: unservedFacts() },
+    ...converted,
+    activate(domain, { status: status ?? "active" }, converted, served),
+  ];
+}
+
+function requiring({ step, facts }: PlannedStep, id: string): PlannedStep {
+  return { step, facts: { ...facts, requires: [...facts.requires, id] } };
 }
 
 function activate(
@@ -97,7 +117,7 @@ function deleteZone(domain: Change, order: ZoneOrder): PlannedStep {
 }
 
 function recordSteps(domain: Change, records: readonly Change[], order: ZoneOrder): PlannedStep[] {
-  const facts = recordFacts(domain, records, order);
+  const facts = recordFacts(domain, order);
   return records.flatMap((record): PlannedStep[] => {
     const step = recordStep(domain, record);
     return step === null ? [] : [{ step, facts: facts(record) }];

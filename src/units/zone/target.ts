@@ -13,13 +13,7 @@ const MAX_TARGET_LENGTH = 65_535;
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
 /** @returns null if it cannot be a target; that is reported */
-export function loadTarget(
-  text: string,
-  type: RecordType,
-  tag: string | null,
-  context: ZoneContext,
-  span: () => Span,
-): string | null {
+export function loadTarget(text: string, type: RecordType, context: ZoneContext, span: () => Span): string | null {
   const fail = (problem: Problem): null => {
     context.error({ ...problem, span: span() });
     return null;
@@ -42,7 +36,7 @@ export function loadTarget(
       // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
       return /[\u0000-\u001f\u007f]/.test(text) ? fail(controlCharacter(text)) : text;
     case "CAA":
-      return caaProblem(text, tag) === null ? text : fail(caaProblem(text, tag) as Problem);
+      return caaProblem(text) === null ? text : fail(caaProblem(text) as Problem);
   }
 }
 
@@ -74,7 +68,7 @@ function controlCharacter(text: string): Problem {
 }
 
 /** RFC 8659; flags and a final dot are what the service cannot keep. */
-function caaProblem(text: string, tag: string | null): Problem | null {
+function caaProblem(text: string): Problem | null {
   if (text === "")
     return {
       code: "bad-target",
@@ -94,9 +88,9 @@ function caaProblem(text: string, tag: string | null): Problem | null {
       fix: "Write the tag under `tag`, and the value alone as target.",
     };
   }
-  if (tag !== "iodef" && /^[^\s;]+\.$/.test(text)) {
+  if (text.endsWith(".")) {
     const detail = "The service takes no final dot in the target of a CAA record.";
-    return { code: "bad-target", summary: "a final dot in a CAA", detail, fix: `Write ${text.slice(0, -1)}.` };
+    return { code: "bad-target", summary: "a final dot in a CAA", detail, fix: "Remove the dot." };
   }
   return null;
 }

@@ -4,7 +4,7 @@ import ipaddr from "ipaddr.js";
 import type { RecordType, WireRecord } from "../../api/wire/index.ts";
 import { absoluteName, relativeName, toAscii } from "../../dns/name.ts";
 import type { JsonObject, Values } from "../../model/resource.ts";
-import type { RecordSpec } from "./spec.ts";
+import type { RecordSpec } from "./shape.ts";
 
 /**
  * `name` is relative, lower-case ASCII, `""` at the apex, with service and protocol in front for SRV. `target` is, where it is a
