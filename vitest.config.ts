@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -8,7 +9,10 @@ export default defineConfig({
     globalSetup: ["test/support/build.ts"],
     // Colours and connections of whoever runs the tests must not leak into them.
     env: { NO_COLOR: "1", TENON_TOKEN: "", TENON_BASE_URL: "", TENON_DIALECT: "", TENON_ACCOUNT: "" },
-    testTimeout: 20_000,
+    // Many tests wait for a process of their own: two at a time take no longer than one, also on two cores.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // A busy machine is no failure; what must be quick says so itself.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });

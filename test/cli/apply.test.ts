@@ -166,7 +166,7 @@ describe("interfaces", () => {
     await expect.poll(() => service.requests.some(({ path }) => path.endsWith("/ips")), { timeout: 15_000 }).toBe(true);
     await service.detach(456);
     expect(await running).toMatchObject({ code: 0, stdout: expect.stringContaining("1 destroyed.\n") });
-  }, 30_000);
+  });
 });
 
 describe("tenon destroy", () => {

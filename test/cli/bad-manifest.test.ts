@@ -18,22 +18,22 @@ function yamlBomb(): string {
 const VPC = "vpcs:\n  - { label: prod, region: us-east";
 
 /** Applies, so that a manifest that got through would be seen at the service. */
-async function refuse(directory: string, words: readonly (string | RegExp)[]): Promise<string> {
+async function refuse(directory: string, words: readonly (string | RegExp)[], code: 1 | 3 = 3): Promise<string> {
   const service = await emulator();
   const started = Date.now();
   const result = await run(["apply", "--yes", directory], { env: envOf(service) });
-  expectPlain(result, 3, words);
+  expectPlain(result, code, words);
   expect(service.requests).toEqual([]);
   expect(Date.now() - started).toBeLessThan(MAX_MILLISECONDS);
   return result.stderr;
 }
 
 describe("a project that is not there", () => {
-  it("is named, with where it should be", async () => {
+  it("is an error of the command line that names it, and says where it should be", async () => {
     const empty = await folder({ "other.yaml": PROJECT });
-    await refuse(join(empty, "nowhere"), ["error[no-project]: cannot use ", "There is no such file."]);
-    await refuse(empty, ["error[no-project]: there is no tenon.yaml"]);
-    await refuse(join(empty, "other.yaml"), ["other.yaml is not the root file of a project"]);
+    await refuse(join(empty, "nowhere"), ["error[no-project]: cannot use ", "There is no such file."], 1);
+    await refuse(empty, ["error[no-project]: there is no tenon.yaml"], 1);
+    await refuse(join(empty, "other.yaml"), ["other.yaml is not the root file of a project"], 1);
   });
 
   it("because its root file is a folder is said so", async () => {

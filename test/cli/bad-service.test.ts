@@ -80,31 +80,32 @@ function onceEach(kindOf: (request: string) => string | null, fault: Fault): (re
   };
 }
 
+/** A write whose outcome is unknown is looked for, which takes its time: one of them will do. */
+function methodOf(request: string): string {
+  return request.split(" ", 1)[0] ?? "";
+}
+
 const BUSY = refusal(400, "Linode busy.");
 const THROTTLED = refusal(429, "Too many requests", { "retry-after": "1" });
 const HTML = { "content-type": "text/html" };
 
 describe("a service that fails for a while", () => {
   it.each<[string, (request: string) => Fault | null]>([
-    ["429 with an order to wait", onceEach((request) => request, THROTTLED)],
+    ["429 with an order to wait", onceEach(methodOf, THROTTLED)],
     ["429 as a load balancer says it", onceEach(() => "all", { status: 429, headers: HTML, body: "<h1>429</h1>" })],
-    ["500 at first", onceEach((request) => request, refusal(500, "Internal server error"))],
-    ["502 as a page", onceEach((request) => request, { status: 502, headers: HTML, body: "<h1>Bad gateway</h1>" })],
+    ["500 at first", onceEach(methodOf, refusal(500, "Internal server error"))],
+    ["502 as a page", onceEach(methodOf, { status: 502, headers: HTML, body: "<h1>Bad gateway</h1>" })],
     ["400 busy, at each write", onceEach((request) => (request.startsWith("GET") ? null : request), BUSY)],
-  ])(
-    "is asked again, and all is done once: %s",
-    async (_, fault) => {
-      const behind = await emulator();
-      const service = await failing(behind, fault);
-      const options = { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) };
-      const { code, stdout } = await run(["apply", "--yes", "--concurrency", "2", "--retry-for", "20s"], options);
-      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Resources: 5 added, ") });
-      expect(service.requests.length).toBeGreaterThan(behind.requests.length);
-      expect(behind.requests.filter(({ method }) => method === "POST")).toHaveLength(4);
-      expect((await run(["plan", "--detailed-exitcode"], { ...options, env: envOf(behind) })).code).toBe(0);
-    },
-    60_000,
-  );
+  ])("is asked again, and all is done once: %s", async (_, fault) => {
+    const behind = await emulator();
+    const service = await failing(behind, fault);
+    const options = { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) };
+    const { code, stdout } = await run(["apply", "--yes", "--concurrency", "2", "--retry-for", "20s"], options);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Resources: 5 added, ") });
+    expect(service.requests.length).toBeGreaterThan(behind.requests.length);
+    expect(behind.requests.filter(({ method }) => method === "POST")).toHaveLength(4);
+    expect((await run(["plan", "--detailed-exitcode"], { ...options, env: envOf(behind) })).code).toBe(0);
+  });
 });
 
 describe("a service that fails for ever", () => {
@@ -132,5 +133,5 @@ describe("a service that fails for ever", () => {
     expect(result.stdout).toContain("Internal server error");
     expect(result.stdout).toMatch(/^Apply incomplete: /m);
     expect(result.stdout + result.stderr).not.toMatch(/\n\s+at /);
-  }, 60_000);
+  });
 });

@@ -14,6 +14,9 @@ describe("the connection", () => {
     ["plain http to another host", { TENON_BASE_URL: "http://api.example.com/v4" }, "base-url-insecure"],
     ["credentials in the URL", { TENON_BASE_URL: "https://me:secret-word@api.example.com/v4" }, "base-url-credentials"],
     ["no token", { TENON_BASE_URL: BASE, TENON_TOKEN: "" }, "token-missing"],
+    ["a line break in the token", { TENON_BASE_URL: BASE, TENON_TOKEN: `${TOKEN}\n${TOKEN}` }, "token-invalid"],
+    ["a space in the token", { TENON_BASE_URL: BASE, TENON_TOKEN: `${TOKEN} ${TOKEN}` }, "token-invalid"],
+    ["a dash of a word processor in the token", { TENON_BASE_URL: BASE, TENON_TOKEN: `${TOKEN}–` }, "token-invalid"],
     ["a dialect that is no word", { TENON_BASE_URL: BASE, TENON_DIALECT: "../x" }, "dialect-invalid"],
   ])("is refused with %s", async (_, env, problem) => {
     const cwd = await folder({ "tenon.yaml": PROJECT });

@@ -56,6 +56,33 @@ describe("tenon emulate", () => {
     await served.stop();
   });
 
+  it("names the seed's file with each problem, a line each", async () => {
+    const bad = "vpcs: [{ lable: x }]\n";
+    const cwd = await folder({ "seed.yaml": bad, "range.yaml": "domains: [{ domain: x y }]\n" });
+    const parsed = await run(["emulate", "--seed", "seed.yaml"], { cwd });
+    expect(parsed).toMatchObject({ code: 1, stdout: "" });
+    const lines = parsed.stderr.trimEnd().split("\n");
+    expect(lines[0]).toBe("error: the emulator cannot start: the seed cannot be used");
+    expect(lines.length).toBeGreaterThan(2);
+    for (const line of lines.slice(1)) expect(line).toMatch(/^ {2}seed\.yaml: line 1: /);
+    expect(parsed.stderr).not.toContain("\\n");
+    const applied = await run(["emulate", "--seed", "range.yaml"], { cwd });
+    expect(applied.stderr).toContain("\n  range.yaml: domains[0]");
+  });
+
+  it("says that a seed was not used, and refuses a file in use and one that is not its own", async () => {
+    const cwd = await folder({ "seed.yaml": "vpcs: []\n", notes: "my notes\n" });
+    const args = ["--seed", "seed.yaml", "--data", "account.log"];
+    await (await serve(args, cwd)).stop();
+    const again = await serve(args, cwd);
+    const second = await run(["emulate", "--data", "account.log"], { cwd });
+    expect(second).toMatchObject({ code: 1, stdout: "" });
+    expect(second.stderr).toMatch(/^error: the emulator cannot start: account\.log is in use by process \d+\n$/);
+    expect((await again.stop()).stderr).toBe("The seed was not used: account.log holds an account already.\n");
+    expect((await run(["emulate", "--data", "notes"], { cwd })).code).toBe(1);
+    expect(await readFile(join(cwd, "notes"), "utf8")).toBe("my notes\n");
+  });
+
   it("says what is wrong with a seed, or a port in use, without a stack", async () => {
     const cwd = await folder({ "seed.yaml": "vpcs: [{ lable: x }]\n" });
     const served = await serve([]);

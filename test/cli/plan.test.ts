@@ -77,7 +77,22 @@ describe("tenon plan", () => {
   it("exits with 3 for an invalid manifest, before it asks for a connection", async () => {
     const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: 7\n" });
     expect((await run(["plan"], { cwd })).code).toBe(3);
-    expect((await run(["plan", "missing"], { cwd })).code).toBe(3);
+  });
+
+  it("exits with 1 where nothing is known to be wrong with a manifest", async () => {
+    const cwd = await folder({ "tenon.yaml": "tenon: 1\nvariables: { a: {} }\n" });
+    expect((await run(["plan", "missing"], { cwd })).code).toBe(1);
+    for (const flags of [[], ["--env", "none"], ["--var-file", "none"], ["--var", "a=1", "--var", "b=1"]])
+      expect((await run(["validate", ...flags], { cwd })).code).toBe(1);
+  });
+
+  it("shows the expanded manifests as the service of a dialect keeps them", async () => {
+    const zone = "{ domain: a.example, type: master, soa_email: a@b.example, ttl_sec: 30 }";
+    const cwd = await folder({ "tenon.yaml": `tenon: 1\ndomains: [${zone}]\n` });
+    expect((await run(["show", "--expanded"], { cwd })).stdout).toContain("ttl_sec: 300");
+    const elsewhere = await run(["show", "--expanded", "--dialect", "box"], { cwd });
+    expect(elsewhere.stdout).toMatch(/ttl_sec: 30$/m);
+    expect((await run(["show", "--expanded", "--dialect", "../x"], { cwd })).code).toBe(1);
   });
 
   it("ends in silence when nobody reads its result", async () => {

@@ -48,7 +48,7 @@ describe("examples/network", () => {
   it("needs an environment, and says which there are", async () => {
     const example = await Example.open("network");
     const { code, stderr } = await example.run("plan");
-    expect(code).toBe(3);
+    expect(code).toBe(1);
     expect(stderr).toContain("staging");
     expect(stderr).toContain("production");
   });
@@ -144,7 +144,7 @@ describe("examples/fleet", () => {
         ["TXT", "_dmarc", `v=DMARC1; p=reject; rua=mailto:dmarc+${domain}@example.com`],
       ]);
     }
-  }, 60_000);
+  });
 });
 
 describe("examples/demo", () => {
@@ -153,7 +153,7 @@ describe("examples/demo", () => {
     await example.converge();
     const images = (await example.list("/images")).filter((image) => image["is_public"] === false);
     expect(images).toMatchObject([{ label: "golden-2026-11", status: "available", capabilities: ["cloud-init"] }]);
-  }, 60_000);
+  });
 
   it("adopts its account but for what an interface holds, and then all of it", async () => {
     const seed = await parseSeed(await readFile(join(EXAMPLES, "demo/account.yaml"), "utf8"));
@@ -166,5 +166,5 @@ describe("examples/demo", () => {
     const domains = (await example.list("/domains")).map(({ domain }) => domain);
     expect(domains.filter((domain) => domain === "old.example" || domain === "campaign-2025.example")).toEqual([]);
     expect((await example.list("/vpcs")).map(({ label }) => label).sort()).toEqual(["prod", "sandbox", "staging"]);
-  }, 60_000);
+  });
 });
