@@ -5,6 +5,7 @@ import type { Failure } from "../model/failure.ts";
 import type { ApiEvent, Clock } from "./connection.ts";
 import type { Limiter, Pass } from "./limiter.ts";
 import { retryBudget, waitBeforeRetry } from "./retry.ts";
+import { neededScope } from "./scopes.ts";
 import type { HttpCall, HttpOutcome, Transport } from "./transport.ts";
 import type { JudgeContext, Setback, Verdict } from "./verdict.ts";
 
@@ -58,7 +59,7 @@ export function createCourier(options: CourierOptions): Courier {
       const verdict = await attempt(delivery, progress, pass, signal);
       if (verdict.type === "done") return { ok: true, body: verdict.body };
       const wait = afterSetback(delivery, progress, verdict, pass);
-      if (wait === null) return { ok: false, failure: failureOf(verdict, progress) };
+      if (wait === null) return { ok: false, failure: failureOf(verdict, delivery, progress) };
       // A throttled request waits at the gate, which keeps all others of its endpoint back as well.
       if (!(verdict.throttled && pass)) await clock.sleep(wait, signal);
     }
@@ -121,13 +122,14 @@ export function createCourier(options: CourierOptions): Courier {
   };
 }
 
-function failureOf(setback: Setback, progress: Progress): Failure {
+function failureOf(setback: Setback, { call, shownPath }: Delivery, progress: Progress): Failure {
+  const scope = setback.status === 403 ? neededScope(call.method, shownPath) : null;
   return {
     type: setback.failure,
     effect: progress.effect,
     status: setback.status,
     errors: setback.errors,
-    message: setback.message,
+    message: scope === null ? setback.message : `${setback.message}; this needs the scope ${scope}`,
     maintenance: setback.maintenance,
     attempts: progress.attempts,
   };

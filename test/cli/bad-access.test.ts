@@ -36,12 +36,22 @@ describe("a token", () => {
     expect(await refuse(1, words, { env: { TENON_TOKEN: secret } })).not.toContain(secret);
   });
 
-  it.each<[string, readonly string[], string]>([
-    ["domains", ["vpc:read_write", "images:read_write"], "cannot read the list of domains: "],
-    ["VPCs", ["domains:read_write", "images:read_write"], "cannot read the list of VPCs: "],
-    ["images", ["domains:read_write", "vpc:read_write"], "cannot read the list of images: "],
-  ])("without the scope for %s says which list it cannot read", async (_, scopes, words) => {
-    await refuse(1, [words, "(403): Unauthorized", "The token lacks a scope or a grant for this."], {
+  it.each<[string, readonly string[], string, string]>([
+    [
+      "domains",
+      ["vpc:read_write", "images:read_write"],
+      "cannot read the list of domains: ",
+      "; this needs the scope domains:read_only",
+    ],
+    ["VPCs", ["domains:read_write", "images:read_write"], "cannot read the list of VPCs: ", ""],
+    [
+      "images",
+      ["domains:read_write", "vpc:read_write"],
+      "cannot read the list of images: ",
+      "; this needs the scope images:read_only",
+    ],
+  ])("without the scope for %s says which list it cannot read, and what it lacks", async (_, scopes, words, lack) => {
+    await refuse(1, [words, `(403): Unauthorized${lack}`, "The token lacks a scope or a grant for this."], {
       seed: scoped(...scopes),
     });
   });
