@@ -1,6 +1,6 @@
 /** Journal place: where the journal goes, and that no symlink of the project leads it elsewhere. */
 
-import { lstat, mkdir, realpath } from "node:fs/promises";
+import { lstat, mkdir, realpath, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { isInside } from "./containment.ts";
@@ -37,9 +37,19 @@ export async function prepareJournalFolder(
     const symlink = isProject ? await findSymlink(folder, file) : null;
     if (symlink !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(folder, symlink)) };
     await mkdir(path.dirname(file), { recursive: true, mode: FOLDER_MODE });
+    if (given === null) await keepOutOfGit(path.join(folder, ".tenon"));
     return { ok: true, place: { file, isNew: given === null, isProject } };
   } catch (error) {
     return { ok: false, diagnostic: uncreatable(error) };
+  }
+}
+
+/** Journals hold before-values and belong to whoever ran the apply. What a person wrote there stays. */
+async function keepOutOfGit(folder: string): Promise<void> {
+  try {
+    await writeFile(path.join(folder, ".gitignore"), "*\n", { flag: "wx" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

@@ -74,6 +74,15 @@ describe("the journal's file", () => {
     expect(lines(journal.path)).toEqual([{ type: "run", started: "2026-11-21T09:49:04.000Z", ...HEADER }]);
   });
 
+  test("keeps itself out of git, but not against what a person wrote", async () => {
+    await (await opened()).close();
+    const ignore = path.join(root, ".tenon", ".gitignore");
+    expect(readFileSync(ignore, "utf8")).toBe("*\n");
+    writeFileSync(ignore, "!*\n");
+    await (await opened({ startedMilliseconds: Date.UTC(2026, 10, 21, 9, 49, 5) })).close();
+    expect(readFileSync(ignore, "utf8")).toBe("!*\n");
+  });
+
   test("is another one for a run that starts in the same millisecond", async () => {
     const journals = [await opened(), await opened(), await opened()];
     await Promise.all(journals.map((journal) => journal.close()));

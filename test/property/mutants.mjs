@@ -75,8 +75,8 @@ const MUTANTS = [
   {
     name: "what depends on a blocked change is tried all the same",
     file: "src/plan/blocked.ts",
-    find: "...(dependents[index] ?? [])",
-    replace: "",
+    find: "[index, ...dependents(index)]",
+    replace: "[index]",
   },
 ];
 
