@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { PlannedStep } from "../../src/model/unit.ts";
 import { edgesOf } from "../../src/plan/edges.ts";
 import { components } from "../../src/plan/graph.ts";
-import { type Ordered, orderSteps } from "../../src/plan/order.ts";
+import { MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
 import { planned } from "./changes.ts";
 
 function ids(ordered: Ordered): string[] {
@@ -165,4 +165,31 @@ test("`after` names only what stands before it, so that a plan can be carried ou
     }),
     { numRuns: 500 },
   );
+});
+
+test("a long chain of cycles is broken all at once after some rounds: every hard edge holds, and only forced gaps are said", () => {
+  // Each step moves a record one name on: it must wait until the next name is free, and leaves its own without an answer.
+  const count = 12_000;
+  expect(count).toBeGreaterThan(MAX_CAREFUL_ROUNDS);
+  const steps = Array.from({ length: count }, (_, index) =>
+    planned(`move ${index}`, {
+      frees: [{ slot: `name ${index}`, exclusive: true }],
+      takes: [{ slot: `name ${index + 1}`, exclusive: true }],
+      shrinks: [{ set: `set ${index}`, persists: false }],
+      grows: [{ set: `set ${index + 1}`, persists: false }],
+    }),
+  );
+  // Beside the chain, a soft edge that nothing contradicts.
+  const calm = [
+    planned("shrink", { shrinks: [{ set: "calm", persists: false }] }),
+    planned("grow", { grows: [{ set: "calm", persists: false }] }),
+  ];
+  const ordered = orderSteps([...steps, ...calm]);
+  const place = new Map(ids(ordered).map((id, index) => [id, index]));
+  for (let index = 0; index + 1 < count; index += 1) {
+    expect(place.get(`move ${index + 1}`)).toBeLessThan(place.get(`move ${index}`) as number);
+  }
+  expect(place.get("grow")).toBeLessThan(place.get("shrink") as number);
+  expect(ordered.gaps).toHaveLength(count - 1);
+  expect(new Set(ordered.gaps.map(({ what }) => what)).has("calm")).toBe(false);
 });
