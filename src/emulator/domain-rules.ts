@@ -16,7 +16,7 @@ const MAX_ADDRESSES_LENGTH = 1_000;
 
 const SECONDS_FIELDS = ["refresh_sec", "retry_sec", "expire_sec", "ttl_sec"] as const;
 
-export type DomainValues = Omit<DomainRow, "id" | "created" | "updated">;
+export type DomainValues = Omit<DomainRow, "id" | "account" | "created" | "updated">;
 
 const EMPTY_DOMAIN: DomainValues = {
   domain: "",

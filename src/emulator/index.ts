@@ -6,23 +6,20 @@ import { loadDataFile } from "./data-file.ts";
 import { type DataLock, lockDataFile } from "./data-lock.ts";
 import { INTERNAL_ERROR } from "./errors.ts";
 import { EventLog } from "./events.ts";
+import { ImageStates } from "./image-states.ts";
 import { Journal } from "./journal.ts";
 import type { Emulator, EmulatorOptions } from "./options.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { RequestLog } from "./request-log.ts";
-import type { Account, Route } from "./route.ts";
+import type { Service } from "./route.ts";
 import { controlRoutes } from "./routes/control.ts";
-import { domainRoutes } from "./routes/domains.ts";
-import { imageRoutes } from "./routes/images.ts";
-import { recordRoutes } from "./routes/records.ts";
-import { subnetRoutes } from "./routes/subnets.ts";
-import { vpcIpRoutes } from "./routes/vpc-ips.ts";
-import { vpcRoutes } from "./routes/vpcs.ts";
+import { API_ROUTES } from "./routes/index.ts";
 import { secondsRounding } from "./seconds.ts";
 import { applySeed } from "./seed-apply.ts";
 import type { RunningServer } from "./server.ts";
 import { API_PREFIX, startServer, UPLOAD_PREFIX } from "./server.ts";
 import { Store } from "./store.ts";
+import { ZonePublisher } from "./zone-publish.ts";
 
 export type {
   Attachment,
@@ -33,6 +30,7 @@ export type {
   ReadsUntilAvailable,
 } from "./options.ts";
 export type {
+  AccountSeed,
   Seed,
   SeedDisk,
   SeedDomain,
@@ -70,13 +68,15 @@ async function open(options: EmulatorOptions, lock: DataLock | null): Promise<Em
   const now = options.now ?? Date.now;
   const clock = createClock(store, now);
   const port = { value: 0 };
-  const account: Account = {
+  const service: Service = {
     store,
     clock,
+    imageStates: new ImageStates(store, clock, options.readsUntilAvailable ?? DEFAULT_READS_UNTIL_AVAILABLE),
+    zones: new ZonePublisher(store, clock, options.zoneRenderSeconds ?? 0),
     events: new EventLog(() => clock.timestamp()),
-    settings: accountSettings(options, () => `http://127.0.0.1:${port.value}${UPLOAD_PREFIX}`),
+    settings: serviceSettings(options, () => `http://127.0.0.1:${port.value}${UPLOAD_PREFIX}`),
   };
-  const notices = await fill(account, options);
+  const notices = await fill(service, options);
   store.takeChanges();
   const requests = new RequestLog(options.requestLog ?? null);
   const journal = options.data === undefined ? null : await Journal.create(options.data, store);
@@ -91,9 +91,9 @@ async function open(options: EmulatorOptions, lock: DataLock | null): Promise<Em
   try {
     const server = await startServer(
       {
-        account,
-        routes: apiRoutes(account),
-        controlRoutes: controlRoutes(account, requests),
+        service,
+        routes: API_ROUTES,
+        controlRoutes: controlRoutes(service, requests),
         requests,
         limitRate: createRateLimiter(options.rateLimit ?? null, now),
         // An account that can no longer be kept must not go on as if it were.
@@ -104,7 +104,7 @@ async function open(options: EmulatorOptions, lock: DataLock | null): Promise<Em
       options.port ?? 0,
     );
     port.value = server.port;
-    return face({ account, server, requests, release, lock, commit, notices });
+    return face({ service, server, requests, release, lock, commit, notices });
   } catch (error) {
     await release();
     throw error;
@@ -112,40 +112,28 @@ async function open(options: EmulatorOptions, lock: DataLock | null): Promise<Em
 }
 
 /** @returns what was noticed */
-async function fill(account: Account, { data, seed }: EmulatorOptions): Promise<readonly string[]> {
+async function fill(service: Service, { data, seed }: EmulatorOptions): Promise<readonly string[]> {
   const { found, notices } =
-    data === undefined ? { found: false, notices: [] } : await loadDataFile(data, account.store);
-  if (!found) applySeed(account, seed ?? {});
+    data === undefined ? { found: false, notices: [] } : await loadDataFile(data, service.store);
+  if (!found) applySeed(service, seed ?? {});
   return found && seed !== undefined
     ? [...notices, `The seed was not used: ${data} holds an account already.`]
     : notices;
 }
 
-function apiRoutes(account: Account): Route[] {
-  return [
-    ...vpcRoutes(account),
-    ...subnetRoutes(account),
-    ...vpcIpRoutes(account),
-    ...domainRoutes(account),
-    ...recordRoutes(account),
-    ...imageRoutes(account),
-  ];
-}
-
-function accountSettings(options: EmulatorOptions, uploadBaseUrl: () => string): Account["settings"] {
+function serviceSettings(options: EmulatorOptions, uploadBaseUrl: () => string): Service["settings"] {
   const word = options.dialect ?? "node";
   if (!/^[a-z]+$/.test(word)) throw new RangeError(`The dialect must be a word of lower-case letters, not ${word}`);
   return {
     word,
     roundSeconds: secondsRounding(word, options.ttlRounding ?? "nearest"),
     uniqueLabels: options.uniqueLabels ?? false,
-    readsUntilAvailable: options.readsUntilAvailable ?? DEFAULT_READS_UNTIL_AVAILABLE,
     uploadBaseUrl,
   };
 }
 
 interface Parts {
-  readonly account: Account;
+  readonly service: Service;
   readonly server: RunningServer;
   readonly requests: RequestLog;
   /** Lets go of the files. */
@@ -155,7 +143,7 @@ interface Parts {
   readonly notices: readonly string[];
 }
 
-function face({ account, server, requests, release, lock, commit, notices }: Parts): Emulator {
+function face({ service, server, requests, release, lock, commit, notices }: Parts): Emulator {
   const done = async (problem: string | null): Promise<void> => {
     if (problem !== null) throw new RangeError(problem);
     await commit();
@@ -174,9 +162,9 @@ function face({ account, server, requests, release, lock, commit, notices }: Par
     },
     notices,
     clearRequests: () => requests.clear(),
-    attach: (attachment) => done(attach(account.store, attachment)),
-    detach: (interfaceId) => done(detach(account.store, interfaceId)),
-    advanceClock: (seconds) => done(account.clock.advance(seconds)),
+    attach: (attachment) => done(attach(service.store, attachment)),
+    detach: (interfaceId) => done(detach(service.store, interfaceId)),
+    advanceClock: (seconds) => done(service.clock.advance(seconds)),
     close: () => {
       closing ??= close();
       return closing;

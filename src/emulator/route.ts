@@ -3,9 +3,10 @@
 import type { Clock } from "./clock.ts";
 import type { Answer } from "./errors.ts";
 import type { EventLog } from "./events.ts";
-import type { ReadsUntilAvailable } from "./options.ts";
+import type { ImageStates } from "./image-states.ts";
 import type { TokenRow } from "./rows.ts";
 import type { Store } from "./store.ts";
+import type { ZonePublisher } from "./zone-publish.ts";
 
 export interface Call {
   /** Decoded. */
@@ -23,6 +24,8 @@ export interface Call {
 export type JsonBody = Readonly<Record<string, unknown>>;
 
 export interface Route {
+  /** API.md's name of the operation; two routes share one where a path has two spellings. */
+  readonly operation: string;
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Below the base URL, parameters as `:name`. */
   readonly path: string;
@@ -30,23 +33,24 @@ export interface Route {
   readonly scopes: readonly string[];
   /** Also answers requests without an Authorization header. */
   readonly anonymous?: boolean;
-  readonly handle: (call: Call) => Answer;
+  readonly handle: (service: Service, call: Call) => Answer | Promise<Answer>;
 }
 
-/** What the routes work on. */
-export interface Account {
+/** What the routes work on: all accounts of the emulated service. */
+export interface Service {
   readonly store: Store;
+  readonly imageStates: ImageStates;
+  readonly zones: ZonePublisher;
   readonly clock: Clock;
   readonly events: EventLog;
-  readonly settings: AccountSettings;
+  readonly settings: ServiceSettings;
 }
 
-export interface AccountSettings {
+export interface ServiceSettings {
   /** The operator's word on the wire. */
   readonly word: string;
   readonly roundSeconds: (seconds: number) => number;
   readonly uniqueLabels: boolean;
-  readonly readsUntilAvailable: ReadsUntilAvailable;
   /** The URL below which upload targets are, known once the server listens. */
   uploadBaseUrl(): string;
 }
@@ -55,4 +59,9 @@ export interface AccountSettings {
 export function idParam(call: Call, name: string): number | null {
   const text = call.params[name] ?? "";
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
+}
+
+/** Whose objects the caller sees; without credentials `""`, which owns nothing. */
+export function accountOf(call: Call): string {
+  return call.caller?.account ?? "";
 }

@@ -1,9 +1,13 @@
-/** What the emulator keeps: one row type per table, plain JSON, replaced as a whole and never changed in place. */
+/** What the emulator keeps: one row type per table, plain JSON, replaced as a whole and never changed in place. `account` is whose it is. */
 
 import type { WireDomain, WireImage, WireRecord } from "../api/wire/index.ts";
 
+/** Whose everything is unless a seed says otherwise. */
+export const MAIN_ACCOUNT = "main";
+
 export interface VpcRow {
   readonly id: number;
+  readonly account: string;
   readonly label: string;
   readonly description: string;
   readonly region: string;
@@ -30,7 +34,9 @@ export interface InterfaceRow {
   readonly address: string | null;
 }
 
-export type DomainRow = WireDomain;
+export interface DomainRow extends WireDomain {
+  readonly account: string;
+}
 
 export interface RecordRow extends WireRecord {
   readonly domain_id: number;
@@ -38,6 +44,8 @@ export interface RecordRow extends WireRecord {
 
 /** `id` is in API.md's words (`node/…`, `private/…`); the dialect's word is put in when it is shown. */
 export interface ImageRow extends WireImage {
+  /** null: the operator's, a public image. */
+  readonly account: string | null;
   /** In MB, once it is available. */
   readonly final_size: number;
   readonly upload: { readonly signature: string; readonly received: boolean } | null;
@@ -45,6 +53,7 @@ export interface ImageRow extends WireImage {
 
 export interface DiskRow {
   readonly id: number;
+  readonly account: string;
   readonly label: string;
   /** In MB. */
   readonly size: number;
@@ -62,6 +71,7 @@ export interface Grants {
 /** `id` is the token itself. `grants` null: an unrestricted user. */
 export interface TokenRow {
   readonly id: string;
+  readonly account: string;
   readonly username: string;
   readonly scopes: readonly string[];
   readonly grants: Grants | null;

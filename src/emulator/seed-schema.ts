@@ -73,31 +73,39 @@ const interfaces = {
   address: { type: ["string", "null"] },
 };
 
+const account = {
+  tokens: list(
+    {
+      token: { type: "string", pattern: "^\\S+$" },
+      username: text,
+      scopes: { type: "array", items: { type: "string", pattern: "^(\\*|[a-z_]+:(\\*|read_only|read_write))$" } },
+      grants: object({ add_vpc: { type: "boolean" }, vpcs: grants, images: grants }, []),
+    },
+    ["token"],
+  ),
+  vpcs: list(
+    {
+      id,
+      label: text,
+      region: text,
+      description: text,
+      subnets: list({ id, label: text, ipv4: text }, ["label", "ipv4"]),
+    },
+    ["label", "region"],
+  ),
+  domains: list(domain, ["domain"]),
+  images: list(image, ["label"]),
+  nodes: list({ id, interfaces: list(interfaces, []) }, []),
+  disks: list({ id, label: text, size: { type: "integer", minimum: 1 } }, ["id", "label", "size"]),
+};
+
+/** What is called `constructor` or the like is an account's name too. */
+const name = { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$" };
+
 export const SEED_SCHEMA: object = object(
   {
-    tokens: list(
-      {
-        token: { type: "string", pattern: "^\\S+$" },
-        username: text,
-        scopes: { type: "array", items: { type: "string", pattern: "^(\\*|[a-z_]+:(\\*|read_only|read_write))$" } },
-        grants: object({ add_vpc: { type: "boolean" }, vpcs: grants, images: grants }, []),
-      },
-      ["token"],
-    ),
-    vpcs: list(
-      {
-        id,
-        label: text,
-        region: text,
-        description: text,
-        subnets: list({ id, label: text, ipv4: text }, ["label", "ipv4"]),
-      },
-      ["label", "region"],
-    ),
-    domains: list(domain, ["domain"]),
-    images: list(image, ["label"]),
-    nodes: list({ id, interfaces: list(interfaces, []) }, []),
-    disks: list({ id, label: text, size: { type: "integer", minimum: 1 } }, ["id", "label", "size"]),
+    ...account,
+    other_accounts: { type: "object", propertyNames: name, additionalProperties: object(account, []) },
   },
   [],
 );

@@ -3,9 +3,14 @@
 import type { DomainStatus, DomainType, ImageStatus, RecordType } from "../api/wire/index.ts";
 import type { GrantLevel } from "./rows.ts";
 
-/** Every id is optional. */
-export interface Seed {
-  /** Absent: `emulator-token` with every scope. */
+export interface Seed extends AccountSeed {
+  /** By name: accounts of others on the same platform. Without `tokens` nobody can reach what they hold. */
+  readonly other_accounts?: Readonly<Record<string, AccountSeed>>;
+}
+
+/** What one account holds. Every id is optional. */
+export interface AccountSeed {
+  /** Absent from the main account: `emulator-token` with every scope. */
   readonly tokens?: readonly SeedToken[];
   readonly vpcs?: readonly SeedVpc[];
   readonly domains?: readonly SeedDomain[];

@@ -11,7 +11,7 @@ import { isJsonBody } from "./fields.ts";
 import { createApp } from "./http-app.ts";
 import type { RateDecision } from "./rate-limit.ts";
 import type { RequestLog } from "./request-log.ts";
-import type { Account, Call, Route } from "./route.ts";
+import type { Call, Route, Service } from "./route.ts";
 import type { ControlRoute } from "./routes/control.ts";
 import type { TokenRow } from "./rows.ts";
 import type { UploadRequest } from "./upload.ts";
@@ -28,7 +28,7 @@ const METHODS: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", 
 export type Gate = (request: { readonly method: string; readonly url: string }) => Answer | null;
 
 export interface ServerParts {
-  readonly account: Account;
+  readonly service: Service;
   readonly routes: readonly Route[];
   readonly controlRoutes: readonly ControlRoute[];
   readonly requests: RequestLog;
@@ -107,15 +107,15 @@ function registerRoute(app: FastifyInstance, parts: ServerParts, route: Route): 
     method: route.method,
     url: API_PREFIX + route.path,
     onRequest: async (request, reply) => {
-      const admission = authorise(parts.account.store, route, request.headers.authorization);
+      const admission = authorise(parts.service.store, route, request.headers.authorization);
       if (admission.answer !== null) return send(reply, admission.answer);
       callers.set(request, admission.caller);
     },
     handler: async (request, reply) => {
       const admitted = callers.get(request) ?? null;
       // Read anew: the user's grants may have grown while the body was on its way.
-      const caller = admitted === null ? null : (parts.account.store.tables.tokens.get(admitted.id) ?? admitted);
-      const answer = route.handle(callOf(request, caller));
+      const caller = admitted === null ? null : (parts.service.store.tables.tokens.get(admitted.id) ?? admitted);
+      const answer = await route.handle(parts.service, callOf(request, caller));
       await parts.commit();
       return send(reply, answer);
     },
@@ -148,7 +148,7 @@ function registerControl(app: FastifyInstance, parts: ServerParts, route: Contro
 }
 
 function registerUpload(app: FastifyInstance, parts: ServerParts): void {
-  const { store } = parts.account;
+  const { store } = parts.service;
   app.route({
     method: "PUT",
     url: `${UPLOAD_PREFIX}/:prefix/:rest`,

@@ -1,4 +1,4 @@
-/** The account's state: its tables, and the changes that are not yet written down. */
+/** The state of all accounts: its tables, and the changes that are not yet written down. */
 
 import type {
   DiskRow,
@@ -20,10 +20,10 @@ export type StoreChange = readonly [table: TableName, id: RowId, row: Identified
 export interface Tables {
   readonly settings: Table<SettingRow>;
   readonly tokens: Table<TokenRow>;
-  readonly vpcs: Table<VpcRow, "label">;
+  readonly vpcs: Table<VpcRow, "account" | "label">;
   readonly subnets: Table<SubnetRow, "vpc">;
   readonly interfaces: Table<InterfaceRow, "subnet">;
-  readonly domains: Table<DomainRow, "name">;
+  readonly domains: Table<DomainRow, "account" | "name">;
   readonly records: Table<RecordRow, "zone" | "name">;
   readonly disks: Table<DiskRow>;
   readonly images: Table<ImageRow, "status">;
@@ -105,10 +105,13 @@ function createTables(listen: (table: TableName) => ChangeListener): Tables {
   return {
     settings: new Table({}, listen("settings")),
     tokens: new Table({}, listen("tokens")),
-    vpcs: new Table({ label: (vpc) => vpc.label }, listen("vpcs")),
+    vpcs: new Table({ account: (vpc) => vpc.account, label: (vpc) => vpcLabelKey(vpc) }, listen("vpcs")),
     subnets: new Table({ vpc: (subnet) => subnet.vpc_id }, listen("subnets")),
     interfaces: new Table({ subnet: (row) => row.subnet_id }, listen("interfaces")),
-    domains: new Table({ name: (domain) => domain.domain.toLowerCase() }, listen("domains")),
+    domains: new Table(
+      { account: (domain) => domain.account, name: (domain) => domain.domain.toLowerCase() },
+      listen("domains"),
+    ),
     records: new Table(
       { zone: (record) => record.domain_id, name: (record) => recordNameKey(record.domain_id, record.name) },
       listen("records"),
@@ -116,6 +119,11 @@ function createTables(listen: (table: TableName) => ChangeListener): Tables {
     disks: new Table({}, listen("disks")),
     images: new Table({ status: (image) => image.status }, listen("images")),
   };
+}
+
+/** The key of the group of all VPCs of an account that share a label. */
+export function vpcLabelKey({ account, label }: Pick<VpcRow, "account" | "label">): string {
+  return JSON.stringify([account, label]);
 }
 
 /** The key of the group of all records that share a name; names compare without letter case (RFC 4343). */

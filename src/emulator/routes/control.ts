@@ -6,7 +6,8 @@ import type { Answer } from "../errors.ts";
 import { badRequest, succeed, succeedEmpty } from "../errors.ts";
 import { BodyReader } from "../fields.ts";
 import type { RequestLog } from "../request-log.ts";
-import type { Account, JsonBody } from "../route.ts";
+import type { JsonBody, Service } from "../route.ts";
+import { MAIN_ACCOUNT } from "../rows.ts";
 
 export interface ControlRoute {
   readonly method: "GET" | "POST";
@@ -15,14 +16,14 @@ export interface ControlRoute {
   readonly handle: (body: JsonBody) => Answer;
 }
 
-export function controlRoutes(account: Account, requests: RequestLog): ControlRoute[] {
+export function controlRoutes(service: Service, requests: RequestLog): ControlRoute[] {
   return [
-    { method: "POST", path: "/attach", handle: (body) => attachInterface(account, body) },
-    { method: "POST", path: "/detach", handle: (body) => detachInterface(account, body) },
-    { method: "POST", path: "/disks", handle: (body) => putDisk(account, body) },
-    { method: "POST", path: "/clock", handle: (body) => advanceClock(account, body) },
+    { method: "POST", path: "/attach", handle: (body) => attachInterface(service, body) },
+    { method: "POST", path: "/detach", handle: (body) => detachInterface(service, body) },
+    { method: "POST", path: "/disks", handle: (body) => putDisk(service, body) },
+    { method: "POST", path: "/clock", handle: (body) => advanceClock(service, body) },
     { method: "GET", path: "/requests", handle: () => succeed({ data: requests.all() }) },
-    { method: "GET", path: "/events", handle: () => succeed({ data: account.events.all() }) },
+    { method: "GET", path: "/events", handle: () => succeed({ data: service.events.all() }) },
   ];
 }
 
@@ -30,43 +31,43 @@ function readId(reader: BodyReader, field: string): number {
   return reader.require(field) ? (reader.integer(field, 1, Number.MAX_SAFE_INTEGER) ?? 0) : 0;
 }
 
-function attachInterface(account: Account, body: JsonBody): Answer {
+function attachInterface(service: Service, body: JsonBody): Answer {
   const reader = new BodyReader(body);
   const subnet_id = readId(reader, "subnet_id");
   const node_id = readId(reader, "node_id");
   const interface_id = readId(reader, "interface_id");
   const active = reader.boolean("active") ?? true;
-  const config_id = reader.integer("config_id", 1, Number.MAX_SAFE_INTEGER) ?? account.store.nextId("config");
+  const config_id = reader.integer("config_id", 1, Number.MAX_SAFE_INTEGER) ?? service.store.nextId("config");
   const address = reader.text("address", { max: 15 });
   if (reader.errors.length > 0) return badRequest(...reader.errors);
   const attachment = { subnet_id, node_id, interface_id, active, config_id };
-  const problem = attach(account.store, address === undefined ? attachment : { ...attachment, address });
+  const problem = attach(service.store, address === undefined ? attachment : { ...attachment, address });
   return problem === null ? succeedEmpty() : badRequest({ reason: problem });
 }
 
-function detachInterface(account: Account, body: JsonBody): Answer {
+function detachInterface(service: Service, body: JsonBody): Answer {
   const reader = new BodyReader(body);
   const id = readId(reader, "interface_id");
   if (reader.errors.length > 0) return badRequest(...reader.errors);
-  const problem = detach(account.store, id);
+  const problem = detach(service.store, id);
   return problem === null ? succeedEmpty() : badRequest({ reason: problem });
 }
 
-function putDisk(account: Account, body: JsonBody): Answer {
+function putDisk(service: Service, body: JsonBody): Answer {
   const reader = new BodyReader(body);
   const id = readId(reader, "id");
   const size = readId(reader, "size");
   const label = reader.require("label") ? reader.text("label", { min: 1, max: 64 }) : undefined;
   if (reader.errors.length > 0 || typeof label !== "string") return badRequest(...reader.errors);
-  account.store.tables.disks.put({ id, label, size });
+  service.store.tables.disks.put({ id, account: MAIN_ACCOUNT, label, size });
   return succeedEmpty();
 }
 
-function advanceClock(account: Account, body: JsonBody): Answer {
+function advanceClock(service: Service, body: JsonBody): Answer {
   const reader = new BodyReader(body);
   const seconds = reader.require("advance_seconds") ? reader.integer("advance_seconds", 0, MAX_ADVANCE_SECONDS) : 0;
   if (reader.errors.length > 0 || typeof seconds !== "number") return badRequest(...reader.errors);
-  const problem = account.clock.advance(seconds);
+  const problem = service.clock.advance(seconds);
   if (problem !== null) return badRequest({ reason: problem, field: "advance_seconds" });
-  return succeed({ now: account.clock.timestamp() });
+  return succeed({ now: service.clock.timestamp() });
 }

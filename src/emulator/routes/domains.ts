@@ -7,8 +7,8 @@ import { badRequest, NOT_FOUND, succeed, succeedEmpty } from "../errors.ts";
 import { BodyReader } from "../fields.ts";
 import type { FilterFields } from "../filter.ts";
 import { listAnswer } from "../page.ts";
-import type { Account, Call, Route } from "../route.ts";
-import { idParam } from "../route.ts";
+import type { Call, Route, Service } from "../route.ts";
+import { accountOf, idParam } from "../route.ts";
 import type { DomainRow } from "../rows.ts";
 import { renderZone } from "../zone-render.ts";
 
@@ -18,85 +18,92 @@ const DOMAIN_FIELDS: FilterFields<DomainRow> = new Map([
   ["tags", { get: (domain) => domain.tags, foldCase: true }],
 ]);
 
-export function domainRoutes(account: Account): Route[] {
-  const read = ["domains:read_only"];
-  const write = ["domains:read_write"];
-  const one = "/domains/:domainId";
-  return [
-    { method: "GET", path: "/domains", scopes: read, handle: (call) => listDomains(account, call) },
-    { method: "POST", path: "/domains", scopes: write, handle: (call) => createDomain(account, call) },
-    { method: "GET", path: one, scopes: read, handle: (call) => viewDomain(account, call) },
-    { method: "PUT", path: one, scopes: write, handle: (call) => updateDomain(account, call) },
-    { method: "DELETE", path: one, scopes: write, handle: (call) => deleteDomain(account, call) },
-    { method: "POST", path: `${one}/clone`, scopes: write, handle: (call) => cloneDomain(account, call) },
-    { method: "GET", path: `${one}/zone-file`, scopes: read, handle: (call) => viewZoneFile(account, call) },
-  ];
-}
+const READ = ["domains:read_only"];
+const WRITE = ["domains:read_write"];
+const ONE = "/domains/:domainId";
 
-export function findDomain(account: Account, call: Call): DomainRow | undefined {
+export const DOMAIN_ROUTES: readonly Route[] = [
+  { operation: "Domains List", method: "GET", path: "/domains", scopes: READ, handle: listDomains },
+  { operation: "Domain Create", method: "POST", path: "/domains", scopes: WRITE, handle: createDomain },
+  { operation: "Domain View", method: "GET", path: ONE, scopes: READ, handle: viewDomain },
+  { operation: "Domain Update", method: "PUT", path: ONE, scopes: WRITE, handle: updateDomain },
+  { operation: "Domain Delete", method: "DELETE", path: ONE, scopes: WRITE, handle: deleteDomain },
+  { operation: "Domain Clone", method: "POST", path: `${ONE}/clone`, scopes: WRITE, handle: cloneDomain },
+  { operation: "Domain Zone File View", method: "GET", path: `${ONE}/zone-file`, scopes: READ, handle: viewZoneFile },
+];
+
+export function findDomain(service: Service, call: Call): DomainRow | undefined {
   const id = idParam(call, "domainId");
-  return id === null ? undefined : account.store.tables.domains.get(id);
+  const domain = id === null ? undefined : service.store.tables.domains.get(id);
+  return domain?.account === accountOf(call) ? domain : undefined;
 }
 
-export function domainContext(account: Account): DomainContext {
+/** A name is taken on the whole platform, not only in one account (API.md, Domain). */
+export function domainContext(service: Service): DomainContext {
   return {
-    roundSeconds: account.settings.roundSeconds,
-    isTaken: (domain) => account.store.tables.domains.group("name", domain.toLowerCase()).size > 0,
+    roundSeconds: service.settings.roundSeconds,
+    isTaken: (domain) => service.store.tables.domains.group("name", domain.toLowerCase()).size > 0,
   };
 }
 
 /** The running service sends `errors` as well. */
-function view(domain: DomainRow): object {
+export function domainView({ account: _, ...domain }: DomainRow): object {
   return { ...domain, errors: [] };
 }
 
 /** By name: the service promises no order, so that nobody can come to rely on that of the ids. */
-function listDomains(account: Account, call: Call): Answer {
-  const rows = [...account.store.tables.domains.all()].sort((a, b) => (a.domain < b.domain ? -1 : 1));
-  return listAnswer(call, { rows, fields: DOMAIN_FIELDS, toWire: view });
+function listDomains(service: Service, call: Call): Answer {
+  const rows = [...service.store.tables.domains.group("account", accountOf(call)).values()].sort((a, b) =>
+    a.domain < b.domain ? -1 : 1,
+  );
+  return listAnswer(call, { rows, fields: DOMAIN_FIELDS, toWire: domainView });
 }
 
-function viewDomain(account: Account, call: Call): Answer {
-  const domain = findDomain(account, call);
-  return domain === undefined ? NOT_FOUND : succeed(view(domain));
+function viewDomain(service: Service, call: Call): Answer {
+  const domain = findDomain(service, call);
+  return domain === undefined ? NOT_FOUND : succeed(domainView(domain));
 }
 
-function createDomain(account: Account, call: Call): Answer {
-  const { values, errors } = readDomain(call.body, null, domainContext(account));
+function createDomain(service: Service, call: Call): Answer {
+  const { values, errors } = readDomain(call.body, null, domainContext(service));
   if (errors.length > 0) return badRequest(...errors);
-  const created = account.clock.timestamp();
-  const domain: DomainRow = { id: account.store.nextId("domain"), ...values, created, updated: created };
-  account.store.tables.domains.put(domain);
-  return succeed(view(domain));
+  const created = service.clock.timestamp();
+  const id = service.store.nextId("domain");
+  const domain: DomainRow = { id, account: accountOf(call), ...values, created, updated: created };
+  service.store.tables.domains.put(domain);
+  service.zones.created(domain);
+  return succeed(domainView(domain));
 }
 
-function updateDomain(account: Account, call: Call): Answer {
-  const domain = findDomain(account, call);
+function updateDomain(service: Service, call: Call): Answer {
+  const domain = findDomain(service, call);
   if (domain === undefined) return NOT_FOUND;
-  const { values, errors } = readDomain(call.body, domain, domainContext(account));
+  const { values, errors } = readDomain(call.body, domain, domainContext(service));
   if (errors.length > 0) return badRequest(...errors);
-  const { id, created } = domain;
-  const updated: DomainRow = { id, ...values, created, updated: account.clock.timestamp() };
-  account.store.tables.domains.put(updated);
-  return succeed(view(updated));
+  const { id, account, created } = domain;
+  const updated: DomainRow = { id, account, ...values, created, updated: service.clock.timestamp() };
+  service.zones.changing(domain);
+  service.store.tables.domains.put(updated);
+  return succeed(domainView(updated));
 }
 
-function deleteDomain(account: Account, call: Call): Answer {
-  const domain = findDomain(account, call);
+function deleteDomain(service: Service, call: Call): Answer {
+  const domain = findDomain(service, call);
   if (domain === undefined) return NOT_FOUND;
-  const { domains, records } = account.store.tables;
+  const { domains, records } = service.store.tables;
   for (const id of [...records.group("zone", domain.id).keys()]) records.delete(id);
   domains.delete(domain.id);
+  service.zones.deleted(domain);
   return succeedEmpty();
 }
 
-function cloneDomain(account: Account, call: Call): Answer {
-  const source = findDomain(account, call);
+function cloneDomain(service: Service, call: Call): Answer {
+  const source = findDomain(service, call);
   if (source === undefined) return NOT_FOUND;
   const reader = new BodyReader(call.body);
-  const name = readDomainName(reader, null, domainContext(account));
+  const name = readDomainName(reader, null, domainContext(service));
   if (name === undefined) return badRequest(...reader.errors);
-  const { store, clock } = account;
+  const { store, clock } = service;
   const created = clock.timestamp();
   const domain: DomainRow = { ...source, id: store.nextId("domain"), domain: name, created, updated: created };
   store.tables.domains.put(domain);
@@ -109,12 +116,13 @@ function cloneDomain(account: Account, call: Call): Answer {
       updated: created,
     });
   }
-  return succeed(view(domain));
+  service.zones.created(domain);
+  return succeed(domainView(domain));
 }
 
-function viewZoneFile(account: Account, call: Call): Answer {
-  const domain = findDomain(account, call);
+function viewZoneFile(service: Service, call: Call): Answer {
+  const domain = findDomain(service, call);
   if (domain === undefined) return NOT_FOUND;
-  const records = [...account.store.tables.records.group("zone", domain.id).values()];
-  return succeed({ zone_file: renderZone(domain, records, account.settings.word) });
+  const content = service.zones.shown(domain);
+  return succeed({ zone_file: content === null ? [] : renderZone(content, service.settings.word) });
 }

@@ -6,9 +6,9 @@ import type { Answer } from "../errors.ts";
 import { badRequest, INVALID_TOKEN, NOT_FOUND, succeed, succeedEmpty, UNAUTHORIZED } from "../errors.ts";
 import { BodyReader } from "../fields.ts";
 import type { FilterFields } from "../filter.ts";
-import { ImageStates } from "../image-states.ts";
 import { listAnswer } from "../page.ts";
-import type { Account, Call, Route } from "../route.ts";
+import type { Call, Route, Service } from "../route.ts";
+import { accountOf } from "../route.ts";
 import type { ImageRow } from "../rows.ts";
 import { readRegion } from "./vpcs.ts";
 
@@ -34,64 +34,62 @@ const IMAGE_FIELDS: FilterFields<ImageRow> = new Map([
   ["status", { get: (image) => image.status, sortable: false }],
 ]);
 
-export function imageRoutes(account: Account): Route[] {
-  const { store, clock, settings } = account;
-  const states = new ImageStates(store, clock, settings.readsUntilAvailable);
-  const read = ["images:read_only"];
-  const write = ["images:read_write"];
-  /** Before anything else, what has run out of time is gone. */
-  const current =
-    (handle: (account: Account, call: Call, states: ImageStates) => Answer) =>
-    (call: Call): Answer => {
-      states.expire();
-      return handle(account, call, states);
-    };
-  const both = ["/images/:imageId", "/images/:prefix/:rest"];
-  return [
-    { method: "GET", path: "/images", scopes: read, anonymous: true, handle: current(listImages) },
-    { method: "POST", path: "/images", scopes: [...write, "nodes:read_only"], handle: current(captureImage) },
-    { method: "POST", path: "/images/upload", scopes: write, handle: current(uploadImage) },
-    ...both.flatMap((path): Route[] => [
-      { method: "GET", path, scopes: read, anonymous: true, handle: current(viewImage) },
-      { method: "PUT", path, scopes: write, handle: current(updateImage) },
-      { method: "DELETE", path, scopes: write, handle: current(deleteImage) },
-    ]),
-  ];
-}
+const READ = ["images:read_only"];
+const WRITE = ["images:read_write"];
+const CAPTURE = [...WRITE, "nodes:read_only"];
+
+export const IMAGE_ROUTES: readonly Route[] = [
+  { operation: "Images List", method: "GET", path: "/images", scopes: READ, anonymous: true, handle: listImages },
+  { operation: "Image Create", method: "POST", path: "/images", scopes: CAPTURE, handle: captureImage },
+  { operation: "Image Upload", method: "POST", path: "/images/upload", scopes: WRITE, handle: uploadImage },
+  ...["/images/:imageId", "/images/:prefix/:rest"].flatMap((path): Route[] => [
+    { operation: "Image View", method: "GET", path, scopes: READ, anonymous: true, handle: viewImage },
+    { operation: "Image Update", method: "PUT", path, scopes: WRITE, handle: updateImage },
+    { operation: "Image Delete", method: "DELETE", path, scopes: WRITE, handle: deleteImage },
+  ]),
+];
 
 /** The id in a path, in API.md's words: it has a slash, which is a segment's end or percent-encoded. */
-function imageIdParam(account: Account, call: Call): string {
+function imageIdParam(service: Service, call: Call): string {
   const { imageId, prefix, rest } = call.params;
   const id = imageId ?? `${prefix}/${rest}`;
-  const shown = `${account.settings.word}/`;
+  const shown = `${service.settings.word}/`;
   if (id.startsWith(shown)) return PUBLIC_PREFIX + id.slice(shown.length);
   // Where the word is another one, API.md's word names nothing.
   return id.startsWith(PUBLIC_PREFIX) ? "" : id;
 }
 
-function findImage(account: Account, call: Call): ImageRow | undefined {
-  return account.store.tables.images.get(imageIdParam(account, call));
+/** Whether it is there and the caller sees it; first, what has run out of time is gone. */
+function findImage(service: Service, call: Call): ImageRow | undefined {
+  service.imageStates.expire();
+  const image = service.store.tables.images.get(imageIdParam(service, call));
+  return image !== undefined && isVisible(image, call) ? image : undefined;
 }
 
-function view(account: Account, image: ImageRow): object {
-  const { final_size: _size, upload: _upload, ...shown } = image;
-  const { word } = account.settings;
+function isVisible(image: ImageRow, call: Call): boolean {
+  return image.is_public || image.account === accountOf(call);
+}
+
+function view(service: Service, image: ImageRow): object {
+  const { account: _account, final_size: _size, upload: _upload, ...shown } = image;
+  const { word } = service.settings;
   if (!image.is_public) return shown;
   return { ...shown, id: `${word}/${image.id.slice(PUBLIC_PREFIX.length)}`, created_by: word };
 }
 
-function listImages(account: Account, call: Call, states: ImageStates): Answer {
-  const rows = [...account.store.tables.images.all()].filter((image) => image.is_public || call.caller !== null);
-  const toWire = (image: ImageRow): object => view(account, states.read(image));
+function listImages(service: Service, call: Call): Answer {
+  service.imageStates.expire();
+  const rows = [...service.store.tables.images.all()].filter((image) => isVisible(image, call));
+  const toWire = (image: ImageRow): object => view(service, service.imageStates.read(image));
   return listAnswer(call, { rows, fields: IMAGE_FIELDS, toWire, emptyPage: 0 });
 }
 
-function viewImage(account: Account, call: Call, states: ImageStates): Answer {
-  const image = findImage(account, call);
+function viewImage(service: Service, call: Call): Answer {
+  const image = findImage(service, call);
+  if (image !== undefined) return succeed(view(service, service.imageStates.read(image)));
   // Without credentials a private id tells nothing, not even whether it exists.
-  if (call.caller === null && !image?.is_public)
-    return imageIdParam(account, call).startsWith(PRIVATE_PREFIX) ? INVALID_TOKEN : NOT_FOUND;
-  return image === undefined ? NOT_FOUND : succeed(view(account, states.read(image)));
+  const hidden = call.caller === null && imageIdParam(service, call).startsWith(PRIVATE_PREFIX);
+  return hidden ? INVALID_TOKEN : NOT_FOUND;
 }
 
 interface ImageText {
@@ -107,13 +105,14 @@ function readText(reader: BodyReader): ImageText {
 }
 
 function newImage(
-  account: Account,
+  service: Service,
   call: Call,
   body: BodyReader,
 ): Omit<ImageRow, "label" | "description" | "status" | "size" | "final_size" | "upload"> {
-  const created = account.clock.timestamp();
+  const created = service.clock.timestamp();
   return {
-    id: PRIVATE_PREFIX + account.store.nextId("image"),
+    id: PRIVATE_PREFIX + service.store.nextId("image"),
+    account: accountOf(call),
     type: "manual",
     is_public: false,
     created_by: call.caller?.username ?? "",
@@ -127,16 +126,16 @@ function newImage(
   };
 }
 
-function captureImage(account: Account, call: Call): Answer {
+function captureImage(service: Service, call: Call): Answer {
   const reader = new BodyReader(call.body);
   if (reader.require("disk_id")) reader.integer("disk_id", 1, Number.MAX_SAFE_INTEGER);
   const { label, description } = readText(reader);
   reader.boolean("cloud_init");
   if (reader.errors.length > 0) return badRequest(...reader.errors);
-  const disk = account.store.tables.disks.get(reader.raw("disk_id") as number);
-  if (disk === undefined) return NOT_FOUND;
+  const disk = service.store.tables.disks.get(reader.raw("disk_id") as number);
+  if (disk?.account !== accountOf(call)) return NOT_FOUND;
   const image: ImageRow = {
-    ...newImage(account, call, reader),
+    ...newImage(service, call, reader),
     label: label ?? disk.label,
     description: description ?? "",
     status: "creating",
@@ -144,16 +143,16 @@ function captureImage(account: Account, call: Call): Answer {
     final_size: Math.max(1, Math.floor(disk.size * CAPTURED_SHARE)),
     upload: null,
   };
-  return keep(account, call, image);
+  return keep(service, call, image);
 }
 
-function keep(account: Account, call: Call, image: ImageRow): Answer {
-  account.store.tables.images.put(image);
-  grantCreated(account.store, call.caller, "images", image.id);
-  return succeed(view(account, image));
+function keep(service: Service, call: Call, image: ImageRow): Answer {
+  service.store.tables.images.put(image);
+  grantCreated(service.store, call.caller, "images", image.id);
+  return succeed(view(service, image));
 }
 
-function uploadImage(account: Account, call: Call): Answer {
+function uploadImage(service: Service, call: Call): Answer {
   const reader = new BodyReader(call.body);
   reader.require("label");
   const { label, description } = readText(reader);
@@ -162,7 +161,7 @@ function uploadImage(account: Account, call: Call): Answer {
   if (reader.errors.length > 0 || typeof label !== "string") return badRequest(...reader.errors);
   const signature = randomBytes(SIGNATURE_BYTES).toString("hex");
   const image: ImageRow = {
-    ...newImage(account, call, reader),
+    ...newImage(service, call, reader),
     label,
     description: description ?? null,
     status: "pending_upload",
@@ -170,12 +169,12 @@ function uploadImage(account: Account, call: Call): Answer {
     final_size: 0,
     upload: { signature, received: false },
   };
-  const upload_to = `${account.settings.uploadBaseUrl()}/${image.id}?signature=${signature}`;
-  return succeed({ upload_to, image: keep(account, call, image).body });
+  const upload_to = `${service.settings.uploadBaseUrl()}/${image.id}?signature=${signature}`;
+  return succeed({ upload_to, image: keep(service, call, image).body });
 }
 
-function updateImage(account: Account, call: Call): Answer {
-  const image = findImage(account, call);
+function updateImage(service: Service, call: Call): Answer {
+  const image = findImage(service, call);
   if (image === undefined) return NOT_FOUND;
   if (image.is_public || !mayChange(call.caller, "images", image.id)) return UNAUTHORIZED;
   const reader = new BodyReader(call.body);
@@ -186,16 +185,16 @@ function updateImage(account: Account, call: Call): Answer {
     ...image,
     label: label ?? image.label,
     description: description === undefined ? image.description : description,
-    updated: account.clock.timestamp(),
+    updated: service.clock.timestamp(),
   };
-  account.store.tables.images.put(updated);
-  return succeed(view(account, updated));
+  service.store.tables.images.put(updated);
+  return succeed(view(service, updated));
 }
 
-function deleteImage(account: Account, call: Call): Answer {
-  const image = findImage(account, call);
+function deleteImage(service: Service, call: Call): Answer {
+  const image = findImage(service, call);
   if (image === undefined) return NOT_FOUND;
   if (image.is_public || !mayChange(call.caller, "images", image.id)) return UNAUTHORIZED;
-  account.store.tables.images.delete(image.id);
+  service.store.tables.images.delete(image.id);
   return succeedEmpty();
 }

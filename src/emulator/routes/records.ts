@@ -6,7 +6,7 @@ import type { FilterFields } from "../filter.ts";
 import { listAnswer } from "../page.ts";
 import type { RecordContext } from "../record-rules.ts";
 import { MAX_RECORDS_PER_DOMAIN, readRecord } from "../record-rules.ts";
-import type { Account, Call, Route } from "../route.ts";
+import type { Call, Route, Service } from "../route.ts";
 import { idParam } from "../route.ts";
 import type { DomainRow, RecordRow } from "../rows.ts";
 import { recordNameKey } from "../store.ts";
@@ -19,43 +19,48 @@ const RECORD_FIELDS: FilterFields<RecordRow> = new Map([
   ["tag", { get: (record) => record.tag }],
 ]);
 
-export function recordRoutes(account: Account): Route[] {
-  const read = ["domains:read_only"];
-  const write = ["domains:read_write"];
-  const list = "/domains/:domainId/records";
-  const one = `${list}/:recordId`;
-  return [
-    { method: "GET", path: list, scopes: read, handle: (call) => listRecords(account, call) },
-    { method: "POST", path: list, scopes: write, handle: (call) => createRecord(account, call) },
-    { method: "GET", path: one, scopes: read, handle: (call) => viewRecord(account, call) },
-    { method: "PUT", path: one, scopes: write, handle: (call) => updateRecord(account, call) },
-    { method: "DELETE", path: one, scopes: write, handle: (call) => deleteRecord(account, call) },
-  ];
-}
+const READ = ["domains:read_only"];
+const WRITE = ["domains:read_write"];
+const LIST = "/domains/:domainId/records";
+const ONE = `${LIST}/:recordId`;
+
+export const RECORD_ROUTES: readonly Route[] = [
+  { operation: "Domain Records List", method: "GET", path: LIST, scopes: READ, handle: listRecords },
+  { operation: "Domain Record Create", method: "POST", path: LIST, scopes: WRITE, handle: createRecord },
+  { operation: "Domain Record View", method: "GET", path: ONE, scopes: READ, handle: viewRecord },
+  { operation: "Domain Record Update", method: "PUT", path: ONE, scopes: WRITE, handle: updateRecord },
+  { operation: "Domain Record Delete", method: "DELETE", path: ONE, scopes: WRITE, handle: deleteRecord },
+];
 
 function view({ domain_id: _, ...record }: RecordRow): object {
   return record;
 }
 
+interface Found {
+  readonly domain: DomainRow;
+  readonly record: RecordRow;
+}
+
 /** A record is found in its own domain only. */
-function findRecord(account: Account, call: Call): RecordRow | undefined {
+function findRecord(service: Service, call: Call): Found | undefined {
+  const domain = findDomain(service, call);
   const id = idParam(call, "recordId");
-  const record = id === null ? undefined : account.store.tables.records.get(id);
-  return record?.domain_id === idParam(call, "domainId") ? record : undefined;
+  const record = id === null ? undefined : service.store.tables.records.get(id);
+  return domain !== undefined && record?.domain_id === domain.id ? { domain, record } : undefined;
 }
 
 /** @param self the record that is being changed, which is no neighbour of its own */
 export function recordContext(
-  account: Account,
+  service: Service,
   domain: DomainRow,
   self: number | null,
   remoteAddress: string,
 ): RecordContext {
-  const { records } = account.store.tables;
+  const { records } = service.store.tables;
   return {
     domain: domain.domain,
     remoteAddress,
-    roundSeconds: account.settings.roundSeconds,
+    roundSeconds: service.settings.roundSeconds,
     *othersNamed(name) {
       for (const record of records.group("name", recordNameKey(domain.id, name)).values()) {
         if (record.id !== self) yield record;
@@ -64,49 +69,52 @@ export function recordContext(
   };
 }
 
-function listRecords(account: Account, call: Call): Answer {
-  const domain = findDomain(account, call);
+function listRecords(service: Service, call: Call): Answer {
+  const domain = findDomain(service, call);
   if (domain === undefined) return NOT_FOUND;
-  const rows = [...account.store.tables.records.group("zone", domain.id).values()];
+  const rows = [...service.store.tables.records.group("zone", domain.id).values()];
   return listAnswer(call, { rows, fields: RECORD_FIELDS, toWire: view });
 }
 
-function viewRecord(account: Account, call: Call): Answer {
-  const record = findRecord(account, call);
-  return record === undefined ? NOT_FOUND : succeed(view(record));
+function viewRecord(service: Service, call: Call): Answer {
+  const found = findRecord(service, call);
+  return found === undefined ? NOT_FOUND : succeed(view(found.record));
 }
 
-function createRecord(account: Account, call: Call): Answer {
-  const domain = findDomain(account, call);
+function createRecord(service: Service, call: Call): Answer {
+  const domain = findDomain(service, call);
   if (domain === undefined) return NOT_FOUND;
-  const { records } = account.store.tables;
+  const { records } = service.store.tables;
   if (records.group("zone", domain.id).size >= MAX_RECORDS_PER_DOMAIN) {
     return badRequest({ reason: `A domain can have at most ${MAX_RECORDS_PER_DOMAIN} records` });
   }
-  const { values, errors } = readRecord(call.body, null, recordContext(account, domain, null, call.remoteAddress));
+  const { values, errors } = readRecord(call.body, null, recordContext(service, domain, null, call.remoteAddress));
   if (values === null) return badRequest(...errors);
-  const created = account.clock.timestamp();
-  const id = account.store.nextId("record");
+  const created = service.clock.timestamp();
+  const id = service.store.nextId("record");
   const record: RecordRow = { id, domain_id: domain.id, ...values, created, updated: created };
+  service.zones.changing(domain);
   records.put(record);
   return succeed(view(record));
 }
 
-function updateRecord(account: Account, call: Call): Answer {
-  const domain = findDomain(account, call);
-  const record = findRecord(account, call);
-  if (domain === undefined || record === undefined) return NOT_FOUND;
-  const context = recordContext(account, domain, record.id, call.remoteAddress);
+function updateRecord(service: Service, call: Call): Answer {
+  const found = findRecord(service, call);
+  if (found === undefined) return NOT_FOUND;
+  const { domain, record } = found;
+  const context = recordContext(service, domain, record.id, call.remoteAddress);
   const { values, errors } = readRecord(call.body, record, context);
   if (values === null) return badRequest(...errors);
-  const updated: RecordRow = { ...record, ...values, updated: account.clock.timestamp() };
-  account.store.tables.records.put(updated);
+  const updated: RecordRow = { ...record, ...values, updated: service.clock.timestamp() };
+  service.zones.changing(domain);
+  service.store.tables.records.put(updated);
   return succeed(view(updated));
 }
 
-function deleteRecord(account: Account, call: Call): Answer {
-  const record = findRecord(account, call);
-  if (record === undefined) return NOT_FOUND;
-  account.store.tables.records.delete(record.id);
+function deleteRecord(service: Service, call: Call): Answer {
+  const found = findRecord(service, call);
+  if (found === undefined) return NOT_FOUND;
+  service.zones.changing(found.domain);
+  service.store.tables.records.delete(found.record.id);
   return succeedEmpty();
 }

@@ -6,7 +6,7 @@ import { badRequest, NOT_FOUND, succeed, succeedEmpty, UNAUTHORIZED } from "../e
 import { BodyReader } from "../fields.ts";
 import type { FilterFields } from "../filter.ts";
 import { listAnswer } from "../page.ts";
-import type { Account, Call, Route } from "../route.ts";
+import type { Call, Route, Service } from "../route.ts";
 import { idParam } from "../route.ts";
 import type { SubnetRow } from "../rows.ts";
 import { readLabel } from "../subnet-rules.ts";
@@ -20,80 +20,80 @@ const SUBNET_FIELDS: FilterFields<SubnetRow> = new Map([
   ["updated", { get: (subnet) => subnet.updated }],
 ]);
 
-export function subnetRoutes(account: Account): Route[] {
-  const read = ["vpc:read_only"];
-  const write = ["vpc:read_write"];
-  const list = "/vpcs/:vpcId/subnets";
-  const one = `${list}/:subnetId`;
-  return [
-    { method: "GET", path: list, scopes: read, handle: (call) => listSubnets(account, call) },
-    { method: "POST", path: list, scopes: write, handle: (call) => createSubnet(account, call) },
-    { method: "GET", path: one, scopes: read, handle: (call) => viewSubnet(account, call) },
-    { method: "PUT", path: one, scopes: write, handle: (call) => updateSubnet(account, call) },
-    { method: "DELETE", path: one, scopes: write, handle: (call) => deleteSubnet(account, call) },
-  ];
-}
+const READ = ["vpc:read_only"];
+const WRITE = ["vpc:read_write"];
+const LIST = "/vpcs/:vpcId/subnets";
+const ONE = `${LIST}/:vpcSubnetId`;
 
-function view(account: Account, subnet: SubnetRow): object {
-  return subnetView(account.store.tables, subnet, account.settings.word);
+export const SUBNET_ROUTES: readonly Route[] = [
+  { operation: "VPC Subnets List", method: "GET", path: LIST, scopes: READ, handle: listSubnets },
+  { operation: "VPC Subnet Create", method: "POST", path: LIST, scopes: WRITE, handle: createSubnet },
+  { operation: "VPC Subnet View", method: "GET", path: ONE, scopes: READ, handle: viewSubnet },
+  { operation: "VPC Subnet Update", method: "PUT", path: ONE, scopes: WRITE, handle: updateSubnet },
+  { operation: "VPC Subnet Delete", method: "DELETE", path: ONE, scopes: WRITE, handle: deleteSubnet },
+];
+
+function view(service: Service, subnet: SubnetRow): object {
+  return subnetView(service.store.tables, subnet, service.settings.word);
 }
 
 /** A subnet is found in its own VPC only. */
-function findSubnet(account: Account, call: Call): SubnetRow | undefined {
-  const id = idParam(call, "subnetId");
-  const subnet = id === null ? undefined : account.store.tables.subnets.get(id);
-  return subnet?.vpc_id === idParam(call, "vpcId") ? subnet : undefined;
+function findSubnet(service: Service, call: Call): SubnetRow | undefined {
+  const vpc = findVpc(service, call);
+  const id = idParam(call, "vpcSubnetId");
+  const subnet = id === null ? undefined : service.store.tables.subnets.get(id);
+  return vpc !== undefined && subnet?.vpc_id === vpc.id ? subnet : undefined;
 }
 
-function listSubnets(account: Account, call: Call): Answer {
-  const vpc = findVpc(account, call);
+function listSubnets(service: Service, call: Call): Answer {
+  const vpc = findVpc(service, call);
   if (vpc === undefined) return NOT_FOUND;
-  const rows = subnetsOf(account.store.tables, vpc.id);
-  return listAnswer(call, { rows, fields: SUBNET_FIELDS, toWire: (subnet) => view(account, subnet) });
+  const rows = subnetsOf(service.store.tables, vpc.id);
+  return listAnswer(call, { rows, fields: SUBNET_FIELDS, toWire: (subnet) => view(service, subnet) });
 }
 
-function viewSubnet(account: Account, call: Call): Answer {
-  const subnet = findSubnet(account, call);
-  return subnet === undefined ? NOT_FOUND : succeed(view(account, subnet));
+function viewSubnet(service: Service, call: Call): Answer {
+  const subnet = findSubnet(service, call);
+  return subnet === undefined ? NOT_FOUND : succeed(view(service, subnet));
 }
 
-function createSubnet(account: Account, call: Call): Answer {
-  const vpc = findVpc(account, call);
+function createSubnet(service: Service, call: Call): Answer {
+  const vpc = findVpc(service, call);
   if (vpc === undefined) return NOT_FOUND;
   if (!mayChange(call.caller, "vpcs", vpc.id)) return UNAUTHORIZED;
-  const { subnet, errors } = readSubnet(account, call.body, subnetsOf(account.store.tables, vpc.id), "");
+  const { subnet, errors } = readSubnet(service, call.body, subnetsOf(service.store.tables, vpc.id), "");
   if (subnet === null) return badRequest(...errors);
-  return succeed(view(account, putSubnet(account, vpc.id, subnet)));
+  return succeed(view(service, putSubnet(service, vpc.id, subnet)));
 }
 
-function updateSubnet(account: Account, call: Call): Answer {
-  const subnet = findSubnet(account, call);
+function updateSubnet(service: Service, call: Call): Answer {
+  const subnet = findSubnet(service, call);
   if (subnet === undefined) return NOT_FOUND;
   if (!mayChange(call.caller, "vpcs", subnet.vpc_id)) return UNAUTHORIZED;
   const reader = new BodyReader(call.body);
   const label = readLabel(reader, false) ?? subnet.label;
   if (reader.has("ipv4") && reader.raw("ipv4") !== subnet.ipv4) reader.fail("ipv4", "ipv4 cannot be changed");
-  if (account.settings.uniqueLabels) {
-    const siblings = subnetsOf(account.store.tables, subnet.vpc_id).filter((sibling) => sibling.id !== subnet.id);
+  if (service.settings.uniqueLabels) {
+    const siblings = subnetsOf(service.store.tables, subnet.vpc_id).filter((sibling) => sibling.id !== subnet.id);
     if (siblings.some((sibling) => sibling.label === label)) {
       reader.fail("label", "Label must be unique among the subnets of this VPC");
     }
   }
   if (reader.errors.length > 0) return badRequest(...reader.errors);
-  const updated: SubnetRow = { ...subnet, label, updated: account.clock.timestamp() };
-  account.store.tables.subnets.put(updated);
-  account.events.emit("subnet_update", updated);
-  return succeed(view(account, updated));
+  const updated: SubnetRow = { ...subnet, label, updated: service.clock.timestamp() };
+  service.store.tables.subnets.put(updated);
+  service.events.emit("subnet_update", updated);
+  return succeed(view(service, updated));
 }
 
-function deleteSubnet(account: Account, call: Call): Answer {
-  const subnet = findSubnet(account, call);
+function deleteSubnet(service: Service, call: Call): Answer {
+  const subnet = findSubnet(service, call);
   if (subnet === undefined) return NOT_FOUND;
   if (!mayChange(call.caller, "vpcs", subnet.vpc_id)) return UNAUTHORIZED;
-  if (account.store.tables.interfaces.group("subnet", subnet.id).size > 0) {
+  if (service.store.tables.interfaces.group("subnet", subnet.id).size > 0) {
     return badRequest({ reason: "Cannot delete a subnet that has interfaces attached" });
   }
-  account.store.tables.subnets.delete(subnet.id);
-  account.events.emit("subnet_delete", subnet);
+  service.store.tables.subnets.delete(subnet.id);
+  service.events.emit("subnet_delete", subnet);
   return succeedEmpty();
 }

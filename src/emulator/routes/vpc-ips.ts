@@ -4,33 +4,40 @@ import type { Answer } from "../errors.ts";
 import { NOT_FOUND } from "../errors.ts";
 import type { FilterFields } from "../filter.ts";
 import { listAnswer } from "../page.ts";
-import type { Account, Call, Route } from "../route.ts";
+import type { Call, Route, Service } from "../route.ts";
+import { accountOf } from "../route.ts";
 import type { AddressRow } from "../vpc-view.ts";
 import { addressesOf, addressView } from "../vpc-view.ts";
 import { findVpc } from "./vpcs.ts";
 
-export function vpcIpRoutes(account: Account): Route[] {
-  const scopes = ["ips:read_only"];
-  const all = (call: Call): Answer =>
-    answer(
-      account,
-      call,
-      [...account.store.tables.vpcs.all()].flatMap((vpc) => addressesOf(account.store.tables, vpc)),
-    );
-  const ofOne = (call: Call): Answer => {
-    const vpc = findVpc(account, call);
-    return vpc === undefined ? NOT_FOUND : answer(account, call, addressesOf(account.store.tables, vpc));
-  };
-  return [
-    { method: "GET", path: "/networking/vpcs/ips", scopes, handle: all },
-    // Where the running service has it.
-    { method: "GET", path: "/vpcs/ips", scopes, handle: all },
-    { method: "GET", path: "/vpcs/:vpcId/ips", scopes, handle: ofOne },
-  ];
+const SCOPES = ["ips:read_only"];
+const ALL = "VPC IP Addresses List";
+const OF_ONE = "VPC IP Addresses View";
+
+export const VPC_IP_ROUTES: readonly Route[] = [
+  { operation: ALL, method: "GET", path: "/networking/vpcs/ips", scopes: SCOPES, handle: listAll },
+  // Where the running service has it.
+  { operation: ALL, method: "GET", path: "/vpcs/ips", scopes: SCOPES, handle: listAll },
+  { operation: OF_ONE, method: "GET", path: "/vpcs/:vpcId/ips", scopes: SCOPES, handle: listOfOne },
+];
+
+function listAll(service: Service, call: Call): Answer {
+  const { tables } = service.store;
+  const vpcs = [...tables.vpcs.group("account", accountOf(call)).values()];
+  return answer(
+    service,
+    call,
+    vpcs.flatMap((vpc) => addressesOf(tables, vpc)),
+  );
 }
 
-function answer(account: Account, call: Call, rows: readonly AddressRow[]): Answer {
-  const { word } = account.settings;
+function listOfOne(service: Service, call: Call): Answer {
+  const vpc = findVpc(service, call);
+  return vpc === undefined ? NOT_FOUND : answer(service, call, addressesOf(service.store.tables, vpc));
+}
+
+function answer(service: Service, call: Call, rows: readonly AddressRow[]): Answer {
+  const { word } = service.settings;
   return listAnswer(call, { rows, fields: addressFields(word), toWire: (row) => addressView(row, word) });
 }
 

@@ -6,9 +6,10 @@ import { badRequest, NOT_FOUND, succeed, succeedEmpty, UNAUTHORIZED } from "../e
 import { BodyReader, isJsonBody } from "../fields.ts";
 import type { FilterFields } from "../filter.ts";
 import { listAnswer } from "../page.ts";
-import type { Account, Call, JsonBody, Route } from "../route.ts";
-import { idParam } from "../route.ts";
+import type { Call, JsonBody, Route, Service } from "../route.ts";
+import { accountOf, idParam } from "../route.ts";
 import type { SubnetRow, VpcRow } from "../rows.ts";
+import { vpcLabelKey } from "../store.ts";
 import { rangesOverlap, readLabel, readRange } from "../subnet-rules.ts";
 import { subnetsOf, vpcView } from "../vpc-view.ts";
 
@@ -25,21 +26,22 @@ const VPC_FIELDS: FilterFields<VpcRow> = new Map([
   ["updated", { get: (vpc) => vpc.updated }],
 ]);
 
-export function vpcRoutes(account: Account): Route[] {
-  const read = ["vpc:read_only"];
-  const write = ["vpc:read_write"];
-  return [
-    { method: "GET", path: "/vpcs", scopes: read, handle: (call) => listVpcs(account, call) },
-    { method: "POST", path: "/vpcs", scopes: write, handle: (call) => createVpc(account, call) },
-    { method: "GET", path: "/vpcs/:vpcId", scopes: read, handle: (call) => viewVpc(account, call) },
-    { method: "PUT", path: "/vpcs/:vpcId", scopes: write, handle: (call) => updateVpc(account, call) },
-    { method: "DELETE", path: "/vpcs/:vpcId", scopes: write, handle: (call) => deleteVpc(account, call) },
-  ];
-}
+const READ = ["vpc:read_only"];
+const WRITE = ["vpc:read_write"];
+const ONE = "/vpcs/:vpcId";
 
-export function findVpc(account: Account, call: Call): VpcRow | undefined {
+export const VPC_ROUTES: readonly Route[] = [
+  { operation: "VPCs List", method: "GET", path: "/vpcs", scopes: READ, handle: listVpcs },
+  { operation: "VPC Create", method: "POST", path: "/vpcs", scopes: WRITE, handle: createVpc },
+  { operation: "VPC View", method: "GET", path: ONE, scopes: READ, handle: viewVpc },
+  { operation: "VPC Update", method: "PUT", path: ONE, scopes: WRITE, handle: updateVpc },
+  { operation: "VPC Delete", method: "DELETE", path: ONE, scopes: WRITE, handle: deleteVpc },
+];
+
+export function findVpc(service: Service, call: Call): VpcRow | undefined {
   const id = idParam(call, "vpcId");
-  return id === null ? undefined : account.store.tables.vpcs.get(id);
+  const vpc = id === null ? undefined : service.store.tables.vpcs.get(id);
+  return vpc?.account === accountOf(call) ? vpc : undefined;
 }
 
 export function isRegion(text: string): boolean {
@@ -54,37 +56,38 @@ export function readRegion(reader: BodyReader): string | undefined {
   return undefined;
 }
 
-function view(account: Account, vpc: VpcRow): object {
-  return vpcView(account.store.tables, vpc, account.settings.word);
+function view(service: Service, vpc: VpcRow): object {
+  return vpcView(service.store.tables, vpc, service.settings.word);
 }
 
-function listVpcs(account: Account, call: Call): Answer {
-  const rows = [...account.store.tables.vpcs.all()];
-  return listAnswer(call, { rows, fields: VPC_FIELDS, toWire: (vpc) => view(account, vpc) });
+function listVpcs(service: Service, call: Call): Answer {
+  const rows = [...service.store.tables.vpcs.group("account", accountOf(call)).values()];
+  return listAnswer(call, { rows, fields: VPC_FIELDS, toWire: (vpc) => view(service, vpc) });
 }
 
-function viewVpc(account: Account, call: Call): Answer {
-  const vpc = findVpc(account, call);
-  return vpc === undefined ? NOT_FOUND : succeed(view(account, vpc));
+function viewVpc(service: Service, call: Call): Answer {
+  const vpc = findVpc(service, call);
+  return vpc === undefined ? NOT_FOUND : succeed(view(service, vpc));
 }
 
-function createVpc(account: Account, call: Call): Answer {
+function createVpc(service: Service, call: Call): Answer {
   if (!mayAddVpc(call.caller)) return UNAUTHORIZED;
   const reader = new BodyReader(call.body);
   const label = readLabel(reader, true);
   const region = readRegion(reader);
   const description = reader.text("description", { max: MAX_DESCRIPTION_LENGTH }) ?? "";
-  checkUniqueLabel(account, reader, label, null);
-  const subnets = readSubnets(account, reader);
+  const account = accountOf(call);
+  checkUniqueLabel(service, reader, { account, label, self: null });
+  const subnets = readSubnets(service, reader);
   if (label === undefined || region === undefined || reader.errors.length > 0) return badRequest(...reader.errors);
-  const { store, clock, events } = account;
+  const { store, clock, events } = service;
   const created = clock.timestamp();
-  const vpc: VpcRow = { id: store.nextId("vpc"), label, description, region, created, updated: created };
+  const vpc: VpcRow = { id: store.nextId("vpc"), account, label, description, region, created, updated: created };
   store.tables.vpcs.put(vpc);
   events.emit("vpc_create", vpc);
-  for (const subnet of subnets) putSubnet(account, vpc.id, subnet);
+  for (const subnet of subnets) putSubnet(service, vpc.id, subnet);
   grantCreated(store, call.caller, "vpcs", vpc.id);
-  return succeed(view(account, vpc));
+  return succeed(view(service, vpc));
 }
 
 export interface NewSubnet {
@@ -92,16 +95,16 @@ export interface NewSubnet {
   readonly ipv4: string;
 }
 
-export function putSubnet(account: Account, vpcId: number, { label, ipv4 }: NewSubnet): SubnetRow {
-  const created = account.clock.timestamp();
-  const id = account.store.nextId("subnet");
+export function putSubnet(service: Service, vpcId: number, { label, ipv4 }: NewSubnet): SubnetRow {
+  const created = service.clock.timestamp();
+  const id = service.store.nextId("subnet");
   const subnet: SubnetRow = { id, vpc_id: vpcId, label, ipv4, created, updated: created };
-  account.store.tables.subnets.put(subnet);
-  account.events.emit("subnet_create", subnet);
+  service.store.tables.subnets.put(subnet);
+  service.events.emit("subnet_create", subnet);
   return subnet;
 }
 
-function readSubnets(account: Account, reader: BodyReader): readonly NewSubnet[] {
+function readSubnets(service: Service, reader: BodyReader): readonly NewSubnet[] {
   const value = reader.raw("subnets") ?? [];
   const subnets: NewSubnet[] = [];
   if (!Array.isArray(value)) {
@@ -114,7 +117,7 @@ function readSubnets(account: Account, reader: BodyReader): readonly NewSubnet[]
       reader.fail(field, "Must be an object");
       continue;
     }
-    const read = readSubnet(account, entry, subnets, `${field}.`);
+    const read = readSubnet(service, entry, subnets, `${field}.`);
     reader.errors.push(...read.errors);
     if (read.subnet !== null) subnets.push(read.subnet);
   }
@@ -123,7 +126,7 @@ function readSubnets(account: Account, reader: BodyReader): readonly NewSubnet[]
 
 /** Reads and judges a new subnet beside `siblings`, the others of its VPC. */
 export function readSubnet(
-  account: Account,
+  service: Service,
   body: JsonBody,
   siblings: readonly NewSubnet[],
   prefix: string,
@@ -134,27 +137,35 @@ export function readSubnet(
   if (ipv4 !== undefined && siblings.some((sibling) => rangesOverlap(sibling.ipv4, ipv4))) {
     reader.fail("ipv4", "Subnet overlaps with another subnet of this VPC");
   }
-  if (account.settings.uniqueLabels && siblings.some((sibling) => sibling.label === label)) {
+  if (service.settings.uniqueLabels && siblings.some((sibling) => sibling.label === label)) {
     reader.fail("label", "Label must be unique among the subnets of this VPC");
   }
   const complete = label !== undefined && ipv4 !== undefined && reader.errors.length === 0;
   return { subnet: complete ? { label, ipv4 } : null, errors: reader.errors };
 }
 
-function checkUniqueLabel(account: Account, reader: BodyReader, label: string | undefined, self: number | null): void {
-  if (!account.settings.uniqueLabels || label === undefined) return;
-  const others = [...account.store.tables.vpcs.group("label", label).keys()].filter((id) => id !== self);
+interface LabelUse {
+  readonly account: string;
+  readonly label: string | undefined;
+  /** The VPC that is to have it; null: a new one. */
+  readonly self: number | null;
+}
+
+function checkUniqueLabel(service: Service, reader: BodyReader, { account, label, self }: LabelUse): void {
+  if (!service.settings.uniqueLabels || label === undefined) return;
+  const sharing = service.store.tables.vpcs.group("label", vpcLabelKey({ account, label }));
+  const others = [...sharing.keys()].filter((id) => id !== self);
   if (others.length > 0) reader.fail("label", "Label must be unique among your VPCs");
 }
 
-function updateVpc(account: Account, call: Call): Answer {
-  const vpc = findVpc(account, call);
+function updateVpc(service: Service, call: Call): Answer {
+  const vpc = findVpc(service, call);
   if (vpc === undefined) return NOT_FOUND;
   if (!mayChange(call.caller, "vpcs", vpc.id)) return UNAUTHORIZED;
   const reader = new BodyReader(call.body);
   const label = readLabel(reader, false) ?? vpc.label;
   const description = reader.text("description", { max: MAX_DESCRIPTION_LENGTH });
-  checkUniqueLabel(account, reader, label, vpc.id);
+  checkUniqueLabel(service, reader, { account: vpc.account, label, self: vpc.id });
   if (reader.has("region") && reader.raw("region") !== vpc.region) reader.fail("region", "region cannot be changed");
   if (reader.has("subnets")) reader.fail("subnets", "Subnets are changed one by one");
   if (reader.errors.length > 0) return badRequest(...reader.errors);
@@ -162,28 +173,28 @@ function updateVpc(account: Account, call: Call): Answer {
     ...vpc,
     label,
     description: description === undefined ? vpc.description : (description ?? ""),
-    updated: account.clock.timestamp(),
+    updated: service.clock.timestamp(),
   };
-  account.store.tables.vpcs.put(updated);
-  account.events.emit("vpc_update", updated);
-  return succeed(view(account, updated));
+  service.store.tables.vpcs.put(updated);
+  service.events.emit("vpc_update", updated);
+  return succeed(view(service, updated));
 }
 
 /** All or nothing: one attached interface keeps the VPC and every subnet (API.md, VPCs, rule 1). */
-function deleteVpc(account: Account, call: Call): Answer {
-  const vpc = findVpc(account, call);
+function deleteVpc(service: Service, call: Call): Answer {
+  const vpc = findVpc(service, call);
   if (vpc === undefined) return NOT_FOUND;
   if (!mayChange(call.caller, "vpcs", vpc.id)) return UNAUTHORIZED;
-  const { tables } = account.store;
+  const { tables } = service.store;
   const subnets = subnetsOf(tables, vpc.id);
   if (subnets.some((subnet) => tables.interfaces.group("subnet", subnet.id).size > 0)) {
     return badRequest({ reason: "Cannot delete a VPC whose subnets have interfaces attached" });
   }
   for (const subnet of subnets) {
     tables.subnets.delete(subnet.id);
-    account.events.emit("subnet_delete", subnet);
+    service.events.emit("subnet_delete", subnet);
   }
   tables.vpcs.delete(vpc.id);
-  account.events.emit("vpc_delete", vpc);
+  service.events.emit("vpc_delete", vpc);
   return succeedEmpty();
 }
