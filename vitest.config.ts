@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
     // What needs more than Node is run by vitest.system.config.ts.
     exclude: ["test/system/**"],
     globalSetup: ["test/support/build.ts"],

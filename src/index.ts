@@ -3,6 +3,7 @@
 import type { ClientApi, Connection } from "./api/index.ts";
 import type { ApplyOptions } from "./apply/execute.ts";
 import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
+import type { ParsedFault } from "./emulator/faults/parse.ts";
 import type { Emulator, EmulatorOptions } from "./emulator/options.ts";
 import type { Seed } from "./emulator/seed.ts";
 import { readDetail, readLive } from "./live/read.ts";
@@ -26,6 +27,7 @@ export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection } from "./a
 export { allowedSeconds, checkBaseUrl, isDialect, NEUTRAL_DIALECT, systemClock } from "./api/index.ts";
 export type { ApplyEvent } from "./apply/events.ts";
 export type { Journal, JournalHeader } from "./apply/journal.ts";
+export type { Fault } from "./emulator/faults/fault.ts";
 export type { Emulator, EmulatorOptions } from "./emulator/options.ts";
 export { SeedError } from "./emulator/seed.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
@@ -172,6 +174,12 @@ export async function openJournal(options: JournalOptions): Promise<OpenedJourna
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const { startEmulator: start } = await import("./emulator/index.ts");
   return start(options);
+}
+
+/** Reads what can go wrong on purpose, as in `status=503,nth=2`. */
+export async function parseFault(text: string): Promise<ParsedFault> {
+  const { parseFault: parse } = await import("./emulator/faults/parse.ts");
+  return parse(text);
 }
 
 /** @throws SeedError that says what is wrong with the seed */

@@ -60,7 +60,7 @@ export function formatFlag(description: string): Option {
 }
 
 /** Commander hands over what was collected so far; nothing at first. */
-function collect(value: string, previous: readonly string[] = []): string[] {
+export function collect(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value];
 }
 

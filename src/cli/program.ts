@@ -5,6 +5,7 @@ import {
   addConnectionFlags,
   addPlanFlags,
   addProjectFlags,
+  collect,
   failOnFlag,
   formatFlag,
   parseCount,
@@ -198,6 +199,10 @@ function addEmulate(program: Command, terminal: Terminal, finish: Finish): void 
       new Option("--ttl-rounding <how>", "for TTLs that are not allowed").choices(["nearest", "up"]).default("nearest"),
     )
     .option("--unique-labels", "refuse a label that is in use")
+    .option("--zone-render <seconds>", "show a change in the zone file that much later", parseCount)
+    .option("--image-delay <seconds>", "until a new image is available", parseCount)
+    .option("--fault <spec>", "let something go wrong; repeatable", collect)
+    .option("--fault-seed <n>", "of the faults that happen by chance", parseCount)
     .option("--request-log <file>", "a JSON line for each request")
     .addHelpText(
       "after",
@@ -207,7 +212,8 @@ The first line on stdout is "listening on http://127.0.0.1:PORT/v4". Without
 
 Examples:
   tenon emulate --port 8080 --data account.log
-  tenon emulate --seed account.yaml --rate-limit 800/120 --latency 50`,
+  tenon emulate --seed account.yaml --rate-limit 800/120 --latency 50
+  tenon emulate --fault status=503,nth=2 --fault drop=after,rate=0.1`,
     )
     .action(async (flags) => {
       const { emulate } = await import("./commands/emulate.ts");

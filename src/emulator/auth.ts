@@ -1,6 +1,6 @@
 /** Who may do what: bearer tokens, OAuth scopes and user grants (API.md, Authentication). */
 
-import type { Grants, TokenRow } from "./rows.ts";
+import type { Grants, TicketRow, TokenRow } from "./rows.ts";
 import type { Store } from "./store.ts";
 
 /** `anonymous`: there was no Authorization header. `invalid`: there was one, and it names no token. */
@@ -32,6 +32,11 @@ export function mayChange(token: TokenRow | null, kind: "vpcs" | "images", id: n
   if (token.grants === null) return true;
   const levels = token.grants[kind];
   return Object.hasOwn(levels, id) && levels[id] === "read_write";
+}
+
+/** Tickets have no grants: a restricted user may close those that they opened. */
+export function mayCloseTicket(token: TokenRow | null, ticket: TicketRow): boolean {
+  return token !== null && (token.grants === null || token.username === ticket.opened_by);
 }
 
 /** A restricted user may change what they made. */

@@ -1,7 +1,7 @@
 /** Opening a data file: an account is loaded from it, or a damaged one is set aside and said to be. */
 
-import { existsSync } from "node:fs";
-import { readFile, rename } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { link, readFile } from "node:fs/promises";
 import { decodeFile } from "./journal-format.ts";
 import type { Store } from "./store.ts";
 
@@ -18,12 +18,12 @@ export interface Loaded {
  */
 export async function loadDataFile(path: string, store: Store): Promise<Loaded> {
   const bytes = await readIfThere(path);
-  if (bytes === null || bytes.length === 0) return { found: false, notices: [] };
+  if (bytes === null) return { found: false, notices: [] };
+  if (bytes.length === 0) return { found: false, notices: [`${path} was empty: the account begins anew.`] };
   const decoded = decodeFile(bytes.toString("utf8"));
   if (!decoded.ok) {
     if (decoded.isForeign) throw new Error(`${path} cannot be used: ${decoded.problem}. It was left as it is`);
-    const aside = freeName(path);
-    await rename(path, aside);
+    const aside = await setAside(path);
     const notice = `${path} cannot be used: ${decoded.problem}. It was set aside as ${aside}, and the account begins anew.`;
     return { found: false, notices: [notice] };
   }
@@ -43,8 +43,13 @@ async function readIfThere(path: string): Promise<Buffer | null> {
   }
 }
 
-function freeName(path: string): string {
-  let number = 1;
-  while (existsSync(`${path}.damaged-${number}`)) number += 1;
-  return `${path}.damaged-${number}`;
+/** Under a second name; the first goes to the new file once that is whole, so that a kill in between loses no notice. */
+async function setAside(path: string): Promise<string> {
+  const { ino, dev } = statSync(path);
+  for (let number = 1; ; number += 1) {
+    const aside = `${path}.damaged-${number}`;
+    const there = statSync(aside, { throwIfNoEntry: false });
+    if (there === undefined) await link(path, aside);
+    if (there === undefined || (there.ino === ino && there.dev === dev)) return aside;
+  }
 }

@@ -28,10 +28,7 @@ export async function lockDataFile(path: string): Promise<DataLock> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     if (await create(lock)) return { release: () => rm(lock, { force: true }) };
     const text = await readIfThere(lock);
-    const holder = text === null ? null : parseHolder(text);
-    if (holder !== null && startOf(holder.pid) === holder.start) {
-      throw new Error(`${path} is in use by process ${holder.pid}`);
-    }
+    if (text !== null && isHeld(text)) throw new Error(`${path} is in use by process ${parseHolder(text)?.pid}`);
     if (text !== null) await discard(lock, text);
   }
   throw new Error(`others are taking over ${path}; if there are none, remove ${turnOf(lock)}`);
@@ -58,17 +55,17 @@ async function create(lock: string): Promise<boolean> {
 /** One at a time, looking again: whoever was slower must not remove the lock of whoever was faster. */
 async function discard(lock: string, stale: string): Promise<void> {
   const turn = turnOf(lock);
-  try {
-    await (await open(turn, "wx")).close();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  if (!(await create(turn))) {
+    const text = await readIfThere(turn);
     await setTimeout(RETRY_MILLISECONDS);
+    // Whose turn it was may have been killed in the middle of it.
+    if (text !== null && !isHeld(text) && (await readIfThere(turn)) === text) await rm(turn, { force: true });
     return;
   }
   try {
     if ((await readIfThere(lock)) === stale) await rm(lock);
   } finally {
-    await rm(turn);
+    await rm(turn, { force: true });
   }
 }
 
@@ -95,6 +92,11 @@ function parseHolder(text: string): Holder | null {
   } catch {
     return null;
   }
+}
+
+function isHeld(text: string): boolean {
+  const holder = parseHolder(text);
+  return holder !== null && startOf(holder.pid) === holder.start;
 }
 
 /** When a process was started, in a unit of the system's; "" if the system does not tell; null: there is no such process. */

@@ -5,12 +5,14 @@ import { fieldError } from "./errors.ts";
 
 export type Scalar = string | number | boolean | null;
 
-/** A field that a list can be filtered by. */
+/** A field that a list can be filtered and ordered by. */
 export interface FilterField<Row> {
   /** A list matches when one of its items does. */
   readonly get: (row: Row) => Scalar | readonly string[];
   /** Letter case does not matter. */
   readonly foldCase?: boolean;
+  /** false: only `+order_by` is available. */
+  readonly filterable?: boolean;
   /** false: `+order_by` is not available. */
   readonly sortable?: boolean;
   /** A value that the service never finds. */
@@ -37,11 +39,14 @@ const COMPARISONS: ReadonlyMap<string, Compare> = new Map<string, Compare>([
   ["+gte", (value, operand) => ordered(value, operand) && (value as number) >= (operand as number)],
   ["+lt", (value, operand) => ordered(value, operand) && (value as number) < (operand as number)],
   ["+lte", (value, operand) => ordered(value, operand) && (value as number) <= (operand as number)],
-  [
-    "+contains",
-    (value, operand) => typeof value === "string" && typeof operand === "string" && value.includes(operand),
-  ],
+  ["+contains", contains],
 ]);
+
+/** A number holds its digits: the service's web client finds subnets by a part of their id. */
+function contains(value: Scalar, operand: Scalar): boolean {
+  const text = typeof value === "number" ? String(value) : value;
+  return typeof text === "string" && typeof operand === "string" && text.includes(operand);
+}
 
 /** Strings, date-times among them, compare with strings and numbers with numbers. */
 function ordered(value: Scalar, operand: Scalar): boolean {
@@ -102,7 +107,7 @@ class Compiler<Row> {
     }
     const field = typeof by === "string" ? this.#fields.get(by) : undefined;
     if (field === undefined || field.sortable === false) {
-      this.#fail(`Cannot order by ${typeof by === "string" ? by : JSON.stringify(by)}`);
+      this.#fail(typeof by === "string" ? `Cannot order by ${by}` : "+order_by must be the name of a field");
       return null;
     }
     const sign = direction === "desc" ? -1 : 1;
@@ -117,7 +122,7 @@ class Compiler<Row> {
 
   #field(name: string, condition: unknown): Test<Row> {
     const field = this.#fields.get(name);
-    if (field === undefined) return this.#fail(`Cannot filter on ${name}`);
+    if (field === undefined || field.filterable === false) return this.#fail(`Cannot filter on ${name}`);
     if (!isObject(condition)) return this.#comparison(name, field, (value, operand) => value === operand, condition);
     const tests = Object.entries(condition).map(([operator, operand]) => {
       if (operator === "+neq") {

@@ -2,59 +2,68 @@
 
 import type { Clock } from "./clock.ts";
 import { parseTimestamp } from "./clock.ts";
-import type { ReadsUntilAvailable } from "./options.ts";
+import type { UntilAvailable } from "./options.ts";
 import type { ImageRow } from "./rows.ts";
 import type { Store } from "./store.ts";
 
+const MILLISECONDS_PER_SECOND = 1000;
 const UPLOAD_WINDOW_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 export class ImageStates {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #limits: ReadsUntilAvailable;
+  readonly #reads: UntilAvailable;
+  /** null: reads count instead. */
+  readonly #seconds: UntilAvailable | null;
   /** How often each unfinished image was shown as such. Not kept: a restart begins anew. */
-  readonly #reads = new Map<string, number>();
+  readonly #shown = new Map<string, number>();
 
-  constructor(store: Store, clock: Clock, limits: ReadsUntilAvailable) {
+  constructor(store: Store, clock: Clock, reads: UntilAvailable, seconds: UntilAvailable | null) {
     this.#store = store;
     this.#clock = clock;
-    this.#limits = limits;
+    this.#reads = reads;
+    this.#seconds = seconds;
   }
 
-  /** Deletes the uploads that nobody sent data for in time. */
+  /** Deletes the uploads that nobody sent data for in time, and the automatic images whose time is over. */
   expire(): void {
     const { images } = this.#store.tables;
+    const now = this.#clock.now();
     for (const image of [...images.group("status", "pending_upload").values()]) {
-      if (image.upload?.received) continue;
-      if (this.#clock.now() - parseTimestamp(image.created) >= UPLOAD_WINDOW_MILLISECONDS) images.delete(image.id);
+      if (image.upload?.received_at) continue;
+      if (now - parseTimestamp(image.created) >= UPLOAD_WINDOW_MILLISECONDS) images.delete(image.id);
+    }
+    for (const image of [...images.group("type", "automatic").values()]) {
+      if (image.expiry !== null && now >= parseTimestamp(image.expiry)) images.delete(image.id);
     }
   }
 
   /** The image as this read shows it, which may be the one that finds it available. */
   read(image: ImageRow): ImageRow {
-    const limit = this.#limit(image);
-    if (limit === null) return image;
-    const reads = this.#reads.get(image.id) ?? 0;
-    if (reads < limit) {
-      this.#reads.set(image.id, reads + 1);
-      return image;
-    }
-    this.#reads.delete(image.id);
+    if (!this.#isFinished(image)) return image;
+    this.#shown.delete(image.id);
     const updated = this.#clock.timestamp();
     const available: ImageRow = { ...image, status: "available", size: image.final_size, updated };
     this.#store.tables.images.put(available);
     return available;
   }
 
-  /** null: reads do not change it. */
-  #limit(image: ImageRow): number | null {
-    switch (image.status) {
-      case "available":
-        return null;
-      case "creating":
-        return this.#limits.creating;
-      case "pending_upload":
-        return image.upload?.received ? this.#limits.pendingUpload : null;
+  /** Counts the read if it shows the image unfinished. */
+  #isFinished(image: ImageRow): boolean {
+    const since = startOfWork(image);
+    if (image.status === "available" || since === null) return false;
+    const limit = image.status === "creating" ? "creating" : "pendingUpload";
+    if (this.#seconds !== null) {
+      return this.#clock.now() - parseTimestamp(since) >= this.#seconds[limit] * MILLISECONDS_PER_SECOND;
     }
+    const shown = this.#shown.get(image.id) ?? 0;
+    if (shown >= this.#reads[limit]) return true;
+    this.#shown.set(image.id, shown + 1);
+    return false;
   }
+}
+
+/** Since when nothing but time is missing; null: more is. */
+function startOfWork(image: ImageRow): string | null {
+  return image.status === "creating" ? image.created : (image.upload?.received_at ?? null);
 }

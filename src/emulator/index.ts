@@ -6,6 +6,10 @@ import { loadDataFile } from "./data-file.ts";
 import { type DataLock, lockDataFile } from "./data-lock.ts";
 import { INTERNAL_ERROR } from "./errors.ts";
 import { EventLog } from "./events.ts";
+import { ActiveFaults } from "./faults/active.ts";
+import type { Fault } from "./faults/fault.ts";
+import type { Timeouts } from "./http-guard.ts";
+import { TIMEOUTS } from "./http-guard.ts";
 import { ImageStates } from "./image-states.ts";
 import { Journal } from "./journal.ts";
 import type { Emulator, EmulatorOptions } from "./options.ts";
@@ -21,13 +25,15 @@ import { API_PREFIX, startServer, UPLOAD_PREFIX } from "./server.ts";
 import { Store } from "./store.ts";
 import { ZonePublisher } from "./zone-publish.ts";
 
+export type { Fault, FaultEffect } from "./faults/fault.ts";
+export { type ParsedFault, parseFault } from "./faults/parse.ts";
 export type {
   Attachment,
   Emulator,
   EmulatorOptions,
   LoggedRequest,
   RateLimit,
-  ReadsUntilAvailable,
+  UntilAvailable,
 } from "./options.ts";
 export type {
   AccountSeed,
@@ -39,31 +45,43 @@ export type {
   SeedInterface,
   SeedNode,
   SeedRecord,
+  SeedReply,
   SeedSubnet,
+  SeedTicket,
   SeedToken,
   SeedVpc,
 } from "./seed.ts";
 export { SeedError } from "./seed.ts";
 export { parseSeed } from "./seed-parse.ts";
 
+/** What is the same for every user, and smaller in a test that has to get there. */
+export interface Tuning {
+  readonly timeouts?: Partial<Timeouts>;
+  /** The data file is rewritten no earlier than after so many changes. */
+  readonly minAppendedChanges?: number;
+}
+
 const DEFAULT_READS_UNTIL_AVAILABLE = { creating: 1, pendingUpload: 2 };
 
 /**
  * Starts an emulator on 127.0.0.1.
+ * @param tuning for tests
  * @throws SeedError if the account cannot hold the seed; Error if another process uses the data file, or it is none; an
  * error of the system if the port or a file cannot be opened
  */
-export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+export async function startEmulator(options: EmulatorOptions = {}, tuning: Tuning = {}): Promise<Emulator> {
   const lock = options.data === undefined ? null : await lockDataFile(options.data);
   try {
-    return await open(options, lock);
+    return await open(options, tuning, lock);
   } catch (error) {
     await lock?.release();
     throw error;
   }
 }
 
-async function open(options: EmulatorOptions, lock: DataLock | null): Promise<Emulator> {
+async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | null): Promise<Emulator> {
+  const faults = new ActiveFaults();
+  setFaults(faults, options.faults ?? [], options.faultSeed);
   const store = new Store();
   const now = options.now ?? Date.now;
   const clock = createClock(store, now);
@@ -71,18 +89,24 @@ async function open(options: EmulatorOptions, lock: DataLock | null): Promise<Em
   const service: Service = {
     store,
     clock,
-    imageStates: new ImageStates(store, clock, options.readsUntilAvailable ?? DEFAULT_READS_UNTIL_AVAILABLE),
+    imageStates: new ImageStates(
+      store,
+      clock,
+      options.readsUntilAvailable ?? DEFAULT_READS_UNTIL_AVAILABLE,
+      options.secondsUntilAvailable ?? null,
+    ),
     zones: new ZonePublisher(store, clock, options.zoneRenderSeconds ?? 0),
     events: new EventLog(() => clock.timestamp()),
     settings: serviceSettings(options, () => `http://127.0.0.1:${port.value}${UPLOAD_PREFIX}`),
   };
   const notices = await fill(service, options);
-  store.takeChanges();
+  if (options.data !== undefined) store.keepChanges();
   const requests = new RequestLog(options.requestLog ?? null);
-  const journal = options.data === undefined ? null : await Journal.create(options.data, store);
+  const journal =
+    options.data === undefined ? null : await Journal.create(options.data, store, tuning.minAppendedChanges);
   const commit = async (): Promise<void> => {
     const changes = store.takeChanges();
-    if (journal !== null && changes.length > 0) await journal.append(changes);
+    await journal?.append(changes);
   };
   const release = async (): Promise<void> => {
     await journal?.close();
@@ -93,18 +117,20 @@ async function open(options: EmulatorOptions, lock: DataLock | null): Promise<Em
       {
         service,
         routes: API_ROUTES,
-        controlRoutes: controlRoutes(service, requests),
+        controlRoutes: controlRoutes(service, requests, faults),
         requests,
         limitRate: createRateLimiter(options.rateLimit ?? null, now),
         // An account that can no longer be kept must not go on as if it were.
         gates: [() => (journal?.failed ? INTERNAL_ERROR : null)],
         latencyMilliseconds: options.latencyMilliseconds ?? 0,
+        timeouts: { ...TIMEOUTS, ...tuning.timeouts },
+        faults,
         commit,
       },
       options.port ?? 0,
     );
     port.value = server.port;
-    return face({ service, server, requests, release, lock, commit, notices });
+    return face({ service, server, faults, requests, release, lock, commit, notices });
   } catch (error) {
     await release();
     throw error;
@@ -132,9 +158,16 @@ function serviceSettings(options: EmulatorOptions, uploadBaseUrl: () => string):
   };
 }
 
+/** Throws if one cannot be used. */
+function setFaults(active: ActiveFaults, faults: readonly Fault[], seed: number | undefined): void {
+  const problem = active.replace(faults, seed);
+  if (problem !== null) throw new RangeError(problem);
+}
+
 interface Parts {
   readonly service: Service;
   readonly server: RunningServer;
+  readonly faults: ActiveFaults;
   readonly requests: RequestLog;
   /** Lets go of the files. */
   readonly release: () => Promise<void>;
@@ -143,7 +176,7 @@ interface Parts {
   readonly notices: readonly string[];
 }
 
-function face({ service, server, requests, release, lock, commit, notices }: Parts): Emulator {
+function face({ service, server, faults, requests, release, lock, commit, notices }: Parts): Emulator {
   const done = async (problem: string | null): Promise<void> => {
     if (problem !== null) throw new RangeError(problem);
     await commit();
@@ -151,6 +184,7 @@ function face({ service, server, requests, release, lock, commit, notices }: Par
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await server.close();
+    await faults.late.settled();
     await release();
     await lock?.release();
   };
@@ -165,6 +199,7 @@ function face({ service, server, requests, release, lock, commit, notices }: Par
     attach: (attachment) => done(attach(service.store, attachment)),
     detach: (interfaceId) => done(detach(service.store, interfaceId)),
     advanceClock: (seconds) => done(service.clock.advance(seconds)),
+    setFaults: (replacing, seed) => setFaults(faults, replacing, seed),
     close: () => {
       closing ??= close();
       return closing;

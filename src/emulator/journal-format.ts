@@ -3,7 +3,8 @@
 import { crc32 } from "node:zlib";
 import type { StoreChange, TableName } from "./store.ts";
 
-const FORMAT_VERSION = 1;
+/** 2: checksums go on from line to line, and the end of what was written at once is marked. */
+const FORMAT_VERSION = 2;
 
 /** Every table there is: a change of another one is damage. */
 const TABLE_NAMES: Readonly<Record<TableName, true>> = {
@@ -16,16 +17,26 @@ const TABLE_NAMES: Readonly<Record<TableName, true>> = {
   records: true,
   disks: true,
   images: true,
+  tickets: true,
+  replies: true,
 };
 
-export function encodeHeader(): string {
-  return `${JSON.stringify({ format: "tenon-emulator", version: FORMAT_VERSION })}\n`;
+const HEADER = `${JSON.stringify({ format: "tenon-emulator", version: FORMAT_VERSION })}\n`;
+
+/** What a new file begins with. Then come all rows, and an end mark. */
+export const FILE_START: Line = { text: HEADER, checksum: crc32(HEADER) };
+
+/** A line of the file. Its checksum is that of all text up to it, so that no line can be missing, be there twice or be elsewhere. */
+export interface Line {
+  readonly text: string;
+  readonly checksum: number;
 }
 
-/** One line is one request's changes: it counts as a whole or not at all. */
-export function encodeLine(changes: readonly StoreChange[]): string {
+/** One line is one request's changes, it counts as a whole or not at all. Without changes it is an end mark. */
+export function encodeLine(changes: readonly StoreChange[], before: Line): Line {
   const text = JSON.stringify(changes);
-  return `{"crc":${crc32(text)},"changes":${text}}\n`;
+  const checksum = crc32(text, before.checksum);
+  return { text: `{"crc":${checksum},"changes":${text}}\n`, checksum };
 }
 
 export type Decoded =
@@ -33,28 +44,42 @@ export type Decoded =
   /** `isForeign`: it is no data file of this version, and may be anything. */
   | { readonly ok: false; readonly problem: string; readonly isForeign: boolean };
 
-/** A last line without its end was being written when the process died, and was never answered: it is dropped. */
+/**
+ * A last line without its end was being written when the process died, and was never answered: it is dropped. Not so before the end
+ * mark: a file gets its name only once it is written up to there.
+ */
 export function decodeFile(text: string): Decoded {
   const lines = text.split("\n");
   const torn = lines.pop() !== "";
   const [header, ...rest] = lines;
-  if (header === undefined || `${header}\n` !== encodeHeader()) {
+  if (header === undefined || `${header}\n` !== FILE_START.text) {
     return { ok: false, problem: "it does not begin as a data file of this version does", isForeign: true };
   }
   const changes: (readonly StoreChange[])[] = [];
+  let hasEndMark = false;
+  let { checksum } = FILE_START;
   for (const [index, line] of rest.entries()) {
-    const decoded = decodeLine(line);
+    const decoded = decodeLine(line, checksum);
     if (decoded === null) return { ok: false, problem: `line ${index + 2} is damaged`, isForeign: false };
-    changes.push(decoded);
+    hasEndMark ||= decoded.changes.length === 0;
+    changes.push(decoded.changes);
+    checksum = decoded.checksum;
   }
+  if (!hasEndMark) return { ok: false, problem: `line ${rest.length + 2} is damaged or missing`, isForeign: false };
   return { ok: true, changes, torn };
 }
 
-function decodeLine(line: string): readonly StoreChange[] | null {
+interface DecodedLine {
+  readonly changes: readonly StoreChange[];
+  readonly checksum: number;
+}
+
+function decodeLine(line: string, before: number): DecodedLine | null {
   // With `s`, because U+2028 is a line's end to a regular expression and not to JSON.
   const match = /^\{"crc":(\d+),"changes":(.*)\}$/s.exec(line);
   const [, sum = "", text = ""] = match ?? [];
-  if (match === null || crc32(text) !== Number(sum)) return null;
+  const checksum = crc32(text, before);
+  if (match === null || checksum !== Number(sum)) return null;
   const changes = JSON.parse(text) as StoreChange[];
-  return changes.every(([table]) => Object.hasOwn(TABLE_NAMES, table)) ? changes : null;
+  return changes.every(([table]) => Object.hasOwn(TABLE_NAMES, table)) ? { changes, checksum } : null;
 }

@@ -1,5 +1,6 @@
 /** What `startEmulator` takes and gives. */
 
+import type { Fault, FaultEffect } from "./faults/fault.ts";
 import type { Seed } from "./seed.ts";
 
 export interface EmulatorOptions {
@@ -22,7 +23,15 @@ export interface EmulatorOptions {
   /** Path of a file that gets a JSON line per request, written before its answer. */
   readonly requestLog?: string;
   /** How often an unfinished image is shown as such, once nothing but time is missing. */
-  readonly readsUntilAvailable?: ReadsUntilAvailable;
+  readonly readsUntilAvailable?: UntilAvailable;
+  /** How long it is shown as such, by the emulator's clock; then reads do not count. */
+  readonly secondsUntilAvailable?: UntilAvailable;
+  /** How long after a change it is in the zone file, by the emulator's clock; default 0, at once. */
+  readonly zoneRenderSeconds?: number;
+  /** What goes wrong on purpose; default nothing. */
+  readonly faults?: readonly Fault[];
+  /** Of the faults that happen by chance; a whole number of 32 bits, default 1. */
+  readonly faultSeed?: number;
   /** Milliseconds since the epoch; default the system's clock. */
   readonly now?: () => number;
 }
@@ -32,10 +41,10 @@ export interface RateLimit {
   readonly seconds: number;
 }
 
-export interface ReadsUntilAvailable {
-  /** Default 1. */
+export interface UntilAvailable {
+  /** Reads: default 1. */
   readonly creating: number;
-  /** Counted once the data was sent; default 2. */
+  /** Counted once the data was sent. Reads: default 2. */
   readonly pendingUpload: number;
 }
 
@@ -45,7 +54,10 @@ export interface LoggedRequest {
   readonly path: string;
   /** As it was sent, without the question mark; `""` if there was none. */
   readonly query: string;
+  /** What the client got to see; 0: nothing, the connection was reset. */
   readonly status: number;
+  /** The fault that the request met, if any. */
+  readonly fault?: FaultEffect["type"];
 }
 
 /** A node's interface in a subnet, as attached from outside API.md. */
@@ -73,5 +85,8 @@ export interface Emulator {
   detach(interfaceId: number): Promise<void>;
   /** Throws if it is no step forward, or more than 100 years in all. */
   advanceClock(seconds: number): Promise<void>;
+  /** Replaces the faults and counts requests anew; none: all goes well from now on. Throws if one cannot be used. */
+  setFaults(faults: readonly Fault[], seed?: number): void;
+  /** Waits for late work that a fault put off. */
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@
 import type { Clock } from "./clock.ts";
 import type { Answer } from "./errors.ts";
 import type { EventLog } from "./events.ts";
+import type { ReceivedFile } from "./forms.ts";
 import type { ImageStates } from "./image-states.ts";
 import type { TokenRow } from "./rows.ts";
 import type { Store } from "./store.ts";
@@ -16,6 +17,8 @@ export interface Call {
   readonly filter: string | undefined;
   /** `{}` if there was none. Keys are the client's: never index it with a name that is not ours. */
   readonly body: JsonBody;
+  /** What came in a form; empty unless the route takes one. */
+  readonly files: readonly ReceivedFile[];
   /** null: a request without credentials, which only `anonymous` routes see. */
   readonly caller: TokenRow | null;
   readonly remoteAddress: string;
@@ -33,6 +36,8 @@ export interface Route {
   readonly scopes: readonly string[];
   /** Also answers requests without an Authorization header. */
   readonly anonymous?: boolean;
+  /** Absent: JSON, or nothing. `multipart`: a form (multipart/form-data), and nothing else. */
+  readonly body?: "multipart";
   readonly handle: (service: Service, call: Call) => Answer | Promise<Answer>;
 }
 

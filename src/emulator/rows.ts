@@ -1,6 +1,6 @@
 /** What the emulator keeps: one row type per table, plain JSON, replaced as a whole and never changed in place. `account` is whose it is. */
 
-import type { WireDomain, WireImage, WireRecord } from "../api/wire/index.ts";
+import type { WireDomain, WireImage, WireRecord, WireReply, WireTicket } from "../api/wire/index.ts";
 
 /** Whose everything is unless a seed says otherwise. */
 export const MAIN_ACCOUNT = "main";
@@ -48,7 +48,38 @@ export interface ImageRow extends WireImage {
   readonly account: string | null;
   /** In MB, once it is available. */
   readonly final_size: number;
-  readonly upload: { readonly signature: string; readonly received: boolean } | null;
+  /** `received_at`: when all of its data was there. */
+  readonly upload: { readonly signature: string; readonly received_at: string | null } | null;
+}
+
+/** What a ticket is about, as `entity` has it, with its kind in API.md's word. */
+export interface TicketEntity {
+  readonly kind: EntityKind;
+  readonly id: number;
+  /** As it was when the ticket was opened. */
+  readonly label: string;
+}
+
+export type EntityKind =
+  | "database"
+  | "domain"
+  | "firewall"
+  | "node"
+  | "lkecluster"
+  | "longviewclient"
+  | "nodebalancer"
+  | "volume"
+  | "vpc";
+
+export interface TicketRow extends Omit<WireTicket, "attachments" | "avatar_id" | "entity"> {
+  readonly account: string;
+  /** `size` in bytes; the data itself is nowhere shown and so not kept. */
+  readonly attachments: readonly { readonly name: string; readonly size: number }[];
+  readonly entity: TicketEntity | null;
+}
+
+export interface ReplyRow extends Omit<WireReply, "avatar_id"> {
+  readonly ticket_id: number;
 }
 
 export interface DiskRow {

@@ -6,6 +6,7 @@ import type { AccountSeed, Seed } from "./seed.ts";
 import { SeedError } from "./seed.ts";
 import type { SeedTarget } from "./seed-objects.ts";
 import { addObjects } from "./seed-objects.ts";
+import { addTickets } from "./seed-tickets.ts";
 import { addTokens } from "./seed-tokens.ts";
 import type { Counted } from "./store.ts";
 
@@ -24,6 +25,7 @@ export function applySeed(service: Service, seed: Seed): void {
 
 function addAccount(into: SeedTarget, seed: AccountSeed): void {
   addObjects(into, seed);
+  addTickets(into, seed.tickets ?? []);
   addTokens(into, seed.tokens ?? []);
 }
 
@@ -43,6 +45,10 @@ function reserveIds(service: Service, seed: AccountSeed): void {
   for (const image of seed.images ?? []) {
     const number = /^private\/(\d{1,9})$/.exec(image.id ?? "")?.[1];
     reserve("image", number === undefined ? undefined : Number(number));
+  }
+  for (const ticket of seed.tickets ?? []) {
+    reserve("ticket", ticket.id);
+    for (const reply of ticket.replies ?? []) reserve("reply", reply.id);
   }
   for (const node of seed.nodes ?? []) {
     reserve("node", node.id);

@@ -124,7 +124,7 @@ function addImage(into: SeedTarget, seed: SeedImage, place: string): void {
     vendor: seed.vendor ?? null,
     capabilities: seed.capabilities ?? [],
     final_size: size,
-    upload: status === "pending_upload" ? { signature: `seed-${id}`, received: false } : null,
+    upload: status === "pending_upload" ? { signature: `seed-${id}`, received_at: null } : null,
   };
   store.tables.images.put(image);
 }

@@ -1,5 +1,7 @@
 /** The JSON Schema of a seed file. */
 
+import { ENTITY_KINDS } from "./ticket-rules.ts";
+
 const id = { type: "integer", minimum: 1, maximum: 1_000_000_000 };
 const text = { type: "string" };
 const seconds = { type: "integer", minimum: 0 };
@@ -73,6 +75,20 @@ const interfaces = {
   address: { type: ["string", "null"] },
 };
 
+const reply = { id, description: text, from_linode: { type: "boolean" }, created_by: text };
+
+const ticket = {
+  id,
+  summary: text,
+  description: text,
+  status: { enum: ["new", "open", "closed"] },
+  closable: { type: "boolean" },
+  opened_by: text,
+  entity: object({ type: { enum: ENTITY_KINDS }, id, label: text }, ["type", "id"]),
+  replies: list(reply, ["description"]),
+  attachments: texts,
+};
+
 const account = {
   tokens: list(
     {
@@ -97,6 +113,7 @@ const account = {
   images: list(image, ["label"]),
   nodes: list({ id, interfaces: list(interfaces, []) }, []),
   disks: list({ id, label: text, size: { type: "integer", minimum: 1 } }, ["id", "label", "size"]),
+  tickets: list(ticket, ["summary", "description"]),
 };
 
 /** What is called `constructor` or the like is an account's name too. */

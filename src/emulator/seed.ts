@@ -1,7 +1,7 @@
 /** The seed: what a new account holds. */
 
-import type { DomainStatus, DomainType, ImageStatus, RecordType } from "../api/wire/index.ts";
-import type { GrantLevel } from "./rows.ts";
+import type { DomainStatus, DomainType, ImageStatus, RecordType, TicketStatus } from "../api/wire/index.ts";
+import type { EntityKind, GrantLevel } from "./rows.ts";
 
 export interface Seed extends AccountSeed {
   /** By name: accounts of others on the same platform. Without `tokens` nobody can reach what they hold. */
@@ -17,6 +17,7 @@ export interface AccountSeed {
   readonly images?: readonly SeedImage[];
   readonly nodes?: readonly SeedNode[];
   readonly disks?: readonly SeedDisk[];
+  readonly tickets?: readonly SeedTicket[];
 }
 
 export interface SeedToken {
@@ -120,6 +121,29 @@ export interface SeedDisk {
   readonly label: string;
   /** In MB. */
   readonly size: number;
+}
+
+export interface SeedTicket {
+  readonly id?: number;
+  readonly summary: string;
+  readonly description: string;
+  /** Default: `open` if there are replies, else `new`. */
+  readonly status?: TicketStatus;
+  readonly closable?: boolean;
+  readonly opened_by?: string;
+  /** Also one that the account does not have; the label of one that it has is filled in. */
+  readonly entity?: { readonly type: EntityKind; readonly id: number; readonly label?: string };
+  readonly replies?: readonly SeedReply[];
+  /** Names of files. */
+  readonly attachments?: readonly string[];
+}
+
+export interface SeedReply {
+  readonly id?: number;
+  readonly description: string;
+  /** Whether an employee of the operator wrote it. */
+  readonly from_linode?: boolean;
+  readonly created_by?: string;
 }
 
 /** A seed that cannot be used: the message says where and why, one problem a line. */

@@ -6,16 +6,23 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { authorise } from "./admission.ts";
 import type { Answer } from "./errors.ts";
-import { METHOD_NOT_ALLOWED, NOT_FOUND, TOO_MANY_REQUESTS } from "./errors.ts";
+import { INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, TOO_MANY_REQUESTS } from "./errors.ts";
+import type { ActiveFaults } from "./faults/active.ts";
+import type { FaultAnswer } from "./faults/answers.ts";
+import { answerInstead } from "./faults/answers.ts";
+import { deliver, putAnswer, statusSeen } from "./faults/deliver.ts";
 import { isJsonBody } from "./fields.ts";
+import type { FormReading, ReceivedFile } from "./forms.ts";
+import { readForm, takeForms } from "./forms.ts";
 import { createApp } from "./http-app.ts";
+import type { Timeouts } from "./http-guard.ts";
 import type { RateDecision } from "./rate-limit.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { Call, Route, Service } from "./route.ts";
 import type { ControlRoute } from "./routes/control.ts";
 import type { TokenRow } from "./rows.ts";
 import type { UploadRequest } from "./upload.ts";
-import { receiveUpload, refuseUpload } from "./upload.ts";
+import { keepUpload, readUpload, refuseUpload } from "./upload.ts";
 
 export const API_PREFIX = "/v4";
 export const UPLOAD_PREFIX = "/_upload";
@@ -36,6 +43,8 @@ export interface ServerParts {
   /** In this order, after the rate limit. */
   readonly gates: readonly Gate[];
   readonly latencyMilliseconds: number;
+  readonly timeouts: Timeouts;
+  readonly faults: ActiveFaults;
   /** Resolves once what was changed is kept. */
   readonly commit: () => Promise<void>;
 }
@@ -46,11 +55,23 @@ export interface RunningServer {
 }
 
 export async function startServer(parts: ServerParts, port: number): Promise<RunningServer> {
-  const app = await createApp((request, reply) => answerUnroutable(parts, request, reply));
+  const app = await createApp((request, reply) => answerUnroutable(parts, request, reply), {
+    timeouts: parts.timeouts,
+    limitHeaders: () => parts.limitRate().headers,
+    mayBeSlow: (url) => url.startsWith(`${UPLOAD_PREFIX}/`),
+  });
   app.addHook("onRequest", (request, reply) => admit(parts, request, reply));
-  app.addHook("onSend", async (request, reply) => log(parts, request, reply));
+  app.addHook("onSend", (request, reply, payload, done) => {
+    log(parts, request, reply);
+    const effect = parts.faults.effectOf(request);
+    if (effect === null) done(null, payload);
+    else deliver(effect, reply, payload, (sent) => done(null, sent));
+  });
   app.setNotFoundHandler((_request, reply) => send(reply, NOT_FOUND));
-  for (const route of parts.routes) registerRoute(app, parts, route);
+  for (const route of parts.routes) {
+    if (route.body === "multipart") await registerFormRoute(app, parts, route);
+    else registerRoute(app, parts, route);
+  }
   for (const route of parts.controlRoutes) registerControl(app, parts, route);
   registerUpload(app, parts);
   registerOtherMethods(app, parts);
@@ -65,6 +86,11 @@ function send(reply: FastifyReply, answer: Answer): FastifyReply {
 
 function isBelow(request: FastifyRequest, prefix: string): boolean {
   return request.url.startsWith(`${prefix}/`);
+}
+
+/** Of nothing there is here: as unknown to the service as it is. */
+function isOutside(request: FastifyRequest): boolean {
+  return ![API_PREFIX, UPLOAD_PREFIX, CONTROL_PREFIX].some((prefix) => isBelow(request, prefix));
 }
 
 /** The rate limit and the gates; then what needs no body: an unknown path. */
@@ -83,11 +109,24 @@ async function admit(
       if (answer !== null) return send(reply, answer);
     }
   }
-  return request.is404 ? send(reply, NOT_FOUND) : undefined;
+  const fault = strike(parts, request);
+  if (fault !== null) return reply.send(putAnswer(reply, fault));
+  if (!request.is404) return undefined;
+  return send(reply.headers(isOutside(request) ? parts.limitRate().headers : {}), NOT_FOUND);
+}
+
+/** Decides which fault the request meets. @returns what it is answered with instead of any work, or null */
+function strike({ faults }: ServerParts, request: FastifyRequest): FaultAnswer | null {
+  const mark = request.url.indexOf("?");
+  const path = mark === -1 ? request.url : request.url.slice(0, mark);
+  const isUpload = isBelow(request, UPLOAD_PREFIX);
+  if (!isUpload && !isBelow(request, API_PREFIX)) return null;
+  const effect = faults.decide(request, isUpload ? path : path.slice(API_PREFIX.length));
+  return effect === null ? null : answerInstead(effect);
 }
 
 function answerUnroutable(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
-  if (isBelow(request, API_PREFIX)) reply.headers(parts.limitRate().headers);
+  if (isBelow(request, API_PREFIX) || isOutside(request)) reply.headers(parts.limitRate().headers);
   reply.code(NOT_FOUND.status);
   log(parts, request, reply);
   reply.send(NOT_FOUND.body);
@@ -98,7 +137,23 @@ function log(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): 
   const mark = request.url.indexOf("?");
   const path = mark === -1 ? request.url : request.url.slice(0, mark);
   const query = mark === -1 ? "" : request.url.slice(mark + 1);
-  parts.requests.add({ method: request.method, path, query, status: reply.statusCode });
+  const effect = parts.faults.effectOf(request);
+  const status = effect === null ? reply.statusCode : statusSeen(effect, reply.statusCode);
+  parts.requests.add({
+    method: request.method,
+    path,
+    query,
+    status,
+    ...(effect === null ? {} : { fault: effect.type }),
+  });
+}
+
+/** In a scope of its own, so that no other route takes forms. */
+async function registerFormRoute(app: FastifyInstance, parts: ServerParts, route: Route): Promise<void> {
+  await app.register(async (scope) => {
+    await takeForms(scope);
+    registerRoute(scope, parts, route);
+  });
 }
 
 function registerRoute(app: FastifyInstance, parts: ServerParts, route: Route): void {
@@ -112,17 +167,41 @@ function registerRoute(app: FastifyInstance, parts: ServerParts, route: Route): 
       callers.set(request, admission.caller);
     },
     handler: async (request, reply) => {
+      const form = route.body === "multipart" ? await readForm(request) : NO_FORM;
+      if (form.answer !== null) return send(reply, form.answer);
       const admitted = callers.get(request) ?? null;
-      // Read anew: the user's grants may have grown while the body was on its way.
-      const caller = admitted === null ? null : (parts.service.store.tables.tokens.get(admitted.id) ?? admitted);
-      const answer = await route.handle(parts.service, callOf(request, caller));
-      await parts.commit();
-      return send(reply, answer);
+      const call = callOf(request, admitted, form.files);
+      return work(parts, request, reply, () => {
+        // Read anew: the user's grants may have grown while the body was on its way.
+        const caller = admitted === null ? null : (parts.service.store.tables.tokens.get(admitted.id) ?? admitted);
+        return route.handle(parts.service, { ...call, caller });
+      });
     },
   });
 }
 
-function callOf(request: FastifyRequest, caller: TokenRow | null): Call {
+/** Handles, keeps and answers; a late one answers first. */
+async function work(
+  parts: ServerParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  handle: () => Answer | Promise<Answer>,
+): Promise<FastifyReply> {
+  const handleAndKeep = async (): Promise<Answer> => {
+    const answer = await handle();
+    await parts.commit();
+    return answer;
+  };
+  const effect = parts.faults.effectOf(request);
+  if (effect?.type !== "late") return send(reply, await handleAndKeep());
+  parts.faults.late.add(effect.delayMilliseconds, handleAndKeep);
+  // Never seen: the delivery of what is late knows its own answer.
+  return send(reply, INTERNAL_ERROR);
+}
+
+const NO_FORM: FormReading = { answer: null, files: [] };
+
+function callOf(request: FastifyRequest, caller: TokenRow | null, files: readonly ReceivedFile[]): Call {
   const filter = request.headers["x-filter"];
   const mark = request.url.indexOf("?");
   return {
@@ -130,6 +209,7 @@ function callOf(request: FastifyRequest, caller: TokenRow | null): Call {
     query: new URLSearchParams(mark === -1 ? "" : request.url.slice(mark + 1)),
     filter: Array.isArray(filter) ? filter.join(", ") : filter,
     body: isJsonBody(request.body) ? request.body : {},
+    files,
     caller,
     remoteAddress: request.ip,
   };
@@ -148,19 +228,18 @@ function registerControl(app: FastifyInstance, parts: ServerParts, route: Contro
 }
 
 function registerUpload(app: FastifyInstance, parts: ServerParts): void {
-  const { store } = parts.service;
   app.route({
     method: "PUT",
     url: `${UPLOAD_PREFIX}/:prefix/:rest`,
     config: { rawBody: true },
     onRequest: async (request, reply) => {
-      const refusal = refuseUpload(store, uploadRequest(request));
+      const refusal = refuseUpload(parts.service, uploadRequest(request));
       if (refusal !== null) return send(reply, refusal);
     },
     handler: async (request, reply) => {
-      const answer = await receiveUpload(store, uploadRequest(request).imageId, request.body as Readable);
-      await parts.commit();
-      return send(reply, answer);
+      const { imageId } = uploadRequest(request);
+      const data = await readUpload(request.body as Readable);
+      return work(parts, request, reply, () => keepUpload(parts.service, imageId, data));
     },
   });
 }

@@ -6,8 +6,10 @@ import type {
   ImageRow,
   InterfaceRow,
   RecordRow,
+  ReplyRow,
   SettingRow,
   SubnetRow,
+  TicketRow,
   TokenRow,
   VpcRow,
 } from "./rows.ts";
@@ -26,7 +28,9 @@ export interface Tables {
   readonly domains: Table<DomainRow, "account" | "name">;
   readonly records: Table<RecordRow, "zone" | "name">;
   readonly disks: Table<DiskRow>;
-  readonly images: Table<ImageRow, "status">;
+  readonly images: Table<ImageRow, "status" | "type">;
+  readonly tickets: Table<TicketRow, "account">;
+  readonly replies: Table<ReplyRow, "ticket">;
 }
 
 export type TableName = keyof Tables;
@@ -41,19 +45,22 @@ const FIRST_IDS = {
   domain: 30_001,
   record: 400_001,
   image: 5_000_001,
+  ticket: 20_000_001,
+  reply: 80_000_001,
 } as const;
 
 export type Counted = keyof typeof FIRST_IDS;
 
 export class Store {
   readonly tables: Tables;
-  #pending: StoreChange[] = [];
+  /** null: nobody asked for them, and nothing would ever take them. */
+  #pending: StoreChange[] | null = null;
 
   constructor() {
     const listen =
       (table: TableName): ChangeListener =>
       (id, row) => {
-        this.#pending.push([table, id, row]);
+        this.#pending?.push([table, id, row]);
       };
     this.tables = createTables(listen);
   }
@@ -71,21 +78,25 @@ export class Store {
     if (id >= next) this.tables.settings.put({ id: kind, value: id + 1 });
   }
 
-  /** The changes since the last call. */
+  /** From now on changes are kept for `takeChanges`, which has to be called. */
+  keepChanges(): void {
+    this.#pending ??= [];
+  }
+
+  /** The changes since the last call; none if they are not kept. */
   takeChanges(): readonly StoreChange[] {
-    const changes = this.#pending;
+    const changes = this.#pending ?? [];
     if (changes.length > 0) this.#pending = [];
     return changes;
   }
 
-  /** Replays what `takeChanges` or `allRows` gave. */
+  /** Replays what `takeChanges` or `allRows` gave, before changes are kept. */
   apply(changes: readonly StoreChange[]): void {
     for (const [name, id, row] of changes) {
       const table = this.tables[name] as unknown as Table<Identified>;
       if (row === null) table.delete(id);
       else table.put(row);
     }
-    this.#pending = [];
   }
 
   /** How many rows there are in all tables. */
@@ -117,7 +128,9 @@ function createTables(listen: (table: TableName) => ChangeListener): Tables {
       listen("records"),
     ),
     disks: new Table({}, listen("disks")),
-    images: new Table({ status: (image) => image.status }, listen("images")),
+    images: new Table({ status: (image) => image.status, type: (image) => image.type }, listen("images")),
+    tickets: new Table({ account: (ticket) => ticket.account }, listen("tickets")),
+    replies: new Table({ ticket: (reply) => reply.ticket_id }, listen("replies")),
   };
 }
 

@@ -6,12 +6,14 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { Answer } from "./errors.ts";
 import { badRequest, NOT_FOUND, refuse, succeedEmpty, UNAUTHORIZED } from "./errors.ts";
+import type { Service } from "./route.ts";
 import type { ImageRow } from "./rows.ts";
-import type { Store } from "./store.ts";
 
 /** API.md, Limits: of the compressed file. */
 const MAX_UPLOAD_BYTES = 5 * 1024 ** 3;
 const BYTES_PER_MEGABYTE = 1024 ** 2;
+
+type Images = Pick<Service, "store" | "imageStates" | "clock">;
 
 export interface UploadRequest {
   readonly imageId: string;
@@ -22,7 +24,8 @@ export interface UploadRequest {
 }
 
 /** What can be said before any data is read; null: go on. */
-export function refuseUpload(store: Store, request: UploadRequest): Answer | null {
+export function refuseUpload({ store, imageStates }: Images, request: UploadRequest): Answer | null {
+  imageStates.expire();
   const image = store.tables.images.get(request.imageId);
   if (image === undefined || image.upload === null) return NOT_FOUND;
   if (!sameText(image.upload.signature, request.signature)) return UNAUTHORIZED;
@@ -37,8 +40,12 @@ export function refuseUpload(store: Store, request: UploadRequest): Answer | nul
 
 const TOO_LARGE = refuse(413, [{ reason: "The compressed image must be at most 5 GB" }]);
 
-/** Reads the data to its end; only a whole gzip file makes the upload complete. */
-export async function receiveUpload(store: Store, imageId: string, data: Readable): Promise<Answer> {
+export type UploadedData =
+  | { readonly refusal: Answer; readonly expandedBytes: null }
+  | { readonly refusal: null; readonly expandedBytes: number };
+
+/** Reads the data to its end; only a whole gzip file will do. */
+export async function readUpload(data: Readable): Promise<UploadedData> {
   let compressed = 0;
   let expanded = 0;
   try {
@@ -57,15 +64,23 @@ export async function receiveUpload(store: Store, imageId: string, data: Readabl
       },
     );
   } catch {
-    return compressed > MAX_UPLOAD_BYTES ? TOO_LARGE : badRequest({ reason: "The data must be a gzip file" });
+    const refusal = compressed > MAX_UPLOAD_BYTES ? TOO_LARGE : badRequest({ reason: "The data must be a gzip file" });
+    return { refusal, expandedBytes: null };
   }
-  // It may have been deleted meanwhile.
+  return { refusal: null, expandedBytes: expanded };
+}
+
+/** Makes the upload complete. */
+export function keepUpload({ store, imageStates, clock }: Images, imageId: string, data: UploadedData): Answer {
+  if (data.refusal !== null) return data.refusal;
+  // It may have been deleted meanwhile, or have taken longer than it may (API.md, Images, rule 2).
+  imageStates.expire();
   const image = store.tables.images.get(imageId);
   if (image === undefined || image.upload === null) return NOT_FOUND;
   const received: ImageRow = {
     ...image,
-    final_size: Math.max(1, Math.ceil(expanded / BYTES_PER_MEGABYTE)),
-    upload: { ...image.upload, received: true },
+    final_size: Math.max(1, Math.ceil(data.expandedBytes / BYTES_PER_MEGABYTE)),
+    upload: { ...image.upload, received_at: clock.timestamp() },
   };
   store.tables.images.put(received);
   return succeedEmpty();

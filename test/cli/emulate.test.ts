@@ -56,6 +56,26 @@ describe("tenon emulate", () => {
     await served.stop();
   });
 
+  it("shows a zone file as it was, for as long as it is told", async () => {
+    const cwd = await folder({ "seed.yaml": "domains: [{ id: 9, domain: example.com }]\n" });
+    const served = await serve(["--seed", "seed.yaml", "--zone-render", "1000"], cwd);
+    const zoneFile = async (): Promise<unknown> => (await get(`${served.url}/domains/9/zone-file`)).body;
+    const before = await zoneFile();
+    expect(before).toMatchObject({
+      zone_file: ["; example.com [9]", "$TTL 86400"].concat(Array(6).fill(expect.anything())),
+    });
+    const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+    const body = JSON.stringify({ type: "A", target: "192.0.2.1" });
+    const made = await fetch(`${served.url}/domains/9/records`, { method: "POST", headers, body });
+    expect([made.status, await zoneFile()]).toEqual([200, before]);
+    const clock = served.url.replace("/v4", "/_emulator/clock");
+    const advance = JSON.stringify({ advance_seconds: 1000 });
+    await fetch(clock, { method: "POST", headers: { "content-type": "application/json" }, body: advance });
+    expect(JSON.stringify(await zoneFile())).toContain("192.0.2.1");
+    await served.stop();
+    expect((await run(["emulate", "--zone-render", "soon"])).code).toBe(1);
+  });
+
   it("names the seed's file with each problem, a line each", async () => {
     const bad = "vpcs: [{ lable: x }]\n";
     const cwd = await folder({ "seed.yaml": bad, "range.yaml": "domains: [{ domain: x y }]\n" });

@@ -142,7 +142,7 @@ test.each(DAMAGES)("a file with %s is set aside whole, and said so", async (_nam
 
 const FOREIGN: [string, (text: string) => string | Buffer][] = [
   ["no header", (text) => text.slice(text.indexOf("\n") + 1)],
-  ["a version of the future", (text) => text.replace('"version":1', '"version":2')],
+  ["a version of the future", (text) => text.replace('"version":2', '"version":3')],
   ["something else in it", () => "my notes\n"],
   ["a text without a line's end", () => "my notes"],
   ["binary data in it", () => Buffer.from([0, 255, 254, 10, 13, 0])],

@@ -214,37 +214,3 @@ test("a deleted domain takes its records along and frees its name", async () => 
   expect(`/domains/${again.id}`).not.toBe(path);
   expect((await send("GET", `/domains/${again.id}/records`)).body.results).toBe(0);
 });
-
-test("a zone file is rendered with the service's defaults, and not at all when disabled", async () => {
-  const { send, path } = await withDomain({ now: () => Date.UTC(2026, 0, 2) });
-  const records = [
-    { type: "MX", target: "mail.example.com", priority: 10 },
-    { type: "A", name: "www", target: "192.0.2.10", ttl_sec: 300 },
-    { type: "TXT", target: "v=spf1 -all", ttl_sec: 300 },
-    { type: "TXT", name: "odd", target: 'a "quote" \\ and é' },
-    { type: "SRV", service: "sip", protocol: "tcp", target: ".", priority: 1, weight: 2, port: 3 },
-    { type: "CAA", target: "letsencrypt.org", tag: "issue" },
-  ];
-  for (const record of records) expect((await send("POST", `${path}/records`, record)).status).toBe(200);
-  await send("POST", `${path}/records`, { type: "TXT", name: "long", target: "x".repeat(300) });
-  const { body } = await send("GET", `${path}/zone-file`);
-  expect(body.zone_file).toEqual([
-    `; example.com [${path.split("/").at(-1)}]`,
-    "$TTL 86400",
-    "@\tIN\tSOA\tns1.node.com. host\\.master.example.com. 1767312000 14400 14400 1209600 86400",
-    ...[1, 2, 3, 4, 5].map((number) => `@\t\tNS\tns${number}.node.com.`),
-    "@\t\t\tMX\t10\tmail.example.com.",
-    "www\t\t300\tA\t192.0.2.10",
-    '@\t\t300\tTXT\t"v=spf1 -all"',
-    'odd\t\t\tTXT\t"a \\"quote\\" \\\\ and \\195\\169"',
-    "_sip._tcp\t\t\tSRV\t1\t2\t3\t.",
-    '@\t\t\tCAA\t0\tissue\t"letsencrypt.org"',
-    "long\t\t\tTXT\t( ",
-    `"${"x".repeat(255)}"`,
-    `"${"x".repeat(45)}"`,
-    " )",
-  ]);
-  await send("PUT", path, { status: "disabled" });
-  expect((await send("GET", `${path}/zone-file`)).body).toEqual({ zone_file: [] });
-  expect((await send("GET", "/domains/1/zone-file")).status).toBe(404);
-});

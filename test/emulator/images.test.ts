@@ -246,3 +246,39 @@ test("images are filtered by the fields of their list, and not ordered by status
   const { status, body } = await send("GET", "/images", undefined, { "x-filter": '{"+order_by":"status"}' });
   expect([status, body.errors]).toEqual([400, [{ reason: "Cannot order by status", field: "X-Filter" }]]);
 });
+
+test("an image can take time instead of reads", async () => {
+  const { send, control } = await startTested({
+    secondsUntilAvailable: { creating: 60, pendingUpload: 90 },
+    seed: { disks: [{ id: 3, label: "boot", size: 100 }] },
+  });
+  const captured = (await send("POST", "/images", { disk_id: 3 })).body.id;
+  const uploaded = (await send("POST", "/images/upload", { label: "a", region: "us-east" })).body;
+  const states = async () =>
+    Promise.all([captured, uploaded.image.id].map(async (id) => (await send("GET", `/images/${id}`)).body.status));
+  for (let time = 0; time < 4; time += 1) expect(await states()).toEqual(["creating", "pending_upload"]);
+  await control("POST", "/clock", { advance_seconds: 61 });
+  expect(await states()).toEqual(["available", "pending_upload"]);
+  const headers = { "content-type": "application/octet-stream" };
+  await fetch(uploaded.upload_to, { method: "PUT", body: gzipSync("a disk"), headers });
+  await control("POST", "/clock", { advance_seconds: 60 });
+  expect(await states()).toEqual(["available", "pending_upload"]);
+  await control("POST", "/clock", { advance_seconds: 31 });
+  expect(await states()).toEqual(["available", "available"]);
+});
+
+test("an automatic image is gone when its time is over, and no other one is", async () => {
+  const { send, control } = await startTested({
+    now: () => Date.UTC(2026, 0, 1),
+    seed: {
+      images: [
+        { id: "private/1", label: "kept", type: "manual", expiry: "2026-01-02T00:00:00" },
+        { id: "private/2", label: "gone", type: "automatic", expiry: "2026-01-02T00:00:00" },
+      ],
+    },
+  });
+  const labels = async () => (await send("GET", "/images")).body.data.map((image: { label: string }) => image.label);
+  expect(await labels()).toEqual(["kept", "gone"]);
+  await control("POST", "/clock", { advance_seconds: 24 * 3600 });
+  expect(await labels()).toEqual(["kept"]);
+});

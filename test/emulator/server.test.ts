@@ -96,12 +96,6 @@ test("an unknown path is 404, and a known path with another method 405", async (
   expect((await send("HEAD", "/vpcs")).status).toBe(405);
 });
 
-test("support tickets and the domain import are not there yet", async () => {
-  const { send } = await startTested();
-  expect((await send("GET", "/support/tickets")).status).toBe(404);
-  expect((await send("POST", "/support/tickets", {})).status).toBe(404);
-});
-
 test("a body that is no JSON object is refused in the service's shape", async () => {
   const { send } = await startTested();
   const bodies = ["{", "[]", "null", '"text"', "12", "{'a':1}", "\u0000"];

@@ -104,3 +104,37 @@ export interface WireImage {
   readonly vendor: string | null;
   readonly capabilities: readonly string[];
 }
+
+export type TicketStatus = "new" | "open" | "closed";
+
+export interface WireEntity {
+  readonly id: number;
+  readonly label: string;
+  readonly type: string;
+  readonly url: string;
+}
+
+export interface WireTicket {
+  readonly id: number;
+  readonly summary: string;
+  readonly description: string;
+  readonly status: TicketStatus;
+  readonly closable: boolean;
+  readonly opened: string;
+  readonly opened_by: string;
+  readonly updated: string;
+  readonly updated_by: string | null;
+  readonly closed: string | null;
+  readonly attachments: readonly string[];
+  readonly avatar_id: string;
+  readonly entity: WireEntity | null;
+}
+
+export interface WireReply {
+  readonly id: number;
+  readonly created: string;
+  readonly created_by: string;
+  readonly description: string;
+  readonly from_linode: boolean;
+  readonly avatar_id: string;
+}

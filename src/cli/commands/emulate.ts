@@ -1,7 +1,15 @@
 /** `tenon emulate`: serves the whole API on loopback until it is interrupted. */
 
 import { readFile } from "node:fs/promises";
-import { type EmulatorOptions, escapeText, parseSeed, SeedError, startEmulator } from "../../index.ts";
+import {
+  type EmulatorOptions,
+  escapeText,
+  type Fault,
+  parseFault,
+  parseSeed,
+  SeedError,
+  startEmulator,
+} from "../../index.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -16,6 +24,10 @@ export interface EmulateFlags {
   readonly ttlRounding: "nearest" | "up";
   readonly uniqueLabels?: boolean;
   readonly requestLog?: string;
+  readonly zoneRender?: number;
+  readonly imageDelay?: number;
+  readonly fault?: readonly string[];
+  readonly faultSeed?: number;
 }
 
 export async function emulate(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode> {
@@ -48,7 +60,8 @@ function saySeedError(terminal: Terminal, file: string, error: SeedError): void 
 }
 
 async function toOptions(flags: EmulateFlags): Promise<EmulatorOptions> {
-  const { port, data, seed, dialect, latency, rateLimit, ttlRounding, uniqueLabels, requestLog } = flags;
+  const { port, data, seed, dialect, latency, rateLimit, ttlRounding, uniqueLabels, requestLog, zoneRender } = flags;
+  const { fault, faultSeed, imageDelay } = flags;
   return {
     port,
     ttlRounding,
@@ -59,5 +72,19 @@ async function toOptions(flags: EmulateFlags): Promise<EmulatorOptions> {
     ...(latency === undefined ? {} : { latencyMilliseconds: latency }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(requestLog === undefined ? {} : { requestLog }),
+    ...(fault === undefined ? {} : { faults: await readFaults(fault) }),
+    ...(faultSeed === undefined ? {} : { faultSeed }),
+    ...(imageDelay === undefined ? {} : { secondsUntilAvailable: { creating: imageDelay, pendingUpload: imageDelay } }),
+    ...(zoneRender === undefined ? {} : { zoneRenderSeconds: zoneRender }),
   };
+}
+
+async function readFaults(specs: readonly string[]): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const spec of specs) {
+    const parsed = await parseFault(spec);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    faults.push(parsed.fault);
+  }
+  return faults;
 }

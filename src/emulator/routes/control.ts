@@ -4,6 +4,11 @@ import { attach, detach } from "../attachments.ts";
 import { MAX_ADVANCE_SECONDS } from "../clock.ts";
 import type { Answer } from "../errors.ts";
 import { badRequest, succeed, succeedEmpty } from "../errors.ts";
+import type { ActiveFaults } from "../faults/active.ts";
+import { DEFAULT_FAULT_SEED } from "../faults/active.ts";
+import { MAX_SEED } from "../faults/check.ts";
+import type { Fault } from "../faults/fault.ts";
+import { parseFault } from "../faults/parse.ts";
 import { BodyReader } from "../fields.ts";
 import type { RequestLog } from "../request-log.ts";
 import type { JsonBody, Service } from "../route.ts";
@@ -16,12 +21,13 @@ export interface ControlRoute {
   readonly handle: (body: JsonBody) => Answer;
 }
 
-export function controlRoutes(service: Service, requests: RequestLog): ControlRoute[] {
+export function controlRoutes(service: Service, requests: RequestLog, faults: ActiveFaults): ControlRoute[] {
   return [
     { method: "POST", path: "/attach", handle: (body) => attachInterface(service, body) },
     { method: "POST", path: "/detach", handle: (body) => detachInterface(service, body) },
     { method: "POST", path: "/disks", handle: (body) => putDisk(service, body) },
     { method: "POST", path: "/clock", handle: (body) => advanceClock(service, body) },
+    { method: "POST", path: "/faults", handle: (body) => replaceFaults(faults, body) },
     { method: "GET", path: "/requests", handle: () => succeed({ data: requests.all() }) },
     { method: "GET", path: "/events", handle: () => succeed({ data: service.events.all() }) },
   ];
@@ -70,4 +76,19 @@ function advanceClock(service: Service, body: JsonBody): Answer {
   const problem = service.clock.advance(seconds);
   if (problem !== null) return badRequest({ reason: problem, field: "advance_seconds" });
   return succeed({ now: service.clock.timestamp() });
+}
+
+function replaceFaults(active: ActiveFaults, body: JsonBody): Answer {
+  const reader = new BodyReader(body);
+  const specs = reader.require("faults") ? (reader.texts("faults") ?? []) : [];
+  const seed = reader.integer("seed", 0, MAX_SEED) ?? DEFAULT_FAULT_SEED;
+  const faults: Fault[] = [];
+  for (const [index, spec] of specs.entries()) {
+    const parsed = parseFault(spec);
+    if (parsed.ok) faults.push(parsed.fault);
+    else reader.fail(`faults[${index}]`, parsed.problem);
+  }
+  if (reader.errors.length > 0) return badRequest(...reader.errors);
+  const problem = active.replace(faults, seed);
+  return problem === null ? succeedEmpty() : badRequest({ reason: problem, field: "faults" });
 }

@@ -68,6 +68,7 @@ function keep(service: Service, call: Call, body: JsonBody, transferred: readonl
   const domain: DomainRow = { id, account: accountOf(call), ...values, created, updated: created };
   service.store.tables.domains.put(domain);
   putRecords(service, domain, zone.records);
+  service.zones.created(domain);
   return succeed(domainView(domain));
 }
 

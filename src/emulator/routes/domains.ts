@@ -48,14 +48,22 @@ export function domainContext(service: Service): DomainContext {
 
 /** The running service sends `errors` as well. */
 export function domainView({ account: _, ...domain }: DomainRow): object {
-  return { ...domain, errors: [] };
+  // A spread of what was just taken apart is several times slower, which a page of 500 shows.
+  return Object.assign(domain, { errors: [] });
+}
+
+/** Sorted once per state of the table, which gives the same list until it changes. */
+const SORTED = new WeakMap<readonly DomainRow[], readonly DomainRow[]>();
+
+function sortedByName(rows: readonly DomainRow[]): readonly DomainRow[] {
+  const sorted = SORTED.get(rows) ?? [...rows].sort((a, b) => (a.domain < b.domain ? -1 : 1));
+  SORTED.set(rows, sorted);
+  return sorted;
 }
 
 /** By name: the service promises no order, so that nobody can come to rely on that of the ids. */
 function listDomains(service: Service, call: Call): Answer {
-  const rows = [...service.store.tables.domains.group("account", accountOf(call)).values()].sort((a, b) =>
-    a.domain < b.domain ? -1 : 1,
-  );
+  const rows = sortedByName(service.store.tables.domains.list("account", accountOf(call)));
   return listAnswer(call, { rows, fields: DOMAIN_FIELDS, toWire: domainView });
 }
 

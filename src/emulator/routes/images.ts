@@ -32,6 +32,9 @@ const IMAGE_FIELDS: FilterFields<ImageRow> = new Map([
   ["vendor", { get: (image) => image.vendor }],
   // API.md, Pagination and filtering: no order by status.
   ["status", { get: (image) => image.status, sortable: false }],
+  // As the service's web client orders its tables.
+  ["created", { get: (image) => image.created, filterable: false }],
+  ["expiry", { get: (image) => image.expiry, filterable: false }],
 ]);
 
 const READ = ["images:read_only"];
@@ -167,7 +170,7 @@ function uploadImage(service: Service, call: Call): Answer {
     status: "pending_upload",
     size: 0,
     final_size: 0,
-    upload: { signature, received: false },
+    upload: { signature, received_at: null },
   };
   const upload_to = `${service.settings.uploadBaseUrl()}/${image.id}?signature=${signature}`;
   return succeed({ upload_to, image: keep(service, call, image).body });

@@ -6,6 +6,8 @@ import { DOMAIN_ROUTES } from "./domains.ts";
 import { IMAGE_ROUTES } from "./images.ts";
 import { RECORD_ROUTES } from "./records.ts";
 import { SUBNET_ROUTES } from "./subnets.ts";
+import { TICKET_REPLY_ROUTES } from "./ticket-replies.ts";
+import { TICKET_ROUTES } from "./tickets.ts";
 import { VPC_IP_ROUTES } from "./vpc-ips.ts";
 import { VPC_ROUTES } from "./vpcs.ts";
 
@@ -17,4 +19,6 @@ export const API_ROUTES: readonly Route[] = [
   ...DOMAIN_IMPORT_ROUTES,
   ...RECORD_ROUTES,
   ...IMAGE_ROUTES,
+  ...TICKET_ROUTES,
+  ...TICKET_REPLY_ROUTES,
 ];

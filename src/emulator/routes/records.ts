@@ -72,7 +72,7 @@ export function recordContext(
 function listRecords(service: Service, call: Call): Answer {
   const domain = findDomain(service, call);
   if (domain === undefined) return NOT_FOUND;
-  const rows = [...service.store.tables.records.group("zone", domain.id).values()];
+  const rows = service.store.tables.records.list("zone", domain.id);
   return listAnswer(call, { rows, fields: RECORD_FIELDS, toWire: view });
 }
 

@@ -1,0 +1,239 @@
+/**
+ * DNS messages as they are on the wire (RFC 1035, 4): hostile octets → plain data, every length and pointer checked.
+ *
+ * `dns-packet` writes our questions, but does not read the answers: to it a label `a.b` and the labels `a` and `b` are the same name, octets
+ * that are no UTF-8 become U+FFFD, the length of a record's data is not held against what is in it, and data that runs past the
+ * message's end is cut off without a word.
+ */
+
+import { canonicalIpv6 } from "./ip.ts";
+import { HEADER_OCTETS, Malformed, OctetReader } from "./message-octets.ts";
+
+export interface DnsMessage {
+  readonly id: number;
+  readonly isResponse: boolean;
+  readonly opcode: number;
+  readonly rcode: number;
+  readonly isTruncated: boolean;
+  readonly questions: readonly DnsQuestion[];
+  readonly answers: readonly DnsRecord[];
+}
+
+/**
+ * Every name in what is read here is absolute, in lower case and without its final dot; the root is `""`. What could be taken for
+ * something else is escaped (RFC 1035, 5.1): a dot within a label is `\.`, an octet outside of printable ASCII `\DDD`.
+ */
+export interface DnsQuestion {
+  readonly name: string;
+  readonly type: number;
+  readonly class: number;
+}
+
+export interface DnsRecord {
+  readonly name: string;
+  /** In seconds; with its highest bit set it counts as 0 (RFC 2181, 8). */
+  readonly ttl: number;
+  readonly class: number;
+  readonly data: RecordData;
+}
+
+export interface SoaData {
+  readonly type: "SOA";
+  readonly mname: string;
+  /** The mailbox as a name, in the letter case it has. */
+  readonly rname: string;
+  readonly serial: number;
+  readonly refresh: number;
+  readonly retry: number;
+  readonly expire: number;
+  readonly minimum: number;
+}
+
+export type RecordData =
+  | SoaData
+  | { readonly type: "A" | "AAAA"; readonly address: string }
+  | { readonly type: "NS" | "CNAME" | "PTR"; readonly target: string }
+  | { readonly type: "MX"; readonly preference: number; readonly exchange: string }
+  | { readonly type: "TXT"; readonly strings: readonly Uint8Array[] }
+  | {
+      readonly type: "SRV";
+      readonly priority: number;
+      readonly weight: number;
+      readonly port: number;
+      readonly target: string;
+    }
+  | { readonly type: "CAA"; readonly flags: number; readonly tag: string; readonly value: Uint8Array }
+  /** A type that is not read: `code` is its number, `mnemonic` its name, or `TYPE` and the number (RFC 3597). */
+  | { readonly type: "other"; readonly code: number; readonly mnemonic: string };
+
+export type MessageReading =
+  | { readonly ok: true; readonly message: DnsMessage }
+  /** One clause without a full stop. */
+  | { readonly ok: false; readonly detail: string };
+
+const MNEMONICS: ReadonlyMap<number, string> = new Map([
+  [13, "HINFO"],
+  [17, "RP"],
+  [29, "LOC"],
+  [35, "NAPTR"],
+  [37, "CERT"],
+  [39, "DNAME"],
+  [43, "DS"],
+  [44, "SSHFP"],
+  [45, "IPSECKEY"],
+  [46, "RRSIG"],
+  [47, "NSEC"],
+  [48, "DNSKEY"],
+  [50, "NSEC3"],
+  [51, "NSEC3PARAM"],
+  [52, "TLSA"],
+  [53, "SMIMEA"],
+  [59, "CDS"],
+  [60, "CDNSKEY"],
+  [61, "OPENPGPKEY"],
+  [62, "CSYNC"],
+  [63, "ZONEMD"],
+  [64, "SVCB"],
+  [65, "HTTPS"],
+  [99, "SPF"],
+  [256, "URI"],
+]);
+
+/** The types that are read, by number. */
+const TYPE_CODES = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  MX: 15,
+  TXT: 16,
+  AAAA: 28,
+  SRV: 33,
+  CAA: 257,
+} as const;
+
+export function readMessage(octets: Buffer): MessageReading {
+  try {
+    return { ok: true, message: messageOf(new OctetReader(octets)) };
+  } catch (error) {
+    if (error instanceof Malformed) return { ok: false, detail: error.message };
+    throw error;
+  }
+}
+
+function messageOf(reader: OctetReader): DnsMessage {
+  if (reader.end < HEADER_OCTETS) throw new Malformed("a message is shorter than its header");
+  const id = reader.uint16();
+  const flags = reader.uint16();
+  const [questionCount, answerCount] = [reader.uint16(), reader.uint16()];
+  const otherCount = reader.uint16() + reader.uint16();
+  const questions = readMany(questionCount, () => readQuestion(reader));
+  const answers = readMany(answerCount, () => readRecord(reader));
+  // Authority and additional records mean nothing here, but where they end the message must end.
+  for (let index = 0; index < otherCount; index += 1) readRecord(reader);
+  if (reader.offset !== reader.end) throw new Malformed("a message goes on after its last record");
+  return {
+    id,
+    isResponse: (flags & 0x8000) !== 0,
+    opcode: (flags >> 11) & 0xf,
+    rcode: flags & 0xf,
+    isTruncated: (flags & 0x0200) !== 0,
+    questions,
+    answers,
+  };
+}
+
+/** Counts are claims: nothing is allotted for them. */
+function readMany<Item>(count: number, read: () => Item): Item[] {
+  const items: Item[] = [];
+  for (let index = 0; index < count; index += 1) items.push(read());
+  return items;
+}
+
+function readQuestion(reader: OctetReader): DnsQuestion {
+  return { name: reader.name().toLowerCase(), type: reader.uint16(), class: reader.uint16() };
+}
+
+function readRecord(reader: OctetReader): DnsRecord {
+  const name = reader.name().toLowerCase();
+  const type = reader.uint16();
+  const recordClass = reader.uint16();
+  const seconds = reader.uint32();
+  const length = reader.uint16();
+  if (reader.offset + length > reader.end) throw new Malformed("a record is longer than its message");
+  const after = reader.offset + length;
+  const data = readData(reader, type, after);
+  if (reader.offset !== after) throw new Malformed(`the length of a record of type ${type} is wrong`);
+  return { name, ttl: seconds > 0x7fffffff ? 0 : seconds, class: recordClass, data };
+}
+
+/** @param after the offset at which the data ends */
+function readData(reader: OctetReader, type: number, after: number): RecordData {
+  switch (type) {
+    case TYPE_CODES.A:
+      return { type: "A", address: reader.take(4).join(".") };
+    case TYPE_CODES.AAAA:
+      return { type: "AAAA", address: readIpv6(reader) };
+    case TYPE_CODES.NS:
+      return { type: "NS", target: reader.name().toLowerCase() };
+    case TYPE_CODES.CNAME:
+      return { type: "CNAME", target: reader.name().toLowerCase() };
+    case TYPE_CODES.PTR:
+      return { type: "PTR", target: reader.name().toLowerCase() };
+    case TYPE_CODES.MX:
+      return { type: "MX", preference: reader.uint16(), exchange: reader.name().toLowerCase() };
+    case TYPE_CODES.TXT:
+      return { type: "TXT", strings: readStrings(reader, after) };
+    case TYPE_CODES.SRV:
+      return {
+        type: "SRV",
+        priority: reader.uint16(),
+        weight: reader.uint16(),
+        port: reader.uint16(),
+        target: reader.name().toLowerCase(),
+      };
+    case TYPE_CODES.CAA:
+      return readCaa(reader, after);
+    case TYPE_CODES.SOA:
+      return readSoa(reader);
+    default:
+      reader.take(after - reader.offset);
+      return { type: "other", code: type, mnemonic: MNEMONICS.get(type) ?? `TYPE${type}` };
+  }
+}
+
+function readIpv6(reader: OctetReader): string {
+  const groups = readMany(8, () => reader.uint16().toString(16));
+  // Eight groups of hexadecimal digits always are an address.
+  return canonicalIpv6(groups.join(":")) ?? "::";
+}
+
+function readStrings(reader: OctetReader, after: number): Uint8Array[] {
+  const strings: Uint8Array[] = [];
+  while (reader.offset < after) strings.push(reader.take(reader.uint8()));
+  if (strings.length === 0) throw new Malformed("a TXT record holds no text");
+  return strings;
+}
+
+function readCaa(reader: OctetReader, after: number): RecordData {
+  const flags = reader.uint8();
+  const tag = reader.take(reader.uint8()).toString("latin1");
+  if (!/^[a-z0-9]+$/i.test(tag)) throw new Malformed("a CAA record's tag is not letters and digits");
+  const length = after - reader.offset;
+  if (length < 0) throw new Malformed("a CAA record's tag is longer than the record");
+  return { type: "CAA", flags, tag: tag.toLowerCase(), value: reader.take(length) };
+}
+
+function readSoa(reader: OctetReader): SoaData {
+  return {
+    type: "SOA",
+    mname: reader.name().toLowerCase(),
+    rname: reader.name(),
+    serial: reader.uint32(),
+    refresh: reader.uint32(),
+    retry: reader.uint32(),
+    expire: reader.uint32(),
+    minimum: reader.uint32(),
+  };
+}
