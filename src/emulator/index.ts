@@ -86,6 +86,7 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
   const now = options.now ?? Date.now;
   const clock = createClock(store, now);
   const port = { value: 0 };
+  const closing = new AbortController();
   const service: Service = {
     store,
     clock,
@@ -98,6 +99,7 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
     zones: new ZonePublisher(store, clock, options.zoneRenderSeconds ?? 0),
     events: new EventLog(() => clock.timestamp()),
     settings: serviceSettings(options, () => `http://127.0.0.1:${port.value}${UPLOAD_PREFIX}`),
+    closing: closing.signal,
   };
   const notices = await fill(service, options);
   if (options.data !== undefined) store.keepChanges();
@@ -130,7 +132,7 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
       options.port ?? 0,
     );
     port.value = server.port;
-    return face({ service, server, faults, requests, release, lock, commit, notices });
+    return face({ service, closing, server, faults, requests, release, lock, commit, notices });
   } catch (error) {
     await release();
     throw error;
@@ -166,6 +168,7 @@ function setFaults(active: ActiveFaults, faults: readonly Fault[], seed: number 
 
 interface Parts {
   readonly service: Service;
+  readonly closing: AbortController;
   readonly server: RunningServer;
   readonly faults: ActiveFaults;
   readonly requests: RequestLog;
@@ -176,13 +179,14 @@ interface Parts {
   readonly notices: readonly string[];
 }
 
-function face({ service, server, faults, requests, release, lock, commit, notices }: Parts): Emulator {
+function face({ service, closing: stop, server, faults, requests, release, lock, commit, notices }: Parts): Emulator {
   const done = async (problem: string | null): Promise<void> => {
     if (problem !== null) throw new RangeError(problem);
     await commit();
   };
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
+    stop.abort();
     await server.close();
     await faults.late.settled();
     await release();

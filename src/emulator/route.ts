@@ -49,6 +49,8 @@ export interface Service {
   readonly clock: Clock;
   readonly events: EventLog;
   readonly settings: ServiceSettings;
+  /** Aborted when the emulator closes: what waits for others ends then. */
+  readonly closing: AbortSignal;
 }
 
 export interface ServiceSettings {

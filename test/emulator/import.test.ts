@@ -1,7 +1,7 @@
 /** `POST /domains/import` against nameservers that answer by a script. */
 
 import type { Answer as DnsAnswer } from "dns-packet";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { parseSeed } from "../../src/emulator/index.ts";
 import { assumption, operation, rule } from "../support/emulated.ts";
 import { startTested, type Tested } from "../support/emulator.ts";
@@ -327,3 +327,19 @@ assumption(
     expect(await recordsOf(tested, body.id)).toMatchObject([{ type: "CAA", tag: "issue", target: "ca.example" }]);
   },
 );
+
+it("is given up by an emulator that closes", async () => {
+  const sockets = { asked: 0, closed: 0 };
+  const silent = await startScripted((socket) => {
+    sockets.asked += 1;
+    socket.on("close", () => {
+      sockets.closed += 1;
+    });
+  });
+  const tested = await startTested();
+  const answer = importFrom(tested, silent).catch(() => null);
+  await vi.waitFor(() => expect(sockets.asked).toBe(1));
+  await tested.emulator.close();
+  await vi.waitFor(() => expect(sockets.closed).toBe(1));
+  await answer;
+});

@@ -38,7 +38,7 @@ export async function importDomain(service: Service, call: Call, limits: Transfe
   const domain = readDomainName(reader, null, domainContext(service));
   const server = readNameserver(reader);
   if (domain === undefined || server === undefined) return badRequest(...reader.errors);
-  const transfer = await transferZone({ zone: domain, server, limits });
+  const transfer = await transferZone({ zone: domain, server, limits, signal: service.closing });
   if (!transfer.ok) return failed(transfer.problem.detail);
   return keep(service, call, importedDomain(domain, transfer.soa), transfer.records);
 }

@@ -16,6 +16,10 @@ const DOMAIN_FIELDS: FilterFields<DomainRow> = new Map([
   ["domain", { get: (domain) => domain.domain, foldCase: true }],
   ["group", { get: (domain) => domain.group }],
   ["tags", { get: (domain) => domain.tags, foldCase: true }],
+  // To order by only, as the service's web client does.
+  ["type", { get: (domain) => domain.type, filterable: false }],
+  ["status", { get: (domain) => domain.status, filterable: false }],
+  ["updated", { get: (domain) => domain.updated, filterable: false }],
 ]);
 
 const READ = ["domains:read_only"];
