@@ -88,6 +88,12 @@ function isBelow(request: FastifyRequest, prefix: string): boolean {
   return request.url.startsWith(`${prefix}/`);
 }
 
+/** As they were sent; `""` if there is no query. */
+function partsOf(url: string): { readonly path: string; readonly query: string } {
+  const mark = url.indexOf("?");
+  return mark === -1 ? { path: url, query: "" } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
+}
+
 /** Of nothing there is here: as unknown to the service as it is. */
 function isOutside(request: FastifyRequest): boolean {
   return ![API_PREFIX, UPLOAD_PREFIX, CONTROL_PREFIX].some((prefix) => isBelow(request, prefix));
@@ -117,8 +123,7 @@ async function admit(
 
 /** Decides which fault the request meets. @returns what it is answered with instead of any work, or null */
 function strike({ faults }: ServerParts, request: FastifyRequest): FaultAnswer | null {
-  const mark = request.url.indexOf("?");
-  const path = mark === -1 ? request.url : request.url.slice(0, mark);
+  const { path } = partsOf(request.url);
   const isUpload = isBelow(request, UPLOAD_PREFIX);
   if (!isUpload && !isBelow(request, API_PREFIX)) return null;
   const effect = faults.decide(request, isUpload ? path : path.slice(API_PREFIX.length));
@@ -134,9 +139,7 @@ function answerUnroutable(parts: ServerParts, request: FastifyRequest, reply: Fa
 
 function log(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
   if (isBelow(request, CONTROL_PREFIX)) return;
-  const mark = request.url.indexOf("?");
-  const path = mark === -1 ? request.url : request.url.slice(0, mark);
-  const query = mark === -1 ? "" : request.url.slice(mark + 1);
+  const { path, query } = partsOf(request.url);
   const effect = parts.faults.effectOf(request);
   const status = effect === null ? reply.statusCode : statusSeen(effect, reply.statusCode);
   parts.requests.add({
@@ -203,10 +206,9 @@ const NO_FORM: FormReading = { answer: null, files: [] };
 
 function callOf(request: FastifyRequest, caller: TokenRow | null, files: readonly ReceivedFile[]): Call {
   const filter = request.headers["x-filter"];
-  const mark = request.url.indexOf("?");
   return {
     params: request.params as Record<string, string>,
-    query: new URLSearchParams(mark === -1 ? "" : request.url.slice(mark + 1)),
+    query: new URLSearchParams(partsOf(request.url).query),
     filter: Array.isArray(filter) ? filter.join(", ") : filter,
     body: isJsonBody(request.body) ? request.body : {},
     files,

@@ -26,6 +26,5 @@ export function imageAddress(label: string): Address {
 
 /** A live label may hold a slash or a control character: neither may forge an address. */
 function segment(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped here
-  return text.replace(/[%/\u0000-\u001f\u007f]/g, (character) => encodeURIComponent(character));
+  return text.replace(/[%/\p{Cc}]/gu, (character) => encodeURIComponent(character));
 }

@@ -1,6 +1,7 @@
 /** What a client was told of each object, and what therefore must, may and must not be there after a kill. */
 
 import { expect } from "vitest";
+import type { PlainAnswer } from "../support/emulator.ts";
 
 type Kind = "vpcs" | "domains" | "images";
 
@@ -24,8 +25,7 @@ interface Live {
   readonly state: State;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
-type Body = any;
+type Body = PlainAnswer["body"];
 
 /** The emulator was killed before it answered. */
 class Unanswered extends Error {}

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { assumption, operation } from "../support/emulated.ts";
-import { startTested, type Tested } from "../support/emulator.ts";
+import { type PlainAnswer, startTested, type Tested } from "../support/emulator.ts";
 
 const TICKET = { summary: "No route", description: "Since this morning." };
 const PATH = "/support/tickets/1";
@@ -35,8 +35,7 @@ const form = (...parts: Part[]): Buffer => Buffer.concat([...parts.map(part), EN
 
 interface Sent {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  readonly body: any;
+  readonly body: PlainAnswer["body"];
 }
 
 /** By hand, because no client sends what is broken. */

@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from "node:net";
 import { expect } from "vitest";
+import type { PlainAnswer } from "./emulator.ts";
 
 const DEADLINE_MILLISECONDS = 10_000;
 
@@ -15,8 +16,7 @@ export interface Exchanged {
 export interface RawAnswer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  readonly body: any;
+  readonly body: PlainAnswer["body"];
 }
 
 /** @param write sends, at once or bit by bit */

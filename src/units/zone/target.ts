@@ -10,6 +10,9 @@ import { targetProblem } from "./name-problems.ts";
 /** API.md, Limits: record target. */
 const MAX_TARGET_LENGTH = 65_535;
 
+/** Of ASCII: those beyond it (U+0080 to U+009F) are text like any other. */
+const CONTROL_CHARACTER = /[^\P{Cc}\u0080-\u009f]/u;
+
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
 /** @returns null if it cannot be a target; that is reported */
@@ -33,8 +36,7 @@ export function loadTarget(text: string, type: RecordType, context: ZoneContext,
       return name.ok ? name.name : fail(targetProblem(text, type, name));
     }
     case "TXT":
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-      return /[\u0000-\u001f\u007f]/.test(text) ? fail(controlCharacter(text)) : text;
+      return CONTROL_CHARACTER.test(text) ? fail(controlCharacter(text)) : text;
     case "CAA":
       return caaProblem(text) === null ? text : fail(caaProblem(text) as Problem);
   }
@@ -76,8 +78,7 @@ function caaProblem(text: string): Problem | null {
       detail: "A CAA record has a value.",
       fix: "Write the authority's domain, or `;` for none.",
     };
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-  if (/[\u0000-\u001f\u007f]/.test(text)) return { ...controlCharacter(text), summary: "a control character in a CAA" };
+  if (CONTROL_CHARACTER.test(text)) return { ...controlCharacter(text), summary: "a control character in a CAA" };
   if (/^\d+ (issue|issuewild|iodef) /.test(text)) {
     const detail =
       "Flags and tag are no part of the target; the service has no flags, and the tag is a key of its own.";
