@@ -69,9 +69,21 @@ module.exports = {
     },
     only(
       "pipeline-parts-are-handed-their-units",
-      "^src/(manifest|live|plan|apply|render|lint)/",
+      "^src/(manifest|live|plan|apply|render|lint|verify)/",
       ["^src/(model|dns)/", "^src/$1/"],
       "The parts of the pipeline are generic: they get `units` and `api` as arguments and never import each other.",
+    ),
+    only(
+      "format-writes-manifests",
+      "^src/format/",
+      ["^src/(model|dns|format)/", "^src/render/escape\\.ts$"],
+      "The one place that knows how manifests are laid out, whoever has them written.",
+    ),
+    only(
+      "import-brings-foreign-data-in",
+      "^src/import/",
+      ["^src/(model|dns|format|import)/"],
+      "What was kept elsewhere becomes manifests; the account is read by units that are handed in.",
     ),
     only(
       "emulator-shares-no-code-with-the-product",

@@ -26,6 +26,9 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly format: "text" | "json";
 }
 
+/** Of the argument that names a project. */
+export const DIRECTORY = "the project's folder or root file (default: here)";
+
 const MAX_CONCURRENCY = 64;
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 const RULES: readonly string[] = ["delete", "replace", "bulk", "ns"] satisfies readonly ConsentRule[];

@@ -22,6 +22,9 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** Told how the command that was run ended. */
+export type Finish = (code: ExitCode) => void;
+
 /** For `--help`. */
 export const EXIT_CODES_HELP = `Exit codes:
   0  done, or no changes

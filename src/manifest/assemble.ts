@@ -34,6 +34,7 @@ export function assemble(
       declared,
       removed,
       allow: loadAllow(input.root, context),
+      lintOff: [],
     },
     loaded,
   };

@@ -59,6 +59,8 @@ export interface Desired {
   readonly declared: readonly Declared[];
   readonly removed: readonly Removed[];
   readonly allow: readonly Consent[];
+  /** Codes of lint rules that do not hold in the project. */
+  readonly lintOff: readonly string[];
 }
 
 /** The kind of the object a unit is named after. */

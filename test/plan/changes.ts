@@ -63,7 +63,7 @@ export function declared(address: string, protect: boolean): Declared {
 }
 
 export function desired(...entries: Declared[]): Desired {
-  return { owner: null, account: null, declared: entries, removed: [], allow: [] };
+  return { owner: null, account: null, declared: entries, removed: [], allow: [], lintOff: [] };
 }
 
 export function planned(id: string, facts: Partial<Facts> = {}): PlannedStep {

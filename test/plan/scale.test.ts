@@ -73,8 +73,8 @@ function plan(
   const span = { file: "tenon.yaml", start: 0, end: 0 };
   const specs = live
     .flatMap(change)
-    .map(({ type, name, target, ttl_sec }) => ({ type, name, target, ttl_sec, span, note: null }));
-  const desired: Desired = { owner: null, account: null, declared: [zone(specs)], removed: [], allow: [] };
+    .map(({ type, name, target, ttl_sec }) => ({ type, name, target, ttl_sec, span, note: null, lintOff: [] }));
+  const desired: Desired = { owner: null, account: null, declared: [zone(specs)], removed: [], allow: [], lintOff: [] };
   const found: Live = { units: { zone: { items: [{ domain: DOMAIN, records: listed(live) }], total: 1 } } };
   const options = {
     goal: "apply",

@@ -59,7 +59,7 @@ test("a VPC that was there before is not what a replace made, though nothing in 
     ...{ span: { file: "tenon.yaml", start: 0, end: 1 } },
     spec: { label: "prod", region: "us-west", description: undefined, subnets: null },
   };
-  const desired: Desired = { owner: null, account: null, declared: [declared], removed: [], allow: [] };
+  const desired: Desired = { owner: null, account: null, declared: [declared], removed: [], allow: [], lintOff: [] };
   const plan = makePlan(
     desired,
     { units: { network: { items: live.map((found) => ({ vpc: found, addresses: null })), total: 2 } } },

@@ -10,6 +10,7 @@ import type { LoadContext, NameProblem } from "../../model/unit.ts";
 import { checkRecords } from "./check.ts";
 import type { ZoneContext } from "./context.ts";
 import { loadFields } from "./fields.ts";
+import { lintOff } from "./lint-off.ts";
 import { loadRecord } from "./record.ts";
 import type { RecordSpec, ZoneSpec } from "./shape.ts";
 
@@ -44,6 +45,8 @@ export function loadZone(entry: JsonObject, context: LoadContext): Declared<Zone
       records,
       ignore,
       policy: entry["records_policy"] === "additive" ? "additive" : "authoritative",
+      createFrom: null,
+      lintOff: lintOff(entry["lint"]),
     },
   };
 }

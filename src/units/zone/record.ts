@@ -7,6 +7,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { ZoneContext } from "./context.ts";
 import { loadSeconds } from "./fields.ts";
+import { lintOff } from "./lint-off.ts";
 import { ownerProblem, serviceProblem } from "./name-problems.ts";
 import { RECORD_TYPES } from "./schema.ts";
 import type { RecordSpec } from "./shape.ts";
@@ -35,12 +36,12 @@ export function loadRecord(entry: JsonObject, context: ZoneContext): RecordSpec[
   const name = loadName(entry, type, context);
   const ttl_sec = loadSeconds(entry, "ttl_sec", context);
   const extra = extraFields(entry, type);
-  const note = textOrNull(entry["note"]);
+  const own = { note: textOrNull(entry["note"]), lintOff: lintOff(entry["lint"]) };
   const records: RecordSpec[] = [];
   for (const { text, container, key } of targetsOf(entry, context)) {
     const target = loadTarget(text, type, context, () => context.span(container, key));
     const span = container === entry ? context.span(entry) : context.span(container, key);
-    if (target !== null && name !== null) records.push({ type, name, target, ttl_sec, ...extra, span, note });
+    if (target !== null && name !== null) records.push({ type, name, target, ttl_sec, ...extra, span, ...own });
   }
   return records;
 }

@@ -14,7 +14,18 @@ export interface ZoneSpec {
   readonly records: readonly RecordSpec[] | null;
   readonly ignore: readonly IgnorePattern[];
   readonly policy: "authoritative" | "additive";
+  /** How it is made if it is not there; null: by a plain create. */
+  readonly createFrom: CreateFrom | null;
+  /** Codes of lint rules that do not hold for the domain. */
+  readonly lintOff: readonly string[];
 }
+
+/** `create_from:` of a manifest: what the zone begins with, once. */
+export type CreateFrom =
+  /** Lower-case ASCII without a final dot: a domain of the account. */
+  | { readonly type: "clone"; readonly domain: string }
+  /** A name server that lets the service transfer the zone. */
+  | { readonly type: "axfr"; readonly server: string };
 
 export interface RecordSpec {
   readonly type: RecordType;
@@ -33,4 +44,6 @@ export interface RecordSpec {
   readonly tag?: string;
   readonly span: Span;
   readonly note: string | null;
+  /** Codes of lint rules that do not hold for the record. */
+  readonly lintOff: readonly string[];
 }

@@ -1,0 +1,67 @@
+/** `tenon apply` and `tenon destroy`, their flags and their help. */
+
+import type { Command } from "commander";
+import {
+  addConnectionFlags,
+  addPlanFlags,
+  addProjectFlags,
+  DIRECTORY,
+  failOnFlag,
+  formatFlag,
+  parseDuration,
+} from "../args.ts";
+import type { Finish } from "../exit-codes.ts";
+import type { Terminal } from "../terminal.ts";
+
+export function addApply(program: Command, terminal: Terminal, finish: Finish): void {
+  const command = addRunFlags(program.command("apply"))
+    .summary("make the account fit the manifests")
+    .description("Make the account fit the manifests. Shows the plan and asks first.")
+    .option("--plan <file>", "do nothing that this reviewed plan does not show")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tenon apply
+  tenon apply --yes --plan production.plan
+  tenon apply --allow delete=vpc/legacy
+  tenon apply --allow 'bulk=domain/*.example' --max-changes 50
+  tenon apply --wait-detached 10m
+
+Run again, it goes on where it was interrupted.`,
+    )
+    .action(async (directory, flags) => {
+      const { apply } = await import("../commands/apply.ts");
+      finish(await apply(terminal, directory, flags));
+    });
+  addPlanFlags(addConnectionFlags(addProjectFlags(command)));
+}
+
+export function addDestroy(program: Command, terminal: Terminal, finish: Finish): void {
+  const command = addRunFlags(program.command("destroy"))
+    .summary("delete what is declared")
+    .description("Delete what is declared; with an owner, only what carries its tag.\nShows the plan and asks first.")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tenon destroy --env staging
+  tenon destroy --target image/golden --yes`,
+    )
+    .action(async (directory, flags) => {
+      const { destroy } = await import("../commands/apply.ts");
+      finish(await destroy(terminal, directory, flags));
+    });
+  addPlanFlags(addConnectionFlags(addProjectFlags(command)));
+}
+
+/** What apply and destroy share. */
+function addRunFlags(command: Command): Command {
+  return command
+    .argument("[dir]", DIRECTORY)
+    .option("--yes", "do not ask")
+    .addOption(formatFlag("text for people, json for events and report"))
+    .addOption(failOnFlag("do nothing and exit with 4: refused,blocked"))
+    .option("--journal <path>", "where to keep the evidence (default: .tenon/journal)")
+    .option("--wait-detached <time>", "wait so long for interfaces to go: 10m", parseDuration);
+}
