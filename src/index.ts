@@ -6,8 +6,9 @@ import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
 import type { ParsedFault } from "./emulator/faults/parse.ts";
 import type { Emulator, EmulatorOptions } from "./emulator/options.ts";
 import type { Seed } from "./emulator/seed.ts";
+import { lintPlanned, lintZonesOf } from "./linting.ts";
 import { readDetail, readLive } from "./live/read.ts";
-import type { LoadOptions, LoadResult } from "./manifest/load.ts";
+import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
@@ -31,6 +32,7 @@ export type { Fault } from "./emulator/faults/fault.ts";
 export type { Emulator, EmulatorOptions } from "./emulator/options.ts";
 export { SeedError } from "./emulator/seed.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
+export type { ImportResult } from "./manifests.ts";
 export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
 export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
 export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
@@ -38,10 +40,11 @@ export { hasErrors } from "./model/diagnostic.ts";
 export type { Api } from "./model/exchange.ts";
 export type { Failure } from "./model/failure.ts";
 export type { Live } from "./model/live.ts";
-export { type Goal, type Guard, type Plan, type Summary, summarise } from "./model/plan.ts";
+export { type Goal, type Guard, type Plan, type Strategy, type Summary, summarise } from "./model/plan.ts";
 export type { Report } from "./model/report.ts";
 export { Sources } from "./model/source.ts";
 export type { Step } from "./model/step.ts";
+export { isVerified, type Verification } from "./model/verification.ts";
 export { renderDiagnostics } from "./render/diagnostics.ts";
 export { escapeText } from "./render/escape.ts";
 export { renderPlanJson } from "./render/json.ts";
@@ -49,6 +52,8 @@ export type { PlanFileResult } from "./render/read-plan-file.ts";
 export { failureText, renderReportJson, renderReportText } from "./render/report.ts";
 export { renderGuardsText, renderPlanText, type TextOptions } from "./render/text.ts";
 export { renderValidationJson } from "./render/validation.ts";
+export { renderVerificationJson, renderVerificationText } from "./render/verification.ts";
+export type { Witnesses, WitnessesResult, WitnessOptions, ZoneExport } from "./zones.ts";
 
 /** Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. */
 export async function loadProject(options: LoadOptions): Promise<LoadResult> {
@@ -56,10 +61,32 @@ export async function loadProject(options: LoadOptions): Promise<LoadResult> {
   return load(options, units);
 }
 
+/**
+ * Looks at the zones of a project with every lint rule. Suppressed rules are silent (`lint: { off: [code] }`).
+ * @param found what loading had to say, to be told with the rest, in the order of the files
+ */
+export async function lintProject(
+  { desired, sources }: Project,
+  found: readonly Diagnostic[] = [],
+): Promise<Diagnostic[]> {
+  const [{ lintZones }, { arrange }] = await Promise.all([import("./lint/lint.ts"), import("./manifest/collect.ts")]);
+  return arrange([...found, ...lintZones(lintZonesOf(desired), desired.lintOff, sources)], sources.files());
+}
+
+/** Verifying zones at real nameservers, and writing them as master files. */
+export function zoneTools(): Promise<typeof import("./zones.ts")> {
+  return import("./zones.ts");
+}
+
 /** The desired state as one manifest that comes down to it, newline-terminated. */
 export async function renderDesired(desired: Desired, format: "text" | "json"): Promise<string> {
-  const { renderDesired: render } = await import("./render/expanded.ts");
+  const { renderDesired: render } = await import("./format/expanded.ts");
   return render(desired, units, format);
+}
+
+/** Manifests in the form that Tenon writes, and projects made of what is kept elsewhere. */
+export function manifestTools(): Promise<typeof import("./manifests.ts")> {
+  return import("./manifests.ts");
 }
 
 /** Opens a client; sends nothing yet. Close it when done. @throws if `checkBaseUrl` refuses the base URL */
@@ -94,6 +121,8 @@ export interface PlanRequest {
   readonly takeOwnershipFrom?: readonly string[];
   /** TENON_ACCOUNT; null if it is not set. */
   readonly account?: string | null;
+  /** false: every object is made by itself, even where copies would take fewer requests. */
+  readonly clone?: boolean;
   readonly watch?: ReadWatch;
 }
 
@@ -115,10 +144,14 @@ export async function planProject(request: PlanRequest): Promise<PlanResult> {
   });
   if (!read.ok) return read;
   const options = planOptions(request);
-  const plan = makePlan(desired, read.live, units, options);
+  const planWith = (live: Live): Plan => {
+    const plan = makePlan(desired, live, units, options);
+    return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan.changes, desired, request.nowMilliseconds)] };
+  };
+  const plan = planWith(read.live);
   if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, live: read.live };
   const live = await readDetail(read.live, heldByInterfaces(plan), units, api);
-  return { ok: true, plan: makePlan(desired, live, units, options), live };
+  return { ok: true, plan: planWith(live), live };
 }
 
 function planOptions(request: PlanRequest): PlanOptions {
@@ -131,6 +164,7 @@ function planOptions(request: PlanRequest): PlanOptions {
     maxChanges: request.maxChanges ?? null,
     takeOwnershipFrom: request.takeOwnershipFrom ?? [],
     account: request.account ?? null,
+    clone: request.clone ?? true,
   };
 }
 

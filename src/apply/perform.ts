@@ -1,6 +1,7 @@
 /** Perform: carries out one step, whatever its type. */
 
 import type { ApiRequest } from "../model/exchange.ts";
+import type { JsonObject } from "../model/resource.ts";
 import type { RequestStep, Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import { judge } from "./answer.ts";
@@ -27,13 +28,20 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const unit = unitOf(step, context);
   const path = resolvePath(step.path, context.products);
   if (!path.ok) return notDone("failed", unresolved(path.missing));
-  const { method, body } = step;
+  const { method } = step;
+  const body = bodyOf(step, unit, context);
   const unwritten = await announce({ step: step.id, reason: "step", method, path: path.value, body }, context);
   if (unwritten !== null) return unwritten;
   const request: ApiRequest = { method, path: path.value, ...(body === null ? {} : { body }) };
   const result = judge(step, await context.api.send(request, context.inFlight), unit);
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";
   return lost ? recover(step, request, result, unit, context) : result;
+}
+
+/** What depends on an earlier answer is known only now. Whatever it refers to is done, or the step would have been skipped. */
+function bodyOf({ body, amends }: RequestStep, unit: Unit, context: Context): JsonObject | null {
+  if (body === null || amends === undefined || unit.amend === undefined) return body;
+  return unit.amend(body, Object.fromEntries(context.products.get(amends) ?? []));
 }
 
 /** The unit that a step belongs to. Throws if the caller did not hand it in. */

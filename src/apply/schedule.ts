@@ -19,6 +19,8 @@ export interface Skip {
 export interface Scheduled {
   readonly id: string;
   readonly after: readonly string[];
+  /** What must have ended, however it ended. */
+  readonly afterEnd?: readonly string[];
 }
 
 /**
@@ -32,6 +34,8 @@ interface Node {
   /** Position in the plan; barriers have none. */
   readonly rank: number | null;
   readonly dependents: Node[];
+  /** Those that wait for its end, and go on without it. */
+  readonly followers: Node[];
   /** Edges whose source has not ended yet. */
   pending: number;
   state: StepState;
@@ -150,11 +154,16 @@ export class Schedule {
           dependent.spoiled = true;
           dependent.causes = mergeCauses(dependent.causes, left.causes);
         }
-        dependent.pending -= 1;
-        if (dependent.pending === 0) this.#arrive(dependent, skips);
+        this.#countDown(dependent, skips);
       }
+      for (const follower of left.followers) this.#countDown(follower, skips);
     }
     this.#left = [];
+  }
+
+  #countDown(node: Node, skips: Skip[]): void {
+    node.pending -= 1;
+    if (node.pending === 0) this.#arrive(node, skips);
   }
 
   /** Nodes that have ended and whose dependents are being told. */
@@ -165,20 +174,35 @@ function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): Rea
   const nodes = new Map<string, Node>();
   const add = (from: Scheduled, rank: number | null): void => {
     if (nodes.has(from.id)) throw new Error(`The id ${from.id} is used twice in the plan.`);
-    const pending = from.after.length;
-    nodes.set(from.id, { id: from.id, rank, dependents: [], pending, state: "waiting", spoiled: false, causes: [] });
+    const pending = from.after.length + (from.afterEnd?.length ?? 0);
+    nodes.set(from.id, {
+      id: from.id,
+      rank,
+      dependents: [],
+      followers: [],
+      pending,
+      state: "waiting",
+      spoiled: false,
+      causes: [],
+    });
   };
   for (const [rank, step] of steps.entries()) add(step, rank);
   for (const barrier of barriers) add(barrier, null);
   for (const from of [...steps, ...barriers]) {
     const node = nodes.get(from.id) as Node;
-    for (const before of from.after) {
-      const source = nodes.get(before);
-      if (source === undefined) throw new Error(`${from.id} comes after ${before}, which is not in the plan.`);
-      source.dependents.push(node);
-    }
+    const source = (before: string): Node => {
+      const found = nodes.get(before);
+      if (found === undefined) throw new Error(`${from.id} comes after ${before}, which is not in the plan.`);
+      return found;
+    };
+    for (const before of from.after) source(before).dependents.push(node);
+    for (const before of afterEndOf(from)) source(before).followers.push(node);
   }
   return nodes;
+}
+
+function afterEndOf(from: Scheduled): readonly string[] {
+  return from.afterEnd ?? [];
 }
 
 function refuseCycles(nodes: ReadonlyMap<string, Node>): void {
@@ -189,7 +213,8 @@ function refuseCycles(nodes: ReadonlyMap<string, Node>): void {
     if (node.pending === 0) free.push(node);
   }
   for (let index = 0; index < free.length; index += 1) {
-    for (const dependent of (free[index] as Node).dependents) {
+    const { dependents, followers } = free[index] as Node;
+    for (const dependent of [...dependents, ...followers]) {
       const left = (pending.get(dependent) ?? 0) - 1;
       pending.set(dependent, left);
       if (left === 0) free.push(dependent);

@@ -7,6 +7,7 @@ export interface ProjectFlags {
   readonly env?: string;
   readonly var?: Readonly<Record<string, string>>;
   readonly varFile?: readonly string[];
+  readonly skipUnsupported?: boolean;
 }
 
 export interface ConnectionFlags {
@@ -23,6 +24,8 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly allow?: readonly Consent[];
   readonly maxChanges?: number;
   readonly takeOwnershipFrom?: readonly string[];
+  /** true unless --no-clone is given. */
+  readonly clone: boolean;
   readonly format: "text" | "json";
 }
 
@@ -37,7 +40,8 @@ export function addProjectFlags(command: Command): Command {
   return command
     .option("--env <name>", "environment of the root file, for example staging")
     .option("--var <name=value>", "set a variable; repeatable", collectVariables)
-    .option("--var-file <file>", "variables as JSON or YAML; repeatable", collect);
+    .option("--var-file <file>", "variables as JSON or YAML; repeatable", collect)
+    .option("--skip-unsupported", "leave out what the service cannot keep of zone files");
 }
 
 export function addConnectionFlags(command: Command): Command {
@@ -55,6 +59,7 @@ export function addPlanFlags(command: Command): Command {
     .option("--exclude <address>", "all but this address; repeatable", collect)
     .option("--allow <rule=address>", "consent: delete, replace, bulk, ns; repeatable", collectConsents)
     .option("--max-changes <n>", "refuse a plan with more changes", parseCount)
+    .option("--no-clone", "make each domain by itself, never as a copy")
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
 }
 
@@ -89,6 +94,15 @@ function isRule(text: string): text is ConsentRule {
 
 export function parseCount(value: string): number {
   if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError("Write a number, 0 or more.");
+  return Number(value);
+}
+
+/** RFC 1982: 32 bits. */
+const MAX_SERIAL = 4_294_967_295;
+
+export function parseSerial(value: string): number {
+  if (!/^\d{1,10}$/.test(value) || Number(value) > MAX_SERIAL)
+    throw new InvalidArgumentError(`Write a number from 0 to ${MAX_SERIAL}.`);
   return Number(value);
 }
 

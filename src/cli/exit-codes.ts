@@ -5,7 +5,7 @@ export const EXIT = {
   done: 0,
   /** An error; nothing is known to be wrong with the manifest. */
   error: 1,
-  /** Changes are pending (`plan --detailed-exitcode`). */
+  /** Changes are pending (`plan --detailed-exitcode`), or nameservers answer otherwise (`zone check --live`). */
   pending: 2,
   /** The manifest is invalid. */
   invalid: 3,
@@ -13,7 +13,7 @@ export const EXIT = {
   refused: 4,
   /** Not within the reviewed plan. */
   unreviewed: 5,
-  /** Applied in part: something failed, was skipped, or is blocked. */
+  /** Applied in part: something failed, was skipped, or is blocked, or is not served in time (`--verify`). */
   partial: 6,
   /** As shells report a process that SIGINT or SIGTERM ended. */
   interrupted: 130,
@@ -29,9 +29,10 @@ export type Finish = (code: ExitCode) => void;
 export const EXIT_CODES_HELP = `Exit codes:
   0  done, or no changes
   1  error; nothing is known to be wrong with the manifest
-  2  changes are pending (plan --detailed-exitcode)
+  2  changes are pending (plan --detailed-exitcode, zone check --live)
   3  the manifest is invalid
   4  refused, nothing done: guards, ownership, ambiguous identity, account
   5  not within the reviewed plan
-  6  applied in part: something failed, was skipped, or is blocked
+  6  applied in part: something failed, was skipped, or is blocked; or --verify
+     found something missing
   130, 143  interrupted`;

@@ -81,6 +81,7 @@ export async function planIn(session: Session): Promise<Planned> {
     consents: flags.allow ?? [],
     maxChanges: flags.maxChanges ?? null,
     takeOwnershipFrom: flags.takeOwnershipFrom ?? [],
+    clone: flags.clone,
     account: accountOf(terminal),
     watch: {
       signal: terminal.interrupt.first,

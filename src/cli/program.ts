@@ -4,9 +4,12 @@ import { Command } from "commander";
 import { addApply, addDestroy } from "./definitions/apply.ts";
 import { addDemo } from "./definitions/demo.ts";
 import { addEmulate } from "./definitions/emulate.ts";
+import { addFmt } from "./definitions/fmt.ts";
+import { addImport } from "./definitions/import.ts";
 import { addPlan } from "./definitions/plan.ts";
 import { addShow } from "./definitions/show.ts";
 import { addValidate } from "./definitions/validate.ts";
+import { addZone } from "./definitions/zone.ts";
 import { EXIT_CODES_HELP, type Finish } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
 import { readVersion } from "./version.ts";
@@ -28,6 +31,9 @@ export function buildProgram(terminal: Terminal, finish: Finish): Command {
   addApply(program, terminal, finish);
   addDestroy(program, terminal, finish);
   addShow(program, terminal, finish);
+  addZone(program, terminal, finish);
+  addImport(program, terminal, finish);
+  addFmt(program, terminal, finish);
   addEmulate(program, terminal, finish);
   addDemo(program, terminal, finish);
   return program;
@@ -37,6 +43,7 @@ const PROGRAM_EXAMPLES = `Examples:
   tenon validate                         check the manifests, all errors at once
   tenon plan                             show what would change
   tenon apply                            show it, ask, and do it
+  tenon import --out infra               write the manifests of what is there
   tenon demo                             see all of it, without an account
   tenon emulate --port 8080              a service to try it on
 

@@ -14,6 +14,7 @@ export function load(directory: string | undefined, flags: ProjectFlags, dialect
     ...(flags.env === undefined ? {} : { environment: flags.env }),
     variables: flags.var ?? {},
     variableFiles: flags.varFile ?? [],
+    skipUnsupported: flags.skipUnsupported ?? false,
     allowedSeconds: allowedSeconds(dialect),
   });
 }

@@ -10,7 +10,15 @@ export function canonicalIpv4(text: string): string | null {
 
 /** RFC 5952, or null. Zone identifiers (`%eth0`) are no part of an address. */
 export function canonicalIpv6(text: string): string | null {
-  return isIPv6(text) && !text.includes("%") ? ipaddr.IPv6.parse(text).toRFC5952String() : null;
+  return isIPv6(text) && !text.includes("%") ? ipaddr.IPv6.parse(inGroups(text)).toRFC5952String() : null;
+}
+
+/** `::192.0.2.1` is `::c000:201`; ipaddr.js takes it for `::ffff:192.0.2.1`, which is another address (RFC 4291, 2.5.5). */
+function inGroups(text: string): string {
+  return text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...octets: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = octets.slice(0, 4).map(Number);
+    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  });
 }
 
 export function canonicalIp(text: string): string | null {

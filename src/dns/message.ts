@@ -14,9 +14,15 @@ export interface DnsMessage {
   readonly isResponse: boolean;
   readonly opcode: number;
   readonly rcode: number;
+  /** AA: the server holds the zone that the first name of the answer is in (RFC 1035, 4.1.1). */
+  readonly isAuthoritative: boolean;
   readonly isTruncated: boolean;
   readonly questions: readonly DnsQuestion[];
   readonly answers: readonly DnsRecord[];
+  /** Of an answer that refers to other servers: whose zone it is, and their names. */
+  readonly authorities: readonly DnsRecord[];
+  /** Addresses of those servers, and what is about the message itself (OPT). */
+  readonly additionals: readonly DnsRecord[];
 }
 
 /**
@@ -100,7 +106,7 @@ const MNEMONICS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The types that are read, by number. */
-const TYPE_CODES = {
+export const TYPE_CODES = {
   A: 1,
   NS: 2,
   CNAME: 5,
@@ -112,6 +118,25 @@ const TYPE_CODES = {
   SRV: 33,
   CAA: 257,
 } as const;
+
+const RESPONSE_CODES: readonly string[] = [
+  "NOERROR",
+  "FORMERR",
+  "SERVFAIL",
+  "NXDOMAIN",
+  "NOTIMP",
+  "REFUSED",
+  "YXDOMAIN",
+  "YXRRSET",
+  "NXRRSET",
+  "NOTAUTH",
+  "NOTZONE",
+];
+
+/** `NXDOMAIN`, or `code 15` for one without a name here. */
+export function responseCode(rcode: number): string {
+  return RESPONSE_CODES[rcode] ?? `code ${rcode}`;
+}
 
 export function readMessage(octets: Buffer): MessageReading {
   try {
@@ -127,20 +152,23 @@ function messageOf(reader: OctetReader): DnsMessage {
   const id = reader.uint16();
   const flags = reader.uint16();
   const [questionCount, answerCount] = [reader.uint16(), reader.uint16()];
-  const otherCount = reader.uint16() + reader.uint16();
+  const [authorityCount, additionalCount] = [reader.uint16(), reader.uint16()];
   const questions = readMany(questionCount, () => readQuestion(reader));
   const answers = readMany(answerCount, () => readRecord(reader));
-  // Authority and additional records mean nothing here, but where they end the message must end.
-  for (let index = 0; index < otherCount; index += 1) readRecord(reader);
+  const authorities = readMany(authorityCount, () => readRecord(reader));
+  const additionals = readMany(additionalCount, () => readRecord(reader));
   if (reader.offset !== reader.end) throw new Malformed("a message goes on after its last record");
   return {
     id,
     isResponse: (flags & 0x8000) !== 0,
     opcode: (flags >> 11) & 0xf,
     rcode: flags & 0xf,
+    isAuthoritative: (flags & 0x0400) !== 0,
     isTruncated: (flags & 0x0200) !== 0,
     questions,
     answers,
+    authorities,
+    additionals,
   };
 }
 

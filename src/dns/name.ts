@@ -73,12 +73,3 @@ export function relativeName(absolute: string, zone: string): string | null {
   if (absolute === zone) return "";
   return absolute.endsWith(`.${zone}`) ? absolute.slice(0, -zone.length - 1) : null;
 }
-
-/** `a.b.c` and its wildcards as a resolver would look for them: `*.b.c`, `*.c`. */
-export function wildcardsAbove(absolute: string): string[] {
-  const wildcards: string[] = [];
-  for (let dot = absolute.indexOf("."); dot !== -1; dot = absolute.indexOf(".", dot + 1)) {
-    wildcards.push(`*.${absolute.slice(dot + 1)}`);
-  }
-  return wildcards;
-}

@@ -1,6 +1,6 @@
 /** A zone transfer, message by message (RFC 5936, 2.2): which messages belong to it, where it ends, what is wrong with it. Pure. */
 
-import type { DnsMessage, DnsRecord, RecordData, SoaData } from "./message.ts";
+import { type DnsMessage, type DnsRecord, type RecordData, responseCode, type SoaData } from "./message.ts";
 import { relativeName } from "./name.ts";
 
 /** RFC 1035, 3.2.3 and 3.2.4. */
@@ -52,20 +52,6 @@ export interface TransferSizes {
   readonly maxMessages: number;
   readonly maxRecords: number;
 }
-
-const RESPONSE_CODES: readonly string[] = [
-  "NOERROR",
-  "FORMERR",
-  "SERVFAIL",
-  "NXDOMAIN",
-  "NOTIMP",
-  "REFUSED",
-  "YXDOMAIN",
-  "YXRRSET",
-  "NXRRSET",
-  "NOTAUTH",
-  "NOTZONE",
-];
 
 export class TransferReading {
   readonly #zone: string;
@@ -162,7 +148,7 @@ function octetsAsText(this: unknown, key: string, value: unknown): unknown {
 }
 
 function rcodeProblem(rcode: number): TransferProblem {
-  const name = RESPONSE_CODES[rcode] ?? `code ${rcode}`;
+  const name = responseCode(rcode);
   const detail = `the server answered ${name}`;
   if (name === "REFUSED") return problemOf("refused", `${detail}; transfers may not be allowed from here`);
   return name === "NOTAUTH" ? problemOf("not-authoritative", detail) : problemOf("failed", detail);

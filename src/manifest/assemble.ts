@@ -2,7 +2,7 @@
 
 import type { Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Json, JsonObject, UnitName } from "../model/resource.ts";
+import { isJsonObject, type Json, type JsonObject, type UnitName } from "../model/resource.ts";
 import type { LoadContext } from "../model/unit.ts";
 import { loadAllow } from "./allow.ts";
 import type { AssembleContext, Loaded } from "./entries.ts";
@@ -34,7 +34,7 @@ export function assemble(
       declared,
       removed,
       allow: loadAllow(input.root, context),
-      lintOff: [],
+      lintOff: lintOff(input.root),
     },
     loaded,
   };
@@ -135,6 +135,12 @@ function moveDiagnostic(declared: Declared, present: Declared): Diagnostic {
 
 function keyOf(unit: UnitName, key: string): string {
   return `${unit} ${key}`;
+}
+
+/** `lint: { off: [code] }` of the root file. */
+export function lintOff(root: JsonObject): readonly string[] {
+  const off = isJsonObject(root["lint"]) ? root["lint"]["off"] : undefined;
+  return Array.isArray(off) ? (off as readonly Json[]).filter((code) => typeof code === "string") : [];
 }
 
 function textOrNull(value: Json | undefined): string | null {

@@ -23,6 +23,6 @@ export function arrange(diagnostics: readonly Diagnostic[], files: readonly stri
 
 function repeated(others: number): string {
   return others === 1
-    ? "The same is wrong in one more place that takes over this line."
-    : `The same is wrong in ${others} more places that take over this line.`;
+    ? "The same is wrong in one more place that shares this line or value."
+    : `The same is wrong in ${others} more places that share this line or value.`;
 }

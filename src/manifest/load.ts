@@ -1,28 +1,29 @@
 /** A project folder → its desired state, or every error there is in it. */
 
-import { lstat, realpath, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Desired } from "../model/desired.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { Sources } from "../model/source.ts";
-import { assemble } from "./assemble.ts";
+import { assemble, lintOff } from "./assemble.ts";
 import { coerceScalars } from "./coerce.ts";
 import { arrange } from "./collect.ts";
 import { type Loaded, sectionEntries } from "./entries.ts";
 import { interpolateFile } from "./expand/interpolate.ts";
-import { collectRecordSets, expandDomains } from "./expand/records.ts";
+import { collectRecordSets } from "./expand/record-sets.ts";
+import { type ExpandContext, expandDomains } from "./expand/records.ts";
 import { readVariableFiles } from "./expand/variable-files.ts";
 import { resolveVariables, type Variables } from "./expand/variables.ts";
+import type { ZoneFiles } from "./expand/zone-files.ts";
 import type { ParseContext, ParsedFile } from "./parse.ts";
 import { Places } from "./places.ts";
 import { readFurtherFiles, readManifest } from "./project-files.ts";
-import { fileProblem } from "./read.ts";
+import { resolveInside } from "./read.ts";
+import { findRootFile, ROOT_FILE } from "./root-file.ts";
 import { isOwnKey, ROOT_ONLY_KEYS, type UnitForm } from "./schema.ts";
 import { checkUploadFile } from "./upload-file.ts";
 import { type Validator, validateTree, validatorOf } from "./validate.ts";
-
-export const ROOT_FILE = "tenon.yaml";
 
 export interface LoadOptions {
   /** The project folder, or the path of its root file. */
@@ -33,6 +34,8 @@ export interface LoadOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** --var-file, in the order given. */
   readonly variableFiles?: readonly string[];
+  /** --skip-unsupported: records of a zone file that the service cannot hold are left out, with a warning. */
+  readonly skipUnsupported?: boolean;
   /** Seconds that the service keeps as they are, ascending, without 0. */
   readonly allowedSeconds: readonly number[];
 }
@@ -71,6 +74,28 @@ export async function loadProject(options: LoadOptions, units: readonly UnitForm
   };
 }
 
+export interface ManifestsResult extends Pick<LoadResult, "fault" | "diagnostics" | "sources"> {
+  /** null if one of them has errors. The root file comes first. */
+  readonly manifests: readonly ManifestFile[] | null;
+}
+
+export interface ManifestFile {
+  /** Relative to the project, forward slashes. */
+  readonly file: string;
+  /** Real path, inside the project folder. */
+  readonly path: string;
+}
+
+/** The manifests of a project as texts, in `sources`: only their syntax is checked. */
+export async function readManifests(options: LoadOptions): Promise<ManifestsResult> {
+  const found: Findings = { manifest: [], request: [] };
+  const sources = new Sources();
+  const files = await new Loading(options, [], sources, found).readTexts();
+  const fault = hasErrors(found.manifest) ? "manifest" : hasErrors(found.request) ? "request" : null;
+  const diagnostics = arrange([...found.request, ...found.manifest], sources.files());
+  return { manifests: fault === null ? files : null, fault, diagnostics, sources };
+}
+
 interface Findings {
   readonly manifest: Diagnostic[];
   readonly request: Diagnostic[];
@@ -93,7 +118,7 @@ class Loading {
   }
 
   async run(): Promise<{ root: string; desired: Desired } | null> {
-    const rootPath = await this.#findRoot();
+    const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
     if (rootPath === null) return null;
     const root = dirname(rootPath);
     const context: ParseContext = { yaml: await import("yaml"), places: this.#places, report: this.#report };
@@ -106,27 +131,34 @@ class Loading {
     const files = [rootFile, ...further];
     const incomplete = await this.#validate(files);
     const sound = files.flatMap(({ tree, damaged }): JsonObject[] => (tree === null || damaged ? [] : [tree]));
-    const { desired, loaded } = this.#assemble(rootFile.tree, sound, incomplete, sound.length === files.length);
+    const setsKnown = sound.length === files.length && !sound.some((tree) => lacksRecordSets(tree, incomplete));
+    const expand = { ...this.#zoneFiles(root, rootFile.tree), places: this.#places, setsKnown, incomplete };
+    const { desired, loaded } = await this.#assemble(rootFile.tree, sound, expand);
     await this.#checkFiles(root, loaded);
     return { root, desired };
   }
 
-  async #findRoot(): Promise<string | null> {
-    const given = resolve(this.#options.directory);
-    try {
-      const path = (await stat(given)).isDirectory() ? join(await realpath(given), ROOT_FILE) : given;
-      if (basename(path) !== ROOT_FILE) this.#reportRequest(notRootFile(this.#options.directory));
-      else if ((await lstat(path).catch(() => null)) === null) this.#reportRequest(noRootFile(this.#options.directory));
-      else return join(await realpath(dirname(path)), ROOT_FILE);
-    } catch {
-      const problem = fileProblem(this.#options.directory, "missing");
-      this.#reportRequest({
-        ...problem,
-        code: "no-project",
-        fix: "Name the project folder, or its root file tenon.yaml.",
-      });
-    }
-    return null;
+  /** What a variable is without a value matters only where it names a file. */
+  async readTexts(): Promise<ManifestFile[] | null> {
+    const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
+    if (rootPath === null) return null;
+    const root = dirname(rootPath);
+    const context: ParseContext = { yaml: await import("yaml"), places: this.#places, report: this.#report };
+    const rootFile = await readManifest(rootPath, ROOT_FILE, this.#sources, context);
+    if (rootFile?.tree == null) return null;
+    const { environment = null, variables: assigned = {}, variableFiles = [] } = this.#options;
+    const files = await readVariableFiles(variableFiles, new Sources(), { ...context, report: this.#reportRequest });
+    const silent = { places: this.#places, sources: this.#sources, report: () => {}, reportRequest: () => {} };
+    const variables = resolveVariables(rootFile.tree, { environment, files, assigned }, silent);
+    interpolateFile(rootFile.tree, { ...silent, variables, variablesKnown: false });
+    const further = await readFurtherFiles({ root, rootPath, tree: rootFile.tree }, this.#sources, context);
+    const resolved = await Promise.all(
+      further.map(async ({ file }) => ({ file, found: await resolveInside(root, file) })),
+    );
+    return [
+      { file: ROOT_FILE, path: await realpath(rootPath) },
+      ...resolved.flatMap(({ file, found }) => (found.ok ? [{ file, path: found.path }] : [])),
+    ];
   }
 
   async #variables(tree: JsonObject, damaged: boolean, context: ParseContext): Promise<Variables> {
@@ -171,24 +203,33 @@ class Loading {
     }
   }
 
-  #assemble(
+  /** What reads zone files is loaded when the first domain names one. */
+  #zoneFiles(root: string, tree: JsonObject): Pick<ExpandContext, "zoneFile" | "report"> {
+    const report = this.#report;
+    const shared = { root, sources: this.#sources, places: this.#places, lintOff: lintOff(tree), report };
+    const options = { ...shared, skipUnsupported: this.#options.skipUnsupported ?? false };
+    let zoneFiles: Promise<ZoneFiles> | null = null;
+    const create = async (): Promise<ZoneFiles> => new (await import("./expand/zone-files.ts")).ZoneFiles(options);
+    const zoneFile: ExpandContext["zoneFile"] = async (domain, zone, stated) => {
+      zoneFiles ??= create();
+      return (await zoneFiles).records(domain, zone, stated);
+    };
+    return { zoneFile, report };
+  }
+
+  async #assemble(
     root: JsonObject,
     trees: readonly JsonObject[],
-    incomplete: ReadonlySet<object>,
-    complete: boolean,
-  ): { desired: Desired; loaded: Loaded[] } {
-    const setsKnown =
-      complete &&
-      !trees.some((tree) => incomplete.has(tree) || incomplete.has((tree["record_sets"] ?? tree) as object));
-    const expand = { places: this.#places, setsKnown, incomplete, report: this.#report };
+    expand: ExpandContext,
+  ): Promise<{ desired: Desired; loaded: Loaded[] }> {
     const files = trees.map((tree) => ({ tree }));
-    const domains = expandDomains(files, collectRecordSets(files, expand), expand);
+    const domains = await expandDomains(files, collectRecordSets(files, expand), expand);
     const entries = (section: string): readonly JsonObject[] =>
       section === "domains" ? domains.entries : sectionEntries(trees, section);
     const context = {
       places: this.#places,
       allowedSeconds: this.#options.allowedSeconds,
-      incomplete: new Set([...incomplete, ...domains.incomplete]),
+      incomplete: new Set([...expand.incomplete, ...domains.incomplete]),
       report: this.#report,
     };
     return assemble({ root, trees, entries }, this.#units, context);
@@ -218,23 +259,7 @@ class Loading {
   }
 }
 
-function noRootFile(given: string): Diagnostic {
-  return {
-    code: "no-project",
-    severity: "error",
-    summary: `there is no ${ROOT_FILE} in ${given}`,
-    detail: `A project is a folder whose root file is ${ROOT_FILE}.`,
-    fix: "Name another folder, or write one that begins with `tenon: 1`.",
-  };
-}
-
-function notRootFile(given: string): Diagnostic {
-  const detail = `The root file of a project is called ${ROOT_FILE}; other manifests are named under its \`files\`.`;
-  return {
-    code: "no-project",
-    severity: "error",
-    summary: `${given} is not the root file of a project`,
-    detail,
-    fix: "Name the project folder instead.",
-  };
+/** Whether the file may have had record sets that validation took out. */
+function lacksRecordSets(tree: JsonObject, incomplete: ReadonlySet<object>): boolean {
+  return incomplete.has(tree) || incomplete.has((tree["record_sets"] ?? tree) as object);
 }

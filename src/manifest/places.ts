@@ -78,6 +78,22 @@ export class Places {
     this.#places.set(clone, { ...place, keys: new Map(place.keys).set(key, moved) });
   }
 
+  /** A clone has `to` in place of `from`: with what stands there, key and value. */
+  renameKey(clone: object, from: string, to: string): void {
+    const place = this.#place(clone);
+    const old = place.keys.get(from);
+    if (old !== undefined) this.#places.set(clone, { ...place, keys: new Map(place.keys).set(to, old) });
+  }
+
+  /** Something made of parts of a manifest: it stands at `at`, and its keys where `keys` says. */
+  make(object: object, at: Span, keys: Readonly<Record<string, Span>> = {}): void {
+    const places = Object.entries(keys).map(([key, { start, end }]): [string, KeyPlace] => [
+      key,
+      { keyStart: start, keyEnd: end, valueStart: start, valueEnd: end, source: null },
+    ]);
+    this.#places.set(object, { file: at.file, start: at.start, end: at.end, keys: new Map(places), broken: null });
+  }
+
   /** The value of `key`, or the key where the value is empty, or the object where there is no such key. */
   span(object: object, key?: string | number): Span {
     const place = this.#place(object);

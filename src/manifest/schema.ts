@@ -7,7 +7,15 @@ import type { Unit } from "../model/unit.ts";
 export type UnitForm = Pick<Unit, "name" | "spec">;
 
 /** Keys that only the root file may have. */
-export const ROOT_ONLY_KEYS: readonly string[] = ["owner", "account", "files", "variables", "environments", "allow"];
+export const ROOT_ONLY_KEYS: readonly string[] = [
+  "owner",
+  "account",
+  "files",
+  "variables",
+  "environments",
+  "allow",
+  "lint",
+];
 
 const OWN_KEYS: JsonObject = {
   "^x-": {
@@ -95,6 +103,7 @@ const PROJECT_PROPERTIES: Readonly<Record<string, JsonObject>> = {
     additionalProperties: { $ref: "#/$defs/environment" },
     examples: [{ staging: { variables: { env: "staging" } } }],
   },
+  lint: { $ref: "#/$defs/lint" },
   defaults: { $ref: "#/$defs/defaults" },
   record_sets: {
     title: "Record sets",
@@ -174,6 +183,23 @@ const PROJECT_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
     patternProperties: OWN_KEYS,
     properties: { domain: { $ref: "#/$defs/domain_defaults" }, record: { $ref: "#/$defs/record_defaults" } },
     examples: [{ domain: { type: "master", soa_email: "hostmaster@example.com" }, record: { ttl_sec: 3600 } }],
+  },
+  lint: {
+    title: "Lint",
+    description: "Which rules of lint do not hold: in the root file for the project, at a domain or record for that.",
+    type: "object",
+    additionalProperties: false,
+    patternProperties: OWN_KEYS,
+    properties: {
+      off: {
+        title: "Off",
+        description: "Codes of rules, as warnings name them.",
+        type: "array",
+        items: { title: "Code", description: "A rule's code.", type: "string", pattern: "^[a-z0-9]+(-[a-z0-9]+)*$" },
+        examples: [["mixed-ttl"]],
+      },
+    },
+    examples: [{ off: ["mixed-ttl"] }],
   },
   allow: {
     title: "Consent",

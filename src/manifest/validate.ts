@@ -4,9 +4,9 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
+import { nearest } from "../model/suggest.ts";
 import type { Places } from "./places.ts";
 import { manifestSchema, type UnitForm } from "./schema.ts";
-import { nearest } from "./suggest.ts";
 import { knownKeys, type Violation, violationDiagnostic } from "./violation.ts";
 
 export interface Validator {
@@ -30,6 +30,8 @@ async function createValidator(units: readonly UnitForm[]): Promise<Validator> {
     allErrors: true,
     verbose: true,
     strict: true,
+    // A branch of a choice names keys whose properties stand beside the choice.
+    strictRequired: false,
     allowUnionTypes: true,
     allowMatchingProperties: true,
   });
@@ -65,6 +67,8 @@ export function validateTree(
 function onePerPlace(errors: readonly ErrorObject[]): ErrorObject[] {
   const chosen = new Map<string, ErrorObject>();
   for (const error of errors) {
+    // Why each branch of a choice does not hold is said by the choice as a whole.
+    if (/\/oneOf\/\d+\//.test(error.schemaPath)) continue;
     const { missingProperty, additionalProperty } = error.params as Readonly<Record<string, string | undefined>>;
     const place = JSON.stringify([error.instancePath, missingProperty, additionalProperty]);
     if (error.keyword === "type" || !chosen.has(place)) chosen.set(place, error);
@@ -106,7 +110,7 @@ function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[]
     delete (value as Record<string, Json>)[key];
     // What it was most likely meant to be is there, only misspelt.
     if (isJsonObject(value) && nearest(key, knownKeys(error)) !== null) incomplete.add(value);
-  } else if (error.keyword === "required") {
+  } else if (error.keyword === "required" || error.keyword === "oneOf") {
     if (isJsonObject(value)) incomplete.add(value);
     if (isElement(way, way.length)) removeAt(way, way.length, incomplete, doomed);
   } else {

@@ -4,8 +4,8 @@ import type { ErrorObject } from "ajv";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
+import { nearest, suggestion } from "../model/suggest.ts";
 import type { Places } from "./places.ts";
-import { nearest, suggestion } from "./suggest.ts";
 
 export interface Violation {
   readonly error: ErrorObject;
@@ -23,6 +23,8 @@ export function violationDiagnostic(violation: Violation, places: Places): Diagn
   switch (error.keyword) {
     case "additionalProperties":
       return unknownKey(violation, schema, places);
+    case "oneOf":
+      return notOneKey(violation, schema, places);
     case "required":
       return missingKey(violation, schema, places);
     case "type":
@@ -126,6 +128,38 @@ function missingKey({ error, value }: Violation, schema: JsonObject, places: Pla
     detail,
     fix,
     span: places.firstKeySpan(value as object),
+  };
+}
+
+/** The schema wants exactly one of several keys; which they are, its branches say. */
+export function choiceOf(schema: JsonObject): string[] {
+  const branches = (schema["oneOf"] ?? []) as readonly { readonly required?: readonly string[] }[];
+  return branches.flatMap(({ required }) => required ?? []);
+}
+
+function notOneKey({ value }: Violation, schema: JsonObject, places: Places): Diagnostic {
+  const title = String(schema["title"] ?? "mapping").toLowerCase();
+  const choice = choiceOf(schema);
+  const list = choice.map((key) => `\`${key}\``).join(", ");
+  const [first, second] = choice.filter((key) => Object.hasOwn(value as object, key));
+  if (first === undefined || second === undefined) {
+    return {
+      code: "missing-key",
+      severity: "error",
+      summary: `\`${choice[0]}\` is missing`,
+      detail: `A ${title} has one of: ${list}.`,
+      fix: `Add \`${choice[0]}\`.`,
+      span: places.firstKeySpan(value as object),
+    };
+  }
+  return {
+    code: "conflicting-keys",
+    severity: "error",
+    summary: `both \`${first}\` and \`${second}\``,
+    detail: `A ${title} has one of: ${list}.`,
+    fix: "Remove one of the two, or make two entries of them.",
+    span: places.keySpan(value as object, second),
+    related: [{ message: "the other one", span: places.keySpan(value as object, first) }],
   };
 }
 

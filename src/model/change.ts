@@ -47,6 +47,10 @@ export type Block =
   | { readonly type: "kept-records"; readonly records: readonly JsonObject[] }
   | { readonly type: "upload-in-progress"; readonly id: ObjectId }
   | { readonly type: "upload-of-others"; readonly id: ObjectId }
+  /** An image that would have to be made, and nothing says how. */
+  | { readonly type: "image-source-missing" }
+  /** What it is to be cloned from is not there. */
+  | { readonly type: "clone-source-missing"; readonly domain: string }
   | { readonly type: "depends"; readonly on: readonly string[] };
 
 /** A configuration profile interface that keeps a subnet from being deleted (API.md, VPCs, rules 1 and 2). */

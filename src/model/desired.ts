@@ -33,8 +33,17 @@ export interface Removed {
   readonly span: Span;
 }
 
+/** Records that others keep in a zone, by who keeps them. */
+export const IGNORE_PRESETS = ["acme", "external-dns"] as const;
+
+export type IgnorePreset = (typeof IGNORE_PRESETS)[number];
+
 /** Globs; an absent one matches everything. `*` matches any text, `\*` is a star. */
 export interface IgnorePattern {
+  readonly preset?: IgnorePreset;
+  /** With the preset external-dns: what its registry puts before and after names. */
+  readonly txt_prefix?: string;
+  readonly txt_suffix?: string;
   readonly name?: string;
   readonly type?: string;
   readonly target?: string;

@@ -21,11 +21,23 @@ export interface Plan {
   /** Ownership, ambiguous identity: apply and plan end with exit code 4. */
   readonly refusals: readonly Diagnostic[];
   readonly gaps: readonly Gap[];
+  readonly strategies: readonly Strategy[];
   readonly warnings: readonly Diagnostic[];
   /** Live resources that are neither declared nor removed. */
   readonly leftAlone: readonly LeftAlone[];
   /** Requests that apply will send, uploads and the first look of each wait included. */
   readonly requestCount: number;
+}
+
+/** A cheaper way than one request for each change: several objects are made as copies of one. */
+export interface Strategy {
+  readonly type: "clone";
+  readonly source: Address;
+  /** Sorted. */
+  readonly copies: readonly Address[];
+  /** Requests for the source and its copies, and what they would be if each were made by itself. */
+  readonly requests: number;
+  readonly requestsWithout: number;
 }
 
 /** Something that needs consent, or can have none (`protect`, `max-changes`). */

@@ -22,6 +22,8 @@ interface StepBase {
   readonly changes: readonly string[];
   /** Ids of steps and barriers that must be done first. Sorted. */
   readonly after: readonly string[];
+  /** Ids of steps that must have ended first, however they ended. Sorted; absent if there are none. */
+  readonly afterEnd?: readonly string[];
 }
 
 export interface RequestStep extends StepBase {
@@ -29,6 +31,8 @@ export interface RequestStep extends StepBase {
   readonly method: Method;
   readonly path: readonly PathPart[];
   readonly body: JsonObject | null;
+  /** The key of an earlier product whose fields the unit works into the body, because they are not known before. */
+  readonly amends?: string;
   /** What later steps can refer to; the fields they may read are looked up in the answer by dotted path. */
   readonly produces: Produced | null;
   /** For POST: how to find out whether it happened. */

@@ -6,7 +6,7 @@ import type { Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { Api } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
-import type { LeftAlone } from "./plan.ts";
+import type { LeftAlone, Strategy } from "./plan.ts";
 import type { JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
 import type { Lookup, RequestStep, Step } from "./step.ts";
 
@@ -21,10 +21,16 @@ export interface Unit<Spec = unknown, Live = unknown> {
   /** Reads what only a blocked change needs to be explained. Missing rights make the message shorter, nothing else. */
   detail?(live: Live, api: Api): Promise<Live>;
   identify(live: Live): LiveIdentity;
+  /** The way back: what would declare the live object, saying only what differs from the defaults; null if nothing can. */
+  declare(live: Live): Declared<Spec> | null;
   /** Reshapes matches into pairs that plain comparison can diff: normalised, with what must be kept copied into desired. */
   pairs(matches: readonly Match<Spec, Live>[], context: PairContext): Paired;
   /** The steps of all changes of this unit, with the facts that order them. No-ops may be among the changes. */
   steps(changes: readonly Change[], context: StepContext): readonly PlannedStep[];
+  /** Where those steps take a cheaper way than one request for each change. */
+  strategies?(changes: readonly Change[], context: StepContext): readonly Strategy[];
+  /** The body of a step with `amends`: what depends on an earlier answer is worked in. */
+  amend?(body: JsonObject, earlier: JsonObject): JsonObject;
   /** Judges the answer of a step with `expect`: null if what follows may go on. */
   permits(step: RequestStep, answer: JsonObject): string | null;
   /** Did the step of this lookup already happen? */
@@ -83,6 +89,8 @@ export interface Scope<Spec = unknown> {
   readonly owner: string | null;
   /** Children do not matter: everything declared goes. */
   readonly destroy: boolean;
+  /** Of an import: objects that matter with their children although nothing names them. Asked before children are read. */
+  wants?(identity: LiveIdentity): boolean;
 }
 
 export interface ReadWatch {
@@ -129,6 +137,10 @@ export interface PairContext {
   readonly owner: string | null;
   /** Milliseconds since the epoch; handed in, so that planning stays pure. */
   readonly nowMilliseconds: number;
+  /** The ids of all live objects of a key that were read. */
+  idsOf(key: string): readonly ObjectId[];
+  /** The owner in the tag of the live object of a key, if it carries one. */
+  ownerOf(key: string): string | null;
 }
 
 export interface Paired {
@@ -136,6 +148,8 @@ export interface Paired {
   readonly pairs: readonly Pair[];
   readonly leftAlone: readonly LeftAlone[];
   readonly warnings: readonly Diagnostic[];
+  /** Roots that hold more than their pairs say: a copy of one of them would not be what is declared. */
+  readonly mixed?: readonly Address[];
 }
 
 /** One resource, desired and live, ready for plain comparison. One of the two is not null. */
@@ -167,10 +181,16 @@ export interface Pair {
 export interface StepContext {
   /** The ids of all live objects of a key, planned or not: what a request makes is none of them. */
   idsOf(key: string): readonly ObjectId[];
+  /** All that was read of the unit, planned or not; of the unit's own type. */
+  readonly live: readonly unknown[];
+  /** Whether new objects may be made as copies of others where that takes fewer requests. */
+  readonly clone: boolean;
+  /** Whether a root holds more than its changes say. */
+  isMixed(root: Address): boolean;
 }
 
-/** A step before it is ordered: without `after`, which the order fills in. */
-export type UnorderedStep = Step extends infer S ? (S extends Step ? Omit<S, "after"> : never) : never;
+/** A step before it is ordered: without `after` and `afterEnd`, which the order fills in. */
+export type UnorderedStep = Step extends infer S ? (S extends Step ? Omit<S, "after" | "afterEnd"> : never) : never;
 
 export interface PlannedStep {
   readonly step: UnorderedStep;
@@ -181,6 +201,8 @@ export interface PlannedStep {
 export interface Facts {
   /** Ids of steps that must be done first (hard): beyond references, which are found by themselves. */
   readonly requires: readonly string[];
+  /** Ids of steps that must have ended first, however they ended. */
+  readonly follows: readonly string[];
   /** Exclusive things it takes or frees (hard): freed before taken. */
   readonly takes: readonly Claim[];
   readonly frees: readonly Claim[];
@@ -193,6 +215,16 @@ export interface Facts {
   /** Sets within which growth comes before shrinkage (soft). */
   readonly grows: readonly Membership[];
   readonly shrinks: readonly Membership[];
+  /** Of each turn all but what goes first, or last, is without an answer for a while, in whatever order. */
+  readonly turns: readonly Turn[];
+}
+
+/** A part in something that several steps do, at the first of which (or the last) it all changes. */
+export interface Turn {
+  readonly group: string;
+  readonly at: "first" | "last";
+  /** What has its answer throughout if this step is that one. */
+  readonly keeps: readonly string[];
 }
 
 /** Two claims of one slot conflict unless both are shared. */
@@ -209,6 +241,7 @@ export interface Membership {
 
 export const NO_FACTS: Facts = {
   requires: [],
+  follows: [],
   takes: [],
   frees: [],
   provides: [],
@@ -217,6 +250,7 @@ export const NO_FACTS: Facts = {
   releases: [],
   grows: [],
   shrinks: [],
+  turns: [],
 };
 
 /** `useless`: it is surely ours, but cannot be finished and must be deleted before the step is repeated. */

@@ -3,7 +3,7 @@
 import type { Change } from "../model/change.ts";
 import { groupBy } from "../model/group.ts";
 import type { PlannedStep } from "../model/unit.ts";
-import { claimEdges, dependenciesOf, type Edges, edgesOf } from "./edges.ts";
+import { claimEdges, dependenciesOf, type Edges, edgesOf, producersOf, referencesOf } from "./edges.ts";
 
 export interface Unblocked {
   /** Without what is blocked. */
@@ -49,7 +49,7 @@ export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readon
 export function leaveOutHeld(whole: readonly PlannedStep[], selected: readonly Change[]): Change[] {
   const active = new Set(selected.filter((change) => change.action !== "no-op").map((change) => change.key));
   const held = new Map<string, Set<string>>();
-  for (const [index, firsts] of claimEdges(whole).entries()) {
+  for (const [index, firsts] of indispensable(whole).entries()) {
     const holders = firsts.flatMap((first) => whole[first]?.step.changes ?? []).filter((key) => !active.has(key));
     if (holders.length === 0) continue;
     for (const key of whole[index]?.step.changes ?? []) {
@@ -57,6 +57,24 @@ export function leaveOutHeld(whole: readonly PlannedStep[], selected: readonly C
     }
   }
   return selected.map((change) => withBlock(change, held.get(change.key)));
+}
+
+/**
+ * For each step, those that it cannot do without even if they are not selected: what frees a slot that it takes, what makes the
+ * object that its path leads to, and, before something is deleted, what still needs it.
+ */
+function indispensable(planned: readonly PlannedStep[]): number[][] {
+  const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
+  const made = producersOf(planned);
+  return claimEdges(planned).map((claimed, index) => {
+    const { step, facts } = planned[index] as PlannedStep;
+    const isDelete = step.type === "request" && step.method === "DELETE";
+    return [
+      ...claimed,
+      ...referencesOf(step).flatMap((ref) => made.get(ref) ?? []),
+      ...(isDelete ? facts.requires.flatMap((id) => byId.get(id) ?? []) : []),
+    ];
+  });
 }
 
 function withBlock(change: Change, on: ReadonlySet<string> | undefined): Change {
@@ -71,7 +89,9 @@ function withBlock(change: Change, on: ReadonlySet<string> | undefined): Change 
  */
 function dependentsOf(edges: Edges): (step: number) => number[] {
   const { hard } = edges;
-  const harmful = { hard, milestones: edges.milestones.filter(({ harmless }) => !harmless) };
+  // What only follows a step goes on without it.
+  const follows = hard.map(() => []);
+  const harmful = { hard, follows, milestones: edges.milestones.filter(({ harmless }) => !harmless) };
   const dependents: number[][] = [...hard, ...harmful.milestones].map(() => []);
   for (const [node, list] of dependenciesOf(harmful).entries()) for (const first of list) dependents[first]?.push(node);
   const passed = new Set<number>();

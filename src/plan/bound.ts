@@ -90,12 +90,17 @@ function makes(reviewed: ReviewedChange): boolean {
 
 /** Each field that would change now must have been shown to become just that. What was to be made is not to be adopted instead. */
 function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
-  if (reviewed.before === null) return !change.labels.includes("adopt") && endsAsShown(reviewed, change);
+  if (reviewed.before === null) return mayBeFinished(reviewed, change) && endsAsShown(reviewed, change);
   const changed = changedFields(change);
   return (
     endsAsShown(reviewed, change) &&
     changed.every((field) => !isEqual(reviewed.before?.[field], reviewed.after?.[field]))
   );
+}
+
+/** What was to be made is not to be adopted instead; but what begins as something else gets its tag only by a second request. */
+function mayBeFinished(reviewed: ReviewedChange, change: Change): boolean {
+  return !change.labels.includes("adopt") || reviewed.after?.["create_from"] !== undefined;
 }
 
 function endsAsShown(reviewed: ReviewedChange, change: Change): boolean {

@@ -17,17 +17,22 @@ export interface Milestone {
 export interface Edges {
   /** For each step, the steps that must be done first. */
   readonly hard: readonly (readonly number[])[];
+  /** For each step, the steps that must have ended first, however they ended. */
+  readonly follows: readonly (readonly number[])[];
   readonly milestones: readonly Milestone[];
 }
 
 export function edgesOf(planned: readonly PlannedStep[]): Edges {
-  return { hard: hardEdges(planned), milestones: milestonesOf(planned) };
+  return { hard: hardEdges(planned), follows: followEdges(planned), milestones: milestonesOf(planned) };
 }
 
 /** As one graph: steps come first, then milestones; each lists the indices that must be done before it. */
-export function dependenciesOf({ hard, milestones }: Edges): number[][] {
+export function dependenciesOf({ hard, follows, milestones }: Edges): number[][] {
   const count = hard.length;
-  const dependencies = [...hard.map((list) => [...list]), ...milestones.map(({ before }) => [...before])];
+  const dependencies = [
+    ...hard.map((list, step) => [...list, ...(follows[step] ?? [])]),
+    ...milestones.map(({ before }) => [...before]),
+  ];
   for (const [offset, { after }] of milestones.entries()) {
     for (const step of after) dependencies[step]?.push(count + offset);
   }
@@ -36,10 +41,7 @@ export function dependenciesOf({ hard, milestones }: Edges): number[][] {
 
 function hardEdges(planned: readonly PlannedStep[]): number[][] {
   const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
-  const producers = new Map<string, number>();
-  for (const [index, { step }] of planned.entries()) {
-    if (step.type === "request" && step.produces !== null) producers.set(step.produces.ref, index);
-  }
+  const producers = producersOf(planned);
   const claims = claimEdges(planned);
   return planned.map(({ step, facts }, index) => {
     const first = new Set<number>(claims[index]);
@@ -50,11 +52,26 @@ function hardEdges(planned: readonly PlannedStep[]): number[][] {
   });
 }
 
+function followEdges(planned: readonly PlannedStep[]): number[][] {
+  const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
+  return planned.map(({ facts }) => facts.follows.flatMap((id) => byId.get(id) ?? []));
+}
+
 function addKnown(set: Set<number>, index: number | undefined): void {
   if (index !== undefined) set.add(index);
 }
 
-function referencesOf(step: PlannedStep["step"]): string[] {
+/** Key of a product → the step that brings it. */
+export function producersOf(planned: readonly PlannedStep[]): ReadonlyMap<string, number> {
+  const producers = new Map<string, number>();
+  for (const [index, { step }] of planned.entries()) {
+    if (step.type === "request" && step.produces !== null) producers.set(step.produces.ref, index);
+  }
+  return producers;
+}
+
+/** The keys of the products that a step refers to. */
+export function referencesOf(step: PlannedStep["step"]): string[] {
   const parts: PathPart[] = step.type === "upload" ? [step.to] : [...step.path];
   return parts.filter(isReference).map((part) => part.ref);
 }

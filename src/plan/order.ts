@@ -5,6 +5,7 @@ import type { Barrier, Step } from "../model/step.ts";
 import type { PlannedStep } from "../model/unit.ts";
 import { dependenciesOf, type Edges, edgesOf, type Milestone } from "./edges.ts";
 import { components } from "./graph.ts";
+import { turnGaps } from "./turns.ts";
 
 /** A cycle is broken one step at a time, so that no gap is made without need; beyond this, all of it at once. */
 export const MAX_CAREFUL_ROUNDS = 64;
@@ -28,7 +29,11 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
     }
     found = components(dependencies);
   }
-  return { ...assemble(found.flat(), dependencies, edges, planned), gaps: [...gaps.values()] };
+  const order = found.flat();
+  for (const gap of turnGaps(order.flatMap((node) => planned[node] ?? []))) {
+    if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
+  }
+  return { ...assemble(order, dependencies, edges, planned), gaps: [...gaps.values()] };
 }
 
 /**
@@ -38,7 +43,7 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
 function breakCycle(
   component: readonly number[],
   dependencies: number[][],
-  { hard, milestones }: Edges,
+  { hard, follows, milestones }: Edges,
   planned: readonly PlannedStep[],
   gaps: Map<string, Gap>,
 ): void {
@@ -46,11 +51,12 @@ function breakCycle(
   const inside = new Set(component);
   const held = (step: number) => (dependencies[step] ?? []).filter((node) => node >= count && inside.has(node));
   const harm = (step: number) => held(step).filter((node) => !(milestones[node - count] as Milestone).harmless).length;
-  const free = component.filter((node) => node < count && !(hard[node] ?? []).some((first) => inside.has(first)));
+  const isHeld = (node: number) => [...(hard[node] ?? []), ...(follows[node] ?? [])].some((first) => inside.has(first));
+  const free = component.filter((node) => node < count && !isHeld(node));
   const chosen = free.sort((a, b) => harm(a) - harm(b) || a - b)[0];
   if (chosen === undefined)
     throw new Error(`A cycle of hard edges: ${component.map((node) => planned[node]?.step.id).join(", ")}`);
-  goAhead(chosen, new Set(held(chosen)), inside, dependencies, { hard, milestones }, planned, gaps);
+  goAhead(chosen, new Set(held(chosen)), inside, dependencies, { hard, follows, milestones }, planned, gaps);
 }
 
 /** Puts the steps of the cycle into the order that the hard edges ask for, and drops whatever runs against it. Linear. */
@@ -65,7 +71,9 @@ function breakAtOnce(
   const inside = new Set(component);
   const steps = component.filter((node) => node < count).sort((a, b) => a - b);
   const local = new Map(steps.map((step, index) => [step, index]));
-  const hard = steps.map((step) => (edges.hard[step] ?? []).flatMap((first) => local.get(first) ?? []));
+  const hard = steps.map((step) =>
+    [...(edges.hard[step] ?? []), ...(edges.follows[step] ?? [])].flatMap((first) => local.get(first) ?? []),
+  );
   const position = new Map(
     components(hard)
       .flatMap((list) => list.map((index) => steps[index]))
@@ -107,7 +115,7 @@ function goAhead(
 function assemble(
   order: readonly number[],
   dependencies: readonly (readonly number[])[],
-  { milestones }: Edges,
+  { follows, milestones }: Edges,
   planned: readonly PlannedStep[],
 ): Pick<Ordered, "steps" | "barriers"> {
   const count = planned.length;
@@ -122,9 +130,11 @@ function assemble(
   const steps: Step[] = [];
   const barriers: Barrier[] = [];
   for (const node of order) {
-    const after = [...new Set(namesOf(node))].sort();
+    const afterEnd = [...new Set((follows[node] ?? []).map(nameOf))].sort();
+    const lenient = new Set(afterEnd);
+    const after = [...new Set(namesOf(node))].filter((name) => !lenient.has(name)).sort();
     const step = planned[node]?.step;
-    if (step !== undefined) steps.push({ ...step, after } as Step);
+    if (step !== undefined) steps.push({ ...step, after, ...(afterEnd.length === 0 ? {} : { afterEnd }) } as Step);
     else if ((dependents[node] as number) > 0 && !isPlain(node)) barriers.push({ id: nameOf(node), after });
   }
   return { steps, barriers };

@@ -6,9 +6,8 @@ import type { Consent, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
-import type { Goal, LeftAlone, Plan } from "../model/plan.ts";
-import type { ObjectId } from "../model/resource.ts";
-import type { Pair, Paired, PlannedStep, Unit } from "../model/unit.ts";
+import type { Goal, LeftAlone, Plan, Strategy } from "../model/plan.ts";
+import type { Pair, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
 import { type Matched, matchUnit } from "./match.ts";
@@ -29,6 +28,8 @@ export interface PlanOptions {
   readonly takeOwnershipFrom: readonly string[];
   /** TENON_ACCOUNT; null if it is not set. */
   readonly account: string | null;
+  /** Whether new objects may be made as copies of others where that takes fewer requests. */
+  readonly clone: boolean;
 }
 
 /** @param live a unit that is absent was not read, and is not planned */
@@ -41,7 +42,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   const whole = diffPairs(pairs);
   const stepsOf = (changes: readonly Change[]) => worked.flatMap((work) => unitSteps(work, changes));
   const selected = selectChanges(whole, options);
-  const changes = isNarrowed(options) ? leaveOutHeld(stepsOf(whole), selected) : selected;
+  const changes = isNarrowed(options) ? leaveOutHeld(plainSteps(worked, whole), selected) : selected;
   const open = leaveOutBlocked(stepsOf(changes), changes);
   const ordered = orderSteps(open.planned);
   const today = new Date(options.nowMilliseconds).toISOString().slice(0, 10);
@@ -51,6 +52,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     owner: desired.owner,
     changes: open.changes,
     ...ordered,
+    strategies: worked.flatMap((work) => unitStrategies(work, open.changes)),
     guards: guardsOf(open.changes, protectedAddresses(pairs), { ...options, owner: desired.owner, today, consents }),
     refusals: [
       ...accountRefusal(desired, options),
@@ -70,15 +72,25 @@ interface Worked {
   readonly unit: Unit;
   readonly matched: Matched;
   readonly paired: Paired;
-  readonly idsByKey: ReadonlyMap<string, ObjectId[]>;
+  readonly context: StepContext;
 }
 
 /** Everything is matched, so that a narrowed run takes nothing for something else; it says only what it is about. */
 function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOptions): Worked {
   const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options) });
-  const paired = unit.pairs(matched.matches, { owner: desired.owner, nowMilliseconds: options.nowMilliseconds });
   const isConcern = (address: Address | undefined) => address === undefined || mayConcern(address, options);
   const identities = live.items.map((item) => unit.identify(item));
+  const idsByKey = new Map(
+    [...groupBy(identities, ({ key }) => key)].map(([key, same]) => [key, same.map(({ id }) => id)]),
+  );
+  const owners = new Map(identities.map(({ key, owner }) => [key, owner]));
+  const paired = unit.pairs(matched.matches, {
+    owner: desired.owner,
+    nowMilliseconds: options.nowMilliseconds,
+    idsOf: (key) => idsByKey.get(key) ?? [],
+    ownerOf: (key) => owners.get(key) ?? null,
+  });
+  const mixed = new Set(paired.mixed ?? []);
   return {
     unit,
     matched: {
@@ -86,14 +98,30 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       refusals: matched.refusals.filter(({ address }) => isConcern(address)),
       warnings: matched.warnings.filter(({ address }) => isConcern(address)),
     },
-    paired,
-    idsByKey: new Map([...groupBy(identities, ({ key }) => key)].map(([key, same]) => [key, same.map(({ id }) => id)])),
+    paired: { ...paired, warnings: paired.warnings.filter(({ address }) => isConcern(address)) },
+    context: {
+      idsOf: (key) => idsByKey.get(key) ?? [],
+      live: live.items,
+      clone: options.clone,
+      isMixed: (root) => mixed.has(root),
+    },
   };
 }
 
-function unitSteps({ unit, idsByKey }: Worked, changes: readonly Change[]): readonly PlannedStep[] {
+/** Each object made by itself: which copies there are depends on what is selected. */
+function plainSteps(worked: readonly Worked[], changes: readonly Change[]): PlannedStep[] {
+  return worked.flatMap((work) => unitSteps({ ...work, context: { ...work.context, clone: false } }, changes));
+}
+
+function unitSteps({ unit, context }: Worked, changes: readonly Change[]): readonly PlannedStep[] {
   const own = changes.filter((change) => change.unit === unit.name);
-  return unit.steps(own, { idsOf: (key) => idsByKey.get(key) ?? [] });
+  return unit.steps(own, context);
+}
+
+/** Of what is carried out: a copy of what is blocked is not made. */
+function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): readonly Strategy[] {
+  const own = changes.filter((change) => change.unit === unit.name && change.blocked === null);
+  return unit.strategies?.(own, context) ?? [];
 }
 
 function protectedAddresses(pairs: readonly Pair[]): Set<Address> {

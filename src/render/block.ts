@@ -42,6 +42,18 @@ export function blockText(block: Block): BlockText {
         items: [],
         fix: "Finish or delete it, or declare the image under another label.",
       };
+    case "clone-source-missing":
+      return {
+        reason: `${escapeText(block.domain)}, which it is to be cloned from, is not there`,
+        items: [],
+        fix: "Create that domain first, or name another one under create_from.",
+      };
+    case "image-source-missing":
+      return {
+        reason: "the image is not there, and its entry does not say how it is made",
+        items: [],
+        fix: "Add `upload: { file: …, region: … }` or `capture: { disk_id: … }`, or remove the entry.",
+      };
     case "depends":
       return {
         reason: `it needs ${block.on.length === 1 ? "a change that is" : "changes that are"} blocked`,

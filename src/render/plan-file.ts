@@ -4,7 +4,7 @@ import type { Address } from "../model/address.ts";
 import type { Block, Change, ChangeLabel } from "../model/change.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { compareText } from "../model/group.ts";
-import type { Gap, Goal, Guard, LeftAlone, Plan, Summary } from "../model/plan.ts";
+import type { Gap, Goal, Guard, LeftAlone, Plan, Strategy, Summary } from "../model/plan.ts";
 import type { JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
 import type { Barrier, Step } from "../model/step.ts";
 
@@ -65,6 +65,8 @@ export interface TenonPart {
   /** Addresses in resource_changes whose change is blocked; why is under `changes`. */
   readonly blocked: readonly string[];
   readonly gaps: readonly Gap[];
+  /** Cheaper ways than one request for each change. */
+  readonly strategies: readonly Strategy[];
   readonly refusals: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   readonly left_alone: readonly LeftAlone[];
@@ -112,6 +114,7 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Te
     guards: plan.guards,
     blocked: changes.filter((change) => change.blocked !== null).map((change) => change.key),
     gaps: plan.gaps,
+    strategies: plan.strategies,
     refusals: plan.refusals,
     warnings: plan.warnings,
     left_alone: plan.leftAlone,

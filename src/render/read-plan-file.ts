@@ -131,6 +131,7 @@ function toPlan(file: PlanFile): Plan {
     guards: tenon.guards,
     refusals: tenon.refusals,
     gaps: tenon.gaps,
+    strategies: tenon.strategies,
     warnings: tenon.warnings,
     leftAlone: tenon.left_alone,
     requestCount: tenon.requests,

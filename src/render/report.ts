@@ -6,10 +6,12 @@ import { compareText } from "../model/group.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ChangeOutcome, Report, StepReport } from "../model/report.ts";
 import type { Json } from "../model/resource.ts";
+import type { Verification } from "../model/verification.ts";
 import { blockText, count } from "./block.ts";
 import { escapeText } from "./escape.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import type { TextOptions } from "./text.ts";
+import { verificationJson } from "./verification.ts";
 import { sortKeys } from "./view.ts";
 import { DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
 
@@ -113,8 +115,11 @@ function leftovers({ failed, skipped, unknown, blocked }: Report): string {
   return parts.filter((part) => !part.startsWith("0 ")).join(", ");
 }
 
-/** The report as one line of JSON, newline-terminated: schemas/report.schema.json. */
-export function renderReportJson(report: Report, plan: Plan): string {
+/**
+ * The report as one line of JSON, newline-terminated: schemas/report.schema.json.
+ * @param verification what nameservers were asked afterwards; null: they were not
+ */
+export function renderReportJson(report: Report, plan: Plan, verification: Verification | null = null): string {
   const json = {
     type: "report",
     format_version: REPORT_FORMAT_VERSION,
@@ -129,6 +134,7 @@ export function renderReportJson(report: Report, plan: Plan): string {
     changes: sortedChanges(report).map(({ key, outcome }) => ({ address: key, outcome })),
     steps: report.steps.map((step) => sortKeys(step as unknown as Json)),
     surprises: report.surprises,
+    ...(verification === null ? {} : { verification: verificationJson(verification) }),
   };
   return `${JSON.stringify(json)}\n`;
 }

@@ -36,6 +36,7 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
   const sections = [
     ...view.groups.map((group) => groupLines(group, context)),
     gapLines(plan, context),
+    strategyLines(plan, context),
     diagnosticLines("Refused", plan.refusals, context),
     diagnosticLines("Warning", plan.warnings, context),
     guardLines(view, context),
@@ -134,6 +135,16 @@ function gapLines(plan: Plan, { paint, width }: Context): string[] {
     lines.push(...wrap(escapeText(text), width, CHILD_INDENT.length));
   }
   return lines;
+}
+
+function strategyLines({ strategies }: Plan, { width }: Context): string[] {
+  return strategies.flatMap(({ source, copies, requests, requestsWithout }) => {
+    const [first = "", second] = copies.map((copy) => escapeText(copy));
+    const named =
+      second === undefined ? first : `${first} and ${count(copies.length - 1, "other domain", "other domains")}`;
+    const text = `${named} will be cloned from ${escapeText(source)} once that is filled, while it is disabled: ${requests} requests instead of ${requestsWithout} (--no-clone: each by itself).`;
+    return wrap(text, width, 0);
+  });
 }
 
 function diagnosticLines(word: string, diagnostics: readonly Diagnostic[], { paint, width }: Context): string[] {

@@ -4,7 +4,7 @@ import type { Change } from "../model/change.ts";
 import type { JsonObject } from "../model/resource.ts";
 import type { PathPart, RequestStep } from "../model/step.ts";
 
-export type UnorderedRequest = Omit<RequestStep, "after">;
+export type UnorderedRequest = Omit<RequestStep, "after" | "afterEnd">;
 
 /** A request that carries out one change; what more it does is spread over it. */
 export function request(

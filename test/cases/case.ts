@@ -7,7 +7,7 @@ import type { PlanRequest } from "../../src/index.ts";
 type PlanOptions = Partial<
   Pick<
     PlanRequest,
-    "goal" | "targets" | "excludes" | "maxChanges" | "takeOwnershipFrom" | "account" | "nowMilliseconds"
+    "goal" | "targets" | "excludes" | "clone" | "maxChanges" | "takeOwnershipFrom" | "account" | "nowMilliseconds"
   >
 >;
 

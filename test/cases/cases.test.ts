@@ -76,7 +76,7 @@ function shown(plan: Plan, given: Case): Record<string, unknown> {
       open.flatMap((change) => (change.blocked === null ? [] : [[change.key, blockText(change)]])),
     ),
     refusals: plan.refusals.map(({ code, address }) => `${code} ${address}`),
-    warnings: plan.warnings.map(({ code }) => code),
+    warnings: plan.warnings.map(({ code }) => code).filter((code) => code !== "cached-target"),
     steps: given.steps === null ? null : ids,
     bodies: Object.fromEntries(
       Object.keys(given.bodies).map((id) => {
@@ -112,9 +112,13 @@ function blockText({ blocked }: Change): string {
       return `kept ${blocked.records.map(({ type, name, target }) => `${type} ${name || "@"} ${target}`).join("; ")}`;
     case "depends":
       return `depends on ${blocked.on.join(", ")}`;
+    case "clone-source-missing":
+      return `${blocked.type} ${blocked.domain}`;
     case "upload-in-progress":
     case "upload-of-others":
       return `${blocked.type} ${blocked.id}`;
+    case "image-source-missing":
+      return blocked.type;
     case undefined:
       return "";
   }

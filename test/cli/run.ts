@@ -1,9 +1,9 @@
 /** Runs the command line as users do: the built file, in a process of its own, without a terminal. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 
@@ -62,7 +62,10 @@ export function expectPlain(
 export async function folder(files: Readonly<Record<string, string>>): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "tenon-cli-"));
   onTestFinished(() => rm(path, { recursive: true, force: true }));
-  for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(path, name)), { recursive: true });
+    await writeFile(join(path, name), text);
+  }
   return path;
 }
 
@@ -89,5 +92,5 @@ domains:
     soa_email: hostmaster@example.com
     records:
       - { type: A, name: www, target: 192.0.2.1, ttl_sec: 300 }
-      - { type: MX, target: mx.example.net., priority: 10 }
+      - { type: MX, target: mx.example.net., priority: 10, lint: { off: [mx-without-spf, mx-without-dmarc] } }
 `;

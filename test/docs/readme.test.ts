@@ -1,9 +1,9 @@
 /** What README.md shows is what happens: its files are written, its commands run, its output compared. */
 
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
@@ -30,6 +30,7 @@ test("the commands of the README print what it shows", { timeout: 60_000 }, asyn
   for (const block of readme.matchAll(BLOCK)) {
     const { file, text = "" } = block.groups ?? {};
     if (file !== undefined) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
       await writeFile(join(folder, file), text);
       continue;
     }

@@ -80,6 +80,8 @@ export function declaredZone(result: LoadResult, index = 0): Declared<ZoneSpec> 
   return found as Declared<ZoneSpec>;
 }
 
-export function records(result: LoadResult, index = 0): Omit<RecordSpec, "span" | "note">[] {
-  return (declaredZone(result, index).spec.records ?? []).map(({ span: _span, note: _note, ...values }) => values);
+export function records(result: LoadResult, index = 0): Omit<RecordSpec, "span" | "note" | "lintOff">[] {
+  return (declaredZone(result, index).spec.records ?? []).map(
+    ({ span: _span, note: _note, lintOff: _off, ...values }) => values,
+  );
 }

@@ -85,6 +85,7 @@ function plan(
     maxChanges: null,
     takeOwnershipFrom: [],
     account: null,
+    clone: true,
   } as const;
   const start = performance.now();
   const made = makePlan(desired, found, units, options);

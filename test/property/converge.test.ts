@@ -74,6 +74,7 @@ const EVERYTHING = [
     "activation",
     "label swap",
     "live duplicate",
+    "clone",
   ],
 ];
 
@@ -115,6 +116,7 @@ function note(plan: Plan, world: World, reached: Set<string>): void {
     if (change.blocked !== null) reached.add(`blocked ${change.blocked.type}`);
   }
   if (plan.gaps.length > 0) reached.add("gap");
+  if (plan.strategies.length > 0) reached.add("clone");
   if (plan.steps.some((step) => step.id.startsWith("activate "))) reached.add("activation");
   if (plan.steps.some((step) => step.id.startsWith("set aside "))) reached.add("label swap");
   for (const zone of world.drafts.zones) {
@@ -203,6 +205,7 @@ function independentOfOrder(desired: Desired, live: Live, random: () => number):
     maxChanges: null,
     takeOwnershipFrom: [],
     account: null,
+    clone: true,
   };
   const shuffle = <Item>(items: readonly Item[]) => shuffled(items, random);
   const otherDesired: Desired = {

@@ -78,6 +78,30 @@ const MUTANTS = [
     find: "[index, ...dependents(index)]",
     replace: "[index]",
   },
+  {
+    name: "what only one of several can keep is not said",
+    file: "src/plan/turns.ts",
+    find: "if (kept.has(what)) continue;",
+    replace: "if (kept.has(what) || kept !== null) continue;",
+  },
+  {
+    name: "names come to stand beneath a wildcard in any order",
+    file: "src/units/zone/order/wildcard-turns.ts",
+    find: 'if (turn === "hide") this.#drafts.awaits(change.key, thing);',
+    replace: 'if (turn === "hide") continue;',
+  },
+  {
+    name: "an old place does not wait for the new one",
+    file: "src/units/zone/order/handover.ts",
+    find: "for (const thing of leaving) for (const key of providers) drafts.precedes(key, thing);",
+    replace: "",
+  },
+  {
+    name: "a pointer does not wait for its target",
+    file: "src/units/zone/order/pointers.ts",
+    find: "drafts.awaits(record.key, thing);",
+    replace: "void thing;",
+  },
 ];
 
 const base = mkdtempSync(join(tmpdir(), "tenon-mutants-"));

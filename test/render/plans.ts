@@ -45,6 +45,7 @@ export function plan(changes: readonly Change[], rest: Partial<Plan> = {}): Plan
     guards: [],
     refusals: [],
     gaps: [],
+    strategies: [],
     warnings: [],
     leftAlone: [],
     requestCount: changes.filter(({ action }) => action !== "no-op").length,
@@ -112,6 +113,15 @@ export function everything(): Plan {
         wanted: "create domain/example.com/alias/CNAME",
         before: "delete domain/example.com/alias/A",
         root: "domain/example.com",
+      },
+    ],
+    strategies: [
+      {
+        type: "clone",
+        source: "domain/parked-1.example",
+        copies: ["domain/parked-2.example", "domain/parked-3.example"],
+        requests: 18,
+        requestsWithout: 42,
       },
     ],
     warnings: [

@@ -24,6 +24,8 @@ export interface Nameserver {
   readonly host: string;
   /** UDP and TCP. */
   readonly port: number;
+  /** Zones that it serves already, with other text: it reads them again, in its own time. */
+  reload(zones: Readonly<Record<string, string>>): Promise<void>;
   /** What the server has said so far. */
   log(): string;
   close(): Promise<void>;
@@ -78,7 +80,11 @@ async function startOnce(options: NameserverOptions): Promise<Nameserver> {
     await close();
     throw new Error(`${command}: ${error instanceof Error ? error.message : error}\n${log()}`);
   }
-  return { host: HOST, port, log, close };
+  const reload = async (zones: Readonly<Record<string, string>>): Promise<void> => {
+    for (const [name, text] of Object.entries(zones)) await writeFile(files.get(name) ?? "", text);
+    child.kill("SIGHUP");
+  };
+  return { host: HOST, port, reload, log, close };
 }
 
 interface Settings {

@@ -66,7 +66,7 @@ test("a VPC that was there before is not what a replace made, though nothing in 
     units,
     {
       ...{ goal: "apply", nowMilliseconds: NOW, targets: [], excludes: [], consents: [] },
-      ...{ maxChanges: null, takeOwnershipFrom: [], account: null },
+      ...{ maxChanges: null, takeOwnershipFrom: [], account: null, clone: true },
     },
   );
   const create = plan.steps.find((step) => step.id === "create vpc/prod");

@@ -14,6 +14,8 @@ import {
   rootsHeldByInterfaces,
   summarise,
   systemClock,
+  type Verification,
+  type Witnesses,
 } from "../../index.ts";
 import { ApplyProgress } from "../apply-progress.ts";
 import type { FailOn, PlanFlags } from "../args.ts";
@@ -25,9 +27,12 @@ import { inSession, type Planned, planIn, type Session } from "../planning.ts";
 import { Progress } from "../progress.ts";
 import { readPlanFile } from "../reviewed.ts";
 import type { Terminal } from "../terminal.ts";
+import { prepareWitnesses, printVerification, timeoutOf, verifiedCode, watched } from "../verification.ts";
+import type { VerifyFlags } from "../verify-flags.ts";
 
-export interface ApplyFlags extends PlanFlags {
+export interface ApplyFlags extends PlanFlags, VerifyFlags {
   readonly yes?: boolean;
+  readonly verify?: boolean;
   readonly plan?: string;
   readonly journal?: string;
   readonly failOn?: readonly FailOn[];
@@ -56,6 +61,8 @@ async function run(
     sayError(terminal, "there is no terminal to ask on", `Give --yes to ${goal} without being asked.`);
     return EXIT.error;
   }
+  const prepared = await prepareWitnesses(terminal, flags, { flag: "--verify", given: flags.verify === true });
+  if (!prepared.ok) return prepared.code;
   const reviewed = await readPlanFile(terminal, flags.plan);
   if (!reviewed.ok) return reviewed.code;
   return inSession(terminal, directory, flags, goal, async (session) => {
@@ -64,7 +71,8 @@ async function run(
     const verdict = judge(terminal, planned.plan, reviewed.plan, flags);
     if (verdict !== null) return verdict;
     const consent = flags.yes === true || (await confirm(terminal, goal));
-    return consent ? carryOut(session, planned.plan, flags) : (terminal.interrupt.code() ?? EXIT.error);
+    const { witnesses } = prepared;
+    return consent ? carryOut(session, planned.plan, flags, witnesses) : (terminal.interrupt.code() ?? EXIT.error);
   });
 }
 
@@ -139,7 +147,12 @@ function idleReport(plan: Plan): Report {
   };
 }
 
-async function carryOut(session: Session, plan: Plan, flags: ApplyFlags): Promise<ExitCode> {
+async function carryOut(
+  session: Session,
+  plan: Plan,
+  flags: ApplyFlags,
+  witnesses: Witnesses | null,
+): Promise<ExitCode> {
   const { terminal, project, api, connection } = session;
   const { root } = project;
   const header = await gatherEvidence(root, connection.baseUrl, terminal.environment);
@@ -163,17 +176,38 @@ async function carryOut(session: Session, plan: Plan, flags: ApplyFlags): Promis
       emit: (event) => progress.tell(event),
     });
     progress.end();
-    terminal.print(
-      flags.format === "json"
-        ? renderReportJson(report, plan)
-        : `\n${renderReportText(report, plan, terminal.results)}`,
-    );
+    if (flags.format === "text") terminal.print(`\n${renderReportText(report, plan, terminal.results)}`);
     terminal.say(`The journal of this run is ${journal.path}\n`);
-    return exitCode(terminal, report);
+    let verification: Verification | null = null;
+    try {
+      verification = await verifyReport(session, plan, report, flags, witnesses);
+    } finally {
+      // Whatever becomes of the verification, what was done is reported.
+      if (flags.format === "json") terminal.print(renderReportJson(report, plan, verification));
+    }
+    if (flags.format === "text" && verification !== null) printVerification(terminal, verification);
+    const code = exitCode(terminal, report);
+    if (code !== EXIT.done || verification === null) return code;
+    return verifiedCode(terminal, verification, EXIT.partial);
   } finally {
     progress.end();
     await journal.close();
   }
+}
+
+/** `--verify`: what was done may be there although something else failed. An interrupt ends this, too. */
+async function verifyReport(
+  { terminal, project }: Session,
+  plan: Plan,
+  report: Report,
+  flags: ApplyFlags,
+  witnesses: Witnesses | null,
+): Promise<Verification | null> {
+  if (witnesses === null || report.interrupted) return null;
+  const applied = { desired: project.desired, plan, report };
+  return watched(terminal, flags.format === "json", timeoutOf(flags), (tools, watch) =>
+    tools.verifyApplied(applied, witnesses, watch),
+  );
 }
 
 function exitCode(terminal: Terminal, report: Report): ExitCode {

@@ -1,6 +1,6 @@
 /** `tenon validate`: checks the manifests without any connection. */
 
-import { hasErrors, renderValidationJson } from "../../index.ts";
+import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
 import type { ProjectFlags } from "../args.ts";
 import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -24,7 +24,8 @@ export async function validate(
     sayError(terminal, "the dialect is not a word", "Give one such as node.");
     return EXIT.error;
   }
-  const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
+  const { project, fault, diagnostics: found, sources } = await load(directory, flags, dialect);
+  const diagnostics = project === null ? found : await lintProject(project, found);
   const isValid = project !== null && !hasErrors(diagnostics) && !(flags.strict === true && diagnostics.length > 0);
   if (flags.format === "json") {
     terminal.print(renderValidationJson(diagnostics, sources));

@@ -12,12 +12,14 @@ import {
 } from "../args.ts";
 import type { Finish } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
+import { addVerifyFlags } from "../verify-flags.ts";
 
 export function addApply(program: Command, terminal: Terminal, finish: Finish): void {
   const command = addRunFlags(program.command("apply"))
     .summary("make the account fit the manifests")
     .description("Make the account fit the manifests. Shows the plan and asks first.")
     .option("--plan <file>", "do nothing that this reviewed plan does not show")
+    .option("--verify", "then ask nameservers for the changed records")
     .addHelpText(
       "after",
       `
@@ -27,6 +29,7 @@ Examples:
   tenon apply --allow delete=vpc/legacy
   tenon apply --allow 'bulk=domain/*.example' --max-changes 50
   tenon apply --wait-detached 10m
+  tenon apply --yes --verify --delegation
 
 Run again, it goes on where it was interrupted.`,
     )
@@ -34,7 +37,7 @@ Run again, it goes on where it was interrupted.`,
       const { apply } = await import("../commands/apply.ts");
       finish(await apply(terminal, directory, flags));
     });
-  addPlanFlags(addConnectionFlags(addProjectFlags(command)));
+  addPlanFlags(addConnectionFlags(addProjectFlags(addVerifyFlags(command, "default: 5m"))));
 }
 
 export function addDestroy(program: Command, terminal: Terminal, finish: Finish): void {

@@ -3,9 +3,9 @@
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";
+import { suggestion } from "../../model/suggest.ts";
 import type { Places } from "../places.ts";
 import { isOwnKey } from "../schema.ts";
-import { suggestion } from "../suggest.ts";
 import { mapText } from "./text.ts";
 import type { Variables } from "./variables.ts";
 

@@ -6,6 +6,7 @@ import type { Lookup } from "../../model/step.ts";
 import type { Recognition, Unit } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
 import { recogniseOne } from "../recognise.ts";
+import { declareImage } from "./declare.ts";
 import { isIdle } from "./idle.ts";
 import { identifyImage, readImages } from "./live.ts";
 import { pairImages } from "./pairs.ts";
@@ -17,6 +18,7 @@ export const image: Unit<ImageSpec, WireImage> = {
   spec: imageSpec,
   read: readImages,
   identify: identifyImage,
+  declare: declareImage,
   pairs: pairImages,
   steps: imageSteps,
   permits: () => null,

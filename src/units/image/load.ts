@@ -12,7 +12,7 @@ import type { ImageSource, ImageSpec } from "./shape.ts";
 /** API.md, Limits: image description. */
 const MAX_DESCRIPTION_LENGTH = 65_000;
 
-/** @returns null if the entry has no label, or does not say how it is made */
+/** @returns null if the entry has no label, or says in two ways how it is made */
 export function loadImage(entry: JsonObject, context: LoadContext): Declared<ImageSpec> | null {
   const label = entry["label"];
   if (typeof label !== "string") return null;
@@ -26,7 +26,7 @@ export function loadImage(entry: JsonObject, context: LoadContext): Declared<Ima
     report: (found) => context.report({ ...found, address }),
   });
   const source = loadSource(entry, context, report);
-  if (source === null) return null;
+  if (source === undefined) return null;
   return {
     unit: "image",
     address,
@@ -53,7 +53,8 @@ export function labelProblem(label: string): NameProblem | null {
   };
 }
 
-function loadSource(entry: JsonObject, context: LoadContext, report: Report): ImageSource | null {
+/** @returns undefined if it cannot be told; that is reported */
+function loadSource(entry: JsonObject, context: LoadContext, report: Report): ImageSource | null | undefined {
   const { upload, capture } = entry as { upload?: Json; capture?: Json };
   if (isJsonObject(upload) && isJsonObject(capture)) {
     report({
@@ -64,7 +65,7 @@ function loadSource(entry: JsonObject, context: LoadContext, report: Report): Im
       span: context.span(entry, "capture"),
       related: [{ message: "the other one", span: context.span(entry, "upload") }],
     });
-    return null;
+    return undefined;
   }
   if (isJsonObject(upload)) {
     const [file, region] = [textOrNull(upload["file"]) ?? "", textOrNull(upload["region"]) ?? ""];
@@ -73,13 +74,6 @@ function loadSource(entry: JsonObject, context: LoadContext, report: Report): Im
   if (isJsonObject(capture)) {
     return { type: "capture", disk_id: Number(capture["disk_id"]), cloud_init: capture["cloud_init"] === true };
   }
-  report({
-    code: "missing-key",
-    summary: "neither `upload` nor `capture`",
-    detail: "An image entry says how the image is made.",
-    fix: "Add `upload: { file: …, region: … }` or `capture: { disk_id: … }`.",
-    span: context.span(entry, "label"),
-  });
   return null;
 }
 

@@ -27,7 +27,7 @@ function imagePair(match: ImageMatch, address: Address, context: PairContext): P
   const live = match.live === null ? null : liveValues(match.live);
   const liveAddress = match.declared === null || match.live === null ? address : imageAddress(match.live.label);
   const unfinished = match.intent === "manage" && match.live.status === "pending_upload";
-  const block = unfinished ? uploadBlock(match.live, context) : null;
+  const block = missingSource(match) ?? (unfinished ? uploadBlock(match.live, context) : null);
   const renew = unfinished && block === null;
   return {
     unit: "image",
@@ -48,6 +48,12 @@ function imagePair(match: ImageMatch, address: Address, context: PairContext): P
     note: match.declared?.note ?? null,
     span: match.declared?.span ?? match.removed?.span ?? null,
   };
+}
+
+/** What is to be made, or made anew, says how. */
+function missingSource(match: ImageMatch): Block | null {
+  const isMade = match.intent === "create" || (match.intent === "manage" && match.live.status === "pending_upload");
+  return isMade && match.declared.spec.source === null ? { type: "image-source-missing" } : null;
 }
 
 /** An unfinished upload is made anew only if the tag says it is ours, and nobody is working on it. */

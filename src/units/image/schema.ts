@@ -74,7 +74,7 @@ export const IMAGE_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
 
 export const IMAGE_SCHEMA: JsonObject = {
   title: "Image",
-  description: "A private machine image: exactly one of upload and capture says how it is made.",
+  description: "A private machine image: upload or capture says how it is made; with neither it must be there already.",
   type: "object",
   required: ["label"],
   additionalProperties: false,

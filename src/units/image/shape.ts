@@ -4,7 +4,8 @@ export interface ImageSpec {
   readonly label: string;
   /** undefined: left alone; null or "": empty. Without the owner's tag. */
   readonly description: string | null | undefined;
-  readonly source: ImageSource;
+  /** How it is made; null: it is there already, and is never made. */
+  readonly source: ImageSource | null;
 }
 
 export type ImageSource =

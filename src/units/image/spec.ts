@@ -17,5 +17,5 @@ export const imageSpec: UnitSpec<ImageSpec> = {
   load: loadImage,
   write: writeImage,
   removed: (label) => ({ address: imageAddress(label), key: label, problem: labelProblem(label) }),
-  files: (declared) => (declared.spec.source.type === "upload" ? [declared.spec.source.file] : []),
+  files: (declared) => (declared.spec.source?.type === "upload" ? [declared.spec.source.file] : []),
 };

@@ -41,6 +41,8 @@ function deleteImage(change: Change): PlannedStep {
 function createImage(change: Change, requires: readonly string[], known: readonly ObjectId[]): PlannedStep[] {
   const after = change.after as Values;
   const upload = after["upload"] as JsonObject | undefined;
+  // It does not say how it is made: it is blocked.
+  if (upload === undefined && after["capture"] === undefined) return [];
   const made = upload === undefined ? capture(change, after, known) : uploadRequest(change, after, upload, known);
   const create = { step: made, facts: { ...NO_FACTS, requires } };
   if (upload === undefined) return [create, wait(change, made.id)];

@@ -10,6 +10,7 @@ export function writeImage({ label, description, source }: ImageSpec): WrittenEn
 }
 
 function writeSource(source: ImageSpec["source"]): JsonObject {
+  if (source === null) return {};
   const more = source.cloud_init ? { cloud_init: true } : {};
   switch (source.type) {
     case "upload":

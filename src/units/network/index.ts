@@ -1,6 +1,7 @@
 /** The network: a VPC and its subnets. */
 
 import type { Unit } from "../../model/unit.ts";
+import { declareNetwork } from "./declare.ts";
 import { detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
 import { pairNetworks } from "./pairs.ts";
 import { permitsNetwork, recogniseNetwork } from "./recognise.ts";
@@ -13,6 +14,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   read: readNetworks,
   detail: detailNetwork,
   identify: identifyNetwork,
+  declare: declareNetwork,
   pairs: pairNetworks,
   steps: networkSteps,
   permits: permitsNetwork,

@@ -6,7 +6,8 @@ import type { Json, JsonObject, Values } from "../../model/resource.ts";
 import type { PairContext } from "../../model/unit.ts";
 import { ownerOfTags, withOwnerTag, withoutOwnerTag } from "../ownership.ts";
 import { type LiveZone, zoneName } from "./live.ts";
-import type { ZoneSpec } from "./spec.ts";
+import { writeCreateFrom } from "./manifest/create-from.ts";
+import type { ZoneSpec } from "./shape.ts";
 
 const TEXTS = ["type", "status", "description", "group", "soa_email"] as const;
 const LISTS = ["master_ips", "axfr_ips", "tags"] as const;
@@ -26,6 +27,8 @@ export function liveDomain({ domain }: LiveZone): Values {
 /** What the manifest does not say is kept as it is live; at creation it is left to the service. */
 export function desiredDomain(spec: ZoneSpec, live: Values | null, context: PairContext): Values {
   const values: Record<string, Json> = { ...live, domain: spec.domain, owner: context.owner };
+  // How it is made matters once.
+  if (live === null && spec.createFrom !== null) values["create_from"] = writeCreateFrom(spec.createFrom);
   for (const [field, value] of Object.entries(spec.fields)) {
     const kept = live?.[field];
     values[field] = kept !== undefined && sameField(field, kept, value) ? kept : value;
@@ -46,7 +49,7 @@ function setKey(field: string, value: Json): string {
 
 /** @param status the one to create it with: a zone that is to be filled is not served half-built */
 export function createBody(values: Values, status: string): JsonObject {
-  const { owner: _, ...stated } = values;
+  const { owner: _owner, create_from: _from, ...stated } = values;
   const body: Record<string, Json> = {};
   for (const [field, value] of Object.entries(stated)) {
     if (!isUnset(value)) body[field] = value;
@@ -55,6 +58,37 @@ export function createBody(values: Values, status: string): JsonObject {
   const tags = tagsOf(values);
   if (tags.length > 0) body["tags"] = tags;
   return body;
+}
+
+/** Whatever a copy brought with it, this makes it what a plain create would have made. */
+export function copyBody(values: Values): JsonObject {
+  const body: Record<string, Json> = {};
+  for (const field of TEXTS) body[field] = values[field] ?? "";
+  for (const field of LISTS) body[field] = values[field] ?? [];
+  for (const field of SECONDS) body[field] = values[field] ?? 0;
+  body["tags"] = tagsOf(values);
+  return body;
+}
+
+/**
+ * What is stated of a domain that begins as something else; the rest stays as it came. If tags are not stated, `tags` are those to add
+ * to what came, and `amendBody` adds them.
+ */
+export function statedBody(values: Values): JsonObject {
+  const body: Record<string, Json> = {};
+  for (const field of [...TEXTS, ...LISTS, ...SECONDS]) {
+    const value = values[field];
+    if (value !== undefined) body[field] = value;
+  }
+  body["tags"] = tagsOf(values);
+  return body;
+}
+
+/** The tags that came with a copy, without any owner's, before those that are to be there. */
+export function amendBody(body: JsonObject, earlier: JsonObject): JsonObject {
+  const came = Array.isArray(earlier["tags"]) ? (earlier["tags"] as readonly Json[]).map(String) : [];
+  const added = (body["tags"] ?? []) as readonly string[];
+  return { ...body, tags: [...withoutOwnerTag(came), ...added] };
 }
 
 /** The changed fields, the owner's tag among the tags. */
@@ -76,8 +110,11 @@ function tagsOf(values: Values): string[] {
   );
 }
 
-function isUnset(value: Json): boolean {
-  return value === "" || value === 0 || value === null || (Array.isArray(value) && value.length === 0);
+/** What the service shows for a field that nobody set. */
+export function isUnset(value: Json | undefined): boolean {
+  return (
+    value === undefined || value === "" || value === 0 || value === null || (Array.isArray(value) && value.length === 0)
+  );
 }
 
 /** An object's content as far as a request body states it, in comparable form. */

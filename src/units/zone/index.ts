@@ -4,19 +4,24 @@ import type { JsonObject } from "../../model/resource.ts";
 import type { Lookup } from "../../model/step.ts";
 import type { Recognition, Unit } from "../../model/unit.ts";
 import { recogniseOne } from "../recognise.ts";
-import { statedContent } from "./domain.ts";
+import { amendBody, statedContent } from "./domain.ts";
 import { identifyZone, type LiveZone, readZones } from "./live.ts";
-import { pairZones } from "./pairs.ts";
+import { declareZone } from "./manifest/declare.ts";
+import { pairZones } from "./match/pairs.ts";
 import { type ZoneSpec, zoneSpec } from "./spec.ts";
-import { recordContent, zoneSteps } from "./steps.ts";
+import { recordContent } from "./steps/record-steps.ts";
+import { zoneSteps, zoneStrategies } from "./steps/steps.ts";
 
 export const zone: Unit<ZoneSpec, LiveZone> = {
   name: "zone",
   spec: zoneSpec,
   read: readZones,
   identify: identifyZone,
+  declare: declareZone,
   pairs: pairZones,
   steps: zoneSteps,
+  strategies: zoneStrategies,
+  amend: amendBody,
   permits: () => null,
   recognise: recogniseZone,
 };

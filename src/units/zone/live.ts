@@ -16,17 +16,22 @@ export interface LiveZone {
 }
 
 export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<LiveZone>> {
-  const names = [...scope.declared, ...scope.removed].map((entry) => entry.key);
+  const names = [...new Set([...scope.declared, ...scope.removed].map((entry) => entry.key).concat(sourcesOf(scope)))];
   // Names are unique on the platform, so a few of them can be asked for; an owner's tag may sit on any domain.
-  const wanted = scope.owner === null ? { wanted: { field: "domain", values: names } } : {};
+  const wanted =
+    scope.owner === null && scope.wants === undefined ? { wanted: { field: "domain", values: names } } : {};
   const answer = await api.list({ path: ["domains"], ...wanted }, watch.signal);
   if (!answer.ok) return { ok: false, what: "the list of domains", failure: answer.failure };
   const domains = answer.items as unknown as WireDomain[];
-  const needed = namesWithRecords(scope);
-  const progress = { done: 0, total: domains.filter((domain) => needed.has(zoneName(domain))).length };
+  const named = namesWithRecords(scope);
+  const isNeeded = (domain: WireDomain): boolean =>
+    named.has(zoneName(domain)) ||
+    (domain.type === "master" && scope.wants?.(identifyZone({ domain, records: null })) === true);
+  const needed = new Set(domains.filter(isNeeded));
+  const progress = { done: 0, total: needed.size };
   const items = await Promise.all(
     domains.map(async (domain): Promise<LiveZone | { failure: Failure; name: string }> => {
-      if (!needed.has(zoneName(domain))) return { domain, records: null };
+      if (!needed.has(domain)) return { domain, records: null };
       const list = await api.list({ path: ["domains", String(domain.id), "records"] }, watch.signal);
       if (!list.ok) return { failure: list.failure, name: domain.domain };
       progress.done += 1;
@@ -39,6 +44,11 @@ export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWat
     return { ok: false, what: `the records of ${failed.name}`, failure: failed.failure };
   }
   return { ok: true, items: items as LiveZone[], total: answer.total };
+}
+
+/** Domains that others are to be cloned from: their ids are needed. */
+function sourcesOf({ declared }: Scope<ZoneSpec>): string[] {
+  return declared.flatMap(({ spec }) => (spec.createFrom?.type === "clone" ? [spec.createFrom.domain] : []));
 }
 
 function namesWithRecords(scope: Scope<ZoneSpec>): Set<string> {

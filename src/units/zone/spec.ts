@@ -2,10 +2,12 @@
 
 import { domainAddress } from "../../model/address.ts";
 import type { UnitSpec } from "../../model/unit.ts";
-import { loadZone, readDomainName } from "./load.ts";
-import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
+import { readDomainName } from "./manifest/domain-name.ts";
+import { loadZone } from "./manifest/load.ts";
+import { ZONE_DEFINITIONS } from "./manifest/schema.ts";
+import { DOMAIN_SCHEMA } from "./manifest/schema-domain.ts";
+import { writeZone } from "./manifest/write.ts";
 import type { ZoneSpec } from "./shape.ts";
-import { writeZone } from "./write.ts";
 
 export type { RecordSpec, ZoneSpec } from "./shape.ts";
 

@@ -1,7 +1,7 @@
 /** A record's values in one form, whoever wrote them: the manifest or the service (OBSERVED: Records). */
 
-import ipaddr from "ipaddr.js";
 import type { RecordType, WireRecord } from "../../api/wire/index.ts";
+import { canonicalIpv6 } from "../../dns/ip.ts";
 import { absoluteName, relativeName, toAscii } from "../../dns/name.ts";
 import type { JsonObject, Values } from "../../model/resource.ts";
 import type { RecordSpec } from "./shape.ts";
@@ -69,10 +69,7 @@ function liveName(record: WireRecord): string {
 
 function liveTarget(record: WireRecord): string {
   if (isNamed(record.type)) return canonicalName(record.target);
-  if (record.type === "AAAA" && ipaddr.IPv6.isValid(record.target)) {
-    return ipaddr.IPv6.parse(record.target).toRFC5952String();
-  }
-  return record.target;
+  return (record.type === "AAAA" ? canonicalIpv6(record.target) : null) ?? record.target;
 }
 
 function canonicalName(name: string): string {

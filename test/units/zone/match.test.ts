@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type DesiredEntry, type LiveEntry, matchAdditive, matchRecords } from "../../../src/units/zone/match.ts";
+import { type DesiredEntry, type LiveEntry, matchAdditive, matchRecords } from "../../../src/units/zone/match/match.ts";
 import { contentKey, type RecordValues } from "../../../src/units/zone/values.ts";
 
-const NOTHING = { zone: "a.example", pointedAt: new Set<string>() };
+const NOTHING = { zone: "a.example", pointedAt: new Set<string>(), wild: false };
 
 function values(text: string): RecordValues {
   const [type, name, target, ttl] = text.split(" ");

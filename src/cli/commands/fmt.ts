@@ -1,0 +1,42 @@
+/** `tenon fmt`: brings the manifests of a project into one form, or says which are not in it. */
+
+import { stat } from "node:fs/promises";
+import { allowedSeconds, escapeText, manifestTools, NEUTRAL_DIALECT } from "../../index.ts";
+import type { ProjectFlags } from "../args.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { sayDiagnostics, sayError } from "../messages.ts";
+import { exitOf } from "../project.ts";
+import type { Terminal } from "../terminal.ts";
+import { writeWhole } from "../write-whole.ts";
+
+export interface FmtFlags extends ProjectFlags {
+  readonly check?: boolean;
+}
+
+/** The permissions of a file, without what says of which kind it is. */
+const PERMISSION_BITS = 0o7777;
+
+export async function fmt(terminal: Terminal, directory: string | undefined, flags: FmtFlags): Promise<ExitCode> {
+  const { formatProject } = await manifestTools();
+  const { differing, fault, diagnostics, sources } = await formatProject({
+    directory: directory ?? ".",
+    ...(flags.env === undefined ? {} : { environment: flags.env }),
+    variables: flags.var ?? {},
+    variableFiles: flags.varFile ?? [],
+    allowedSeconds: allowedSeconds(NEUTRAL_DIALECT),
+  });
+  sayDiagnostics(terminal, diagnostics, sources);
+  if (differing === null) return exitOf(fault);
+  for (const { file, path, text } of differing) {
+    if (flags.check !== true) {
+      try {
+        await writeWhole(path, text, (await stat(path)).mode & PERMISSION_BITS);
+      } catch (error) {
+        sayError(terminal, `cannot write ${file}: ${(error as Error).message}`, "Check its permissions.");
+        return EXIT.error;
+      }
+    }
+    terminal.print(`${escapeText(file)}\n`);
+  }
+  return flags.check === true && differing.length > 0 ? EXIT.error : EXIT.done;
+}

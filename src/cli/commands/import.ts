@@ -1,0 +1,167 @@
+/** `tenon import`: writes a project from an account, zone files or octoDNS, and checks that it loads. */
+
+import {
+  type ApiEvent,
+  allowedSeconds,
+  createApi,
+  hasErrors,
+  type ImportResult,
+  loadProject,
+  manifestTools,
+  NEUTRAL_DIALECT,
+} from "../../index.ts";
+import type { ConnectionFlags } from "../args.ts";
+import { resolveConnection, resolveDialect } from "../connection.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { importSummary, setAsideLines } from "../imported.ts";
+import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
+import { Progress, sayBeside } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
+import { Waiting } from "../waiting.ts";
+
+export interface ImportFlags extends ConnectionFlags {
+  readonly from: "live" | "zone" | "octodns";
+  readonly out: string;
+  readonly domain?: readonly string[];
+  readonly vpc?: readonly string[];
+  readonly images?: boolean;
+  readonly owner?: string;
+  readonly split?: boolean;
+  readonly soaEmail?: string;
+  readonly skipUnsupported?: boolean;
+  readonly force?: boolean;
+}
+
+const OWNER = /^[a-z0-9-]{1,32}$/;
+
+export async function importInto(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {
+  const wrong = wrongUse(paths, flags);
+  if (wrong !== null) {
+    sayError(terminal, wrong[0], wrong[1]);
+    return EXIT.error;
+  }
+  const result = await (flags.from === "live" ? readLive(terminal, flags) : readPaths(terminal, paths, flags));
+  if (typeof result === "number") return result;
+  if (!result.ok && result.imported === null) {
+    sayFailure(terminal, `cannot read ${result.what}`, result.failure);
+    return EXIT.error;
+  }
+  const read = result.ok ? result : result.imported;
+  terminal.say(setAsideLines(read.setAside, read.sources));
+  sayDiagnostics(terminal, read.diagnostics, read.sources);
+  if (!result.ok) return flags.from === "live" ? EXIT.error : EXIT.invalid;
+  return write(terminal, result, flags);
+}
+
+/** What is wrong with the flags together, and what to do. */
+function wrongUse(paths: readonly string[], flags: ImportFlags): readonly [string, string] | null {
+  const { from, owner, domain = [] } = flags;
+  if (owner !== undefined && !OWNER.test(owner)) {
+    return ["the owner is not one", "Lower-case letters, digits and hyphens, at most 32."];
+  }
+  if (from === "live") {
+    return paths.length === 0 ? null : ["a live account has no files", "Say --from zone or --from octodns."];
+  }
+  if (paths.length === 0) return ["which files are to be read?", `Name them after --from ${from}.`];
+  if (flags.vpc !== undefined || flags.images === true) return ["--vpc and --images are for a live account", ""];
+  if (domain.length > 1 || (from === "zone" && domain.length === 1 && paths.length > 1)) {
+    return ["--domain names the one zone of one file", "Import the files one by one, or leave it out."];
+  }
+  return null;
+}
+
+async function readPaths(
+  terminal: Terminal,
+  paths: readonly string[],
+  flags: ImportFlags,
+): Promise<ImportResult | ExitCode> {
+  const dialect = resolveDialect(flags);
+  if (dialect === null) {
+    sayError(terminal, "the dialect is not a word", "Give one such as node.");
+    return EXIT.error;
+  }
+  const { importProject } = await manifestTools();
+  return importProject({
+    source: {
+      from: flags.from === "zone" ? "zone" : "octodns",
+      paths,
+      domain: flags.domain?.[0] ?? null,
+      soaEmail: flags.soaEmail ?? null,
+      owner: flags.owner ?? null,
+    },
+    allowedSeconds: allowedSeconds(dialect),
+    split: flags.split === true,
+    skipUnsupported: flags.skipUnsupported === true,
+  });
+}
+
+async function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult | ExitCode> {
+  const resolved = await resolveConnection(flags, terminal.environment);
+  if (!resolved.ok) {
+    sayDiagnostics(terminal, [resolved.diagnostic]);
+    return EXIT.error;
+  }
+  const waiting = new Waiting(() => performance.now());
+  const observe = (event: ApiEvent): void => {
+    const line = waiting.tell(event);
+    if (line !== null) sayBeside(terminal, line);
+  };
+  const [api, { importProject }] = await Promise.all([createApi({ ...resolved.connection, observe }), manifestTools()]);
+  const progress = new Progress(terminal);
+  progress.show("Reading the account");
+  try {
+    const result = await importProject({
+      source: {
+        from: "live",
+        api,
+        owner: flags.owner ?? null,
+        selection: { domains: flags.domain ?? [], vpcs: flags.vpc ?? [], images: flags.images === true },
+        watch: {
+          signal: terminal.interrupt.first,
+          progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
+        },
+      },
+      allowedSeconds: allowedSeconds(resolved.connection.dialect ?? NEUTRAL_DIALECT),
+      split: flags.split === true,
+      skipUnsupported: flags.skipUnsupported === true,
+    });
+    return terminal.interrupt.code() ?? result;
+  } finally {
+    progress.end();
+    await api.close();
+  }
+}
+
+async function write(
+  terminal: Terminal,
+  result: Extract<ImportResult, { ok: true }>,
+  flags: ImportFlags,
+): Promise<ExitCode> {
+  const { obstacles, writeProject } = await manifestTools();
+  const request = { out: flags.out, files: result.files, force: flags.force === true };
+  const inTheWay = await obstacles(request);
+  if (inTheWay.length > 0) {
+    sayDiagnostics(terminal, inTheWay);
+    return EXIT.refused;
+  }
+  try {
+    await writeProject(request);
+  } catch (error) {
+    sayError(
+      terminal,
+      `cannot write to ${flags.out}: ${(error as Error).message}`,
+      "Look at what is there before you try again; files that --force has replaced already stay replaced.",
+    );
+    return EXIT.error;
+  }
+  const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
+  const loaded = await loadProject({ directory: flags.out, allowedSeconds: allowedSeconds(dialect) });
+  const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
+  if (hasErrors(errors)) {
+    sayDiagnostics(terminal, errors, loaded.sources);
+    sayError(terminal, "what was written does not load", "This is an error of Tenon: please report it.");
+    return EXIT.error;
+  }
+  terminal.print(importSummary(result, flags.out));
+  return EXIT.done;
+}

@@ -1,0 +1,88 @@
+/** `tenon zone export`: a zone of the account, or of the manifests, as a master file. */
+
+import { createApi, type ZoneExport, zoneTools } from "../../index.ts";
+import type { ConnectionFlags, ProjectFlags } from "../args.ts";
+import { resolveConnection, resolveDialect } from "../connection.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
+import { openProject } from "../project.ts";
+import type { Terminal } from "../terminal.ts";
+import { writeWhole } from "../write-whole.ts";
+
+export interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
+  /** true: the project is here. */
+  readonly fromManifest?: string | true;
+  readonly out?: string;
+  readonly nameserver?: readonly string[];
+  readonly serial?: number;
+}
+
+/** What is in a zone is public. */
+const ZONE_FILE_MODE = 0o644;
+
+export async function zoneExport(terminal: Terminal, name: string, flags: ZoneExportFlags): Promise<ExitCode> {
+  const { readNameservers } = await zoneTools();
+  const named = readNameservers(flags.nameserver ?? []);
+  if (!named.ok) {
+    sayDiagnostics(terminal, [named.diagnostic]);
+    return EXIT.error;
+  }
+  const options = { nameservers: named.names, serial: flags.serial ?? null, nowMilliseconds: Date.now() };
+  const found =
+    flags.fromManifest === undefined
+      ? await exportAccount(terminal, name, flags, options)
+      : await exportManifest(terminal, name, flags, options);
+  if (typeof found === "number") return found;
+  if (!found.ok) {
+    if ("failure" in found) sayFailure(terminal, `cannot read ${found.what}`, found.failure);
+    else sayDiagnostics(terminal, [found.diagnostic]);
+    return terminal.interrupt.code() ?? EXIT.error;
+  }
+  sayDiagnostics(terminal, found.exported.notes);
+  return hand(terminal, found.exported.text, flags.out);
+}
+
+type Options = Parameters<Awaited<ReturnType<typeof zoneTools>>["exportLive"]>[2];
+
+async function exportAccount(
+  terminal: Terminal,
+  name: string,
+  flags: ZoneExportFlags,
+  options: Options,
+): Promise<ZoneExport | ExitCode> {
+  const resolved = await resolveConnection(flags, terminal.environment);
+  if (!resolved.ok) return resolved;
+  const [{ exportLive }, api] = await Promise.all([zoneTools(), createApi(resolved.connection)]);
+  try {
+    return await exportLive(api, name, options, terminal.interrupt.first);
+  } finally {
+    await api.close();
+  }
+}
+
+async function exportManifest(
+  terminal: Terminal,
+  name: string,
+  flags: ZoneExportFlags,
+  options: Options,
+): Promise<ZoneExport | ExitCode> {
+  const directory = flags.fromManifest === true ? undefined : flags.fromManifest;
+  const opened = await openProject(terminal, directory, flags, resolveDialect(flags) ?? undefined);
+  if (!opened.ok) return opened.code;
+  const { exportDeclared } = await zoneTools();
+  return exportDeclared(opened.project.desired, name, options);
+}
+
+async function hand(terminal: Terminal, text: string, file: string | undefined): Promise<ExitCode> {
+  if (file === undefined) {
+    terminal.print(text);
+    return EXIT.done;
+  }
+  try {
+    await writeWhole(file, text, ZONE_FILE_MODE);
+    return EXIT.done;
+  } catch (error) {
+    sayError(terminal, `the zone file cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT.error;
+  }
+}

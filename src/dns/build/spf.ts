@@ -1,0 +1,135 @@
+/** SPF from readable parts (RFC 7208): the one TXT that says who may send mail for a name. */
+
+import { canonicalIpv4, canonicalIpv6 } from "../ip.ts";
+import { type BuildProblem, type Built, badPart, type PartPath } from "./built.ts";
+import { spfDomainProblem, termProblem } from "./spf-term.ts";
+
+export type SpfAll = "fail" | "softfail" | "neutral" | "pass";
+
+export interface SpfParts {
+  readonly ip4?: readonly string[];
+  readonly ip6?: readonly string[];
+  readonly a?: boolean | readonly string[];
+  readonly mx?: boolean | readonly string[];
+  readonly include?: readonly string[];
+  readonly exists?: readonly string[];
+  /** Mechanisms as they are, for what has no key. */
+  readonly mechanisms?: readonly string[];
+  readonly redirect?: string;
+  readonly exp?: string;
+  readonly all?: SpfAll;
+}
+
+const QUALIFIER: Readonly<Record<SpfAll, string>> = { fail: "-", softfail: "~", neutral: "?", pass: "+" };
+
+/** RFC 7208, 3.4: a longer answer may not fit into one UDP message. */
+const MAX_TEXT_BYTES = 512;
+interface Term {
+  readonly text: string;
+  readonly path: PartPath;
+}
+
+/** What costs no lookup stands first, `all` last, as receivers stop at the first that fits. */
+export function buildSpf(parts: SpfParts, name: string): Built {
+  const problems: BuildProblem[] = [];
+  const terms = [
+    ...networks("ip4", parts.ip4 ?? [], problems),
+    ...networks("ip6", parts.ip6 ?? [], problems),
+    ...hosts("a", parts.a, problems),
+    ...hosts("mx", parts.mx, problems),
+    ...domains("include", parts.include ?? [], problems),
+    ...domains("exists", parts.exists ?? [], problems),
+    ...mechanisms(parts.mechanisms ?? [], problems),
+    ...modifier("redirect", parts.redirect, problems),
+    ...(parts.all === undefined ? [] : [{ text: `${QUALIFIER[parts.all]}all`, path: ["all"] }]),
+    ...modifier("exp", parts.exp, problems),
+  ];
+  const target = ["v=spf1", ...terms.map(({ text }) => text)].join(" ");
+  problems.push(...endProblems(parts, terms), ...sizeProblems(target));
+  return { records: [{ type: "TXT", name, target }], problems };
+}
+
+function networks(mechanism: "ip4" | "ip6", list: readonly string[], problems: BuildProblem[]): Term[] {
+  const [family, bits, example] =
+    mechanism === "ip4" ? (["an IPv4", 32, "192.0.2.0/24"] as const) : (["an IPv6", 128, "2001:db8::/32"] as const);
+  return list.map((text, index) => {
+    const path = [mechanism, index];
+    const match = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text);
+    const address = match?.[1] ?? "";
+    const canonical = mechanism === "ip4" ? canonicalIpv4(address) : canonicalIpv6(address);
+    if (match === null || canonical === null || Number(match[2] ?? 0) > bits) {
+      const detail = `\`${text}\` is neither ${family} address nor ${family} network.`;
+      problems.push(badPart(path, `bad \`${mechanism}\``, detail, `For example: ${example}.`));
+    }
+    const network = match?.[2] === undefined ? "" : `/${match[2]}`;
+    return { text: `${mechanism}:${canonical ?? address}${network}`, path };
+  });
+}
+
+function hosts(
+  mechanism: "a" | "mx",
+  written: boolean | readonly string[] | undefined,
+  problems: BuildProblem[],
+): Term[] {
+  if (written === true) return [{ text: mechanism, path: [mechanism] }];
+  return written === undefined || written === false ? [] : domains(mechanism, written, problems);
+}
+
+function domains(mechanism: string, list: readonly string[], problems: BuildProblem[]): Term[] {
+  return list.map((text, index) => {
+    const path = [mechanism, index];
+    const problem = termProblem(`${mechanism}:${text}`);
+    if (problem !== null)
+      problems.push(badPart(path, `bad \`${mechanism}\``, problem, "For example: _spf.example.net."));
+    return { text: `${mechanism}:${text}`, path };
+  });
+}
+
+function mechanisms(list: readonly string[], problems: BuildProblem[]): Term[] {
+  return list.map((text, index) => {
+    const path = ["mechanisms", index];
+    const problem = termProblem(text);
+    if (problem !== null) problems.push(badPart(path, "bad mechanism", problem, "For example: ?include:example.net."));
+    return { text, path };
+  });
+}
+
+function modifier(key: "redirect" | "exp", domain: string | undefined, problems: BuildProblem[]): Term[] {
+  if (domain === undefined) return [];
+  const problem = spfDomainProblem(domain);
+  if (problem !== null) problems.push(badPart([key], `bad \`${key}\``, problem, "For example: _spf.example.net."));
+  return [{ text: `${key}=${domain}`, path: [key] }];
+}
+
+/** How a policy ends: with one `all`, or with a redirect, which an `all` would keep from being read (RFC 7208, 6.1). */
+function endProblems(parts: SpfParts, terms: readonly Term[]): BuildProblem[] {
+  const alls = terms.filter(({ text }) => /^[+?~-]?all$/i.test(text));
+  const [first, second] = alls;
+  if (second !== undefined) {
+    const detail = "Receivers stop at the first `all`: what follows it is never read.";
+    return [badPart(second.path, "more than one `all`", detail, "Keep one of them, as the key `all`.")];
+  }
+  if (first !== undefined && parts.redirect !== undefined) {
+    const detail = "With an `all`, receivers ignore the redirect (RFC 7208, 6.1).";
+    return [badPart(["redirect"], "both `all` and `redirect`", detail, "Remove one of the two.")];
+  }
+  if (first !== undefined && first.path[0] === "mechanisms") {
+    const detail = "The mechanism `all` is written as the key `all`, so that it stands last.";
+    return [badPart(first.path, "`all` among the mechanisms", detail, "Remove it, and write `all: fail`.")];
+  }
+  if (first !== undefined || parts.redirect !== undefined) return [];
+  const detail = "It does not say what becomes of all other senders.";
+  return [badPart([], "`all` is missing", detail, "Add `all: fail`, or softfail to begin with.")];
+}
+
+/** How many lookups it takes is a matter of lint, which looks into what is included, too. */
+function sizeProblems(target: string): BuildProblem[] {
+  const problems: BuildProblem[] = [];
+  const bytes = Buffer.byteLength(target);
+  if (bytes > MAX_TEXT_BYTES) {
+    const detail = `The text has ${bytes} bytes; beyond ${MAX_TEXT_BYTES} an answer may not fit into one UDP message (RFC 7208, 3.4).`;
+    const fix = "Move parts into a name of their own, and include it.";
+    problems.push({ code: "spf-long", severity: "warning", summary: "a long SPF text", detail, fix, path: [] });
+  }
+  return problems;
+}

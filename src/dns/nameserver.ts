@@ -1,0 +1,94 @@
+/** Which servers hold a zone: those that were given, or those of its NS records, with their addresses. */
+
+import { isIP, isIPv4 } from "node:net";
+import { compareText } from "../model/group.ts";
+import { type NameserverAddress, parseNameserver } from "./transfer-address.ts";
+
+export interface Nameserver {
+  /** As people know it: `ns1.example.net (192.0.2.1)`, or the address alone; with a port that is not 53. */
+  readonly label: string;
+  /** The host is an IP address. */
+  readonly address: NameserverAddress;
+}
+
+/** The resolver of the machine, or what stands in its place. Both reject if there is nothing, or no answer. */
+export interface SystemResolver {
+  /** Names of the servers of a zone. */
+  nameservers(zone: string): Promise<readonly string[]>;
+  /** IP addresses of a host. */
+  addresses(host: string): Promise<readonly string[]>;
+}
+
+export type FoundServers =
+  | { readonly ok: true; readonly servers: readonly Nameserver[] }
+  /** One clause without a full stop. */
+  | { readonly ok: false; readonly detail: string };
+
+/** A zone with more servers than this is asked at so many of them. */
+const MAX_SERVERS = 16;
+
+const DNS_PORT = 53;
+
+/** @param texts as `parseNameserver` reads them */
+export async function givenServers(texts: readonly string[], resolver: SystemResolver): Promise<FoundServers> {
+  const servers: Nameserver[] = [];
+  for (const text of texts) {
+    const parsed = parseNameserver(text);
+    if (parsed === null)
+      return { ok: false, detail: `\`${text}\` is no name server: write HOST, HOST:PORT or [IPV6]:PORT` };
+    const found = await serversOf(parsed, resolver);
+    if (found.length === 0) return { ok: false, detail: `the name server ${parsed.host} has no address` };
+    servers.push(...found);
+  }
+  return { ok: true, servers: distinct(servers) };
+}
+
+/** The servers that the world is sent to for the zone. @param zone lower-case ASCII without a final dot */
+export async function zoneServers(zone: string, resolver: SystemResolver): Promise<FoundServers> {
+  let names: readonly string[];
+  try {
+    names = await resolver.nameservers(zone);
+  } catch (error) {
+    return { ok: false, detail: `the system's resolver finds no name servers of ${zone} (${codeOf(error)})` };
+  }
+  const ordered = [...new Set(names.map((name) => name.toLowerCase().replace(/\.$/, "")))].sort(compareText);
+  const found = await Promise.all(ordered.map((host) => serversOf({ host, port: DNS_PORT }, resolver)));
+  const servers = distinct(found.flat());
+  return servers.length > 0 ? { ok: true, servers } : { ok: false, detail: `no name server of ${zone} has an address` };
+}
+
+/** The servers of the zone above: the nearest one that has any. */
+export async function parentServers(zone: string, resolver: SystemResolver): Promise<FoundServers> {
+  let detail = `${zone} has no parent but the root`;
+  for (let dot = zone.indexOf("."); dot !== -1; dot = zone.indexOf(".", dot + 1)) {
+    const found = await zoneServers(zone.slice(dot + 1), resolver);
+    if (found.ok) return found;
+    ({ detail } = found);
+  }
+  return { ok: false, detail };
+}
+
+/** IPv6 only where there is nothing else: many machines that run this have no way to it. */
+async function serversOf({ host, port }: NameserverAddress, resolver: SystemResolver): Promise<Nameserver[]> {
+  const suffix = port === DNS_PORT ? "" : `:${port}`;
+  if (isIP(host) !== 0) {
+    const shown = isIPv4(host) || suffix === "" ? host : `[${host}]`;
+    return [{ label: `${shown}${suffix}`, address: { host, port } }];
+  }
+  const addresses = await resolver.addresses(host).catch(() => []);
+  const preferred = addresses.filter(isIPv4);
+  const used = [...new Set(preferred.length > 0 ? preferred : addresses.filter((address) => isIP(address) !== 0))];
+  return used
+    .sort(compareText)
+    .map((address) => ({ label: `${host}${suffix} (${address})`, address: { host: address, port } }));
+}
+
+function distinct(servers: readonly Nameserver[]): Nameserver[] {
+  const byAddress = new Map(servers.map((server) => [`${server.address.host} ${server.address.port}`, server]));
+  return [...byAddress.values()].slice(0, MAX_SERVERS);
+}
+
+function codeOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  return typeof code === "string" ? code : "no answer";
+}

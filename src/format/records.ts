@@ -1,0 +1,143 @@
+/** A list of records as people write it: sorted within its sections, several targets of one name and type on one line. */
+
+import type { Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import { keyText, type Yaml } from "./nodes.ts";
+import { comparePlaces, type RecordPlace, recordPlace } from "./record-order.ts";
+
+interface Entry {
+  readonly node: YAMLMap;
+  readonly place: RecordPlace;
+}
+
+/**
+ * Sorts and merges in place. Blank lines and comments divide a list into sections, which keep their place; so does what is no
+ * plain record.
+ * @param open entries that hold comments: they are not merged
+ */
+export function arrangeRecords(list: YAMLSeq, zone: string | null, yaml: Yaml, open: ReadonlySet<unknown>): void {
+  const arranged: unknown[] = [];
+  let section: Entry[] = [];
+  const close = (): void => {
+    for (const node of arrangeSection(section, yaml, open)) arranged.push(node);
+    section = [];
+  };
+  for (const item of list.items) {
+    const place = yaml.isMap(item) ? placeOf(item as YAMLMap, zone, yaml) : null;
+    const node = item as YAMLMap;
+    if (place === null || node.commentBefore || node.spaceBefore === true) close();
+    if (place === null) arranged.push(item);
+    else section.push({ node, place });
+  }
+  close();
+  list.items = arranged;
+}
+
+function arrangeSection(section: readonly Entry[], yaml: Yaml, open: ReadonlySet<unknown>): YAMLMap[] {
+  const first = section[0]?.node;
+  if (first === undefined) return [];
+  const { commentBefore, spaceBefore } = first;
+  const sorted = [...section].sort((a, b) => comparePlaces(a.place, b.place)).map(({ node }) => node);
+  first.commentBefore = null;
+  first.spaceBefore = false;
+  const merged = mergeTargets(sorted, yaml, open);
+  const top = merged[0] as YAMLMap;
+  top.commentBefore = commentBefore ?? null;
+  top.spaceBefore = spaceBefore ?? false;
+  return merged;
+}
+
+/** null: not a record with one type, so it has no place in the order. */
+function placeOf(node: YAMLMap, zone: string | null, yaml: Yaml): RecordPlace | null {
+  const texts = new Map<string, string>();
+  for (const pair of node.items as Pair[]) {
+    const value = firstScalar(pair.value, yaml);
+    if (value === null) continue;
+    texts.set(keyText(pair) === "targets" ? "target" : keyText(pair), String(value.value));
+  }
+  const builder = builderOf(node);
+  if (builder !== null) {
+    const [type, label] = builder;
+    const name = texts.get("name");
+    texts.set("type", type).set("name", [label, name === "@" ? undefined : name].filter(Boolean).join("."));
+  }
+  return texts.has("type") ? recordPlace((key) => texts.get(key), zone) : null;
+}
+
+/** Entries that are put together from parts: what they come down to, and the label before their name. A ptr has many names. */
+const BUILDERS: ReadonlyMap<string, readonly [type: string, label: string]> = new Map([
+  ["spf", ["TXT", ""]],
+  ["dmarc", ["TXT", "_dmarc"]],
+  ["dkim", ["TXT", "_domainkey"]],
+  ["caa", ["CAA", ""]],
+]);
+
+function builderOf(node: YAMLMap): readonly [type: string, label: string] | null {
+  for (const pair of node.items as Pair[]) {
+    const builder = BUILDERS.get(keyText(pair));
+    if (builder !== undefined) return builder;
+  }
+  return null;
+}
+
+function firstScalar(value: unknown, yaml: Yaml): Scalar | null {
+  if (yaml.isSeq(value)) return yaml.isScalar(value.items[0]) ? value.items[0] : null;
+  return yaml.isScalar(value) ? value : null;
+}
+
+/** Their targets are texts, which may be long and have little to do with each other: a line each. */
+const TEXT_TYPES: ReadonlySet<string> = new Set(["TXT", "CAA"]);
+
+/** Neighbours that are equal but for their targets become one. */
+function mergeTargets(nodes: readonly YAMLMap[], yaml: Yaml, open: ReadonlySet<unknown>): YAMLMap[] {
+  const merged: YAMLMap[] = [];
+  let last: { key: string; targets: Node[]; node: YAMLMap } | null = null;
+  for (const node of nodes) {
+    const key = open.has(node) || node.comment ? null : mergeKey(node, yaml);
+    const targets = key === null ? [] : targetsOf(node, yaml);
+    if (last !== null && key === last.key && targets.length > 0) {
+      for (const target of targets) last.targets.push(target);
+      continue;
+    }
+    if (last !== null) setTargets(last.node, last.targets, yaml);
+    last = key === null || targets.length === 0 ? null : { key, targets, node };
+    merged.push(node);
+  }
+  if (last !== null) setTargets(last.node, last.targets, yaml);
+  return merged;
+}
+
+/** All that an entry says but its targets; null if it must stay as it is. */
+function mergeKey(node: YAMLMap, yaml: Yaml): string | null {
+  const said: [string, string, string][] = [];
+  for (const pair of node.items as Pair[]) {
+    const key = keyText(pair);
+    if (key === "target" || key === "targets") continue;
+    if (!yaml.isScalar(pair.value) || pair.value.tag !== undefined) return null;
+    if (key === "type" && TEXT_TYPES.has(String(pair.value.value))) return null;
+    const isPlain = pair.value.type === undefined || pair.value.type === "PLAIN";
+    said.push([key, String(pair.value.value), isPlain ? "" : '"']);
+  }
+  return JSON.stringify(said.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function targetsOf(node: YAMLMap, yaml: Yaml): Node[] {
+  const values = (node.items as Pair[]).filter((pair) => /^targets?$/.test(keyText(pair))).map(({ value }) => value);
+  const [value] = values;
+  if (values.length !== 1) return [];
+  if (yaml.isScalar(value)) return [value];
+  return yaml.isSeq(value) && value.items.every((item) => yaml.isScalar(item)) ? (value.items as Node[]) : [];
+}
+
+function setTargets(node: YAMLMap, targets: readonly Node[], yaml: Yaml): void {
+  const pair = (node.items as Pair[]).find((candidate) => /^targets?$/.test(keyText(candidate)));
+  if (
+    pair === undefined ||
+    targets.length < 2 ||
+    (yaml.isSeq(pair.value) && pair.value.items.length === targets.length)
+  )
+    return;
+  const list = new yaml.YAMLSeq();
+  list.items = [...targets];
+  pair.key = new yaml.Scalar("targets");
+  pair.value = list;
+}

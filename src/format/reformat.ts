@@ -1,0 +1,96 @@
+/** A manifest's text → the same manifest in the form that Tenon writes, with every comment. */
+
+import type { Document, Scalar, ScalarTag } from "yaml";
+import { escapeYaml, isPlainlyVisible } from "../render/escape.ts";
+import { settleBlankLines } from "./blank-lines.ts";
+import { layOut } from "./layout.ts";
+import type { Yaml } from "./nodes.ts";
+import { saidBy } from "./said.ts";
+import { textOf } from "./text.ts";
+
+export type Reformatted =
+  | { readonly ok: true; readonly text: string }
+  /** Nothing is changed rather than something lost. */
+  | { readonly ok: false; readonly loses: "comment" | "value" };
+
+/**
+ * What it writes is read again and compared: no comment and no value may be lost, and formatting it once more must change nothing.
+ * @param text of one sound YAML document
+ */
+export async function reformat(text: string): Promise<Reformatted> {
+  const [yaml, { stringifyString }] = await Promise.all([import("yaml"), import("yaml/util")]);
+  const tag = asWritten(stringifyString);
+  const pass = (source: string): Pass => {
+    const document = parse(source, yaml, tag);
+    // A comment in an odd place can make the library write what it cannot read.
+    if (document.errors.length > 0 || !yaml.isMap(document.contents)) return { said: null, text: source };
+    const said = saidBy(document);
+    settleBlankLines(document, yaml);
+    layOut(document, yaml, { isNew: false, arrangesRecords: true });
+    return { said, text: textOf(document, yaml) };
+  };
+  const plain = text.replaceAll("\r\n", "\n");
+  const first = pass(plain);
+  let [before, last] = [first, pass(first.text)];
+  // Comments find their final place, and lists their blank lines, where the text is read anew.
+  for (let passes = 2; last.text !== before.text && passes < MAX_PASSES; passes += 1) {
+    [before, last] = [last, pass(last.text)];
+  }
+  const isSame = first.said !== null && first.said === last.said && last.text === before.text;
+  if (!isSame) return { ok: false, loses: "value" };
+  return sameComments(plain, last.text, yaml) ? { ok: true, text: last.text } : { ok: false, loses: "comment" };
+}
+
+/** Two suffice but for comments in odd places. */
+const MAX_PASSES = 6;
+
+interface Pass {
+  /** What the text that was read says, in comparable form; null if it is no YAML. */
+  readonly said: string | null;
+  readonly text: string;
+}
+
+/** Every scalar is the text it was written as: `010` and `1e3` must not come back as other numbers. */
+function parse(text: string, yaml: Yaml, tag: ScalarTag): Document {
+  return yaml.parseDocument(text, {
+    version: "1.2",
+    schema: "failsafe",
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "silent",
+    customTags: (tags) => [...tags.filter((one) => typeof one === "string" || one.tag !== tag.tag), tag],
+  });
+}
+
+/** A text that hides something stays escaped, as its author had to write it. */
+function asWritten(stringifyString: typeof import("yaml/util").stringifyString): ScalarTag {
+  return {
+    tag: "tag:yaml.org,2002:str",
+    default: true,
+    identify: (value) => typeof value === "string",
+    resolve: (text) => text,
+    stringify: (item, context, onComment, onChompKeep) => {
+      const text = String((item as Scalar).value);
+      if (!isPlainlyVisible(text)) return escapeYaml(JSON.stringify(text));
+      return stringifyString(item as Scalar<string>, { ...context, actualString: true }, onComment, onChompKeep);
+    },
+  };
+}
+
+function sameComments(before: string, after: string, yaml: Yaml): boolean {
+  return JSON.stringify(comments(before, yaml)) === JSON.stringify(comments(after, yaml));
+}
+
+/** The lexer announces a scalar with this, so that its text is not taken for anything else. */
+const SCALAR_FOLLOWS = "\u001f";
+
+/** Texts of all comments, sorted. */
+export function comments(text: string, yaml: Yaml): string[] {
+  const found: string[] = [];
+  let previous = "";
+  for (const lexeme of new yaml.Lexer().lex(text)) {
+    if (previous !== SCALAR_FOLLOWS && lexeme.startsWith("#")) found.push(lexeme.trimEnd());
+    previous = lexeme;
+  }
+  return found.sort();
+}

@@ -1,0 +1,265 @@
+/** The account → what would declare it, so that a plan of it finds nothing to do. */
+
+import { entryOf } from "../format/manifest-entry.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Api } from "../model/exchange.ts";
+import type { Failure } from "../model/failure.ts";
+import { escapeGlob, globMatches } from "../model/glob.ts";
+import { compareText, groupBy } from "../model/group.ts";
+import type { JsonObject, UnitName } from "../model/resource.ts";
+import { Sources } from "../model/source.ts";
+import type { LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
+import { settleDomain } from "./settle.ts";
+import type { Import, TakenDomain } from "./taken.ts";
+
+/** What to take; nothing named at all: everything. */
+export interface Selection {
+  /** Globs of names and labels. */
+  readonly domains: readonly string[];
+  readonly vpcs: readonly string[];
+  readonly images: boolean;
+}
+
+export interface LiveRequest {
+  readonly api: Api;
+  readonly units: readonly Unit[];
+  readonly selection: Selection;
+  /** Objects that carry its tag; null: those that carry none. */
+  readonly owner: string | null;
+  readonly allowedSeconds: readonly number[];
+  readonly watch: ReadWatch;
+}
+
+export type LiveImport =
+  | ({ readonly ok: true } & Import)
+  | { readonly ok: false; readonly what: string; readonly failure: Failure };
+
+/** Requests lists only. */
+export async function importLive(request: LiveRequest): Promise<LiveImport> {
+  const taking = new Taking(request);
+  for (const unit of request.units) {
+    if (!isSelected(unit.name, request.selection)) continue;
+    const { owner } = request;
+    const wants = (identity: LiveIdentity): boolean => taking.isWanted(unit.name, identity) && identity.owner === owner;
+    const scope = { declared: [], removed: [], owner: null, destroy: false, wants };
+    const read = await unit.read(scope, request.api, request.watch);
+    if (!read.ok) return read;
+    taking.take(unit, read.items);
+  }
+  return { ok: true, ...taking.result() };
+}
+
+function isSelected(unit: UnitName, selection: Selection): boolean {
+  const { domains, vpcs, images } = selection;
+  if (!isNarrowed(selection)) return true;
+  return { network: vpcs.length > 0, zone: domains.length > 0, image: images }[unit];
+}
+
+function isNarrowed({ domains, vpcs, images }: Selection): boolean {
+  return domains.length > 0 || vpcs.length > 0 || images;
+}
+
+interface Found {
+  readonly live: unknown;
+  readonly identity: LiveIdentity;
+}
+
+class Taking {
+  readonly #request: LiveRequest;
+  readonly #entries: Record<"network" | "image", JsonObject[]> = { network: [], image: [] };
+  readonly #domains: TakenDomain[] = [];
+  readonly #diagnostics: Diagnostic[] = [];
+
+  constructor(request: LiveRequest) {
+    this.#request = request;
+  }
+
+  isWanted(unit: UnitName, { key }: LiveIdentity): boolean {
+    const { domains, vpcs } = this.#request.selection;
+    const globs = { network: vpcs, zone: domains.map((glob) => glob.toLowerCase()), image: [] }[unit];
+    return globs.length === 0 || globs.some((glob) => globMatches(glob, key));
+  }
+
+  take(unit: Unit, items: readonly unknown[]): void {
+    const found = items.map((live): Found => ({ live, identity: unit.identify(live) }));
+    const byKey = groupBy(found, ({ identity }) => identity.key);
+    for (const key of [...byKey.keys()].sort(compareText)) {
+      const same = (byKey.get(key) ?? []).sort((a, b) => compareIds(a.identity, b.identity));
+      const wanted = same.filter(({ identity }) => this.isWanted(unit.name, identity));
+      const ours = wanted.filter(({ identity }) => this.#isOurs(identity));
+      const [first, ...others] = ours;
+      if (first !== undefined) this.#takeOne(unit, first, same.length > 1);
+      for (const { identity } of others) this.#tellLeftOut(sameLabel(identity, first?.identity));
+    }
+    this.#warnOfUnmatched(unit.name, found);
+  }
+
+  result(): Import {
+    const { network, image } = this.#entries;
+    const { owner, selection } = this.#request;
+    if (owner !== null && isNarrowed(selection)) this.#tell(narrowedOwner(owner));
+    const taken = { owner: this.#request.owner, vpcs: network, domains: this.#domains, images: image };
+    return { taken, diagnostics: this.#diagnostics, setAside: [], sources: new Sources() };
+  }
+
+  #isOurs(identity: LiveIdentity): boolean {
+    if (identity.owner === this.#request.owner) return true;
+    this.#tell(otherOwner(identity, this.#request.owner));
+    return false;
+  }
+
+  #takeOne(unit: Unit, { live, identity }: Found, repeats: boolean): void {
+    const declared = unit.declare(live);
+    if (declared === null) {
+      this.#tellLeftOut(unfinished(identity));
+      return;
+    }
+    const entry = entryOf({ ...declared, id: repeats ? identity.id : null }, unit.spec.write(declared.spec));
+    if (unit.name === "zone") {
+      this.#takeDomain(unit, entry, identity);
+      return;
+    }
+    const problem = firstProblem(unit, entry, this.#request);
+    if (problem === null) this.#entries[unit.name].push(entry);
+    else this.#tellLeftOut(undeclarable(identity, problem));
+  }
+
+  #takeDomain(unit: Unit, entry: JsonObject, identity: LiveIdentity): void {
+    const { records, ...head } = entry;
+    const list = (records as readonly JsonObject[] | undefined) ?? null;
+    const settled = settleDomain(head, list, unit, this.#request.allowedSeconds);
+    const [problem] = settled.problems;
+    if (settled.domain === null) {
+      if (problem !== undefined) this.#tellLeftOut(undeclarable(identity, problem));
+      return;
+    }
+    const ignored: JsonObject[] = [];
+    for (const [index, diagnostic] of settled.refused) {
+      const record = list?.[index] ?? {};
+      this.#tell(refusedRecord(identity, record, diagnostic));
+      if (diagnostic.code !== "duplicate-record") ignored.push(patternOf(record));
+    }
+    const more = ignored.length === 0 ? {} : { ignore: ignored };
+    this.#domains.push({ ...settled.domain, entry: { ...settled.domain.entry, ...more } });
+  }
+
+  #warnOfUnmatched(unit: UnitName, found: readonly Found[]): void {
+    const { domains, vpcs } = this.#request.selection;
+    for (const glob of { network: vpcs, zone: domains, image: [] }[unit]) {
+      const fits = found.some(({ identity }) => globMatches(unit === "zone" ? glob.toLowerCase() : glob, identity.key));
+      if (!fits) this.#tell(unmatched(unit, glob));
+    }
+  }
+
+  #tell(diagnostic: Diagnostic): void {
+    this.#diagnostics.push(diagnostic);
+  }
+
+  /** Of what will not be declared: with an owner, that has a consequence. */
+  #tellLeftOut(diagnostic: Diagnostic): void {
+    const { owner } = this.#request;
+    const more = owner === null ? "" : ` It carries the tag of ${owner} and is not declared, so a plan deletes it.`;
+    this.#tell({ ...diagnostic, detail: `${diagnostic.detail}${more}` });
+  }
+}
+
+function firstProblem(unit: Unit, entry: JsonObject, request: LiveRequest): Diagnostic | null {
+  let first: Diagnostic | null = null;
+  const context: LoadContext = {
+    owner: request.owner,
+    allowedSeconds: request.allowedSeconds,
+    span: () => ({ file: "", start: 0, end: 0 }),
+    report: (diagnostic) => {
+      if (diagnostic.severity === "error") first ??= diagnostic;
+    },
+  };
+  unit.spec.load(entry, context);
+  return first;
+}
+
+/** The record and nothing else, as far as patterns can say. */
+function patternOf({ name, type, target }: JsonObject): JsonObject {
+  return {
+    name: name === undefined ? "@" : escapeGlob(String(name)),
+    type: String(type),
+    ...(target === undefined || target === "" ? {} : { target: escapeGlob(String(target)) }),
+  };
+}
+
+function compareIds({ id: a }: LiveIdentity, { id: b }: LiveIdentity): number {
+  return typeof a === "number" && typeof b === "number" ? a - b : compareText(String(a), String(b));
+}
+
+function warning(code: string, summary: string, detail: string, fix: string): Diagnostic {
+  return { code, severity: "warning", summary, detail, fix };
+}
+
+function otherOwner({ address, owner }: LiveIdentity, asked: string | null): Diagnostic {
+  const what = owner === null ? "has no owner" : `belongs to ${owner}`;
+  const detail =
+    asked === null ? "Without --owner only what has no owner is taken." : `--owner ${asked} was asked for.`;
+  const fix =
+    owner === null ? "Import it without --owner." : `To take what belongs to ${owner}, give --owner ${owner}.`;
+  return warning("other-owner", `${address} is left out: it ${what}`, detail, fix);
+}
+
+function narrowedOwner(owner: string): Diagnostic {
+  const detail = `What else carries the tag of ${owner} is not declared in it, so a plan of it prunes that.`;
+  const fix = `Import all of ${owner}, or remove \`owner\` from the root file.`;
+  return warning("narrowed-owner", `the project is of ${owner}, but holds a part of what is ${owner}'s`, detail, fix);
+}
+
+function sameLabel({ address, id }: LiveIdentity, first: LiveIdentity | undefined): Diagnostic {
+  const detail = `Of one label one object can be declared, and ${String(first?.id)} is.`;
+  return warning(
+    "repeated-label",
+    `${address} (${id}) is left out`,
+    detail,
+    "Rename one of the two, and import again.",
+  );
+}
+
+function unfinished({ address, id }: LiveIdentity): Diagnostic {
+  const detail = `${String(id)} still waits for its data, so there is nothing to keep.`;
+  return warning(
+    "unfinished-image",
+    `${address} is left out: it was never finished`,
+    detail,
+    "Finish it, or delete it.",
+  );
+}
+
+function undeclarable({ address }: LiveIdentity, { summary, detail }: Diagnostic): Diagnostic {
+  return warning("cannot-declare", `${address} is left out: ${summary}`, detail, "Change it in the account first.");
+}
+
+function refusedRecord({ address }: LiveIdentity, record: JsonObject, problem: Diagnostic): Diagnostic {
+  const name = String(record["name"] ?? "@");
+  const what = `${address}: ${String(record["type"])} ${name}`;
+  if (problem.code === "duplicate-record") {
+    const detail = "One record is there more than once, and can be declared once. A plan removes the others.";
+    return warning(
+      "live-duplicate",
+      `${what} is there more than once`,
+      detail,
+      "Look at the plan before you apply it.",
+    );
+  }
+  const detail = `${problem.detail} It stands under \`ignore\`, so that nothing touches it.`;
+  return warning(
+    "cannot-declare",
+    `${what} is left out: ${problem.summary}`,
+    detail,
+    "Change it in the account first.",
+  );
+}
+
+function unmatched(unit: UnitName, glob: string): Diagnostic {
+  const what = unit === "zone" ? "domain" : "VPC";
+  return warning(
+    "no-match",
+    `no ${what} fits ${glob}`,
+    `The account has no ${what} of this name.`,
+    "Check the spelling.",
+  );
+}

@@ -1,0 +1,200 @@
+/** One file of octoDNS → plain records, with all that does not come along named by its place. */
+
+import { canonicalIp } from "../dns/ip.ts";
+import { relativeName, toAscii } from "../dns/name.ts";
+import { PLAIN_TYPES, type PlainType, type SetAside, type SourceRecord } from "../dns/plain-record.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import type { Value } from "./octodns-yaml.ts";
+
+/** What octoDNS takes where a record says none. */
+const DEFAULT_TTL_SECONDS = 3600;
+
+export interface OctodnsReading {
+  readonly records: readonly SourceRecord[];
+  readonly setAside: readonly SetAside[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** @param zone lower-case ASCII without a final dot */
+export function readOctodns(value: Value, zone: string): OctodnsReading {
+  const reader = new Reader(zone);
+  if (value.kind === "map") for (const [name, entry] of value.entries) reader.node(name, entry.value);
+  else if (value.kind === "list" || value.text !== "") reader.refuse("the file is no mapping of names", value.span);
+  return reader;
+}
+
+type Fields = Extract<Value, { kind: "map" }>["entries"];
+
+/** What a value that is a mapping may call its parts. */
+const NAMED_FIELDS: Readonly<Partial<Record<PlainType, readonly string[]>>> = {
+  MX: ["exchange", "value"],
+  SRV: ["target"],
+  CAA: ["value"],
+};
+
+class Reader implements OctodnsReading {
+  readonly records: SourceRecord[] = [];
+  readonly setAside: SetAside[] = [];
+  readonly diagnostics: Diagnostic[] = [];
+  readonly #zone: string;
+
+  constructor(zone: string) {
+    this.#zone = zone;
+  }
+
+  /** @returns null, for what did not come of it */
+  refuse(summary: string, span: Span): null {
+    const detail = "octoDNS would not take it either.";
+    this.diagnostics.push({ code: "bad-octodns", severity: "error", summary, detail, fix: "Correct the file.", span });
+    return null;
+  }
+
+  /** One record, or a list of those at one name. */
+  node(written: string, value: Value): void {
+    const name = ownName(written, this.#zone);
+    for (const record of value.kind === "list" ? value.items : [value]) {
+      if (record.kind === "map")
+        this.#record(name, record.entries, record.span)?.forEach((one) => this.records.push(one));
+      else this.refuse(`\`${written}\` is no record`, record.span);
+    }
+  }
+
+  #record(name: string, fields: Fields, span: Span): readonly SourceRecord[] | null {
+    const type = textOf(fields, "type");
+    if (type === null) return this.refuse(`a record at \`${name}\` has no type`, span);
+    const place = { type, name, span: fields.get("type")?.value.span ?? span };
+    if (this.#isIgnored(fields, place)) return null;
+    const plain = PLAIN_TYPES.find((known) => known === type);
+    if (plain === undefined) return this.#setAside("unsupported-type", `The service has no ${type} records.`, place);
+    for (const key of ["geo", "dynamic"]) {
+      const found = fields.get(key);
+      const detail = `\`${key}\` answers by place or health, which the service does not do. The values beside it are taken.`;
+      if (found !== undefined) this.#setAside("unsupported-type", detail, { ...place, span: found.span });
+    }
+    if (plain === "NS" && name === "") {
+      const detail = "The apex NS belong to the service that served the zone until now.";
+      return this.#setAside("apex-ns", detail, place);
+    }
+    const values = valuesOf(fields);
+    if (values.length === 0) return this.refuse(`the ${type} record at \`${name}\` has no value`, place.span);
+    const ttl_sec = Number(textOf(fields, "ttl") ?? DEFAULT_TTL_SECONDS);
+    if (!Number.isSafeInteger(ttl_sec) || ttl_sec < 0) return this.refuse("the ttl is no number", place.span);
+    // To the service 0 means the zone's default.
+    return values.flatMap((value) => this.#value(plain, value, { ...place, ttl_sec: Math.max(1, ttl_sec) }) ?? []);
+  }
+
+  /** `octodns: { ignored: true }`: octoDNS itself leaves it alone. `included` names other providers, which we are none of. */
+  #isIgnored(fields: Fields, place: Place): boolean {
+    const own = fields.get("octodns")?.value;
+    if (own?.kind !== "map") return false;
+    const only = own.entries.get("included");
+    if (only !== undefined) {
+      const detail = "octoDNS keeps it with certain providers only (`included`). It is taken.";
+      this.#warn(`${shown(place)} is for certain providers`, detail, only.span);
+    }
+    const ignored = own.entries.get("ignored");
+    if (ignored?.value.kind !== "text" || !/^(true|yes|on)$/i.test(ignored.value.text)) return false;
+    this.#warn(`${shown(place)} is left out`, "octoDNS ignores it, too (`ignored: true`).", ignored.span);
+    return true;
+  }
+
+  #value(type: PlainType, value: Value, { name, ttl_sec, span: _ }: Place & { ttl_sec: number }): SourceRecord | null {
+    const place = { type, name, span: value.span };
+    const base = { type, name, ttl_sec, span: value.span };
+    if (value.kind === "list") return this.refuse(`a value of ${shown(place)} is a list`, value.span);
+    const fields: Fields = value.kind === "map" ? value.entries : new Map();
+    const named = NAMED_FIELDS[type]?.map((key) => textOf(fields, key)).find((text) => text !== null);
+    const text = value.kind === "text" ? value.text : named;
+    if (text == null)
+      return this.refuse(`a value of ${shown(place)} lacks its ${NAMED_FIELDS[type]?.[0] ?? "text"}`, value.span);
+    if ((type === "MX" || type === "SRV" || type === "CAA") && value.kind === "text") {
+      return this.refuse(`a value of ${shown(place)} is no mapping`, value.span);
+    }
+    const extra = extraOf(type, fields);
+    if (extra === null) return this.refuse(`a value of ${shown(place)} lacks a number`, value.span);
+    const flags = type === "CAA" ? Number(textOf(fields, "flags") ?? 0) : 0;
+    if (flags !== 0) return this.#setAside("not-holdable", "The service has no flags of CAA records.", place);
+    const tag = type === "CAA" ? { tag: textOf(fields, "tag") ?? "issue" } : {};
+    return { ...base, target: targetOf(type, text), ...extra, ...tag };
+  }
+
+  #setAside(reason: SetAside["reason"], detail: string, { type, name, span }: Place): null {
+    this.setAside.push({ reason, type, name, detail, span });
+    return null;
+  }
+
+  #warn(summary: string, detail: string, span: Span): void {
+    this.diagnostics.push({ code: "octodns-option", severity: "warning", summary, detail, fix: "Look at it.", span });
+  }
+}
+
+interface Place {
+  readonly type: string;
+  readonly name: string;
+  readonly span: Span;
+}
+
+function shown({ type, name }: Place): string {
+  return `the ${type} record at ${name === "" ? "the apex" : `\`${name}\``}`;
+}
+
+/** Relative, lower-case ASCII; names are relative in octoDNS, a final dot is taken at its word. */
+function ownName(written: string, zone: string): string {
+  const ascii = toAscii(written) ?? written;
+  if (ascii === "@") return "";
+  return ascii.endsWith(".") ? (relativeName(ascii.slice(0, -1), zone) ?? ascii) : ascii;
+}
+
+function textOf(fields: Fields, key: string): string | null {
+  const value = fields.get(key)?.value;
+  return value?.kind === "text" && value.text !== "" ? value.text : null;
+}
+
+function valuesOf(fields: Fields): readonly Value[] {
+  const { value } = fields.get("values") ?? fields.get("value") ?? {};
+  if (value === undefined) return [];
+  return value.kind === "list" ? value.items : [value];
+}
+
+const NUMBERS: Readonly<Partial<Record<PlainType, readonly (readonly [field: string, other: string])[]>>> = {
+  MX: [["priority", "preference"]],
+  SRV: [
+    ["priority", "priority"],
+    ["weight", "weight"],
+    ["port", "port"],
+  ],
+};
+
+/** null: a number is not there, or is none. */
+function extraOf(type: PlainType, fields: Fields): Readonly<Record<string, number>> | null {
+  const extra: Record<string, number> = {};
+  for (const [field, other] of NUMBERS[type] ?? []) {
+    const text = textOf(fields, other) ?? textOf(fields, field);
+    if (text === null || !/^\d+$/.test(text)) return null;
+    extra[field] = Number(text);
+  }
+  return extra;
+}
+
+function targetOf(type: PlainType, text: string): string {
+  switch (type) {
+    case "A":
+    case "AAAA":
+      return canonicalIp(text) ?? text;
+    case "TXT":
+      return unchunked(text).replaceAll("\\;", ";");
+    case "CAA":
+      return text;
+    case "CNAME":
+    case "MX":
+    case "NS":
+    case "PTR":
+    case "SRV":
+      return (toAscii(text) ?? text).replace(/\.$/, "");
+  }
+}
+
+/** octoDNS joins the strings of a text that is quoted as in a zone file. */
+function unchunked(text: string): string {
+  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).replaceAll('" "', "") : text;
+}

@@ -1,0 +1,103 @@
+/** Writing a project: all of its files or none, and nothing that was there unless that is asked for. */
+
+import { randomUUID } from "node:crypto";
+import { lstat, mkdir, open, rename, rm, rmdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { ProjectFile } from "./project.ts";
+
+export interface WriteRequest {
+  /** The project folder; made if it is not there. */
+  readonly out: string;
+  readonly files: readonly ProjectFile[];
+  /** Existing files are overwritten. */
+  readonly force: boolean;
+}
+
+/** So many files are named; the rest is counted. */
+const MAX_NAMED_FILES = 5;
+/** Readable by whoever may read the folder: a project belongs into git. */
+const FILE_MODE = 0o644;
+
+/** What stands in the way of writing; empty if nothing does. Writes nothing. */
+export async function obstacles({ out, files, force }: WriteRequest): Promise<Diagnostic[]> {
+  const folders = [out, ...new Set(files.map(({ file }) => dirname(join(out, file))))];
+  for (const folder of folders) {
+    const found = await lstat(folder).catch(() => null);
+    if (found?.isSymbolicLink() === true)
+      return [problem("symbolic-link", `${folder} is a symbolic link`, LINK_DETAIL)];
+    if (found !== null && !found.isDirectory()) return [problem("not-a-folder", `${folder} is not a folder`, "")];
+  }
+  const existing: string[] = [];
+  for (const { file } of files) {
+    const found = await lstat(join(out, file)).catch(() => null);
+    if (found === null) continue;
+    if (!found.isFile()) return [problem("not-a-file", `${join(out, file)} is not a regular file`, LINK_DETAIL)];
+    existing.push(file);
+  }
+  return existing.length === 0 || force ? [] : [alreadyThere(out, existing)];
+}
+
+const LINK_DETAIL = "What is written stays in the folder that was named.";
+
+function problem(code: string, summary: string, detail: string): Diagnostic {
+  return { code, severity: "error", summary, detail, fix: "Name another folder with --out." };
+}
+
+function alreadyThere(out: string, existing: readonly string[]): Diagnostic {
+  const named = existing.slice(0, MAX_NAMED_FILES).join(", ");
+  const more = existing.length > MAX_NAMED_FILES ? ` and ${existing.length - MAX_NAMED_FILES} more` : "";
+  return {
+    code: "file-exists",
+    severity: "error",
+    summary: `${out} has ${existing.length === 1 ? "this file" : "these files"} already: ${named}${more}`,
+    detail: "Nothing was written.",
+    fix: "Name another folder with --out, or give --force to overwrite.",
+  };
+}
+
+/**
+ * All files are written under other names and brought to the disk first; then they take their names. What fails leaves what was
+ * there, as far as no name was taken yet; new files are taken away again.
+ * @throws what the file system says
+ */
+export async function writeProject({ out, files, force }: WriteRequest): Promise<void> {
+  const made = await makeFolders(out, files);
+  const mark = `.${randomUUID()}.new`;
+  const placed: string[] = [];
+  try {
+    for (const { file, text } of files) await writeNew(join(out, file) + mark, text);
+    for (const { file } of files) {
+      const path = join(out, file);
+      const isNew = (await lstat(path).catch(() => null)) === null;
+      if (!isNew && !force) throw Object.assign(new Error(`${path} appeared meanwhile`), { code: "EEXIST" });
+      await rename(path + mark, path);
+      if (isNew) placed.push(path);
+    }
+  } catch (error) {
+    for (const { file } of files) await rm(join(out, file) + mark, { force: true });
+    for (const path of placed) await rm(path, { force: true });
+    for (const folder of made.reverse()) await rmdir(folder).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @returns those that were not there */
+async function makeFolders(out: string, files: readonly ProjectFile[]): Promise<string[]> {
+  const made: string[] = [];
+  for (const folder of new Set([out, ...files.map(({ file }) => dirname(join(out, file)))])) {
+    const first = await mkdir(folder, { recursive: true });
+    if (first !== undefined) made.push(folder);
+  }
+  return made;
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", FILE_MODE);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,117 @@
+/** What caches make of a plan: answers that are gone or changed, and that others keep for more than an hour. */
+
+import type { Change } from "../model/change.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { groupBy } from "../model/group.ts";
+import type { Values } from "../model/resource.ts";
+import type { RuleText } from "./rule.ts";
+import { effectiveTtlSeconds } from "./zone.ts";
+
+/** Up to this TTL waiting is no trouble. */
+const LONG_TTL_SECONDS = 3_600;
+/** More records of a zone than this are told together. */
+const MAX_TOLD_APART = 3;
+/** Names in a summary of many. */
+const MAX_NAMED = 5;
+
+export const CACHED_TARGET: RuleText = {
+  code: "cached-target",
+  severity: "warning",
+  finds: "in a plan: a record that is changed, renamed or removed while its live TTL is more than an hour",
+  why: "Resolvers that have asked lately go on giving the old answer until its TTL has run out (RFC 1034, 3.6).",
+  fix: "If that matters, lower the TTL first, wait for the old one to run out, and then change the record. `lint: { off: [cached-target] }` hides this.",
+};
+
+/** One change whose old answer stays in caches. */
+interface Stale {
+  readonly change: Change;
+  readonly before: Values;
+  readonly ttlSeconds: number;
+}
+
+/**
+ * Of records in zones that are served; a new TTL alone is no matter.
+ * @param offOf codes that do not hold for the record of a change
+ */
+export function lintChanges(
+  changes: readonly Change[],
+  nowMilliseconds: number,
+  offOf: (change: Change) => readonly string[],
+): Diagnostic[] {
+  const domains = new Map(
+    changes.flatMap((change) => (change.kind === "domain" ? [[change.root, change] as const] : [])),
+  );
+  const stale = changes.flatMap((change) => {
+    const found = staleOf(change, domains.get(change.root));
+    return found === null || offOf(change).includes(CACHED_TARGET.code) ? [] : [found];
+  });
+  return [...groupBy(stale, ({ change }) => change.root).values()].flatMap((same) =>
+    same.length > MAX_TOLD_APART
+      ? [toldTogether(same, nowMilliseconds)]
+      : same.map((one) => toldAlone(one, nowMilliseconds)),
+  );
+}
+
+function staleOf(change: Change, domain: Change | undefined): Stale | null {
+  const { kind, action, blocked, before, after } = change;
+  if (kind !== "domain_record" || action === "no-op" || blocked !== null || before === null) return null;
+  const zone = domain?.before ?? null;
+  if (zone === null || zone["status"] === "disabled" || zone["type"] === "slave") return null;
+  const ttlSeconds = effectiveTtlSeconds(seconds(before["ttl_sec"]), seconds(zone["ttl_sec"]));
+  if (ttlSeconds <= LONG_TTL_SECONDS || (after !== null && saysTheSame(before, after))) return null;
+  return { change, before, ttlSeconds };
+}
+
+/** All fields of a record are scalars. */
+function saysTheSame(before: Values, after: Values): boolean {
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  fields.delete("ttl_sec");
+  return [...fields].every((field) => before[field] === after[field]);
+}
+
+function toldAlone({ change, before, ttlSeconds }: Stale, now: number): Diagnostic {
+  const what =
+    change.after === null ? "is removed" : before["name"] === change.after["name"] ? "changes" : "is renamed";
+  const detail = `${recordAddressOf(change)} ${what}, and its TTL is ${ttlSeconds} seconds.`;
+  return diagnosticOf(
+    change,
+    `caches keep the old ${recordAddressOf(change)} until ${untilOf(now, ttlSeconds)}`,
+    detail,
+  );
+}
+
+function toldTogether(same: readonly Stale[], now: number): Diagnostic {
+  const [first] = same as [Stale, ...Stale[]];
+  const longest = same.reduce((most, { ttlSeconds }) => Math.max(most, ttlSeconds), 0);
+  const names = [...new Set(same.map(({ change }) => recordAddressOf(change)))];
+  const rest = names.length - MAX_NAMED;
+  const shown =
+    rest > 0 ? `${names.slice(0, MAX_NAMED).join(", ")} and ${rest.toLocaleString("en")} more` : names.join(", ");
+  const detail = `They change or are removed, and their TTL is up to ${longest} seconds: ${shown}.`;
+  const count = same.length.toLocaleString("en");
+  const summary = `caches keep ${count} old records of ${first.change.root} until ${untilOf(now, longest)}`;
+  const { span: _span, ...told } = diagnosticOf(first.change, summary, detail);
+  return told;
+}
+
+function diagnosticOf(change: Change, summary: string, detail: string): Diagnostic {
+  const { code, severity, why, fix } = CACHED_TARGET;
+  const place = change.span === null ? {} : { span: change.span };
+  return { code, severity, summary, detail: `${detail} ${why}`, fix, ...place, address: change.root };
+}
+
+/** Before a rename: it is the old name that is kept. */
+function recordAddressOf({ previousAddress, address }: Change): string {
+  return previousAddress ?? address;
+}
+
+/** A minute that is surely past, in UTC: `2026-11-21 17:05 UTC`. */
+function untilOf(now: number, ttlSeconds: number): string {
+  const minute = 60_000;
+  const end = Math.ceil((now + ttlSeconds * 1_000) / minute) * minute;
+  return `${new Date(end).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
+function seconds(value: Values[string] | undefined): number {
+  return typeof value === "number" ? value : 0;
+}

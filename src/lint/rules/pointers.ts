@@ -1,0 +1,166 @@
+/** Rules about targets that are names: MX, NS, SRV, CNAME, PTR. */
+
+import { canonicalIpv4 } from "../../dns/ip.ts";
+import { relativeName } from "../../dns/name.ts";
+import type { PlainType } from "../../dns/plain-record.ts";
+import { groupBy } from "../../model/group.ts";
+import type { Finding, ZoneRule } from "../rule.ts";
+import { related } from "../rule.ts";
+import { shownName, type World, type ZoneView } from "../world.ts";
+import type { LintRecord } from "../zone.ts";
+
+/** Types whose target must have an address of its own. */
+const HOST_POINTERS: readonly PlainType[] = ["MX", "NS", "SRV"];
+const POINTERS: readonly PlainType[] = ["CNAME", "MX", "NS", "PTR", "SRV"];
+const ADDRESSES: readonly PlainType[] = ["A", "AAAA", "CNAME"];
+const ANYTHING: readonly PlainType[] = ["A", "AAAA", "CAA", "CNAME", "MX", "PTR", "SRV", "TXT"];
+
+/** What is there for moments only, while a certificate is made (RFC 8555, 8.4). */
+const PASSING = /^_acme-challenge(?:\.|$)/;
+/** More places than this help nobody. */
+const MAX_RELATED = 5;
+/** Labels of an IPv4 address. */
+const QUAD_LABELS = 4;
+
+export const targetIsAddress: ZoneRule = {
+  code: "target-is-address",
+  severity: "error",
+  finds: "an MX, NS, SRV, CNAME or PTR whose target is an IPv4 address",
+  why: "The target of such a record is a name; an address there is taken for a name and never found (RFC 1035, 3.3; RFC 5321, 5.1).",
+  fix: "Point at a name that has an A record with this address.",
+  *check(view, world) {
+    for (const record of pointers(view)) {
+      const address = addressIn(record.target, view, world);
+      if (address === null) continue;
+      const detail = `The target \`${record.target}.\` of the ${record.type} record at ${shownName(record.name)} looks like the address ${address}.`;
+      yield { summary: `${record.type} pointing at an address`, detail, records: [record] };
+    }
+  },
+};
+
+export const repeatedZone: ZoneRule = {
+  code: "repeated-zone",
+  severity: "warning",
+  finds: "a name or target that ends in the zone's own name twice, like `www.example.com.example.com`",
+  why: "It comes from a missing final dot: the zone's name was put behind a name that had it already.",
+  fix: "Write the name relative to the zone, or end it with one dot.",
+  *check(view, world) {
+    const twice = `${view.zone.zone}.${view.zone.zone}`;
+    for (const record of view.records) {
+      if (isWithin(record.name, view.zone.zone)) {
+        const detail = `The name of the ${record.type} record comes to \`${record.name}.${view.zone.zone}\`.`;
+        yield { summary: "a name that repeats the zone's", detail, records: [record] };
+      } else if (POINTERS.includes(record.type) && isWithin(record.target, twice) && !isThere(record.target, world)) {
+        const detail = `The target of the ${record.type} record at ${shownName(record.name)} comes to \`${record.target}\`.`;
+        yield { summary: "a target that repeats the zone's name", detail, records: [record] };
+      }
+    }
+  },
+};
+
+export const pointerToCname: ZoneRule = {
+  code: "pointer-to-cname",
+  severity: "warning",
+  finds: "an MX, NS or SRV whose target is a CNAME",
+  why: "Such a target must have addresses of its own: nameservers refuse to load NS that point at an alias, and some mail servers do not follow one (RFC 2181, 10.3; RFC 2782).",
+  fix: "Point at the name that the alias leads to.",
+  *check(view, world) {
+    for (const record of view.records) {
+      if (!HOST_POINTERS.includes(record.type) || record.target === "") continue;
+      const found = world.lookup(record.target, ADDRESSES);
+      const alias = found.type === "known" ? found.records.find(({ type }) => type === "CNAME") : undefined;
+      if (alias === undefined) continue;
+      const detail = `\`${record.target}\`, the target of the ${record.type} record at ${shownName(record.name)}, is an alias of \`${alias.target}\`.`;
+      yield {
+        summary: `${record.type} pointing at a CNAME`,
+        detail,
+        records: [record],
+        related: [related("the CNAME", alias)],
+      };
+    }
+  },
+};
+
+export const missingTarget: ZoneRule = {
+  code: "missing-target",
+  severity: "warning",
+  finds: "a target inside a declared zone that is not there, or has no address where one is needed",
+  why: "Whoever follows the record finds nothing. Zones whose records are not managed, delegated names and what is ignored count as there.",
+  fix: "Declare the target, or correct its name.",
+  *check(view, world) {
+    const lacking = [...pointers(view)].filter(
+      (record) => !record.off.includes(this.code) && isMissing(record, view, world),
+    );
+    // Many records may point at one name, and that name is what is wrong.
+    for (const same of groupBy(lacking, ({ type, target }) => `${HOST_POINTERS.includes(type)} ${target}`).values())
+      yield missing(same as [LintRecord, ...LintRecord[]], world);
+  },
+};
+
+export const disabledTarget: ZoneRule = {
+  code: "disabled-target",
+  severity: "warning",
+  finds: "a target inside a declared zone that is disabled, in a zone that is not",
+  why: "The service does not answer for a disabled domain, so whoever follows the record finds nothing (API.md: Domain, status).",
+  fix: "Point elsewhere, or set the other domain's `status` to active.",
+  *check(view, world) {
+    if (view.zone.status === "disabled") return;
+    for (const record of pointers(view)) {
+      const other = world.zoneOf(record.target);
+      if (other === null || other === view || other.zone.status !== "disabled") continue;
+      const detail = `\`${record.target}\`, the target of the ${record.type} record at ${shownName(record.name)}, lies in ${other.zone.zone}, which is disabled.`;
+      const place = { message: "the disabled domain", span: other.zone.span };
+      yield { summary: `${record.type} pointing into a disabled zone`, detail, records: [record], related: [place] };
+    }
+  },
+};
+
+function isMissing(record: LintRecord, view: ZoneView, world: World): boolean {
+  const { type, target } = record;
+  const needsAddress = HOST_POINTERS.includes(type);
+  if (PASSING.test(record.name) || PASSING.test(target)) return false;
+  const found = world.lookup(target, needsAddress ? ADDRESSES : ANYTHING);
+  if (found.type === "unknown" || found.records.some((one) => !needsAddress || ADDRESSES.includes(one.type)))
+    return false;
+  // The apex has SOA and NS, and whoever points there asks for something that may come.
+  if (!needsAddress && target === found.view.zone.zone) return false;
+  // Other rules say more about these.
+  return addressIn(target, view, world) === null && !isWithin(target, `${view.zone.zone}.${view.zone.zone}`);
+}
+
+function missing([first, ...others]: readonly [LintRecord, ...LintRecord[]], world: World): Finding {
+  const { type, name, target } = first;
+  const found = world.lookup(target, ANYTHING);
+  const what = found.type === "known" && found.records.length > 0 ? "has no A or AAAA record" : "has no records";
+  const more = others.length === 0 ? "" : `, and of ${others.length.toLocaleString("en")} more`;
+  const detail = `\`${target}\`, the target of the ${type} record at ${shownName(name)}${more}, ${what} in ${world.zoneOf(target)?.zone.zone}.`;
+  return {
+    summary: `${type} pointing at nothing`,
+    detail,
+    records: [first],
+    related: others.slice(0, MAX_RELATED).map((record) => related("this one, too", record)),
+  };
+}
+
+function* pointers(view: ZoneView): Iterable<LintRecord> {
+  for (const record of view.records) if (POINTERS.includes(record.type) && record.target !== "") yield record;
+}
+
+/** `192.0.2.1.`, or `192.0.2.1` taken for a name of the zone; not where there is such a name. */
+function addressIn(target: string, view: ZoneView, world: World): string | null {
+  const labels = target.split(".", QUAD_LABELS + 1);
+  const address = canonicalIpv4(labels.slice(0, QUAD_LABELS).join("."));
+  if (address === null) return null;
+  if (labels.length === QUAD_LABELS) return address;
+  return relativeName(target, view.zone.zone) === address && !isThere(target, world) ? address : null;
+}
+
+function isThere(target: string, world: World): boolean {
+  const found = world.lookup(target, ANYTHING);
+  return found.type === "known" ? found.records.length > 0 : world.zoneOf(target) !== null;
+}
+
+/** The name, or one below it. */
+function isWithin(name: string, zone: string): boolean {
+  return name === zone || name.endsWith(`.${zone}`);
+}

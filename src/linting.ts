@@ -1,0 +1,50 @@
+/** Declared zones as the lint rules take them, and who has switched which rule off. */
+
+import { lintChanges } from "./lint/changes.ts";
+import type { LintZone } from "./lint/zone.ts";
+import type { Change } from "./model/change.ts";
+import type { Declared, Desired } from "./model/desired.ts";
+import type { Diagnostic, Span } from "./model/diagnostic.ts";
+import type { ZoneSpec } from "./units/zone/spec.ts";
+
+export function lintZonesOf({ declared }: Desired): LintZone[] {
+  return declaredZones(declared).map(({ address, span, spec }) => {
+    const { domain, fields, records, policy, ignore, lintOff } = spec;
+    const { type, status, ttl_sec } = fields;
+    return {
+      zone: domain,
+      address,
+      span,
+      type: type === "slave" ? "slave" : "master",
+      status: typeof status === "string" ? status : "active",
+      ttl_sec: typeof ttl_sec === "number" ? ttl_sec : null,
+      records: records === null ? null : records.map((record) => ({ ...record, off: record.lintOff })),
+      policy,
+      ignore,
+      off: lintOff,
+    };
+  });
+}
+
+/** What a plan's changes leave in caches, but for what the project, the domain or the record has switched off. */
+export function lintPlanned(changes: readonly Change[], desired: Desired, nowMilliseconds: number): Diagnostic[] {
+  const byZone = new Map<string, readonly string[]>();
+  const byRecord = new Map<string, readonly string[]>();
+  for (const { address, spec } of declaredZones(desired.declared)) {
+    byZone.set(address, spec.lintOff);
+    for (const { span, lintOff } of spec.records ?? []) if (lintOff.length > 0) byRecord.set(placeOf(span), lintOff);
+  }
+  return lintChanges(changes, nowMilliseconds, ({ root, span }) => [
+    ...desired.lintOff,
+    ...(byZone.get(root) ?? []),
+    ...((span === null ? undefined : byRecord.get(placeOf(span))) ?? []),
+  ]);
+}
+
+function declaredZones(declared: readonly Declared[]): Declared<ZoneSpec>[] {
+  return declared.filter(({ unit }) => unit === "zone") as Declared<ZoneSpec>[];
+}
+
+function placeOf({ file, start, end }: Span): string {
+  return JSON.stringify([file, start, end]);
+}

@@ -1,0 +1,28 @@
+/** What is wrong with a network whose reverse zone is asked for, in words. */
+
+import type { ReverseZone } from "../../dns/reverse.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+
+export function badReverse(
+  network: string,
+  zone: Extract<ReverseZone, { readonly ok: false }>,
+): Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> {
+  const problem = { code: "bad-network", summary: "bad `reverse`" };
+  switch (zone.problem) {
+    case "no-network": {
+      const detail = `\`${network}\` is not a network: an address, a slash and a prefix length.`;
+      return { ...problem, detail, fix: "For example: 192.0.2.0/24 or 2001:db8::/32." };
+    }
+    case "host-bits":
+      return {
+        ...problem,
+        detail: `\`${network}\` has bits beyond its prefix.`,
+        fix: `Write ${zone.network}.`,
+      };
+    case "between-labels": {
+      const detail = `No zone is just \`${network}\`: reverse zones end after 8, 16 or 24 bits of an IPv4 address, and after any hexadecimal digit of an IPv6 address.`;
+      const fix = "Write a list of such networks, or the zone's name under `domain` (RFC 2317).";
+      return { ...problem, detail, fix };
+    }
+  }
+}

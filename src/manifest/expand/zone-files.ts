@@ -1,0 +1,212 @@
+/** Zone files that domains name: read inside the project only, their records as manifest entries that stand in the zone file. */
+
+import { dirname, posix } from "node:path";
+import { nameProblem } from "../../dns/name.ts";
+import type { SetAside, SourceRecord } from "../../dns/plain-record.ts";
+import { ZONE_FILE_APEX_NS_CODE, ZONE_FILE_SOA_CODE } from "../../dns/set-aside-codes.ts";
+import { type IncludedFile, readZoneFile, type ZoneFileReading } from "../../dns/zone-file/read.ts";
+import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import type { Json, JsonObject } from "../../model/resource.ts";
+import type { Sources } from "../../model/source.ts";
+import { MAX_FILE_BYTES, MAX_PROJECT_BYTES, MAX_PROJECT_RECORDS } from "../limits.ts";
+import type { Places } from "../places.ts";
+import { decode, fileProblem, readBounded, resolveInside } from "../read.ts";
+import { objectAt } from "./entry.ts";
+import { identity } from "./identity.ts";
+
+export interface ZoneFilesOptions {
+  /** Real path of the project folder. */
+  readonly root: string;
+  readonly sources: Sources;
+  readonly places: Places;
+  /** --skip-unsupported: what the service cannot hold is a warning. */
+  readonly skipUnsupported: boolean;
+  /** Codes that do not hold in the project. */
+  readonly lintOff: readonly string[];
+  report(diagnostic: Diagnostic): void;
+}
+
+type Text =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: Omit<Diagnostic, "severity"> & { readonly fix: string } };
+
+export class ZoneFiles {
+  readonly #options: ZoneFilesOptions;
+  /** By path: a file may be the zone file of many domains, and included by many. */
+  readonly #texts: Map<string, Promise<Text>> = new Map();
+  #characters = 0;
+  /** Of all readings, what is set aside included: one file may be read for many domains. */
+  #recordCount = 0;
+
+  constructor(options: ZoneFilesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The records of the file that a domain names. What is wrong, or set aside, is reported by line.
+   * @param domain the domain's entry, with text under `zone_file`
+   * @param zone lower-case ASCII without a final dot
+   * @param stated the records that the manifest has for the domain
+   */
+  async records(domain: JsonObject, zone: string, stated: readonly JsonObject[]): Promise<JsonObject[]> {
+    // A domain that cannot be, or cannot have records, is reported by its unit.
+    if (zone === "" || nameProblem(zone, true) !== null || domain["type"] === "slave") return [];
+    const file = posix.normalize(String(domain["zone_file"]));
+    const { places, report } = this.#options;
+    if (this.#recordCount > MAX_PROJECT_RECORDS) return [];
+    const text = await this.#read(file);
+    if (!text.ok) {
+      report({ span: places.span(domain, "zone_file"), ...text.problem, severity: "error" });
+      return [];
+    }
+    const include = (path: string, from: string): Promise<IncludedFile> => this.#include(path, from);
+    const reading = await readZoneFile(text.text, { zone, file, include });
+    this.#recordCount += reading.records.length + reading.setAside.length;
+    if (this.#recordCount > MAX_PROJECT_RECORDS) {
+      report({ ...tooManyRecords(), span: places.span(domain, "zone_file") });
+      return [];
+    }
+    for (const diagnostic of reading.diagnostics) report(diagnostic);
+    const hasApexNs = stated.some((record) => identity(record, zone) === "NS ");
+    this.#reportSetAside(reading, [...listedCodes(domain), ...(hasApexNs ? [ZONE_FILE_APEX_NS_CODE] : [])]);
+    return this.#entries(reading.records);
+  }
+
+  #read(file: string): Promise<Text> {
+    const known = this.#texts.get(file) ?? this.#open(file);
+    this.#texts.set(file, known);
+    return known;
+  }
+
+  async #open(file: string): Promise<Text> {
+    const fix = "Name a file inside the project folder.";
+    const resolved = await resolveInside(this.#options.root, file);
+    if (!resolved.ok) return { ok: false, problem: { ...fileProblem(file, resolved.problem), fix } };
+    const read = await readBounded(resolved.path);
+    if (!read.ok) {
+      const problem =
+        read.problem === "too-large" ? tooLarge(file, read.size) : { ...fileProblem(file, read.problem), fix };
+      return { ok: false, problem };
+    }
+    const { text, badOffset } = decode(read.bytes);
+    this.#characters += text.length;
+    if (this.#characters > MAX_PROJECT_BYTES) return { ok: false, problem: allTooLarge(file) };
+    this.#options.sources.add(file, text);
+    return badOffset === null ? { ok: true, text } : { ok: false, problem: notUtf8(file, badOffset) };
+  }
+
+  /** `$INCLUDE path` in the file `from`. */
+  async #include(path: string, from: string): Promise<IncludedFile> {
+    const file = path.startsWith("/") ? path : posix.normalize(posix.join(dirname(from), path));
+    const read = await this.#read(file);
+    if (read.ok) return { ok: true, file, text: read.text };
+    const { summary, detail, span } = read.problem;
+    const clause = span === undefined ? detail : `${summary}: see ${file}, ${this.#where(span)}`;
+    return { ok: false, detail: clause.replace(/\.$/, "") };
+  }
+
+  #where(span: Span): string {
+    const { line, column } = this.#options.sources.position(span.file, span.start);
+    return `line ${line}, column ${column}`;
+  }
+
+  /** @param untold codes that need not be told of this domain */
+  #reportSetAside(reading: ZoneFileReading, untold: readonly Json[]): void {
+    const off = new Set([...this.#options.lintOff, ...untold]);
+    for (const aside of reading.setAside) {
+      const diagnostic = setAsideDiagnostic(aside, this.#options.skipUnsupported);
+      if (!off.has(diagnostic.code) || diagnostic.code === UNSUPPORTED) this.#options.report(diagnostic);
+    }
+  }
+
+  /** What is said about a TTL stands at the first record that has it: once for the file, not for each record. */
+  #entries(records: readonly SourceRecord[]): JsonObject[] {
+    const firstWithTtl = new Map<number, Span>();
+    return records.map((record) => {
+      const at = firstWithTtl.get(record.ttl_sec) ?? record.span;
+      firstWithTtl.set(record.ttl_sec, at);
+      const entry = entryOf(record);
+      this.#options.places.make(entry, record.span, at.file === record.span.file ? { ttl_sec: at } : {});
+      return entry;
+    });
+  }
+}
+
+const NAMED: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
+
+/** A record as a manifest would write it. */
+function entryOf({ type, name, target, ttl_sec, priority, weight, port, tag }: SourceRecord): JsonObject {
+  const entry: Record<string, Json> = Object.create(null);
+  entry["type"] = type;
+  if (name !== "") entry["name"] = name;
+  entry["target"] = NAMED.has(type) ? `${target}.` : target;
+  entry["ttl_sec"] = ttl_sec;
+  for (const [key, value] of Object.entries({ priority, weight, port, tag })) {
+    if (value !== undefined) entry[key] = value;
+  }
+  return entry;
+}
+
+const UNSUPPORTED = "zone-file-unsupported";
+
+function setAsideDiagnostic({ reason, type, name, detail, span }: SetAside, skip: boolean): Diagnostic {
+  const owner = name === "" ? "at the apex" : `at ${name}`;
+  switch (reason) {
+    case "soa": {
+      const fix = "Remove it, or say so: `lint: { off: [zone-file-soa] }` at the domain.";
+      return {
+        code: ZONE_FILE_SOA_CODE,
+        severity: "warning",
+        summary: "the SOA record is not taken over",
+        detail,
+        fix,
+        span,
+      };
+    }
+    case "apex-ns": {
+      const fix = "Declare name servers under `records` to manage them, or add `lint: { off: [zone-file-apex-ns] }`.";
+      const summary = "an NS record at the apex is not taken over";
+      return { code: ZONE_FILE_APEX_NS_CODE, severity: "warning", summary, detail, fix, span };
+    }
+    case "unsupported-type":
+    case "not-holdable": {
+      const summary = `${skip ? "skipped" : "cannot be kept"}: ${type} ${owner}`;
+      const fix = skip
+        ? "Remove it from the file if nobody needs it."
+        : "Remove it, or leave such records out: --skip-unsupported.";
+      return { code: UNSUPPORTED, severity: skip ? "warning" : "error", summary, detail, fix, span };
+    }
+  }
+}
+
+function listedCodes(domain: JsonObject): readonly Json[] {
+  const off = objectAt(domain, "lint")["off"];
+  return Array.isArray(off) ? off : [];
+}
+
+function tooLarge(file: string, bytes: number): Extract<Text, { ok: false }>["problem"] {
+  const detail = `It has ${(bytes / 1024 ** 2).toFixed(1)} MiB; a zone file may have ${MAX_FILE_BYTES / 1024 ** 2}.`;
+  return { code: "file-too-large", summary: `${file} is too large`, detail, fix: "Divide the zone." };
+}
+
+function tooManyRecords(): Diagnostic {
+  const detail = `The zone files of a project may have ${MAX_PROJECT_RECORDS.toLocaleString("en")} records together, counted for each domain.`;
+  return {
+    code: "too-many-records",
+    severity: "error",
+    summary: "too many records in zone files",
+    detail,
+    fix: "Divide the project.",
+  };
+}
+
+function allTooLarge(file: string): Extract<Text, { ok: false }>["problem"] {
+  const detail = `The zone files of a project may have ${MAX_PROJECT_BYTES / 1024 ** 2} MiB together.`;
+  return { code: "project-too-large", summary: `${file} is one too many`, detail, fix: "Divide the project." };
+}
+
+function notUtf8(file: string, offset: number): Extract<Text, { ok: false }>["problem"] {
+  const detail = "Here is a byte that is no part of a UTF-8 text.";
+  const span = { file, start: offset, end: offset + 1 };
+  return { code: "not-utf8", summary: "the file is not UTF-8", detail, fix: "Save the file as UTF-8.", span };
+}

@@ -1,0 +1,137 @@
+/** What real nameservers were found to answer, as text and as JSON. */
+
+import { compareText, groupBy } from "../model/group.ts";
+import type { JsonObject } from "../model/resource.ts";
+import { isVerified, type Verdict, type VerdictState, type Verification } from "../model/verification.ts";
+import { count } from "./block.ts";
+import { escapeText } from "./escape.ts";
+import { createPaint, type Paint } from "./paint.ts";
+import type { TextOptions } from "./text.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, shorten, usableWidth, wrap } from "./width.ts";
+
+/** Of `zone check --format json`. */
+const CHECK_FORMAT_VERSION = 1;
+const INDENT = 2;
+
+/** What differs at one name and type is one thing to look at; of more than so many the count is enough. */
+const MAX_SHOWN_DIFFERENCES = 100;
+
+/** Newline-terminated. The last line begins with `Verified: ` or `Not verified: `. */
+export function renderVerificationText(verification: Verification, options: TextOptions): string {
+  const paint = createPaint(options.colour);
+  const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
+  const lines: string[] = [];
+  const differences = [...groupBy(verification.problems, differenceKey).values()];
+  for (const verdicts of differences.slice(0, MAX_SHOWN_DIFFERENCES)) lines.push(...difference(verdicts, paint, width));
+  const more = differences.length - MAX_SHOWN_DIFFERENCES;
+  if (more > 0) lines.push(`… and ${more} more.`);
+  for (const { zone, code, server, detail } of verification.delegation) {
+    lines.push(...wrap(`${paint.bad(code)} ${escapeText(zone)}, asked at ${escapeText(server)}`, width, 0));
+    lines.push(...wrap(escapeText(detail), width, INDENT));
+  }
+  for (const { zone, detail } of verification.unasked) {
+    lines.push(...wrap(`${paint.bad("not asked")} ${escapeText(zone)}: ${escapeText(detail)}`, width, 0));
+  }
+  for (const note of verification.notes) lines.push(...wrap(`${paint.warn("Note:")} ${escapeText(note)}`, width, 0));
+  if (lines.length > 0) lines.push("");
+  lines.push(...closing(verification, paint, width));
+  return `${lines.join("\n")}\n`;
+}
+
+/** One line of what is the same at every server that says it. */
+function differenceKey({ zone, name, type, state, found, detail }: Verdict): string {
+  return JSON.stringify([zone, name, type, state, found, detail]);
+}
+
+function difference(verdicts: readonly Verdict[], paint: Paint, width: number): string[] {
+  const [first] = verdicts;
+  if (first === undefined) return [];
+  const { name, type, state, expected, found, detail } = first;
+  const lines = wrap(`${paintState(paint, state)} ${escapeText(name)} ${type}`, width, 0);
+  if (detail !== "") lines.push(...wrap(escapeText(detail), width, INDENT));
+  if (state === "missing" || state === "different") {
+    lines.push(valueLine("expected", expected, type, width), valueLine("found", found, type, width));
+  }
+  lines.push(...wrap(`at ${serverList(verdicts)}`, width, INDENT));
+  return lines;
+}
+
+/** `ns1.example.net (192.0.2.1) over udp and tcp, 192.0.2.2 over tcp` */
+function serverList(verdicts: readonly Verdict[]): string {
+  return [...groupBy(verdicts, ({ server }) => server)]
+    .map(([server, ofServer]) => {
+      const transports = [...new Set(ofServer.map(({ transport }) => transport))].sort(compareText).reverse();
+      return `${escapeText(server)} over ${transports.join(" and ")}`;
+    })
+    .join(", ");
+}
+
+function valueLine(word: string, values: readonly string[], type: string, width: number): string {
+  const shown = values.map((value) => (type === "TXT" ? JSON.stringify(value) : value)).map(escapeText);
+  const text = type === "SOA" && word === "expected" ? "any" : shown.length === 0 ? "nothing" : shown.join(" · ");
+  const head = `${" ".repeat(INDENT)}${word}: `;
+  return head + shorten(text, width - columnsOf(head), Buffer.byteLength(values.join("")));
+}
+
+function paintState(paint: Paint, state: VerdictState): string {
+  switch (state) {
+    case "there":
+      return paint.good(state);
+    case "missing":
+    case "different":
+      return paint.bad(state);
+    case "not-authoritative":
+    case "not-answering":
+      return paint.warn(state.replace("-", " "));
+  }
+}
+
+function closing(verification: Verification, paint: Paint, width: number): string[] {
+  const { asked, problems, delegation, unasked, interrupted, zones } = verification;
+  const servers = new Set(zones.flatMap((zone) => zone.servers)).size;
+  const at = `at ${count(servers, "name server", "name servers")}`;
+  if (isVerified(verification)) {
+    const what =
+      asked === 0 ? "there was nothing to ask for" : `${count(asked, "answer", "answers")} ${at}, all as they must be`;
+    return wrap(`${paint.good("Verified:")} ${what}.`, width, 0);
+  }
+  const parts = [
+    ...(problems.length > 0 ? [`${problems.length} of ${count(asked, "answer", "answers")} ${at} are not there`] : []),
+    ...(delegation.length > 0 ? [count(delegation.length, "problem of delegation", "problems of delegation")] : []),
+    ...(unasked.length > 0 ? [`${count(unasked.length, "zone", "zones")} could not be asked for`] : []),
+    ...(interrupted ? ["interrupted"] : []),
+  ];
+  return wrap(`${paint.bad("Not verified:")} ${parts.join("; ")}.`, width, 0);
+}
+
+/** For the report of an apply: schemas/report.schema.json, `verification`. */
+export function verificationJson(verification: Verification): JsonObject {
+  const { asked, there, zones, problems, delegation, unasked, notes, interrupted } = verification;
+  return {
+    verified: isVerified(verification),
+    asked,
+    there,
+    interrupted,
+    zones: zones.map(({ zone, servers }) => ({ zone, servers })),
+    problems: problems.map((verdict) => ({
+      zone: verdict.zone,
+      name: verdict.name,
+      type: verdict.type,
+      state: verdict.state,
+      server: verdict.server,
+      transport: verdict.transport,
+      expected: verdict.expected,
+      found: verdict.found,
+      detail: verdict.detail,
+    })),
+    delegation: delegation.map(({ zone, code, server, detail }) => ({ zone, code, server, detail })),
+    unasked: unasked.map(({ zone, detail }) => ({ zone, detail })),
+    notes,
+  };
+}
+
+/** What `zone check --live --format json` prints, newline-terminated. */
+export function renderVerificationJson(verification: Verification): string {
+  const json = { type: "zone-check", format_version: CHECK_FORMAT_VERSION, ...verificationJson(verification) };
+  return `${JSON.stringify(json)}\n`;
+}

@@ -1,0 +1,97 @@
+/** What each change of a plan waits for and what waits for it, gathered name by name before it is told to the order. */
+
+import { type Facts, NO_FACTS, type Turn } from "../../../model/unit.ts";
+import { type Thing, wordsOf } from "./question.ts";
+
+interface Draft {
+  readonly provides: Set<string>;
+  readonly withdraws: Set<string>;
+  readonly pointsAt: Set<string>;
+  readonly releases: Set<string>;
+  readonly turns: Turn[];
+}
+
+/** Changes are told by their keys. */
+export class Drafts {
+  readonly #drafts = new Map<string, Draft>();
+  readonly #comings = new Map<string, Thing>();
+  readonly #goings = new Map<string, Thing>();
+
+  /** `change` waits until everything that brings the thing is done. */
+  awaits(change: string, thing: Thing): void {
+    const key = keyOf(thing);
+    this.#comings.set(key, thing);
+    this.#of(change).pointsAt.add(key);
+  }
+
+  /** `change` comes before everything that takes the thing away. */
+  precedes(change: string, thing: Thing): void {
+    const key = keyOf(thing);
+    this.#goings.set(key, thing);
+    this.#of(change).releases.add(key);
+  }
+
+  takesPart(change: string, turn: Turn): void {
+    this.#of(change).turns.push(turn);
+  }
+
+  /** Zone and name of every wildcard that is spoken of. */
+  wildcards(): Set<string> {
+    const things = [...this.#comings.values(), ...this.#goings.values()];
+    return new Set(things.filter(({ type }) => type === "wildcard").map(({ zone, owner }) => `${zone} ${owner}`));
+  }
+
+  /** What is spoken of is brought and taken by these. */
+  settle(bringing: (thing: Thing) => readonly string[], taking: (thing: Thing) => readonly string[]): void {
+    for (const [key, thing] of this.#comings) {
+      for (const change of this.#enough(thing, bringing(thing), "pointsAt")) this.#of(change).provides.add(key);
+    }
+    for (const [key, thing] of this.#goings) {
+      for (const change of this.#enough(thing, taking(thing), "releases")) {
+        const draft = this.#of(change);
+        draft.withdraws.add(key);
+        // What replaces a thing by itself waits for the others that need it.
+        draft.releases.delete(key);
+      }
+    }
+  }
+
+  /** Any of several answers is one: those that are free to come first, or to go last, are enough. */
+  #enough(thing: Thing, changes: readonly string[], bound: "pointsAt" | "releases"): readonly string[] {
+    if (thing.type !== "answer" && thing.type !== "cut") return changes;
+    const free = changes.filter((change) => (this.#drafts.get(change)?.[bound].size ?? 0) === 0);
+    return free.length > 0 ? free : changes.slice(0, 1);
+  }
+
+  factsOf(change: string): Facts {
+    const draft = this.#drafts.get(change);
+    if (draft === undefined) return NO_FACTS;
+    const { provides, withdraws, pointsAt, releases, turns } = draft;
+    return {
+      ...NO_FACTS,
+      provides: [...provides],
+      withdraws: [...withdraws],
+      pointsAt: [...pointsAt],
+      releases: [...releases],
+      turns,
+    };
+  }
+
+  #of(change: string): Draft {
+    const found = this.#drafts.get(change);
+    if (found !== undefined) return found;
+    const draft: Draft = {
+      provides: new Set(),
+      withdraws: new Set(),
+      pointsAt: new Set(),
+      releases: new Set(),
+      turns: [],
+    };
+    this.#drafts.set(change, draft);
+    return draft;
+  }
+}
+
+function keyOf(thing: Thing): string {
+  return wordsOf(thing);
+}

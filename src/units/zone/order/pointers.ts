@@ -1,0 +1,115 @@
+/** What a pointer waits for: that its target answers before it points there, and as long as it does. */
+
+import type { Change } from "../../../model/change.ts";
+import { pointerTarget, type RecordValues, recordFqdn } from "../values.ts";
+import { childToward, isCut, parentOf, type Source } from "./answers.ts";
+import type { Drafts } from "./drafts.ts";
+import { ASKED_OF_ALIASES, MAX_CHAIN_LENGTH, type Question, type Thing } from "./question.ts";
+import { afterValues } from "./sides.ts";
+import type { Transition } from "./transition.ts";
+
+type Way = "comes" | "goes";
+
+/** Pointers that are no aliases lead to addresses only. */
+const ASKED_OF_OTHERS: readonly Question[] = ["address"];
+
+/** Of a record in a zone that is served throughout. */
+export function orderPointer(record: Change, zone: string, transition: Transition, drafts: Drafts): void {
+  const before = record.before as RecordValues | null;
+  const after = afterValues(record) as RecordValues | null;
+  const from = before === null ? null : pointerTarget(before);
+  const to = after === null ? null : pointerTarget(after);
+  if (from === to && before?.name === after?.name) return;
+  if (after !== null) for (const thing of neededBy(after, zone, transition, "comes")) drafts.awaits(record.key, thing);
+  if (before !== null)
+    for (const thing of neededBy(before, zone, transition, "goes")) drafts.precedes(record.key, thing);
+}
+
+/** All pointers of a zone that begins or ceases to be served, by one change. */
+export function orderZonePointers(zone: string, transition: Transition, drafts: Drafts): void {
+  const key = transition.changeOf(zone);
+  if (transition.begins(zone)) {
+    for (const { values } of transition.after.records(zone)) {
+      for (const thing of neededBy(values, zone, transition, "comes")) drafts.awaits(key, thing);
+    }
+  } else {
+    for (const { values } of transition.before.records(zone)) {
+      for (const thing of neededBy(values, zone, transition, "goes")) drafts.precedes(key, thing);
+    }
+  }
+}
+
+function neededBy(values: RecordValues, zone: string, transition: Transition, way: Way): Thing[] {
+  const target = pointerTarget(values);
+  if (target === null) return [];
+  const [far, near] = sides(transition, way);
+  const owner = recordFqdn(values, zone);
+  const source = far.source(owner);
+  // Where another zone answered for the owner, it hands over by itself.
+  const isSeen = source.type === "node" && source.zone === zone && near.source(owner).zone === zone;
+  return (values.type === "CNAME" ? ASKED_OF_ALIASES : ASKED_OF_OTHERS)
+    .filter((question) => question === "address" || (isSeen && near.answers(owner, question)))
+    .flatMap((question) => movesOf(target, question, transition, way));
+}
+
+/** The side on which the target answers, and the other one. */
+function sides({ before, after }: Transition, way: Way) {
+  return way === "comes" ? ([after, before] as const) : ([before, after] as const);
+}
+
+/**
+ * All that must happen until the target answers (`comes`), or by which it ceases to (`goes`). Nothing if it does so on both sides, or
+ * does not on the one that matters.
+ */
+export function movesOf(
+  target: string,
+  question: Question,
+  transition: Transition,
+  way: Way,
+  through: string | null = null,
+): Thing[] {
+  const [far, near] = sides(transition, way);
+  // Who asks for an alias is not sent on by it.
+  if (question === "CNAME" || !far.answers(target, question, 1)) return [];
+  if (near.answers(target, question, 1) && (through === null || !near.leadsThrough(target, through))) return [];
+  const things: Thing[] = [];
+  let name = target;
+  for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
+    const source = far.source(name);
+    const { zone, owner } = source;
+    if (zone === null) break;
+    things.push(...coversOf(name, source, transition, way));
+    if (!near.isServed(zone)) return [...things, { type: "zone", zone, owner: zone }];
+    if (isCut(source)) things.push({ type: "cut", zone, owner });
+    if (source.type !== "node") break;
+    const alias = far.recordsAt(zone, owner).find(({ values }) => values.type === "CNAME");
+    const isChanged = !transition.persists(zone, owner, alias === undefined ? question : "CNAME");
+    // What turns an alias waits for the rest by itself.
+    if (isChanged) things.push({ type: "answer", zone, owner, question });
+    if (isChanged || alias === undefined) break;
+    name = alias.values.target;
+  }
+  return things;
+}
+
+/** What stands, on the side on which the name does not answer, between it and its source on the other. */
+export function coversOf(name: string, source: Source, transition: Transition, way: Way): Thing[] {
+  const [far, near] = sides(transition, way);
+  const zone = source.zone as string;
+  const things: Thing[] = [];
+  for (let above = name; above !== zone; above = parentOf(above)) {
+    if (near.isServed(above)) things.push({ type: "open", zone: above, owner: above });
+  }
+  if (!near.isServed(zone) || far.isOpaque(zone) || near.isOpaque(zone)) return things;
+  const cut = near.cutAbove(zone, name);
+  if (cut !== null && cut !== far.cutAbove(zone, name)) things.push({ type: "open", zone, owner: cut });
+  const pivot = pivotOf(name, source);
+  if (pivot !== null && near.exists(zone, pivot)) things.push({ type: "wildcard", zone, owner: pivot });
+  return things;
+}
+
+/** The name that must not exist for a wildcard to answer: one label nearer to `name` than the wildcard's encloser. */
+export function pivotOf(name: string, source: Source): string | null {
+  if (source.type !== "node" || source.owner === name) return null;
+  return childToward(source.owner.slice("*.".length), name);
+}

@@ -1,0 +1,155 @@
+/** The delegation of a zone: what its parent says of it, held against what its own servers say. */
+
+import { type DnsRecord, responseCode } from "../dns/message.ts";
+import { relativeName } from "../dns/name.ts";
+import type { Nameserver } from "../dns/nameserver.ts";
+import type { DnsAnswer, DnsQuery, QueryResult } from "../dns/query-message.ts";
+import { compareText } from "../model/group.ts";
+import type { DelegationProblem, DelegationProblemCode } from "../model/verification.ts";
+
+/** Asks over UDP, and over TCP if that does not do. */
+export type AskOne = (server: Nameserver, query: DnsQuery) => Promise<QueryResult>;
+
+/** Parents agree: a few of them tell what all of them would. */
+const MAX_PARENTS = 3;
+
+/** Servers within the zone whose addresses are compared: nobody has more, and a hostile parent must not make work. */
+const MAX_GLUED_HOSTS = 16;
+
+/** What a parent says: names of servers, absolute, and their addresses where it has any. */
+interface Delegation {
+  readonly parent: Nameserver;
+  readonly servers: readonly string[];
+  /** null: the parent holds the zone itself, so it has no glue. */
+  readonly glue: ReadonlyMap<string, readonly string[]> | null;
+}
+
+/** What a server of the zone says itself. */
+interface Own {
+  readonly server: Nameserver;
+  readonly servers: readonly string[];
+  readonly addresses: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Sorted by code, server and detail. @param zone lower-case ASCII without a final dot */
+export async function checkDelegation(
+  zone: string,
+  parents: readonly Nameserver[],
+  servers: readonly Nameserver[],
+  ask: AskOne,
+): Promise<DelegationProblem[]> {
+  const problems = new Map<string, DelegationProblem>();
+  const tell = (code: DelegationProblemCode, server: Nameserver, detail: string): void => {
+    const key = code === "lame" || code === "unanswered" ? `${code} ${server.label}` : `${code} ${detail}`;
+    if (!problems.has(key)) problems.set(key, { zone, code, server: server.label, detail });
+  };
+  const delegations = await askParents(zone, parents, ask, tell);
+  const glued = new Set(
+    delegations.flatMap(({ servers }) => servers.filter((name) => relativeName(name, zone) !== null)),
+  );
+  const hosts = [...glued].slice(0, MAX_GLUED_HOSTS);
+  const owns = await Promise.all(servers.map((server) => askOwn(zone, server, hosts, ask, tell)));
+  for (const delegation of delegations) {
+    for (const own of owns) if (own !== null) compareSets(zone, delegation, own, tell);
+  }
+  return [...problems.values()].sort(
+    (a, b) => compareText(a.code, b.code) || compareText(a.server, b.server) || compareText(a.detail, b.detail),
+  );
+}
+
+type Tell = (code: DelegationProblemCode, server: Nameserver, detail: string) => void;
+
+async function askParents(
+  zone: string,
+  parents: readonly Nameserver[],
+  ask: AskOne,
+  tell: Tell,
+): Promise<Delegation[]> {
+  const asked = parents.slice(0, MAX_PARENTS);
+  const results = await Promise.all(asked.map((parent) => ask(parent, { name: zone, type: "NS" })));
+  const found: Delegation[] = [];
+  for (const [index, result] of results.entries()) {
+    const parent = asked[index] as Nameserver;
+    const why = unansweredWhy(result);
+    if (why !== null) tell("unanswered", parent, `The parent's server does not tell: ${why}.`);
+    else if (result.ok) {
+      const delegation = delegationIn(zone, parent, result.answer);
+      if (delegation === null) tell("not-delegated", parent, `The parent knows no delegation of ${zone}.`);
+      else found.push(delegation);
+    }
+  }
+  return found;
+}
+
+function unansweredWhy(result: QueryResult): string | null {
+  if (!result.ok) return result.problem.detail;
+  const code = responseCode(result.answer.rcode);
+  return code === "NOERROR" || code === "NXDOMAIN" ? null : `it answered ${code}`;
+}
+
+function delegationIn(zone: string, parent: Nameserver, answer: DnsAnswer): Delegation | null {
+  const own = serversIn(zone, answer.answers);
+  if (own.length > 0) return { parent, servers: own, glue: null };
+  const servers = serversIn(zone, answer.authorities);
+  return servers.length === 0 ? null : { parent, servers, glue: addressesIn(answer.additionals) };
+}
+
+function serversIn(zone: string, records: readonly DnsRecord[]): string[] {
+  const names = records.flatMap(({ name, data }) => (name === zone && data.type === "NS" ? [data.target] : []));
+  return [...new Set(names)].sort(compareText);
+}
+
+function addressesIn(records: readonly DnsRecord[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name, data } of records) {
+    if (data.type === "A" || data.type === "AAAA") found.set(name, [...(found.get(name) ?? []), data.address]);
+  }
+  return found;
+}
+
+async function askOwn(
+  zone: string,
+  server: Nameserver,
+  hosts: readonly string[],
+  ask: AskOne,
+  tell: Tell,
+): Promise<Own | null> {
+  const result = await ask(server, { name: zone, type: "NS" });
+  const why = unansweredWhy(result);
+  const isHolder = result.ok && why === null && result.answer.isAuthoritative;
+  const names = result.ok ? serversIn(zone, result.answer.answers) : [];
+  if (!isHolder || names.length === 0) {
+    tell("lame", server, `The server does not answer for ${zone}: ${why ?? "it holds no such zone"}.`);
+    return null;
+  }
+  const addresses = new Map<string, string[]>();
+  for (const host of hosts) {
+    const answers = await Promise.all((["A", "AAAA"] as const).map((type) => ask(server, { name: host, type })));
+    const records = answers.flatMap((answer) => (answer.ok ? answer.answer.answers : []));
+    addresses.set(host, addressesIn(records).get(host) ?? []);
+  }
+  return { server, servers: names, addresses };
+}
+
+function compareSets(zone: string, { parent, servers, glue }: Delegation, own: Own, tell: Tell): void {
+  const surplus = servers.filter((name) => !own.servers.includes(name));
+  const lacking = own.servers.filter((name) => !servers.includes(name));
+  if (surplus.length + lacking.length > 0) {
+    const parts = [
+      ...(surplus.length > 0 ? [`only the parent names ${surplus.join(", ")}`] : []),
+      ...(lacking.length > 0 ? [`only the zone names ${lacking.join(", ")}`] : []),
+    ];
+    tell("servers-differ", parent, `The servers of ${zone} differ: ${parts.join("; ")}.`);
+  }
+  if (glue === null) return;
+  for (const name of servers) {
+    if (!own.addresses.has(name)) continue;
+    const given = [...(glue.get(name) ?? [])].sort(compareText);
+    const real = [...(own.addresses.get(name) ?? [])].sort(compareText);
+    if (given.length === 0) tell("glue-missing", parent, `The parent has no address of ${name}, which is in the zone.`);
+    else if (given.join() !== real.join()) {
+      const zoneSays = real.length === 0 ? "none" : real.join(", ");
+      tell("glue-differs", parent, `For ${name} the parent has ${given.join(", ")}, the zone ${zoneSays}.`);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+/** Verifies zones at real nameservers: finds the servers, asks them until everything is there, and says what is not. */
+
+import { type Nameserver, parentServers, type SystemResolver, zoneServers } from "../dns/nameserver.ts";
+import { type NameserverClient, openNameserver } from "../dns/query.ts";
+import type { DnsQuery, QueryResult } from "../dns/query-message.ts";
+import { compareText } from "../model/group.ts";
+import type { DelegationProblem, UnaskedZone, Verdict, Verification } from "../model/verification.ts";
+import { checkDelegation } from "./delegation.ts";
+import { type Expectations, expectations, soaExpectation, type ZoneWanted } from "./expectation.ts";
+import { type Check, checksOf, type PollProgress, poll, type VerifyClock } from "./poll.ts";
+import { shownValue } from "./value.ts";
+
+export interface VerifyRequest {
+  readonly zones: readonly ZoneWanted[];
+  /** Full sentences that go into the result as they are. */
+  readonly notes?: readonly string[];
+  /** Asked for every zone; null: each zone's own. */
+  readonly nameservers: readonly Nameserver[] | null;
+  readonly delegation: {
+    readonly wanted: boolean;
+    /** null: those of the zone above. */
+    readonly parents: readonly Nameserver[] | null;
+  };
+  readonly resolver: SystemResolver;
+  readonly clock: VerifyClock;
+  /** How long to wait for what is not there yet; 0: everything is asked once. */
+  readonly timeoutMilliseconds: number;
+  readonly signal: AbortSignal;
+  /** Default: real connections. */
+  readonly open?: (server: Nameserver) => NameserverClient;
+  readonly progress?: (progress: PollProgress) => void;
+}
+
+/** Zones whose servers are looked up at a time. */
+const MAX_LOOKUPS = 16;
+
+/** Zones whose delegation is asked about at a time. */
+const MAX_DELEGATIONS = 8;
+
+interface AskedZone {
+  readonly wanted: ZoneWanted;
+  readonly servers: readonly Nameserver[];
+  readonly expected: Expectations;
+}
+
+/** Never rejects for what servers, the network or the signal do. */
+export async function verifyZones(request: VerifyRequest): Promise<Verification> {
+  const { signal } = request;
+  const unasked: UnaskedZone[] = [];
+  const zones: AskedZone[] = [];
+  await inTurns(request.zones, MAX_LOOKUPS, async (wanted) => {
+    const { nameservers } = request;
+    const found = nameservers === null ? await zoneServers(wanted.zone, request.resolver) : null;
+    if (found !== null && !found.ok) unasked.push({ zone: wanted.zone, detail: sentence(found.detail) });
+    else zones.push({ wanted, servers: found?.servers ?? nameservers ?? [], expected: expectations(wanted) });
+  });
+  zones.sort((a, b) => compareText(a.wanted.zone, b.wanted.zone));
+  const open = request.open ?? ((server: Nameserver) => openNameserver(server.address));
+  const checks = zones.flatMap(({ wanted, servers, expected }) =>
+    checksOf([soaExpectation(wanted.zone), ...expected.sets], servers),
+  );
+  const { clock, timeoutMilliseconds, progress } = request;
+  await poll(checks, { clock, timeoutMilliseconds, signal, open, ...(progress === undefined ? {} : { progress }) });
+  const delegation = request.delegation.wanted ? await delegations(zones, request, open, unasked) : [];
+  const problems = checks.filter(({ judgement }) => judgement.state !== "there").map(verdictOf);
+  return {
+    zones: zones.map(({ wanted, servers }) => ({
+      zone: wanted.zone,
+      servers: servers.map(({ label }) => label).sort(compareText),
+    })),
+    asked: checks.length,
+    there: checks.length - problems.length,
+    problems: problems.sort(byPlace),
+    delegation,
+    unasked: unasked.sort((a, b) => compareText(a.zone, b.zone)),
+    notes: [...(request.notes ?? []), ...zones.flatMap(hiddenNotes)],
+    interrupted: signal.aborted && problems.length > 0,
+  };
+}
+
+function hiddenNotes({ expected }: AskedZone): string[] {
+  return expected.hidden.map(
+    ({ name, type }) => `${name} ${type} lies below a delegation: no server of the zone answers with it.`,
+  );
+}
+
+function verdictOf({ set, server, transport, judgement }: Check): Verdict {
+  const { zone, name, type } = set;
+  const expected = set.values.map((value) => shownValue(value, type));
+  return { zone, server: server.label, name, type, transport, expected, ...judgement };
+}
+
+function byPlace(a: Verdict, b: Verdict): number {
+  return (
+    compareText(a.zone, b.zone) ||
+    compareText(a.name, b.name) ||
+    compareText(a.type, b.type) ||
+    compareText(a.server, b.server) ||
+    compareText(a.transport, b.transport)
+  );
+}
+
+async function delegations(
+  zones: readonly AskedZone[],
+  { delegation, resolver, signal }: VerifyRequest,
+  open: (server: Nameserver) => NameserverClient,
+  unasked: UnaskedZone[],
+): Promise<DelegationProblem[]> {
+  const problems: DelegationProblem[] = [];
+  const clients = new Map<Nameserver, NameserverClient>();
+  const close = (): void => {
+    for (const client of clients.values()) client.close();
+  };
+  const ask = async (server: Nameserver, query: DnsQuery): Promise<QueryResult> => {
+    const client = clients.get(server) ?? open(server);
+    clients.set(server, client);
+    const result = await client.ask(query, "udp");
+    return result.ok && !result.answer.isTruncated ? result : client.ask(query, "tcp");
+  };
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    await inTurns(zones, MAX_DELEGATIONS, async ({ wanted: { zone }, servers }) => {
+      if (signal.aborted) return;
+      const found =
+        delegation.parents === null
+          ? await parentServers(zone, resolver)
+          : { ok: true as const, servers: delegation.parents };
+      if (!found.ok) unasked.push({ zone, detail: sentence(found.detail) });
+      else problems.push(...(await checkDelegation(zone, found.servers, servers, ask)));
+    });
+  } finally {
+    signal.removeEventListener("abort", close);
+    close();
+  }
+  return problems.sort((a, b) => compareText(a.zone, b.zone));
+}
+
+function sentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
+
+async function inTurns<Item>(
+  items: readonly Item[],
+  maxAtATime: number,
+  act: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of left) await act(item);
+  };
+  await Promise.all(Array.from({ length: maxAtATime }, worker));
+}

@@ -1,0 +1,63 @@
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { expectPlain, folder, run } from "./run.ts";
+
+const UNTIDY = `owner: edge # ours
+tenon: 1
+files: ["*.zone.yaml"]
+domains: []
+`;
+const ZONE = "domains: [{domain: a.example, type: master, soa_email: a@a.example}]\ntenon: 1\n";
+
+describe("tenon fmt", () => {
+  it("rewrites all manifests of a project that differ, and names them", async () => {
+    const cwd = await folder({ "tenon.yaml": UNTIDY, "a.zone.yaml": ZONE, "other.yaml": ZONE });
+    expect(await run(["fmt"], { cwd })).toEqual({ code: 0, stdout: "tenon.yaml\na.zone.yaml\n", stderr: "" });
+    expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toBe(
+      'tenon: 1\nowner: edge # ours\nfiles: ["*.zone.yaml"]\n\ndomains: []\n',
+    );
+    expect(await readFile(join(cwd, "other.yaml"), "utf8")).toBe(ZONE);
+    expect(await run(["fmt"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(await run(["fmt", "--check"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
+  it("with --check writes nothing, names what differs and exits 1", async () => {
+    const cwd = await folder({ "tenon.yaml": UNTIDY, "a.zone.yaml": ZONE });
+    expect(await run(["fmt", "--check"], { cwd })).toEqual({
+      code: 1,
+      stdout: "tenon.yaml\na.zone.yaml\n",
+      stderr: "",
+    });
+    expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toBe(UNTIDY);
+  });
+
+  it("touches nothing if a file has a syntax error, and says where", async () => {
+    const cwd = await folder({ "tenon.yaml": UNTIDY, "a.zone.yaml": "tenon: 1\ndomains: [\n" });
+    expectPlain(await run(["fmt"], { cwd }), 3, [/a\.zone\.yaml:\d+/]);
+    expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toBe(UNTIDY);
+  });
+
+  it("formats what does not validate, and needs no values of variables", async () => {
+    const cwd = await folder({ "tenon.yaml": "variables: { a: {} }\nunknown: ${var.a}\ntenon: 1\n" });
+    expect(await run(["fmt"], { cwd })).toEqual({ code: 0, stdout: "tenon.yaml\n", stderr: "" });
+  });
+
+  it("does not write outside the project, through links neither, and keeps permissions", async () => {
+    const outside = await folder({ "b.yaml": ZONE });
+    const cwd = await folder({ "tenon.yaml": 'files: ["zones/*.yaml", "../x.yaml"]\ntenon: 1\n' });
+    await mkdir(join(cwd, "zones"));
+    await symlink(join(outside, "b.yaml"), join(cwd, "zones", "b.yaml"));
+    expectPlain(await run(["fmt"], { cwd }), 3, ["outside"]);
+    expect(await readFile(join(outside, "b.yaml"), "utf8")).toBe(ZONE);
+
+    await writeFile(join(cwd, "tenon.yaml"), UNTIDY);
+    await chmod(join(cwd, "tenon.yaml"), 0o600);
+    await run(["fmt"], { cwd });
+    expect((await stat(join(cwd, "tenon.yaml"))).mode & 0o777).toBe(0o600);
+  });
+
+  it("of no project says so", async () => {
+    expectPlain(await run(["fmt", "nowhere"]), 1, ["no-project"]);
+  });
+});

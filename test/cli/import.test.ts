@@ -1,0 +1,109 @@
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+
+const FIXTURES = join(import.meta.dirname, "../fixtures");
+
+describe("tenon import from an account", () => {
+  it("writes a project that plans empty, and says what comes next", async () => {
+    const service = await emulator();
+    const cwd = await folder({ "tenon.yaml": PROJECT });
+    const env = envOf(service);
+    await run(["apply", "--yes"], { cwd, env });
+    const imported = await run(["import", "--owner", "edge", "--split", "--out", "infra"], { cwd, env });
+    expect(imported).toEqual({
+      code: 0,
+      stdout: "Imported 1 VPC, 1 domain, 2 records into infra (2 files).\nNext: tenon plan infra\n",
+      stderr: "",
+    });
+    expect(await readdir(join(cwd, "infra/zones"))).toEqual(["example.com.yaml"]);
+    const planned = await run(["plan", "infra", "--detailed-exitcode"], { cwd, env });
+    expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes\./m) });
+    expect(await run(["fmt", "infra", "--check"], { cwd })).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  it("tells what belongs to somebody else, and with which flag it comes", async () => {
+    const service = await emulator();
+    const cwd = await folder({ "tenon.yaml": PROJECT });
+    await run(["apply", "--yes"], { cwd, env: envOf(service) });
+    const imported = await run(["import", "--out", "infra"], { cwd, env: envOf(service) });
+    expectPlain(imported, 1, ["--owner edge", "nothing-to-import"]);
+  });
+
+  it("needs a connection", async () => {
+    expectPlain(await run(["import", "--out", "x"], { cwd: await folder({}) }), 1, ["base URL"]);
+  });
+});
+
+describe("tenon import from files", () => {
+  it("of octoDNS stops at what cannot be held, and comes in without it", async () => {
+    const cwd = await folder({});
+    const args = ["import", "--from", "octodns", join(FIXTURES, "octodns"), "--out", "dns"];
+    expectPlain(await run(args, { cwd }), 3, ["unit.tests.yaml:22: SSHFP @: not supported", "--skip-unsupported"]);
+    expect(await readdir(cwd)).toEqual([]);
+    const imported = await run([...args, "--skip-unsupported"], { cwd });
+    expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("1 domain, 27 records") });
+  });
+
+  it("of a real zone names every record that it leaves out, by line", async () => {
+    const cwd = await folder({});
+    const file = join(FIXTURES, "zones/example.org.zone");
+    const args = ["import", "--from", "zone", file, "--skip-unsupported", "--out", "dns"];
+    const imported = await run(args, { cwd });
+    expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("1 domain, 258 records") });
+    expect(imported.stderr.match(/^\S+example\.org\.zone:\d+: /gm)).toHaveLength(91);
+    expect(imported.stderr.match(/not supported/g)).toHaveLength(86);
+  });
+
+  it("of a broken zone file writes nothing, and shows the line", async () => {
+    const cwd = await folder({ "a.example.zone": "$TTL 1h\n@ A 192.0.2.1\nwww A not-an-address\n" });
+    expectPlain(await run(["import", "--from", "zone", "a.example.zone", "--out", "dns"], { cwd }), 3, [
+      "a.example.zone:3",
+    ]);
+    expect(await readdir(cwd)).toEqual(["a.example.zone"]);
+  });
+});
+
+describe("what is there already", () => {
+  const zone = "$TTL 1h\n@ A 192.0.2.1\n";
+  const args = ["import", "--from", "zone", "a.example.zone", "--soa-email", "a@a.example"];
+
+  it("is not overwritten without --force, and nothing is written beside it", async () => {
+    const cwd = await folder({ "a.example.zone": zone, "tenon.yaml": "mine\n" });
+    expectPlain(await run([...args, "--split", "--out", "."], { cwd }), 4, ["tenon.yaml", "--force"]);
+    expect((await readdir(cwd)).sort()).toEqual(["a.example.zone", "tenon.yaml"]);
+    expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toBe("mine\n");
+    expect(await run([...args, "--split", "--out", ".", "--force"], { cwd })).toMatchObject({ code: 0 });
+    expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toContain("tenon: 1");
+  });
+
+  it("is no way out of the folder: links are refused", async () => {
+    const cwd = await folder({ "a.example.zone": zone });
+    const outside = await folder({});
+    await symlink(outside, join(cwd, "link"));
+    expectPlain(await run([...args, "--out", "link", "--force"], { cwd }), 4, ["symbolic link"]);
+    await mkdir(join(cwd, "dns"));
+    await symlink(outside, join(cwd, "dns/zones"));
+    expectPlain(await run([...args, "--split", "--out", "dns", "--force"], { cwd }), 4, ["symbolic link"]);
+    await writeFile(join(outside, "x"), "x");
+    await symlink(join(outside, "x"), join(cwd, "dns/tenon.yaml"));
+    expectPlain(await run([...args, "--out", "dns", "--force"], { cwd }), 4, ["not a regular file"]);
+    expect(await readdir(outside)).toEqual(["x"]);
+    expect(await readFile(join(outside, "x"), "utf8")).toBe("x");
+  });
+});
+
+describe("wrong use", () => {
+  it.each([
+    [["import"], "required option '--out"],
+    [["import", "--from", "zone", "--out", "x"], "which files"],
+    [["import", "a.zone", "--out", "x"], "no files"],
+    [["import", "--from", "zone", "a", "b", "--domain", "c.example", "--out", "x"], "one zone of one file"],
+    [["import", "--from", "octodns", "a", "--images", "--out", "x"], "live account"],
+    [["import", "--owner", "Not One", "--out", "x"], "the owner"],
+    [["import", "--from", "bind", "--out", "x"], "Allowed choices"],
+  ])("%j", async (args, words) => {
+    expectPlain(await run(args, { cwd: await folder({}) }), 1, [words]);
+  });
+});

@@ -1,0 +1,60 @@
+/** Which servers are asked: those that were given, those of a zone, those of its parent. */
+
+import { describe, expect, it } from "vitest";
+import { givenServers, parentServers, type SystemResolver, zoneServers } from "../../src/dns/nameserver.ts";
+
+describe("the servers of a zone", () => {
+  const resolver: SystemResolver = {
+    nameservers: async (zone) =>
+      zone === "example.com" || zone === "com"
+        ? ["NS2.example.net.", "ns1.example.net", "gone.example.net"]
+        : Promise.reject({ code: "ENODATA" }),
+    addresses: async (host) =>
+      ({ "ns1.example.net": ["2001:db8::1", "192.0.2.1"], "ns2.example.net": ["2001:db8::2"] })[host] ??
+      Promise.reject({ code: "ENOTFOUND" }),
+  };
+
+  it("are those of its NS, by IPv4 where there is one", async () => {
+    expect(await zoneServers("example.com", resolver)).toEqual({
+      ok: true,
+      servers: [
+        { label: "ns1.example.net (192.0.2.1)", address: { host: "192.0.2.1", port: 53 } },
+        { label: "ns2.example.net (2001:db8::2)", address: { host: "2001:db8::2", port: 53 } },
+      ],
+    });
+  });
+
+  it("of the parent are those of the nearest zone above that has any", async () => {
+    expect(await parentServers("a.b.com", resolver)).toMatchObject({
+      ok: true,
+      servers: [{ address: { host: "192.0.2.1" } }, {}],
+    });
+    expect(await parentServers("org", resolver)).toEqual({ ok: false, detail: "org has no parent but the root" });
+    expect(await parentServers("x.org", resolver)).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining("ENODATA"),
+    });
+  });
+
+  it("may be given, as addresses or names, with or without a port", async () => {
+    const texts = ["192.0.2.9", "192.0.2.9", "[2001:db8::9]:5353", "ns1.example.net:54", "2001:db8::9"];
+    const found = await givenServers(texts, resolver);
+    expect(found.ok ? found.servers.map(({ label }) => label) : []).toEqual([
+      "192.0.2.9",
+      "[2001:db8::9]:5353",
+      "ns1.example.net:54 (192.0.2.1)",
+      "2001:db8::9",
+    ]);
+    expect(await givenServers(["10.1"], resolver)).toMatchObject({ ok: false });
+    expect(await givenServers(["nobody.example.net"], resolver)).toEqual({
+      ok: false,
+      detail: "the name server nobody.example.net has no address",
+    });
+  });
+
+  it("are sixteen at most", async () => {
+    const texts = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`);
+    const found = await givenServers(texts, resolver);
+    expect(found.ok ? found.servers.length : 0).toBe(16);
+  });
+});

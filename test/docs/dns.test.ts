@@ -1,0 +1,25 @@
+/** That docs/dns.md lists every lint rule as the code has it: the table is made here. */
+
+import { readFile, writeFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { ALL_RULES } from "../../src/lint/registry.ts";
+
+const GUIDE = new URL("../../docs/dns.md", import.meta.url);
+
+test("docs/dns.md lists every lint rule with its severity, what it finds, why, and what to do", async () => {
+  const guide = await readFile(GUIDE, "utf8");
+  const rows = ALL_RULES.map(
+    ({ code, severity, finds, why, fix }) => `| \`${code}\` | ${severity} | ${finds} | ${why} | ${fix} |`,
+  );
+  const table = ["| Code | Severity | Finds | Why | What to do |", "| --- | --- | --- | --- | --- |", ...rows];
+  const place = /(<!-- lint codes -->\n).*?(<!-- end of lint codes -->)/s;
+  expect(guide).toMatch(place);
+  const rewritten = guide.replace(place, (_, begin: string, end: string) => `${begin}\n${table.join("\n")}\n\n${end}`);
+  // `npm run golden` writes it anew; the diff is for a person to read.
+  if (process.env["TENON_GOLDEN"] === "write") await writeFile(GUIDE, rewritten);
+  else expect(guide).toBe(rewritten);
+});
+
+test("no cell of the table breaks it", () => {
+  for (const { finds, why, fix } of ALL_RULES) for (const cell of [finds, why, fix]) expect(cell).not.toMatch(/[|\n<]/);
+});

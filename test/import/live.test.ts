@@ -1,0 +1,169 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
+import type { Seed } from "../../src/emulator/index.ts";
+import type { Plan } from "../../src/index.ts";
+import { Account, loadFolder } from "../support/account.ts";
+import { codesOf, fileOf, importAccount, type LiveImportOptions, written } from "../support/imports.ts";
+
+async function accountOf(seed: Seed): Promise<Account> {
+  const account = await Account.open({ seed });
+  onTestFinished(() => account.close());
+  return account;
+}
+
+/** The plan of what is imported, against the same account. */
+async function planOf(account: Account, options: LiveImportOptions = {}): Promise<Plan> {
+  const { desired } = await loadFolder(await written(await importAccount(account.api, options)));
+  if (desired === null) throw new Error("not loaded");
+  return account.plan(desired);
+}
+
+const MASTER = { type: "master", soa_email: "a@example.com" } as const;
+
+describe("an imported account", () => {
+  it("says only what differs from the defaults, in the form people write", async () => {
+    const account = await accountOf({
+      domains: [
+        {
+          ...{ domain: "Example.COM", ...MASTER, description: "a ${b} $${c}", tags: ["web"], status: "disabled" },
+          records: [
+            { type: "TXT", name: "", target: "${zone} ${var.x} $${y}" },
+            { type: "A", name: "www", target: "192.0.2.10", ttl_sec: 300 },
+            { type: "A", name: "www", target: "192.0.2.9", ttl_sec: 300 },
+            { type: "MX", name: "", target: "mx.example.com", priority: 10 },
+            { type: "CNAME", name: "a.b", target: "www.b.example.com" },
+            {
+              type: "SRV",
+              service: "sip",
+              protocol: "tcp.berlin",
+              target: "sip.example.com",
+              port: 5060,
+              priority: 0,
+              weight: 0,
+            },
+          ],
+        },
+      ],
+      vpcs: [{ id: 3, label: "prod", region: "us-east", subnets: [{ id: 4, label: "web", ipv4: "10.0.10.0/24" }] }],
+      images: [{ id: "private/1", label: "golden", description: "Base", size: 1, status: "available" }],
+    });
+    expect(
+      fileOf(await importAccount(account.api)),
+    ).toBe(`# yaml-language-server: $schema=node_modules/tenon/schemas/manifest.schema.json
+tenon: 1
+
+vpcs:
+  - label: prod
+    region: us-east
+    subnets:
+      - { label: web, ipv4: 10.0.10.0/24 }
+
+domains:
+  - domain: example.com
+    type: master
+    status: disabled
+    description: a $\${b} $$\${c}
+    soa_email: a@example.com
+    tags: [web]
+    records:
+      - { type: MX, target: mx, priority: 10 }
+      - { type: TXT, target: "$\${zone} $\${var.x} $$\${y}" }
+      - { type: CNAME, name: a.b, target: www.b.example.com. }
+      - { type: SRV, name: _sip._tcp.berlin, target: sip, priority: 0, weight: 0, port: 5060 }
+      - { type: A, name: www, targets: [192.0.2.9, 192.0.2.10], ttl_sec: 300 }
+
+images:
+  - label: golden
+    description: Base
+`);
+    expect((await planOf(account)).steps).toEqual([]);
+  });
+
+  it("holds one of two VPCs of a label, by its id, and tells of the other", async () => {
+    const account = await accountOf({
+      vpcs: [
+        { id: 8, label: "twin", region: "us-east" },
+        { id: 7, label: "twin", region: "us-west" },
+      ],
+    });
+    const result = await importAccount(account.api);
+    expect(parse(fileOf(result)).vpcs).toEqual([{ label: "twin", id: 7, region: "us-west", subnets: [] }]);
+    expect(codesOf(result)).toEqual(["repeated-label"]);
+    expect((await planOf(account)).steps).toEqual([]);
+  });
+
+  it("leaves records of slaves and unfinished images out", async () => {
+    const account = await accountOf({
+      domains: [{ domain: "slave.example", type: "slave", master_ips: ["192.0.2.53"] }],
+      images: [{ id: "private/1", label: "half", status: "pending_upload" }],
+    });
+    const result = await importAccount(account.api);
+    expect(parse(fileOf(result))).toEqual({
+      tenon: 1,
+      domains: [{ domain: "slave.example", type: "slave", master_ips: ["192.0.2.53"] }],
+    });
+    expect(codesOf(result)).toEqual(["unfinished-image"]);
+  });
+
+  it("warns of a record that is there twice: a plan removes the second", async () => {
+    const twice = { type: "TXT", name: "", target: "twice" } as const;
+    const account = await accountOf({ domains: [{ domain: "a.example", ...MASTER, records: [twice, twice] }] });
+    expect(codesOf(await importAccount(account.api))).toEqual(["live-duplicate"]);
+    const plan = await planOf(account);
+    expect(plan.steps.map(({ id }) => id)).toEqual([expect.stringMatching(/^delete domain\/a\.example\/@\/TXT/)]);
+  });
+});
+
+describe("a record that no manifest can declare", () => {
+  it("is ignored by what is written, and told", async () => {
+    const records = [
+      { type: "CAA", name: "*.x", tag: "issue", target: "0 issue a*b.test" },
+      { type: "A", name: "www", target: "192.0.2.1" },
+    ] as const;
+    const account = await accountOf({ domains: [{ domain: "a.example", ...MASTER, records }] });
+    const result = await importAccount(account.api);
+    expect(codesOf(result)).toEqual(["cannot-declare"]);
+    expect(parse(fileOf(result)).domains[0]).toMatchObject({
+      ignore: [{ name: "\\*.x", type: "CAA", target: "0 issue a\\*b.test" }],
+      records: [{ type: "A", name: "www", target: "192.0.2.1" }],
+    });
+    expect((await planOf(account)).steps).toEqual([]);
+  });
+});
+
+describe("a selection", () => {
+  const seed: Seed = {
+    domains: [
+      { domain: "a.example", ...MASTER, tags: ["tenon:edge"] },
+      { domain: "b.example", ...MASTER },
+      { domain: "c.test", ...MASTER },
+    ],
+    vpcs: [{ id: 1, label: "prod", region: "us-east", description: "x [tenon:edge]" }],
+    images: [{ id: "private/1", label: "golden", status: "available" }],
+  };
+
+  it.each([
+    [{ domains: ["*.EXAMPLE"] }, ["domain/b.example"], ["other-owner"]],
+    [{ vpcs: ["prod"] }, null, ["nothing-to-import", "other-owner"]],
+    [{ images: true }, ["image/golden"], []],
+    [{ domains: ["c.test"], images: true }, ["domain/c.test", "image/golden"], []],
+    [{ domains: ["c.test", "none.test"] }, ["domain/c.test"], ["no-match"]],
+    [{ owner: "edge" }, ["vpc/prod", "domain/a.example"], ["other-owner", "other-owner", "other-owner"]],
+    [{ owner: "edge", domains: ["a.example"] }, ["domain/a.example"], ["narrowed-owner"]],
+  ])("%j takes what it names, and tells what belongs to others", async (options, taken, codes) => {
+    const account = await accountOf(seed);
+    const result = await importAccount(account.api, options);
+    expect(codesOf(result)).toEqual(codes);
+    if (taken === null) return expect(result.ok).toBe(false);
+    const { desired } = await loadFolder(await written(result));
+    expect(desired?.declared.map(({ address }) => address)).toEqual(taken);
+    expect(desired?.owner).toBe("owner" in options ? options.owner : null);
+  });
+
+  it("needs list calls only", async () => {
+    const account = await accountOf(seed);
+    account.takeRequests();
+    await importAccount(account.api, { domains: ["b.example"] });
+    expect(account.takeRequests().filter((request) => !request.startsWith("GET"))).toEqual([]);
+  });
+});

@@ -1,0 +1,155 @@
+import { cpSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
+import type { SetAside } from "../../src/dns/plain-record.ts";
+import type { JsonObject } from "../../src/model/resource.ts";
+import { folder } from "../manifest/support.ts";
+import { Account, loadFolder } from "../support/account.ts";
+import { codesOf, fileOf, importFiles, written } from "../support/imports.ts";
+
+const UNIT_TESTS = join(import.meta.dirname, "../fixtures/octodns/unit.tests.yaml");
+
+/** The domain that comes of one file of octoDNS. */
+async function imported(text: string): Promise<{ records: JsonObject[]; codes: string[]; setAside: string[] }> {
+  const root = folder({ "a.test.yaml": text });
+  const result = await importFiles("octodns", [root], { soaEmail: "a@a.test", skipUnsupported: true });
+  const shown = (result.ok ? result : result.imported)?.setAside ?? [];
+  const [domain] = result.ok ? (parse(fileOf(result)).domains as { records: JsonObject[] }[]) : [];
+  return { records: domain?.records ?? [], codes: codesOf(result), setAside: shown.map(shownAs) };
+}
+
+function shownAs({ reason, type, name }: SetAside): string {
+  return `${reason} ${type} ${name}`;
+}
+
+describe("octoDNS's own test zone", () => {
+  it("comes in but for what the service cannot hold, every one of which is told by its line", async () => {
+    const result = await importFiles("octodns", [UNIT_TESTS], { skipUnsupported: true });
+    if (!result.ok) throw new Error("not imported");
+    const lines = result.setAside.map(
+      (one) => `${result.sources.position(one.span.file, one.span.start).line} ${shownAs(one)}`,
+    );
+    expect(lines).toEqual([
+      "3 unsupported-type A ",
+      "22 unsupported-type SSHFP ",
+      "30 apex-ns NS ",
+      "77 unsupported-type DNAME dname",
+      "98 unsupported-type LOC loc",
+      "138 unsupported-type NAPTR naptr",
+      "158 unsupported-type SPF spf",
+      "184 unsupported-type URLFWD urlfwd",
+    ]);
+    expect(codesOf(result)).toEqual(["guessed-email", "octodns-option", "octodns-option", "rounded-seconds"]);
+  });
+
+  it("is an error without --skip-unsupported", async () => {
+    const result = await importFiles("octodns", [UNIT_TESTS]);
+    expect(result.ok).toBe(false);
+    expect(codesOf(result)).toContain("unsupported-records");
+  });
+
+  it("applied to an account it plans empty", async () => {
+    const account = await Account.open();
+    onTestFinished(() => account.close());
+    const result = await importFiles("octodns", [dirname(UNIT_TESTS)], { skipUnsupported: true, split: true });
+    const { desired } = await loadFolder(await written(result));
+    if (desired === null) throw new Error("not loaded");
+    const report = await account.apply(await account.plan(desired));
+    expect(report.steps.filter(({ outcome }) => outcome !== "done")).toEqual([]);
+    expect((await account.plan(desired)).steps).toEqual([]);
+  });
+});
+
+describe("records of octoDNS", () => {
+  it("have the values of each type, in every spelling", async () => {
+    const { records, codes } = await imported(`
+'': [{ type: MX, ttl: 300, values: [{ exchange: mx1.a.test., preference: 5 }, { value: mx2.a.test., priority: 7 }] }]
+caa: { type: CAA, ttl: 300, value: { flags: 0, tag: iodef, value: "mailto:a@a.test" } }
+'*.w': { type: A, value: 192.0.2.1 }
+_sip._tcp: { type: SRV, ttl: 300, value: { priority: 1, weight: 2, port: 3, target: . } }
+txt: { type: TXT, ttl: 300, values: ['a\\; b', '"chunk one" "chunk two"', 1.0, "\${x}"] }
+bücher: { type: CNAME, ttl: 300, value: www.A.test. }
+`);
+    expect(codes).toEqual([]);
+    expect(records).toEqual([
+      { type: "MX", target: "mx1", priority: 5 },
+      { type: "MX", target: "mx2", priority: 7 },
+      { type: "SRV", name: "_sip._tcp", target: ".", priority: 1, weight: 2, port: 3 },
+      { type: "CAA", name: "caa", tag: "iodef", target: "mailto:a@a.test" },
+      ...["$${x}", "1.0", "a; b", "chunk onechunk two"].map((target) => ({ type: "TXT", name: "txt", target })),
+      { type: "A", name: "*.w", target: "192.0.2.1", ttl_sec: 3600 },
+      { type: "CNAME", name: "xn--bcher-kva", target: "www" },
+    ]);
+  });
+
+  it("may share parts by anchors and merge keys", async () => {
+    const { records } = await imported(
+      "a: &a { type: A, ttl: 300, value: 192.0.2.1 }\nb: { <<: *a, value: 192.0.2.2 }\nc: *a\n",
+    );
+    expect(records.map(({ name, target }) => `${name} ${target}`)).toEqual([
+      "a 192.0.2.1",
+      "b 192.0.2.2",
+      "c 192.0.2.1",
+    ]);
+  });
+
+  it("that the service would refuse are set aside, those beside them taken", async () => {
+    const { records, setAside } = await imported(`
+a: [{ type: CNAME, value: b.a.test. }, { type: A, value: 192.0.2.1 }]
+b: { type: A, values: [192.0.2.300, 192.0.2.2] }
+c: { type: CAA, value: { flags: 128, tag: issue, value: x.test } }
+`);
+    expect(setAside.sort()).toEqual(["not-holdable A b", "not-holdable CAA c", "not-holdable CNAME a"]);
+    expect(records.map(({ type, name }) => `${type} ${name}`)).toEqual(["A a", "A b"]);
+  });
+
+  it.each([
+    ["no type", "a: { value: 192.0.2.1 }"],
+    ["no value", "a: { type: A }"],
+    ["a ttl that is no number", "a: { type: A, ttl: soon, value: 192.0.2.1 }"],
+    ["an MX without its host", "a: { type: MX, value: { preference: 1 } }"],
+    ["an MX without a number", "a: { type: MX, value: { exchange: mx. } }"],
+    ["a name twice", "a: { type: A, value: 192.0.2.1 }\na: { type: A, value: 192.0.2.1 }"],
+    ["an unknown tag", "a: !include b.yaml"],
+    ["no mapping", "- a"],
+    ["no YAML", "a: [\n"],
+    ["an alias of itself", "a: &a [*a]"],
+    ["nesting without end", "a: ".concat("[".repeat(100_000))],
+    [
+      "aliases that multiply",
+      `a: &a [x,x,x,x,x,x,x,x,x,x]\n${"bcdefgh".replace(/./g, (key) => `${key}: &${key} [${`*${String.fromCharCode(key.charCodeAt(0) - 1)},`.repeat(10)}]\n`)}`,
+    ],
+  ])("with %s are errors", async (_, text) => {
+    const { codes } = await imported(text);
+    expect(codes).toContain("bad-octodns");
+  });
+});
+
+describe("a folder of octoDNS", () => {
+  it("has a file for each zone, or a folder with a file for each name", async () => {
+    const root = folder({
+      "one.test.yaml": "a: { type: A, value: 192.0.2.1 }\n",
+      "two.test./a.yaml": "a: { type: A, value: 192.0.2.1 }\n",
+      "two.test./$two.test.yaml": "b: { type: A, value: 192.0.2.2 }\n",
+      "README.md": "no zone",
+    });
+    cpSync(UNIT_TESTS, join(root, "unit.tests.yaml"));
+    const result = await importFiles("octodns", [root], { soaEmail: "a@a.test", skipUnsupported: true });
+    const domains = parse(fileOf(result)).domains as { domain: string; records: unknown[] }[];
+    expect(domains.map(({ domain, records }) => [domain, records.length])).toEqual([
+      ["one.test", 1],
+      ["two.test", 2],
+      ["unit.tests", 23],
+    ]);
+  });
+
+  it.each([
+    ["that is not there", {}, "nowhere", "unreadable-file"],
+    ["without a zone", { "a.txt": "x" }, ".", "no-zones"],
+    ["with a file that is named after no zone", { "a b.yaml": "{}" }, ".", "unknown-zone"],
+    ["with a file that is not UTF-8", { "a.test.yaml": Buffer.from("a: \xff", "latin1") }, ".", "not-utf8"],
+  ])("%s is an error", async (_, files, path, code) => {
+    expect(codesOf(await importFiles("octodns", [join(folder(files), path)]))).toContain(code);
+  });
+});

@@ -1,0 +1,117 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
+import { folder } from "../manifest/support.ts";
+import { Account, loadFolder } from "../support/account.ts";
+import { codesOf, fileOf, importFiles, written } from "../support/imports.ts";
+import { fixtureRecords } from "../support/records.ts";
+
+const EXAMPLE = join(import.meta.dirname, "../fixtures/zones/example.org.zone");
+const RECORDS = "$TTL 1h\nwww A 192.0.2.1\n";
+
+async function domainOf(file: string, text: string): Promise<string> {
+  const result = await importFiles("zone", [join(folder({ [file]: text }), file)], { soaEmail: "a@a.test" });
+  return result.ok ? String(parse(fileOf(result)).domains[0].domain) : codesOf(result).join(" ");
+}
+
+describe("which zone a file is of", () => {
+  it.each([
+    ["its first $ORIGIN", "x.zone", `$ORIGIN a.test.\n${RECORDS}`, "a.test"],
+    ["the owner of its SOA", "x", "a.test. 300 SOA ns. h.a.test. 1 2 3 4 5\n", "a.test"],
+    ["its name, NAME.zone", "a.test.zone", RECORDS, "a.test"],
+    ["its name, db.NAME", "db.a.test", RECORDS, "a.test"],
+    ["its name, NAME.db", "a.test.db", RECORDS, "a.test"],
+    ["nothing that is a name", "no name.zone", RECORDS, "unknown-zone"],
+  ])("%s tells", async (_, file, text, expected) => {
+    expect(await domainOf(file, text)).toBe(expected);
+  });
+
+  it("--domain says it against everything else", async () => {
+    const path = join(folder({ "b.test.zone": RECORDS }), "b.test.zone");
+    const result = await importFiles("zone", [path], { domain: "A.test.", soaEmail: "a@a.test" });
+    expect(parse(fileOf(result)).domains[0].domain).toBe("a.test");
+  });
+});
+
+describe("a real zone of 349 records", () => {
+  it("comes in record by record, but for its SOA, its apex NS and what the service does not have", async () => {
+    const result = await importFiles("zone", [EXAMPLE], { skipUnsupported: true });
+    if (!result.ok) throw new Error("not imported");
+    const reasons = result.setAside.map(({ reason }) => reason);
+    const count = (reason: string): number => reasons.filter((one) => one === reason).length;
+    expect([count("soa"), count("apex-ns"), count("unsupported-type")]).toEqual([1, 4, 86]);
+    const expected = (await fixtureRecords("example.org.records.json")).filter(
+      ({ type, name }) => type !== "NS" || name !== "",
+    );
+    expect(result.taken.domains[0]?.records).toHaveLength(expected.length);
+    expect(codesOf(result)).toEqual(["rounded-seconds"]);
+  });
+
+  it("applied to an account it plans empty", async () => {
+    const account = await Account.open();
+    onTestFinished(() => account.close());
+    const { desired } = await loadFolder(
+      await written(await importFiles("zone", [EXAMPLE], { skipUnsupported: true })),
+    );
+    if (desired === null) throw new Error("not loaded");
+    await account.apply(await account.plan(desired));
+    expect((await account.plan(desired)).steps).toEqual([]);
+  });
+});
+
+describe("what a zone file says", () => {
+  it("comes with the address of its SOA, or one that is guessed and told", async () => {
+    const named = folder({ "a.test.zone": "@ 300 SOA ns. first\\.last.a.test. 1 2 3 4 5\nwww 300 A 192.0.2.1\n" });
+    const result = await importFiles("zone", [join(named, "a.test.zone")]);
+    expect(parse(fileOf(result)).domains[0].soa_email).toBe("first.last@a.test");
+    const guessed = await importFiles("zone", [join(folder({ "a.test.zone": RECORDS }), "a.test.zone")]);
+    expect(parse(fileOf(guessed)).domains[0].soa_email).toBe("hostmaster@a.test");
+    expect(codesOf(guessed)).toEqual(["guessed-email"]);
+  });
+
+  it("is taken once where it stands twice, and TTLs that are rounded are told in one warning", async () => {
+    const lines = ["a 20 A 192.0.2.1", "b 20 A 192.0.2.1", "c 1000 A 192.0.2.1", "a 30 A 192.0.2.1"];
+    const path = join(folder({ "a.test.zone": `${lines.join("\n")}\n` }), "a.test.zone");
+    const result = await importFiles("zone", [path], { soaEmail: "a@a.test" });
+    if (!result.ok) throw new Error(JSON.stringify(result));
+    expect(result.taken.domains[0]?.records).toHaveLength(3);
+    const rounded = result.diagnostics.find(({ code }) => code === "rounded-seconds");
+    expect(rounded?.detail).toContain("20 → 300 s (2), 1000 → 300 s (1)");
+  });
+
+  it("in two files of one zone is an error", async () => {
+    const root = folder({ "a.test.zone": RECORDS, "a.test.db": RECORDS });
+    const result = await importFiles("zone", [join(root, "a.test.zone"), join(root, "a.test.db")]);
+    expect(codesOf(result)).toContain("duplicate-entry");
+  });
+
+  it("may be included from the same folder, never from outside of it", async () => {
+    const outside = folder({ secret: RECORDS });
+    const root = folder({
+      "sub/part": RECORDS,
+      "in.test.zone": "$INCLUDE sub/part\n",
+      "up.test.zone": `$INCLUDE ../${outside.split("/").at(-1)}/secret\n`,
+      "abs.test.zone": `$INCLUDE ${outside}/secret\n`,
+      "link.test.zone": "$INCLUDE link\n",
+    });
+    symlinkSync(join(outside, "secret"), join(root, "link"));
+    const inside = await importFiles("zone", [join(root, "in.test.zone")], { soaEmail: "a@a.test" });
+    expect(parse(fileOf(inside)).domains[0].records).toHaveLength(1);
+    for (const file of ["up", "abs", "link"]) {
+      const result = await importFiles("zone", [join(root, `${file}.test.zone`)], { soaEmail: "a@a.test" });
+      expect(result.ok).toBe(false);
+    }
+  });
+
+  it.each([
+    ["a syntax error", Buffer.from("www A\n")],
+    ["a byte that is not UTF-8", Buffer.from('www 300 TXT "\xff"\n', "latin1")],
+  ])("with %s is an error with its place", async (_, bytes) => {
+    const result = await importFiles("zone", [join(folder({ "a.test.zone": bytes }), "a.test.zone")]);
+    if (result.ok || result.imported === null) throw new Error("imported");
+    expect(result.imported.diagnostics.some(({ severity, span }) => severity === "error" && span !== undefined)).toBe(
+      true,
+    );
+  });
+});

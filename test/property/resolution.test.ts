@@ -1,0 +1,148 @@
+/**
+ * No order of an apply's requests breaks resolution, but where the plan says so, and the plan says so only where it is forced.
+ *
+ * A question is a name and a type; `address` is either kind of address. It has an answer if there is at least one record, through
+ * wildcards and aliases; other servers' answers are taken for granted where a delegation leads to them, and for addresses where an
+ * alias does. So does a zone whose records nobody reads (removed as a whole, or not managed). NODATA and NXDOMAIN are no answer.
+ * 1. What has an answer before and after has one at every moment.
+ * 2. A pointer whose target, where it stood before and where it stands after, resolves, has a target that resolves while it stands.
+ * 3. A CNAME never stands beside other data.
+ * 4. A zone that begins or ceases to be served is never served half-filled.
+ * 5. What breaks 1 or 2 is a gap of the plan; each gap happens; and none could be avoided by another order, the others allowed. Here
+ *    nothing is built on an answer that stands in by chance, and comes neither from where it came before nor from where it will come.
+ */
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Plan } from "../../src/model/plan.ts";
+import type { Step } from "../../src/model/step.ts";
+import { makePlan, type PlanOptions } from "../../src/plan/plan.ts";
+import { units } from "../../src/units/registry.ts";
+import { excuses, Judge, type Violation } from "./judge.ts";
+import { ModelAccount, type SeedZone, someOrder } from "./replay.ts";
+import { desiredOf, liveOf, type NameWorld, nameWorlds, seedOf, shownWorld } from "./world-names.ts";
+
+const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 500);
+/** The same worlds in every ordinary run; a run of a stated length looks at new ones. */
+const SEED = process.env["TENON_PROPERTY_RUNS"] === undefined ? { seed: 20_261_121 } : {};
+/** Every subset of so many steps is looked at. */
+const MAX_SEARCHED_STEPS = 9;
+const OPTIONS: PlanOptions = {
+  goal: "apply",
+  nowMilliseconds: 0,
+  targets: [],
+  excludes: [],
+  consents: [],
+  maxChanges: null,
+  takeOwnershipFrom: [],
+  clone: false,
+  account: null,
+};
+const chances = fc.infiniteStream(fc.nat({ max: 1_000_000 }));
+
+test("resolution holds at every moment of an apply, but for the gaps that are forced and said", {
+  timeout: 280_000,
+}, () => {
+  const reached = { plans: 0, gaps: 0, searched: 0 };
+  fc.assert(
+    fc.property(nameWorlds, chances, (world, chance) => {
+      const plan = makePlan(desiredOf(world), liveOf(world), units, OPTIONS);
+      const seed = seedOf(world);
+      const judge = new Judge(new ModelAccount(seed).zones(), stateAfter(seed, plan.steps));
+      const happened = replay(seed, plan.steps, judge);
+      const other = someOrder(plan, (count) => chance.next().value % Math.max(1, count));
+      for (const [steps, violations] of [
+        [plan.steps, happened],
+        [other, replay(seed, other, judge)],
+      ] as const) {
+        const unsaid = violations.filter((violation) => !plan.gaps.some(({ what }) => excuses(what, violation)));
+        if (unsaid.length > 0) fail("not said in the plan", unsaid, world, plan, steps);
+      }
+      const counted = replay(seed, plan.steps, judge, true);
+      for (const { what } of plan.gaps) {
+        if (!counted.some((violation) => excuses(what, violation))) fail(`${what} does not happen`, [], world, plan);
+        if (plan.steps.length <= MAX_SEARCHED_STEPS && isAvoidable(what, seed, plan, judge, counted)) {
+          fail(`${what} is not forced`, counted, world, plan);
+        }
+      }
+      if (plan.steps.length > 1) reached.plans += 1;
+      if (plan.gaps.length > 0) reached.gaps += 1;
+      if (plan.steps.length <= MAX_SEARCHED_STEPS && plan.gaps.length > 0) reached.searched += 1;
+    }),
+    { numRuns: RUNS, ...SEED },
+  );
+  if (RUNS >= 500) {
+    expect(reached.plans).toBeGreaterThan(RUNS / 2);
+    expect(reached.gaps).toBeGreaterThan(RUNS / 20);
+    expect(reached.searched).toBeGreaterThan(RUNS / 50);
+  }
+});
+
+function stateAfter(seed: readonly SeedZone[], steps: readonly Step[]) {
+  const account = new ModelAccount(seed);
+  for (const step of steps) account.send(step);
+  return account.zones();
+}
+
+function replay(seed: readonly SeedZone[], steps: readonly Step[], judge: Judge, strict = false): Violation[] {
+  const account = new ModelAccount(seed);
+  return steps.flatMap((step) => {
+    if (!account.send(step)) return [{ text: `refused: ${step.id}`, asked: null }];
+    return judge
+      .violations(account.zones(), strict)
+      .map((found) => ({ ...found, text: `after ${step.id}: ${found.text}` }));
+  });
+}
+
+/**
+ * Whether some order that the service takes does without this gap, the plan's other gaps allowed. The account depends on which steps
+ * are done, not on their order, so subsets are all there is to search.
+ */
+function isAvoidable(
+  what: string,
+  seed: readonly SeedZone[],
+  { steps, gaps }: Plan,
+  judge: Judge,
+  happened: readonly Violation[],
+): boolean {
+  const others = gaps.filter((gap) => gap.what !== what);
+  const plain = (text: string) => text.replace(/^after .*?: /, "");
+  const allowed = new Set(
+    happened
+      .filter((violation) => !excuses(what, violation) && others.some((gap) => excuses(gap.what, violation)))
+      .map(({ text }) => plain(text)),
+  );
+  const isGood = (done: number): boolean => {
+    const account = new ModelAccount(seed);
+    for (const [index, step] of steps.entries()) if ((done >> index) % 2 === 1 && !account.send(step)) return false;
+    return judge.violations(account.zones(), true).every(({ text }) => allowed.has(text));
+  };
+  const seen = new Set([0]);
+  const whole = 2 ** steps.length - 1;
+  for (const done of seen) {
+    if (done === whole) return true;
+    for (const index of steps.keys()) {
+      const next = done | (1 << index);
+      if (!seen.has(next) && isGood(next)) seen.add(next);
+    }
+  }
+  return false;
+}
+
+function fail(
+  title: string,
+  violations: readonly Violation[],
+  world: NameWorld,
+  plan: Plan,
+  steps = plan.steps,
+): never {
+  const lines = [
+    title,
+    ...violations.map(({ text }) => `  ${text}`),
+    shownWorld(world),
+    ...steps.map((step) => `step ${step.id}   after ${step.after.join(", ")}`),
+    ...plan.barriers.map((barrier) => `barrier ${barrier.id} after ${barrier.after.join(", ")}`),
+    ...plan.gaps.map((gap) => `gap ${gap.what}: ${gap.before} before ${gap.wanted}`),
+  ];
+  throw new Error(lines.join("\n"));
+}

@@ -1,0 +1,279 @@
+/** Asking servers until everything is there: rounds, silent servers, time-outs, interrupts, delegations. */
+
+import { setMaxListeners } from "node:events";
+import { describe, expect, it } from "vitest";
+import type { Nameserver, SystemResolver } from "../../src/dns/nameserver.ts";
+import type { PlainRecord } from "../../src/dns/plain-record.ts";
+import { openNameserver } from "../../src/dns/query.ts";
+import type { Verification } from "../../src/model/verification.ts";
+import { isVerified } from "../../src/model/verification.ts";
+import type { ZoneWanted } from "../../src/verify/expectation.ts";
+import { type VerifyRequest, verifyZones } from "../../src/verify/verify.ts";
+import { type AskedNameserver, type Asking, startAsked } from "../support/scripted-asked.ts";
+import { address, soa } from "../support/scripted-nameserver.ts";
+
+const NO_RESOLVER: SystemResolver = {
+  nameservers: () => Promise.reject(Object.assign(new Error("none"), { code: "ENOTFOUND" })),
+  addresses: () => Promise.reject(new Error("none")),
+};
+
+/** Sleeping is what takes time. */
+class FastClock {
+  readonly sleeps: number[] = [];
+  #now = 0;
+  now(): number {
+    return this.#now;
+  }
+  async sleep(milliseconds: number): Promise<void> {
+    this.sleeps.push(milliseconds);
+    this.#now += milliseconds;
+  }
+}
+
+function hosts(count: number, zone = "example.com"): ZoneWanted {
+  const records = Array.from(
+    { length: count },
+    (_, index): PlainRecord => ({ type: "A", name: `h${index}`, target: "192.0.2.1", ttl_sec: 0 }),
+  );
+  return { zone, records, changed: null, gone: [], tolerates: () => false };
+}
+
+function named({ host, port }: AskedNameserver, label = "ns"): Nameserver {
+  return { label, address: { host, port } };
+}
+
+const QUICK = { udpAttempts: 1, udpAttemptMilliseconds: 50, answerMilliseconds: 50 };
+
+function verify(request: Partial<VerifyRequest>): Promise<Verification> {
+  return verifyZones({
+    zones: [hosts(2)],
+    nameservers: null,
+    delegation: { wanted: false, parents: null },
+    resolver: NO_RESOLVER,
+    clock: new FastClock(),
+    timeoutMilliseconds: 0,
+    signal: new AbortController().signal,
+    open: (server) =>
+      // Only of a silent one is it known that waiting is in vain.
+      openNameserver(server.address, server.label === "silent" ? { limits: QUICK } : {}),
+    ...request,
+  });
+}
+
+/** Answers with whatever is asked for. */
+function holder({ text, send, reply }: Asking): void {
+  const [name = "", type] = text.split(" ");
+  send(reply({ answers: [type === "SOA" ? soa(name) : address(name)] }));
+}
+
+describe("asking", () => {
+  it("takes each set at each server once, over UDP and over TCP", async () => {
+    const [one, two] = [await startAsked(holder), await startAsked(holder)];
+    const told: string[] = [];
+    const result = await verify({
+      nameservers: [named(one, "one"), named(two, "two")],
+      progress: ({ there, total }) => told.push(`${there}/${total}`),
+    });
+    expect(result).toMatchObject({
+      asked: 12,
+      there: 12,
+      problems: [],
+      zones: [{ zone: "example.com", servers: ["one", "two"] }],
+    });
+    expect(isVerified(result)).toBe(true);
+    expect(told.at(-1)).toBe("12/12");
+    for (const server of [one, two]) {
+      const questions = ["example.com SOA", "h0.example.com A", "h1.example.com A"];
+      const all = server.asked.map(({ text, transport }) => `${transport} ${text}`).sort();
+      expect(all).toEqual([...questions.map((text) => `tcp ${text}`), ...questions.map((text) => `udp ${text}`)]);
+    }
+  });
+
+  it("goes on with what is missing, ever more slowly, until it is there", async () => {
+    let rounds = 0;
+    const server = await startAsked((asking) => {
+      if (asking.text.startsWith("h1") && asking.transport === "tcp") rounds += 1;
+      if (asking.text.startsWith("h1") && rounds < 4) asking.send(asking.reply({ rcode: 3 }));
+      else holder(asking);
+    });
+    const clock = new FastClock();
+    const result = await verify({ nameservers: [named(server)], timeoutMilliseconds: 60_000, clock });
+    expect(isVerified(result)).toBe(true);
+    expect(clock.sleeps.slice(0, 3)).toEqual([1_000, 2_000, 4_000]);
+    expect(server.asked.filter(({ text }) => text.startsWith("h0"))).toHaveLength(2);
+  });
+
+  it("ends with the time, and says what is missing", async () => {
+    const server = await startAsked((asking) =>
+      asking.text.startsWith("h1") ? asking.send(asking.reply()) : holder(asking),
+    );
+    const clock = new FastClock();
+    const result = await verify({ nameservers: [named(server)], timeoutMilliseconds: 40_000, clock });
+    expect(clock.sleeps).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 10_000]);
+    expect(result.problems.map(({ name, transport, state, expected }) => [name, transport, state, expected])).toEqual([
+      ["h1.example.com", "tcp", "missing", ["192.0.2.1"]],
+      ["h1.example.com", "udp", "missing", ["192.0.2.1"]],
+    ]);
+    expect(isVerified(result)).toBe(false);
+  });
+
+  it("of a silent server is given up for a round after a few questions", async () => {
+    const silent = await startAsked(() => {});
+    const good = await startAsked(holder);
+    const began = performance.now();
+    const result = await verify({ zones: [hosts(300)], nameservers: [named(silent, "silent"), named(good, "good")] });
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(silent.asked.length).toBeLessThan(20);
+    expect(result).toMatchObject({ asked: 1_204, there: 602 });
+    expect(new Set(result.problems.map(({ server, state }) => `${server} ${state}`))).toEqual(
+      new Set(["silent not-answering"]),
+    );
+  });
+
+  it("ends at once when it is interrupted", async () => {
+    const server = await startAsked(() => {});
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    const running = verify({
+      nameservers: [named(server)],
+      signal: stop.signal,
+      timeoutMilliseconds: 60_000,
+      open: ({ address }) => openNameserver(address),
+    });
+    await expect.poll(() => server.asked.length).toBeGreaterThan(0);
+    const began = performance.now();
+    stop.abort();
+    expect(await running).toMatchObject({ interrupted: true, there: 0 });
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+
+  it("for 1,000 sets uses few connections", async () => {
+    const server = await startAsked(holder);
+    const result = await verify({ zones: [hosts(1_000)], nameservers: [named(server)] });
+    expect(isVerified(result)).toBe(true);
+    expect(server.connections()).toBeLessThanOrEqual(4);
+  });
+
+  it("of a zone whose servers nobody knows is told", async () => {
+    const result = await verify({});
+    expect(result.unasked).toEqual([
+      { zone: "example.com", detail: "The system's resolver finds no name servers of example.com (ENOTFOUND)." },
+    ]);
+    expect(isVerified(result)).toBe(false);
+  });
+});
+
+describe("the delegation", () => {
+  const NAMES = ["ns1.example.com", "ns2.example.net"];
+
+  async function check(parent: (asking: Asking) => void, child: (asking: Asking) => void): Promise<string[]> {
+    const [above, below] = [await startAsked(parent), await startAsked(child)];
+    const { delegation } = await verify({
+      zones: [{ ...hosts(0), zone: "example.com" }],
+      nameservers: [named(below, "child")],
+      delegation: { wanted: true, parents: [named(above, "parent")] },
+    });
+    return delegation.map(({ code, server, detail }) => `${code} at ${server}: ${detail}`);
+  }
+
+  const refers = ({ send, reply }: Asking, names = NAMES, glue = "192.0.2.53"): void =>
+    send(
+      reply({
+        isAuthoritative: false,
+        authorities: names.map((data) => ({ type: "NS", name: "example.com", ttl: 60, data })),
+        additionals: glue === "" ? [] : [address("ns1.example.com", glue)],
+      }),
+    );
+
+  const holds = (asking: Asking): void => {
+    const { text, send, reply } = asking;
+    if (text === "example.com NS")
+      send(reply({ answers: NAMES.map((data) => ({ type: "NS", name: "example.com", ttl: 60, data })) }));
+    else if (text === "ns1.example.com A") send(reply({ answers: [address("ns1.example.com", "192.0.2.53")] }));
+    else if (text.endsWith("AAAA")) send(reply());
+    else holder(asking);
+  };
+
+  it("is in order", async () => {
+    expect(await check(refers, holds)).toEqual([]);
+  });
+
+  it("is asked over TCP where UDP does not do", async () => {
+    const cut = (asking: Asking): void =>
+      asking.transport === "udp" ? asking.send(asking.reply({ isTruncated: true })) : refers(asking);
+    expect(await check(cut, holds)).toEqual([]);
+  });
+
+  it("may be answered by the parent itself, if it holds the zone", async () => {
+    expect(await check(holds, holds)).toEqual([]);
+  });
+
+  it.each<[string, (asking: Asking) => void, (asking: Asking) => void, string[]]>([
+    [
+      "other servers",
+      (asking) => refers(asking, ["ns1.example.com"]),
+      holds,
+      ["servers-differ at parent: The servers of example.com differ: only the zone names ns2.example.net."],
+    ],
+    [
+      "other glue",
+      (asking) => refers(asking, NAMES, "192.0.2.99"),
+      holds,
+      ["glue-differs at parent: For ns1.example.com the parent has 192.0.2.99, the zone 192.0.2.53."],
+    ],
+    [
+      "no glue",
+      (asking) => refers(asking, NAMES, ""),
+      holds,
+      ["glue-missing at parent: The parent has no address of ns1.example.com, which is in the zone."],
+    ],
+    [
+      "no delegation",
+      ({ send, reply }) => send(reply({ rcode: 3 })),
+      holds,
+      ["not-delegated at parent: The parent knows no delegation of example.com."],
+    ],
+    [
+      "a parent that fails",
+      ({ send, reply }) => send(reply({ rcode: 2 })),
+      holds,
+      ["unanswered at parent: The parent's server does not tell: it answered SERVFAIL."],
+    ],
+    [
+      "a lame server",
+      refers,
+      ({ send, reply }) => send(reply({ rcode: 5 })),
+      ["lame at child: The server does not answer for example.com: it answered REFUSED."],
+    ],
+    [
+      "a cache",
+      refers,
+      ({ text, send, reply }) =>
+        send(
+          reply({
+            isAuthoritative: false,
+            answers: text.endsWith("NS") ? [{ type: "NS", name: "example.com", ttl: 60, data: "ns1.example.com" }] : [],
+          }),
+        ),
+      ["lame at child: The server does not answer for example.com: it holds no such zone."],
+    ],
+  ])("with %s is told", async (_, parent, child, expected) => {
+    expect(await check(parent, child)).toEqual(expected);
+  });
+
+  it("of a hostile parent makes no more work than that of an honest one", async () => {
+    const many = Array.from({ length: 900 }, (_, index) => `n${index}.example.com`);
+    let asked = 0;
+    const count = (asking: Asking): void => {
+      asked += 1;
+      holds(asking);
+    };
+    const told = await check(
+      (asking) =>
+        asking.transport === "udp" ? asking.send(asking.reply({ isTruncated: true })) : refers(asking, many),
+      count,
+    );
+    expect(asked).toBeLessThan(50);
+    expect(told.length).toBeLessThan(20);
+  });
+});
