@@ -1,5 +1,6 @@
 /** The plan as text for a terminal, a log or a review: what changes, what stands against it, and the line that CI reads. */
 
+import type { Address } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LeftAlone, Plan } from "../model/plan.ts";
 import type { Kind } from "../model/resource.ts";
@@ -32,7 +33,7 @@ export const NO_CHANGES = "No changes. Your infrastructure matches the configura
  */
 export function renderPlanText(plan: Plan, options: TextOptions): string {
   const view = viewPlan(plan);
-  const context = { paint: createPaint(options.colour), width: usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS) };
+  const context = { ...contextOf(options), sources: sourcesOf(plan) };
   const sections = [
     ...view.groups.map((group) => groupLines(group, context)),
     gapLines(plan, context),
@@ -52,10 +53,26 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
 interface Context {
   readonly paint: Paint;
   readonly width: number;
+  /** Root of a copy → the root it is cloned from. */
+  readonly sources: ReadonlyMap<Address, Address>;
 }
 
+function contextOf({ colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions): Context {
+  return { paint: createPaint(colour), width: usableWidth(width), sources: new Map() };
+}
+
+function sourcesOf({ strategies }: Plan): Map<Address, Address> {
+  return new Map(strategies.flatMap(({ source, copies }) => copies.map((copy) => [copy, source] as const)));
+}
+
+/** The records of a copy are those of its source, word for word: they are counted, not shown again. */
 function groupLines(group: GroupView, context: Context): string[] {
   const lines = group.own === null ? [context.paint.bold(`  ${headline(group)}`)] : ownLines(group, group.own, context);
+  const source = context.sources.get(group.root);
+  if (source !== undefined) {
+    const alike = `${count(group.children.length, "record", "records")} as in ${escapeText(source.replace("/", " "))}`;
+    return [...lines, ...wrap(alike, context.width, FIELD_INDENT.length)];
+  }
   const table = tableOf(group.children);
   for (const child of group.children) for (const line of childLines(child, table, context)) lines.push(line);
   return lines;
@@ -173,7 +190,7 @@ function guardLines(view: PlanView, { paint, width }: Context): string[] {
 
 /** Only what apply would refuse, with the words of consent: for where the plan itself is not shown. */
 export function renderGuardsText(plan: Plan, options: TextOptions): string {
-  const context = { paint: createPaint(options.colour), width: usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS) };
+  const context = contextOf(options);
   const lines = guardLines({ ...viewPlan(plan), consented: [] }, context);
   return lines.map((line) => `${line}\n`).join("");
 }

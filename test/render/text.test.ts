@@ -162,6 +162,32 @@ describe("a plan as text", () => {
     expect(lines.filter((line) => [...line].length > 80)).toEqual([]);
   });
 
+  it("shows the records of a copy once, with the domain that it is cloned from", () => {
+    const made = (name: string, rest: object) => [
+      change(`domain/${name}`, "domain", { after: { domain: name, type: "master", status: "active", ...rest } }),
+      change(`domain/${name}/@/A`, "domain_record", { root: `domain/${name}`, after: record("", "A", "192.0.2.1") }),
+      change(`domain/${name}/@/TXT`, "domain_record", { root: `domain/${name}`, after: record("", "TXT", "none") }),
+    ];
+    const changes = [...made("a.example", {}), ...made("b.example", { description: "its own" })];
+    const copies = ["domain/b.example"];
+    const strategies = [
+      { type: "clone" as const, source: "domain/a.example", copies, requests: 6, requestsWithout: 8 },
+    ];
+    const text = renderPlanText(plan(changes, { strategies }), PLAIN);
+    expect(text.split("\n").slice(0, 9)).toEqual([
+      "+ domain a.example",
+      "  + @ A   192.0.2.1",
+      '  + @ TXT "none"',
+      "",
+      "+ domain b.example",
+      '    description  "its own"',
+      "    2 records as in domain a.example",
+      "",
+      "domain/b.example will be cloned from domain/a.example once that is filled, while",
+    ]);
+    expect(text).toContain("Plan: 6 to add, 0 to change, 0 to destroy.");
+  });
+
   it("says in a line each what consent was given to", () => {
     const given = { consent: "given", count: null, of: null } as const;
     const guards = [

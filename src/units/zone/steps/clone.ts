@@ -97,17 +97,25 @@ function requestsOf(domain: Change, records: readonly Change[]): number {
   return 1 + filled + (domain.after?.["status"] === "active" ? 1 : 0);
 }
 
-/** The one in which least is missing, else the one of which least is set, else the first. What speaks of itself might be rewritten in a copy: it is no source. */
+/**
+ * The one in which least is missing, else the one of which least is set, else the first. What speaks of itself might be rewritten in a
+ * copy, so it is no source.
+ */
 function sourceOf(members: readonly Change[], records: RecordsByRoot): Change | undefined {
-  const sample = (records.get(members[0]?.root ?? "") ?? []).flatMap(({ after }) => (after === null ? [] : [after]));
-  const text = sample.map((values) => String(values["target"]).toLowerCase()).join("\n");
+  const own = members[0] === undefined ? [] : (records.get(members[0].root) ?? []);
+  const text = own.map(({ after }) => ` ${String(after?.["target"] ?? "").toLowerCase()} `).join("\n");
   const missing = (member: Change) => requestsOf(member, records.get(member.root) ?? []);
+  const set = (member: Change) => setFields(member).length;
   const begun = members.filter((member) => member.action !== "create").sort((a, b) => missing(a) - missing(b));
-  const fresh = members
-    .filter((member) => member.action === "create")
-    .map((member) => ({ member, set: setFields(member).length }));
-  fresh.sort((a, b) => a.set - b.set);
-  return [...begun, ...fresh.map(({ member }) => member)].find(
-    (member) => !text.includes(String(member.after?.["domain"])),
-  );
+  const fresh = members.filter((member) => member.action === "create").sort((a, b) => set(a) - set(b));
+  return [...begun, ...fresh].find((member) => !names(text, String(member.after?.["domain"])));
+}
+
+/** Whether a text has the domain's name in it, or a name beneath it: not as a part of another label. */
+function names(text: string, domain: string): boolean {
+  for (let at = text.indexOf(domain); at !== -1; at = text.indexOf(domain, at + 1)) {
+    const [before, after] = [text[at - 1] ?? " ", text[at + domain.length] ?? " "];
+    if (!/[a-z0-9_-]/.test(before) && !/[a-z0-9_-]/.test(after)) return true;
+  }
+  return false;
 }
