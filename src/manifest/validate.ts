@@ -7,7 +7,7 @@ import { isJsonObject } from "../model/resource.ts";
 import { nearest } from "../model/suggest.ts";
 import type { Places } from "./places.ts";
 import { manifestSchema, type UnitForm } from "./schema.ts";
-import { knownKeys, type Violation, violationDiagnostic } from "./violation.ts";
+import { choiceOf, knownKeys, type Violation, violationDiagnostic } from "./violation.ts";
 
 export interface Validator {
   readonly schema: JsonObject;
@@ -34,6 +34,9 @@ async function createValidator(units: readonly UnitForm[]): Promise<Validator> {
     strictRequired: false,
     allowUnionTypes: true,
     allowMatchingProperties: true,
+    // The schema is ours and a test judges it: judging it anew in each run takes longer than compiling it.
+    meta: false,
+    validateSchema: false,
   });
   return { schema, validate: ajv.compile(schema) };
 }
@@ -54,8 +57,9 @@ export function validateTree(
   const errors = validator.validate(tree) ? [] : (validator.validate.errors ?? []);
   // All are located before the first takes something out: two may concern one value.
   const violations = onePerPlace(errors).map((error) => locate(tree, error));
+  const misspelt = misspeltKeys(violations);
   for (const violation of violations) {
-    if (!isKnown(violation, places)) report(violationDiagnostic(violation, places));
+    if (!isKnown(violation, places) && !isMisspelt(violation, misspelt)) report(violationDiagnostic(violation, places));
   }
   for (const violation of violations) spoil(violation, incomplete, doomed);
   removeBroken(tree, places, incomplete, doomed);
@@ -101,6 +105,27 @@ function locate(tree: JsonObject, error: ErrorObject): Violation {
 function isKnown({ way, error }: Violation, places: Places): boolean {
   if (error.keyword === "required" || error.keyword === "additionalProperties") return false;
   return way.some(({ container, key }) => places.brokenKeys(container).has(key));
+}
+
+/** Objects with the keys that an unknown key of theirs was most likely meant to be. */
+function misspeltKeys(violations: readonly Violation[]): ReadonlyMap<Json, ReadonlySet<string>> {
+  const meant = new Map<Json, Set<string>>();
+  for (const { error, value } of violations) {
+    if (error.keyword !== "additionalProperties") continue;
+    const key = nearest(String(error.params["additionalProperty"]), knownKeys(error));
+    if (key !== null) meant.set(value, (meant.get(value) ?? new Set()).add(key));
+  }
+  return meant;
+}
+
+/** What is missing stands there under a name that is reported, with the right one. */
+function isMisspelt({ error, value }: Violation, misspelt: ReadonlyMap<Json, ReadonlySet<string>>): boolean {
+  const meant = misspelt.get(value);
+  if (meant === undefined) return false;
+  if (error.keyword === "required") return meant.has(String(error.params["missingProperty"]));
+  if (error.keyword !== "oneOf" || !isJsonObject(error.parentSchema)) return false;
+  const choice = choiceOf(error.parentSchema);
+  return !choice.some((key) => Object.hasOwn(value as object, key)) && choice.some((key) => meant.has(key));
 }
 
 function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[], Set<number>>): void {

@@ -271,3 +271,15 @@ describe("over TCP", () => {
 it("a server is an address, as names were looked up before", () => {
   expect(() => openNameserver({ host: "ns1.example.com", port: 53 })).toThrow(RangeError);
 });
+
+it.each(["255.255.255.255", "0.0.0.0"])(
+  "an address that the system refuses (%s) is a server that cannot be reached",
+  async (host) => {
+    const opened = openNameserver({ host, port: 9 }, { limits: { udpAttemptMilliseconds: 50, udpAttempts: 1 } });
+    onTestFinished(() => opened.close());
+    for (const transport of ["udp", "tcp"] as const) {
+      const result = await opened.ask({ name: "example.com", type: "A" }, transport);
+      expect(result).toMatchObject({ ok: false });
+    }
+  },
+);

@@ -69,7 +69,7 @@ domains: [{ domain: [a.example, b.example, c.example], use: [inside] }]
       "b.yaml": zone("a.example", "{ type: CNAME, name: a, target: nothing.b.example. }"),
     });
     expect(found.map(({ code, span }) => `${code} ${span?.file}`)).toEqual([
-      "unknown-lint-code undefined",
+      "unknown-lint-code tenon.yaml",
       "private-address a.yaml",
       expect.stringMatching(/ a\.yaml$/),
       "missing-target b.yaml",

@@ -45,7 +45,8 @@ describe("spf", () => {
     ["ip4: [192.0.2.0/33], all: fail", "bad-part 192.0.2.0/33"],
     ["ip4: ['2001:db8::1'], all: fail", "bad-part '2001:db8::1'"],
     ["ip6: [192.0.2.1], all: fail", "bad-part 192.0.2.1"],
-    ["include: [localhost], all: fail", "bad-part localhost"],
+    ["mechanisms: ['include:localhost'], all: fail", "bad-part 'include:localhost'"],
+    ["mx: [a_b., c], all: fail", "bad-part a_b."],
     ["include: ['a b.example'], all: fail", "bad-part 'a b.example'"],
     ["include: [bücher.example], all: fail", "bad-part bücher.example"],
     ["a: [x.example/99], all: fail", "bad-part x.example/99"],
@@ -61,6 +62,22 @@ describe("spf", () => {
     ["al: fail", "unknown-key al"],
   ])("%s is wrong at its own place", async (parts, expected) => {
     expect((await faults(`spf: { ${parts} }`))[0]).toBe(expected);
+  });
+
+  test("takes names of one label as relative to the zone, in whatever set they stand, and names with dots as absolute", async () => {
+    const spf =
+      "spf: { mx: [mx, mx.example.net, '%{d}'], a: [host/28, a.example./24//64], include: [_spf], all: fail }";
+    const sets = `record_sets: { mail: [{ ${spf} }, { spf: { redirect: _x }, name: sub }] }\n`;
+    const result = await loadText(sets + domain("use: [mail]\n"));
+    expect(texts(result)).toEqual([
+      "TXT @ v=spf1 a:host.example.com/28 a:a.example./24//64 mx:mx.example.com mx:mx.example.net mx:%{d} include:_spf.example.com -all",
+      "TXT sub v=spf1 redirect=_x.example.com",
+    ]);
+  });
+
+  test("is told of with the article that it is said with", async () => {
+    const { diagnostics } = await loadText(zone("spf: { al: fail }"));
+    expect(diagnostics[0]?.detail).toBe("`al` is not a key of an spf.");
   });
 
   test("of more than 512 bytes is warned about, and kept", async () => {

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { manifestSchema } from "../../src/manifest/schema.ts";
 import type { Json, JsonObject } from "../../src/model/resource.ts";
@@ -30,6 +31,17 @@ test("every property of the published schema has a title and a description for e
   visit(published, "");
   expect(count).toBeGreaterThan(60);
   expect(bare).toEqual([]);
+});
+
+test("the published schema is a JSON Schema of draft 2020-12", () => {
+  const ajv = new Ajv2020({
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    allowMatchingProperties: true,
+  });
+  expect(ajv.validateSchema(manifestSchema(UNITS))).toBe(true);
+  expect(() => ajv.compile(manifestSchema(UNITS))).not.toThrow();
 });
 
 test("every $ref of the published schema leads somewhere", () => {

@@ -195,9 +195,10 @@ describe("a large zone file", () => {
     const lines = ["$TTL 300", ...Array.from({ length: 12_000 }, (_, index) => line(index))];
     expect(codes(await loadFiles(project(lines.join("\n"))))).toEqual([]);
     expect(places(await loadFiles(project([...lines, "one A 192.0.2.1"].join("\n"))))).toEqual([
-      "too-many-records tenon.yaml:6:13",
       "too-many-records zones/a.zone:12002:1",
     ]);
+    const generated = "$TTL 300\n$GENERATE 0-100001 h$ A 192.0.2.1\n";
+    expect(places(await loadFiles(project(generated)))).toEqual(["too-many-records zones/a.zone:2:1"]);
   });
 
   test("has its errors in line 8,000 there", async () => {

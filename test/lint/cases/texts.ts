@@ -163,7 +163,8 @@ export const TEXT_CASES: Readonly<Record<string, readonly string[]>> = {
     `zone example.com
      ! _dmarc TXT v=DMARC1; p=rejct
      ! _dmarc.a TXT p=none; v=DMARC1
-     ! _dmarc.b TXT v=DMARC1; rua=mailto:a@example.com
+     ! _dmarc.b TXT v=DMARC1; ruf=mailto:a@example.com
+       _dmarc.reporting TXT v=DMARC1; rua=mailto:a@example.com
      ! _dmarc.c TXT v=DMARC1; p=none; rua=a@example.com
      ! _dmarc.d TXT v=DMARC1; p=none; pct=101
      ! _dmarc.e TXT v=DMARC1 p=none

@@ -4,7 +4,7 @@ import type { PlainRecord } from "../../../dns/plain-record.ts";
 import { writeZoneFile } from "../../../dns/zone-file/write.ts";
 import type { Diagnostic } from "../../../model/diagnostic.ts";
 import type { Json } from "../../../model/resource.ts";
-import { fittingRecords, type LeftOut } from "./fit.ts";
+import { ADD_SERVER_ADDRESS, fittingRecords, type LeftOut } from "./fit.ts";
 
 /** What 0 stands for (OBSERVED: Zone file). */
 const DEFAULT_REFRESH_SECONDS = 14_400;
@@ -49,11 +49,15 @@ export function exportZone(source: ExportedFrom, options: ExportOptions): Export
   const others = (isGiven ? options.nameservers : rendered.nameservers).filter((host) => !own.has(host));
   const fitting = fittingRecords([...others.map(apexServer), ...source.records], zone, ttl_sec);
   const servers = fitting.records.flatMap((record) => (isApexServer(record) ? [record.target] : []));
-  const [first = PLACEHOLDER_SERVER] = isGiven ? options.nameservers : servers;
+  // The SOA names none that the NS cannot name.
+  const left = fitting.leftOut.flatMap(({ record }) => (isApexServer(record) ? [record.target] : []));
+  const missing = new Set(left.filter((host) => !servers.includes(host)));
+  const named = [...options.nameservers, ...(isGiven ? [] : [rendered.mname ?? []].flat()), ...servers];
+  const mname = named.find((host) => !missing.has(host)) ?? PLACEHOLDER_SERVER;
   const text = writeZoneFile({
     zone,
     soa: {
-      mname: (isGiven ? null : rendered.mname) ?? first,
+      mname,
       email: String(fields["soa_email"] || `hostmaster@${zone}`),
       serial: options.serial ?? rendered.serial ?? dateSerial(options.nowMilliseconds),
       refresh: secondsOf(fields["refresh_sec"], DEFAULT_REFRESH_SECONDS),
@@ -67,7 +71,7 @@ export function exportZone(source: ExportedFrom, options: ExportOptions): Export
   const notes = [
     ...fitting.leftOut.map((left) => leftOutNote(left, zone)),
     ...fitting.levelled.map((record) => levelledNote(record, zone)),
-    ...(servers.length === 0 ? [placeholderNote(zone)] : []),
+    ...(servers.length === 0 ? [placeholderNote(zone, missing.size > 0)] : []),
   ];
   return { text, notes };
 }
@@ -113,12 +117,13 @@ function secondsOf(value: Json | undefined, fallback: number): number {
   return typeof value === "number" && value > 0 ? value : fallback;
 }
 
-function leftOutNote({ record, reason }: LeftOut, zone: string): Diagnostic {
+function leftOutNote({ record, reason, fix }: LeftOut, zone: string): Diagnostic {
   return {
     code: "record-left-out",
     severity: "warning",
     summary: `a record is not in the file: ${record.name === "" ? "@" : record.name} ${record.type}`,
     detail: `The record of ${zone} with the target \`${record.target}\` is left out: ${reason}.`,
+    ...(fix === undefined ? {} : { fix }),
   };
 }
 
@@ -131,12 +136,13 @@ function levelledNote({ name, type }: PlainRecord, zone: string): Diagnostic {
   };
 }
 
-function placeholderNote(zone: string): Diagnostic {
+/** @param someLeftOut whether servers are known that the file cannot name */
+function placeholderNote(zone: string, someLeftOut: boolean): Diagnostic {
   return {
     code: "nameservers-unknown",
     severity: "warning",
-    summary: `the name servers of ${zone} are not known`,
+    summary: someLeftOut ? `no name server of ${zone} can be named` : `the name servers of ${zone} are not known`,
     detail: `The file names ${PLACEHOLDER_SERVER} in their place, which does not exist.`,
-    fix: "Give them with --nameserver NAME.",
+    fix: someLeftOut ? ADD_SERVER_ADDRESS : "Give them with --nameserver NAME.",
   };
 }

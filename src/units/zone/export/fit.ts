@@ -21,6 +21,8 @@ export interface LeftOut {
   readonly record: PlainRecord;
   /** One clause. */
   readonly reason: string;
+  /** What to do, as a full sentence. */
+  readonly fix?: string;
 }
 
 export interface Fitting {
@@ -47,10 +49,17 @@ export function fittingRecords(records: readonly PlainRecord[], zone: string, zo
   const tree = new ZoneTree(kept, zone);
   const isFound = (record: PlainRecord): boolean =>
     record.type !== "NS" || record.name !== "" || tree.hasServerAddress(record.target);
-  for (const record of kept)
-    if (!isFound(record)) leftOut.push({ record, reason: "its host has no address in the zone" });
+  for (const record of kept) if (!isFound(record)) leftOut.push({ record, ...NO_SERVER_ADDRESS });
   return { ...levelTtls(kept.filter(isFound), zoneTtl), leftOut };
 }
+
+export const ADD_SERVER_ADDRESS = "Add an A or AAAA record for that host, or name a server outside the zone.";
+
+/** Nameservers refuse a zone whose own server cannot be found in it. */
+const NO_SERVER_ADDRESS: Omit<LeftOut, "record"> = {
+  reason: "its host is in the zone, and has no address record there",
+  fix: ADD_SERVER_ADDRESS,
+};
 
 /**
  * The records of one name and type have one TTL, the lowest of theirs (RFC 2181, 5.2): of several, some nameservers take the

@@ -18,17 +18,8 @@ export function loadCreateFrom(entry: JsonObject, context: ZoneContext): CreateF
   if (beside !== undefined) context.error({ ...besideRecords(), span: context.span(entry, "create_from") });
   if (entry["type"] === "slave") context.error({ ...onSlave(context.zone), span: context.span(entry, "create_from") });
   const [clone, axfr] = [textOrNull(from["clone"]), textOrNull(from["axfr"])];
-  if ((clone === null) === (axfr === null)) {
-    const detail = "A domain begins as a `clone` of another one, or with what a name server has of it (`axfr`).";
-    context.error({
-      code: "bad-create-from",
-      summary: clone === null ? "neither `clone` nor `axfr`" : "both `clone` and `axfr`",
-      detail,
-      fix: "Write one of the two.",
-      span: context.span(entry, "create_from"),
-    });
-    return null;
-  }
+  // Both, or neither, is what the schema refuses.
+  if ((clone === null) === (axfr === null)) return null;
   return clone === null ? loadServer(axfr ?? "", from, context) : loadSource(clone, from, context);
 }
 

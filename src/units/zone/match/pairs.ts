@@ -178,7 +178,7 @@ function recordPair(
     renew: false,
     labels: desired !== null && live !== null && desired.values.name !== live.values.name ? ["rename"] : [],
     heldBy: [],
-    block: clashes.length === 0 ? null : keptRecords(clashes),
+    block: clashes.length === 0 ? null : keptRecords(clashes, claimants.length > 0),
     protect: false,
     note: desired?.origin.note ?? null,
     span: desired?.origin.span ?? null,
@@ -191,7 +191,8 @@ function hidesOthers({ name, type }: RecordValues): boolean {
 }
 
 /** In the order of their ids, whatever the order in which the service lists them. */
-function keptRecords(entries: readonly LiveEntry[]): Block {
+function keptRecords(entries: readonly LiveEntry[], claimed = false): Block {
   const ordered = [...entries].sort((a, b) => Number(a.id) - Number(b.id));
-  return { type: "kept-records", records: ordered.map(({ id, values }) => ({ id, ...values })) };
+  const records = ordered.map(({ id, values }) => ({ id, ...values }));
+  return { type: "kept-records", records, ...(claimed ? { claimed } : {}) };
 }
