@@ -50,9 +50,11 @@ export { escapeText } from "./render/escape.ts";
 export { renderPlanJson } from "./render/json.ts";
 export type { PlanFileResult } from "./render/read-plan-file.ts";
 export { failureText, renderReportJson, renderReportText } from "./render/report.ts";
+export { countSetAside } from "./render/set-aside.ts";
 export { renderGuardsText, renderPlanText, type TextOptions } from "./render/text.ts";
 export { renderValidationJson } from "./render/validation.ts";
 export { renderVerificationJson, renderVerificationText } from "./render/verification.ts";
+export { usableWidth, wrap } from "./render/width.ts";
 export type { Witnesses, WitnessesResult, WitnessOptions, ZoneExport } from "./zones.ts";
 
 /** Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. */
@@ -70,7 +72,8 @@ export async function lintProject(
   found: readonly Diagnostic[] = [],
 ): Promise<Diagnostic[]> {
   const [{ lintZones }, { arrange }] = await Promise.all([import("./lint/lint.ts"), import("./manifest/collect.ts")]);
-  return arrange([...found, ...lintZones(lintZonesOf(desired), desired.lintOff, sources)], sources.files());
+  const linted = lintZones(lintZonesOf(desired), desired.lintOff, sources, desired.lintOffSpans);
+  return arrange([...found, ...linted], sources.files());
 }
 
 /** Verifying zones at real nameservers, and writing them as master files. */

@@ -1,14 +1,16 @@
 /** Manifests as texts: kept in one form, and made of what is kept elsewhere. */
 
 import { reformat } from "./format/reformat.ts";
-import { type ImportResult, type ImportSource, runImport } from "./import/import.ts";
+import { type ImportResult, type ImportSource, runImport, zoneUnit } from "./import/import.ts";
+import { isSoaEmail as isEmail } from "./import/soa-email.ts";
 import { type LoadOptions, type ManifestsResult, readManifests } from "./manifest/load.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
 import { units } from "./units/registry.ts";
 
 export type { ImportResult, ImportSource } from "./import/import.ts";
 export type { ProjectFile } from "./import/project.ts";
-export { isMissed } from "./import/taken.ts";
+export type { Remark } from "./import/taken.ts";
+export { notMissed } from "./import/taken.ts";
 export { obstacles, type WriteRequest, writeProject } from "./import/write-project.ts";
 
 export interface ImportRequest {
@@ -18,6 +20,11 @@ export interface ImportRequest {
   readonly split: boolean;
   /** Records that the service cannot hold are left out, not an error. */
   readonly skipUnsupported: boolean;
+}
+
+/** Whether the service takes it as the address of an SOA. */
+export function isSoaEmail(address: string): boolean {
+  return isEmail(address, zoneUnit(units));
 }
 
 /** Reads a source and makes the files of a project of it. Writes nothing. */

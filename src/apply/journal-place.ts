@@ -1,6 +1,6 @@
 /** Journal place: where the journal goes, and that no symlink of the project leads it elsewhere. */
 
-import { lstat, mkdir, realpath, writeFile } from "node:fs/promises";
+import { lstat, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { isInside } from "./containment.ts";
@@ -36,11 +36,24 @@ export async function prepareJournalFolder(
     const isProject = isInside(file, folder);
     const symlink = isProject ? await findSymlink(folder, file) : null;
     if (symlink !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(folder, symlink)) };
-    await mkdir(path.dirname(file), { recursive: true, mode: FOLDER_MODE });
+    await makeFolder(path.dirname(file));
     if (given === null) await keepOutOfGit(path.join(folder, ".tenon"));
     return { ok: true, place: { file, isNew: given === null, isProject } };
   } catch (error) {
     return { ok: false, diagnostic: uncreatable(error) };
+  }
+}
+
+/** Folder by folder: where the system takes no folders and says so oddly (`/proc`), Node's own recursion never ends. */
+async function makeFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() === true) return;
+  if (path.dirname(folder) !== folder) await makeFolder(path.dirname(folder));
+  try {
+    await mkdir(folder, { mode: FOLDER_MODE });
+  } catch (error) {
+    // Another apply may have been faster.
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !(await stat(folder)).isDirectory()) throw error;
   }
 }
 

@@ -7,7 +7,7 @@ export const EXIT = {
   error: 1,
   /** Changes are pending (`plan --detailed-exitcode`), or nameservers answer otherwise (`zone check --live`). */
   pending: 2,
-  /** The manifest is invalid. */
+  /** The manifest, or what is imported, is invalid. */
   invalid: 3,
   /** Refused, and nothing was done: guards, ownership, ambiguous identity, account. */
   refused: 4,
@@ -30,7 +30,7 @@ export const EXIT_CODES_HELP = `Exit codes:
   0  done, or no changes
   1  error; nothing is known to be wrong with the manifest
   2  changes are pending (plan --detailed-exitcode, zone check --live)
-  3  the manifest is invalid
+  3  the manifest, or what is imported, is invalid
   4  refused, nothing done: guards, ownership, ambiguous identity, account
   5  not within the reviewed plan
   6  applied in part: something failed, was skipped, or is blocked; or --verify

@@ -1,6 +1,14 @@
 /** Messages on stderr: diagnostics with their source, failures in the service's words. */
 
-import { type Diagnostic, escapeText, type Failure, failureText, renderDiagnostics, Sources } from "../index.ts";
+import {
+  countSetAside,
+  type Diagnostic,
+  escapeText,
+  type Failure,
+  failureText,
+  renderDiagnostics,
+  Sources,
+} from "../index.ts";
 import type { Terminal } from "./terminal.ts";
 
 export function sayDiagnostics(
@@ -12,6 +20,18 @@ export function sayDiagnostics(
   const { colour, width } = terminal.messages;
   const text = renderDiagnostics(diagnostics, sources, { colour, width });
   terminal.say(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** Of a project that is loaded to be used: what `validate` tells line by line of zone files is counted. */
+export function sayLoaded(terminal: Terminal, diagnostics: readonly Diagnostic[], sources: Sources): void {
+  const { others, notes } = countSetAside(diagnostics);
+  sayDiagnostics(terminal, others, sources);
+  for (const note of notes) terminal.say(`${note}\n`);
+}
+
+/** Why a command fails that has found nothing but warnings. */
+export function sayStrict(terminal: Terminal): void {
+  terminal.say("error: warnings are errors with --strict\n");
 }
 
 /** An error of the command line itself. */

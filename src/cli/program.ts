@@ -24,7 +24,6 @@ export function buildProgram(terminal: Terminal, finish: Finish): Command {
     .helpOption("-h, --help", "show this help")
     .configureHelp({ helpWidth: HELP_WIDTH_COLUMNS })
     .exitOverride()
-    .showHelpAfterError("(tenon --help shows what there is)")
     .addHelpText("after", `\n${PROGRAM_EXAMPLES}\n\n${EXIT_CODES_HELP}`);
   addValidate(program, terminal, finish);
   addPlan(program, terminal, finish);
@@ -36,7 +35,14 @@ export function buildProgram(terminal: Terminal, finish: Finish): Command {
   addFmt(program, terminal, finish);
   addEmulate(program, terminal, finish);
   addDemo(program, terminal, finish);
+  pointToHelp(program, "tenon");
   return program;
+}
+
+/** What is wrong with the arguments of a command is told with that command's own help. */
+function pointToHelp(command: Command, called: string): void {
+  command.showHelpAfterError(`(${called} --help shows what there is)`);
+  for (const inner of command.commands) pointToHelp(inner, `${called} ${inner.name()}`);
 }
 
 const PROGRAM_EXAMPLES = `Examples:

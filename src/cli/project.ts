@@ -3,7 +3,7 @@
 import { allowedSeconds, type LoadResult, loadProject, NEUTRAL_DIALECT, type Project } from "../index.ts";
 import type { ProjectFlags } from "./args.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { sayDiagnostics } from "./messages.ts";
+import { sayLoaded } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type Opened = { readonly ok: true; readonly project: Project } | { readonly ok: false; readonly code: ExitCode };
@@ -32,6 +32,6 @@ export async function openProject(
   dialect: string = NEUTRAL_DIALECT,
 ): Promise<Opened> {
   const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
-  sayDiagnostics(terminal, diagnostics, sources);
+  sayLoaded(terminal, diagnostics, sources);
   return project === null ? { ok: false, code: exitOf(fault) } : { ok: true, project };
 }

@@ -6,7 +6,7 @@ import type { Unit } from "../model/unit.ts";
 import { importLive, type LiveRequest } from "./live.ts";
 import { importOctodns } from "./octodns.ts";
 import { type ProjectFile, projectFiles } from "./project.ts";
-import { type Import, isMissed } from "./taken.ts";
+import { type Import, notMissed } from "./taken.ts";
 import { type ForeignRequest, importZoneFiles } from "./zone-files.ts";
 
 export type ImportSource =
@@ -37,7 +37,7 @@ export async function runImport(request: ImportRequest): Promise<ImportResult> {
   const read = await readFrom(request);
   if ("failure" in read) return { ok: false, imported: null, what: read.what, failure: read.failure };
   const { taken } = read;
-  const missed = request.skipUnsupported ? 0 : read.setAside.filter(isMissed).length;
+  const missed = request.skipUnsupported ? 0 : read.setAside.filter((one) => notMissed(one) === null).length;
   const isEmpty = taken.domains.length + taken.vpcs.length + taken.images.length === 0;
   const diagnostics = [
     ...read.diagnostics,
@@ -57,11 +57,14 @@ async function readFrom({ source, units, allowedSeconds }: ImportRequest): Promi
     const { ok: _, ...read } = await importLive({ api, units, selection, owner, allowedSeconds, watch });
     return read;
   }
-  const unit = units.find(({ name }) => name === "zone") as Unit;
   const { paths, domain, soaEmail, owner } = source;
-  const request: ForeignRequest = { paths, domain, soaEmail, unit, allowedSeconds };
+  const request: ForeignRequest = { paths, domain, soaEmail, unit: zoneUnit(units), allowedSeconds };
   const read = await (source.from === "zone" ? importZoneFiles(request) : importOctodns(request));
   return { ...read, taken: { ...read.taken, owner } };
+}
+
+export function zoneUnit(units: readonly Unit[]): Unit {
+  return units.find(({ name }) => name === "zone") as Unit;
 }
 
 function unsupported(count: number): Diagnostic {

@@ -10,6 +10,7 @@ import type { JsonObject, UnitName } from "../model/resource.ts";
 import { Sources } from "../model/source.ts";
 import type { LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
 import { settleDomain } from "./settle.ts";
+import { someOf } from "./some-of.ts";
 import type { Import, TakenDomain } from "./taken.ts";
 
 /** What to take; nothing named at all: everything. */
@@ -69,6 +70,8 @@ class Taking {
   readonly #entries: Record<"network" | "image", JsonObject[]> = { network: [], image: [] };
   readonly #domains: TakenDomain[] = [];
   readonly #diagnostics: Diagnostic[] = [];
+  /** Owner → addresses of what carries its tag, and was not asked for. */
+  readonly #othersOf: Map<string | null, string[]> = new Map();
 
   constructor(request: LiveRequest) {
     this.#request = request;
@@ -97,14 +100,17 @@ class Taking {
   result(): Import {
     const { network, image } = this.#entries;
     const { owner, selection } = this.#request;
+    for (const [other, addresses] of this.#othersOf) this.#tell(otherOwner(addresses, other, owner));
     if (owner !== null && isNarrowed(selection)) this.#tell(narrowedOwner(owner));
     const taken = { owner: this.#request.owner, vpcs: network, domains: this.#domains, images: image };
-    return { taken, diagnostics: this.#diagnostics, setAside: [], sources: new Sources() };
+    return { taken, diagnostics: this.#diagnostics, setAside: [], remarks: [], sources: new Sources() };
   }
 
   #isOurs(identity: LiveIdentity): boolean {
     if (identity.owner === this.#request.owner) return true;
-    this.#tell(otherOwner(identity, this.#request.owner));
+    const others = this.#othersOf.get(identity.owner) ?? [];
+    others.push(identity.address);
+    this.#othersOf.set(identity.owner, others);
     return false;
   }
 
@@ -194,13 +200,21 @@ function warning(code: string, summary: string, detail: string, fix: string): Di
   return { code, severity: "warning", summary, detail, fix };
 }
 
-function otherOwner({ address, owner }: LiveIdentity, asked: string | null): Diagnostic {
-  const what = owner === null ? "has no owner" : `belongs to ${owner}`;
-  const detail =
-    asked === null ? "Without --owner only what has no owner is taken." : `--owner ${asked} was asked for.`;
+/** @param addresses of at least one object */
+function otherOwner(addresses: readonly string[], owner: string | null, asked: string | null): Diagnostic {
+  const isOne = addresses.length === 1;
+  const what =
+    owner === null
+      ? `${isOne ? "it has" : "they have"} no owner`
+      : `${isOne ? "it belongs" : "they belong"} to ${owner}`;
+  const summary = `${isOne ? addresses[0] : `${addresses.length} objects`} ${isOne ? "is" : "are"} left out: ${what}`;
+  const why = asked === null ? "Without --owner only what has no owner is taken." : `--owner ${asked} was asked for.`;
+  const detail = isOne ? why : `${someOf(addresses)}. ${why}`;
   const fix =
-    owner === null ? "Import it without --owner." : `To take what belongs to ${owner}, give --owner ${owner}.`;
-  return warning("other-owner", `${address} is left out: it ${what}`, detail, fix);
+    owner === null
+      ? "To take what has no owner, leave out --owner."
+      : `To take what belongs to ${owner}, give --owner ${owner}.`;
+  return warning("other-owner", summary, detail, fix);
 }
 
 function narrowedOwner(owner: string): Diagnostic {

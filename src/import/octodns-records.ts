@@ -4,20 +4,27 @@ import { canonicalIp } from "../dns/ip.ts";
 import { relativeName, toAscii } from "../dns/name.ts";
 import { PLAIN_TYPES, type PlainType, type SetAside, type SourceRecord } from "../dns/plain-record.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import type { Value } from "./octodns-yaml.ts";
+import type { Entry, Value } from "./octodns-yaml.ts";
+import type { Remark } from "./taken.ts";
 
-/** What octoDNS takes where a record says none. */
-const DEFAULT_TTL_SECONDS = 3600;
+/** What octoDNS takes where neither a record nor its configuration says one. */
+export const DEFAULT_TTL_SECONDS = 3600;
 
 export interface OctodnsReading {
   readonly records: readonly SourceRecord[];
   readonly setAside: readonly SetAside[];
   readonly diagnostics: readonly Diagnostic[];
+  readonly remarks: readonly Remark[];
+  /** How many records say no TTL. */
+  readonly withoutTtl: number;
 }
 
-/** @param zone lower-case ASCII without a final dot */
-export function readOctodns(value: Value, zone: string): OctodnsReading {
-  const reader = new Reader(zone);
+/**
+ * @param zone lower-case ASCII without a final dot
+ * @param defaultTtl seconds, for records that say none
+ */
+export function readOctodns(value: Value, zone: string, defaultTtl: number = DEFAULT_TTL_SECONDS): OctodnsReading {
+  const reader = new Reader(zone, defaultTtl);
   if (value.kind === "map") for (const [name, entry] of value.entries) reader.node(name, entry.value);
   else if (value.kind === "list" || value.text !== "") reader.refuse("the file is no mapping of names", value.span);
   return reader;
@@ -32,14 +39,27 @@ const NAMED_FIELDS: Readonly<Partial<Record<PlainType, readonly string[]>>> = {
   CAA: ["value"],
 };
 
+/** Option of a record, or of its `octodns` → what becomes of it. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  included: "octoDNS keeps such a record with certain providers only; it is taken",
+  excluded: "octoDNS keeps such a record from certain providers; it is taken",
+  lenient: "octoDNS does not check such a record; here it is checked like any other",
+  healthcheck: "the service checks no health; the record is taken without it",
+};
+const OWN_OPTION = "an option for octoDNS or one of its providers; the record is taken without it";
+
 class Reader implements OctodnsReading {
   readonly records: SourceRecord[] = [];
   readonly setAside: SetAside[] = [];
   readonly diagnostics: Diagnostic[] = [];
+  readonly remarks: Remark[] = [];
   readonly #zone: string;
+  readonly #defaultTtl: number;
+  withoutTtl = 0;
 
-  constructor(zone: string) {
+  constructor(zone: string, defaultTtl: number) {
     this.#zone = zone;
+    this.#defaultTtl = defaultTtl;
   }
 
   /** @returns null, for what did not come of it */
@@ -63,7 +83,7 @@ class Reader implements OctodnsReading {
     const type = textOf(fields, "type");
     if (type === null) return this.refuse(`a record at \`${name}\` has no type`, span);
     const place = { type, name, span: fields.get("type")?.value.span ?? span };
-    if (this.#isIgnored(fields, place)) return null;
+    if (this.#isIgnored(fields)) return null;
     const plain = PLAIN_TYPES.find((known) => known === type);
     if (plain === undefined) return this.#setAside("unsupported-type", `The service has no ${type} records.`, place);
     for (const key of ["geo", "dynamic"]) {
@@ -77,25 +97,40 @@ class Reader implements OctodnsReading {
     }
     const values = valuesOf(fields);
     if (values.length === 0) return this.refuse(`the ${type} record at \`${name}\` has no value`, place.span);
-    const ttl_sec = Number(textOf(fields, "ttl") ?? DEFAULT_TTL_SECONDS);
+    const ttl = textOf(fields, "ttl");
+    const ttl_sec = Number(ttl ?? this.#defaultTtl);
     if (!Number.isSafeInteger(ttl_sec) || ttl_sec < 0) return this.refuse("the ttl is no number", place.span);
+    if (ttl === null) this.withoutTtl += 1;
+    this.#remarkOptions(fields);
     // To the service 0 means the zone's default.
     return values.flatMap((value) => this.#value(plain, value, { ...place, ttl_sec: Math.max(1, ttl_sec) }) ?? []);
   }
 
-  /** `octodns: { ignored: true }`: octoDNS itself leaves it alone. `included` names other providers, which we are none of. */
-  #isIgnored(fields: Fields, place: Place): boolean {
+  /** `octodns: { ignored: true }`: octoDNS itself leaves it alone. */
+  #isIgnored(fields: Fields): boolean {
     const own = fields.get("octodns")?.value;
-    if (own?.kind !== "map") return false;
-    const only = own.entries.get("included");
-    if (only !== undefined) {
-      const detail = "octoDNS keeps it with certain providers only (`included`). It is taken.";
-      this.#warn(`${shown(place)} is for certain providers`, detail, only.span);
-    }
-    const ignored = own.entries.get("ignored");
+    const ignored = own?.kind === "map" ? own.entries.get("ignored") : undefined;
     if (ignored?.value.kind !== "text" || !/^(true|yes|on)$/i.test(ignored.value.text)) return false;
-    this.#warn(`${shown(place)} is left out`, "octoDNS ignores it, too (`ignored: true`).", ignored.span);
+    this.#remark("ignored", "octoDNS leaves such a record alone, and it is left out", ignored.span);
     return true;
+  }
+
+  /** What a record says beside its data, and nothing here listens to. */
+  #remarkOptions(fields: Fields): void {
+    const own = fields.get("octodns")?.value;
+    for (const { entries, prefix } of [
+      { entries: fields, prefix: "" },
+      { entries: own?.kind === "map" ? own.entries : new Map<string, Entry>(), prefix: "octodns." },
+    ]) {
+      for (const [key, { span }] of entries) {
+        const meaning = prefix === "" ? OPTIONS[key] : (OPTIONS[key] ?? OWN_OPTION);
+        if (meaning !== undefined && key !== "ignored") this.#remark(`${prefix}${key}`, meaning, span);
+      }
+    }
+  }
+
+  #remark(what: string, detail: string, span: Span): void {
+    this.remarks.push({ file: span.file, what: `\`${what}\``, detail, span });
   }
 
   #value(type: PlainType, value: Value, { name, ttl_sec, span: _ }: Place & { ttl_sec: number }): SourceRecord | null {
@@ -121,10 +156,6 @@ class Reader implements OctodnsReading {
   #setAside(reason: SetAside["reason"], detail: string, { type, name, span }: Place): null {
     this.setAside.push({ reason, type, name, detail, span });
     return null;
-  }
-
-  #warn(summary: string, detail: string, span: Span): void {
-    this.diagnostics.push({ code: "octodns-option", severity: "warning", summary, detail, fix: "Look at it.", span });
   }
 }
 

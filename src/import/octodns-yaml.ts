@@ -128,7 +128,7 @@ class Conversion {
       const name = String(key.value);
       const converted = this.value(value);
       if (name === "<<") merged.push(...(converted.kind === "list" ? converted.items : [converted]));
-      else if (entries.has(name)) throw new Refusal(`\`${name}\` is there twice`, span);
+      else if (entries.has(name)) throw new Refusal(`${name === "" ? "the apex" : `\`${name}\``} is there twice`, span);
       else entries.set(name, { span, value: converted });
     }
     for (const value of merged) {

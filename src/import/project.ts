@@ -13,6 +13,8 @@ const SCHEMA = "node_modules/tenon/schemas/manifest.schema.json";
 
 export const ROOT_FILE = "tenon.yaml";
 export const ZONES_FOLDER = "zones";
+/** What the root file of a project with a file for each domain loads. */
+export const ZONES_PATTERN: string = `${ZONES_FOLDER}/*.yaml`;
 
 export interface ProjectFile {
   /** Relative to the project folder, forward slashes, at most one of them. */
@@ -33,7 +35,7 @@ export async function projectFiles(taken: Taken, { split, lifts }: ProjectOption
   const isSplit = split && domains.length > 0;
   const root = manifest(isSplit ? [] : domains, sets, {
     ...(taken.owner === null ? {} : { owner: taken.owner }),
-    ...(isSplit ? { files: [`${ZONES_FOLDER}/*.yaml`] } : {}),
+    ...(isSplit ? { files: [ZONES_PATTERN] } : {}),
     ...(taken.vpcs.length === 0 ? {} : { vpcs: escapeReferences(taken.vpcs) }),
     ...(taken.images.length === 0 ? {} : { images: escapeReferences(taken.images) }),
   });

@@ -1,7 +1,7 @@
 /** What an import took from its source, whichever that was: entries of a manifest, not yet laid out. */
 
 import type { SetAside } from "../dns/plain-record.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
 import type { Sources } from "../model/source.ts";
 
@@ -29,18 +29,38 @@ export interface Import {
   readonly diagnostics: readonly Diagnostic[];
   /** Records that were read and set aside, in the order of their files. */
   readonly setAside: readonly SetAside[];
+  readonly remarks: readonly Remark[];
   /** What the places above refer to. */
   readonly sources: Sources;
 }
 
-/** SOA and apex NS belong to the service that served the zone until now; what is set aside otherwise would be missed. */
-export function isMissed({ reason }: SetAside): boolean {
+/** Something other than a record that did not come along. Alike ones of a file are told together. */
+export interface Remark {
+  readonly file: string;
+  /** As its source calls it; empty: the file itself. */
+  readonly what: string;
+  /** A clause that goes on after `what` and its lines. */
+  readonly detail: string;
+  /** null: no line of the file. */
+  readonly span: Span | null;
+}
+
+/** What signing a zone adds to it (RFC 4034; RFC 5155; RFC 7344). DS is none of it: it vouches for another zone. */
+const SIGNING_TYPES: ReadonlySet<string> = new Set("RRSIG NSEC NSEC3 NSEC3PARAM DNSKEY CDS CDNSKEY".split(" "));
+
+/**
+ * Why nobody misses a record that was set aside; null: somebody would.
+ * - `service`: SOA and apex NS, which belong to the service that served the zone until now.
+ * - `signing`: made by that service's signer, and worth nothing without its keys.
+ */
+export function notMissed({ reason, type }: SetAside): "service" | "signing" | null {
   switch (reason) {
     case "soa":
     case "apex-ns":
-      return false;
+      return "service";
     case "unsupported-type":
+      return SIGNING_TYPES.has(type) ? "signing" : null;
     case "not-holdable":
-      return true;
+      return null;
   }
 }

@@ -1,10 +1,11 @@
 /** Writing a project: all of its files or none, and nothing that was there unless that is asked for. */
 
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, open, rename, rm, rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { lstat, mkdir, open, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ProjectFile } from "./project.ts";
+import { staleFiles } from "./stale.ts";
 
 export interface WriteRequest {
   /** The project folder; made if it is not there. */
@@ -35,7 +36,7 @@ export async function obstacles({ out, files, force }: WriteRequest): Promise<Di
     if (!found.isFile()) return [problem("not-a-file", `${join(out, file)} is not a regular file`, LINK_DETAIL)];
     existing.push(file);
   }
-  return existing.length === 0 || force ? [] : [alreadyThere(out, existing)];
+  return [...(existing.length === 0 || force ? [] : [alreadyThere(out, existing)]), ...(await staleFiles(out, files))];
 }
 
 const LINK_DETAIL = "What is written stays in the folder that was named.";
@@ -86,10 +87,18 @@ export async function writeProject({ out, files, force }: WriteRequest): Promise
 async function makeFolders(out: string, files: readonly ProjectFile[]): Promise<string[]> {
   const made: string[] = [];
   for (const folder of new Set([out, ...files.map(({ file }) => dirname(join(out, file)))])) {
-    const first = await mkdir(folder, { recursive: true });
-    if (first !== undefined) made.push(folder);
+    await makeFolder(resolve(folder), made);
   }
   return made;
+}
+
+/** Folder by folder: where the system takes no folders and says so oddly (`/proc`), Node's own recursion never ends. */
+async function makeFolder(folder: string, made: string[]): Promise<void> {
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() === true) return;
+  if (dirname(folder) !== folder) await makeFolder(dirname(folder), made);
+  await mkdir(folder);
+  made.push(folder);
 }
 
 async function writeNew(path: string, text: string): Promise<void> {

@@ -1,117 +1,92 @@
 /** Zone files (RFC 1035, 5) → the domains that declare them. */
 
-import { realpath } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { nameProblem, toAscii } from "../dns/name.ts";
-import type { SetAside } from "../dns/plain-record.ts";
-import { findOrigin } from "../dns/zone-file/origin.ts";
-import { type IncludedFile, readZoneFile } from "../dns/zone-file/read.ts";
+import { readZoneFile, type ZoneFileReading } from "../dns/zone-file/read.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { compareText } from "../model/group.ts";
-import { Sources } from "../model/source.ts";
-import { takeZone } from "./foreign.ts";
-import type { SettlingUnit } from "./settle.ts";
+import { Gathered, type GatheringOptions } from "./gathered.ts";
+import { includeWithin } from "./include.ts";
+import type { NamedEmail } from "./soa-email.ts";
 import { readSource, unreadable } from "./source-text.ts";
-import type { Import, TakenDomain } from "./taken.ts";
+import type { Import } from "./taken.ts";
+import { zoneOf } from "./zone-of.ts";
 
-export interface ForeignRequest {
+export interface ForeignRequest extends GatheringOptions {
   readonly paths: readonly string[];
   /** The zone, if there is one file and it is known; null: as the file says. */
   readonly domain: string | null;
-  /** For sources that name nobody. */
-  readonly soaEmail: string | null;
-  readonly unit: SettlingUnit;
-  readonly allowedSeconds: readonly number[];
 }
+
+/** With so many errors, more than there are records, a file was hardly meant to be a zone file; so many are shown. */
+const MIN_ERRORS = 3;
 
 export async function importZoneFiles(request: ForeignRequest): Promise<Import> {
-  const sources = new Sources();
-  const domains: TakenDomain[] = [];
-  const diagnostics: Diagnostic[] = [];
-  const setAside: SetAside[] = [];
+  const gathered = new Gathered(request);
   const known = new Map<string, string>();
   for (const path of request.paths) {
-    const read = await readOne(path, request, sources);
-    for (const diagnostic of read.diagnostics) diagnostics.push(diagnostic);
-    for (const one of read.setAside) setAside.push(one);
-    if (read.domain === null) continue;
-    const { name } = read.domain;
-    const first = known.get(name);
-    if (first === undefined) domains.push(read.domain);
-    else diagnostics.push(secondFile(name, path, first));
-    known.set(name, path);
+    const zone = await readOne(path, request, gathered, known);
+    if (zone !== null) known.set(zone, path);
   }
-  domains.sort((a, b) => compareText(a.name, b.name));
-  return { taken: { owner: null, vpcs: [], domains, images: [] }, diagnostics, setAside, sources };
+  return gathered.result();
 }
 
-interface ReadZone {
-  readonly domain: TakenDomain | null;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly setAside: readonly SetAside[];
-}
-
-async function readOne(path: string, request: ForeignRequest, sources: Sources): Promise<ReadZone> {
+/**
+ * @param known zones and the files that they were read from
+ * @returns the zone, or null for a file that is of none
+ */
+async function readOne(
+  path: string,
+  { domain }: ForeignRequest,
+  gathered: Gathered,
+  known: ReadonlyMap<string, string>,
+): Promise<string | null> {
+  const { sources } = gathered;
   const source = await readSource(path, path, sources);
-  if (!source.ok) return { domain: null, diagnostics: [unreadable(path, source)], setAside: [] };
-  const zone = zoneOf(path, source.text, request.domain);
-  if (zone === null) return { domain: null, diagnostics: [whichZone(path)], setAside: [] };
-  const include = includeWithin(path, sources);
-  const reading = await readZoneFile(source.text, { zone, file: path, include });
-  const email = reading.soa?.email || request.soaEmail;
-  const foreign = { zone, file: path, email, records: reading.records };
-  const taken = takeZone(foreign, request.unit, request.allowedSeconds);
-  return {
-    domain: taken.domain,
-    diagnostics: [...reading.diagnostics, ...taken.diagnostics],
-    setAside: [...reading.setAside, ...taken.setAside],
-  };
+  if (!source.ok) {
+    gathered.report(unreadable(path, source, source.isFolder ? NAME_FILES : undefined));
+    return null;
+  }
+  const of = zoneOf(path, source.text, domain);
+  if (!of.ok) {
+    gathered.report(of.diagnostic);
+    return null;
+  }
+  const { zone } = of;
+  const first = known.get(zone);
+  if (first !== undefined) {
+    gathered.report(secondFile(zone, path, first));
+    return null;
+  }
+  const reading = await readZoneFile(source.text, { zone, file: path, include: includeWithin(path, sources) });
+  const isForeign = looksForeign(reading);
+  for (const diagnostic of isForeign ? firstErrors(path, reading) : reading.diagnostics) gathered.report(diagnostic);
+  if (isForeign) return null;
+  const { records, setAside } = reading;
+  gathered.take({ zone, file: path, named: namedBy(reading), records, setAside });
+  return zone;
 }
 
-/** Lower-case ASCII without a final dot; null if nothing tells it. */
-function zoneOf(path: string, text: string, asked: string | null): string | null {
-  return zoneName(asked ?? findOrigin(text) ?? nameOfFile(path));
+const NAME_FILES = "Name the files in it, for example dir/*.zone.";
+
+function namedBy({ soa, setAside }: ZoneFileReading): NamedEmail | null {
+  const place = setAside.find(({ reason }) => reason === "soa");
+  return soa === null || place === undefined ? null : { email: soa.email, span: place.span };
 }
 
-/** `example.com.zone`, `db.example.com`, `example.com.db` and the like. */
-function nameOfFile(path: string): string {
-  return basename(path)
-    .replace(/\.(zone|db|hosts|dns|txt)$/i, "")
-    .replace(/^(db|zone|pri|master)\./i, "");
+function looksForeign({ records, setAside, diagnostics }: ZoneFileReading): boolean {
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  return errors >= MIN_ERRORS && errors > records.length + setAside.length;
 }
 
-export function zoneName(written: string): string | null {
-  const name = toAscii(written)?.replace(/\.$/, "") ?? "";
-  return name === "" || nameProblem(name, true) !== null ? null : name;
-}
-
-/** `$INCLUDE` reaches files in the folder of the zone file and beneath it, wherever symbolic links lead. */
-function includeWithin(path: string, sources: Sources): (wanted: string, from: string) => Promise<IncludedFile> {
-  const folder = dirname(path);
-  return async (wanted) => {
-    const file = isAbsolute(wanted) ? wanted : join(folder, wanted);
-    const [root, real] = await Promise.all([realpath(folder), realpath(resolve(file)).catch(() => null)]);
-    // What lies outside is not looked at, so that not even its presence is told.
-    if (real === null ? !isInside(resolve(folder), resolve(file)) : !isInside(root, real))
-      return { ok: false, detail: `it lies outside ${folder}` };
-    const source = await readSource(real ?? file, file, sources);
-    return source.ok ? { ok: true, file, text: source.text } : { ok: false, detail: source.detail };
-  };
-}
-
-function isInside(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
-function whichZone(path: string): Diagnostic {
-  return {
-    code: "unknown-zone",
+function firstErrors(path: string, { diagnostics }: ZoneFileReading): Diagnostic[] {
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const more = errors.length - MIN_ERRORS;
+  const summary: Diagnostic = {
+    code: "no-zone-file",
     severity: "error",
-    summary: `which zone is ${path}?`,
-    detail: "It has no absolute $ORIGIN and no SOA with an absolute name, and its file name is no domain.",
-    fix: "Give --domain NAME with this file alone, or name the file after its zone.",
+    summary: `${path} does not look like a zone file`,
+    detail: `There are more errors than records${more > 0 ? `; ${more} more are not shown` : ""}.`,
+    fix: "Name zone files (RFC 1035) only, as BIND has them; YAML of octoDNS is read with --from octodns.",
   };
+  return [...errors.slice(0, MIN_ERRORS), summary];
 }
 
 function secondFile(zone: string, path: string, first: string): Diagnostic {

@@ -13,11 +13,15 @@ export const UNKNOWN_LINT_CODE: RuleText = {
   fix: "Use a code of the table in docs/dns.md, or remove it.",
 };
 
-/** Each code once for each place: a record, a domain, the project. */
+/**
+ * Each code once for each place: a record, a domain, the project.
+ * @param projectSpans where the codes of the project stand
+ */
 export function unknownCodes(
   zones: readonly LintZone[],
   projectOff: readonly string[],
   known: readonly string[],
+  projectSpans: ReadonlyMap<string, Span>,
 ): Diagnostic[] {
   const isKnown = new Set(known);
   if (projectOff.includes(UNKNOWN_LINT_CODE.code)) return [];
@@ -26,7 +30,10 @@ export function unknownCodes(
     if (off.includes(UNKNOWN_LINT_CODE.code)) return;
     for (const code of new Set(off)) if (!isKnown.has(code)) found.push({ ...unknown(code, known), ...place });
   };
-  look(projectOff, {});
+  for (const code of new Set(projectOff)) {
+    const span = projectSpans.get(code);
+    look([code], span === undefined ? {} : { span });
+  }
   for (const { off, span, address, records } of zones) {
     look(off, { span, address });
     if (off.includes(UNKNOWN_LINT_CODE.code)) continue;

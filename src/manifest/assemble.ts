@@ -1,7 +1,7 @@
 /** Validated, expanded entries → the desired state; what only shows across entries is checked here. */
 
 import type { Declared, Desired } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject, type UnitName } from "../model/resource.ts";
 import type { LoadContext } from "../model/unit.ts";
 import { loadAllow } from "./allow.ts";
@@ -35,6 +35,7 @@ export function assemble(
       removed,
       allow: loadAllow(input.root, context),
       lintOff: lintOff(input.root),
+      lintOffSpans: lintOffSpans(input.root, context),
     },
     loaded,
   };
@@ -141,6 +142,12 @@ function keyOf(unit: UnitName, key: string): string {
 export function lintOff(root: JsonObject): readonly string[] {
   const off = isJsonObject(root["lint"]) ? root["lint"]["off"] : undefined;
   return Array.isArray(off) ? (off as readonly Json[]).filter((code) => typeof code === "string") : [];
+}
+
+function lintOffSpans(root: JsonObject, { places }: AssembleContext): ReadonlyMap<string, Span> {
+  const off = isJsonObject(root["lint"]) ? root["lint"]["off"] : undefined;
+  if (!Array.isArray(off)) return new Map();
+  return new Map(off.map((code: Json, index) => [String(code), places.span(off, index)]));
 }
 
 function textOrNull(value: Json | undefined): string | null {

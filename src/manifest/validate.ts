@@ -134,7 +134,10 @@ function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[]
     const key = String(error.params["additionalProperty"]);
     delete (value as Record<string, Json>)[key];
     // What it was most likely meant to be is there, only misspelt.
-    if (isJsonObject(value) && nearest(key, knownKeys(error)) !== null) incomplete.add(value);
+    const meant = nearest(key, knownKeys(error));
+    if (!isJsonObject(value) || meant === null) return;
+    incomplete.add(value);
+    if (isElement(way, way.length) && !Object.hasOwn(value, meant)) removeAt(way, way.length, incomplete, doomed);
   } else if (error.keyword === "required" || error.keyword === "oneOf") {
     if (isJsonObject(value)) incomplete.add(value);
     if (isElement(way, way.length)) removeAt(way, way.length, incomplete, doomed);

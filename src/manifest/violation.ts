@@ -77,6 +77,11 @@ function nameOf({ way }: Violation): Name {
   return { key, isEntry, phrase: isEntry ? `an entry of \`${key}\`` : `\`${key}\`` };
 }
 
+/** `spf` is spelt out when it is said. */
+function withArticle(title: string): string {
+  return `${/^([aeiou]|spf\b)/.test(title) ? "an" : "a"} ${title}`;
+}
+
 function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -93,7 +98,7 @@ function unknownKey({ error, value, way }: Violation, schema: JsonObject, places
   const known = knownKeys(error);
   if (known.length === 0) return badVariableName(key, span);
   const title = String(schema["title"] ?? "mapping").toLowerCase();
-  const where = way.length === 0 ? "a manifest" : `${/^[aeiou]/.test(title) ? "an" : "a"} ${title}`;
+  const where = way.length === 0 ? "a manifest" : withArticle(title);
   const detail = `\`${key}\` is not a key of ${where}.`;
   const merge = "Merge keys belong to YAML 1.1; use `defaults` or `record_sets`.";
   const best = nearest(key, known);
@@ -147,7 +152,7 @@ function notOneKey({ value }: Violation, schema: JsonObject, places: Places): Di
       code: "missing-key",
       severity: "error",
       summary: `\`${choice[0]}\` is missing`,
-      detail: `A ${title} has one of: ${list}.`,
+      detail: `${sentence(withArticle(title))} has one of: ${list}.`,
       fix: `Add \`${choice[0]}\`.`,
       span: places.firstKeySpan(value as object),
     };
@@ -156,7 +161,7 @@ function notOneKey({ value }: Violation, schema: JsonObject, places: Places): Di
     code: "conflicting-keys",
     severity: "error",
     summary: `both \`${first}\` and \`${second}\``,
-    detail: `A ${title} has one of: ${list}.`,
+    detail: `${sentence(withArticle(title))} has one of: ${list}.`,
     fix: "Remove one of the two, or make two entries of them.",
     span: places.keySpan(value as object, second),
     related: [{ message: "the other one", span: places.keySpan(value as object, first) }],

@@ -44,7 +44,8 @@ export interface Change {
 /** What stops a change. */
 export type Block =
   | { readonly type: "interfaces"; readonly interfaces: readonly AttachedInterface[] }
-  | { readonly type: "kept-records"; readonly records: readonly JsonObject[] }
+  /** `claimed`: they say that the declared record is somebody else's. */
+  | { readonly type: "kept-records"; readonly records: readonly JsonObject[]; readonly claimed?: true }
   | { readonly type: "upload-in-progress"; readonly id: ObjectId }
   | { readonly type: "upload-of-others"; readonly id: ObjectId }
   /** An image that would have to be made, and nothing says how. */

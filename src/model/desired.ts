@@ -70,6 +70,8 @@ export interface Desired {
   readonly allow: readonly Consent[];
   /** Codes of lint rules that do not hold in the project. */
   readonly lintOff: readonly string[];
+  /** Where the root file says so, by code. */
+  readonly lintOffSpans?: ReadonlyMap<string, Span>;
 }
 
 /** The kind of the object a unit is named after. */

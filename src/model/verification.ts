@@ -61,12 +61,22 @@ export interface UnaskedZone {
   readonly detail: string;
 }
 
+/** A server that has answered nothing at all over a transport, and what was told of the first question. */
+export interface SilentServer {
+  readonly server: string;
+  readonly transport: AskedOver;
+  /** One clause without a full stop. */
+  readonly detail: string;
+}
+
 export interface Verification {
   /** Sorted by zone; servers as in `Verdict`, sorted. */
   readonly zones: readonly { readonly zone: string; readonly servers: readonly string[] }[];
   /** Sets of records at a server over a transport. */
   readonly asked: number;
   readonly there: number;
+  /** Whose problems are one: sorted by server and transport. */
+  readonly silent: readonly SilentServer[];
   /** What is not there, sorted by zone, name, type, server and transport. */
   readonly problems: readonly Verdict[];
   readonly delegation: readonly DelegationProblem[];

@@ -4,6 +4,9 @@ import type { AttachedInterface, Block } from "../model/change.ts";
 import { escapeText } from "./escape.ts";
 import { recordText } from "./record.ts";
 
+/** On a line of 80 columns, below a change and indented. */
+const DEFAULT_ITEM_COLUMNS = 72;
+
 /** So many are named; the rest is counted. */
 const MAX_NAMED_ITEMS = 20;
 
@@ -16,7 +19,8 @@ export interface BlockText {
   readonly fix: string;
 }
 
-export function blockText(block: Block): BlockText {
+/** @param columns that an item may take where it holds a record */
+export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS): BlockText {
   switch (block.type) {
     case "interfaces":
       return {
@@ -26,9 +30,13 @@ export function blockText(block: Block): BlockText {
       };
     case "kept-records":
       return {
-        reason: "records that Tenon must keep forbid it",
-        items: named(block.records.map(recordText)),
-        fix: "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",
+        reason: block.claimed
+          ? "external-dns keeps it, as its registry says"
+          : "records that Tenon must keep forbid it",
+        items: named(block.records.map((record) => recordText(record, columns))),
+        fix: block.claimed
+          ? "Remove it from the manifest, as external-dns keeps it; or narrow the preset under `ignore`."
+          : "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",
       };
     case "upload-in-progress":
       return {

@@ -113,9 +113,10 @@ export function isBeyondLine(view: ChangeView, field: string): boolean {
   return !(view.change.kind === "domain_record" ? RECORD_FIELDS : SUBNET_FIELDS).has(field);
 }
 
-/** Several values of a live record, as a short line of its own: `www A 192.0.2.10`. */
-export function recordText(values: Values): string {
-  return `${recordName(values)} ${escapeText(String(values["type"] ?? ""))} ${recordData(values).text}`;
+/** Several values of a live record, as a line of its own, shortened like all others: `www A 192.0.2.10`. */
+export function recordText(values: Values, columns: number): string {
+  const head = `${recordName(values)} ${escapeText(String(values["type"] ?? ""))} `;
+  return head + fitted(recordData(values), Math.max(columns - columnsOf(head), MIN_DATA_COLUMNS));
 }
 
 interface Frame {

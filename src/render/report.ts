@@ -21,7 +21,8 @@ const INDENT = 2;
 
 /**
  * The report as text, newline-terminated. All done, the last line is `Apply complete! Resources: N added, N changed, N
- * destroyed.`, as Terraform's; otherwise it begins with `Apply incomplete: ` or `Apply interrupted: `.
+ * destroyed.`, as Terraform's; otherwise it begins with `Apply incomplete: ` or `Apply interrupted: `, with the resources
+ * on a line of their own where one is too short.
  * @param plan the one that was applied: it knows why changes are blocked
  */
 export function renderReportText(report: Report, plan: Plan, options: TextOptions): string {
@@ -33,7 +34,8 @@ export function renderReportText(report: Report, plan: Plan, options: TextOption
   for (const { key, outcome } of sortedChanges(report)) {
     if (outcome === "done") continue;
     lines.push(...wrap(`${paintOutcome(paint, outcome)} ${escapeText(key)}`, width, 0));
-    for (const reason of reasons(stepsOf.get(key) ?? [], changeOf.get(key))) lines.push(...wrap(reason, width, INDENT));
+    for (const reason of reasons(stepsOf.get(key) ?? [], changeOf.get(key), width))
+      lines.push(...wrap(reason, width, INDENT));
   }
   for (const surprise of report.surprises) {
     lines.push(...wrap(`${paint.warn("Note:")} ${escapeText(surprise)}`, width, 0));
@@ -75,16 +77,19 @@ function paintOutcome(paint: Paint, outcome: ChangeOutcome): string {
 }
 
 /** Why a change is not done: its steps' failures, what they waited for, or what blocks it. */
-function reasons(steps: readonly StepReport[], change: Change | undefined): string[] {
+function reasons(steps: readonly StepReport[], change: Change | undefined, width: number): string[] {
   if (change !== undefined && change.blocked !== null) {
-    const { reason, items, fix } = blockText(change.blocked);
+    const { reason, items, fix } = blockText(change.blocked, width - INDENT);
     return [reason, ...items, ...(fix === "" ? [] : [fix])];
   }
+  // What failed of the change itself is told already.
+  const own = new Set(steps.flatMap(({ step, failure }) => (failure === null ? [] : [step])));
   return steps.flatMap((step) => {
     if (step.failure !== null) return [`${escapeText(step.step)}: ${failureText(step.failure)}`];
     if (step.outcome !== "skipped") return [];
-    const cause = step.because.map(escapeText).join(", ");
-    return [cause === "" ? "not begun when the run was interrupted" : `needs what failed: ${cause}`];
+    if (step.because.length === 0) return ["not begun when the run was interrupted"];
+    const others = step.because.filter((id) => !own.has(id)).map(escapeText);
+    return others.length === 0 ? [] : [`needs what failed: ${others.join(", ")}`];
   });
 }
 
@@ -102,7 +107,10 @@ function closing(report: Report, plan: Plan, paint: Paint, width: number): strin
   if (left === "" && !report.interrupted) return [`${paint.good(`${goal} complete!`)} ${resources}`];
   const state = report.interrupted ? "interrupted" : "incomplete";
   const advice = "Run it again when the cause is mended: what is done is not done twice.";
-  return [...wrap(advice, width, 0), `${paint.bad(`${goal} ${state}:`)} ${left === "" ? "" : `${left}. `}${resources}`];
+  const verdict = `${goal} ${state}:${left === "" ? "" : ` ${left}.`}`;
+  const fits = verdict.length + 1 + resources.length <= width;
+  const painted = verdict.replace(/^[^:]*:/, (head) => paint.bad(head));
+  return [...wrap(advice, width, 0), ...(fits ? [`${painted} ${resources}`] : [painted, resources])];
 }
 
 function leftovers({ failed, skipped, unknown, blocked }: Report): string {

@@ -137,7 +137,7 @@ function detailLines(view: ChangeView, { paint, width }: Context, indent: number
   const { note, blocked } = view.change;
   const lines = note === null ? [] : wrap(`note: ${escapeText(note)}`, width, indent).map(paint.dim);
   if (blocked === null) return lines;
-  const { reason, items, fix } = blockText(blocked);
+  const { reason, items, fix } = blockText(blocked, width - indent - CHILD_INDENT.length);
   lines.push(...wrap(`blocked: ${reason}`, width, indent).map(paint.bad));
   for (const item of items) lines.push(...wrap(item, width, indent + CHILD_INDENT.length));
   if (fix !== "") lines.push(...wrap(fix, width, indent));

@@ -21,7 +21,10 @@ export function renderVerificationText(verification: Verification, options: Text
   const paint = createPaint(options.colour);
   const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
   const lines: string[] = [];
-  const differences = [...groupBy(verification.problems, differenceKey).values()];
+  lines.push(...silentLines(verification, paint, width));
+  const silent = new Set(verification.silent.map(askedKey));
+  const told = verification.problems.filter((verdict) => !silent.has(askedKey(verdict)));
+  const differences = [...groupBy(told, differenceKey).values()];
   for (const verdicts of differences.slice(0, MAX_SHOWN_DIFFERENCES)) lines.push(...difference(verdicts, paint, width));
   const more = differences.length - MAX_SHOWN_DIFFERENCES;
   if (more > 0) lines.push(`… and ${more} more.`);
@@ -36,6 +39,21 @@ export function renderVerificationText(verification: Verification, options: Text
   if (lines.length > 0) lines.push("");
   lines.push(...closing(verification, paint, width));
   return `${lines.join("\n")}\n`;
+}
+
+function askedKey({ server, transport }: Pick<Verdict, "server" | "transport">): string {
+  return JSON.stringify([server, transport]);
+}
+
+/** `192.0.2.1 did not answer over UDP and TCP: no answer within 6000 ms` */
+function silentLines({ silent }: Verification, paint: Paint, width: number): string[] {
+  const alike = groupBy(silent, ({ server, detail }) => JSON.stringify([server, detail]));
+  return [...alike.values()].flatMap((ofServer) => {
+    const { server = "", detail = "" } = ofServer[0] ?? {};
+    const over = ofServer.map(({ transport }) => transport.toUpperCase()).sort(compareText);
+    const head = `${escapeText(server)} ${paint.bad("did not answer")} over ${over.reverse().join(" and ")}`;
+    return wrap(detail === "" ? head : `${head}: ${escapeText(detail)}`, width, 0);
+  });
 }
 
 /** One line of what is the same at every server that says it. */

@@ -3,8 +3,8 @@
 import { type Nameserver, parentServers, type SystemResolver, zoneServers } from "../dns/nameserver.ts";
 import { type NameserverClient, openNameserver } from "../dns/query.ts";
 import type { DnsQuery, QueryResult } from "../dns/query-message.ts";
-import { compareText } from "../model/group.ts";
-import type { DelegationProblem, UnaskedZone, Verdict, Verification } from "../model/verification.ts";
+import { compareText, groupBy } from "../model/group.ts";
+import type { DelegationProblem, SilentServer, UnaskedZone, Verdict, Verification } from "../model/verification.ts";
 import { checkDelegation } from "./delegation.ts";
 import { type Expectations, expectations, soaExpectation, type ZoneWanted } from "./expectation.ts";
 import { type Check, checksOf, type PollProgress, poll, type VerifyClock } from "./poll.ts";
@@ -70,6 +70,7 @@ export async function verifyZones(request: VerifyRequest): Promise<Verification>
     })),
     asked: checks.length,
     there: checks.length - problems.length,
+    silent: silentServers(checks),
     problems: problems.sort(byPlace),
     delegation,
     unasked: unasked.sort((a, b) => compareText(a.zone, b.zone)),
@@ -88,6 +89,16 @@ function verdictOf({ set, server, transport, judgement }: Check): Verdict {
   const { zone, name, type } = set;
   const expected = set.values.map((value) => shownValue(value, type));
   return { zone, server: server.label, name, type, transport, expected, ...judgement };
+}
+
+function silentServers(checks: readonly Check[]): SilentServer[] {
+  const asked = groupBy(checks, ({ server, transport }) => JSON.stringify([server.label, transport]));
+  const silent = [...asked.values()].flatMap((ofServer): SilentServer[] => {
+    const [first] = ofServer;
+    if (first === undefined || ofServer.some(({ judgement }) => judgement.state !== "not-answering")) return [];
+    return [{ server: first.server.label, transport: first.transport, detail: first.judgement.detail }];
+  });
+  return silent.sort((a, b) => compareText(a.server, b.server) || compareText(a.transport, b.transport));
 }
 
 function byPlace(a: Verdict, b: Verdict): number {

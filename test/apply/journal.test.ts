@@ -117,6 +117,12 @@ describe("the journal's file", () => {
     expect(readdirSync(outside)).toEqual(["victim"]);
   });
 
+  test("is refused where no folder can be made, without waiting for ever", async () => {
+    expect(await refusal({ path: "/proc/tenon/deeper/run.jsonl" })).toBe(
+      "journal-unwritable: the journal's folder cannot be created",
+    );
+  });
+
   test("is refused through a project folder that is itself reached by a link", async () => {
     const project = path.join(outside, "project");
     symlinkSync(root, project);

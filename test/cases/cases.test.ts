@@ -109,7 +109,7 @@ function blockText({ blocked }: Change): string {
         })
         .join("; ");
     case "kept-records":
-      return `kept ${blocked.records.map(({ type, name, target }) => `${type} ${name || "@"} ${target}`).join("; ")}`;
+      return `${blocked.claimed ? "claimed by" : "kept"} ${blocked.records.map(({ type, name, target }) => `${type} ${name || "@"} ${target}`).join("; ")}`;
     case "depends":
       return `depends on ${blocked.on.join(", ")}`;
     case "clone-source-missing":

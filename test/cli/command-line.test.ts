@@ -22,6 +22,15 @@ describe("tenon --help", () => {
   });
 });
 
+describe("tenon zone --help", () => {
+  it.each(["export", "check"])("fits 80 columns: %s", async (command) => {
+    const { code, stdout } = await run(["zone", command, "--help"]);
+    expect(code).toBe(0);
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(stdout).toContain(command === "export" ? "Usage: tenon zone export [options] <name>" : "Exit codes:");
+  });
+});
+
 describe("tenon --version", () => {
   it("says the package's version", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
@@ -39,6 +48,9 @@ describe("a wrong command line", () => {
   it.each([
     [["plam"], "unknown command 'plam'", "Did you mean plan?"],
     [["plan", "--formt", "json"], "unknown option '--formt'", "Did you mean --format?"],
+    [["--formt"], "unknown option '--formt'", "(tenon --help shows what there is)"],
+    [["plan", "--nope"], "unknown option '--nope'", "(tenon plan --help shows what there is)"],
+    [["zone", "check", "--nope"], "unknown option '--nope'", "(tenon zone check --help shows what there is)"],
     [["plan", "a", "b"], "too many arguments", ""],
     [["plan", "--format", "yaml"], "--format", "text, json"],
     [["plan", "--allow", "erase=vpc/a"], "--allow", "RULE=ADDRESS"],

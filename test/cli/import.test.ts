@@ -52,8 +52,10 @@ describe("tenon import from files", () => {
     const args = ["import", "--from", "zone", file, "--skip-unsupported", "--out", "dns"];
     const imported = await run(args, { cwd });
     expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("1 domain, 258 records") });
-    expect(imported.stderr.match(/^\S+example\.org\.zone:\d+: /gm)).toHaveLength(91);
-    expect(imported.stderr.match(/not supported/g)).toHaveLength(86);
+    const told = imported.stderr.replace(/\n +/g, " ");
+    expect(told).toMatch(/example\.org\.zone: SOA \(line \d+\) and NS \(lines \d+-\d+\) belong to the old service/);
+    expect(told.match(/^\S+example\.org\.zone:\d+: \S+ \S+: not supported: /gm)).toHaveLength(86);
+    expect(imported.stderr.split("\n").filter((line) => line.length > 80 && line.includes(" ", 3))).toEqual([]);
   });
 
   it("of a broken zone file writes nothing, and shows the line", async () => {
@@ -62,6 +64,25 @@ describe("tenon import from files", () => {
       "a.example.zone:3",
     ]);
     expect(await readdir(cwd)).toEqual(["a.example.zone"]);
+  });
+});
+
+describe("a source that tenon import cannot use", () => {
+  it.each([
+    ["is not there", "none.zone", 1, "there is no such file"],
+    ["is a folder", ".", 1, "for example dir/*.zone"],
+    ["is wrong", "a.example.zone", 3, "a.example.zone:2"],
+  ])("and that %s", async (_, path, code, words) => {
+    const cwd = await folder({ "a.example.zone": "$TTL 1h\nwww A x\n" });
+    expectPlain(await run(["import", "--from", "zone", path, "--out", "dns"], { cwd }), code, [words]);
+  });
+});
+
+describe("a folder that cannot be made", () => {
+  it("is an error, and no wait without end", async () => {
+    const cwd = await folder({ "a.example.zone": "$TTL 1h\n@ A 192.0.2.1\n" });
+    const args = ["import", "--from", "zone", "a.example.zone", "--out", "/proc/tenon/deeper"];
+    expectPlain(await run(args, { cwd }), 1, ["cannot write to /proc/tenon/deeper"]);
   });
 });
 
@@ -76,6 +97,14 @@ describe("what is there already", () => {
     expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toBe("mine\n");
     expect(await run([...args, "--split", "--out", ".", "--force"], { cwd })).toMatchObject({ code: 0 });
     expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toContain("tenon: 1");
+  });
+
+  it("is never loaded beside what is imported, and never removed", async () => {
+    const cwd = await folder({ "a.example.zone": zone, "zones/gone.example.yaml": "tenon: 1\n" });
+    const refused = await run([...args, "--split", "--out", ".", "--force"], { cwd });
+    expectPlain(refused, 4, ["zones/gone.example.yaml", "Remove it if nobody needs it"]);
+    expect((await readdir(cwd)).sort()).toEqual(["a.example.zone", "zones"]);
+    expect(await readdir(join(cwd, "zones"))).toEqual(["gone.example.yaml"]);
   });
 
   it("is no way out of the folder: links are refused", async () => {
@@ -103,6 +132,7 @@ describe("wrong use", () => {
     [["import", "--from", "octodns", "a", "--images", "--out", "x"], "live account"],
     [["import", "--owner", "Not One", "--out", "x"], "the owner"],
     [["import", "--from", "bind", "--out", "x"], "Allowed choices"],
+    [["import", "--from", "zone", "a", "--soa-email", "nonsense", "--out", "x"], "--soa-email nonsense is no e-mail"],
   ])("%j", async (args, words) => {
     expectPlain(await run(args, { cwd: await folder({}) }), 1, [words]);
   });

@@ -38,7 +38,9 @@ describe("tenon validate", () => {
     expect(strict).toMatchObject({
       code: 3,
       stdout: "",
-      stderr: expect.stringContaining("warning[private-address]: "),
+      stderr: expect.stringMatching(
+        /^warning\[private-address\]: [\s\S]*\nerror: warnings are errors with --strict\n$/,
+      ),
     });
     const off = await folder({ "tenon.yaml": record(", lint: { off: [private-address] }") });
     expect(await run(["validate", "--strict"], { cwd: off })).toMatchObject({ code: 0, stderr: "" });

@@ -1,7 +1,9 @@
 /** `tenon zone` and `apply --verify` as processes, as far as Node alone can show. */
 
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
@@ -52,11 +54,37 @@ describe("zone export", () => {
     const off = await run(["zone", "export", "off.example"], { env });
     expect(off.stdout).toContain("nameserver.invalid.");
     expectPlain(await run(["zone", "export", "copy.example"], { env }), 1, ["copy of its master"]);
-    expectPlain(await run(["zone", "export", "example.com", "--out", join(cwd, "no/where")], { env }), 1, [
-      "cannot be written",
-    ]);
     expect((await run(["zone", "export", "example.com", "--out", join(cwd, "zone")], { env })).code).toBe(0);
     expect(await readFile(join(cwd, "zone"), "utf8")).toBe(stdout);
+  });
+});
+
+describe("zone export --out", () => {
+  const from = ["zone", "export", "bücher.example", "--from-manifest"];
+
+  it("overwrites nothing unless that is asked for", async () => {
+    const cwd = await folder({ "tenon.yaml": PROJECT, there: "mine\n" });
+    expectPlain(await run([...from, "--out", "there"], { cwd }), 4, ["there is there already", "--force"]);
+    expect(await readFile(join(cwd, "there"), "utf8")).toBe("mine\n");
+    expect((await run([...from, "--out", "there", "--force"], { cwd })).code).toBe(0);
+    expect(await readFile(join(cwd, "there"), "utf8")).toContain("SOA");
+  });
+
+  it("says which folder is not there, and that a folder is no file", async () => {
+    const cwd = await folder({ "tenon.yaml": PROJECT });
+    expectPlain(await run([...from, "--out", "no/where"], { cwd }), 1, ["there is no folder no Make it first"]);
+    expectPlain(await run([...from, "--out", "."], { cwd }), 1, ["is a folder"]);
+    // A device is written to as it is.
+    expect((await run([...from, "--out", "/dev/null"], { cwd })).code).toBe(0);
+  });
+
+  it("without a name says what has taken it", async () => {
+    const cwd = await folder({ "tenon.yaml": PROJECT });
+    expectPlain(await run(["zone", "export"], { cwd }), 1, ["which zone", "tenon zone export NAME"]);
+    expectPlain(await run(["zone", "export", "--from-manifest", "b.example"], { cwd }), 1, [
+      "`b.example` was taken for the folder: put the name first, or write --from-manifest=DIR",
+    ]);
+    expect((await run(["zone", "export", "--from-manifest=.", "bücher.example"], { cwd })).code).toBe(0);
   });
 });
 
@@ -73,7 +101,32 @@ describe("zone check", () => {
     expectPlain(await run(["zone", "check", "--domain", "nope.example"], { cwd }), 1, ["no domain nope.example"]);
   });
 
+  it("--strict fails for warnings, and says so", async () => {
+    const cwd = await folder({ "tenon.yaml": PROJECT.replace(/.*spf1.*\n/, "") });
+    const args = ["zone", "check", "--strict"];
+    expectPlain(await run(args, { cwd }), 3, ["mx-without-spf", /\nerror: warnings are errors with --strict\n$/]);
+    expect((await run([...args, "--domain", "bücher.example"], { cwd })).code).toBe(0);
+    expect((await run([...args, "--format", "json"], { cwd })).code).toBe(3);
+  });
+
+  it("--live with none but dead servers has found out nothing, which is 1", async () => {
+    const cwd = await folder({ "tenon.yaml": ADDRESS });
+    const dead = createServer().listen(0, "127.0.0.1");
+    await once(dead, "listening");
+    const at = `127.0.0.1:${(dead.address() as AddressInfo).port}`;
+    await new Promise((resolve) => dead.close(resolve));
+    const args = ["zone", "check", "--live", "--nameserver", at];
+    const { code, stdout } = await run(args, { cwd });
+    expect(stdout.match(/did not answer over/g)?.length).toBeLessThanOrEqual(2);
+    expect(stdout).not.toContain("not answering");
+    expect(code).toBe(1);
+    const server = await startAsked(holder);
+    const beside = await run([...args, "--nameserver", `${server.host}:${server.port}`], { cwd });
+    expect(beside.code).toBe(2);
+  });
+
   it.each([
+    [["--live", "--strict"], "--live does not lint"],
     [["--delegation"], "only with --live"],
     [["--live", "--parent", "127.0.0.1"], "--parent is for --delegation"],
     [["--live", "--nameserver", "10.1"], "is no name server"],

@@ -148,7 +148,7 @@ describe("a selection", () => {
     [{ images: true }, ["image/golden"], []],
     [{ domains: ["c.test"], images: true }, ["domain/c.test", "image/golden"], []],
     [{ domains: ["c.test", "none.test"] }, ["domain/c.test"], ["no-match"]],
-    [{ owner: "edge" }, ["vpc/prod", "domain/a.example"], ["other-owner", "other-owner", "other-owner"]],
+    [{ owner: "edge" }, ["vpc/prod", "domain/a.example"], ["other-owner"]],
     [{ owner: "edge", domains: ["a.example"] }, ["domain/a.example"], ["narrowed-owner"]],
   ])("%j takes what it names, and tells what belongs to others", async (options, taken, codes) => {
     const account = await accountOf(seed);
@@ -158,6 +158,18 @@ describe("a selection", () => {
     const { desired } = await loadFolder(await written(result));
     expect(desired?.declared.map(({ address }) => address)).toEqual(taken);
     expect(desired?.owner).toBe("owner" in options ? options.owner : null);
+  });
+
+  it("of one owner is told of the others once, by three of their names", async () => {
+    const names = ["a.test", "b.test", "c.test", "d.test", "e.test"];
+    const account = await accountOf({
+      domains: names.map((domain) => ({ ...MASTER, domain, tags: ["tenon:core"] })),
+    });
+    const result = await importAccount(account.api);
+    const found = (result.ok ? result : result.imported)?.diagnostics.find(({ code }) => code === "other-owner");
+    expect(found?.summary).toBe("5 objects are left out: they belong to core");
+    expect(found?.detail).toMatch(/^domain\/a\.test, domain\/b\.test, domain\/c\.test and 2 more\. /);
+    expect(found?.fix).toContain("--owner core");
   });
 
   it("needs list calls only", async () => {

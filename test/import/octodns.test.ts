@@ -40,7 +40,7 @@ describe("octoDNS's own test zone", () => {
       "158 unsupported-type SPF spf",
       "184 unsupported-type URLFWD urlfwd",
     ]);
-    expect(codesOf(result)).toEqual(["guessed-email", "octodns-option", "octodns-option", "rounded-seconds"]);
+    expect(codesOf(result)).toEqual(["default-ttl", "guessed-email", "rounded-seconds"]);
   });
 
   it("is an error without --skip-unsupported", async () => {
@@ -66,7 +66,7 @@ describe("records of octoDNS", () => {
     const { records, codes } = await imported(`
 '': [{ type: MX, ttl: 300, values: [{ exchange: mx1.a.test., preference: 5 }, { value: mx2.a.test., priority: 7 }] }]
 caa: { type: CAA, ttl: 300, value: { flags: 0, tag: iodef, value: "mailto:a@a.test" } }
-'*.w': { type: A, value: 192.0.2.1 }
+'*.w': { type: A, ttl: 3600, value: 192.0.2.1 }
 _sip._tcp: { type: SRV, ttl: 300, value: { priority: 1, weight: 2, port: 3, target: . } }
 txt: { type: TXT, ttl: 300, values: ['a\\; b', '"chunk one" "chunk two"', 1.0, "\${x}"] }
 bücher: { type: CNAME, ttl: 300, value: www.A.test. }
@@ -147,7 +147,7 @@ describe("a folder of octoDNS", () => {
   it.each([
     ["that is not there", {}, "nowhere", "unreadable-file"],
     ["without a zone", { "a.txt": "x" }, ".", "no-zones"],
-    ["with a file that is named after no zone", { "a b.yaml": "{}" }, ".", "unknown-zone"],
+    ["with a file that is named after no zone", { "a b.test.yaml": "{}" }, ".", "unknown-zone"],
     ["with a file that is not UTF-8", { "a.test.yaml": Buffer.from("a: \xff", "latin1") }, ".", "not-utf8"],
   ])("%s is an error", async (_, files, path, code) => {
     expect(codesOf(await importFiles("octodns", [join(folder(files), path)]))).toContain(code);

@@ -80,6 +80,17 @@ describe("what a zone file says", () => {
     expect(rounded?.detail).toContain("20 → 300 s (2), 1000 → 300 s (1)");
   });
 
+  it("is rounded in many zones with one warning", async () => {
+    const root = folder({ "a.test.zone": "a 20 A 192.0.2.1\n", "b.test.zone": "a 20 A 192.0.2.1\n" });
+    const paths = ["a", "b"].map((name) => join(root, `${name}.test.zone`));
+    const result = await importFiles("zone", paths, { soaEmail: "a@a.test" });
+    const rounded = (result.ok ? result.diagnostics : []).filter(({ code }) => code === "rounded-seconds");
+    expect(rounded).toMatchObject([
+      { summary: "2 TTLs are rounded", detail: expect.stringContaining("20 → 300 s (2)") },
+    ]);
+    expect(rounded[0]?.detail).toContain("In a.test, b.test.");
+  });
+
   it("in two files of one zone is an error", async () => {
     const root = folder({ "a.test.zone": RECORDS, "a.test.db": RECORDS });
     const result = await importFiles("zone", [join(root, "a.test.zone"), join(root, "a.test.db")]);

@@ -15,7 +15,7 @@ test.each([
     "{ type: CNAME, taget: x., name: www }, { name: a, targets: [192.0.2.1] }",
     ["unknown-key: unknown key `taget`", "missing-key: `type` is missing"],
   ],
-  ["{ type: A, colour: red, name: www }", ["unknown-key: unknown key `colour`", "missing-key: `target` is missing"]],
+  ["{ type: A, colour: red, name: www }", ["unknown-key: unknown key `colour`", "missing-field: `target` is missing"]],
 ])("a record %s", async (record, expected) => {
   const entries = record.replace(/^\{ | \}$/g, "").split(" }, { ");
   expect((await summaries(zone(...entries))).sort()).toEqual([...expected].sort());

@@ -76,6 +76,9 @@ describe("a reverse zone", () => {
   test("cannot be told from what is no such network, or beside a name", async () => {
     expect(places(await loadText(reverse("192.0.2.9/24", "{}")))).toEqual(["bad-network tenon.yaml:3:14"]);
     expect(places(await loadText(reverse("192.0.2.0/26", "{}")))).toEqual(["bad-network tenon.yaml:3:14"]);
+    const [part] = (await loadText(reverse("192.0.2.0/26", "{}"))).diagnostics;
+    expect(part?.detail).toContain("after 8, 16, 24 or 32 bits of an IPv4 address");
+    expect(part?.fix).toContain("without a slash");
     expect(places(await loadText(reverse("[192.0.2.0/24, 1.2.3.4]", "{}")))).toEqual(["bad-network tenon.yaml:3:29"]);
     const both = reverse("192.0.2.0/24\n    domain: example.com", "{}");
     expect(codes(await loadText(both))).toEqual(["conflicting-keys"]);

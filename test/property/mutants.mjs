@@ -102,6 +102,12 @@ const MUTANTS = [
     find: "drafts.awaits(record.key, thing);",
     replace: "void thing;",
   },
+  {
+    name: "copies do not wait for the records of their source",
+    file: "src/units/zone/steps/create.ts",
+    find: "...unservedFacts(), pointsAt: [contentKeyOf(source)]",
+    replace: "...unservedFacts()",
+  },
 ];
 
 const base = mkdtempSync(join(tmpdir(), "tenon-mutants-"));

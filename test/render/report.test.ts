@@ -94,6 +94,25 @@ describe("a report as text", () => {
     expect(failureText({ ...CLASH, attempts: 2, message: "a \u001b" })).toBe("a \\u{1b} (after 2 attempts)");
   });
 
+  it("does not tell a failure as its own cause, and tells other causes beside it", () => {
+    const own = step("create image/a", { changes: ["image/a"], outcome: "failed", failure: CLASH });
+    const after = (because: string[]) => step("tag image/a", { changes: ["image/a"], outcome: "skipped", because });
+    const text = (because: string[]) =>
+      renderReportText(
+        report({ steps: [own, after(because)], changes: [{ key: "image/a", outcome: "failed" }] }),
+        plan([]),
+        PLAIN,
+      );
+    expect(text(["create image/a"])).not.toContain("needs what failed");
+    expect(text(["create image/a", "create vpc/b"])).toContain("  needs what failed: create vpc/b\n");
+  });
+
+  it("fits 80 columns but for words that are longer", () => {
+    const text = renderReportText(PARTIAL, everything(), PLAIN);
+    expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+    expect(text).toContain("Apply incomplete:");
+  });
+
   it("is one line when all went well, as Terraform's", () => {
     const done = report({ changes: [{ key: "vpc/a", outcome: "done" }], added: 1 });
     expect(renderReportText(done, plan([]), PLAIN)).toBe(

@@ -7,6 +7,7 @@ import type { PlainRecord } from "../../src/dns/plain-record.ts";
 import { openNameserver } from "../../src/dns/query.ts";
 import type { Verification } from "../../src/model/verification.ts";
 import { isVerified } from "../../src/model/verification.ts";
+import { renderVerificationText } from "../../src/render/verification.ts";
 import type { ZoneWanted } from "../../src/verify/expectation.ts";
 import { type VerifyRequest, verifyZones } from "../../src/verify/verify.ts";
 import { type AskedNameserver, type Asking, startAsked } from "../support/scripted-asked.ts";
@@ -128,6 +129,23 @@ describe("asking", () => {
     expect(new Set(result.problems.map(({ server, state }) => `${server} ${state}`))).toEqual(
       new Set(["silent not-answering"]),
     );
+    expect(result.silent.map(({ server, transport }) => `${server} ${transport}`)).toEqual([
+      "silent tcp",
+      "silent udp",
+    ]);
+    expect(renderVerificationText(result, { colour: false, width: 80 }).split("\n")).toEqual([
+      "silent did not answer over UDP and TCP: no answer within 50 ms",
+      "",
+      "Not verified: 602 of 1204 answers at 2 name servers are not there.",
+      "",
+    ]);
+  });
+
+  it("of a server that answers once is not told as of a silent one", async () => {
+    const server = await startAsked((asking) => (asking.text.startsWith("h0") ? undefined : holder(asking)));
+    const result = await verify({ nameservers: [named(server, "silent")] });
+    expect(result).toMatchObject({ there: 4, silent: [] });
+    expect(renderVerificationText(result, { colour: false })).toMatch(/^not answering h0\.example\.com A\n/);
   });
 
   it("ends at once when it is interrupted", async () => {

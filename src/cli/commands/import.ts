@@ -13,7 +13,7 @@ import {
 import type { ConnectionFlags } from "../args.ts";
 import { resolveConnection, resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { importSummary, setAsideLines } from "../imported.ts";
+import { importSummary, toldLines } from "../imported.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { Progress, sayBeside } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
@@ -32,10 +32,12 @@ export interface ImportFlags extends ConnectionFlags {
   readonly force?: boolean;
 }
 
+type ImportRead = Extract<ImportResult, { ok: true }>;
+
 const OWNER = /^[a-z0-9-]{1,32}$/;
 
 export async function importInto(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {
-  const wrong = wrongUse(paths, flags);
+  const wrong = wrongUse(paths, flags) ?? (await wrongEmail(flags));
   if (wrong !== null) {
     sayError(terminal, wrong[0], wrong[1]);
     return EXIT.error;
@@ -47,9 +49,10 @@ export async function importInto(terminal: Terminal, paths: readonly string[], f
     return EXIT.error;
   }
   const read = result.ok ? result : result.imported;
-  terminal.say(setAsideLines(read.setAside, read.sources));
+  const { notMissed } = await manifestTools();
+  terminal.say(toldLines(read, notMissed, terminal.messages.width));
   sayDiagnostics(terminal, read.diagnostics, read.sources);
-  if (!result.ok) return flags.from === "live" ? EXIT.error : EXIT.invalid;
+  if (!result.ok) return flags.from === "live" || isUnreadable(read.diagnostics) ? EXIT.error : EXIT.invalid;
   return write(terminal, result, flags);
 }
 
@@ -68,6 +71,17 @@ function wrongUse(paths: readonly string[], flags: ImportFlags): readonly [strin
     return ["--domain names the one zone of one file", "Import the files one by one, or leave it out."];
   }
   return null;
+}
+
+async function wrongEmail({ soaEmail }: ImportFlags): Promise<readonly [string, string] | null> {
+  const { isSoaEmail } = await manifestTools();
+  if (soaEmail === undefined || isSoaEmail(soaEmail)) return null;
+  return [`--soa-email ${soaEmail} is no e-mail address`, "For example: hostmaster@example.com."];
+}
+
+/** Nothing is wrong with what could be read. */
+function isUnreadable(diagnostics: ImportRead["diagnostics"]): boolean {
+  return diagnostics.every(({ severity, code }) => severity !== "error" || code === "unreadable-file");
 }
 
 async function readPaths(
@@ -132,11 +146,7 @@ async function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportR
   }
 }
 
-async function write(
-  terminal: Terminal,
-  result: Extract<ImportResult, { ok: true }>,
-  flags: ImportFlags,
-): Promise<ExitCode> {
+async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<ExitCode> {
   const { obstacles, writeProject } = await manifestTools();
   const request = { out: flags.out, files: result.files, force: flags.force === true };
   const inTheWay = await obstacles(request);

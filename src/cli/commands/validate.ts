@@ -4,7 +4,7 @@ import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
 import type { ProjectFlags } from "../args.ts";
 import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { sayDiagnostics, sayError } from "../messages.ts";
+import { sayDiagnostics, sayError, sayStrict } from "../messages.ts";
 import { exitOf, load } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -31,6 +31,7 @@ export async function validate(
     terminal.print(renderValidationJson(diagnostics, sources));
   } else {
     sayDiagnostics(terminal, diagnostics, sources);
+    if (!isValid && !hasErrors(diagnostics)) sayStrict(terminal);
     if (isValid) terminal.print(verdict(project.desired.declared.length, diagnostics.length));
   }
   return isValid ? EXIT.done : exitOf(fault);

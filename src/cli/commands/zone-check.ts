@@ -3,15 +3,17 @@
 import {
   type Diagnostic,
   hasErrors,
+  type LoadResult,
   lintProject,
   renderValidationJson,
   renderVerificationJson,
+  type Verification,
   zoneTools,
 } from "../../index.ts";
 import type { ProjectFlags } from "../args.ts";
 import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { sayDiagnostics, sayError } from "../messages.ts";
+import { sayDiagnostics, sayError, sayLoaded, sayStrict } from "../messages.ts";
 import { exitOf, load } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 import { prepareWitnesses, printVerification, verifiedCode, watched } from "../verification.ts";
@@ -20,6 +22,7 @@ import type { VerifyFlags } from "../verify-flags.ts";
 export interface ZoneCheckFlags extends ProjectFlags, VerifyFlags {
   readonly domain?: readonly string[];
   readonly live?: boolean;
+  readonly strict?: boolean;
   readonly format: "text" | "json";
   readonly dialect?: string;
 }
@@ -32,6 +35,10 @@ export async function zoneCheck(
   const dialect = resolveDialect(flags);
   if (dialect === null) {
     sayError(terminal, "the dialect is not a word", "Give one such as node.");
+    return EXIT.error;
+  }
+  if (flags.live === true && flags.strict === true) {
+    sayError(terminal, "--strict is for the lint, and --live does not lint", "Leave one of the two out.");
     return EXIT.error;
   }
   const prepared = await prepareWitnesses(terminal, flags, { flag: "--live", given: flags.live === true });
@@ -51,23 +58,42 @@ export async function zoneCheck(
   const { zones } = selected;
   const { witnesses } = prepared;
   if (witnesses === null) {
-    const addresses = new Set(zones.map(({ address }) => address));
     const linted = await lintProject(project, diagnostics);
-    const found = flags.domain === undefined ? linted : linted.filter((found) => isAbout(found, addresses));
-    if (flags.format === "json") terminal.print(renderValidationJson(found, sources));
-    else sayDiagnostics(terminal, found, sources);
-    if (flags.format === "text" && found.length === 0)
-      terminal.print(`Checked ${zones.length} ${zones.length === 1 ? "zone" : "zones"}: nothing was found.\n`);
-    return hasErrors(found) ? EXIT.invalid : EXIT.done;
+    return sayLinted(terminal, linted, sources, zones, flags);
   }
-  sayDiagnostics(terminal, diagnostics, sources);
+  sayLoaded(terminal, diagnostics, sources);
   const verification = await watched(terminal, false, flags.verifyTimeout ?? 0, (tools, watch) =>
     tools.verifyDeclared(zones, witnesses, watch),
   );
   if (flags.format === "json") terminal.print(renderVerificationJson(verification));
   else printVerification(terminal, verification);
-  const isUnasked = verification.problems.length + verification.delegation.length === 0;
-  return verifiedCode(terminal, verification, isUnasked ? EXIT.error : EXIT.pending);
+  return verifiedCode(terminal, verification, hasSeen(verification) ? EXIT.pending : EXIT.error);
+}
+
+/** Whether anything was found out: no server may have been found, or none of them answers. */
+function hasSeen({ there, problems, delegation }: Verification): boolean {
+  const isSilent = problems.every(({ state }) => state === "not-answering");
+  return there > 0 || !isSilent || delegation.some(({ code }) => code !== "unanswered" && code !== "lame");
+}
+
+function sayLinted(
+  terminal: Terminal,
+  linted: readonly Diagnostic[],
+  sources: LoadResult["sources"],
+  zones: readonly { readonly address: string }[],
+  flags: ZoneCheckFlags,
+): ExitCode {
+  const addresses = new Set(zones.map(({ address }) => address));
+  const found = flags.domain === undefined ? linted : linted.filter((one) => isAbout(one, addresses));
+  const fails = hasErrors(found) || (flags.strict === true && found.length > 0);
+  if (flags.format === "json") terminal.print(renderValidationJson(found, sources));
+  else {
+    sayDiagnostics(terminal, found, sources);
+    if (fails && !hasErrors(found)) sayStrict(terminal);
+    if (found.length === 0)
+      terminal.print(`Checked ${zones.length} ${zones.length === 1 ? "zone" : "zones"}: nothing was found.\n`);
+  }
+  return fails ? EXIT.invalid : EXIT.done;
 }
 
 function isAbout({ address }: Diagnostic, addresses: ReadonlySet<string>): boolean {

@@ -1,6 +1,8 @@
 /** `tenon zone export`: a zone of the account, or of the manifests, as a master file. */
 
-import { createApi, type ZoneExport, zoneTools } from "../../index.ts";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createApi, escapeText, type ZoneExport, zoneTools } from "../../index.ts";
 import type { ConnectionFlags, ProjectFlags } from "../args.ts";
 import { resolveConnection, resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -13,6 +15,7 @@ export interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
   /** true: the project is here. */
   readonly fromManifest?: string | true;
   readonly out?: string;
+  readonly force?: boolean;
   readonly nameserver?: readonly string[];
   readonly serial?: number;
 }
@@ -20,7 +23,20 @@ export interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
 /** What is in a zone is public. */
 const ZONE_FILE_MODE = 0o644;
 
-export async function zoneExport(terminal: Terminal, name: string, flags: ZoneExportFlags): Promise<ExitCode> {
+export async function zoneExport(
+  terminal: Terminal,
+  name: string | undefined,
+  flags: ZoneExportFlags,
+): Promise<ExitCode> {
+  if (name === undefined) {
+    sayError(terminal, "which zone is to be exported?", adviceForName(flags));
+    return EXIT.error;
+  }
+  const obstacle = flags.out === undefined ? null : await obstacleOf(flags.out, flags.force === true);
+  if (obstacle !== null) {
+    sayError(terminal, obstacle.summary, obstacle.fix);
+    return obstacle.code;
+  }
   const { readNameservers } = await zoneTools();
   const named = readNameservers(flags.nameserver ?? []);
   if (!named.ok) {
@@ -40,6 +56,32 @@ export async function zoneExport(terminal: Terminal, name: string, flags: ZoneEx
   }
   sayDiagnostics(terminal, found.exported.notes);
   return hand(terminal, found.exported.text, flags.out);
+}
+
+/** An option that takes a value may have taken the name. */
+function adviceForName({ fromManifest }: ZoneExportFlags): string {
+  if (typeof fromManifest !== "string") return "Name it: tenon zone export NAME";
+  return `\`${escapeText(fromManifest)}\` was taken for the folder: put the name first, or write --from-manifest=DIR.`;
+}
+
+interface Obstacle {
+  readonly summary: string;
+  readonly fix: string;
+  readonly code: ExitCode;
+}
+
+/** What keeps a file from being written, as far as a look tells. A pipe or a device is written to as it is. */
+async function obstacleOf(file: string, force: boolean): Promise<Obstacle | null> {
+  const found = await stat(file).catch(() => null);
+  if (found?.isDirectory() === true)
+    return { summary: `${file} is a folder`, fix: "Name a file with --out.", code: EXIT.error };
+  if (found?.isFile() === true && !force)
+    return { summary: `${file} is there already`, fix: "Give --force to overwrite it.", code: EXIT.refused };
+  const parent = dirname(file);
+  const isThere = found !== null || (await stat(parent).catch(() => null))?.isDirectory() === true;
+  return isThere
+    ? null
+    : { summary: `there is no folder ${parent}`, fix: "Make it first, or name another file.", code: EXIT.error };
 }
 
 type Options = Parameters<Awaited<ReturnType<typeof zoneTools>>["exportLive"]>[2];
@@ -82,7 +124,8 @@ async function hand(terminal: Terminal, text: string, file: string | undefined):
     await writeWhole(file, text, ZONE_FILE_MODE);
     return EXIT.done;
   } catch (error) {
-    sayError(terminal, `the zone file cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    sayError(terminal, `${file} cannot be written (${code})`, "Look at the rights and the space that is left.");
     return EXIT.error;
   }
 }

@@ -12,7 +12,7 @@ export function addImport(program: Command, terminal: Terminal, finish: Finish):
     .description(
       "Write a project from what is there: the live account, zone files, or a folder\nof octoDNS. Of a live account the project plans empty.",
     )
-    .argument("[path...]", "zone files, or folders of octoDNS")
+    .argument("[path...]", "zone files, or octoDNS: its folder or configuration")
     .addOption(new Option("--from <source>", "what to read").choices(["live", "zone", "octodns"]).default("live"))
     .requiredOption("--out <dir>", "the folder to write the project to")
     .option("--domain <name>", "only this domain, * globs; repeatable", collect)
@@ -20,9 +20,9 @@ export function addImport(program: Command, terminal: Terminal, finish: Finish):
     .option("--images", "the private images")
     .option("--owner <name>", "what carries this owner's tag; the project's owner")
     .option("--split", "a file for each domain, in zones/")
-    .option("--soa-email <address>", "of zones whose source names nobody")
+    .option("--soa-email <address>", "for zones whose source names no address")
     .option("--skip-unsupported", "leave out records that the service cannot hold")
-    .option("--force", "overwrite existing files")
+    .option("--force", "overwrite existing files; none is removed")
     .addHelpText(
       "after",
       `
@@ -32,8 +32,8 @@ zone --domain is the name of the one zone.
 Examples:
   tenon import --out infra
   tenon import --domain '*.example' --split --out infra
-  tenon import --from zone example.com.zone --out infra
-  tenon import --from octodns config --skip-unsupported --out infra`,
+  tenon import --from zone zones/*.zone --out infra
+  tenon import --from octodns config/production.yaml --split --out infra`,
     )
     .action(async (paths, flags) => {
       const { importInto } = await import("../commands/import.ts");

@@ -20,9 +20,11 @@ function addExport(zone: Command, terminal: Terminal, finish: Finish): void {
     .command("export")
     .summary("write a zone as a master file")
     .description("Write a zone of the account as a master file (RFC 1035).\nNothing is changed.")
-    .argument("<name>", "the domain, in Unicode or punycode")
+    .argument("[name]", "the domain, in Unicode or punycode")
+    .usage("[options] <name>")
     .option("--from-manifest [dir]", "the declared zone, without a connection")
     .option("--out <file>", "write to a file (default: stdout)")
+    .option("--force", "overwrite an existing file")
     .option("--nameserver <name>", "NS and SOA name this server; repeatable", collect)
     .option("--serial <number>", "serial of the SOA", parseSerial)
     .addHelpText(
@@ -37,7 +39,7 @@ What the record list has not:
 
 Examples:
   tenon zone export example.com > example.com.zone
-  tenon zone export example.com --from-manifest infra --nameserver ns1.example.net
+  tenon zone export example.com --from-manifest infra --serial 2026112101
   tenon zone export bücher.example --out zones/buecher.zone`,
     )
     .action(async (name, flags) => {
@@ -57,13 +59,21 @@ function addCheck(zone: Command, terminal: Terminal, finish: Finish): void {
     .argument("[dir]", DIRECTORY)
     .option("--domain <name>", "only this domain; repeatable", collect)
     .option("--live", "ask nameservers; exit with 2 if something differs")
+    .option("--strict", "of the lint, warnings are errors")
     .addOption(formatFlag("how to show what was found"))
     .addOption(new Option("--dialect <word>", "the service's word for node").env("TENON_DIALECT"))
     .addHelpText(
       "after",
       `
+Exit codes:
+  0  nothing is wrong
+  1  an error; with --live, no name server was found, or none answered
+  2  with --live, something differs
+  3  the manifest is invalid, or the lint found errors (--strict: or warnings)
+
 Examples:
   tenon zone check
+  tenon zone check --strict
   tenon zone check --live
   tenon zone check infra --live --domain example.com --delegation
   tenon zone check --live --nameserver ns1.example.net --verify-timeout 2m`,

@@ -29,8 +29,12 @@ interface Term {
   readonly path: PartPath;
 }
 
-/** What costs no lookup stands first, `all` last, as receivers stop at the first that fits. */
-export function buildSpf(parts: SpfParts, name: string): Built {
+/**
+ * What costs no lookup stands first, `all` last, as receivers stop at the first that fits.
+ * @param zone lower-case ASCII without a final dot: what names of one label are relative to
+ */
+export function buildSpf(written: SpfParts, name: string, zone: string): Built {
+  const parts = absoluteParts(written, zone);
   const problems: BuildProblem[] = [];
   const terms = [
     ...networks("ip4", parts.ip4 ?? [], problems),
@@ -47,6 +51,19 @@ export function buildSpf(parts: SpfParts, name: string): Built {
   const target = ["v=spf1", ...terms.map(({ text }) => text)].join(" ");
   problems.push(...endProblems(parts, terms), ...sizeProblems(target));
   return { records: [{ type: "TXT", name, target }], problems };
+}
+
+/** Parts with names of domains. `mechanisms` are texts, and stay as they are. */
+const DOMAIN_PARTS: ReadonlySet<string> = new Set(["a", "mx", "include", "exists", "redirect", "exp"]);
+
+/** As of targets, names of one label are relative to the zone; those with dots are absolute. */
+function absoluteParts(parts: SpfParts, zone: string): SpfParts {
+  const whole = (text: string): string => text.replace(/^([^./%]+)(?=\/|$)/, (label) => `${label}.${zone}`);
+  const entries = Object.entries(parts).map(([key, part]: [string, unknown]) => {
+    if (!DOMAIN_PARTS.has(key) || typeof part === "boolean") return [key, part];
+    return [key, Array.isArray(part) ? part.map(whole) : whole(String(part))];
+  });
+  return Object.fromEntries(entries);
 }
 
 function networks(mechanism: "ip4" | "ip6", list: readonly string[], problems: BuildProblem[]): Term[] {
@@ -80,7 +97,9 @@ function domains(mechanism: string, list: readonly string[], problems: BuildProb
     const path = [mechanism, index];
     const problem = termProblem(`${mechanism}:${text}`);
     if (problem !== null)
-      problems.push(badPart(path, `bad \`${mechanism}\``, problem, "For example: _spf.example.net."));
+      problems.push(
+        badPart(path, `bad \`${mechanism}\``, problem, "For example: _spf.example.net, or _spf in this zone."),
+      );
     return { text: `${mechanism}:${text}`, path };
   });
 }

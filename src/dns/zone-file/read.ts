@@ -1,6 +1,6 @@
 /** Reads zone files (RFC 1035, 5; RFC 2308, 4; RFC 3597, 5; BIND's TTL units and `$GENERATE`): text → plain records with their places. */
 
-import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { SetAside, SourceRecord } from "../plain-record.ts";
 import { type DirectiveName, directiveOf, includeOf, lastToken, onlyToken } from "./directive.ts";
 import { secondsOf } from "./fields.ts";
@@ -13,6 +13,7 @@ import { Reading } from "./reading.ts";
 import { type Entry, Scanner, type Token } from "./scan.ts";
 import type { ZoneFileSoa } from "./soa.ts";
 
+export { TOO_MANY_RECORDS_CODE } from "./reading.ts";
 export type { ZoneFileSoa } from "./soa.ts";
 
 export interface ZoneFileOptions {
@@ -26,8 +27,8 @@ export interface ZoneFileOptions {
 
 export type IncludedFile =
   | { readonly ok: true; readonly file: string; readonly text: string }
-  /** One clause without a full stop. */
-  | { readonly ok: false; readonly detail: string };
+  /** One clause without a full stop; what to do, if it is not to correct the path. */
+  | { readonly ok: false; readonly detail: string; readonly fix?: string };
 
 export interface ZoneFileReading {
   /** In the order of the file. A TTL of 0 has become 1: to the service 0 means the zone's default. */
@@ -55,6 +56,8 @@ interface OpenFile {
   origin: Labels;
   /** Of the record before. null: there was none; "unknown": it could not be read, which has been reported. */
   owner: Labels | "unknown" | null;
+  /** The `$INCLUDE` lines that lead to it, the outermost first. */
+  readonly through: readonly Span[];
 }
 
 class Reader {
@@ -75,7 +78,10 @@ class Reader {
     this.#count(Buffer.byteLength(text), this.#open.at(-1)?.name ?? name, place ?? { start: 0, end: 0 });
     if (this.reading.stopped) return;
     // As in BIND, an included file begins with the owner of the file that includes it.
-    const file: OpenFile = { name, origin, owner: this.#open.at(-1)?.owner ?? null };
+    const above = this.#open.at(-1);
+    const here =
+      above === undefined || place === undefined ? [] : [{ file: above.name, start: place.start, end: place.end }];
+    const file: OpenFile = { name, origin, owner: above?.owner ?? null, through: [...(above?.through ?? []), ...here] };
     this.#open.push(file);
     const scanner = new Scanner(text);
     for (let entry = scanner.next(); entry !== null && !this.reading.stopped; entry = scanner.next()) {
@@ -114,7 +120,7 @@ class Reader {
     if (file.owner === null) throw new Misread(first, NO_OWNER);
     const head = entry.indented ? readHead(entry.tokens, null) : readHead(others, first);
     const place = { start: first.start, end: (others.at(-1) ?? first).end };
-    this.reading.take(file.owner, head, file.origin, file.name, place);
+    this.reading.take(file.owner, head, file, place);
   }
 
   async #readDirective(directive: DirectiveName, tokens: readonly Token[], file: OpenFile): Promise<void> {
@@ -143,7 +149,7 @@ class Reader {
       return;
     }
     const included = await this.#options.include(path.text, file.name);
-    if (!included.ok) throw new Misread(path, notIncluded(path.text, included.detail));
+    if (!included.ok) throw new Misread(path, notIncluded(path.text, included.detail, included.fix));
     const names = [...this.#open.map(({ name }) => name), included.file];
     if (names.indexOf(included.file) < names.length - 1) throw new Misread(path, loop(names));
     if (names.length - 1 > MAX_INCLUDE_DEPTH) throw new Misread(path, tooDeep(names));
@@ -168,7 +174,7 @@ class Reader {
         file.name,
         place,
       );
-      this.reading.take(readName(ownerWord, file.origin), { ...head, rest: data }, file.origin, file.name, place);
+      this.reading.take(readName(ownerWord, file.origin), { ...head, rest: data }, file, place);
     }
   }
 }
@@ -201,12 +207,12 @@ const TOO_MANY_FILES: Problem = {
   fix: "Put them together.",
 };
 
-function notIncluded(path: string, detail: string): Problem {
+function notIncluded(path: string, detail: string, fix = "Correct the path."): Problem {
   return {
     code: "include-failed",
     summary: "a file cannot be included",
     detail: `${shown(path)}: ${detail}.`,
-    fix: "Correct the path.",
+    fix,
   };
 }
 

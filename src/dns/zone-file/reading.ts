@@ -1,6 +1,6 @@
 /** What has been read of a zone so far: records, what is set aside, problems, and which TTL the next record has. */
 
-import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import type { Diagnostic, Related, Span } from "../../model/diagnostic.ts";
 import type { PlainRecord, SetAside, SetAsideReason, SourceRecord } from "../plain-record.ts";
 import type { Head } from "./head.ts";
 import { holdRecord, shownOwner } from "./hold.ts";
@@ -10,13 +10,26 @@ import { Misread, type Place, type Problem } from "./problem.ts";
 import { type Rdata, readRdata, type SoaRdata } from "./rdata.ts";
 import { soaOf, type ZoneFileSoa } from "./soa.ts";
 
+/** Where a record is read. */
+export interface ReadIn {
+  readonly name: string;
+  readonly origin: Labels;
+  /** The `$INCLUDE` lines that lead to the file, the outermost first. */
+  readonly through: readonly Span[];
+}
+
+interface Held {
+  readonly record: SourceRecord;
+  readonly through: readonly Span[];
+}
+
 export class Reading {
   readonly #zone: string;
   readonly #records: SourceRecord[] = [];
   readonly #setAside: SetAside[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   /** The first of each record, whatever its TTL. */
-  readonly #first = new Map<string, SourceRecord>();
+  readonly #first = new Map<string, Held>();
   #soa: ZoneFileSoa | null = null;
   /** Of `$TTL`, or of an SOA that stands for it. */
   #defaultTtl: number | null = null;
@@ -70,10 +83,12 @@ export class Reading {
   }
 
   /** One record. Throws `Misread`. */
-  take(owner: Labels, head: Head, origin: Labels, file: string, place: Place): void {
+  take(owner: Labels, head: Head, { name: file, origin, through }: ReadIn, place: Place): void {
     this.#entryCount += 1;
     if (this.#entryCount > MAX_ENTRIES) {
-      this.stop(file, place, TOO_MANY_ENTRIES);
+      // Too many to keep was said before: one cause, one error.
+      if (this.#records.length > MAX_RECORDS) this.#stopped = true;
+      else this.stop(file, place, TOO_MANY_ENTRIES);
       return;
     }
     if (head.ttl !== null) this.#lastTtl = head.ttl;
@@ -89,7 +104,7 @@ export class Reading {
       const rdata = readRdata(type, typeWord, rest, origin);
       const ttl = this.#ttlOf(head, rdata);
       if (rdata.type === "SOA") this.#takeSoa(owner, rdata, ttl, span);
-      else this.#hold(owner, ttl, rdata, span);
+      else this.#hold(owner, ttl, rdata, span, through);
     }
   }
 
@@ -119,7 +134,7 @@ export class Reading {
     this.#putAside(owner, "SOA", "soa", detail, span);
   }
 
-  #hold(owner: Labels, ttl: number, rdata: Exclude<Rdata, SoaRdata>, span: Span): void {
+  #hold(owner: Labels, ttl: number, rdata: Exclude<Rdata, SoaRdata>, span: Span, through: readonly Span[]): void {
     const held = holdRecord(owner, Math.max(ttl, 1), rdata, this.#zone);
     if (!held.ok) {
       this.#putAside(owner, rdata.type, held.reason, held.detail, span);
@@ -129,18 +144,19 @@ export class Reading {
     const key = dataOf(record);
     const first = this.#first.get(key);
     if (first === undefined) {
-      this.#first.set(key, record);
+      this.#first.set(key, { record, through });
       this.#records.push(record);
       if (this.#records.length === MAX_RECORDS + 1) this.fail(span.file, span, TOO_MANY_RECORDS);
     } else {
-      this.#warnDuplicate(record, first);
+      this.#warnDuplicate({ record, through }, first);
     }
   }
 
   /** RFC 2181, 5: records of a name and a type are a set. */
-  #warnDuplicate(record: SourceRecord, first: SourceRecord): void {
+  #warnDuplicate(second: Held, first: Held): void {
     this.#warningCount += 1;
     if (this.#warningCount > MAX_PROBLEMS) return;
+    const { record } = second;
     this.#diagnostics.push({
       code: "duplicate-record",
       severity: "warning",
@@ -148,7 +164,7 @@ export class Reading {
       detail: "Nameservers keep one of the two, whatever their TTLs; so the second one is passed over.",
       fix: "Remove one of them.",
       span: record.span,
-      related: [{ message: "first here", span: first.span }],
+      related: placesOf(first, second),
     });
   }
 
@@ -161,6 +177,19 @@ export class Reading {
 /** Everything but the TTL and the place. What may hold a blank comes last. */
 function dataOf({ type, name, target, priority, weight, port, tag }: PlainRecord): string {
   return `${type} ${name} ${priority} ${weight} ${port} ${tag} ${target}`;
+}
+
+/** The record read before; of one that is read twice, the `$INCLUDE` lines by which its file is. */
+function placesOf(first: Held, second: Held): Related[] {
+  const [before, after] = [first.record.span, second.record.span];
+  if (before.file !== after.file || before.start !== after.start) return [{ message: "first here", span: before }];
+  const apart = first.through.findIndex((span, index) => span !== second.through[index]);
+  const [one, other] = [first.through[apart], second.through[apart]];
+  if (one === undefined || other === undefined) return [];
+  return [
+    { message: "its file is included here", span: one },
+    { message: "and here again", span: other },
+  ];
 }
 
 function spanOf(file: string, { start, end }: Place): Span {
@@ -181,15 +210,18 @@ const TOO_MANY_ERRORS: Problem = {
   fix: "Correct them first.",
 };
 
+/** Of a zone with more records than the service keeps, or than are read. */
+export const TOO_MANY_RECORDS_CODE = "too-many-records";
+
 const TOO_MANY_RECORDS: Problem = {
-  code: "too-many-records",
+  code: TOO_MANY_RECORDS_CODE,
   summary: "too many records",
   detail: `The service keeps ${MAX_RECORDS} records in a zone, and this is one more.`,
   fix: "Divide the zone.",
 };
 
 const TOO_MANY_ENTRIES: Problem = {
-  code: "too-many-records",
+  code: TOO_MANY_RECORDS_CODE,
   summary: "far too many records",
   detail: `The file has more than ${MAX_ENTRIES} records, and reading stops here.`,
   fix: "Divide the zone.",

@@ -60,7 +60,7 @@ function build(builder: Builder, written: JsonObject, name: string, zone: string
   const parts: unknown = Object.fromEntries(Object.entries(written).filter(([key]) => !isOwnKey(key)));
   switch (builder) {
     case "spf":
-      return buildSpf(parts as SpfParts, name);
+      return buildSpf(parts as SpfParts, name, zone);
     case "dmarc":
       return buildDmarc(parts as DmarcParts, name);
     case "dkim":

@@ -20,8 +20,9 @@ export function badReverse(
         fix: `Write ${zone.network}.`,
       };
     case "between-labels": {
-      const detail = `No zone is just \`${network}\`: reverse zones end after 8, 16 or 24 bits of an IPv4 address, and after any hexadecimal digit of an IPv6 address.`;
-      const fix = "Write a list of such networks, or the zone's name under `domain` (RFC 2317).";
+      const detail = `No zone is just \`${network}\`: reverse zones end after 8, 16, 24 or 32 bits of an IPv4 address, and after every fourth bit of an IPv6 address.`;
+      const fix =
+        "Write a list of such networks. For a part of a /24 that is delegated to you (RFC 2317), write the zone's name under `domain`, without a slash: for example 0-25.2.0.192.in-addr.arpa.";
       return { ...problem, detail, fix };
     }
   }

@@ -3,8 +3,14 @@
 import { dirname, posix } from "node:path";
 import { nameProblem } from "../../dns/name.ts";
 import type { SetAside, SourceRecord } from "../../dns/plain-record.ts";
-import { ZONE_FILE_APEX_NS_CODE, ZONE_FILE_SOA_CODE } from "../../dns/set-aside-codes.ts";
-import { type IncludedFile, readZoneFile, type ZoneFileReading } from "../../dns/zone-file/read.ts";
+import { ZONE_FILE_APEX_NS_CODE, ZONE_FILE_SOA_CODE, ZONE_FILE_UNSUPPORTED_CODE } from "../../dns/set-aside-codes.ts";
+import { MAX_RECORDS } from "../../dns/zone-file/limits.ts";
+import {
+  type IncludedFile,
+  readZoneFile,
+  TOO_MANY_RECORDS_CODE,
+  type ZoneFileReading,
+} from "../../dns/zone-file/read.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";
@@ -69,7 +75,10 @@ export class ZoneFiles {
     for (const diagnostic of reading.diagnostics) report(diagnostic);
     const hasApexNs = stated.some((record) => identity(record, zone) === "NS ");
     this.#reportSetAside(reading, [...listedCodes(domain), ...(hasApexNs ? [ZONE_FILE_APEX_NS_CODE] : [])]);
-    return this.#entries(reading.records);
+    const isTooMany = reading.diagnostics.some(({ code }) => code === TOO_MANY_RECORDS_CODE);
+    // Told by the line of the file: so many stay that the domain is not found fault with for the same.
+    const most = isTooMany ? Math.max(0, MAX_RECORDS - stated.length) : MAX_RECORDS;
+    return this.#entries(reading.records.slice(0, most));
   }
 
   #read(file: string): Promise<Text> {
@@ -115,7 +124,7 @@ export class ZoneFiles {
     const off = new Set([...this.#options.lintOff, ...untold]);
     for (const aside of reading.setAside) {
       const diagnostic = setAsideDiagnostic(aside, this.#options.skipUnsupported);
-      if (!off.has(diagnostic.code) || diagnostic.code === UNSUPPORTED) this.#options.report(diagnostic);
+      if (!off.has(diagnostic.code) || diagnostic.code === ZONE_FILE_UNSUPPORTED_CODE) this.#options.report(diagnostic);
     }
   }
 
@@ -147,8 +156,6 @@ function entryOf({ type, name, target, ttl_sec, priority, weight, port, tag }: S
   return entry;
 }
 
-const UNSUPPORTED = "zone-file-unsupported";
-
 function setAsideDiagnostic({ reason, type, name, detail, span }: SetAside, skip: boolean): Diagnostic {
   const owner = name === "" ? "at the apex" : `at ${name}`;
   switch (reason) {
@@ -174,7 +181,7 @@ function setAsideDiagnostic({ reason, type, name, detail, span }: SetAside, skip
       const fix = skip
         ? "Remove it from the file if nobody needs it."
         : "Remove it, or leave such records out: --skip-unsupported.";
-      return { code: UNSUPPORTED, severity: skip ? "warning" : "error", summary, detail, fix, span };
+      return { code: ZONE_FILE_UNSUPPORTED_CODE, severity: skip ? "warning" : "error", summary, detail, fix, span };
     }
   }
 }

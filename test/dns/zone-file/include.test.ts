@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES } from "../../../src/dns/zone-file/limits.ts";
-import { type Files, problemsIn, read } from "./reading.ts";
+import { type Files, position, problemsIn, read } from "./reading.ts";
 
 async function readWith(
   text: string,
@@ -54,6 +54,20 @@ describe("$INCLUDE", () => {
   test("may name a file twice that is not open", async () => {
     const { problems, records } = await readWith("$INCLUDE one\n$INCLUDE one sub", { one: "a 1 A 192.0.2.1" });
     expect([problems, records]).toEqual([[], ["one a 1", "one a.sub 1"]]);
+  });
+
+  test("of a file twice under one origin shows both lines, where the ways to it part", async () => {
+    const files = { one: "$INCLUDE two\n", two: "a 1 A 192.0.2.1\n" };
+    const text = "$INCLUDE one\nb 1 A 192.0.2.1\n$INCLUDE one\n$GENERATE 1-2 c 1 A 192.0.2.1\n";
+    const { diagnostics } = await read(text, "example.com", files);
+    const related = diagnostics.map((found) =>
+      (found.related ?? []).map(({ message, span }) => `${span.file}:${position(text, span)} ${message}`),
+    );
+    expect(related).toEqual([
+      ["main.zone:1:10 its file is included here", "main.zone:3:10 and here again"],
+      // One line makes both.
+      [],
+    ]);
   });
 
   test(`may be ${MAX_INCLUDE_DEPTH} deep`, async () => {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PlainRecord } from "../../../src/dns/plain-record.ts";
 import type { Desired } from "../../../src/index.ts";
+import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import { type ExportedFrom, type ExportOptions, exportZone } from "../../../src/units/zone/export/export.ts";
 import { exportDeclared, readNameservers } from "../../../src/zones.ts";
 import { Account } from "../../support/account.ts";
@@ -43,13 +44,14 @@ function record(type: PlainRecord["type"], name: string, target: string, ttl_sec
 function written(
   source: Partial<ExportedFrom>,
   options: Partial<ExportOptions> = {},
-): { lines: string[]; said: string[] } {
+): { lines: string[]; said: string[]; notes: readonly Diagnostic[] } {
   const { text, notes } = exportZone(
     { zone: "example.com", fields: {}, records: [], rendered: [], ...source },
     { ...OPTIONS, ...options },
   );
   return {
     lines: text.split("\n").map((line) => line.replace(/ +/g, " ")),
+    notes,
     said: notes.map(({ code, summary, detail }) => `${code}: ${summary}. ${detail}`),
   };
 }
@@ -126,6 +128,38 @@ describe("servers", () => {
     expect(said).toEqual([expect.stringMatching(/^nameservers-unknown: /)]);
   });
 
+  it("that are given and have no address in the zone are neither in the NS nor in the SOA, and what is missing is said", () => {
+    const nameservers = ["ns1.example.com", "ns2.example.net"];
+    const beside = written({}, { nameservers });
+    expect(beside.lines.slice(2, 5)).toEqual([
+      "@ IN SOA ns2.example.net. hostmaster.example.com. 2026112100 14400 14400 1209600 86400",
+      "@ IN NS ns2.example.net.",
+      "",
+    ]);
+    const { lines, notes } = written({}, { nameservers: nameservers.slice(0, 1) });
+    expect(lines.slice(2, 4)).toEqual([
+      "@ IN SOA nameserver.invalid. hostmaster.example.com. 2026112100 14400 14400 1209600 86400",
+      "@ IN NS nameserver.invalid.",
+    ]);
+    const fix = "Add an A or AAAA record for that host, or name a server outside the zone.";
+    expect(notes).toMatchObject([
+      { code: "record-left-out", fix },
+      { code: "nameservers-unknown", summary: "no name server of example.com can be named", fix },
+    ]);
+    const whole = written({ records: [record("AAAA", "ns1", "2001:db8::1")] }, { nameservers });
+    expect(whole.lines[2]).toMatch(/^@ IN SOA ns1\.example\.com\. /);
+    expect(whole.said).toEqual([]);
+  });
+
+  it("that the service renders without their address are not in the SOA either", () => {
+    const rendered = [
+      "@  IN  SOA  ns1.example.com. h.example.com. 5 1 1 1 1",
+      "@ NS ns1.example.com.",
+      "@ NS ns2.node.com.",
+    ];
+    expect(written({ rendered }).lines[2]).toMatch(/^@ IN SOA ns2\.node\.com\. /);
+  });
+
   it("have names", () => {
     expect(readNameservers(["NS1.Example.net.", "bücher.example"])).toEqual({
       ok: true,
@@ -155,7 +189,7 @@ describe("what no zone file can hold", () => {
         "twice TXT. The record of example.com with the target `same` is left out: it is there twice",
       ),
       expect.stringContaining("@ CNAME"),
-      expect.stringContaining("`ns.example.com` is left out: its host has no address in the zone"),
+      expect.stringContaining("`ns.example.com` is left out: its host is in the zone, and has no address"),
     ]);
     expect(lines.filter((line) => /^@.* NS /.test(line))).toEqual([
       "@ IN NS any.wild.example.com.",

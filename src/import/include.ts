@@ -1,0 +1,34 @@
+/** `$INCLUDE` at an import: files in the folder of the zone file and beneath it, wherever symbolic links lead. */
+
+import { realpath } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { IncludedFile } from "../dns/zone-file/read.ts";
+import type { Sources } from "../model/source.ts";
+import { readSource } from "./source-text.ts";
+
+/** @param path of the zone file */
+export function includeWithin(path: string, sources: Sources): (wanted: string, from: string) => Promise<IncludedFile> {
+  const folder = dirname(path);
+  return async (wanted, from) => {
+    const file = isAbsolute(wanted) ? wanted : join(dirname(from), wanted);
+    const [root, real] = await Promise.all([realpath(folder), realpath(resolve(file)).catch(() => null)]);
+    // What lies outside is not looked at, so that not even its presence is told.
+    if (real === null ? !isInside(resolve(folder), resolve(file)) : !isInside(root, real)) return outside(folder);
+    const source = await readSource(real ?? file, file, sources);
+    return source.ok ? { ok: true, file, text: source.text } : { ok: false, detail: source.detail };
+  };
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function outside(folder: string): IncludedFile {
+  const where = folder === "." ? "" : ` (${folder})`;
+  return {
+    ok: false,
+    detail: `it lies outside the folder of the zone file${where}, and only files in it and beneath it are included`,
+    fix: "Copy it there, and write its path as seen from the file that includes it.",
+  };
+}
