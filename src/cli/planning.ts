@@ -1,24 +1,22 @@
 /** Planning, as plan, apply and destroy share it: load, check the account, connect, read, plan. */
 
 import {
-  type ApiEvent,
   type ClientApi,
   type Connection,
   checkAccount,
-  createApi,
   type Goal,
   type Plan,
   type Project,
   planProject,
 } from "../index.ts";
 import type { PlanFlags } from "./args.ts";
-import { resolveConnection, resolveDialect } from "./connection.ts";
+import { withClient } from "./client.ts";
+import { resolveDialect } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { sayDiagnostics, sayFailure } from "./messages.ts";
-import { Progress, sayBeside } from "./progress.ts";
+import { Progress } from "./progress.ts";
 import { openProject } from "./project.ts";
 import type { Terminal } from "./terminal.ts";
-import { Waiting } from "./waiting.ts";
 
 export interface Session {
   readonly project: Project;
@@ -47,23 +45,7 @@ export async function inSession(
     sayDiagnostics(terminal, [refusal], project.sources);
     return EXIT.refused;
   }
-  const resolved = await resolveConnection(flags, terminal.environment);
-  if (!resolved.ok) {
-    sayDiagnostics(terminal, [resolved.diagnostic]);
-    return EXIT.error;
-  }
-  const waiting = new Waiting(() => performance.now());
-  const observe = (event: ApiEvent): void => {
-    const line = waiting.tell(event);
-    if (line !== null) sayBeside(terminal, line);
-  };
-  const connection: Connection = { ...resolved.connection, observe };
-  const api = await createApi(connection);
-  try {
-    return await work({ project, connection, api, terminal, flags, goal });
-  } finally {
-    await api.close();
-  }
+  return withClient(terminal, flags, (api, connection) => work({ project, connection, api, terminal, flags, goal }));
 }
 
 /** Reads and plans. Refusals are said, and end it. */

@@ -1,9 +1,7 @@
 /** `tenon import`: writes a project from an account, zone files or octoDNS, and checks that it loads. */
 
 import {
-  type ApiEvent,
   allowedSeconds,
-  createApi,
   hasErrors,
   type ImportResult,
   loadProject,
@@ -11,13 +9,13 @@ import {
   NEUTRAL_DIALECT,
 } from "../../index.ts";
 import type { ConnectionFlags } from "../args.ts";
-import { resolveConnection, resolveDialect } from "../connection.ts";
+import { withClient } from "../client.ts";
+import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { importSummary, toldLines } from "../imported.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
-import { Progress, sayBeside } from "../progress.ts";
+import { Progress } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
-import { Waiting } from "../waiting.ts";
 
 export interface ImportFlags extends ConnectionFlags {
   readonly from: "live" | "zone" | "octodns";
@@ -109,21 +107,11 @@ async function readPaths(
   });
 }
 
-async function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult | ExitCode> {
-  const resolved = await resolveConnection(flags, terminal.environment);
-  if (!resolved.ok) {
-    sayDiagnostics(terminal, [resolved.diagnostic]);
-    return EXIT.error;
-  }
-  const waiting = new Waiting(() => performance.now());
-  const observe = (event: ApiEvent): void => {
-    const line = waiting.tell(event);
-    if (line !== null) sayBeside(terminal, line);
-  };
-  const [api, { importProject }] = await Promise.all([createApi({ ...resolved.connection, observe }), manifestTools()]);
-  const progress = new Progress(terminal);
-  progress.show("Reading the account");
-  try {
+function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult | ExitCode> {
+  return withClient(terminal, flags, async (api, connection) => {
+    const { importProject } = await manifestTools();
+    const progress = new Progress(terminal);
+    progress.show("Reading the account");
     const result = await importProject({
       source: {
         from: "live",
@@ -135,15 +123,12 @@ async function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportR
           progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
         },
       },
-      allowedSeconds: allowedSeconds(resolved.connection.dialect ?? NEUTRAL_DIALECT),
+      allowedSeconds: allowedSeconds(connection.dialect ?? NEUTRAL_DIALECT),
       split: flags.split === true,
       skipUnsupported: flags.skipUnsupported === true,
-    });
+    }).finally(() => progress.end());
     return terminal.interrupt.code() ?? result;
-  } finally {
-    progress.end();
-    await api.close();
-  }
+  });
 }
 
 async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<ExitCode> {

@@ -2,9 +2,10 @@
 
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { createApi, escapeText, type ZoneExport, zoneTools } from "../../index.ts";
+import { escapeText, type ZoneExport, zoneTools } from "../../index.ts";
 import type { ConnectionFlags, ProjectFlags } from "../args.ts";
-import { resolveConnection, resolveDialect } from "../connection.ts";
+import { withClient } from "../client.ts";
+import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { openProject } from "../project.ts";
@@ -86,20 +87,16 @@ async function obstacleOf(file: string, force: boolean): Promise<Obstacle | null
 
 type Options = Parameters<Awaited<ReturnType<typeof zoneTools>>["exportLive"]>[2];
 
-async function exportAccount(
+function exportAccount(
   terminal: Terminal,
   name: string,
   flags: ZoneExportFlags,
   options: Options,
 ): Promise<ZoneExport | ExitCode> {
-  const resolved = await resolveConnection(flags, terminal.environment);
-  if (!resolved.ok) return resolved;
-  const [{ exportLive }, api] = await Promise.all([zoneTools(), createApi(resolved.connection)]);
-  try {
-    return await exportLive(api, name, options, terminal.interrupt.first);
-  } finally {
-    await api.close();
-  }
+  return withClient(terminal, flags, async (api) => {
+    const { exportLive } = await zoneTools();
+    return exportLive(api, name, options, terminal.interrupt.first);
+  });
 }
 
 async function exportManifest(
