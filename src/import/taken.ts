@@ -1,6 +1,7 @@
 /** What an import took from its source, whichever that was: entries of a manifest, not yet laid out. */
 
 import type { SetAside } from "../dns/plain-record.ts";
+import { SIGNING_TYPES } from "../dns/set-aside-codes.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
 import type { Sources } from "../model/source.ts";
@@ -44,9 +45,6 @@ export interface Remark {
   /** null: no line of the file. */
   readonly span: Span | null;
 }
-
-/** What signing a zone adds to it (RFC 4034; RFC 5155; RFC 7344). DS is none of it: it vouches for another zone. */
-const SIGNING_TYPES: ReadonlySet<string> = new Set("RRSIG NSEC NSEC3 NSEC3PARAM DNSKEY CDS CDNSKEY".split(" "));
 
 /**
  * Why nobody misses a record that was set aside; null: somebody would.

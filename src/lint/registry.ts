@@ -16,7 +16,7 @@ import { spfLookups, spfMissingInclude } from "./rules/spf-lookups.ts";
 import { escapedTxt, quotedTxt } from "./rules/text.ts";
 import { mixedTtl } from "./rules/ttl.ts";
 import { UNKNOWN_LINT_CODE } from "./unknown-codes.ts";
-import { ZONE_FILE_APEX_NS, ZONE_FILE_SOA } from "./zone-file-codes.ts";
+import { ZONE_FILE_APEX_NS, ZONE_FILE_SIGNING, ZONE_FILE_SOA } from "./zone-file-codes.ts";
 
 export const ZONE_RULES: readonly ZoneRule[] = [
   targetIsAddress,
@@ -60,6 +60,7 @@ export const ALL_RULES: readonly RuleText[] = [
   ...ZONE_RULES,
   ZONE_FILE_SOA,
   ZONE_FILE_APEX_NS,
+  ZONE_FILE_SIGNING,
   CACHED_TARGET,
   UNKNOWN_LINT_CODE,
 ];

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { CACHED_TARGET } from "../../src/lint/changes.ts";
 import { ALL_RULES, ZONE_RULES } from "../../src/lint/registry.ts";
 import { UNKNOWN_LINT_CODE } from "../../src/lint/unknown-codes.ts";
-import { ZONE_FILE_APEX_NS, ZONE_FILE_SOA } from "../../src/lint/zone-file-codes.ts";
+import { ZONE_FILE_APEX_NS, ZONE_FILE_SIGNING, ZONE_FILE_SOA } from "../../src/lint/zone-file-codes.ts";
 import { DELEGATION_CASES } from "./cases/delegations.ts";
 import { NAME_CASES } from "./cases/names.ts";
 import { TEXT_CASES } from "./cases/texts.ts";
@@ -14,7 +14,14 @@ const CASES = { ...NAME_CASES, ...DELEGATION_CASES, ...TEXT_CASES };
 
 test("every rule has cases, and every case a rule", () => {
   expect(Object.keys(CASES).toSorted()).toEqual(ZONE_RULES.map(({ code }) => code).toSorted());
-  expect(ALL_RULES).toEqual([...ZONE_RULES, ZONE_FILE_SOA, ZONE_FILE_APEX_NS, CACHED_TARGET, UNKNOWN_LINT_CODE]);
+  expect(ALL_RULES).toEqual([
+    ...ZONE_RULES,
+    ZONE_FILE_SOA,
+    ZONE_FILE_APEX_NS,
+    ZONE_FILE_SIGNING,
+    CACHED_TARGET,
+    UNKNOWN_LINT_CODE,
+  ]);
   expect(new Set(ALL_RULES.map(({ code }) => code)).size).toBe(ALL_RULES.length);
 });
 

@@ -67,6 +67,19 @@ describe("a zone file", () => {
     expect(projectWide.project?.desired.lintOff).toEqual(["zone-file-apex-ns"]);
   });
 
+  test("warns of what signing has added, and lets the zone be", async () => {
+    const zone =
+      "$TTL 300\n@ DNSKEY 256 3 13 AA==\nwww A 192.0.2.1\n  RRSIG A 13 2 300 1 1 1 a. AA==\nsub DS 1 13 2 AA\n";
+    expect(places(await loadFiles(project(zone)))).toEqual([
+      "zone-file-signing zones/a.zone:2:1",
+      expect.stringMatching(/^zone-file-signing zones\/a\.zone:4:/),
+      "zone-file-unsupported zones/a.zone:5:1",
+    ]);
+    const off = await loadFiles(project(zone, "lint: { off: [zone-file-signing] }\n"), { skipUnsupported: true });
+    expect(codes(off)).toEqual(["zone-file-unsupported"]);
+    expect(records(off)).toHaveLength(1);
+  });
+
   test("has errors for what cannot be kept, or with skipUnsupported warnings that cannot be turned off", async () => {
     const zone = "$TTL 300\nhost SSHFP 1 1 abcd\nca CAA 128 issue ca.example\nwww A 192.0.2.1\n";
     const strict = await loadFiles(project(zone));

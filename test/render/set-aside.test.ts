@@ -21,6 +21,9 @@ describe("what zone files hold and nobody takes over", () => {
       "Note: 1 unsupported record is left out: see tenon validate.",
     ]);
     expect(countSetAside([ns]).notes).toEqual(["Note: 1 SOA or apex NS record is set aside: see tenon validate."]);
+    expect(countSetAside([found("zone-file-signing"), found("zone-file-signing")]).notes).toEqual([
+      "Note: 2 records that signing adds are set aside: see tenon validate.",
+    ]);
     expect(countSetAside(kept)).toEqual({ others: kept, notes: [] });
   });
 

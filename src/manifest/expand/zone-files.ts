@@ -3,7 +3,13 @@
 import { dirname, posix } from "node:path";
 import { nameProblem } from "../../dns/name.ts";
 import type { SetAside, SourceRecord } from "../../dns/plain-record.ts";
-import { ZONE_FILE_APEX_NS_CODE, ZONE_FILE_SOA_CODE, ZONE_FILE_UNSUPPORTED_CODE } from "../../dns/set-aside-codes.ts";
+import {
+  SIGNING_TYPES,
+  ZONE_FILE_APEX_NS_CODE,
+  ZONE_FILE_SIGNING_CODE,
+  ZONE_FILE_SOA_CODE,
+  ZONE_FILE_UNSUPPORTED_CODE,
+} from "../../dns/set-aside-codes.ts";
 import { MAX_RECORDS } from "../../dns/zone-file/limits.ts";
 import {
   type IncludedFile,
@@ -177,6 +183,7 @@ function setAsideDiagnostic({ reason, type, name, detail, span }: SetAside, skip
     }
     case "unsupported-type":
     case "not-holdable": {
+      if (SIGNING_TYPES.has(type)) return signingDiagnostic(type, owner, span);
       const summary = `${skip ? "skipped" : "cannot be kept"}: ${type} ${owner}`;
       const fix = skip
         ? "Remove it from the file if nobody needs it."
@@ -184,6 +191,17 @@ function setAsideDiagnostic({ reason, type, name, detail, span }: SetAside, skip
       return { code: ZONE_FILE_UNSUPPORTED_CODE, severity: skip ? "warning" : "error", summary, detail, fix, span };
     }
   }
+}
+
+function signingDiagnostic(type: string, owner: string, span: Span): Diagnostic {
+  return {
+    code: ZONE_FILE_SIGNING_CODE,
+    severity: "warning",
+    summary: `the ${type} record ${owner} is not taken over`,
+    detail: "It was made by whoever signed the zone, and is worth nothing without the keys.",
+    fix: "Name the file that is not signed, or say so: `lint: { off: [zone-file-signing] }` at the domain.",
+    span,
+  };
 }
 
 function listedCodes(domain: JsonObject): readonly Json[] {
