@@ -2,7 +2,7 @@
 
 import type { Change } from "../../../model/change.ts";
 import { pointerTarget, type RecordValues, recordFqdn } from "../values.ts";
-import { childToward, isCut, parentOf, type Source } from "./answers.ts";
+import { type Answers, childToward, isCut, parentOf, type Source } from "./answers.ts";
 import type { Drafts } from "./drafts.ts";
 import { ASKED_OF_ALIASES, MAX_CHAIN_LENGTH, type Question, type Thing } from "./question.ts";
 import { afterValues } from "./sides.ts";
@@ -84,12 +84,16 @@ export function movesOf(
     if (source.type !== "node") break;
     const alias = far.recordsAt(zone, owner).find(({ values }) => values.type === "CNAME");
     const isChanged = !transition.persists(zone, owner, alias === undefined ? question : "CNAME");
-    // What turns an alias waits for the rest by itself.
     if (isChanged) things.push({ type: "answer", zone, owner, question });
-    if (isChanged || alias === undefined) break;
+    if (alias === undefined || (isChanged && isAwaited(owner, question, near))) break;
     name = alias.values.target;
   }
   return things;
+}
+
+/** What turns an alias waits by itself for addresses, and for whatever else its name answers on the other side: see `neededBy`. */
+function isAwaited(owner: string, question: Question, near: Answers): boolean {
+  return question === "address" || near.answers(owner, question);
 }
 
 /** What stands, on the side on which the name does not answer, between it and its source on the other. */
