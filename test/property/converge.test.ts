@@ -17,6 +17,8 @@ import { IMAGE_FILE } from "./world-images.ts";
 const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 500);
 /** Unfinished uploads of the seed are then long idle. */
 const LATER_MILLISECONDS = 10 * 60_000;
+const MAX_FURTHER_ROUNDS = 10;
+const RUNS_PER_ROUND = 100;
 const randoms = fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true }));
 const IMAGE = gzipSync(Buffer.alloc(1024));
 
@@ -24,14 +26,19 @@ test("apply converges under both TTL roundings, for any manifest and any live ac
   timeout: 280_000,
 }, async () => {
   const reached = new Set<string>();
-  await fc.assert(
-    fc.asyncProperty(worlds, randoms, async (world, random) => {
-      await converges(world, reached, () => random.next().value as number);
-    }),
-    { numRuns: RUNS },
-  );
-  // With few runs, as for a mutant, chance may miss one of them.
-  if (RUNS >= 500) expect([...reached].sort()).toEqual(expect.arrayContaining(EVERYTHING));
+  const missed = () => EVERYTHING.filter((what) => !reached.has(what));
+  const holdsFor = (numRuns: number) =>
+    fc.assert(
+      fc.asyncProperty(worlds, randoms, async (world, random) => {
+        await converges(world, reached, () => random.next().value as number);
+      }),
+      { numRuns },
+    );
+  await holdsFor(RUNS);
+  // With few runs, as for a mutant, chance may miss some of them; with many it misses a rare one now and then.
+  if (RUNS < 500) return;
+  for (let more = 0; more < MAX_FURTHER_ROUNDS && missed().length > 0; more += 1) await holdsFor(RUNS_PER_ROUND);
+  expect(missed()).toEqual([]);
 });
 
 /** What the generator must reach, or the property says nothing about it. */
