@@ -57,7 +57,7 @@ export async function zoneServers(zone: string, resolver: SystemResolver): Promi
   return servers.length > 0 ? { ok: true, servers } : { ok: false, detail: `no name server of ${zone} has an address` };
 }
 
-/** The servers of the zone above: the nearest one that has any. */
+/** The servers of the zone above: the nearest one that has some. */
 export async function parentServers(zone: string, resolver: SystemResolver): Promise<FoundServers> {
   let detail = `${zone} has no parent but the root`;
   for (let dot = zone.indexOf("."); dot !== -1; dot = zone.indexOf(".", dot + 1)) {

@@ -16,7 +16,7 @@ const MAX_PARENTS = 3;
 /** Servers within the zone whose addresses are compared: nobody has more, and a hostile parent must not make work. */
 const MAX_GLUED_HOSTS = 16;
 
-/** What a parent says: names of servers, absolute, and their addresses where it has any. */
+/** What a parent says: names of servers, absolute, and their addresses where it gives them. */
 interface Delegation {
   readonly parent: Nameserver;
   readonly servers: readonly string[];

@@ -24,7 +24,7 @@ describe("the servers of a zone", () => {
     });
   });
 
-  it("of the parent are those of the nearest zone above that has any", async () => {
+  it("of the parent are those of the nearest zone above that has some", async () => {
     expect(await parentServers("a.b.com", resolver)).toMatchObject({
       ok: true,
       servers: [{ address: { host: "192.0.2.1" } }, {}],

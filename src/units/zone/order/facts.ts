@@ -31,11 +31,6 @@ export class ZoneOrder {
     this.#settle();
   }
 
-  /** @param records are known already */
-  withdrawal(domain: Change, _records: readonly Change[]): Facts {
-    return this.factsOfZone(domain);
-  }
-
   /** Of the step that begins to serve the zone, or ceases to. */
   factsOfZone(domain: Change): Facts {
     return this.#drafts.factsOf(domain.key);
@@ -154,19 +149,4 @@ export class ZoneOrder {
         return names.get(`${zone} ${owner}`) ?? [];
     }
   }
-}
-
-/** A zone begins to be served, all its names at once; what it points at elsewhere had better be there. */
-export function servedFacts(domain: Change, _records: readonly Change[], order: ZoneOrder): Facts {
-  return order.factsOfZone(domain);
-}
-
-/** Nobody resolves anything by it. */
-export function unservedFacts(): Facts {
-  return NO_FACTS;
-}
-
-/** The facts of each record's change. */
-export function recordFacts(domain: Change, order: ZoneOrder): (record: Change) => Facts {
-  return (record) => order.factsOfRecord(domain, record);
 }

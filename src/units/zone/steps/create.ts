@@ -6,7 +6,7 @@ import type { PathPart } from "../../../model/step.ts";
 import { type Facts, NO_FACTS, type PlannedStep } from "../../../model/unit.ts";
 import { request, type UnorderedRequest } from "../../request.ts";
 import { copyBody, createBody, statedBody, statedContent } from "../domain.ts";
-import { servedFacts, unservedFacts, type ZoneOrder } from "../order/facts.ts";
+import type { ZoneOrder } from "../order/facts.ts";
 import { domainPath, recordSteps } from "./record-steps.ts";
 
 /** The steps of one domain. */
@@ -25,15 +25,15 @@ export function createZone(domain: Change, records: readonly Change[], order: Zo
   const activates = final === "active" && filled.length > 0;
   const body = createBody(after, activates ? "disabled" : final);
   const create = post(domain, "create", ["domains"], body, statedContent(body, body));
-  const served = servedFacts(domain, records, order);
+  const served = order.factsOfZone(domain);
   if (!activates) {
     return {
-      content: [{ step: create, facts: final === "active" ? served : unservedFacts() }, ...filled],
+      content: [{ step: create, facts: final === "active" ? served : NO_FACTS }, ...filled],
       settled: [],
     };
   }
   return {
-    content: [{ step: create, facts: unservedFacts() }, ...filled],
+    content: [{ step: create, facts: NO_FACTS }, ...filled],
     settled: [activate(domain, { status: "active" }, filled, served)],
   };
 }
@@ -42,8 +42,8 @@ export function createZone(domain: Change, records: readonly Change[], order: Zo
 export function copyZone(domain: Change, records: readonly Change[], source: Change, order: ZoneOrder): ZoneSteps {
   const request = cloneRequest(domain, domainPath(source));
   const step = { ...request, changes: [...request.changes, ...records.map(({ key }) => key)] };
-  const clone = { step, facts: { ...unservedFacts(), pointsAt: [contentKeyOf(source)] } };
-  const served = servedFacts(domain, records, order);
+  const clone = { step, facts: { ...NO_FACTS, pointsAt: [contentKeyOf(source)] } };
+  const served = order.factsOfZone(domain);
   return { content: [clone], settled: [activate(domain, copyBody(domain.after as Values), [clone], served)] };
 }
 
@@ -77,7 +77,7 @@ export function beginZone(
     step: { ...made, produces: { ref: domain.key, fields: { id: "id", tags: "tags" } } },
     facts: { ...NO_FACTS, ...ready },
   };
-  const settled = activate(domain, statedBody(after), [begin], servedFacts(domain, [], order));
+  const settled = activate(domain, statedBody(after), [begin], order.factsOfZone(domain));
   const amended = after["tags"] === undefined ? { ...settled.step, amends: domain.key } : settled.step;
   return { content: [begin], settled: [{ ...settled, step: amended }] };
 }

@@ -5,14 +5,13 @@ import type { JsonObject } from "../../../model/resource.ts";
 import type { PathPart } from "../../../model/step.ts";
 import type { PlannedStep } from "../../../model/unit.ts";
 import { request, type UnorderedRequest } from "../../request.ts";
-import { recordFacts, type ZoneOrder } from "../order/facts.ts";
+import type { ZoneOrder } from "../order/facts.ts";
 import { contentKey, isKnownType, liveRecord, type RecordValues, recordBody } from "../values.ts";
 
 export function recordSteps(domain: Change, records: readonly Change[], order: ZoneOrder): PlannedStep[] {
-  const facts = recordFacts(domain, order);
   return records.flatMap((record): PlannedStep[] => {
     const step = recordStep(domain, record);
-    return step === null ? [] : [{ step, facts: facts(record) }];
+    return step === null ? [] : [{ step, facts: order.factsOfRecord(domain, record) }];
   });
 }
 

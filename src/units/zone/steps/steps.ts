@@ -6,11 +6,11 @@ import { groupBy } from "../../../model/group.ts";
 import type { Strategy } from "../../../model/plan.ts";
 import { isJsonObject, type JsonObject, type Values } from "../../../model/resource.ts";
 import type { PathPart } from "../../../model/step.ts";
-import type { Facts, PlannedStep, StepContext } from "../../../model/unit.ts";
-import { request } from "../../request.ts";
+import { type Facts, NO_FACTS, type PlannedStep, type StepContext } from "../../../model/unit.ts";
+import { request, type UnorderedRequest } from "../../request.ts";
 import { updateBody } from "../domain.ts";
 import type { LiveZone } from "../live.ts";
-import { servedFacts, unservedFacts, ZoneOrder } from "../order/facts.ts";
+import { ZoneOrder } from "../order/facts.ts";
 import { type CloneGroup, cloneGroups, type RecordsByRoot, strategyOf } from "./clone.ts";
 import { activate, beginZone, contentKeyOf, copyZone, createZone, type ZoneSteps } from "./create.ts";
 import { domainPath, recordSteps } from "./record-steps.ts";
@@ -174,34 +174,42 @@ function lending({ content, settled }: ZoneSteps, source: Change, copies: readon
   };
 }
 
-/**
- * One PUT. If it begins to serve the zone it comes after the records, if it ceases to, before them. A slave takes no records,
- * so that one that becomes a master does so first.
- */
+/** One PUT. If it begins to serve the zone it comes after the records, if it ceases to, before them. */
 function updateZone(domain: Change, records: readonly Change[], order: ZoneOrder): ZoneSteps {
-  const before = domain.before as Values;
-  const after = domain.after as Values;
+  const [before, after] = [domain.before as Values, domain.after as Values];
   const body = updateBody(before, after);
   const filled = recordSteps(domain, records, order);
-  const put = (verb: string, fields: JsonObject) =>
-    request(domain, `${verb} ${domain.address}`, "PUT", domainPath(domain), fields);
-  const converts = before["type"] !== after["type"] && filled.length > 0;
-  if (before["status"] === "active" || after["status"] !== "active") {
-    const ceases = before["status"] === "active" && after["status"] !== "active";
-    const update = put("update", body);
-    const facts = ceases ? order.withdrawal(domain, records) : unservedFacts();
-    const content = ceases || converts ? filled.map((step) => requiring(step, update.id)) : filled;
-    return { content: [{ step: update, facts }, ...content], settled: [] };
-  }
-  const served = servedFacts(domain, records, order);
-  if (!converts) return { content: filled, settled: [activate(domain, body, filled, served)] };
-  const { status, ...rest } = body;
-  const convert = put("convert", rest);
+  if (before["type"] !== after["type"] && filled.length > 0) return convertZone(domain, body, filled, order);
+  const [was, is] = [before["status"] === "active", after["status"] === "active"];
+  if (is && !was) return { content: filled, settled: [activate(domain, body, filled, order.factsOfZone(domain))] };
+  const update = put(domain, "update", body);
+  const ceases = was && !is;
+  const content = ceases ? filled.map((step) => requiring(step, update.id)) : filled;
+  return { content: [{ step: update, facts: ceases ? order.factsOfZone(domain) : NO_FACTS }, ...content], settled: [] };
+}
+
+/**
+ * A slave takes no records, so it becomes a master first; and as it is empty then, it is not served until it is filled. What it answered
+ * as a slave is a gap that the change forces.
+ */
+function convertZone(domain: Change, body: JsonObject, filled: readonly PlannedStep[], order: ZoneOrder): ZoneSteps {
+  const wasServed = domain.before?.["status"] === "active";
+  const isServed = domain.after?.["status"] === "active";
+  const convert = put(domain, "convert", { ...body, status: "disabled" });
   const converted = filled.map((step) => requiring(step, convert.id));
+  const served = { set: `zone ${String(domain.after?.["domain"])}`, persists: false };
+  const ceases = wasServed && !isServed ? order.factsOfZone(domain) : NO_FACTS;
+  const facts = wasServed && isServed ? { ...NO_FACTS, shrinks: [served] } : ceases;
+  if (!isServed) return { content: [{ step: convert, facts }, ...converted], settled: [] };
+  const begins = wasServed ? { ...NO_FACTS, grows: [served] } : order.factsOfZone(domain);
   return {
-    content: [{ step: convert, facts: unservedFacts() }, ...converted],
-    settled: [activate(domain, { status: status ?? "active" }, converted, served)],
+    content: [{ step: convert, facts }, ...converted],
+    settled: [activate(domain, { status: "active" }, converted, begins)],
   };
+}
+
+function put(domain: Change, verb: string, body: JsonObject): UnorderedRequest {
+  return request(domain, `${verb} ${domain.address}`, "PUT", domainPath(domain), body);
 }
 
 function requiring({ step, facts }: PlannedStep, id: string): PlannedStep {
@@ -212,6 +220,6 @@ function requiring({ step, facts }: PlannedStep, id: string): PlannedStep {
 function deleteZone(domain: Change, order: ZoneOrder, requires: readonly string[]): PlannedStep {
   return {
     step: request(domain, `delete ${domain.address}`, "DELETE", domainPath(domain), null),
-    facts: { ...order.withdrawal(domain, []), requires },
+    facts: { ...order.factsOfZone(domain), requires },
   };
 }
