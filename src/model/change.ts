@@ -17,6 +17,13 @@ export type Action = "create" | "update" | "replace" | "delete" | "no-op";
  */
 export type ChangeLabel = "adopt" | "take-over" | "release" | "rename" | "prune" | "unfinished";
 
+/**
+ * Whose change it is, where a base is given to compare with.
+ * - `this-change`: the base would not make it.
+ * - `already-pending`: the base would make the very same; it is drift, or was never applied.
+ */
+export type ChangeOrigin = "this-change" | "already-pending";
+
 export interface Change {
   /** Unique within a plan: the address, with `[n]` where several changes share it. */
   readonly key: string;
@@ -39,6 +46,8 @@ export interface Change {
   readonly blocked: Block | null;
   readonly note: string | null;
   readonly span: Span | null;
+  /** null if the plan was not compared with a base. */
+  readonly origin: ChangeOrigin | null;
 }
 
 /** What stops a change. */

@@ -1,7 +1,7 @@
 /** The plan: every change, the steps that carry them out, and what speaks against it. */
 
 import type { Address } from "./address.ts";
-import type { Change } from "./change.ts";
+import type { Action, Change } from "./change.ts";
 import type { ConsentRule } from "./desired.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { Kind } from "./resource.ts";
@@ -27,6 +27,29 @@ export interface Plan {
   readonly leftAlone: readonly LeftAlone[];
   /** Requests that apply will send, uploads and the first look of each wait included. */
   readonly requestCount: number;
+  /** The service's limit as reading the account met it; null if it told none. */
+  readonly pace: Pace | null;
+  /** What the changes were compared with to tell whose they are; null: nothing. */
+  readonly base: PlanBase | null;
+}
+
+/** At most so many requests in so many seconds. */
+export interface Pace {
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** The manifests as they are without the proposed change. Each change of the plan then has its `origin`. */
+export interface PlanBase {
+  /** As it was given: a git ref or a folder. */
+  readonly name: string;
+  /** Changes that the base would make and this plan does not: the proposed change takes them back. Sorted by key. */
+  readonly withdrawn: readonly WithdrawnChange[];
+}
+
+export interface WithdrawnChange {
+  readonly key: string;
+  readonly action: Action;
 }
 
 /** A cheaper way than one request for each change: several objects are made as copies of one. */

@@ -48,6 +48,7 @@ function draft(pair: Pair, action: Action): Draft {
     blocked: blockOf(pair, action),
     note: pair.note,
     span: pair.span,
+    origin: null,
   };
 }
 

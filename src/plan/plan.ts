@@ -65,6 +65,8 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     ],
     leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
     requestCount: ordered.steps.length,
+    pace: null,
+    base: null,
   };
 }
 

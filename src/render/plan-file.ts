@@ -1,10 +1,10 @@
 /** The plan file: its shape, as Terraform's plan JSON with everything of ours under `tenon`. */
 
 import type { Address } from "../model/address.ts";
-import type { Block, Change, ChangeLabel } from "../model/change.ts";
+import type { Block, Change, ChangeLabel, ChangeOrigin } from "../model/change.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { compareText } from "../model/group.ts";
-import type { Gap, Goal, Guard, LeftAlone, Plan, Strategy, Summary } from "../model/plan.ts";
+import type { Gap, Goal, Guard, LeftAlone, Pace, Plan, PlanBase, Strategy, Summary } from "../model/plan.ts";
 import type { JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
 import type { Barrier, Step } from "../model/step.ts";
 
@@ -57,6 +57,10 @@ export interface TenonPart {
   readonly owner: string | null;
   readonly summary: Summary;
   readonly requests: number;
+  /** The service's limit as reading the account met it; null if it told none. */
+  readonly pace: Pace | null;
+  /** What the changes were compared with to tell whose they are (`origin`); null: nothing. */
+  readonly base: PlanBase | null;
   /** What a change is beyond its action, under its address in resource_changes. */
   readonly changes: Readonly<Record<string, ChangeExtra>>;
   readonly steps: readonly Step[];
@@ -80,6 +84,7 @@ export interface ChangeExtra {
   readonly blocked: Block | null;
   readonly note: string | null;
   readonly span: Span | null;
+  readonly origin: ChangeOrigin | null;
 }
 
 const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
@@ -108,6 +113,8 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Te
     owner: plan.owner,
     summary,
     requests: plan.requestCount,
+    pace: plan.pace,
+    base: plan.base,
     changes: Object.fromEntries(changes.map((change) => [change.key, changeExtra(change)])),
     steps: plan.steps,
     barriers: plan.barriers,
@@ -121,8 +128,8 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Te
   };
 }
 
-function changeExtra({ unit, root, labels, replaceFields, blocked, note, span }: Change): ChangeExtra {
-  return { unit, root, labels, replace_fields: replaceFields, blocked, note, span };
+function changeExtra({ unit, root, labels, replaceFields, blocked, note, span, origin }: Change): ChangeExtra {
+  return { unit, root, labels, replace_fields: replaceFields, blocked, note, span, origin };
 }
 
 function resourceChange(change: Change): ResourceChange {

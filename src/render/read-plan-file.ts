@@ -135,6 +135,8 @@ function toPlan(file: PlanFile): Plan {
     warnings: tenon.warnings,
     leftAlone: tenon.left_alone,
     requestCount: tenon.requests,
+    pace: tenon.pace,
+    base: tenon.base,
   };
 }
 
@@ -157,6 +159,7 @@ function toChange(resource: ResourceChange, extra: ChangeExtra): Change {
     blocked: extra.blocked,
     note: extra.note,
     span: extra.span,
+    origin: extra.origin,
   };
 }
 

@@ -27,6 +27,7 @@ function change(before: Values | null, after: Values | null, more: Partial<Chang
     blocked: null,
     note: null,
     span: { file: "tenon.yaml", start: 3, end: 5 },
+    origin: null,
     ...more,
   };
 }

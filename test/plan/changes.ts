@@ -26,6 +26,7 @@ export function change(said: Said): Change {
     blocked: null,
     note: null,
     span: null,
+    origin: null,
     ...said,
   };
 }

@@ -31,6 +31,7 @@ export function change(address: string, kind: Kind, rest: Partial<Change>): Chan
     blocked: null,
     note: null,
     span: null,
+    origin: null,
     ...rest,
   };
 }
@@ -49,6 +50,8 @@ export function plan(changes: readonly Change[], rest: Partial<Plan> = {}): Plan
     warnings: [],
     leftAlone: [],
     requestCount: changes.filter(({ action }) => action !== "no-op").length,
+    pace: null,
+    base: null,
     ...rest,
   };
 }

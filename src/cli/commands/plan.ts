@@ -1,10 +1,11 @@
 /** `tenon plan`: shows what apply would do, and saves it for review. */
 
-import { type Plan, renderPlanJson, renderPlanText, summarise } from "../../index.ts";
+import { type Plan, renderPlanJson, summarise } from "../../index.ts";
 import type { FailOn, PlanFlags } from "../args.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
 import { inSession, planIn } from "../planning.ts";
+import { showPlan } from "../show-plan.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeWhole } from "../write-whole.ts";
 
@@ -29,10 +30,6 @@ export async function plan(
     showPlan(terminal, planned.plan, flags.format);
     return written ? exitCode(planned.plan, flags) : EXIT.error;
   });
-}
-
-export function showPlan(terminal: Terminal, plan: Plan, format: "text" | "json"): void {
-  terminal.print(format === "json" ? renderPlanJson(plan) : renderPlanText(plan, terminal.results));
 }
 
 async function writePlan(terminal: Terminal, plan: Plan, file: string): Promise<boolean> {

@@ -7,8 +7,8 @@ import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
 import { openProject } from "../project.ts";
 import { readPlanFile } from "../reviewed.ts";
+import { showPlan } from "../show-plan.ts";
 import type { Terminal } from "../terminal.ts";
-import { showPlan } from "./plan.ts";
 
 export interface ShowFlags extends ProjectFlags {
   readonly expanded?: boolean;

@@ -78,6 +78,7 @@ export function change(key: string, fields: Partial<Change> = {}): Change {
     blocked: null,
     note: null,
     span: null,
+    origin: null,
     ...fields,
   };
 }
@@ -98,5 +99,7 @@ export function plan(steps: readonly Step[], barriers: readonly Barrier[] = [], 
     warnings: [],
     leftAlone: [],
     requestCount: steps.length,
+    pace: null,
+    base: null,
   };
 }
