@@ -104,9 +104,10 @@ export class WildcardTurns {
       else this.#drafts.precedes(change.key, thing);
     }
     const isCovered = (entry: Entry) => chosen.owner === `*.${pivot}` && this.#covers(turn, zone, chosen, entry, pivot);
-    this.#takeParts(turn, zone, pivot, [chosen, ...others.filter((other) => !isCovered(other))], moving);
+    const apart = others.flatMap(questionsApart);
+    this.#takeParts(turn, zone, pivot, [chosen, ...apart.filter((other) => !isCovered(other))], moving);
     const below = new Map<string, Entry[]>();
-    for (const entry of others.filter(isCovered)) {
+    for (const entry of apart.filter(isCovered)) {
       const child = childToward(pivot, entry.owner);
       below.set(child, [...(below.get(child) ?? []), entry]);
     }
@@ -128,7 +129,7 @@ export class WildcardTurns {
     const gives = (owner: string, question: Question) => side.carriers(zone, owner, question);
     const kinds = (["A", "AAAA"] as const).filter((kind) => gives(entry.owner, kind).length > 0);
     return [...entry.questions]
-      .flatMap((question) => (question === "address" ? kinds : [question]))
+      .flatMap((question) => (question === "address" && entry.type !== "NS" ? kinds : [question]))
       .every((question) => gives(chosen.owner, question).some(({ values }) => values.type === chosen.type));
   }
 
@@ -162,6 +163,12 @@ export class WildcardTurns {
         : this.#transition.lost(zone, entry.owner, question);
     return changes.map(({ key }) => key);
   }
+}
+
+/** A delegation answers everything, of which a wildcard may answer a part meanwhile. */
+function questionsApart(entry: Entry): Entry[] {
+  if (entry.type !== "NS") return [entry];
+  return [...entry.questions].map((question) => ({ ...entry, questions: new Set([question]) }));
 }
 
 /** A wildcard at the pivot answers for all beneath; addresses are asked for most. */
