@@ -1,7 +1,7 @@
 /** Names that answer on both sides of a plan but from different places: the new place answers before the old one ceases to. */
 
 import type { RecordType } from "../../../api/wire/index.ts";
-import { isCut, type Source } from "./answers.ts";
+import { type Answers, isCut, type Source } from "./answers.ts";
 import type { Drafts } from "./drafts.ts";
 import { coversOf, movesOf, pivotOf } from "./pointers.ts";
 import { ASKED_OF_ALIASES, isAddress, type Question, type Thing } from "./question.ts";
@@ -104,8 +104,20 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
   }
   const hides = pivotOf(name, from);
   const uncovers = pivotOf(name, to);
-  if (hides !== null && (uncovers === null || uncovers.length > hides.length)) turns.add("hide", hides, to, questions);
-  else if (uncovers !== null) turns.add("uncover", uncovers, from, questions);
+  if (hides !== null && (uncovers === null || uncovers.length > hides.length)) {
+    turns.add("hide", hides, to, isCut(to) ? inKinds(questions, from, transition.before) : questions);
+  } else if (uncovers !== null) {
+    turns.add("uncover", uncovers, from, isCut(from) ? inKinds(questions, to, transition.after) : questions);
+  }
+}
+
+/** A delegation answers for either kind of address; what is kept are the kinds that the other side has. */
+function inKinds(questions: readonly Question[], { type, zone, owner }: Source, side: Answers): Question[] {
+  const has = (kind: Question) => type === "node" && side.carriers(zone, owner, kind).length > 0;
+  const kinds = (["A", "AAAA"] as const).filter(has);
+  return questions.flatMap((question): Question[] => {
+    return question === "address" && kinds.length > 0 ? [...kinds] : [question];
+  });
 }
 
 /** The changes by which the new place answers, or the first of several. */
