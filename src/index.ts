@@ -7,7 +7,9 @@ import type { ParsedFault } from "./emulator/faults/parse.ts";
 import type { Emulator, EmulatorOptions } from "./emulator/options.ts";
 import type { Seed } from "./emulator/seed.ts";
 import { lintPlanned, lintZonesOf } from "./linting.ts";
-import { readDetail, readLive } from "./live/read.ts";
+import { type LiveResult, readDetail, readLive } from "./live/read.ts";
+import { Recording } from "./live/recording.ts";
+import { unionOf } from "./live/union.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
@@ -19,6 +21,8 @@ import type { Goal, Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { outsideBound } from "./plan/bound.ts";
+import { tellOrigins } from "./plan/origin.ts";
+import { paceOf } from "./plan/pace.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
 import { wrongAccount } from "./plan/refusals.ts";
 import type { PlanFileResult } from "./render/read-plan-file.ts";
@@ -42,12 +46,16 @@ export type { Failure } from "./model/failure.ts";
 export type { Live } from "./model/live.ts";
 export { type Goal, type Guard, type Plan, type Strategy, type Summary, summarise } from "./model/plan.ts";
 export type { Report } from "./model/report.ts";
+export type { Snapshot } from "./model/snapshot.ts";
 export { Sources } from "./model/source.ts";
 export type { Step } from "./model/step.ts";
 export { isVerified, type Verification } from "./model/verification.ts";
 export { renderDiagnostics } from "./render/diagnostics.ts";
 export { escapeText } from "./render/escape.ts";
 export { renderPlanJson } from "./render/json.ts";
+export { renderPlanMarkdown } from "./render/markdown/plan.ts";
+export { renderReportMarkdown } from "./render/markdown/report.ts";
+export { renderUnreviewedMarkdown } from "./render/markdown/unreviewed.ts";
 export type { PlanFileResult } from "./render/read-plan-file.ts";
 export { failureText, renderReportJson, renderReportText } from "./render/report.ts";
 export { countSetAside } from "./render/set-aside.ts";
@@ -92,6 +100,16 @@ export function manifestTools(): Promise<typeof import("./manifests.ts")> {
   return import("./manifests.ts");
 }
 
+/** The account as a file, and the file in the account's place. */
+export function snapshotTools(): Promise<typeof import("./snapshots.ts")> {
+  return import("./snapshots.ts");
+}
+
+/** A plan seen from the account, and how that is shown. */
+export function driftTools(): Promise<typeof import("./drifting.ts")> {
+  return import("./drifting.ts");
+}
+
 /** Opens a client; sends nothing yet. Close it when done. @throws if `checkBaseUrl` refuses the base URL */
 export async function createApi(connection: Connection): Promise<ClientApi> {
   const [{ createApi: create }, { checkingShapes }] = await Promise.all([
@@ -127,6 +145,14 @@ export interface PlanRequest {
   /** false: every object is made by itself, even where copies would take fewer requests. */
   readonly clone?: boolean;
   readonly watch?: ReadWatch;
+  /** The manifests without the proposed change: each change of the plan is then told whose it is. */
+  readonly base?: Base;
+}
+
+export interface Base {
+  /** As it was given: a git ref or a folder. */
+  readonly name: string;
+  readonly desired: Desired;
 }
 
 export type PlanResult =
@@ -136,15 +162,32 @@ export type PlanResult =
 
 /** Reads the account with list calls only, and plans. What blocks a change is then looked at more closely. */
 export async function planProject(request: PlanRequest): Promise<PlanResult> {
-  const { desired, api, goal, targets = [], watch } = request;
-  const read = await readLive({
-    desired,
-    units,
-    api,
-    destroy: goal === "destroy",
-    targets,
-    ...(watch === undefined ? {} : { watch }),
-  });
+  const { api, base } = request;
+  const planned = await (base === undefined ? planAlone(request) : planBeside(request, base));
+  if (!planned.ok) return planned;
+  const pace = paceOf(api.limits?.() ?? [], planned.plan.steps);
+  return { ...planned, plan: { ...planned.plan, pace } };
+}
+
+/** Reads once what both plans need; each then sees of it what it would have seen alone. */
+async function planBeside(request: PlanRequest, { name, desired }: Base): Promise<PlanResult> {
+  const api = new Recording(request.api);
+  const read = await readFor({ ...request, api, desired: unionOf(request.desired, desired) });
+  if (!read.ok) return read;
+  const planned = await planAlone({ ...request, api });
+  if (!planned.ok) return planned;
+  const before = await planAlone({ ...request, api, desired });
+  return before.ok ? { ...planned, plan: tellOrigins(planned.plan, before.plan, name) } : before;
+}
+
+function readFor({ desired, api, goal, targets = [], watch }: PlanRequest): Promise<LiveResult> {
+  const destroy = goal === "destroy";
+  return readLive({ desired, units, api, destroy, targets, ...(watch === undefined ? {} : { watch }) });
+}
+
+async function planAlone(request: PlanRequest): Promise<PlanResult> {
+  const { desired, api } = request;
+  const read = await readFor(request);
   if (!read.ok) return read;
   const options = planOptions(request);
   const planWith = (live: Live): Plan => {

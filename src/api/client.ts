@@ -2,7 +2,7 @@
 
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
-import type { Dispatcher } from "undici";
+import type { Dispatcher, Pool } from "undici";
 import { isLoopback } from "./base-url.ts";
 import type { Timeouts } from "./connection.ts";
 import { ABORTED, type HttpCall, type HttpOutcome, MISCONFIGURED, TOTAL_TIMEOUT, type Transport } from "./transport.ts";
@@ -29,7 +29,7 @@ export interface TransportOptions {
 export async function openTransport(options: TransportOptions): Promise<Transport> {
   const proxy = proxyAddress(options.environment);
   if (proxy === "invalid") return brokenTransport("HTTPS_PROXY is not the URL of an http or https proxy");
-  const { Agent, EnvHttpProxyAgent } = await import("undici");
+  const { Agent, EnvHttpProxyAgent, Pool } = await import("undici");
   const settings = {
     connect: { timeout: options.timeouts.connect },
     headersTimeout: options.timeouts.headers,
@@ -41,8 +41,11 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
   // Empty strings keep undici from looking into the process's environment. Plain http is for loopback only, which
   // is never proxied, so that HTTP_PROXY has no use here.
   const noProxy = variable(options.environment, "NO_PROXY") ?? "";
+  const clientFactory = (origin: URL, options: object): Dispatcher => tellsEveryLoss(new Pool(origin, options));
   const proxied =
-    proxy === null ? null : new EnvHttpProxyAgent({ ...settings, httpsProxy: proxy, httpProxy: "", noProxy });
+    proxy === null
+      ? null
+      : new EnvHttpProxyAgent({ ...settings, httpsProxy: proxy, httpProxy: "", noProxy, clientFactory });
   return {
     exchange: (call, signal) => {
       const dispatcher = proxied && !isLoopback(new URL(call.origin).hostname) ? proxied : direct;
@@ -52,6 +55,23 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
       await Promise.all([direct.destroy(), proxied?.destroy()]);
     },
   };
+}
+
+/**
+ * A connection to a proxy. undici connects again, at once and without an end, where the other side closed (its
+ * UND_ERR_SOCKET); a proxy that closes every tunnel would be asked thousands of times a second.
+ */
+function tellsEveryLoss(pool: Pool): Dispatcher {
+  const connect = pool.connect.bind(pool) as (options: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>;
+  const tellingConnect = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
+    try {
+      return await connect(options);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "UND_ERR_SOCKET") throw error;
+      throw Object.assign(new Error("Proxy response missing: it closed the connection"), { code: "PROXY_CLOSED" });
+    }
+  };
+  return Object.assign(pool, { connect: tellingConnect }) as Dispatcher;
 }
 
 /** The convention of curl: lower case wins, and a proxy without a scheme is an http proxy. */

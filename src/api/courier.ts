@@ -57,7 +57,11 @@ export function createCourier(options: CourierOptions): Courier {
       }
       progress.place = pass?.place ?? null;
       const verdict = await attempt(delivery, progress, pass, signal);
-      if (verdict.type === "done") return { ok: true, body: verdict.body };
+      if (verdict.type === "done") {
+        // An attempt that was lost may have deleted it: then there is nothing to wonder about.
+        const alreadyGone = verdict.absent === true && progress.effect === "none";
+        return { ok: true, body: verdict.body, ...(alreadyGone ? { alreadyGone } : {}) };
+      }
       const wait = afterSetback(delivery, progress, verdict, pass);
       if (wait === null) return { ok: false, failure: failureOf(verdict, delivery, progress) };
       // A throttled request waits at the gate, which keeps all others of its endpoint back as well.

@@ -46,7 +46,7 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
     send: (request, signal) => sender(request, shared(signal)),
     list: (request, signal) => list(request, shared(signal)),
     upload: async (request, signal) => {
-      const delivery = await uploadDelivery(request);
+      const delivery = await uploadDelivery(request, new URL(base.url));
       return typeof delivery === "string" ? refusedHere(delivery) : courier.deliver(delivery, shared(signal));
     },
     limits: () => limiter.limits(),
@@ -92,7 +92,7 @@ function createSender(options: SenderOptions): (request: ApiRequest, signal?: Ab
 
   async function sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Answer> {
     const answer = await courier.deliver(deliveryOf(request, options), signal);
-    if (answer.ok) return { ok: true, body: fromWire(answer.body, request.path, dialect) };
+    if (answer.ok) return { ...answer, body: fromWire(answer.body, request.path, dialect) };
     return { ok: false, failure: { ...answer.failure, errors: errorsFromWire(answer.failure.errors, dialect) } };
   }
 
@@ -137,9 +137,12 @@ function callOf(request: ApiRequest, base: URL, token: string): HttpCall {
   };
 }
 
+/** Takes the token out of what the service says, also as URLs, JSON and basic credentials write it. */
 function redactor(token: string): (text: string) => string {
   if (token.length < MIN_REDACTED_CHARACTERS) return (text) => text;
-  return (text) => text.replaceAll(token, "[redacted]");
+  const base64 = Buffer.from(token).toString("base64").replace(/=+$/, "");
+  const forms = [token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1), base64];
+  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
 }
 
 /** What was never sent, because it could not be meant. */

@@ -9,6 +9,12 @@ export const MAX_WINDOW_MILLISECONDS = 3_600_000;
 /** Least wait after a 429: a reset told in whole seconds may be up to one second early. */
 export const MIN_PAUSE_MILLISECONDS = 1_000;
 
+/**
+ * Lengths that windows have. What is left of one that others opened is seldom among them, and would make the limit look
+ * larger than it is.
+ */
+const USUAL_WINDOW_SECONDS: readonly number[] = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+
 export interface Bucket {
   readonly inFlight: number;
   readonly limit: number | null;
@@ -18,6 +24,10 @@ export interface Bucket {
   readonly window: number | null;
   /** Milliseconds on our own clock. */
   readonly resetAt: number;
+  /** Milliseconds to the reset, as the first answer of a window told them: its whole length. null: none did. */
+  readonly opened: number | null;
+  /** Some answer told that requests are counted; where none does, there may be no limit. */
+  readonly isCounted: boolean;
   /** After a 429. */
   readonly pausedUntil: number;
   /** 429s in a row, counted once per pause. */
@@ -31,6 +41,8 @@ export const FRESH_BUCKET: Bucket = {
   remaining: null,
   window: null,
   resetAt: 0,
+  opened: null,
+  isCounted: false,
   pausedUntil: 0,
   refusals: 0,
   refusedAt: Number.NEGATIVE_INFINITY,
@@ -86,15 +98,32 @@ function withWindow(bucket: Bucket, seen: Seen, now: number): Bucket {
   if (remaining === null || until === null) return bucket;
   const limit = number(seen.headers["x-ratelimit-limit"]);
   const resetAt = now + until;
-  const known = bucket.remaining !== null && now < bucket.resetAt;
-  if (known && isSameWindow(bucket, window, resetAt)) {
+  const isKnown = bucket.remaining !== null && now < bucket.resetAt;
+  const told = { ...bucket, ...withLength(bucket, { limit, remaining, until }), limit };
+  if (isKnown && isSameWindow(bucket, window, resetAt)) {
     // Answers overtake each other: the lowest count is the latest. The reset is told in whole seconds, rounded up as
     // far as anyone saw, so that the earliest estimate is the closest.
     const least = Math.min(bucket.remaining ?? remaining, remaining);
-    return { ...bucket, limit, remaining: least, resetAt: Math.min(bucket.resetAt, resetAt) };
+    return { ...told, remaining: least, resetAt: Math.min(bucket.resetAt, resetAt) };
   }
-  if (known && window !== null && bucket.window !== null && window < bucket.window) return bucket;
-  return { ...bucket, limit, remaining, window, resetAt };
+  if (isKnown && window !== null && bucket.window !== null && window < bucket.window) return bucket;
+  return { ...told, remaining, window, resetAt };
+}
+
+interface ToldNow {
+  readonly limit: number | null;
+  readonly remaining: number;
+  /** Milliseconds to the reset. */
+  readonly until: number;
+}
+
+/** Only the answer to the first request of a window tells its whole length; all others tell what is left of it. */
+function withLength(bucket: Bucket, { limit, remaining, until }: ToldNow): Pick<Bucket, "opened" | "isCounted"> {
+  if (limit === null) return bucket;
+  const isOther = bucket.limit !== null && bucket.limit !== limit;
+  const earlier = isOther ? null : bucket.opened;
+  const opened = remaining >= limit - 1 ? Math.max(earlier ?? 0, until) : earlier;
+  return { opened, isCounted: remaining < limit || (bucket.isCounted && !isOther) };
 }
 
 function isSameWindow(bucket: Bucket, window: number | null, resetAt: number): boolean {
@@ -148,10 +177,20 @@ export interface SeenLimit {
   readonly remaining: number;
   /** Seconds from now; 0 if it has passed. */
   readonly resetSeconds: number;
+  /** How long a window is, if that could be learned. */
+  readonly windowSeconds: number | null;
 }
 
 export function seenLimit(endpoint: string, bucket: Bucket, now: number): SeenLimit | null {
   if (bucket.remaining === null) return null;
   const resetSeconds = Math.max(0, Math.ceil((bucket.resetAt - now) / 1000));
-  return { endpoint, limit: bucket.limit, remaining: bucket.remaining, resetSeconds };
+  const { limit, remaining } = bucket;
+  return { endpoint, limit, remaining, resetSeconds, windowSeconds: windowSeconds(bucket) };
+}
+
+/** A reset that is told as a time of day may seem one second further away than it is, as both are whole seconds. */
+function windowSeconds({ opened, isCounted }: Bucket): number | null {
+  if (opened === null || !isCounted) return null;
+  const seconds = Math.round(opened / 1000);
+  return USUAL_WINDOW_SECONDS.find((usual) => seconds === usual || seconds === usual + 1) ?? null;
 }

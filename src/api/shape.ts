@@ -8,6 +8,8 @@ import type { ClientApi } from "./connection.ts";
 type Check = (value: Json | undefined) => string | null;
 
 const number: Check = (value) => (typeof value === "number" ? null : "");
+/** Beyond 2^53 two ids are read as one, and the wrong object would be meant. */
+const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : "");
 const text: Check = (value) => (typeof value === "string" ? null : "");
 const nullableText: Check = (value) => (value === null ? null : text(value));
 const flag: Check = (value) => (typeof value === "boolean" ? null : "");
@@ -35,22 +37,22 @@ function objectOf(fields: Readonly<Record<string, Check>>): Check {
 }
 
 const subnet = objectOf({
-  id: number,
+  id: numericId,
   label: text,
   ipv4: text,
-  nodes: listOf(objectOf({ id: number, interfaces: listOf(objectOf({ id: number, active: flag })) })),
+  nodes: listOf(objectOf({ id: numericId, interfaces: listOf(objectOf({ id: numericId, active: flag })) })),
 });
 
 /** Path of a list, `*` for an id → its objects. Only what plans are made of: the service may say more, or less. */
 const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
   {
     path: "vpcs",
-    check: objectOf({ id: number, label: text, description: nullableText, region: text, subnets: listOf(subnet) }),
+    check: objectOf({ id: numericId, label: text, description: nullableText, region: text, subnets: listOf(subnet) }),
   },
   {
     path: "domains",
     check: objectOf({
-      id: number,
+      id: numericId,
       domain: text,
       type: text,
       status: text,
@@ -59,7 +61,10 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
       axfr_ips: listOf(text),
     }),
   },
-  { path: "domains/*/records", check: objectOf({ id: number, type: text, name: text, target: text, ttl_sec: number }) },
+  {
+    path: "domains/*/records",
+    check: objectOf({ id: numericId, type: text, name: text, target: text, ttl_sec: number }),
+  },
   { path: "images", check: objectOf({ id: text, label: text, status: text, type: text, is_public: flag }) },
 ];
 

@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import type { UploadRequest } from "../model/exchange.ts";
-import { isSecure } from "./base-url.ts";
+import { isLoopback, isSecure } from "./base-url.ts";
 import type { Delivery } from "./courier.ts";
 import { judgeUpload } from "./verdict.ts";
 
@@ -11,11 +11,15 @@ export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
 
 /**
  * What is to be sent: without the token, and shown without its path, which is part of the secret.
+ * @param service the base URL: a service elsewhere must not have this machine's own ports written to
  * @returns what is wrong with the file or the URL, as a sentence without a full stop
  */
-export async function uploadDelivery(request: UploadRequest): Promise<Delivery | string> {
+export async function uploadDelivery(request: UploadRequest, service: URL): Promise<Delivery | string> {
   const url = URL.canParse(request.url) ? new URL(request.url) : null;
   if (url === null || !isSecure(url)) return "the service gave an address for the upload that is not https";
+  if (isLoopback(url.hostname) && !isLoopback(service.hostname)) {
+    return "the service gave an address for the upload that is on this machine";
+  }
   const size = await sizeOf(request.file);
   if (typeof size === "string") return size;
   return {

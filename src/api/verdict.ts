@@ -15,7 +15,9 @@ import {
 } from "./errors.ts";
 import { ABORTED, type HttpOutcome, MISCONFIGURED } from "./transport.ts";
 
-export type Verdict = { readonly type: "done"; readonly body: Json } | Setback;
+export type Verdict =
+  /** `absent`: what was to be deleted was not there. */
+  { readonly type: "done"; readonly body: Json; readonly absent?: true } | Setback;
 
 export interface Setback {
   readonly type: "setback";
@@ -107,7 +109,9 @@ function judgeAnswer(answer: AnswerOutcome, context: JudgeContext): Verdict {
   const body = parseJson(answer.text);
   if (answer.status >= 200 && answer.status < 300) return judgeSuccess(answer, body, context.method);
   const errors = parseErrors(body, context.hide);
-  if (context.method === "DELETE" && answer.status === 404 && errors !== null) return { type: "done", body: {} };
+  if (context.method === "DELETE" && answer.status === 404 && errors !== null) {
+    return { type: "done", body: {}, absent: true };
+  }
   return judgeError(answer, errors, context);
 }
 

@@ -1,5 +1,6 @@
 /** Context: what carrying out one step may use, and how its result is told to the loop. */
 
+import type { Change } from "../model/change.ts";
 import type { Api, Method } from "../model/exchange.ts";
 import type { Failure } from "../model/failure.ts";
 import type { Json, JsonObject, ObjectId, UnitName } from "../model/resource.ts";
@@ -18,6 +19,8 @@ export interface Context {
   /** Absolute path of the project folder. */
   readonly root: string;
   readonly products: Products;
+  /** Of the plan, by key. */
+  readonly changes: ReadonlyMap<string, Change>;
   readonly made: Made;
   /** Aborted when requests that are under way must end. */
   readonly inFlight: AbortSignal;

@@ -11,7 +11,7 @@ import { type Context, Made, type StepResult } from "./context.ts";
 import type { ApplyEvent } from "./events.ts";
 import { localFailure } from "./failures.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
-import { lookForLateCommits, type Repeated } from "./late.ts";
+import { lookForLateCommits, type Repeated, repeatedWithin } from "./late.ts";
 import { Mailbox } from "./mailbox.ts";
 import { perform, unitOf } from "./perform.ts";
 import { buildReport } from "./report.ts";
@@ -96,7 +96,7 @@ class Execution {
       await this.#recordChanges();
       await this.#loop();
       if (this.#crash !== null) throw this.#crash.error;
-      await this.#checkRepeats();
+      await this.#checkRepeats(this.#repeats);
     } finally {
       release();
     }
@@ -123,11 +123,17 @@ class Execution {
       if (id === null) return;
       const step = this.#steps.get(id) as Step;
       this.#emit({ type: "step-started", time: this.#now(), step: id, changes: step.changes });
-      perform(step, this.#context).then(
+      this.#perform(step).then(
         (result) => this.#mailbox.post({ type: "ended", step, result }),
         (error: unknown) => this.#mailbox.post({ type: "crashed", step, error }),
       );
     }
+  }
+
+  async #perform(step: Step): Promise<StepResult> {
+    const within = repeatedWithin(step, this.#repeats, this.#context);
+    if (within.length > 0) await this.#checkRepeats(within);
+    return perform(step, this.#context);
   }
 
   #hear(message: Message): void {
@@ -209,10 +215,12 @@ class Execution {
     if ((await problem) !== null) this.#stop.halt("journal");
   }
 
-  async #checkRepeats(): Promise<void> {
+  /** What one look has told, another need not tell again. */
+  async #checkRepeats(repeated: readonly Repeated[]): Promise<void> {
     const order = new Map(this.#options.plan.steps.map((step, rank) => [step.id, rank]));
-    const repeats = this.#repeats.sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
-    this.#surprises.push(...(await lookForLateCommits(repeats, this.#context, this.#options.concurrency)));
+    const repeats = [...repeated].sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
+    const found = await lookForLateCommits(repeats, this.#context, this.#options.concurrency);
+    this.#surprises.push(...found.filter((surprise) => !this.#surprises.includes(surprise)));
   }
 
   async #recordEnd(): Promise<void> {
@@ -226,13 +234,14 @@ class Execution {
   }
 
   #createContext(): Context {
-    const { units, root, clock } = this.#options;
+    const { plan, units, root, clock } = this.#options;
     return {
       api: this.#countRequests(),
       clock,
       units: new Map(units.map((unit) => [unit.name, unit])),
       root,
       products: this.#products,
+      changes: new Map(plan.changes.map((change) => [change.key, change])),
       made: this.#made,
       inFlight: this.#stop.inFlight,
       stopping: this.#stop.stopping,

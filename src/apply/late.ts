@@ -1,11 +1,14 @@
 /** Late commits: lists again, at the end of a run, for every POST that was repeated after an unknown outcome. */
 
 import type { Kind, ObjectId } from "../model/resource.ts";
-import type { RequestStep } from "../model/step.ts";
+import type { RequestStep, Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import type { Context } from "./context.ts";
 import { type Look, list, type Place, recogniseIn } from "./look.ts";
 import { resolvePath } from "./resolve.ts";
+
+/** Of a path to something of an object: kind, id and what. */
+const MIN_NESTED_SEGMENTS = 3;
 
 /** A repeated step, and the id of what it ended with; null if it did not get done. */
 export interface Repeated {
@@ -33,6 +36,19 @@ export async function lookForLateCommits(
 }
 
 type Placed = Repeated & { readonly place: Place };
+
+/** Those in lists of the object that a POST copies: `domains/1/records` of `domains/1/clone`. What is there twice would be copied twice. */
+export function repeatedWithin(step: Step, repeats: readonly Repeated[], { products }: Context): readonly Repeated[] {
+  if (step.type !== "request" || step.method !== "POST" || repeats.length === 0) return [];
+  const path = resolvePath(step.path, products);
+  if (!path.ok || path.value.length < MIN_NESTED_SEGMENTS) return [];
+  const [object, own] = [path.value.slice(0, -1), path.value.join("/")];
+  return repeats.filter(({ step: { lookup } }) => {
+    const list = lookup === null ? null : resolvePath(lookup.path, products);
+    if (list === null || !list.ok || list.value.join("/") === own) return false;
+    return object.every((segment, index) => list.value[index] === segment);
+  });
+}
 
 /** Steps that look in the same list share one. */
 function groupByList(repeats: readonly Repeated[], context: Context): ReadonlyMap<string, Placed[]> {
@@ -98,8 +114,10 @@ function isSafeToDelete(kind: Kind): boolean {
   }
 }
 
-async function deleteDuplicate(repeated: Placed, extra: ObjectId, context: Context): Promise<string> {
-  const { step, id, place } = repeated;
+/** The older one stays, whoever made it: another run that finds the same two decides alike, and one is left. */
+async function deleteDuplicate(repeated: Placed, found: ObjectId, context: Context): Promise<string> {
+  const { step, place } = repeated;
+  const [id, extra] = [repeated.id as ObjectId, found].sort((a, b) => Number(a) - Number(b)) as [ObjectId, ObjectId];
   const path = [...place.path, String(extra)];
   const text = `${step.id} came true twice: record ${String(extra)} equals ${String(id)}`;
   if (context.stopping.aborted) return `${text}; the run was stopped, so the next plan removes it`;

@@ -9,6 +9,7 @@ import { announce, type Context, notDone, type StepResult } from "./context.ts";
 import { unresolved } from "./failures.ts";
 import { recover } from "./recover.ts";
 import { resolvePath } from "./resolve.ts";
+import { surpriseOf } from "./surprise.ts";
 import { performUpload } from "./upload.ts";
 import { performWait } from "./wait.ts";
 
@@ -33,7 +34,9 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const unwritten = await announce({ step: step.id, reason: "step", method, path: path.value, body }, context);
   if (unwritten !== null) return unwritten;
   const request: ApiRequest = { method, path: path.value, ...(body === null ? {} : { body }) };
-  const result = judge(step, await context.api.send(request, context.inFlight), unit);
+  const answer = await context.api.send(request, context.inFlight);
+  const surprise = surpriseOf(step, context.changes.get(step.changes[0] ?? ""), answer, unit);
+  const result = { ...judge(step, answer, unit), surprises: surprise === null ? [] : [surprise] };
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";
   return lost ? recover(step, request, result, unit, context) : result;
 }

@@ -3,6 +3,7 @@
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import type { UploadStep } from "../model/step.ts";
+import { isUnclear } from "./answer.ts";
 import { isInside } from "./containment.ts";
 import { announce, type Context, DONE, notDone, type StepResult } from "./context.ts";
 import { localFailure, unresolved } from "./failures.ts";
@@ -20,8 +21,10 @@ export async function performUpload(step: UploadStep, context: Context): Promise
   );
   if (unwritten !== null) return unwritten;
   const answer = await context.api.upload({ url: url.value, file: file.path }, context.inFlight);
+  if (answer.ok) return DONE;
+  const outcome = isUnclear("PUT", answer.failure) ? "unknown" : "failed";
   // A 401 here is the word of the storage host, and says nothing about the token.
-  return answer.ok ? DONE : { ...notDone("failed", answer.failure), halts: null };
+  return { ...notDone(outcome, answer.failure), halts: null };
 }
 
 type Located = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly problem: string };

@@ -26,7 +26,11 @@ export async function performWait(step: WaitStep, context: Context): Promise<Ste
   let interval = FIRST_POLL_INTERVAL_SECONDS;
   for (;;) {
     const answer = await context.api.send({ method: "GET", path: path.value }, context.inFlight);
-    if (!answer.ok) return notDone("failed", answer.failure);
+    if (!answer.ok) {
+      const isGone = answer.failure.status === 404 && answer.failure.type === "refused";
+      const gone = `${step.id}: what was waited for is gone, deleted by somebody else; plan again`;
+      return { ...notDone("failed", answer.failure), surprises: isGone ? [gone] : [] };
+    }
     const value = readField(answer.body, step.field);
     if (typeof value === "string" && step.until.includes(value)) return DONE;
     const secondsLeft = (deadline - context.clock.now()) / 1000;

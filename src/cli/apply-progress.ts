@@ -1,18 +1,19 @@
 /** What is told while an apply runs: events as JSON lines, or progress and failures for people. */
 
 import { type ApplyEvent, escapeText, failureText, type Plan } from "../index.ts";
+import type { Format } from "./args.ts";
 import { Progress } from "./progress.ts";
 import type { Terminal } from "./terminal.ts";
 
 export class ApplyProgress {
   readonly #terminal: Terminal;
-  readonly #format: "text" | "json";
+  readonly #format: Format;
   readonly #progress: Progress;
   readonly #total: number;
   #done = 0;
   #running = 0;
 
-  constructor(terminal: Terminal, plan: Plan, format: "text" | "json") {
+  constructor(terminal: Terminal, plan: Plan, format: Format) {
     this.#terminal = terminal;
     this.#format = format;
     this.#total = plan.steps.length;

@@ -26,8 +26,11 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly takeOwnershipFrom?: readonly string[];
   /** true unless --no-clone is given. */
   readonly clone: boolean;
-  readonly format: "text" | "json";
+  readonly format: Format;
 }
+
+/** Of what is shown to people, to programs, and under a pull request. */
+export type Format = "text" | "json" | "markdown";
 
 /** Of the argument that names a project. */
 export const DIRECTORY = "the project's folder or root file (default: here)";
@@ -63,9 +66,13 @@ export function addPlanFlags(command: Command): Command {
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
 }
 
-export function formatFlag(description: string): Option {
-  return new Option("--format <format>", description).choices(["text", "json"]).default("text");
+/** @param choices text is what it is without the flag */
+export function formatFlag(description: string, choices: readonly Format[] = ["text", "json"]): Option {
+  return new Option("--format <format>", description).choices(choices).default("text");
 }
+
+/** Where markdown is among them. */
+export const ALL_FORMATS: readonly Format[] = ["text", "json", "markdown"];
 
 /** Commander hands over what was collected so far; nothing at first. */
 export function collect(value: string, previous: readonly string[] = []): string[] {

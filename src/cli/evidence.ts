@@ -16,7 +16,7 @@ export async function gatherEvidence(root: string, baseUrl: string, environment:
   return {
     version: readVersion(),
     actor: firstOf(ACTOR_VARIABLES, environment) ?? localUser(),
-    commit: firstOf(COMMIT_VARIABLES, environment) ?? (await headCommit(root)),
+    commit: firstOf(COMMIT_VARIABLES, environment) ?? (await headCommit(root, environment)),
     host: new URL(baseUrl).host,
   };
 }
@@ -35,12 +35,22 @@ function localUser(): string | null {
   }
 }
 
-async function headCommit(root: string): Promise<string | null> {
+/** A project folder may be made to look like a bare repository, whose settings name programs: none of it is followed. */
+const GIT_SETTINGS = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null"];
+
+async function headCommit(root: string, environment: Environment): Promise<string | null> {
   try {
-    const { stdout } = await promisify(execFile)("git", ["rev-parse", "HEAD"], {
-      cwd: root,
-      timeout: GIT_TIMEOUT_MILLISECONDS,
-    });
+    // git has no use for the token.
+    const { TENON_TOKEN: _, ...env } = environment;
+    const { stdout } = await promisify(execFile)(
+      "git",
+      [...GIT_SETTINGS.flatMap((setting) => ["-c", setting]), "rev-parse", "HEAD"],
+      {
+        cwd: root,
+        env,
+        timeout: GIT_TIMEOUT_MILLISECONDS,
+      },
+    );
     return stdout.trim() || null;
   } catch {
     return null;

@@ -5,7 +5,7 @@ export const EXIT = {
   done: 0,
   /** An error; nothing is known to be wrong with the manifest. */
   error: 1,
-  /** Changes are pending (`plan --detailed-exitcode`), or nameservers answer otherwise (`zone check --live`). */
+  /** Changes are pending (`plan --detailed-exitcode`), `drift` found some, or nameservers answer otherwise (`zone check --live`). */
   pending: 2,
   /** The manifest, or what is imported, is invalid. */
   invalid: 3,
@@ -15,7 +15,8 @@ export const EXIT = {
   unreviewed: 5,
   /** Applied in part: something failed, was skipped, or is blocked, or is not served in time (`--verify`). */
   partial: 6,
-  /** As shells report a process that SIGINT or SIGTERM ended. */
+  /** As shells report a process that SIGHUP, SIGINT or SIGTERM ended. */
+  hungUp: 129,
   interrupted: 130,
   terminated: 143,
 } as const;
@@ -29,10 +30,10 @@ export type Finish = (code: ExitCode) => void;
 export const EXIT_CODES_HELP = `Exit codes:
   0  done, or no changes
   1  error; nothing is known to be wrong with the manifest
-  2  changes are pending (plan --detailed-exitcode, zone check --live)
+  2  changes are pending (plan --detailed-exitcode, drift, zone check --live)
   3  the manifest, or what is imported, is invalid
   4  refused, nothing done: guards, ownership, ambiguous identity, account
   5  not within the reviewed plan
   6  applied in part: something failed, was skipped, or is blocked; or --verify
      found something missing
-  130, 143  interrupted`;
+  129, 130, 143  interrupted`;

@@ -1,4 +1,4 @@
-/** Interrupts: the first SIGINT or SIGTERM asks for an orderly end, the second ends at once. */
+/** Interrupts: the first SIGINT, SIGTERM or SIGHUP asks for an orderly end, the second ends at once. */
 
 import { setMaxListeners } from "node:events";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
@@ -17,7 +17,12 @@ export interface Interrupt {
   raise(signal: NodeJS.Signals): void;
 }
 
-const CODES = { SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
+/** A terminal that closes, or a runner that goes away with its session, hangs up: what is under way still wants its end. */
+const CODES: Readonly<Partial<Record<NodeJS.Signals, ExitCode>>> = {
+  SIGHUP: EXIT.hungUp,
+  SIGINT: EXIT.interrupted,
+  SIGTERM: EXIT.terminated,
+};
 
 /** Listens until the process ends. */
 export function listenForInterrupts(process: NodeJS.Process): Interrupt {
@@ -26,7 +31,7 @@ export function listenForInterrupts(process: NodeJS.Process): Interrupt {
   setMaxListeners(0, first.signal, second.signal);
   let code: ExitCode | null = null;
   const raise = (signal: NodeJS.Signals): void => {
-    code ??= signal === "SIGTERM" ? CODES.SIGTERM : CODES.SIGINT;
+    code ??= CODES[signal] ?? EXIT.interrupted;
     if (!first.signal.aborted) {
       first.abort();
       return;
@@ -34,7 +39,6 @@ export function listenForInterrupts(process: NodeJS.Process): Interrupt {
     second.abort();
     setTimeout(() => process.exit(code ?? EXIT.interrupted), HARD_EXIT_MILLISECONDS).unref();
   };
-  process.on("SIGINT", raise);
-  process.on("SIGTERM", raise);
+  for (const signal of Object.keys(CODES)) process.on(signal as NodeJS.Signals, raise);
   return { first: first.signal, second: second.signal, code: () => code, raise };
 }

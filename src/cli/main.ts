@@ -45,7 +45,12 @@ function reportBug(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const hasDebug = (process.env[DEBUG_VARIABLE] ?? "") !== "";
   const detail = hasDebug && error instanceof Error ? `\n${error.stack}` : ` (${DEBUG_VARIABLE}=1 shows where)`;
-  process.stderr.write(`error: unexpected: ${message.split("\n", 1)[0]}${detail}\n`);
+  process.stderr.write(`error: unexpected: ${plain(message.split("\n", 1)[0] ?? "")}${detail}\n`);
+}
+
+/** What a bug stumbled over may be hostile. Without our own escaping, whose module may be what failed to load. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, "?");
 }
 
 process.on("uncaughtException", (error) => {

@@ -1,6 +1,7 @@
 /** Planning, as plan, apply and destroy share it: load, check the account, connect, read, plan. */
 
 import {
+  type Base,
   type ClientApi,
   type Connection,
   checkAccount,
@@ -8,6 +9,7 @@ import {
   type Plan,
   type Project,
   planProject,
+  renderPlanMarkdown,
 } from "../index.ts";
 import type { PlanFlags } from "./args.ts";
 import { withClient } from "./client.ts";
@@ -16,6 +18,7 @@ import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { sayDiagnostics, sayFailure } from "./messages.ts";
 import { Progress } from "./progress.ts";
 import { openProject } from "./project.ts";
+import { tellMarkdown } from "./step-summary.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Session {
@@ -25,6 +28,19 @@ export interface Session {
   readonly terminal: Terminal;
   readonly flags: PlanFlags;
   readonly goal: Goal;
+}
+
+/** What planning needs of a session, and what `plan` and `drift` may have beside it. */
+export interface PlanSession extends Omit<Session, "connection"> {
+  /** What the changes are compared with. */
+  readonly base?: Base;
+  /** Of a snapshot: when and of which account it was. Else it is now, and TENON_ACCOUNT. */
+  readonly moment?: Moment;
+}
+
+export interface Moment {
+  readonly nowMilliseconds: number;
+  readonly account: string | null;
 }
 
 export type Planned = { readonly ok: true; readonly plan: Plan } | { readonly ok: false; readonly code: ExitCode };
@@ -49,22 +65,23 @@ export async function inSession(
 }
 
 /** Reads and plans. Refusals are said, and end it. */
-export async function planIn(session: Session): Promise<Planned> {
-  const { terminal, project, flags, goal, api } = session;
+export async function planIn(session: PlanSession): Promise<Planned> {
+  const { terminal, project, flags, goal, api, base } = session;
+  const moment = session.moment ?? { nowMilliseconds: Date.now(), account: accountOf(terminal) };
   const progress = new Progress(terminal);
   progress.show("Reading the account");
   const result = await planProject({
     desired: project.desired,
     api,
     goal,
-    nowMilliseconds: Date.now(),
+    ...moment,
+    ...(base === undefined ? {} : { base }),
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],
     consents: flags.allow ?? [],
     maxChanges: flags.maxChanges ?? null,
     takeOwnershipFrom: flags.takeOwnershipFrom ?? [],
     clone: flags.clone,
-    account: accountOf(terminal),
     watch: {
       signal: terminal.interrupt.first,
       progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
@@ -78,9 +95,11 @@ export async function planIn(session: Session): Promise<Planned> {
   }
   if (result.plan.refusals.length === 0) return { ok: true, plan: result.plan };
   sayDiagnostics(terminal, result.plan.refusals, project.sources);
+  await tellMarkdown(terminal, flags.format, () => renderPlanMarkdown(result.plan));
   return { ok: false, code: EXIT.refused };
 }
 
-function accountOf({ environment }: Terminal): string | null {
+/** TENON_ACCOUNT; null if it is not set. */
+export function accountOf({ environment }: Terminal): string | null {
   return environment["TENON_ACCOUNT"] || null;
 }

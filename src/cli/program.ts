@@ -3,9 +3,11 @@
 import { Command } from "commander";
 import { addApply, addDestroy } from "./definitions/apply.ts";
 import { addDemo } from "./definitions/demo.ts";
+import { addDrift } from "./definitions/drift.ts";
 import { addEmulate } from "./definitions/emulate.ts";
 import { addFmt } from "./definitions/fmt.ts";
 import { addImport } from "./definitions/import.ts";
+import { addLive } from "./definitions/live.ts";
 import { addPlan } from "./definitions/plan.ts";
 import { addShow } from "./definitions/show.ts";
 import { addValidate } from "./definitions/validate.ts";
@@ -29,6 +31,8 @@ export function buildProgram(terminal: Terminal, finish: Finish): Command {
   addPlan(program, terminal, finish);
   addApply(program, terminal, finish);
   addDestroy(program, terminal, finish);
+  addDrift(program, terminal, finish);
+  addLive(program, terminal, finish);
   addShow(program, terminal, finish);
   addZone(program, terminal, finish);
   addImport(program, terminal, finish);
@@ -49,6 +53,7 @@ const PROGRAM_EXAMPLES = `Examples:
   tenon validate                         check the manifests, all errors at once
   tenon plan                             show what would change
   tenon apply                            show it, ask, and do it
+  tenon drift                            say what differs from the manifests
   tenon import --out infra               write the manifests of what is there
   tenon demo                             see all of it, without an account
   tenon emulate --port 8080              a service to try it on

@@ -1,6 +1,13 @@
 /** Loads the project that the arguments name, and says what is wrong with it. */
 
-import { allowedSeconds, type LoadResult, loadProject, NEUTRAL_DIALECT, type Project } from "../index.ts";
+import {
+  allowedSeconds,
+  type LoadOptions,
+  type LoadResult,
+  loadProject,
+  NEUTRAL_DIALECT,
+  type Project,
+} from "../index.ts";
 import type { ProjectFlags } from "./args.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { sayLoaded } from "./messages.ts";
@@ -8,8 +15,14 @@ import type { Terminal } from "./terminal.ts";
 
 export type Opened = { readonly ok: true; readonly project: Project } | { readonly ok: false; readonly code: ExitCode };
 
-export function load(directory: string | undefined, flags: ProjectFlags, dialect: string): Promise<LoadResult> {
+export function load(
+  directory: string | undefined,
+  flags: ProjectFlags,
+  dialect: string,
+  more: Pick<LoadOptions, "past"> = {},
+): Promise<LoadResult> {
   return loadProject({
+    ...more,
     directory: directory ?? ".",
     ...(flags.env === undefined ? {} : { environment: flags.env }),
     variables: flags.var ?? {},

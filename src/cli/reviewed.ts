@@ -1,10 +1,13 @@
 /** Reads the plan file that bounds an apply, or that is to be shown. */
 
-import { readFile } from "node:fs/promises";
 import { type Plan, parsePlanFile } from "../index.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
+import { readRegular } from "./read-regular.ts";
 import type { Terminal } from "./terminal.ts";
+
+/** Of a plan file: more than one of a million records has. */
+const MAX_PLAN_BYTES = 384 * 1024 * 1024;
 
 export type Reviewed<T> = { readonly ok: true; readonly plan: T } | { readonly ok: false; readonly code: ExitCode };
 
@@ -13,7 +16,7 @@ export async function readPlanFile(terminal: Terminal, file: string | undefined)
   if (file === undefined) return { ok: true, plan: null };
   let text: string;
   try {
-    text = await readFile(file, "utf8");
+    text = await readRegular(file, MAX_PLAN_BYTES);
   } catch (error) {
     sayError(terminal, `the plan file cannot be read: ${error instanceof Error ? error.message : String(error)}`);
     return { ok: false, code: EXIT.error };

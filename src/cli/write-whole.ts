@@ -2,12 +2,20 @@
 
 import { randomUUID } from "node:crypto";
 import { open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
 /**
- * Temporary file beside it, sync, rename; a link is followed. A pipe or a device is written to as it is.
+ * Temporary file beside it, sync, rename; a link is followed, but not from the working folder out of it: what is checked
+ * out there may be hostile. A pipe or a device is written to as it is.
  * @param mode of the file, whatever the one before it had
+ * @throws what the file system says, or that a link leads out
  */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+  if (await isLedOut(path)) {
+    throw Object.assign(new Error(`${path} leads out of this folder by a symbolic link; name the place itself`), {
+      code: "a symbolic link leads out of this folder",
+    });
+  }
   const found = await stat(path).catch(() => null);
   if (found !== null && !found.isFile()) return writeFile(path, text);
   const target = found === null ? path : await realpath(path);
@@ -25,4 +33,17 @@ export async function writeWhole(path: string, text: string, mode: number): Prom
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/** Whether it lies in the working folder by its name, and elsewhere in truth. */
+async function isLedOut(path: string): Promise<boolean> {
+  if (!isWithin(process.cwd(), resolve(path))) return false;
+  // A link that leads nowhere is replaced, not followed.
+  const real = await realpath(path).catch(() => realpath(dirname(path)).catch(() => null));
+  return real !== null && !isWithin(await realpath(process.cwd()), real);
+}
+
+function isWithin(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }

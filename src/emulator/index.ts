@@ -59,6 +59,8 @@ export interface Tuning {
   readonly timeouts?: Partial<Timeouts>;
   /** The data file is rewritten no earlier than after so many changes. */
   readonly minAppendedChanges?: number;
+  /** How the work of a `late` fault is waited for; default real time. Never resolved, it is never done, and `close` hangs. */
+  readonly waitForLate?: (milliseconds: number) => Promise<void>;
 }
 
 const DEFAULT_READS_UNTIL_AVAILABLE = { creating: 1, pendingUpload: 2 };
@@ -80,7 +82,7 @@ export async function startEmulator(options: EmulatorOptions = {}, tuning: Tunin
 }
 
 async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | null): Promise<Emulator> {
-  const faults = new ActiveFaults();
+  const faults = new ActiveFaults(tuning.waitForLate);
   setFaults(faults, options.faults ?? [], options.faultSeed);
   const store = new Store();
   const now = options.now ?? Date.now;

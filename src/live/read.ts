@@ -87,12 +87,18 @@ function scopeOf(name: UnitName, { desired, targets = [], destroy }: ReadOptions
   };
 }
 
+/** Whether a plan of `desired` asks for the unit at all. */
+export function isUnitNeeded(name: UnitName, desired: Desired): boolean {
+  const isOfUnit = (entry: { readonly unit: UnitName }): boolean => entry.unit === name;
+  return desired.owner !== null || desired.declared.some(isOfUnit) || desired.removed.some(isOfUnit);
+}
+
 function isNeeded(scope: Scope): boolean {
   return scope.declared.length > 0 || scope.removed.length > 0 || scope.owner !== null;
 }
 
 /** Sums the progress of units that read at the same time. */
-class Tally {
+export class Tally {
   readonly #counts: Map<UnitName, readonly [done: number, total: number]> = new Map();
   readonly #watch: ReadWatch | undefined;
 

@@ -4,7 +4,7 @@ import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Desired } from "../model/desired.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
-import type { Json, JsonObject } from "../model/resource.ts";
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { Sources } from "../model/source.ts";
 import { assemble, lintOff } from "./assemble.ts";
 import { coerceScalars } from "./coerce.ts";
@@ -36,6 +36,11 @@ export interface LoadOptions {
   readonly variableFiles?: readonly string[];
   /** --skip-unsupported: records of a zone file that the service cannot hold are left out, with a warning. */
   readonly skipUnsupported?: boolean;
+  /**
+   * The project as it was at another time, asked for with today's flags: variables that it does not declare are passed over, and
+   * files to upload need not be there.
+   */
+  readonly past?: boolean;
   /** Seconds that the service keeps as they are, ascending, without 0. */
   readonly allowedSeconds: readonly number[];
 }
@@ -134,7 +139,7 @@ class Loading {
     const setsKnown = sound.length === files.length && !sound.some((tree) => lacksRecordSets(tree, incomplete));
     const expand = { ...this.#zoneFiles(root, rootFile.tree), places: this.#places, setsKnown, incomplete };
     const { desired, loaded } = await this.#assemble(rootFile.tree, sound, expand);
-    await this.#checkFiles(root, loaded);
+    if (this.#options.past !== true) await this.#checkFiles(root, loaded);
     return { root, desired };
   }
 
@@ -164,7 +169,9 @@ class Loading {
   async #variables(tree: JsonObject, damaged: boolean, context: ParseContext): Promise<Variables> {
     const forFiles = { ...context, report: this.#reportRequest };
     const files = await readVariableFiles(this.#options.variableFiles ?? [], this.#sources, forFiles);
-    const inputs = { environment: this.#options.environment ?? null, files, assigned: this.#options.variables ?? {} };
+    const { environment = null, variables: given = {}, past = false } = this.#options;
+    const assigned = past ? declaredOnly(given, tree) : given;
+    const inputs = { environment, files, assigned };
     // What a damaged root file declares is a guess: nothing is said about it.
     const [report, reportRequest] = damaged ? [() => {}, () => {}] : [this.#report, this.#reportRequest];
     return resolveVariables(tree, inputs, { places: this.#places, report, reportRequest });
@@ -257,6 +264,11 @@ class Loading {
     }
     return null;
   }
+}
+
+function declaredOnly(assigned: Readonly<Record<string, string>>, tree: JsonObject): Record<string, string> {
+  const declared = isJsonObject(tree["variables"]) ? tree["variables"] : {};
+  return Object.fromEntries(Object.entries(assigned).filter(([name]) => Object.hasOwn(declared, name)));
 }
 
 /** Whether the file may have had record sets that validation took out. */

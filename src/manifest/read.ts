@@ -6,7 +6,13 @@ import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
-export type FileProblem = "missing" | "outside" | "not-a-file" | "unreadable";
+export type FileProblem = "missing" | "outside" | "private" | "not-a-file" | "unreadable";
+
+/**
+ * Folders of a project that are not the project: a checkout keeps its credentials in the one, journals keep what the
+ * account held in the other, and what is wrong with a file is shown with its lines.
+ */
+const PRIVATE_FOLDERS: readonly string[] = [".git", ".tenon"];
 
 export type ResolvedFile =
   | { readonly ok: true; readonly path: string }
@@ -20,7 +26,11 @@ export async function resolveInside(root: string, file: string): Promise<Resolve
   if (isAbsolute(file) || file.split(/[\\/]/).includes("..")) return { ok: false, problem: "outside" };
   try {
     const path = await realpath(resolve(root, file));
-    return isInside(root, path) ? { ok: true, path } : { ok: false, problem: "outside" };
+    if (!isInside(root, path)) return { ok: false, problem: "outside" };
+    const parts = relative(root, path).toLowerCase().split(sep);
+    return parts.some((part) => PRIVATE_FOLDERS.includes(part))
+      ? { ok: false, problem: "private" }
+      : { ok: true, path };
   } catch (error) {
     return { ok: false, problem: problemOf(error) };
   }
@@ -82,6 +92,7 @@ const PROBLEM_DETAIL: Readonly<Record<FileProblem, string>> = {
   missing: "There is no such file.",
   outside:
     "It lies outside the project folder, or a symbolic link leads there; a manifest cannot reach beyond its folder.",
+  private: "It belongs to git or to Tenon, not to the project; a manifest cannot read it.",
   "not-a-file": "It is not a regular file.",
   unreadable: "It cannot be read; check its permissions.",
 };
@@ -90,6 +101,7 @@ export function fileProblem(
   file: string,
   problem: FileProblem,
 ): Pick<Diagnostic, "code" | "severity" | "summary" | "detail"> {
-  const code = problem === "missing" ? "file-not-found" : problem === "outside" ? "outside-project" : "unreadable-file";
+  const isElsewhere = problem === "outside" || problem === "private";
+  const code = problem === "missing" ? "file-not-found" : isElsewhere ? "outside-project" : "unreadable-file";
   return { code, severity: "error", summary: `cannot use ${file}`, detail: PROBLEM_DETAIL[problem] };
 }

@@ -46,7 +46,7 @@ export interface Change {
   readonly blocked: Block | null;
   readonly note: string | null;
   readonly span: Span | null;
-  /** null if the plan was not compared with a base. */
+  /** null if the plan was not compared with a base, or the resource stays as it is. */
   readonly origin: ChangeOrigin | null;
 }
 

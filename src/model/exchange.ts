@@ -15,7 +15,14 @@ export interface ApiRequest {
   readonly body?: JsonObject;
 }
 
-export type Answer = { readonly ok: true; readonly body: Json } | { readonly ok: false; readonly failure: Failure };
+export type Answer =
+  | {
+      readonly ok: true;
+      readonly body: Json;
+      /** Of a DELETE: it was gone before, and no lost attempt of this request can have been why. */
+      readonly alreadyGone?: true;
+    }
+  | { readonly ok: false; readonly failure: Failure };
 
 export interface ListRequest {
   readonly path: readonly string[];
@@ -46,10 +53,22 @@ export interface UploadRequest {
   readonly file: string;
 }
 
+/** What the service told of the rate limit of an endpoint. */
+export interface ToldLimit {
+  /** Method and path with ids replaced, for example `PUT /domains/*`. */
+  readonly endpoint: string;
+  /** Requests per window; null if it was not told. */
+  readonly limit: number | null;
+  /** How long a window is, if that could be learned. */
+  readonly windowSeconds: number | null;
+}
+
 /** The one way to the service. Retries what may be retried; a POST whose outcome is unknown is returned as such. */
 export interface Api {
   send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
   /** All pages, in the service's order, every id once. */
   list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer>;
   upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer>;
+  /** What was told so far. Sorted by endpoint. What is not the service has none. */
+  limits?(): readonly ToldLimit[];
 }

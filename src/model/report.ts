@@ -40,6 +40,6 @@ export interface Report {
   readonly blocked: number;
   readonly requestCount: number;
   readonly interrupted: boolean;
-  /** What this run noticed and a person should know: duplicates found, late commits. */
+  /** What this run noticed and a person should know: what others did meanwhile, duplicates found, late commits. */
   readonly surprises: readonly string[];
 }

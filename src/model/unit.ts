@@ -33,6 +33,10 @@ export interface Unit<Spec = unknown, Live = unknown> {
   amend?(body: JsonObject, earlier: JsonObject): JsonObject;
   /** Judges the answer of a step with `expect`: null if what follows may go on. */
   permits(step: RequestStep, answer: JsonObject): string | null;
+  /** What the answer to a PUT tells of the object that was changed, in the form of the change's values; null if nothing. */
+  told?(change: Change, answer: JsonObject): Values | null;
+  /** What has come into the way of a request since it was planned, by the words that refuse it: a clause; null if nothing has. */
+  clash?(step: RequestStep, failure: Failure): string | null;
   /** Did the step of this lookup already happen? */
   recognise(lookup: Lookup, items: readonly JsonObject[], nowMilliseconds: number): Recognition;
 }
@@ -91,6 +95,8 @@ export interface Scope<Spec = unknown> {
   readonly destroy: boolean;
   /** Of an import: objects that matter with their children although nothing names them. Asked before children are read. */
   wants?(identity: LiveIdentity): boolean;
+  /** Of a snapshot: every object with all that belongs to it, and what `detail` could ask for. */
+  readonly whole?: true;
 }
 
 export interface ReadWatch {

@@ -71,7 +71,7 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
     case "no-op":
       return true;
     case "create":
-      return makes(reviewed) && isEqual(reviewed.after, change.after);
+      return makes(reviewed) && isEqual(withoutLost(reviewed, change), change.after);
     case "delete":
       return reviewed.action === "delete" && reviewed.id === change.id;
     case "replace":
@@ -84,6 +84,12 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
   }
 }
 
+/** Between the two halves of a replace, a description that was only kept, and that no manifest states, went with what held it. */
+function withoutLost({ action, before, after }: ReviewedChange, change: Change): Values | null {
+  const isLost = action === "replace" && change.after?.["description"] === "";
+  return isLost && isEqual(before?.["description"], after?.["description"]) ? { ...after, description: "" } : after;
+}
+
 function makes(reviewed: ReviewedChange): boolean {
   return reviewed.action === "create" || reviewed.action === "replace";
 }
@@ -91,16 +97,21 @@ function makes(reviewed: ReviewedChange): boolean {
 /** Each field that would change now must have been shown to become just that. What was to be made is not to be adopted instead. */
 function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   if (reviewed.before === null) return mayBeFinished(reviewed, change) && endsAsShown(reviewed, change);
-  const changed = changedFields(change);
-  return (
-    endsAsShown(reviewed, change) &&
-    changed.every((field) => !isEqual(reviewed.before?.[field], reviewed.after?.[field]))
-  );
+  const wasShown = (field: string) => !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
+  const changed = changedFields(change).filter((field) => !(field === "status" && isConverted(reviewed, change)));
+  return endsAsShown(reviewed, change) && changed.every(wasShown);
 }
 
-/** What was to be made is not to be adopted instead; but what begins as something else gets its tag only by a second request. */
+/** A slave that became a master is served again only when it is filled: that is the rest of a conversion that was shown. */
+function isConverted({ kind, before, after }: ReviewedChange, change: Change): boolean {
+  if (kind !== "domain" || isEqual(before?.["type"], after?.["type"])) return false;
+  return isEqual(change.before?.["type"], after?.["type"]) && change.before?.["status"] === "disabled";
+}
+
+/** What was to be made is not to be adopted or taken over instead; but what begins as something else gets its tag only by a second request. */
 function mayBeFinished(reviewed: ReviewedChange, change: Change): boolean {
-  return !change.labels.includes("adopt") || reviewed.after?.["create_from"] !== undefined;
+  const isOfOthers = change.labels.includes("adopt") || change.labels.includes("take-over");
+  return !isOfOthers || reviewed.after?.["create_from"] !== undefined;
 }
 
 function endsAsShown(reviewed: ReviewedChange, change: Change): boolean {

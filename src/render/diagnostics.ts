@@ -14,6 +14,9 @@ export interface DiagnosticStyle {
   readonly width: number;
 }
 
+/** More than a person reads; a hostile manifest has a million. */
+const MAX_SHOWN_DIAGNOSTICS = 1_000;
+
 /** One block for each, in the order given, and a line that counts them; empty without diagnostics. */
 export function renderDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -22,8 +25,20 @@ export function renderDiagnostics(
 ): string {
   if (diagnostics.length === 0) return "";
   const painter = new Painter(sources, style);
-  const blocks = diagnostics.map((diagnostic) => painter.block(diagnostic));
-  return `${blocks.join("\n\n")}\n\n${countLine(diagnostics)}\n`;
+  const shown = mostImportant(diagnostics);
+  const blocks = shown.map((diagnostic) => painter.block(diagnostic));
+  const rest = diagnostics.length - shown.length;
+  const unshown = rest === 0 ? "" : `; the first ${MAX_SHOWN_DIAGNOSTICS.toLocaleString("en")} are shown`;
+  return `${blocks.join("\n\n")}\n\n${countLine(diagnostics)}${unshown}\n`;
+}
+
+/** As many as are shown, in their order: errors before any warning takes the place of one. */
+function mostImportant(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (diagnostics.length <= MAX_SHOWN_DIAGNOSTICS) return diagnostics;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const warnings = diagnostics.filter(({ severity }) => severity !== "error");
+  const chosen = new Set([...errors, ...warnings].slice(0, MAX_SHOWN_DIAGNOSTICS));
+  return diagnostics.filter((diagnostic) => chosen.has(diagnostic));
 }
 
 /** `3 errors, 1 warning` */

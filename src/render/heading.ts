@@ -15,6 +15,12 @@ export function headline({ root, own }: GroupView): string {
   return isDomain && own?.mark === "delete" ? `${name} and all its records` : name;
 }
 
+/** Whether the heading says the field already; not if it changes. */
+export function isInHeadline({ change }: ChangeView, field: string): boolean {
+  if (field !== (change.kind === "domain" ? "domain" : "label")) return false;
+  return change.before === null || change.after === null;
+}
+
 /** ` (adopt; blocked)`, or nothing. */
 export function labelText({ change }: ChangeView): string {
   const words = change.labels.map((label) => labelWords(label, change.before?.["owner"]));

@@ -76,6 +76,13 @@ function paintOutcome(paint: Paint, outcome: ChangeOutcome): string {
   }
 }
 
+/** Why each change is not done, by its key: lines that are escaped, about so many columns wide. */
+export function reasonsOf(report: Report, plan: Plan, columns: number): (key: string) => string[] {
+  const stepsOf = stepsByChange(report.steps);
+  const changeOf = new Map(plan.changes.map((change) => [change.key, change]));
+  return (key) => reasons(stepsOf.get(key) ?? [], changeOf.get(key), columns + INDENT);
+}
+
 /** Why a change is not done: its steps' failures, what they waited for, or what blocks it. */
 function reasons(steps: readonly StepReport[], change: Change | undefined, width: number): string[] {
   if (change !== undefined && change.blocked !== null) {
@@ -113,7 +120,8 @@ function closing(report: Report, plan: Plan, paint: Paint, width: number): strin
   return [...wrap(advice, width, 0), ...(fits ? [`${painted} ${resources}`] : [painted, resources])];
 }
 
-function leftovers({ failed, skipped, unknown, blocked }: Report): string {
+/** `1 failed, 2 skipped`: of what there is any. */
+export function leftovers({ failed, skipped, unknown, blocked }: Report): string {
   const parts = [
     count(failed, "failed", "failed"),
     count(skipped, "skipped", "skipped"),

@@ -2,17 +2,19 @@
 
 import type { Address } from "../model/address.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { LeftAlone, Plan } from "../model/plan.ts";
-import type { Kind } from "../model/resource.ts";
+import type { Plan, PlanBase } from "../model/plan.ts";
 import { blockText, count } from "./block.ts";
 import { consentText, consentWords, guardText } from "./consent.ts";
 import { escapeText } from "./escape.ts";
 import { fieldLines } from "./field.ts";
-import { headline, labelText } from "./heading.ts";
+import { headline, isInHeadline, labelText } from "./heading.ts";
+import { byOrigin, ownHeading, PENDING_HEADING, splitText, withdrawnHeading } from "./origin.ts";
+import { requestsText } from "./pace.ts";
 import { BLOCKED_MARK, createPaint, type Paint, paintMark, signOf } from "./paint.ts";
 import { childLine, isBeyondLine, isRow, type Table, tableOf } from "./record.ts";
-import { type ChangeView, type GroupView, type PlanView, viewPlan } from "./view.ts";
+import { type ChangeView, type GroupView, groupsOf, type PlanView, viewPlan } from "./view.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
+import { GAPS_HEADING, gapText, leftAloneText, NO_CHANGES, strategyText } from "./wording.ts";
 
 export interface TextOptions {
   /** Whether colours are wanted; nothing is looked up. */
@@ -25,8 +27,6 @@ const CHILD_INDENT = "  ";
 const FIELD_INDENT = "    ";
 const DETAIL_INDENT = 6;
 
-export const NO_CHANGES = "No changes. Your infrastructure matches the configuration.";
-
 /**
  * The whole plan, newline-terminated. Its last line is `Plan: N to add, N to change, N to destroy.` (with ` N blocked.` after
  * it, if any are), or `No changes. …`. Linear in the number of changes.
@@ -35,14 +35,14 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
   const view = viewPlan(plan);
   const context = { ...contextOf(options), sources: sourcesOf(plan) };
   const sections = [
-    ...view.groups.map((group) => groupLines(group, context)),
+    ...changeSections(plan, view, context),
     gapLines(plan, context),
     strategyLines(plan, context),
     diagnosticLines("Refused", plan.refusals, context),
     diagnosticLines("Warning", plan.warnings, context),
     guardLines(view, context),
     footLines(plan, view, context.width),
-    [lastLine(view, context.paint)],
+    [...splitLines(plan, view, context.width), lastLine(view, context.paint)],
   ];
   return `${sections
     .filter((lines) => lines.length > 0)
@@ -65,6 +65,28 @@ function sourcesOf({ strategies }: Plan): Map<Address, Address> {
   return new Map(strategies.flatMap(({ source, copies }) => copies.map((copy) => [copy, source] as const)));
 }
 
+/** With a base, what the proposed change brings comes first. */
+function changeSections(plan: Plan, view: PlanView, context: Context): string[][] {
+  const linesOf = (groups: readonly GroupView[]): string[][] => groups.map((group) => groupLines(group, context));
+  if (plan.base === null) return linesOf(view.groups);
+  const { paint, width } = context;
+  const origins = byOrigin(plan);
+  const pending = linesOf(groupsOf(origins.pending));
+  return [
+    wrap(ownHeading(plan.base, origins), width, 0).map(paint.bold),
+    ...linesOf(groupsOf(origins.own)),
+    ...(pending.length === 0 ? [] : [wrap(PENDING_HEADING, width, 0).map(paint.dim), ...pending]),
+    withdrawnLines(plan.base, context),
+  ];
+}
+
+function withdrawnLines(base: PlanBase, { paint, width }: Context): string[] {
+  if (base.withdrawn.length === 0) return [];
+  const lines = wrap(withdrawnHeading(base), width, 0).map(paint.dim);
+  for (const { action, key } of base.withdrawn) lines.push(`${CHILD_INDENT}${action} ${escapeText(key)}`);
+  return lines;
+}
+
 /** The records of a copy are those of its source, word for word: they are counted, not shown again. */
 function groupLines(group: GroupView, context: Context): string[] {
   const lines = group.own === null ? [context.paint.bold(`  ${headline(group)}`)] : ownLines(group, group.own, context);
@@ -85,16 +107,10 @@ function ownLines(group: GroupView, own: ChangeView, context: Context): string[]
   const isWide = markColumns(own) + columnsOf(head) + columnsOf(labels) > width;
   const lines = [`${mark}${paint.bold(head)}${isWide ? "" : paintLabels(labels, paint)}`];
   if (isWide && labels !== "") lines.push(FIELD_INDENT + paint.warn(labels.trimStart()));
-  const fields = own.fields.filter(({ name }) => !isHeadline(own, name));
+  const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
   for (const line of fieldLines(own, fields, width - FIELD_INDENT.length)) lines.push(FIELD_INDENT + line);
   lines.push(...detailLines(own, context, FIELD_INDENT.length));
   return lines;
-}
-
-/** What the heading says already, unless it changes. */
-function isHeadline(view: ChangeView, field: string): boolean {
-  if (field !== (view.change.kind === "domain" ? "domain" : "label")) return false;
-  return view.change.before === null || view.change.after === null;
 }
 
 function childLines(view: ChangeView, table: Table, context: Context): string[] {
@@ -146,22 +162,13 @@ function detailLines(view: ChangeView, { paint, width }: Context, indent: number
 
 function gapLines(plan: Plan, { paint, width }: Context): string[] {
   if (plan.gaps.length === 0) return [];
-  const lines = [paint.warn("Names that will have no answer for a moment; the change itself forces it:")];
-  for (const { what, root, before, wanted } of plan.gaps) {
-    const text = `${what} (${root}): from "${before}" until "${wanted}"`;
-    lines.push(...wrap(escapeText(text), width, CHILD_INDENT.length));
-  }
+  const lines = [paint.warn(GAPS_HEADING)];
+  for (const gap of plan.gaps) lines.push(...wrap(gapText(gap), width, CHILD_INDENT.length));
   return lines;
 }
 
 function strategyLines({ strategies }: Plan, { width }: Context): string[] {
-  return strategies.flatMap(({ source, copies, requests, requestsWithout }) => {
-    const [first = "", second] = copies.map((copy) => escapeText(copy));
-    const named =
-      second === undefined ? first : `${first} and ${count(copies.length - 1, "other domain", "other domains")}`;
-    const text = `${named} will be cloned from ${escapeText(source)} once that is filled, while it is disabled: ${requests} requests instead of ${requestsWithout} (--no-clone: each by itself).`;
-    return wrap(text, width, 0);
-  });
+  return strategies.flatMap((strategy) => wrap(strategyText(strategy), width, 0));
 }
 
 function diagnosticLines(word: string, diagnostics: readonly Diagnostic[], { paint, width }: Context): string[] {
@@ -196,30 +203,13 @@ export function renderGuardsText(plan: Plan, options: TextOptions): string {
 }
 
 function footLines(plan: Plan, view: PlanView, width: number): string[] {
-  const lines = leftAloneText(plan.leftAlone).flatMap((text) => wrap(text, width, 0));
-  if (!view.empty) lines.push(`Applying this takes ${count(plan.requestCount, "request", "requests")}.`);
+  const lines = wrap(leftAloneText(plan.leftAlone), width, 0);
+  if (!view.empty) lines.push(...wrap(requestsText(plan), width, 0));
   return lines;
 }
 
-const PLURALS: Readonly<Record<Kind, readonly [one: string, many: string]>> = {
-  vpc: ["VPC", "VPCs"],
-  vpc_subnet: ["subnet", "subnets"],
-  domain: ["domain", "domains"],
-  domain_record: ["record", "records"],
-  image: ["image", "images"],
-};
-
-const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
-  undeclared: "not declared",
-  ignored: "ignored",
-  unmanaged: "not managed here",
-};
-
-function leftAloneText(leftAlone: readonly LeftAlone[]): string[] {
-  const parts = leftAlone
-    .filter((entry) => entry.count > 0)
-    .map(({ kind, count: number, reason }) => `${count(number, ...PLURALS[kind])} (${REASONS[reason]})`);
-  return parts.length === 0 ? [] : [`Left alone: ${parts.join(", ")}.`];
+function splitLines(plan: Plan, view: PlanView, width: number): string[] {
+  return plan.base === null || view.empty ? [] : wrap(splitText(byOrigin(plan)), width, 0);
 }
 
 function lastLine(view: PlanView, paint: Paint): string {

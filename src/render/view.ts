@@ -43,8 +43,20 @@ export interface FieldDiff {
 
 /** Groups and what is in them are in the order of the plan's changes. Linear in their number. */
 export function viewPlan(plan: Plan): PlanView {
+  const summary = summarise(plan.changes);
+  return {
+    groups: groupsOf(plan.changes),
+    refusing: plan.guards.filter((guard) => guard.consent !== "given"),
+    consented: plan.guards.filter((guard) => guard.consent === "given"),
+    summary,
+    empty: summary.add + summary.change + summary.destroy + summary.blocked === 0,
+  };
+}
+
+/** Groups and what is in them are in the order given. */
+export function groupsOf(changes: readonly Change[]): GroupView[] {
   const groups = new Map<Address, { own: ChangeView | null; children: ChangeView[] }>();
-  for (const change of plan.changes) {
+  for (const change of changes) {
     // What stays as it is would only hide what does not.
     if (change.action === "no-op") continue;
     const group = groups.get(change.root) ?? { own: null, children: [] };
@@ -52,14 +64,7 @@ export function viewPlan(plan: Plan): PlanView {
     if (ROOT_KINDS.has(change.kind) && group.own === null) group.own = viewChange(change);
     else group.children.push(viewChange(change));
   }
-  const summary = summarise(plan.changes);
-  return {
-    groups: [...groups].map(([root, group]) => ({ root, ...group })),
-    refusing: plan.guards.filter((guard) => guard.consent !== "given"),
-    consented: plan.guards.filter((guard) => guard.consent === "given"),
-    summary,
-    empty: summary.add + summary.change + summary.destroy + summary.blocked === 0,
-  };
+  return [...groups].map(([root, group]) => ({ root, ...group }));
 }
 
 const ROOT_KINDS: ReadonlySet<Kind> = new Set<Kind>(["vpc", "domain", "image"]);

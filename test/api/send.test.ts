@@ -70,6 +70,15 @@ describe("a refusal", () => {
   it("of a deletion because it is gone already is success", async () => {
     const server = await serve((_request, response) => error(response, 404, "Not found"));
     const { api } = await open(server.baseUrl);
+    const gone = { ok: true, body: {}, alreadyGone: true };
+    expect(await api.send({ method: "DELETE", path: ["domains", "1"] })).toEqual(gone);
+  });
+
+  it("of a deletion that was tried before, and may have been carried out then, is no word of others", async () => {
+    const server = await serve((request, response) =>
+      request.number === 1 ? error(response, 502, "Bad gateway") : error(response, 404, "Not found"),
+    );
+    const { api } = await open(server.baseUrl);
     expect(await api.send({ method: "DELETE", path: ["domains", "1"] })).toEqual({ ok: true, body: {} });
   });
 

@@ -203,6 +203,35 @@ describe("a POST that comes true after it was repeated", () => {
     expect(events.at(-1)).toMatchObject({ type: "step-note", note: "deleting-duplicate" });
   });
 
+  test("is deleted before its zone is copied, and told once", async () => {
+    commitLate(RECORDS, EQUAL);
+    const usual = service.twist;
+    const copied: unknown[][] = [];
+    service.twist = (call) => {
+      if (call.path.at(-1) === "clone") copied.push(service.list(RECORDS).map((record) => record["id"]));
+      return usual(call);
+    };
+    const clone = request("clone", { method: "POST", path: ["domains", "1", "clone"], after: ["mail"] });
+    const { report } = await applyTo(
+      service,
+      plan([createRecord("www"), createRecord("mail", { after: ["www"] }), clone]),
+    );
+    expect(copied).toEqual([[101, 102]]);
+    expect(service.callsOf("DELETE")).toEqual([`${RECORD_LIST}/103`]);
+    expect(report.surprises).toEqual(["www came true twice: record 103 equals 101 and was deleted"]);
+  });
+
+  test("is kept if it is the older one, so that of two runs that find each other's record one is left", async () => {
+    service.twist = (call) => {
+      if (call.method === "POST" && call.nth === 0) return { type: "lose" };
+      if (call.method === "GET" && call.nth === 2) service.list(RECORDS).unshift({ ...EQUAL, id: 50 });
+      return null;
+    };
+    const { report } = await applyTo(service, plan([createRecord("www")]));
+    expect(service.list(RECORDS).map((record) => record["id"])).toEqual([50]);
+    expect(report.surprises).toEqual(["www came true twice: record 101 equals 50 and was deleted"]);
+  });
+
   test("is left to the next plan if the run was stopped meanwhile", async () => {
     const interrupt = new AbortController();
     commitLate(RECORDS, EQUAL);

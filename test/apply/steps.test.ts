@@ -76,6 +76,17 @@ describe("an upload", () => {
     expect(service.calls.some((call) => call.path[0] === "upload")).toBe(false);
   });
 
+  test.each([
+    ["lost before it arrived", { type: "lose" }, "unknown"],
+    ["lost after it arrived", { type: "lose-answer" }, "unknown"],
+    ["answered with 500", { type: "answer", status: 500, text: "" }, "unknown"],
+    ["answered with 403", { type: "answer", status: 403, text: "" }, "failed"],
+  ] as const)("that is %s may have had an effect, or not", async (_, twist, outcome) => {
+    service.twist = (call) => (call.path[0] === "upload" ? twist : null);
+    const { report } = await applyTo(service, uploading("images/golden.img.gz"), { root });
+    expect(outcomes(report)).toEqual({ create: "done", send: outcome, ready: "skipped" });
+  });
+
   test("that the storage refuses fails its step, and says nothing about the token", async () => {
     service.twist = (call) => (call.path[0] === "upload" ? { type: "answer", status: 401, text: "expired" } : null);
     const { report, events } = await applyTo(service, uploading("images/golden.img.gz"), { root });

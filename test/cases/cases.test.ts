@@ -4,8 +4,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Change, ChangeLabel, Consent, Desired, Plan } from "../../src/index.ts";
+import {
+  type Change,
+  type ChangeLabel,
+  type Consent,
+  type Desired,
+  type Plan,
+  renderPlanJson,
+} from "../../src/index.ts";
 import { Account, ALL_CONSENTS, changeList, HASTY_CLOCK } from "../support/account.ts";
+import { planText, planTextFrom, snapshotText } from "../support/snapshot.ts";
 import { type Case, parseCase } from "./case.ts";
 
 const IMAGE = gzipSync(Buffer.alloc(1024));
@@ -29,6 +37,7 @@ describe.each(files.sort())("%s", (file) => {
     const after = await load(given.after);
     const plan = await account.plan(after, given.plan);
     expect(shown(plan, given)).toEqual(expected(given));
+    await seeTheSameElsewhere(after, given.plan);
     if (mustStop(plan)) return;
     await settle(after, given.plan);
     if (before !== null && given.back) await settle(before, {});
@@ -42,6 +51,20 @@ async function load(manifest: object): Promise<Desired> {
   });
   if (desired === null) throw new Error(JSON.stringify(diagnostics, null, 1));
   return desired;
+}
+
+/** From a snapshot comes the very same plan; and beside itself as the base, but for the origins, too. */
+async function seeTheSameElsewhere(desired: Desired, options: Case["plan"]): Promise<void> {
+  const moment = { nowMilliseconds: Date.now(), ...options };
+  const text = await planText(account.api, desired, moment);
+  expect(await planTextFrom(await snapshotText(account.api), desired, moment)).toBe(text);
+  const base = { name: "itself", desired };
+  const beside = await account.plan(desired, { ...moment, base });
+  const open = beside.changes.filter((change) => change.action !== "no-op");
+  expect(open.filter((change) => change.origin !== "already-pending")).toEqual([]);
+  expect(beside.base).toEqual({ name: "itself", withdrawn: [] });
+  const changes = beside.changes.map((change) => ({ ...change, origin: null }));
+  expect(renderPlanJson({ ...beside, changes, base: null, pace: null })).toBe(text);
 }
 
 /** Plans and applies with every consent; after that nothing is left but what was and is blocked. */

@@ -1,6 +1,8 @@
-import { writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parsePlanFile } from "../../src/index.ts";
 import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
 
 const FOREIGN = JSON.stringify({ format_version: "1.2", terraform_version: "1.9.0", resource_changes: [] });
@@ -30,6 +32,65 @@ describe("a plan file", () => {
     expect(service.requests).toEqual([]);
   });
 
+  it("that is cut at any place is refused by name; what is cut off at the end only, a line break, is none", async () => {
+    const text = await planText();
+    for (let length = 0; length < text.trimEnd().length; length += 97) {
+      const read = await parsePlanFile(text.slice(0, length));
+      expect([length, read.ok ? "read" : read.diagnostic.code]).toEqual([length, "plan-file-truncated"]);
+    }
+  });
+
+  it("with a byte that flipped is refused by name or is a plan of its form, and never an unexpected error", async () => {
+    const bytes = Buffer.from(await planText());
+    // A linear congruence: the same places and bits in every run.
+    let random = 20_261_121;
+    const next = (below: number): number => {
+      random = (random * 48_271) % 2_147_483_647;
+      return random % below;
+    };
+    const outcomes = new Map<string, number>();
+    for (let count = 0; count < 60; count += 1) {
+      const spoilt = Buffer.from(bytes);
+      const place = next(spoilt.length);
+      spoilt[place] = (spoilt[place] ?? 0) ^ (1 << next(8));
+      const read = await parsePlanFile(spoilt.toString("utf8"));
+      const outcome = read.ok ? "read" : read.diagnostic.code;
+      expect(outcome).toMatch(/^(read|plan-file-(truncated|damaged|newer|foreign))$/);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    }
+    expect(outcomes.get("plan-file-damaged")).toBeGreaterThan(10);
+  });
+
+  it("in another coding, with NUL bytes, or nested without an end in any place is refused by name", async () => {
+    const text = await planText();
+    const deep = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+    const spoilt = [
+      `\ufeff${text}`,
+      Buffer.from(text, "utf16le").toString("utf8"),
+      Buffer.from(`\ufeff${text}`, "utf16le").toString("utf8"),
+      "\0".repeat(1_000),
+      text.replace('"us-east"', '"us-\0east"'),
+      text.replace('"us-east"', deep),
+      text.replace('"note":null', `"note":${"[".repeat(100_000)}${"]".repeat(100_000)}`),
+      text.replaceAll('"after_unknown":{', `"after_unknown":{"x":${deep},`),
+    ];
+    for (const [index, each] of spoilt.entries()) {
+      expect(each).not.toBe(text);
+      const read = await parsePlanFile(each);
+      expect([index, read.ok ? "read" : read.diagnostic.code]).toEqual([index, "plan-file-damaged"]);
+    }
+  });
+
+  it("of 100 MB, or that is a named pipe, is refused by name and not waited for", async () => {
+    const cwd = await folder({ "tenon.yaml": PROJECT, "big.plan": "" });
+    await truncate(join(cwd, "big.plan"), 100_000_000);
+    execFileSync("mkfifo", [join(cwd, "pipe.plan")]);
+    expectPlain(await run(["show", "big.plan"], { cwd }), 1, ["error[plan-file-damaged]"]);
+    await truncate(join(cwd, "big.plan"), 1_000_000_000_000);
+    expectPlain(await run(["show", "big.plan"], { cwd }), 1, ["big.plan has more than", "MiB"]);
+    expectPlain(await run(["show", "pipe.plan"], { cwd }), 1, ["pipe.plan is not a regular file"]);
+  });
+
   it("that is not there, or is a folder, is named", async () => {
     const service = await emulator();
     const options = { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) };
@@ -40,6 +101,11 @@ describe("a plan file", () => {
     expect(service.requests).toEqual([]);
   });
 });
+
+async function planText(): Promise<string> {
+  const cwd = await folder({ "tenon.yaml": PROJECT });
+  return (await run(["plan", "--format", "json"], { cwd, env: envOf(await emulator()) })).stdout;
+}
 
 function newer(text: string): string {
   const plan = JSON.parse(text) as { tenon: { format_version: number } };

@@ -9,6 +9,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { type Asking, startAsked } from "../support/scripted-asked.ts";
 import { address, soa } from "../support/scripted-nameserver.ts";
+import { expectLines } from "./lines.ts";
 import { emulator, ended, envOf, expectPlain, folder, run, start } from "./run.ts";
 
 const PROJECT = `tenon: 1
@@ -176,6 +177,7 @@ describe("apply --verify", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(lines.some(({ type }) => type === "verify-progress")).toBe(true);
+    expectLines(lines);
     const report = lines.at(-1);
     expect(isReport(report), JSON.stringify(isReport.errors)).toBe(true);
     expect(report.verification).toMatchObject({

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { type Fault, startEmulator } from "../../src/emulator/index.ts";
 import { assumption } from "../support/emulated.ts";
-import { startTested, type Tested } from "../support/emulator.ts";
+import { startTested, type Tested, tested } from "../support/emulator.ts";
 import { type RawAnswer, rawExchange } from "./raw-exchange.ts";
 
 const VPC = JSON.stringify({ label: "late", region: "us-east" });
@@ -43,6 +43,26 @@ test("a late request can also be dropped, and is done though its connection is g
   expect([answer.text, answer.reset, await countVpcs(tested)]).toEqual(["", true, 0]);
   expect(tested.emulator.requests[0]).toMatchObject({ status: 0, fault: "late" });
   await expect.poll(() => countVpcs(tested), { timeout: 10_000 }).toBe(1);
+});
+
+test("late work can wait for something else than time", async () => {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const waits: number[] = [];
+  const waitForLate = (milliseconds: number): Promise<void> => {
+    waits.push(milliseconds);
+    return released;
+  };
+  const effect = { type: "late", delayMilliseconds: 1 } as const;
+  const emulator = await startEmulator({ faults: [{ effect, method: "POST" }] }, { waitForLate });
+  onTestFinished(() => emulator.close());
+  await rawExchange(emulator.port, POST_VPC);
+  await delay(50);
+  expect([waits, await countVpcs(tested(emulator))]).toEqual([[1], 0]);
+  release();
+  await expect.poll(() => countVpcs(tested(emulator))).toBe(1);
 });
 
 test("late work goes on from what is there by then, and may be refused", async () => {

@@ -9,8 +9,17 @@ import { Example } from "./example.ts";
 const IDN = domainToASCII("bücher-parked.example");
 const EXAMPLES = join(import.meta.dirname, "../../examples");
 
-it("every example is tested here, but for the one that is a test itself", () => {
-  expect(readdirSync(EXAMPLES).sort()).toEqual(["demo", "fleet", "migration", "minimal", "network", "testing", "zone"]);
+it("every example is tested here, but for the one that is a test itself, and the pipelines (ci-*.test.ts)", () => {
+  expect(readdirSync(EXAMPLES).sort()).toEqual([
+    "ci",
+    "demo",
+    "fleet",
+    "migration",
+    "minimal",
+    "network",
+    "testing",
+    "zone",
+  ]);
 });
 
 describe("examples/minimal", () => {

@@ -142,6 +142,15 @@ describe("VPCs, domains and images, which stay themselves while their fields cha
     ).toHaveLength(1);
   });
 
+  test("a description that a replace only keeps may be lost between its halves, one that it changes may not", () => {
+    const create = change({ address: "vpc/v", action: "create", after: { ...west, description: "" } });
+    const kept = change({ address: "vpc/v", action: "replace", before: { ...west, region: "us-east" }, after: west });
+    expect(outside([create], [kept])).toEqual([]);
+    const changed = { ...kept, before: { ...west, region: "us-east", description: "other words" } };
+    expect(outside([create], [changed])).toHaveLength(1);
+    expect(outside([create], [change({ address: "vpc/v", action: "create", after: west })])).toHaveLength(1);
+  });
+
   test("neither a create nor an update covers a replace or a delete", () => {
     const shown = [
       change({ address: "vpc/v", action: "create", after: west }),
@@ -181,6 +190,30 @@ describe("VPCs, domains and images, which stay themselves while their fields cha
       after: vpc,
     });
     expect(outside([drifted], shown)).toHaveLength(1);
+  });
+
+  test("a slave that was shown to become a master may be served again once it is one, and only then", () => {
+    const slave = { domain: "a.example", type: "slave", status: "active" };
+    const master = { ...slave, type: "master" };
+    const shown = [change({ address: "domain/a.example", action: "update", before: slave, after: master })];
+    const served = (before: object) =>
+      change({ address: "domain/a.example", action: "update", before: { ...master, ...before }, after: master });
+    expect(outside([served({ status: "disabled" })], shown)).toEqual([]);
+    expect(outside([served({ type: "slave", status: "disabled" })], shown)).toHaveLength(1);
+    const other = [{ ...served({ description: "by hand" }), after: { ...master, description: "" } }];
+    expect(outside(other, shown)).toHaveLength(1);
+  });
+
+  test("what was to be made is neither adopted nor taken over, unless it begins as a copy", () => {
+    const owned = { ...vpc, owner: "me" };
+    const found = (labels: Change["labels"]) =>
+      change({ address: "vpc/v", action: "update", labels, before: { ...vpc, owner: "other" }, after: owned });
+    const shown = [change({ address: "vpc/v", action: "create", after: owned })];
+    expect(outside([found([])], shown)).toEqual([]);
+    expect(outside([found(["adopt"])], shown)).toHaveLength(1);
+    expect(outside([found(["take-over"])], shown)).toHaveLength(1);
+    const copied = [change({ address: "vpc/v", action: "create", after: { ...owned, create_from: { clone: "w" } } })];
+    expect(outside([found(["adopt"])], copied)).toEqual([]);
   });
 
   test("another kind at the same address covers nothing", () => {

@@ -247,6 +247,8 @@ test("create_from clone keeps what it does not state, takes other owners' tags o
   const desired = await desiredOf(JSON.stringify(manifest));
   const plan = await account.plan(desired);
   expect(plan.steps.map(({ id }) => id)).toEqual(["clone domain/new.example", "activate domain/new.example"]);
+  // What an apply that is cut off between the two needs to go on.
+  expect(plan.warnings.map(({ detail }) => detail).join()).toContain("--take-ownership-from=other");
   const report = await account.apply(plan);
   expect(report.failed).toBe(0);
   const domains = await account.list<Record<string, unknown>>("domains");

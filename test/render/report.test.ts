@@ -1,87 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import type { Failure } from "../../src/model/failure.ts";
-import type { Report, StepReport } from "../../src/model/report.ts";
 import { failureText, renderReportJson, renderReportText } from "../../src/render/report.ts";
 import { change, everything, plan } from "./plans.ts";
+import { CLASH, PARTIAL, report, step } from "./reports.ts";
 
 const PLAIN = { colour: false, width: 80 };
-
-const CLASH: Failure = {
-  type: "refused",
-  effect: "none",
-  status: 400,
-  errors: [{ reason: "Record conflict - CNAMES must be unique", field: "name" }],
-  message: "name: Record conflict - CNAMES must be unique (400)",
-  maintenance: false,
-  attempts: 1,
-};
-const DOWN: Failure = {
-  type: "unavailable",
-  effect: "unknown",
-  status: 503,
-  errors: [],
-  message: "the service is not available",
-  maintenance: true,
-  attempts: 5,
-};
-
-function step(id: string, rest: Partial<StepReport>): StepReport {
-  return { step: id, changes: [], outcome: "done", id: null, recovered: false, failure: null, because: [], ...rest };
-}
-
-function report(rest: Partial<Report>): Report {
-  return {
-    steps: [],
-    changes: [],
-    added: 0,
-    changed: 0,
-    destroyed: 0,
-    failed: 0,
-    skipped: 0,
-    unknown: 0,
-    blocked: 0,
-    requestCount: 0,
-    interrupted: false,
-    surprises: [],
-    ...rest,
-  };
-}
-
-const PARTIAL = report({
-  steps: [
-    step("create domain/new.example", { changes: ["domain/new.example"], id: 12 }),
-    step("create domain/new.example/www/CNAME", {
-      changes: ["domain/new.example/www/CNAME"],
-      outcome: "failed",
-      failure: CLASH,
-    }),
-    step("activate domain/new.example", {
-      changes: ["domain/new.example"],
-      outcome: "skipped",
-      because: ["create domain/new.example/www/CNAME"],
-    }),
-    step("create vpc/a", { changes: ["vpc/a"], outcome: "unknown", failure: DOWN }),
-    step("create vpc/b", { changes: ["vpc/b"], outcome: "skipped" }),
-    step("create vpc/c", { changes: ["vpc/c"], id: 4, recovered: true }),
-  ],
-  changes: [
-    { key: "vpc/c", outcome: "done" },
-    { key: "vpc/prod/subnet/web", outcome: "blocked" },
-    { key: "vpc/b", outcome: "skipped" },
-    { key: "vpc/a", outcome: "unknown" },
-    { key: "domain/new.example", outcome: "partial" },
-    { key: "domain/new.example/www/CNAME", outcome: "failed" },
-  ],
-  added: 1,
-  failed: 2,
-  skipped: 1,
-  unknown: 1,
-  blocked: 1,
-  requestCount: 9,
-  surprises: ["two VPCs are called a: ids 4 and 5"],
-});
 
 describe("a report as text", () => {
   it("says what failed, why, and what was left because of it", async () => {

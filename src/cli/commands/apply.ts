@@ -3,16 +3,13 @@
 import {
   applyPlan,
   escapeText,
-  findUnreviewed,
   openJournal,
   type Plan,
   type Report,
-  renderGuardsText,
-  renderPlanText,
   renderReportJson,
+  renderReportMarkdown,
   renderReportText,
   rootsHeldByInterfaces,
-  summarise,
   systemClock,
   type Verification,
   type Witnesses,
@@ -26,7 +23,9 @@ import { sayDiagnostics, sayError } from "../messages.ts";
 import { inSession, type Planned, planIn, type Session } from "../planning.ts";
 import { Progress } from "../progress.ts";
 import { readPlanFile } from "../reviewed.ts";
+import { tellMarkdown } from "../step-summary.ts";
 import type { Terminal } from "../terminal.ts";
+import { judge, tellVerdict } from "../verdict.ts";
 import { prepareWitnesses, printVerification, timeoutOf, verifiedCode, watched } from "../verification.ts";
 import type { VerifyFlags } from "../verify-flags.ts";
 
@@ -68,8 +67,9 @@ async function run(
   return inSession(terminal, directory, flags, goal, async (session) => {
     const planned = await planUntilDetached(session, flags);
     if (!planned.ok) return planned.code;
-    const verdict = judge(terminal, planned.plan, reviewed.plan, flags);
-    if (verdict !== null) return verdict;
+    const verdict = judge(planned.plan, reviewed.plan, flags.failOn ?? []);
+    const code = await tellVerdict(terminal, planned.plan, verdict, flags);
+    if (code !== null) return code;
     const consent = flags.yes === true || (await confirm(terminal, goal));
     const { witnesses } = prepared;
     return consent ? carryOut(session, planned.plan, flags, witnesses) : (terminal.interrupt.code() ?? EXIT.error);
@@ -92,61 +92,6 @@ async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<P
   }
 }
 
-/** Shows the plan, and ends here if there is nothing to do, or nothing that may be done. */
-function judge(terminal: Terminal, plan: Plan, reviewed: Plan | null, flags: ApplyFlags): ExitCode | null {
-  if (flags.format === "text") terminal.print(renderPlanText(plan, terminal.results));
-  const extra = reviewed === null ? [] : findUnreviewed(plan, reviewed);
-  if (extra.length > 0) {
-    const changes = extra.map(({ action, key }) => ({ action, key }));
-    sayUnreviewed(terminal, changes);
-    return EXIT.unreviewed;
-  }
-  if (plan.guards.some((guard) => guard.consent !== "given")) {
-    if (flags.format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
-    sayError(terminal, "refused; nothing was done");
-    return EXIT.refused;
-  }
-  const { add, change, destroy, blocked } = summarise(plan.changes);
-  if (blocked > 0 && flags.failOn?.includes("blocked")) {
-    sayBlocked(terminal, plan);
-    return EXIT.refused;
-  }
-  if (add + change + destroy > 0) return null;
-  // Only then is there a report without a run: so that what reads reports finds one.
-  if (flags.format === "json") terminal.print(renderReportJson(idleReport(plan), plan));
-  return blocked > 0 ? EXIT.partial : EXIT.done;
-}
-
-function sayUnreviewed(terminal: Terminal, changes: readonly { action: string; key: string }[]): void {
-  const lines = changes.map(({ action, key }) => `  ${action} ${escapeText(key)}\n`).join("");
-  sayError(terminal, "this plan is not within the reviewed one; nothing was done. It does not show:");
-  terminal.say(lines);
-  terminal.say("  Review a new plan: tenon plan --out FILE\n");
-}
-
-function sayBlocked(terminal: Terminal, plan: Plan): void {
-  sayError(terminal, "changes are blocked; nothing was done:");
-  for (const { key, blocked } of plan.changes) if (blocked !== null) terminal.say(`  ${escapeText(key)}\n`);
-}
-
-function idleReport(plan: Plan): Report {
-  const blocked = plan.changes.filter((change) => change.blocked !== null);
-  return {
-    steps: [],
-    changes: blocked.map(({ key }) => ({ key, outcome: "blocked" })),
-    added: 0,
-    changed: 0,
-    destroyed: 0,
-    failed: 0,
-    skipped: 0,
-    unknown: 0,
-    blocked: blocked.length,
-    requestCount: 0,
-    interrupted: false,
-    surprises: [],
-  };
-}
-
 async function carryOut(
   session: Session,
   plan: Plan,
@@ -154,6 +99,7 @@ async function carryOut(
   witnesses: Witnesses | null,
 ): Promise<ExitCode> {
   const { terminal, project, api, connection } = session;
+  const { format } = flags;
   const { root } = project;
   const header = await gatherEvidence(root, connection.baseUrl, terminal.environment);
   const opened = await openJournal({ root, path: flags.journal ?? null, startedMilliseconds: Date.now(), header });
@@ -162,7 +108,7 @@ async function carryOut(
     return EXIT.error;
   }
   const { journal } = opened;
-  const progress = new ApplyProgress(terminal, plan, flags.format);
+  const progress = new ApplyProgress(terminal, plan, format);
   try {
     const report = await applyPlan({
       plan,
@@ -176,16 +122,17 @@ async function carryOut(
       emit: (event) => progress.tell(event),
     });
     progress.end();
-    if (flags.format === "text") terminal.print(`\n${renderReportText(report, plan, terminal.results)}`);
-    terminal.say(`The journal of this run is ${journal.path}\n`);
+    if (format === "text") terminal.print(`\n${renderReportText(report, plan, terminal.results)}`);
+    terminal.say(`The journal of this run is ${escapeText(journal.path)}\n`);
     let verification: Verification | null = null;
     try {
       verification = await verifyReport(session, plan, report, flags, witnesses);
     } finally {
       // Whatever becomes of the verification, what was done is reported.
-      if (flags.format === "json") terminal.print(renderReportJson(report, plan, verification));
+      if (format === "json") terminal.print(renderReportJson(report, plan, verification));
+      await tellMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
     }
-    if (flags.format === "text" && verification !== null) printVerification(terminal, verification);
+    if (format === "text" && verification !== null) printVerification(terminal, verification);
     const code = exitCode(terminal, report);
     if (code !== EXIT.done || verification === null) return code;
     return verifiedCode(terminal, verification, EXIT.partial);

@@ -1,15 +1,17 @@
 /** `tenon plan`: shows what apply would do, and saves it for review. */
 
-import { type Plan, renderPlanJson, summarise } from "../../index.ts";
-import type { FailOn, PlanFlags } from "../args.ts";
+import { type Plan, renderPlanJson, renderPlanMarkdown, summarise } from "../../index.ts";
+import type { FailOn } from "../args.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
-import { inSession, planIn } from "../planning.ts";
+import { planIn } from "../planning.ts";
+import { inReading, type ReadingFlags } from "../reading.ts";
 import { showPlan } from "../show-plan.ts";
+import { writeStepSummary } from "../step-summary.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeWhole } from "../write-whole.ts";
 
-export interface PlanCommandFlags extends PlanFlags {
+export interface PlanCommandFlags extends ReadingFlags {
   readonly out?: string;
   readonly detailedExitcode?: boolean;
   readonly failOn?: readonly FailOn[];
@@ -23,11 +25,12 @@ export async function plan(
   directory: string | undefined,
   flags: PlanCommandFlags,
 ): Promise<ExitCode> {
-  return inSession(terminal, directory, flags, "apply", async (session) => {
+  return inReading(terminal, directory, flags, async (session) => {
     const planned = await planIn(session);
     if (!planned.ok) return planned.code;
     const written = flags.out === undefined || (await writePlan(terminal, planned.plan, flags.out));
     showPlan(terminal, planned.plan, flags.format);
+    await writeStepSummary(terminal, () => renderPlanMarkdown(planned.plan));
     return written ? exitCode(planned.plan, flags) : EXIT.error;
   });
 }

@@ -1,7 +1,7 @@
 /** `tenon show`: a saved plan, or the desired state with everything expanded. */
 
 import { renderDesired } from "../../index.ts";
-import type { ProjectFlags } from "../args.ts";
+import type { Format, ProjectFlags } from "../args.ts";
 import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
@@ -12,7 +12,7 @@ import type { Terminal } from "../terminal.ts";
 
 export interface ShowFlags extends ProjectFlags {
   readonly expanded?: boolean;
-  readonly format: "text" | "json";
+  readonly format: Format;
   readonly dialect?: string;
 }
 
@@ -30,6 +30,11 @@ export async function show(terminal: Terminal, path: string | undefined, flags: 
 }
 
 async function showExpanded(terminal: Terminal, directory: string | undefined, flags: ShowFlags): Promise<ExitCode> {
+  const { format } = flags;
+  if (format === "markdown") {
+    sayError(terminal, "markdown is for plans", "Give --format text or json for the desired state.");
+    return EXIT.error;
+  }
   const dialect = resolveDialect(flags);
   if (dialect === null) {
     sayError(terminal, "the dialect is not a word", "Give one such as node.");
@@ -37,6 +42,6 @@ async function showExpanded(terminal: Terminal, directory: string | undefined, f
   }
   const opened = await openProject(terminal, directory, flags, dialect);
   if (!opened.ok) return opened.code;
-  terminal.print(await renderDesired(opened.project.desired, flags.format));
+  terminal.print(await renderDesired(opened.project.desired, format));
   return EXIT.done;
 }

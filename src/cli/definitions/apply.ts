@@ -2,6 +2,7 @@
 
 import type { Command } from "commander";
 import {
+  ALL_FORMATS,
   addConnectionFlags,
   addPlanFlags,
   addProjectFlags,
@@ -63,7 +64,7 @@ function addRunFlags(command: Command): Command {
   return command
     .argument("[dir]", DIRECTORY)
     .option("--yes", "do not ask")
-    .addOption(formatFlag("text for people, json for events and report"))
+    .addOption(formatFlag("json streams events, then the report", ALL_FORMATS))
     .addOption(failOnFlag("do nothing and exit with 4: refused,blocked"))
     .option("--journal <path>", "where to keep the evidence (default: .tenon/journal)")
     .option("--wait-detached <time>", "wait so long for interfaces to go: 10m", parseDuration);

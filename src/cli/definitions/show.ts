@@ -1,7 +1,7 @@
 /** `tenon show`, its flags and its help. */
 
 import { type Command, Option } from "commander";
-import { addProjectFlags, formatFlag } from "../args.ts";
+import { ALL_FORMATS, addProjectFlags, formatFlag } from "../args.ts";
 import type { Finish } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -12,7 +12,7 @@ export function addShow(program: Command, terminal: Terminal, finish: Finish): v
     .description("Show a saved plan, or with --expanded what the manifests come down to.")
     .argument("[path]", "a plan file; with --expanded a project")
     .option("--expanded", "variables, defaults and record sets in place")
-    .addOption(formatFlag("how to show it"))
+    .addOption(formatFlag("how to show it; markdown is for plans", ALL_FORMATS))
     .addOption(new Option("--dialect <word>", "with --expanded: the service's word for node").env("TENON_DIALECT"))
     .addHelpText(
       "after",

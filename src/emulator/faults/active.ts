@@ -3,14 +3,19 @@
 import { checkFaults } from "./check.ts";
 import { chooseFaults } from "./choose.ts";
 import type { Fault, FaultEffect, FaultRequest } from "./fault.ts";
-import { LateWork } from "./late-work.ts";
+import { LateWork, type Wait } from "./late-work.ts";
 
 export const DEFAULT_FAULT_SEED = 1;
 
 export class ActiveFaults {
-  readonly late: LateWork = new LateWork();
+  readonly late: LateWork;
   #choose: (request: FaultRequest) => FaultEffect | null = () => null;
   readonly #effects = new WeakMap<object, FaultEffect>();
+
+  /** @param wait how late work is waited for; absent: real time */
+  constructor(wait?: Wait) {
+    this.late = new LateWork(wait);
+  }
 
   /** Replaces them and counts anew. @returns null, or why they cannot be used; then nothing has changed */
   replace(faults: readonly Fault[], seed: number = DEFAULT_FAULT_SEED): string | null {

@@ -12,6 +12,7 @@ import { identifyImage, readImages } from "./live.ts";
 import { pairImages } from "./pairs.ts";
 import { type ImageSpec, imageSpec } from "./spec.ts";
 import { imageSteps } from "./steps.ts";
+import { toldOfImage } from "./told.ts";
 
 export const image: Unit<ImageSpec, WireImage> = {
   name: "image",
@@ -22,6 +23,7 @@ export const image: Unit<ImageSpec, WireImage> = {
   pairs: pairImages,
   steps: imageSteps,
   permits: () => null,
+  told: toldOfImage,
   recognise: recogniseImage,
 };
 

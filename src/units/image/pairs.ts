@@ -63,7 +63,7 @@ function uploadBlock(live: WireImage, context: PairContext): Block | null {
   return isIdle(live.updated, context.nowMilliseconds) ? null : { type: "upload-in-progress", id: live.id };
 }
 
-function liveValues(image: WireImage): Values {
+export function liveValues(image: WireImage): Values {
   const { text, owner } = splitDescription(image.description);
   return { label: image.label, description: text, owner };
 }

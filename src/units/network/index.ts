@@ -7,6 +7,7 @@ import { pairNetworks } from "./pairs.ts";
 import { permitsNetwork, recogniseNetwork } from "./recognise.ts";
 import { type NetworkSpec, networkSpec } from "./spec.ts";
 import { networkSteps } from "./steps.ts";
+import { clashInNetwork, toldOfNetwork } from "./told.ts";
 
 export const network: Unit<NetworkSpec, LiveNetwork> = {
   name: "network",
@@ -18,5 +19,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   pairs: pairNetworks,
   steps: networkSteps,
   permits: permitsNetwork,
+  told: toldOfNetwork,
+  clash: clashInNetwork,
   recognise: recogniseNetwork,
 };

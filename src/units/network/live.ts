@@ -16,21 +16,27 @@ export interface LiveNetwork {
 
 /** Labels may repeat, so every page is read: a second VPC of a label must not be overlooked. */
 export async function readNetworks(
-  _: Scope<NetworkSpec>,
+  scope: Scope<NetworkSpec>,
   api: Api,
   watch: ReadWatch,
 ): Promise<ReadResult<LiveNetwork>> {
   const answer = await api.list({ path: ["vpcs"] }, watch.signal);
   if (!answer.ok) return { ok: false, what: "the list of VPCs", failure: answer.failure };
-  const items = (answer.items as unknown as WireVpc[]).map((vpc) => ({ vpc, addresses: null }));
+  const items = (answer.items as unknown as WireVpc[]).map((vpc): LiveNetwork => ({ vpc, addresses: null }));
   watch.progress?.(items.length, items.length);
-  return { ok: true, items, total: answer.total };
+  if (scope.whole !== true) return { ok: true, items, total: answer.total };
+  const detailed = items.map((live) => (isAttached(live) ? detailNetwork(live, api, watch.signal) : live));
+  return { ok: true, items: await Promise.all(detailed), total: answer.total };
 }
 
 /** Adds the address list (API.md: VPC IP Addresses View). A token without `ips:read_only` leaves it out. */
-export async function detailNetwork(live: LiveNetwork, api: Api): Promise<LiveNetwork> {
-  const answer = await api.list({ path: ["vpcs", String(live.vpc.id), "ips"] });
+export async function detailNetwork(live: LiveNetwork, api: Api, signal?: AbortSignal): Promise<LiveNetwork> {
+  const answer = await api.list({ path: ["vpcs", String(live.vpc.id), "ips"] }, signal);
   return answer.ok ? { ...live, addresses: answer.items as unknown as WireVpcIp[] } : live;
+}
+
+function isAttached({ vpc }: LiveNetwork): boolean {
+  return vpc.subnets.some(({ nodes }) => nodes.length > 0);
 }
 
 export function identifyNetwork(live: LiveNetwork): LiveIdentity {

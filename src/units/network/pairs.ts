@@ -1,8 +1,9 @@
 /** Networks, desired beside live: a VPC and its subnets as pairs that plain comparison can diff. */
 
-import type { WireSubnet } from "../../api/wire/index.ts";
+import type { WireSubnet, WireVpc } from "../../api/wire/index.ts";
 import { type Address, subnetAddress, vpcAddress } from "../../model/address.ts";
 import type { Declared } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import { compareText } from "../../model/group.ts";
 import type { LeftAlone } from "../../model/plan.ts";
 import type { Values } from "../../model/resource.ts";
@@ -16,19 +17,40 @@ import type { NetworkSpec, SubnetSpec } from "./spec.ts";
 
 export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[], context: PairContext): Paired {
   const pairs: Pair[] = [];
+  const warnings: Diagnostic[] = [];
   let unmanaged = 0;
   for (const [match, root] of rootAddresses(matches, identifyNetwork)) {
     pairs.push(vpcPair(match, root, context), ...subnetPairs(match, root));
+    warnings.push(...unstatedDescription(match, root));
     if (match.intent === "manage" && subnetsAreLeftAlone(match.declared, match.live)) {
       unmanaged += match.live.vpc.subnets.length;
     }
   }
   const leftAlone: LeftAlone[] = unmanaged === 0 ? [] : [{ kind: "vpc_subnet", count: unmanaged, reason: "unmanaged" }];
-  return { pairs, leftAlone, warnings: [] };
+  return { pairs, leftAlone, warnings };
+}
+
+/** A replace keeps it, but between its two requests only the journal knows it: what goes on with a cut-off run does not. */
+function unstatedDescription(match: Match<NetworkSpec, LiveNetwork>, root: Address): Diagnostic[] {
+  if (match.intent !== "manage" || match.declared.spec.description !== undefined) return [];
+  const { declared, live } = match;
+  const { text } = splitDescription(live.vpc.description);
+  if (text === "" || declared.spec.region === live.vpc.region) return [];
+  return [
+    {
+      code: "unstated-description",
+      severity: "warning",
+      summary: `the description of ${root} is not in the manifest`,
+      detail: `The VPC is made anew with the description that it has, ${JSON.stringify(text)}. If the apply were cut off when the old one is gone, the next one would not know it.`,
+      fix: "State it: add `description` to the entry.",
+      span: declared.span,
+      address: root,
+    },
+  ];
 }
 
 function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context: PairContext): Pair {
-  const live = match.live === null ? null : vpcValues(match.live);
+  const live = match.live === null ? null : vpcValues(match.live.vpc);
   const liveAddress = match.declared === null || match.live === null ? root : vpcAddress(match.live.vpc.label);
   const held =
     match.live === null
@@ -55,7 +77,7 @@ function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context:
   };
 }
 
-function vpcValues({ vpc }: LiveNetwork): Values {
+export function vpcValues(vpc: WireVpc): Values {
   const { text, owner } = splitDescription(vpc.description);
   return { label: vpc.label, region: vpc.region, description: text, owner };
 }

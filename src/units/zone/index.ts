@@ -11,6 +11,7 @@ import { pairZones } from "./match/pairs.ts";
 import { type ZoneSpec, zoneSpec } from "./spec.ts";
 import { recordContent } from "./steps/record-steps.ts";
 import { zoneSteps, zoneStrategies } from "./steps/steps.ts";
+import { clashInZone, toldOfZone } from "./told.ts";
 
 export const zone: Unit<ZoneSpec, LiveZone> = {
   name: "zone",
@@ -23,6 +24,8 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   strategies: zoneStrategies,
   amend: amendBody,
   permits: () => null,
+  told: toldOfZone,
+  clash: clashInZone,
   recognise: recogniseZone,
 };
 

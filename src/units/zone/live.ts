@@ -18,13 +18,14 @@ export interface LiveZone {
 export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<LiveZone>> {
   const names = [...new Set([...scope.declared, ...scope.removed].map((entry) => entry.key).concat(sourcesOf(scope)))];
   // Names are unique on the platform, so a few of them can be asked for; an owner's tag may sit on any domain.
-  const wanted =
-    scope.owner === null && scope.wants === undefined ? { wanted: { field: "domain", values: names } } : {};
+  const isOfNames = scope.owner === null && scope.wants === undefined && scope.whole !== true;
+  const wanted = isOfNames ? { wanted: { field: "domain", values: names } } : {};
   const answer = await api.list({ path: ["domains"], ...wanted }, watch.signal);
   if (!answer.ok) return { ok: false, what: "the list of domains", failure: answer.failure };
   const domains = answer.items as unknown as WireDomain[];
   const named = namesWithRecords(scope);
   const isNeeded = (domain: WireDomain): boolean =>
+    scope.whole === true ||
     named.has(zoneName(domain)) ||
     (domain.type === "master" && scope.wants?.(identifyZone({ domain, records: null })) === true);
   const needed = new Set(domains.filter(isNeeded));

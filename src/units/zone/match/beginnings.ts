@@ -59,7 +59,7 @@ export function servedWhileMade(match: ZoneMatch, context: PairContext): Diagnos
   const tagged =
     other === null || other === context.owner
       ? ""
-      : ` Until then it also carries the tag of ${other}, whose project would take it for its own if this run were cut off.`;
+      : ` Until then it also carries the tag of ${other}, whose project would take it for its own if this run were cut off, and this one take it over only with --take-ownership-from=${other}.`;
   return [
     {
       code: "served-while-made",

@@ -1,0 +1,30 @@
+# No address in DNS that is not the world's to see, and no subnet so wide that nothing fits beside it.
+package main
+
+import rego.v1
+
+not_public := {
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+	"::/128", "::1/128", "fc00::/7", "fe80::/10",
+}
+
+least_prefix := 16
+
+deny contains message if {
+	some resource in input.resource_changes
+	resource.type == "domain_record"
+	written(resource)
+	resource.change.after.type in {"A", "AAAA"}
+	some range in not_public
+	net.cidr_contains(range, resource.change.after.target)
+	message := sprintf("%s: %s is in %s, which is not public", [resource.address, resource.change.after.target, range])
+}
+
+deny contains message if {
+	some resource in input.resource_changes
+	resource.type == "vpc_subnet"
+	written(resource)
+	prefix := to_number(split(resource.change.after.ipv4, "/")[1])
+	prefix < least_prefix
+	message := sprintf("%s: /%d is wider than /%d", [resource.address, prefix, least_prefix])
+}

@@ -1,0 +1,53 @@
+# Each policy lets pass what it should: `conftest verify --policy rules` What they refuse is in ../fixtures/.
+package main
+
+import rego.v1
+
+plan(resource) := {"resource_changes": [resource], "tenon": {"changes": {}, "guards": [], "refusals": []}}
+
+test_a_retired_production_domain_may_go if {
+	before := {"tags": ["production", "retired"]}
+	resource := {"address": "domain/a.example", "type": "domain", "change": {"actions": ["delete"], "before": before, "after": null}}
+	count(deny) == 0 with input as plan(resource)
+}
+
+test_a_record_with_the_default_ttl_and_a_public_address_may_come if {
+	after := {"type": "A", "target": "192.0.2.1", "ttl_sec": 0}
+	resource := {"address": "domain/a.example/www/A", "type": "domain_record", "change": {"actions": ["create"], "before": null, "after": after}}
+	count(deny) == 0 with input as plan(resource)
+}
+
+test_a_record_that_goes_may_have_been_anything if {
+	before := {"type": "A", "target": "10.0.0.1", "ttl_sec": 300}
+	resource := {"address": "domain/a.example/www/A", "type": "domain_record", "change": {"actions": ["delete"], "before": before, "after": null}}
+	count(deny) == 0 with input as plan(resource)
+}
+
+test_what_stays_as_it_is_may_be_anything if {
+	values := {"type": "A", "target": "10.0.0.1", "ttl_sec": 300}
+	resource := {"address": "domain/a.example/www/A", "type": "domain_record", "change": {"actions": ["no-op"], "before": values, "after": values}}
+	count(deny) == 0 with input as plan(resource)
+}
+
+test_a_network_in_an_allowed_region_may_come if {
+	after := {"region": "eu-west", "label": "a"}
+	resource := {"address": "vpc/a", "type": "vpc", "change": {"actions": ["create"], "before": null, "after": after}}
+	count(deny) == 0 with input as plan(resource)
+}
+
+test_given_consent_passes if {
+	given := {"resource_changes": [], "tenon": {"changes": {}, "refusals": [], "guards": [{"rule": "delete", "address": "vpc/a", "consent": "given"}]}}
+	count(deny) == 0 with input as given
+}
+
+test_what_is_pending_already_does_not_count if {
+	resources := [resource |
+		some number in numbers.range(1, 100)
+		resource := {"address": sprintf("image/%d", [number]), "type": "image", "change": {"actions": ["delete"], "before": {}, "after": null}}
+	]
+	changes := {resource.address: {"origin": "already-pending"} | some resource in resources}
+	pending := {"resource_changes": resources, "tenon": {"changes": changes, "guards": [], "refusals": []}}
+	count(deny) == 0 with input as pending
+	mine := json.patch(pending, [{"op": "replace", "path": "/tenon/changes", "value": {}}])
+	count(deny) == 1 with input as mine
+}

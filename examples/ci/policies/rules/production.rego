@@ -1,0 +1,13 @@
+# A domain with the tag `production` goes only after the tag `retired` was put on it: two pull requests, two reviews.
+package main
+
+import rego.v1
+
+deny contains message if {
+	some resource in input.resource_changes
+	resource.type == "domain"
+	"delete" in resource.change.actions
+	"production" in resource.change.before.tags
+	not "retired" in resource.change.before.tags
+	message := sprintf("%s is a production domain: give it the tag `retired` first", [resource.address])
+}

@@ -1,0 +1,15 @@
+# Networks stay where the data may be.
+package main
+
+import rego.v1
+
+allowed_regions := {"us-east", "eu-west"}
+
+deny contains message if {
+	some resource in input.resource_changes
+	resource.type == "vpc"
+	written(resource)
+	region := resource.change.after.region
+	not region in allowed_regions
+	message := sprintf("%s: the region %s is not among %v", [resource.address, region, allowed_regions])
+}

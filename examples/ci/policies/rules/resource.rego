@@ -1,0 +1,11 @@
+# What the policies share: which resources a plan writes, and which it touches at all.
+package main
+
+import rego.v1
+
+written(resource) if {
+	some action in resource.change.actions
+	action in {"create", "update"}
+}
+
+changed(resource) if not "no-op" in resource.change.actions

@@ -1,0 +1,17 @@
+# A plan that nobody can read is not reviewed. What is pending already (`tenon plan --base`) does not count.
+package main
+
+import rego.v1
+
+most_changes := 5
+
+own_changes contains resource.address if {
+	some resource in input.resource_changes
+	changed(resource)
+	not input.tenon.changes[resource.address].origin == "already-pending"
+}
+
+deny contains message if {
+	count(own_changes) > most_changes
+	message := sprintf("%d changes are more than %d: split the pull request", [count(own_changes), most_changes])
+}

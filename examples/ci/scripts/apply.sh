@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Applies, bound by a reviewed plan. usage: apply.sh PLAN
+#   PROJECT   the project's folder; default: here
+# Leaves the journal in tenon-out/. Ends with the exit code of `tenon apply`, and says what it means.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+plan=${1:?usage: apply.sh PLAN}
+out=tenon-out
+mkdir -p "$out"
+
+apply() {
+  local child code=0
+  tenon apply "${PROJECT:-.}" --yes --plan "$plan" --journal "$out/journal.jsonl" &
+  child=$!
+  # A cancelled job signals this shell alone. Handed on, tenon finishes what is in flight, and reports.
+  trap 'kill -TERM "$child" 2>/dev/null || true' INT TERM
+  wait "$child" || code=$?
+  # A signal ends `wait` before tenon has ended.
+  while kill -0 "$child" 2>/dev/null; do
+    code=0
+    wait "$child" || code=$?
+  done
+  return "$code"
+}
+
+code=0
+untrusted apply || code=$?
+if ((code != 0)); then error "Tenon apply, exit code $code" "$(meaning "$code")"; fi
+exit "$code"

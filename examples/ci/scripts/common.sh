@@ -1,0 +1,39 @@
+# Sourced by the other scripts: how a pipeline tells a person what an exit code means.
+
+# error TITLE TEXT: an annotation on GitHub, a line in the log elsewhere. Both are our own words, never the account's.
+error() {
+  if [[ ${GITHUB_ACTIONS:-} == true ]]; then
+    printf '::error title=%s::%s\n' "$1" "$2"
+  else
+    printf '%s: %s\n' "$1" "$2" >&2
+  fi
+  if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then
+    printf '**%s:** %s\n\n' "$1" "$2" >>"$GITHUB_STEP_SUMMARY"
+  fi
+}
+
+# untrusted COMMAND…: runs it, its output in the log. GitHub obeys log lines that begin with `::`, and a record may hold one.
+untrusted() {
+  local code=0 word
+  word=$(node --print 'crypto.randomUUID()')
+  if [[ ${GITHUB_ACTIONS:-} == true ]]; then printf '::stop-commands::%s\n' "$word"; fi
+  "$@" || code=$?
+  if [[ ${GITHUB_ACTIONS:-} == true ]]; then printf '::%s::\n' "$word"; fi
+  return "$code"
+}
+
+# meaning CODE: one sentence.
+meaning() {
+  case $1 in
+    0) echo "Done." ;;
+    1) echo "An error: the messages say which. Nothing is known to be wrong with the manifest." ;;
+    2) echo "Changes are pending." ;;
+    3) echo "The manifest is invalid: the messages name file, line and column." ;;
+    4) echo "Refused, and nothing was done: consent is missing (allow: in the root file), something is protected, or the account does not fit." ;;
+    5) echo "Not within the reviewed plan, and nothing was done: the account or the branch has changed since. Plan anew, and have that plan reviewed." ;;
+    6) echo "Applied in part: something failed, was skipped, or is blocked. Mend it and run this job again: the same plan goes on." ;;
+    129 | 130 | 143) echo "Interrupted. Run this job again: the same plan goes on where it stopped." ;;
+    137) echo "Killed. Run this job again: the same plan goes on where it stopped." ;;
+    *) echo "Ended with the unknown exit code $1." ;;
+  esac
+}

@@ -1,0 +1,131 @@
+/**
+ * GitHub's side of the pipeline: one comment, one issue, and where the reviewed plan is. Node alone, nothing to install.
+ *
+ *   github.mjs comment FILE    writes FILE as the comment of pull request $PULL_REQUEST, or over it
+ *   github.mjs plan-run        run-id=… of the run that planned the pull request merged as $GITHUB_SHA
+ *   github.mjs snapshot-run    run-id=… of the newest run that kept a snapshot of the account; empty if there is none
+ *   github.mjs visibility      private=true or false
+ *   github.mjs issue FOLDER    opens, updates or closes the drift issue after drift.sh
+ */
+
+import { appendFile, readFile } from "node:fs/promises";
+
+const { env } = process;
+const BOT = "github-actions[bot]";
+const PLAN_WORKFLOW = "tenon-plan.yml";
+const SNAPSHOT = "tenon-snapshot";
+const DRIFT_LABEL = "tenon-drift";
+const DRIFT_MARKER = "<!-- tenon-drift -->";
+const PAGE_SIZE = 100;
+const MAX_PAGES = 50;
+const TIMEOUT_MILLISECONDS = 30_000;
+
+const commands = { comment, "plan-run": planRun, "snapshot-run": snapshotRun, visibility, issue };
+
+async function comment(file) {
+  const body = await readFile(file, "utf8");
+  const marker = body.slice(0, body.indexOf("\n"));
+  const all = `/issues/${number(env.PULL_REQUEST)}/comments`;
+  // Anybody can write the marker; only the bot's own comment is ours to change.
+  const ours = await findIn(all, ({ user, body }) => user?.login === BOT && firstLine(body) === marker);
+  if (ours === undefined) await send("POST", all, { body });
+  else await send("PATCH", `/issues/comments/${ours.id}`, { body });
+}
+
+async function planRun() {
+  const sha = env.GITHUB_SHA;
+  const pulls = await send("GET", `/commits/${sha}/pulls`);
+  const merged = pulls.find((pull) => pull.merged_at !== null && pull.merge_commit_sha === sha);
+  if (merged === undefined) return refuse(`${sha} is not the merge of a pull request`);
+  const query = new URLSearchParams({ event: "pull_request", status: "success", head_sha: merged.head.sha });
+  const { workflow_runs: runs } = await send("GET", `/actions/workflows/${PLAN_WORKFLOW}/runs?${query}`);
+  // A fork's run has no token, so what it calls a plan is none.
+  const own = runs.filter((run) => run.head_repository?.full_name === env.GITHUB_REPOSITORY);
+  const [newest] = own.sort((a, b) => b.run_number - a.run_number);
+  if (newest === undefined) return refuse(`pull request #${merged.number} has no successful run of ${PLAN_WORKFLOW}`);
+  await output("run-id", newest.id);
+}
+
+/** Fails the job: what nobody reviewed is not applied. */
+function refuse(why) {
+  process.stdout.write(
+    `::error title=No reviewed plan::${why}. Run this workflow by hand: it plans anew, and waits for approval.\n`,
+  );
+  process.exitCode = 1;
+}
+
+async function snapshotRun() {
+  const { default_branch: branch, id } = await send("GET", "");
+  const { artifacts } = await send("GET", `/actions/artifacts?name=${SNAPSHOT}&per_page=${PAGE_SIZE}`);
+  // A pull request can upload an artifact of any name.
+  const ours = artifacts.filter(
+    ({ expired, workflow_run: run }) => !expired && run?.head_branch === branch && run.head_repository_id === id,
+  );
+  const [newest] = ours.sort((a, b) => b.id - a.id);
+  await output("run-id", newest?.workflow_run.id ?? "");
+}
+
+async function visibility() {
+  const repository = await send("GET", "");
+  await output("private", repository.private === true);
+}
+
+async function issue(folder) {
+  const isDrift = (await readFile(`${folder}/state`, "utf8")).trim() === "drift";
+  const isOurs = (item) => item.user?.login === BOT && firstLine(item.body) === DRIFT_MARKER;
+  const open = await findIn(`/issues?state=open&labels=${DRIFT_LABEL}`, isOurs);
+  if (!isDrift) {
+    if (open === undefined) return;
+    await send("POST", `/issues/${open.number}/comments`, { body: "The account is as declared again." });
+    await send("PATCH", `/issues/${open.number}`, { state: "closed", state_reason: "completed" });
+    return;
+  }
+  const body = `${DRIFT_MARKER}\n${await readFile(`${folder}/drift.md`, "utf8")}`;
+  if (open !== undefined) await send("PATCH", `/issues/${open.number}`, { body });
+  else await send("POST", "/issues", { title: "The account is not as declared", body, labels: [DRIFT_LABEL] });
+}
+
+/** The first item of a list, over all its pages, that fits. */
+async function findIn(path, fits) {
+  const separator = path.includes("?") ? "&" : "?";
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const items = await send("GET", `${path}${separator}per_page=${PAGE_SIZE}&page=${page}`);
+    const found = items.find(fits);
+    if (found !== undefined || items.length < PAGE_SIZE) return found;
+  }
+  return undefined;
+}
+
+async function send(method, path, body) {
+  const response = await fetch(`${env.GITHUB_API_URL}/repos/${env.GITHUB_REPOSITORY}${path}`, {
+    method,
+    headers: {
+      accept: "application/vnd.github+json",
+      authorization: `Bearer ${env.GITHUB_TOKEN}`,
+      "x-github-api-version": "2022-11-28",
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
+function output(name, value) {
+  return appendFile(env.GITHUB_OUTPUT, `${name}=${value}\n`);
+}
+
+function firstLine(text) {
+  return (text ?? "").split("\n", 1)[0].trimEnd();
+}
+
+/** What becomes part of a path is a number, or nothing. */
+function number(text) {
+  if (!/^\d+$/.test(text ?? "")) throw new Error(`not a number: ${text}`);
+  return text;
+}
+
+const [name, argument] = process.argv.slice(2);
+const command = Object.hasOwn(commands, name ?? "") ? commands[name] : undefined;
+if (command === undefined) throw new Error(`one of: ${Object.keys(commands).join(", ")}`);
+await command(argument);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Plans, and leaves in tenon-out/ what later jobs need: plan.json (the bound of the apply) and comment.md.
+#   PROJECT   the project's folder; default: here
+#   BASE      git ref that tells this change from what was pending already; optional
+#   LIVE      snapshot to plan against, without a connection; optional
+#   RUN_URL   where a person finds this run; optional
+# Ends with the exit code of `tenon plan`: 0, or 4 if consent is missing.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+out=tenon-out
+mkdir -p "$out"
+options=(--format markdown --out "$out/plan.json" --fail-on refused)
+if [[ -n ${BASE:-} ]]; then options+=(--base "$BASE"); fi
+if [[ -n ${LIVE:-} ]]; then options+=(--live "$LIVE"); fi
+
+code=0
+tenon plan "${PROJECT:-.}" "${options[@]}" >"$out/plan.md" 2>"$out/messages.txt" || code=$?
+untrusted cat "$out/messages.txt" "$out/plan.md"
+
+# What cannot be planned is told by its messages. Indented by four spaces they are code, whatever they hold.
+MAX_MESSAGE_BYTES=30000
+{
+  echo "<!-- tenon-plan ${PROJECT:-.} -->"
+  if [[ -s $out/plan.md ]]; then
+    cat "$out/plan.md"
+  else
+    printf '### Tenon: no plan (exit code %s)\n\n%s\n\n' "$code" "$(meaning "$code")"
+    head --bytes "$MAX_MESSAGE_BYTES" "$out/messages.txt" | tr --delete '\r' | sed 's/^/    /'
+    echo
+  fi
+  if [[ -n ${RUN_URL:-} ]]; then printf '\n[This run](%s)\n' "$RUN_URL"; fi
+} >"$out/comment.md"
+
+if ((code != 0)); then error "Tenon plan, exit code $code" "$(meaning "$code")"; fi
+exit "$code"

@@ -1,0 +1,94 @@
+/** `tenon live`: reads the account and writes it to a file, for plans where there is no token. */
+
+import { escapeText, NEUTRAL_DIALECT, type Snapshot, snapshotTools } from "../../index.ts";
+import type { ConnectionFlags, ProjectFlags } from "../args.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { sayError, sayFailure } from "../messages.ts";
+import { accountOf, inSession, type Session } from "../planning.ts";
+import { Progress } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
+import { writeWhole } from "../write-whole.ts";
+
+export interface LiveFlags extends ProjectFlags, ConnectionFlags {
+  readonly out: string;
+}
+
+/** It holds all of the account: for the one who made it, and whom they hand it to. */
+const SNAPSHOT_MODE = 0o600;
+/** Of lists that could not be read; the rest is counted. */
+const MAX_UNREAD_SHOWN = 5;
+/** Shorter ones occur by chance. */
+const MIN_TOKEN_CHARACTERS = 6;
+
+export async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {
+  return inSession(terminal, directory, { ...flags, clone: true, format: "text" }, "apply", async (session) => {
+    const snapshot = await takeIn(session);
+    if (typeof snapshot === "number") return snapshot;
+    const { renderLiveFile, parseLiveFile } = await snapshotTools();
+    const text = await renderLiveFile(snapshot);
+    const reread = await parseLiveFile(text);
+    if (!reread.ok) {
+      sayError(terminal, `what the service said could not be read back: ${reread.diagnostic.detail}`);
+      return EXIT.error;
+    }
+    if (holdsToken(text, session)) {
+      sayError(terminal, "the account itself holds the token, in some name, text or record", "Revoke the token.");
+      return EXIT.error;
+    }
+    const written = await write(terminal, text, flags.out);
+    if (written) terminal.say(summaryText(snapshot, session, flags.out));
+    return written ? EXIT.done : EXIT.error;
+  });
+}
+
+async function takeIn({ project, connection, api, terminal }: Session): Promise<Snapshot | ExitCode> {
+  const { takeSnapshot } = await snapshotTools();
+  const progress = new Progress(terminal);
+  progress.show("Reading the account");
+  const taken = await takeSnapshot({
+    desired: project.desired,
+    api,
+    nowMilliseconds: Date.now(),
+    host: new URL(connection.baseUrl).host,
+    dialect: connection.dialect ?? NEUTRAL_DIALECT,
+    account: accountOf(terminal),
+    watch: {
+      signal: terminal.interrupt.first,
+      progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
+    },
+  }).finally(() => progress.end());
+  const interrupted = terminal.interrupt.code();
+  if (interrupted !== null) return interrupted;
+  if (taken.ok) return taken.snapshot;
+  sayFailure(terminal, `cannot read ${taken.what}`, taken.failure);
+  return EXIT.error;
+}
+
+function holdsToken(text: string, { connection }: Session): boolean {
+  const token = connection.token.trim();
+  return token.length >= MIN_TOKEN_CHARACTERS && text.includes(token);
+}
+
+async function write(terminal: Terminal, text: string, out: string): Promise<boolean> {
+  if (out === "-") {
+    terminal.print(text);
+    return true;
+  }
+  try {
+    await writeWhole(out, text, SNAPSHOT_MODE);
+    return true;
+  } catch (error) {
+    sayError(terminal, `the snapshot cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    return false;
+  }
+}
+
+function summaryText({ lists, unread }: Snapshot, { api }: Session, out: string): string {
+  const objects = [...lists.values()].reduce((sum, items) => sum + items.length, 0);
+  const where = out === "-" ? "on stdout" : `in ${escapeText(out)}`;
+  const told = unread
+    .slice(0, MAX_UNREAD_SHOWN)
+    .map(({ path, failure }) => `warning: /${escapeText(path)} could not be read: ${escapeText(failure.message)}\n`);
+  if (unread.length > told.length) told.push(`warning: nor could ${unread.length - told.length} more lists\n`);
+  return `${told.join("")}${objects} objects of ${lists.size} lists are ${where}; it took ${api.requestCount} requests.\n`;
+}

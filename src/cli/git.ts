@@ -1,0 +1,157 @@
+/** A folder as a git commit has it, written to another folder. Git runs as a process, never through a shell. */
+
+import { type ExecFileException, execFile } from "node:child_process";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** For each call of git. */
+const GIT_TIMEOUT_MILLISECONDS = 60_000;
+/** Of the list of files in a folder. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+const MAX_FILES = 100_000;
+/** Of all files together. */
+const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
+/** What is larger is no manifest and no zone file, and is left out. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+/** Set in hooks, where they say where git was called from, and not where the project is. */
+const PLACES: readonly string[] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"];
+
+/** A project folder may be made to look like a bare repository, whose settings name programs: git takes none for one. */
+const SAFE_SETTING = "safe.bareRepository=explicit";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * - `no-git`: there is no git to run, or it took too long.
+ * - `no-repository`: the folder is in none, or git will not work with it.
+ * - `no-commit`: the repository has no such commit.
+ * - `unusable`: the folder holds what cannot be written here.
+ */
+export type GitProblem = "no-git" | "no-repository" | "no-commit" | "unusable";
+
+export type Checkout =
+  /** false: the commit does not have the folder. */
+  | { readonly ok: true; readonly exists: boolean }
+  /** `detail`: git's words, or ours; one sentence without a full stop. */
+  | { readonly ok: false; readonly problem: GitProblem; readonly detail: string };
+
+interface GitCall {
+  readonly ok: boolean;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+  /** It could not be run to its end. */
+  readonly broken: string | null;
+}
+
+/**
+ * Writes `folder`, as it is at `ref`, beneath `into`. Neither the work tree nor the index is touched.
+ * @param ref must not begin with a hyphen
+ * @param into an empty folder of our own
+ */
+export async function checkOut(folder: string, ref: string, into: string, environment: Environment): Promise<Checkout> {
+  const git = (args: readonly string[], input = ""): Promise<GitCall> => runGit(args, input, folder, environment);
+  const place = await git(["rev-parse", "--show-prefix"]);
+  if (!place.ok) return failed(place, "no-repository");
+  const commit = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
+  if (!commit.ok) return failed(commit, "no-commit");
+  const prefix = withoutLineEnd(place.stdout).replace(/\/$/, "");
+  const tree = await git(["rev-parse", "--verify", "--quiet", `${withoutLineEnd(commit.stdout)}:${prefix}`]);
+  if (tree.broken !== null) return failed(tree, "no-git");
+  if (!tree.ok) return { ok: true, exists: false };
+  const list = await git(["ls-tree", "-r", "-l", "-z", "--full-tree", withoutLineEnd(tree.stdout)]);
+  // What has the name of the folder may have been a file.
+  if (!list.ok) return list.broken === null ? { ok: true, exists: false } : failed(list, "no-git");
+  const entries = parseList(list.stdout);
+  if (typeof entries === "string") return { ok: false, problem: "unusable", detail: entries };
+  const blobs = await git(["cat-file", "--batch"], entries.map(({ id }) => `${id}\n`).join(""));
+  if (!blobs.ok) return failed(blobs, "no-repository");
+  const detail = await writeEntries(entries, blobs.stdout, into);
+  return detail === null ? { ok: true, exists: true } : { ok: false, problem: "unusable", detail };
+}
+
+function failed({ broken, stderr }: GitCall, problem: GitProblem): Checkout {
+  if (broken !== null) return { ok: false, problem: "no-git", detail: broken };
+  const line = stderr.split("\n").find((text) => text.trim() !== "") ?? "";
+  return { ok: false, problem, detail: line.replace(/^fatal: /, "").replace(/\.$/, "") };
+}
+
+function runGit(args: readonly string[], input: string, cwd: string, environment: Environment): Promise<GitCall> {
+  const maxBuffer = args[0] === "cat-file" ? 2 * MAX_FOLDER_BYTES : MAX_LIST_BYTES;
+  const options = { cwd, env: gitEnvironment(environment), timeout: GIT_TIMEOUT_MILLISECONDS, maxBuffer };
+  return new Promise((resolve) => {
+    const child = execFile(
+      "git",
+      ["-c", SAFE_SETTING, ...args],
+      { ...options, encoding: "buffer" },
+      (error, stdout, stderr) => {
+        const isAnswer = error === null || typeof error.code === "number";
+        const broken = isAnswer ? null : brokenText(error);
+        resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), broken });
+      },
+    );
+    // It may end before it has read everything; how it ended is told above.
+    child.stdin?.on("error", () => {}).end(input);
+  });
+}
+
+function brokenText(error: ExecFileException): string {
+  if (error.code === "ENOENT") return "there is no git to run";
+  if (error.killed === true) return `git did not end within ${GIT_TIMEOUT_MILLISECONDS / 1000} s`;
+  return error.message.split("\n")[0] ?? "git cannot be run";
+}
+
+/** Git may run a helper to fetch what it lacks: it gets no token of ours, and asks nobody. */
+function gitEnvironment(environment: Environment): NodeJS.ProcessEnv {
+  const kept = Object.entries(environment).filter(([name]) => !PLACES.includes(name) && name !== "TENON_TOKEN");
+  return { ...Object.fromEntries(kept), LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" };
+}
+
+function withoutLineEnd(output: Buffer): string {
+  return output.toString("utf8").replace(/\n$/, "");
+}
+
+interface Entry {
+  readonly path: string;
+  readonly id: string;
+  readonly isLink: boolean;
+}
+
+/** `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Submodules and what is too large are left out. @returns or what is wrong */
+function parseList(output: Buffer): Entry[] | string {
+  const entries: Entry[] = [];
+  let bytes = 0;
+  for (const line of output.toString("utf8").split("\0")) {
+    const match = /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s.exec(line);
+    if (match === null) continue;
+    const [, mode, type, id = "", size, path = ""] = match;
+    if (type !== "blob" || Number(size) > MAX_FILE_BYTES) continue;
+    if (path.split("/").some((part) => /^(\.{0,2}|\.git)$/i.test(part))) return `it holds the path ${path}`;
+    bytes += Number(size);
+    entries.push({ path, id, isLink: mode === "120000" });
+  }
+  if (entries.length > MAX_FILES) return `it has more than ${MAX_FILES} files`;
+  return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : entries;
+}
+
+/** Links come last: nothing is written through one. Where they lead to is judged by whoever reads. @returns what is wrong */
+async function writeEntries(entries: readonly Entry[], blobs: Buffer, into: string): Promise<string | null> {
+  const links: { path: string; target: string }[] = [];
+  let offset = 0;
+  for (const { path, isLink } of entries) {
+    const end = blobs.indexOf("\n", offset);
+    const size = / blob (\d+)$/.exec(blobs.toString("latin1", offset, end))?.[1];
+    if (size === undefined) return `git does not have the content of ${path}`;
+    const content = blobs.subarray(end + 1, end + 1 + Number(size));
+    offset = end + 1 + Number(size) + 1;
+    if (isLink) links.push({ path, target: content.toString("utf8") });
+    else await writeNew(into, path, (file) => writeFile(file, content, { flag: "wx" }));
+  }
+  for (const { path, target } of links) await writeNew(into, path, (file) => symlink(target, file));
+  return null;
+}
+
+async function writeNew(into: string, path: string, write: (file: string) => Promise<void>): Promise<void> {
+  const file = join(into, path);
+  await mkdir(dirname(file), { recursive: true });
+  await write(file);
+}

@@ -1,0 +1,108 @@
+/** Whether a plan may be carried out, and what is told where it is not: on stdout, on stderr and in the step's summary. */
+
+import {
+  type Change,
+  escapeText,
+  findUnreviewed,
+  type Plan,
+  type Report,
+  renderGuardsText,
+  renderPlanMarkdown,
+  renderPlanText,
+  renderReportJson,
+  renderReportMarkdown,
+  renderUnreviewedMarkdown,
+  summarise,
+} from "../index.ts";
+import type { FailOn, Format } from "./args.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { sayError } from "./messages.ts";
+import { tellMarkdown } from "./step-summary.ts";
+import type { Terminal } from "./terminal.ts";
+
+/**
+ * - `unreviewed`: it is not within the reviewed plan; `extra` is what that does not show.
+ * - `guarded`: consent is missing, or there can be none.
+ * - `blocked`: something is, and was not to be.
+ * - `idle`: nothing is to be done; something may be blocked.
+ */
+export type Verdict =
+  | { readonly type: "go" }
+  | { readonly type: "unreviewed"; readonly extra: readonly Change[] }
+  | { readonly type: "guarded" }
+  | { readonly type: "blocked" }
+  | { readonly type: "idle"; readonly blocked: number };
+
+/** @param reviewed the plan that bounds this one; null: there is none */
+export function judge(plan: Plan, reviewed: Plan | null, failOn: readonly FailOn[]): Verdict {
+  const extra = reviewed === null ? [] : findUnreviewed(plan, reviewed);
+  if (extra.length > 0) return { type: "unreviewed", extra };
+  if (plan.guards.some((guard) => guard.consent !== "given")) return { type: "guarded" };
+  const { add, change, destroy, blocked } = summarise(plan.changes);
+  if (blocked > 0 && failOn.includes("blocked")) return { type: "blocked" };
+  return add + change + destroy > 0 ? { type: "go" } : { type: "idle", blocked };
+}
+
+/** Shows the plan. @returns the exit code if it ends here; null if it may be carried out */
+export async function tellVerdict(
+  terminal: Terminal,
+  plan: Plan,
+  verdict: Verdict,
+  { format, yes }: { readonly format: Format; readonly yes?: boolean },
+): Promise<ExitCode | null> {
+  if (format === "text") terminal.print(renderPlanText(plan, terminal.results));
+  switch (verdict.type) {
+    case "go":
+      // Whoever is asked must have seen it; the report is what goes to stdout.
+      if (format === "markdown" && yes !== true) terminal.say(renderPlanText(plan, terminal.messages));
+      return null;
+    case "unreviewed":
+      sayUnreviewed(terminal, verdict.extra);
+      await tellMarkdown(terminal, format, () => renderUnreviewedMarkdown(verdict.extra));
+      return EXIT.unreviewed;
+    case "guarded":
+      if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
+      sayError(terminal, "refused; nothing was done");
+      await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      return EXIT.refused;
+    case "blocked":
+      sayBlocked(terminal, plan);
+      await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      return EXIT.refused;
+    case "idle":
+      // Only then is there a report without a run: so that what reads reports finds one.
+      if (format === "json") terminal.print(renderReportJson(idleReport(plan), plan));
+      await tellMarkdown(terminal, format, () => renderReportMarkdown(idleReport(plan), plan, null));
+      return verdict.blocked > 0 ? EXIT.partial : EXIT.done;
+  }
+}
+
+function sayUnreviewed(terminal: Terminal, changes: readonly Change[]): void {
+  const lines = changes.map(({ action, key }) => `  ${action} ${escapeText(key)}\n`).join("");
+  sayError(terminal, "this plan is not within the reviewed one; nothing was done. It does not show:");
+  terminal.say(lines);
+  terminal.say("  Review a new plan: tenon plan --out FILE\n");
+}
+
+function sayBlocked(terminal: Terminal, plan: Plan): void {
+  sayError(terminal, "changes are blocked; nothing was done:");
+  for (const { key, blocked } of plan.changes) if (blocked !== null) terminal.say(`  ${escapeText(key)}\n`);
+}
+
+function idleReport(plan: Plan): Report {
+  const blocked = plan.changes.filter((change) => change.blocked !== null);
+  return {
+    steps: [],
+    changes: blocked.map(({ key }) => ({ key, outcome: "blocked" })),
+    added: 0,
+    changed: 0,
+    destroyed: 0,
+    failed: 0,
+    skipped: 0,
+    unknown: 0,
+    blocked: blocked.length,
+    requestCount: 0,
+    interrupted: false,
+    surprises: [],
+  };
+}

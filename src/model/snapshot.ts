@@ -1,0 +1,24 @@
+/** The snapshot: what the service's lists said at one moment, so that plans can be made without it. */
+
+import type { Failure } from "./failure.ts";
+import type { JsonObject } from "./resource.ts";
+
+export interface Snapshot {
+  /** When reading began: ISO 8601, UTC, with milliseconds. */
+  readonly readAt: string;
+  /** Host and port of the service; no path, no credentials. */
+  readonly host: string;
+  /** The word the service uses where API.md says `node`. The lists are in API.md's own words. */
+  readonly dialect: string;
+  /** TENON_ACCOUNT when it was read; null if it was not set. */
+  readonly account: string | null;
+  /** Path of a list below the base URL, as `domains/12/records` → its objects, in the service's order. */
+  readonly lists: ReadonlyMap<string, readonly JsonObject[]>;
+  /** Lists that could not be read. Sorted by path. */
+  readonly unread: readonly UnreadList[];
+}
+
+export interface UnreadList {
+  readonly path: string;
+  readonly failure: Pick<Failure, "type" | "status" | "errors" | "message">;
+}

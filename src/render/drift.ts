@@ -1,0 +1,126 @@
+/** Drift as text: object by object, what the account has and what is declared. */
+
+import { unicodeName } from "../dns/unicode.ts";
+import type { Drift, DriftField, DriftObject, DriftStatus } from "../model/drift.ts";
+import { hasDrift } from "../model/drift.ts";
+import type { Values } from "../model/resource.ts";
+import { count } from "./block.ts";
+import { escapeText } from "./escape.ts";
+import { createPaint, type Paint } from "./paint.ts";
+import { recordText } from "./record.ts";
+import type { TextOptions } from "./text.ts";
+import { fitPair, shownValue } from "./value.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
+
+export const NO_DRIFT = "No drift. The account is as the manifests declare.";
+
+const STATUS_COLUMNS = "unexpected".length + 2;
+const FIELD_INDENT = "    ";
+const VALUE_INDENT = "      ";
+const [LIVE_WORD, DECLARED_WORD] = ["in the account  ", "declared        "];
+
+/** Newline-terminated. Linear in the number of objects. */
+export function renderDriftText(drift: Drift, { colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions): string {
+  const paint = createPaint(colour);
+  const columns = usableWidth(width);
+  const lines: string[] = [];
+  for (const { object, within } of foldedObjects(drift)) {
+    const [first = "", ...rest] = objectLines(object, within, columns);
+    lines.push(`${paintStatus(object.status, paint)}${first.slice(object.status.length)}`, ...rest);
+  }
+  const last = hasDrift(drift) ? driftSummary(drift) : paint.good(NO_DRIFT);
+  const unadopted = unadoptedText(drift);
+  return [...lines, ...(lines.length === 0 ? [] : [""]), ...wrap(unadopted, columns, 0), last].join("\n").concat("\n");
+}
+
+/** `Drift: 1 changed, 2 missing, 0 unexpected.` */
+export function driftSummary({ summary: { changed, missing, unexpected } }: Drift): string {
+  return `Drift: ${changed} changed, ${missing} missing, ${unexpected} unexpected.`;
+}
+
+/** Empty if everything carries the tag that it should. */
+export function unadoptedText({ owner, summary: { unadopted } }: Drift): string {
+  if (unadopted === 0) return "";
+  const are = count(unadopted, "object is as declared, but does", "objects are as declared, but do");
+  return `${are} not carry the tag of ${escapeText(owner ?? "")} yet: apply adopts.`;
+}
+
+export interface Folded {
+  readonly object: DriftObject;
+  /** How many objects went or came with it. */
+  readonly within: number;
+}
+
+/** What is missing with the network or zone it belongs to is counted there. */
+export function foldedObjects({ objects }: Drift): Folded[] {
+  const missing = new Set(
+    objects.flatMap(({ key, root, status }) => (key === root && status === "missing" ? [root] : [])),
+  );
+  const within = new Map<string, number>();
+  const shown: DriftObject[] = [];
+  for (const object of objects) {
+    if (object.key === object.root || !missing.has(object.root)) shown.push(object);
+    else within.set(object.root, (within.get(object.root) ?? 0) + 1);
+  }
+  return shown.map((object) => ({ object, within: object.key === object.root ? (within.get(object.root) ?? 0) : 0 }));
+}
+
+/** The first line begins with the status; escaped, within `columns` as far as values can be shortened. */
+export function objectLines(object: DriftObject, within: number, columns: number): string[] {
+  const { status, labels, note } = object;
+  const head = `${status.padEnd(STATUS_COLUMNS)}${addressText(object)}`;
+  const more = [
+    ...(within === 0 ? [] : [`with ${count(within, "object", "objects")} in it`]),
+    ...(labels.includes("unfinished") ? ["its upload was never finished"] : []),
+    ...(labels.includes("prune") ? ["it carries our tag, and nothing declares it"] : []),
+    ...(labels.includes("adopt") && status === "changed" ? ["not adopted"] : []),
+  ];
+  return [
+    ...wrap(more.length === 0 ? head : `${head} (${more.join("; ")})`, columns, 0),
+    ...(status === "changed"
+      ? object.fields.flatMap((field) => fieldLines(field, columns))
+      : wholeLines(object, columns)),
+    ...(note === null ? [] : wrap(`note: ${escapeText(note)}`, columns, FIELD_INDENT.length)),
+  ];
+}
+
+function addressText({ key, root, liveAddress }: DriftObject): string {
+  const unicode = root.startsWith("domain/") ? unicodeName(root.slice("domain/".length)) : null;
+  const name = unicode === null ? "" : ` (${escapeText(unicode)})`;
+  return `${escapeText(key)}${name}${liveAddress === null ? "" : `, in the account ${escapeText(liveAddress)}`}`;
+}
+
+function fieldLines({ name, live, declared }: DriftField, columns: number): string[] {
+  const [there, here] = [shownValue(live), shownValue(declared)];
+  const line = `${FIELD_INDENT}${escapeText(name)}: ${there.text} in the account, ${here.text} declared`;
+  if (columnsOf(line) <= columns) return [line];
+  const room = columns - VALUE_INDENT.length - LIVE_WORD.length;
+  const [from, to] = fitPair(there, here, room);
+  return [
+    `${FIELD_INDENT}${escapeText(name)}:`,
+    `${VALUE_INDENT}${LIVE_WORD}${from}`,
+    `${VALUE_INDENT}${DECLARED_WORD}${to}`,
+  ];
+}
+
+/** Of what is there or declared as a whole, what tells it from others of its kind. */
+function wholeLines({ kind, status, fields }: DriftObject, columns: number): string[] {
+  const values: Values = Object.fromEntries(
+    fields.map(({ name, live, declared }) => [name, status === "missing" ? declared : live]),
+  );
+  if (kind === "domain_record") return [FIELD_INDENT + recordText(values, columns - FIELD_INDENT.length)];
+  if (kind === "vpc_subnet") return [`${FIELD_INDENT}${escapeText(String(values["ipv4"] ?? ""))}`];
+  return [];
+}
+
+function paintStatus(status: DriftStatus, paint: Paint): string {
+  switch (status) {
+    case "changed":
+      return paint.warn(status);
+    case "missing":
+    case "unexpected":
+      return paint.bad(status);
+    case "unadopted":
+      return paint.dim(status);
+  }
+}

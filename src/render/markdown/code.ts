@@ -1,0 +1,49 @@
+/**
+ * Text of others in markdown: only ever inside code, where nothing is a link, an image, HTML, a mention, a reference to an
+ * issue or a commit, or a command. All of it must have been through `escapeText`, so that it is one line without anything unseen.
+ */
+
+const LEAST_FENCE_LENGTH = 3;
+
+/** A code span (CommonMark 0.31.2, 6.1): its delimiter is longer than any run of backticks within. */
+export function codeSpan(text: string): string {
+  if (text === "") return '`""`';
+  const delimiter = "`".repeat(longestRun(text) + 1);
+  // One blank on each side is taken off again where both are there, and keeps backticks from the delimiter.
+  const blank = /^`|`$|^ .*[^ ].* $/.test(text) ? " " : "";
+  return `${delimiter}${blank}${text}${blank}${delimiter}`;
+}
+
+/**
+ * A fenced code block (CommonMark 0.31.2, 4.5): its fence is longer than any run of backticks within.
+ * @param language an info word of ours: `diff` colours lines by their first character
+ */
+export function codeBlock(lines: readonly string[], language: "diff" | "text"): string {
+  const fence = "`".repeat(Math.max(LEAST_FENCE_LENGTH, longestOf(lines) + 1));
+  return `${fence}${language}\n${lines.join("\n")}\n${fence}`;
+}
+
+/** Code inside HTML, where markdown's own signs mean nothing. */
+export function htmlCode(text: string): string {
+  return `<code>${text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)}</code>`;
+}
+
+/** What is folded needs blank lines around it, so that the markdown inside is read as such. */
+export function fold(summary: string, body: string): string {
+  return `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;
+}
+
+/** Characters by which these lines may make the two fences longer. */
+export function fenceCost(lines: readonly string[]): number {
+  return 2 * longestOf(lines);
+}
+
+function longestOf(lines: readonly string[]): number {
+  return lines.reduce((longest, line) => Math.max(longest, longestRun(line)), 0);
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}

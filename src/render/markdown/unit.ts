@@ -1,0 +1,141 @@
+/** One network, zone or image in markdown, in as much detail as there is room for. */
+
+import type { Address } from "../../model/address.ts";
+import { count } from "../block.ts";
+import { escapeText } from "../escape.ts";
+import { fieldLines } from "../field.ts";
+import { headline, isInHeadline, labelText } from "../heading.ts";
+import { childLine, isBeyondLine, isRow, type Table, tableOf } from "../record.ts";
+import type { ChangeView, GroupView, Mark } from "../view.ts";
+import { codeBlock, codeSpan, fold, htmlCode } from "./code.ts";
+import { type Tense, tallyText } from "./tally.ts";
+
+/** Of a line in a code block: about what a comment shows without scrolling. */
+export const CODE_COLUMNS = 120;
+
+/**
+ * How much is shown of a unit, from least to most.
+ * - `counts`: numbers only.
+ * - `losses`: a line for what goes, is made anew or is blocked; the rest as numbers.
+ * - `lines`: a line for each change; of further fields their number.
+ * - `full`: everything.
+ */
+export const LEVELS = ["counts", "losses", "lines", "full"] as const;
+export type Level = (typeof LEVELS)[number];
+
+export interface Rendering {
+  readonly text: string;
+  /** Changes that are there as numbers only. */
+  readonly counted: number;
+}
+
+export interface UnitFrame {
+  readonly group: GroupView;
+  /** The unit it is a copy of: its records are those of that one, word for word. */
+  readonly source: Address | null;
+  readonly tense: Tense;
+}
+
+/** What GitHub colours: green, red, orange; grey is what will not be done. A replacement is red, as it deletes first. */
+const DIFF_SIGNS: Readonly<Record<Mark, string>> = {
+  create: "+",
+  update: "!",
+  delete: "-",
+  replace: "-/+",
+  none: " ",
+};
+const BLOCKED_SIGN = "#";
+const VALUE_INDENT = "      ";
+
+export function isLoss({ mark, change }: ChangeView): boolean {
+  return mark === "delete" || mark === "replace" || change.blocked !== null;
+}
+
+export function viewsOf({ own, children }: GroupView): ChangeView[] {
+  return own === null ? [...children] : [own, ...children];
+}
+
+export function renderUnit(frame: UnitFrame, level: Level): Rendering {
+  const { group, tense } = frame;
+  const views = viewsOf(group);
+  const counts = `${count(views.length, "change", "changes")}: ${tallyText(views, tense)}`;
+  const isPlain = level === "counts" || (level === "losses" && !views.some(isLoss));
+  if (isPlain) return { text: `- ${codeSpan(headline(group))}: ${counts}`, counted: views.length };
+  const shown = level === "losses" ? views.filter(isLoss) : views;
+  const lines = unitLines(frame, shown, level === "full");
+  const missing = views.length - shown.length;
+  if (missing > 0)
+    lines.push(
+      `  and ${tallyText(
+        views.filter((view) => !isLoss(view)),
+        tense,
+      )}, not shown here`,
+    );
+  return { text: fold(`${htmlCode(headline(group))}: ${counts}`, codeBlock(lines, "diff")), counted: missing };
+}
+
+function unitLines({ group, source }: UnitFrame, views: readonly ChangeView[], isFull: boolean): string[] {
+  const children = views.filter((view) => view !== group.own);
+  const lines: string[] = [];
+  if (group.own !== null && views.includes(group.own)) lines.push(...ownLines(group, group.own, isFull));
+  if (source !== null && children.length > 0) {
+    const alike = count(children.length, "record", "records");
+    return [...lines, `+   ${alike} as in ${escapeText(source.replace("/", " "))}`];
+  }
+  const table = tableOf(children);
+  for (const child of children) for (const line of childLines(child, table, isFull)) lines.push(line);
+  return lines;
+}
+
+function ownLines(group: GroupView, own: ChangeView, isFull: boolean): string[] {
+  const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
+  const below = isFull ? fieldLines(own, fields, CODE_COLUMNS - VALUE_INDENT.length) : [];
+  const hint = isFull ? "" : hiddenHint(own, fields.length);
+  return [
+    `${signOf(own)} ${headline(group)}${labelText(own)}${hint}`,
+    ...valueLines(own, below),
+    ...noteLines(own, isFull),
+  ];
+}
+
+function childLines(view: ChangeView, table: Table, isFull: boolean): string[] {
+  const labels = labelText(view);
+  const sign = signOf(view);
+  const room = { line: CODE_COLUMNS - sign.length - 1 - labels.length, below: CODE_COLUMNS - VALUE_INDENT.length };
+  const line = isRow(view) ? childLine(view, table, room) : { text: escapeText(view.change.address), below: [] };
+  const rest = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
+  const fields = isFull ? fieldLines(view, rest, room.below) : [];
+  const hint = isFull ? "" : hiddenHint(view, rest.length);
+  return [
+    `${sign} ${line.text}${labels}${hint}`,
+    ...valueLines(view, [...line.below, ...fields]),
+    ...noteLines(view, isFull),
+  ];
+}
+
+function signOf({ mark, change }: ChangeView): string {
+  return change.blocked === null ? DIFF_SIGNS[mark] : `${BLOCKED_SIGN} ${DIFF_SIGNS[mark]}`;
+}
+
+function hiddenHint({ change }: ChangeView, fields: number): string {
+  const parts = [
+    ...(fields === 0 ? [] : [count(fields, "field", "fields")]),
+    ...(change.note === null ? [] : ["a note"]),
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join(" and ")} not shown)`;
+}
+
+/** A sign goes to the front, where it is coloured; but of an update only: elsewhere it is part of a value. */
+function valueLines({ change }: ChangeView, lines: readonly string[]): string[] {
+  const isUpdate = change.before !== null && change.after !== null && change.blocked === null;
+  return lines.map((line) => {
+    const signed = isUpdate ? /^( *)([-+]) (.*)$/.exec(line) : null;
+    if (signed === null) return `${VALUE_INDENT}${line}`;
+    return `${signed[2] ?? ""}${VALUE_INDENT}${signed[1] ?? ""}${signed[3] ?? ""}`;
+  });
+}
+
+/** Why a change is blocked is told in a section of its own. */
+function noteLines({ change }: ChangeView, isFull: boolean): string[] {
+  return isFull && change.note !== null ? [`${VALUE_INDENT}note: ${escapeText(change.note)}`] : [];
+}

@@ -1,0 +1,122 @@
+/** Files that Tenon wrote and reads back: JSON that fits a schema, and by name what is wrong with one that cannot be used. */
+
+import { readFile } from "node:fs/promises";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { escapeText } from "./escape.ts";
+
+/** What the messages about one kind of file say. */
+export interface SavedKind {
+  /** `plan file`. */
+  readonly noun: string;
+  /** The beginning of its codes, `plan-file`. */
+  readonly code: string;
+  /** The command that writes it. */
+  readonly command: string;
+}
+
+const MAX_PROBLEMS_SHOWN = 5;
+/** Collections inside collections; a plan has about ten. What comes after the reader walks them by recursion. */
+const MAX_NESTING_DEPTH = 64;
+
+export type ParsedJson =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+/** @returns the value, or a diagnostic: `…-truncated` or `…-damaged` */
+export function parseSavedJson(text: string, kind: SavedKind): ParsedJson {
+  if (isNestedTooDeep(text)) {
+    return { ok: false, diagnostic: damaged(kind, [`it is nested more than ${MAX_NESTING_DEPTH} deep`]) };
+  }
+  try {
+    return { ok: true, value: JSON.parse(text) as Json };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "";
+    return { ok: false, diagnostic: isCutOff(text, message) ? truncated(kind, text) : damaged(kind, [message]) };
+  }
+}
+
+/** Brackets outside of strings, counted: on text that is no JSON the parser has the last word. */
+function isNestedTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === "[" || character === "{") depth += 1;
+    else if (character === "]" || character === "}") depth -= 1;
+    else if (character === '"') index = endOfString(text, index);
+    if (depth > MAX_NESTING_DEPTH) return true;
+  }
+  return false;
+}
+
+/** @returns where the string that begins at `start` ends, or the end of the text */
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text[index] !== '"') index += text[index] === "\\" ? 2 : 1;
+  return index;
+}
+
+/** Whether JSON ends where more had to come; V8 says so, or names a position at the very end. */
+function isCutOff(text: string, message: string): boolean {
+  if (text.trim() === "" || message.includes("Unexpected end of JSON input")) return true;
+  const position = /at position (\d+)/.exec(message)?.[1];
+  return position !== undefined && Number(position) >= text.trimEnd().length;
+}
+
+function truncated({ noun, code, command }: SavedKind, text: string): Diagnostic {
+  return {
+    code: `${code}-truncated`,
+    severity: "error",
+    summary: text.trim() === "" ? `the ${noun} is empty` : `the ${noun} is truncated: its end is missing`,
+    detail: "It was probably not written or copied to the end.",
+    fix: `Write it again with ${command}.`,
+  };
+}
+
+/** @param problems clauses */
+export function damaged({ noun, code, command }: SavedKind, problems: readonly string[]): Diagnostic {
+  const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map(escapeText);
+  const more = problems.length > shown.length ? [`and ${problems.length - shown.length} more`] : [];
+  return {
+    code: `${code}-damaged`,
+    severity: "error",
+    summary: `the ${noun} is damaged: it is not what ${command.replace(" FILE", "")} writes`,
+    detail: `${[...shown, ...more].join("; ")}.`,
+    fix: `Write it again with ${command}.`,
+  };
+}
+
+export function newer({ noun, code }: SavedKind, version: number, known: number, fix: string): Diagnostic {
+  return {
+    code: `${code}-newer`,
+    severity: "error",
+    summary: `the ${noun} has format version ${version}; this version of tenon reads up to ${known}`,
+    detail: "It was written by a newer tenon, and may say what this one does not understand.",
+    fix,
+  };
+}
+
+/**
+ * @param schema in the folder `schemas` of the package
+ * @returns the first thing in which `value` does not fit it, as a clause; empty if it fits
+ * @throws if the schema cannot be read
+ */
+export async function schemaProblems(value: Json, schema: URL): Promise<string[]> {
+  const compiled = validators.get(schema.href) ?? compile(schema);
+  validators.set(schema.href, compiled);
+  const validate = await compiled;
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(
+    ({ instancePath, message }) => `${instancePath || "/"} ${message ?? "is not valid"}`,
+  );
+}
+
+/** Compiled once: that takes longer than checking a file. */
+const validators: Map<string, Promise<ValidateFunction>> = new Map();
+
+async function compile(schema: URL): Promise<ValidateFunction> {
+  const [{ Ajv2020 }, text] = await Promise.all([import("ajv/dist/2020.js"), readFile(schema, "utf8")]);
+  const ajv = new Ajv2020({ allErrors: false, strict: true, allowUnionTypes: true });
+  return ajv.compile(JSON.parse(text) as JsonObject);
+}

@@ -1,0 +1,48 @@
+/** Sentences about a plan that every format for people has in common. */
+
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Gap, LeftAlone, Strategy } from "../model/plan.ts";
+import type { Kind } from "../model/resource.ts";
+import { count } from "./block.ts";
+import { escapeText } from "./escape.ts";
+
+export const NO_CHANGES = "No changes. Your infrastructure matches the configuration.";
+export const GAPS_HEADING = "Names that will have no answer for a moment; the change itself forces it:";
+
+export const KIND_WORDS: Readonly<Record<Kind, readonly [one: string, many: string]>> = {
+  vpc: ["VPC", "VPCs"],
+  vpc_subnet: ["subnet", "subnets"],
+  domain: ["domain", "domains"],
+  domain_record: ["record", "records"],
+  image: ["image", "images"],
+};
+
+const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
+  undeclared: "not declared",
+  ignored: "ignored",
+  unmanaged: "not managed here",
+};
+
+export function gapText({ what, root, before, wanted }: Gap): string {
+  return escapeText(`${what} (${root}): from "${before}" until "${wanted}"`);
+}
+
+export function strategyText({ source, copies, requests, requestsWithout }: Strategy): string {
+  const [first = "", second] = copies.map((copy) => escapeText(copy));
+  const named =
+    second === undefined ? first : `${first} and ${count(copies.length - 1, "other domain", "other domains")}`;
+  return `${named} will be cloned from ${escapeText(source)} once that is filled, while it is disabled: ${requests} requests instead of ${requestsWithout} (--no-clone: each by itself).`;
+}
+
+/** Its parts, each escaped; what is not said is left out. */
+export function diagnosticTexts({ summary, detail, fix }: Diagnostic): readonly string[] {
+  return [summary, detail, fix ?? ""].filter((text) => text !== "").map(escapeText);
+}
+
+/** `Left alone: 3 domains (not declared).`; empty if nothing is. */
+export function leftAloneText(leftAlone: readonly LeftAlone[]): string {
+  const parts = leftAlone
+    .filter((entry) => entry.count > 0)
+    .map(({ kind, count: number, reason }) => `${count(number, ...KIND_WORDS[kind])} (${REASONS[reason]})`);
+  return parts.length === 0 ? "" : `Left alone: ${parts.join(", ")}.`;
+}

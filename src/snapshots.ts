@@ -1,0 +1,21 @@
+/** Snapshots for those outside: an account read whole, written, read back, and answering in its place. Loaded when one is wanted. */
+
+import type { ClientApi } from "./api/index.ts";
+import { checkingShapes } from "./api/shape.ts";
+import { type SnapshotOptions, type SnapshotResult, takeSnapshot as take } from "./live/snapshot.ts";
+import { snapshotApi } from "./live/snapshot-api.ts";
+import type { Snapshot } from "./model/snapshot.ts";
+import { units } from "./units/registry.ts";
+
+export { renderLiveFile } from "./render/live-file.ts";
+export { parseLiveFile } from "./render/read-live-file.ts";
+
+/** Reads with list calls only. */
+export function takeSnapshot(options: Omit<SnapshotOptions, "units">): Promise<SnapshotResult> {
+  return take({ ...options, units });
+}
+
+/** What stands in the service's place: the same plans come of it, without a request. */
+export function openSnapshot(snapshot: Snapshot): ClientApi {
+  return checkingShapes({ ...snapshotApi(snapshot), requestCount: 0, limits: () => [], close: async () => {} });
+}

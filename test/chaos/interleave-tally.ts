@@ -1,0 +1,86 @@
+/** Many interleavings, each of another order of requests, and what is counted of them. */
+
+import { type Counts, report } from "./counts.ts";
+import { type Outcome, play } from "./interleave.ts";
+import { Projects } from "./interleave-projects.ts";
+
+export interface Tally {
+  readonly tried: number;
+  readonly survived: number;
+  /** Orders of (run, method, path template), all different. */
+  readonly distinct: number;
+  /** Of those that did not survive, with the seed that shows it again. */
+  readonly problems: readonly string[];
+  readonly surprises: ReadonlySet<string>;
+  readonly applied: number;
+  readonly twins: number;
+  readonly yielded: number;
+}
+
+/** TENON_CHAOS_SEED: this one interleaving only. */
+export function chosenSeed(): number | null {
+  const text = process.env["TENON_CHAOS_SEED"] ?? "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** @param count of different interleavings; a seed that gives an order that was there before is tried, and not counted */
+export async function playMany(suite: string, count: number): Promise<Tally> {
+  const chosen = chosenSeed();
+  const projects = new Projects();
+  const sequences = new Set<string>();
+  const outcomes: Outcome[] = [];
+  const limit = 2 * count;
+  try {
+    for (let seed = 1; seed <= limit && sequences.size < count && chosen === null; seed += 1) {
+      const outcome = await survive(seed, projects);
+      outcomes.push(outcome);
+      sequences.add(outcome.sequence.join("\n"));
+    }
+    if (chosen !== null) outcomes.push(await survive(chosen, projects));
+  } finally {
+    await projects.close();
+  }
+  const tally = tallyOf(outcomes, chosen === null ? sequences.size : 1);
+  report(countsOf(suite, tally));
+  return tally;
+}
+
+/** What stops the harness itself names its seed, too. */
+async function survive(seed: number, projects: Projects): Promise<Outcome> {
+  try {
+    return await play(seed, projects);
+  } catch (error) {
+    throw new Error(`TENON_CHAOS_SEED=${seed} shows it again`, { cause: error });
+  }
+}
+
+function tallyOf(outcomes: readonly Outcome[], distinct: number): Tally {
+  const sum = (field: "applied" | "twins" | "yielded") =>
+    outcomes.reduce((total, outcome) => total + outcome[field], 0);
+  return {
+    tried: outcomes.length,
+    survived: outcomes.filter(({ problems }) => problems.length === 0).length,
+    distinct,
+    problems: outcomes.flatMap(({ seed, pair, problems }) =>
+      problems.map((problem) => `TENON_CHAOS_SEED=${seed} (${pair}): ${problem}`),
+    ),
+    surprises: new Set(outcomes.flatMap(({ surprises }) => surprises.map(sentenceOf))),
+    applied: sum("applied"),
+    twins: sum("twins"),
+    yielded: sum("yielded"),
+  };
+}
+
+/** Without the step and what differs from one account to the next. */
+function sentenceOf(surprise: string): string {
+  return surprise
+    .replace(/^[^:]*(:[^: ]+)*: /, "")
+    .replace(/"[^"]*"|\d+(\.\d+)*/g, "…")
+    .replace(/private\/…/g, "…");
+}
+
+function countsOf(suite: string, { tried, survived, distinct, surprises, ...rest }: Tally): Counts {
+  const { applied, twins, yielded } = rest;
+  const more = { distinct, "applies carried out": applied, "kinds of surprise": surprises.size, twins, yielded };
+  return { suite, tried, survived, more };
+}

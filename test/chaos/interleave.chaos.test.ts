@@ -1,0 +1,30 @@
+/** The full set: two runs on one account in hundreds of different orders of their requests. */
+
+import { describe, expect, test } from "vitest";
+import { chosenSeed, playMany } from "./interleave-tally.ts";
+
+const INTERLEAVINGS = 700;
+const MIN_DISTINCT = 500;
+
+describe("two runs on one account", () => {
+  test("touch nothing of others, say what surprised them, and leave what one more apply of either brings to its manifest", async () => {
+    const tally = await playMany("interleavings", INTERLEAVINGS);
+    expect(tally.problems).toEqual([]);
+    if (chosenSeed() !== null) return;
+    expect(tally.distinct).toBe(INTERLEAVINGS);
+    expect(tally.distinct).toBeGreaterThanOrEqual(MIN_DISTINCT);
+    expect([...tally.surprises]).toEqual(
+      expect.arrayContaining([
+        "it was gone already, deleted by somebody else since the plan",
+        "what it was to change is gone, deleted by somebody else since the plan; plan again",
+        "what it was to be made in is gone, deleted by somebody else since the plan; plan again",
+        "the domain exists by now, made by somebody else since the plan or held by another account; plan again",
+        "a record stands in its way that was not there when it was planned; plan again",
+        "a subnet has come into its range since it was planned; plan again",
+        "somebody else changed it since the plan: ttl_sec is …, not …; plan again",
+      ]),
+    );
+    expect(tally.twins).toBeGreaterThan(0);
+    expect(tally.yielded).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,209 @@
+/** Two runs on one account, their requests let through one at a time in an order that a seed decides. */
+
+import { type Emulator, type Seed, startEmulator } from "../../src/emulator/index.ts";
+import { type ClientApi, createApi } from "../../src/index.ts";
+import { copyOf, readForeign, readRoots } from "./interleave-account.ts";
+import { type Passed, template } from "./interleave-gate.ts";
+import { type Settled, settle, unsaid } from "./interleave-judge.ts";
+import type { Projects } from "./interleave-projects.ts";
+import { Run, type World } from "./interleave-run.ts";
+import { PAIRS, type Pair } from "./interleave-scenarios.ts";
+import { oneOf, type Random, randomOf, type Temper, temperOf } from "./interleave-seed.ts";
+
+export interface Outcome {
+  readonly seed: number;
+  readonly pair: string;
+  /** One line per request: the run, the method and the path with its ids replaced. */
+  readonly sequence: readonly string[];
+  /** What both runs were answered, and how they ended: the same for the same seed. */
+  readonly trace: string;
+  readonly surprises: readonly string[];
+  /** Of the two runs: how many carried their plan out, at least in part. */
+  readonly applied: number;
+  /** Equal objects that a person had to choose from; objects that another owner came to have. */
+  readonly twins: number;
+  readonly yielded: number;
+  /** What ought not to have happened; empty if the pair survived. */
+  readonly problems: readonly string[];
+}
+
+const START = Date.UTC(2026, 2, 1);
+/** Then an upload that was begun is taken for abandoned, and what was being made is there. */
+const AFTERWARDS_MILLISECONDS = 600_000;
+const SECONDS_UNTIL_AVAILABLE = { creating: 4, pendingUpload: 8 };
+
+/** Every pair has its turn: seeds that follow each other are of different pairs. */
+export async function play(seed: number, projects: Projects): Promise<Outcome> {
+  const random = randomOf(seed);
+  const pair = PAIRS[seed % PAIRS.length] as Pair;
+  const world: World = { now: START };
+  const service = await open(pair.seed, world);
+  const meeting = new Meeting(pair, temperOf(random), random, world, service, projects);
+  try {
+    await meeting.run();
+    return { seed, pair: pair.name, ...(await meeting.outcome()) };
+  } finally {
+    await meeting.close();
+    await service.close();
+  }
+}
+
+interface Service {
+  readonly emulator: Emulator;
+  /** Past the gates. */
+  readonly api: ClientApi;
+  close(): Promise<void>;
+}
+
+async function open(seed: Seed, world: World): Promise<Service> {
+  const now = () => world.now;
+  const emulator = await startEmulator({ seed, now, secondsUntilAvailable: SECONDS_UNTIL_AVAILABLE });
+  const api = await createApi({ baseUrl: emulator.baseUrl, token: "emulator-token" });
+  const close = async (): Promise<void> => {
+    await api.close();
+    await emulator.close();
+  };
+  return { emulator, api, close };
+}
+
+class Meeting {
+  readonly #pair: Pair;
+  readonly #temper: Temper;
+  readonly #random: Random;
+  readonly #world: World;
+  readonly #service: Service;
+  readonly #projects: Projects;
+  readonly #sequence: string[] = [];
+  readonly #problems: string[] = [];
+  readonly #posts = [0, 0];
+  #runs: readonly Run[] = [];
+  #foreign: readonly string[] = [];
+
+  constructor(pair: Pair, temper: Temper, random: Random, world: World, service: Service, projects: Projects) {
+    this.#pair = pair;
+    this.#temper = temper;
+    this.#random = random;
+    this.#world = world;
+    this.#service = service;
+    this.#projects = projects;
+  }
+
+  async run(): Promise<void> {
+    const { api, emulator } = this.#service;
+    this.#foreign = await readForeign(api, await readRoots(api));
+    for (const [index, work] of this.#pair.sides.entries()) {
+      const side = await this.#projects.side(work);
+      const run = await Run.start(side, this.#world, emulator.port, this.#temper.concurrency[index] as number);
+      this.#runs = [...this.#runs, run];
+    }
+    for (const run of this.#runs) await run.settle();
+    let last = 0;
+    for (let open = this.#open(); open.length > 0; open = this.#open()) {
+      last = this.#choose(open, last);
+      await this.#step(last);
+    }
+  }
+
+  /** The runs that have something at the gate. */
+  #open(): number[] {
+    return this.#runs.flatMap((run, index) => (run.held.length > 0 ? [index] : []));
+  }
+
+  #choose(open: readonly number[], last: number): number {
+    const { share, stickiness } = this.#temper;
+    const [sticks, drawn] = [this.#random() < stickiness, this.#random() < share ? 0 : 1];
+    const wanted = sticks ? last : drawn;
+    return open.includes(wanted) ? wanted : (open[0] as number);
+  }
+
+  async #step(index: number): Promise<void> {
+    const run = this.#runs[index] as Run;
+    this.#world.now += oneOf(this.#random, this.#temper.jumps);
+    const held = oneOf(this.#random, run.held);
+    this.#sequence.push(`${index} ${template(held)}`);
+    const passed = await run.pass(held, this.#isLost(index, held.method));
+    if (passed.method !== "GET") await this.#look(index, passed);
+    await run.settle();
+  }
+
+  #isLost(index: number, method: string): boolean {
+    const { lost } = this.#temper;
+    if (method !== "POST" || lost?.run !== index) return false;
+    const count = (this.#posts[index] ?? 0) + 1;
+    this.#posts[index] = count;
+    return count === lost.post;
+  }
+
+  /** At every moment: what is others' is as it was, to the byte. */
+  async #look(index: number, { method, path }: Passed): Promise<void> {
+    const { api } = this.#service;
+    const foreign = await readForeign(api, await readRoots(api));
+    if (foreign.join("\n") === this.#foreign.join("\n")) return;
+    this.#problems.push(`after ${method} ${path} of run ${index} what is others' has changed`);
+    this.#foreign = foreign;
+  }
+
+  async outcome(): Promise<Omit<Outcome, "seed" | "pair">> {
+    const facts = [this.#sequence, this.#runs.map(traceOf), await readRoots(this.#service.api)];
+    // Every gate has a port of its own.
+    const trace = JSON.stringify(facts).replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1");
+    const problems = [...this.#problems, ...this.#runs.flatMap(unsaid), ...this.#deletedTwins()];
+    const surprises = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.surprises : []));
+    this.#world.now += AFTERWARDS_MILLISECONDS;
+    const settled = await this.#settleEither();
+    return {
+      sequence: this.#sequence,
+      trace,
+      surprises,
+      applied: this.#runs.filter(({ ending }) => ending?.type === "applied").length,
+      twins: settled.reduce((sum, { twins }) => sum + twins, 0),
+      yielded: settled.reduce((sum, { yielded }) => sum + yielded, 0),
+      problems: [...problems, ...settled.flatMap((found) => found.problems)],
+    };
+  }
+
+  /** One more plan and apply by each of the two, each on a copy of what they left behind. */
+  async #settleEither(): Promise<readonly Settled[]> {
+    const left = await copyOf(this.#service.api);
+    const found: Settled[] = [];
+    for (const work of this.#pair.sides) {
+      const copy = await open(left, this.#world);
+      try {
+        const foreign = await readForeign(copy.api, await readRoots(copy.api));
+        this.#world.now += AFTERWARDS_MILLISECONDS;
+        const settled = await settle(copy.api, this.#pair, work, this.#projects, this.#world);
+        const after = await readForeign(copy.api, await readRoots(copy.api));
+        const touched = after.join("\n") === foreign.join("\n") ? [] : ["the next apply changed what is others'"];
+        found.push({ ...settled, problems: [...settled.problems, ...touched] });
+      } finally {
+        await copy.close();
+      }
+    }
+    return found;
+  }
+
+  /** Of equal objects none may go before a person has chosen. */
+  #deletedTwins(): readonly string[] {
+    if (!this.#pair.keepsTwins) return [];
+    const passed = this.#runs.flatMap((run) => run.passed);
+    const made = new Set(
+      passed
+        .filter(
+          ({ method, path, status }) => method === "POST" && status === 200 && /^\/(vpcs|images|domains)$/.test(path),
+        )
+        .map(({ path, answer }) => `${path}/${encodeURIComponent(String((JSON.parse(answer) as { id: unknown }).id))}`),
+    );
+    return passed
+      .filter(({ method, path }) => method === "DELETE" && made.has(path))
+      .map(({ path }) => `${path} was made by these runs, and deleted by them`);
+  }
+
+  async close(): Promise<void> {
+    for (const run of this.#runs) await run.close();
+  }
+}
+
+function traceOf({ passed, ending }: Run): unknown {
+  const report = ending?.type === "applied" ? ending.report : null;
+  return [passed.map((request) => `${template(request)} ${request.status}`), ending?.type, report];
+}

@@ -1,0 +1,199 @@
+/** One cell of the matrix: what a request under an outcome must come to, and that the account ends as declared all the same. */
+
+import { type Plan, renderReportText } from "../../src/index.ts";
+import type { JsonObject } from "../../src/model/resource.ts";
+import { type Reference, runDisturbed, type Seen, type Target } from "./outcome-run.ts";
+import { type Outcome, RETRY_AFTER_SECONDS } from "./outcome-table.ts";
+import { Trial } from "./outcome-trial.ts";
+
+/** Real milliseconds until an answer is given up on, where it never comes. */
+export const PATIENCE_MILLISECONDS = 1_000;
+/** After a minute an upload that nobody goes on with is taken up by the next run. */
+export const IDLE_SECONDS = 60;
+/** `--retry-for` unless something else is said, and what one wait may be off. */
+const [MIN_BUDGET_SECONDS, MAX_BUDGET_SECONDS] = [240, 330];
+export const FOREIGN_PATH = /^\/v4\/(vpcs\/900[13]|domains\/900[46]|images\/private%2F9007)(\/|$)/;
+
+/** @returns what is wrong, as sentences; empty if all is as it must be */
+export async function tryCell(reference: Reference, target: Target, outcome: Outcome): Promise<readonly string[]> {
+  const patience = outcome.impatient === true ? { patience: PATIENCE_MILLISECONDS } : {};
+  const trial = await Trial.open(reference.loaded, patience);
+  try {
+    const seen = await runDisturbed(trial, target, outcome);
+    const problems = [
+      ...stepProblems(seen, target, outcome),
+      ...otherProblems(seen, reference, target, outcome),
+      ...reportProblems(seen, target, outcome),
+      ...(await convergeProblems(trial, reference, seen, target, outcome)),
+    ];
+    const touched = trial.mutations().filter(({ path }) => FOREIGN_PATH.test(path));
+    return [...problems, ...touched.map(({ method, path }) => `touched what is foreign: ${method} ${path}`)];
+  } catch (error) {
+    return [`crashed: ${error instanceof Error ? error.stack : String(error)}`];
+  } finally {
+    await trial.close();
+  }
+}
+
+function* stepProblems({ report, reached, looks, seconds }: Seen, target: Target, outcome: Outcome): Generator<string> {
+  const expected = outcome.expected[target.class];
+  const step = report.steps.find(({ step }) => step === target.step.id);
+  if (step?.outcome !== expected.step) {
+    yield `the step is ${step?.outcome} (${step?.failure?.message}), not ${expected.step}`;
+  }
+  if (step?.recovered !== (expected.recovered === true)) yield `recovered is ${step?.recovered}`;
+  if (target.class === "create" && expected.step === "done" && (step?.id ?? null) === null) yield "it has no id";
+  if (expected.reached === "many") {
+    if (reached < 4) yield `it was sent ${reached} times only`;
+    if (seconds < MIN_BUDGET_SECONDS || seconds > MAX_BUDGET_SECONDS) yield `it was given up after ${seconds} s`;
+  } else if (reached !== expected.reached) {
+    yield `it was sent ${reached} times, not ${expected.reached}`;
+  }
+  if (looks !== (expected.looks ?? 0)) yield `it was looked for ${looks} times, not ${expected.looks ?? 0}`;
+  const { effect } = outcome;
+  const waits = effect.type === "status" && effect.retryAfterSeconds === RETRY_AFTER_SECONDS;
+  if (waits && seconds < RETRY_AFTER_SECONDS) yield `it was sent again after ${seconds} s, not ${RETRY_AFTER_SECONDS}`;
+}
+
+/** What depends on it is skipped, what does not goes on, or nothing does. */
+function* otherProblems(seen: Seen, reference: Reference, target: Target, outcome: Outcome): Generator<string> {
+  const expected = outcome.expected[target.class];
+  const failed = expected.step !== "done";
+  const dependent = failed ? dependentsOf(seen.plan, target.step.id) : new Set<string>();
+  const begun = reference.order.indexOf(target.step.id);
+  for (const { step, outcome: became, because, failure } of seen.report.steps) {
+    if (step === target.step.id) continue;
+    const isLeft = dependent.has(step) || (expected.halts === true && reference.order.indexOf(step) > begun);
+    const due = isLeft ? "skipped" : "done";
+    if (became !== due) yield `${step} is ${became} (${failure?.message}), not ${due}`;
+    if (isLeft && because.join() !== target.step.id) yield `${step} is skipped because of [${because.join()}]`;
+  }
+  if (seen.report.steps.length !== seen.plan.steps.length) yield "the report does not tell of every step";
+}
+
+/** Along the edges of the plan, barriers included; `afterEnd` does not ask how it ended. */
+function dependentsOf(plan: Plan, id: string): ReadonlySet<string> {
+  const reached = new Set([id]);
+  const nodes = [...plan.steps, ...plan.barriers];
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const node of nodes) {
+      if (reached.has(node.id) || !node.after.some((before) => reached.has(before))) continue;
+      reached.add(node.id);
+      grown = true;
+    }
+  }
+  reached.delete(id);
+  return reached;
+}
+
+function* reportProblems({ report, plan }: Seen, target: Target, outcome: Outcome): Generator<string> {
+  const expected = outcome.expected[target.class];
+  const text = renderReportText(report, plan, { colour: false }).replace(/\s+/g, " ");
+  const isComplete = expected.step === "done";
+  if (text.includes("Apply complete!") !== isComplete) yield `the report ends wrongly: ${text}`;
+  if (!isComplete && !outcome.words.test(text)) yield `the report does not say why: ${text}`;
+  const surprise = surpriseOf(target, outcome);
+  const surprises = report.surprises.join("; ");
+  if (surprise === null ? surprises !== "" : !surprise.test(surprises)) yield `its surprises are [${surprises}]`;
+  if (report.interrupted) yield "it says that it was interrupted";
+}
+
+/** What the account holds two of, when a POST came true twice: names of domains, ranges of subnets and aliases exist once. */
+function kindOfTwins({ step, class: of }: Target): "domain_record" | "vpc" | "image" | null {
+  if ((of !== "create" && of !== "begin") || step.type !== "request") return null;
+  const kind = step.lookup?.kind;
+  if (kind === "domain_record" && step.body?.["type"] === "CNAME") return null;
+  return kind === "domain_record" || kind === "vpc" || kind === "image" ? kind : null;
+}
+
+function surpriseOf(target: Target, outcome: Outcome): RegExp | null {
+  if (isBegun(target, outcome)) {
+    return /whether image private\/\d+ came from this run cannot be told, so nothing is touched/;
+  }
+  if (outcome.gone === true && isAddressed(target)) return /deleted by somebody else/;
+  if (outcome.late !== "after the step") return null;
+  switch (kindOfTwins(target)) {
+    case null:
+      return null;
+    case "domain_record":
+      return /came true twice: record \d+ equals \d+ and was deleted/;
+    case "vpc":
+    case "image":
+      return /was sent twice, and there are equal objects of kind (vpc|image): .+, .+; keep one, delete the rest by hand/;
+  }
+}
+
+/** The request goes to an object, or into one. */
+function isAddressed({ step, class: of }: Target): boolean {
+  if (of === "update" || of === "delete") return true;
+  return of === "create" && step.type === "request" && step.path.length > 2;
+}
+
+/** With the fault gone, one more apply ends it, and a further plan is empty. */
+async function convergeProblems(
+  trial: Trial,
+  reference: Reference,
+  { report, seconds }: Seen,
+  target: Target,
+  outcome: Outcome,
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  const kind = kindOfTwins(target);
+  const late = outcome.late === "after the step" || outcome.late === "after the run";
+  if (late && (kind === "vpc" || kind === "image")) problems.push(...(await chooseTwin(trial, kind, target, report)));
+  let plan = await trial.plan();
+  const blocked = plan.changes.filter((change) => change.blocked !== null);
+  const isLeft = uploadIsLeft(target, outcome) && seconds < IDLE_SECONDS;
+  if (blocked.length > 0 !== isLeft) problems.push(`blocked at once: [${blocked.map(({ key }) => key).join()}]`);
+  if (blocked.length > 0) {
+    if (blocked.some((change) => change.blocked?.type !== "upload-in-progress")) problems.push("blocked by something");
+    await trial.clock.advance(IDLE_SECONDS * 1000);
+    plan = await trial.plan();
+  }
+  if (plan.refusals.length > 0) problems.push(`refused: ${plan.refusals.map(({ detail }) => detail).join()}`);
+  const second = await trial.apply(plan);
+  const undone = second.steps.filter(({ outcome }) => outcome !== "done");
+  problems.push(...undone.map(({ step, failure }) => `the second apply did not do ${step}: ${failure?.message}`));
+  const third = await trial.plan();
+  if (third.steps.length > 0) problems.push(`a third plan has ${third.steps.map(({ id }) => id).join()}`);
+  return [...problems, ...differences(await trial.state(), reference.state)];
+}
+
+/** Until it has been idle, an upload that was begun may be another run's. */
+function uploadIsLeft(target: Target, outcome: Outcome): boolean {
+  const expected = outcome.expected[target.class];
+  return target.class === "send" ? expected.step !== "done" : isBegun(target, outcome);
+}
+
+/** The upload is there, and the URL for its data is lost. */
+function isBegun(target: Target, outcome: Outcome): boolean {
+  const expected = outcome.expected[target.class];
+  return target.class === "begin" && expected.step === "unknown" && expected.reached === 1;
+}
+
+/** Which of two equal objects is kept is a person's choice: the plan refuses, and says what there is. */
+async function chooseTwin(
+  trial: Trial,
+  kind: "vpc" | "image",
+  target: Target,
+  report: Seen["report"],
+): Promise<readonly string[]> {
+  const path = kind === "vpc" ? "vpcs" : "images";
+  const label = target.step.type === "request" ? target.step.body?.["label"] : null;
+  const twins: readonly JsonObject[] = (await trial.list(path)).filter((item) => item["label"] === label);
+  if (twins.length !== 2) return [`there are ${twins.length} of ${String(label)}, not 2`];
+  const refused = (await trial.plan()).refusals.map(({ summary, detail, fix }) => `${summary} ${detail} ${fix}`).join();
+  const named = twins.every(({ id }) => refused.includes(String(id)));
+  const kept = report.steps.find(({ step }) => step === target.step.id)?.id;
+  const [extra] = twins.filter(({ id }) => id !== kept);
+  await trial.other.send({ method: "DELETE", path: [path, String(extra?.["id"])] });
+  return named ? [] : [`the plan does not name the twins: ${refused}`];
+}
+
+export function differences(found: readonly string[], wanted: readonly string[]): string[] {
+  const surplus = found.filter((item) => !wanted.includes(item)).map((item) => `ends with ${item}`);
+  const missing = wanted.filter((item) => !found.includes(item)).map((item) => `ends without ${item}`);
+  const isDoubled = new Set(found).size !== found.length || found.length !== wanted.length;
+  return [...surplus, ...missing, ...(isDoubled ? [`ends with ${found.length} objects, not ${wanted.length}`] : [])];
+}

@@ -1,0 +1,199 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { here } from "./here.ts";
+import { emulator, envOf, expectPlain, folder, type RunOptions, run } from "./run.ts";
+
+const IDENTITY = ["-c", "user.email=a@b.example", "-c", "user.name=a", "-c", "commit.gpgsign=false"];
+
+function git(cwd: string, ...args: readonly string[]): string {
+  return execFileSync("git", [...IDENTITY, ...args], { cwd, encoding: "utf8", env: { PATH: process.env["PATH"] } });
+}
+
+const manifest = (...records: readonly string[]) => `tenon: 1
+domains:
+  - domain: example.com
+    type: master
+    soa_email: a@example.com
+    records: [${records.map((name) => `{ type: A, name: "${name}", target: 192.0.2.1 }`).join(", ")}]
+`;
+
+async function commit(cwd: string, files: Readonly<Record<string, string>>, message: string): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, name)), { recursive: true });
+    await writeFile(join(cwd, name), text);
+  }
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", message);
+}
+
+/** A repository whose branch `main` holds `files`, and an empty account. */
+async function repository(files: Readonly<Record<string, string>>) {
+  const service = await emulator();
+  const cwd = await folder({});
+  git(cwd, "init", "--quiet", "--initial-branch", "main");
+  await commit(cwd, files, "first");
+  const temporary = await folder({});
+  onTestFinished(async () => expect(await readdir(temporary)).toEqual([]));
+  return { service, cwd, options: { cwd, env: { ...envOf(service), TMPDIR: temporary } } };
+}
+
+async function originsOf(args: readonly string[], options: RunOptions) {
+  const { code, stdout, stderr } = await here(["plan", "--format", "json", ...args], options);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const { tenon } = JSON.parse(stdout);
+  const changes = Object.entries(tenon.changes as Record<string, { origin: string | null }>);
+  return { origins: Object.fromEntries(changes.map(([key, { origin }]) => [key, origin])), base: tenon.base };
+}
+
+describe("tenon plan --base", () => {
+  it("tells this change from what is pending at a ref, with one read of the account", async () => {
+    const { service, cwd, options } = await repository({ "tenon.yaml": manifest("old", "gone") });
+    await writeFile(join(cwd, "tenon.yaml"), manifest("old", "new"));
+    const { origins, base } = await originsOf(["--base", "main"], options);
+    expect(origins).toEqual({
+      "domain/example.com": "already-pending",
+      "domain/example.com/new/A": "this-change",
+      "domain/example.com/old/A": "already-pending",
+    });
+    expect(base).toEqual({ name: "main", withdrawn: [{ key: "domain/example.com/gone/A", action: "create" }] });
+    expect(service.requests).toHaveLength(1);
+    expect(git(cwd, "status", "--porcelain")).toBe(" M tenon.yaml\n");
+  });
+
+  it("shows first what the change brings", async () => {
+    const { cwd, options } = await repository({ "tenon.yaml": manifest("old", "gone") });
+    await writeFile(join(cwd, "tenon.yaml"), manifest("old", "new"));
+    const { stdout } = await run(["plan", "--base", "main"], options);
+    expect(stdout.split("\n\n").slice(0, 5)).toEqual([
+      "This change, compared with main:",
+      "  domain example.com\n  + new A 192.0.2.1",
+      "Already pending before this change (drift, or not yet applied):",
+      '+ domain example.com\n    soa_email  "a@example.com"\n  + old A 192.0.2.1',
+      "Withdrawn: main would do this, and no longer with this change:\n  create domain/example.com/gone/A",
+    ]);
+    expect(stdout.endsWith("destroy.\nPlan: 3 to add, 0 to change, 0 to destroy.\n")).toBe(true);
+  });
+
+  it("needs neither a token nor a request where there is a snapshot", async () => {
+    const { service, cwd, options } = await repository({ "tenon.yaml": manifest("old") });
+    await here(["live", "--out", "live.json"], options);
+    await writeFile(join(cwd, "tenon.yaml"), manifest("old", "new"));
+    const live = await here(["plan", "--base", "main"], options);
+    service.clearRequests();
+    const offline = await here(["plan", "--base", "main", "--live", "live.json"], { cwd, env: { TMPDIR: cwd } });
+    expect({ code: offline.code, stdout: offline.stdout }).toEqual({ code: 0, stdout: live.stdout });
+    expect(service.requests).toEqual([]);
+  });
+
+  it("takes a folder with a project before a ref of the same name", async () => {
+    const { cwd, options } = await repository({ "tenon.yaml": manifest("a", "b") });
+    await commit(cwd, { "main/tenon.yaml": manifest("a") }, "second");
+    expect((await originsOf(["--base", "main"], options)).origins["domain/example.com/b/A"]).toBe("this-change");
+    await rm(join(cwd, "main/tenon.yaml"));
+    expect((await originsOf(["--base", "main"], options)).origins["domain/example.com/b/A"]).toBe("already-pending");
+    expect((await originsOf(["--base", "main~1"], options)).base.name).toBe("main~1");
+  });
+
+  it("reads a project in a folder of the repository, with its files, links and odd names, also from within a hook", async () => {
+    const files = { "infra/ü [x]/tenon.yaml": "tenon: 1\nfiles: ['zones/*.yaml']\n", "infra/tenon.yaml": "broken: [" };
+    const { cwd, options } = await repository({ ...files, "infra/ü [x]/shared/-q --x\n.yaml": manifest("a") });
+    const project = join(cwd, "infra/ü [x]");
+    await mkdir(join(project, "zones"));
+    await symlink("../shared/-q --x\n.yaml", join(project, "zones/linked.yaml"));
+    await commit(cwd, {}, "a link");
+    const env = { ...options.env, GIT_DIR: ".git", GIT_INDEX_FILE: ".git/index" };
+    const { origins } = await originsOf(["--base", "HEAD"], { cwd: project, env });
+    expect(origins["domain/example.com/a/A"]).toBe("already-pending");
+  });
+
+  it("takes all of it for this change where there was no project, or not this environment", async () => {
+    const { cwd, options } = await repository({ README: "nothing", infra: "a file" });
+    await writeFile(join(cwd, "tenon.yaml"), `${manifest("a")}environments: { staging: {} }\n`);
+    const changed = { "domain/example.com": "this-change", "domain/example.com/a/A": "this-change" };
+    expect((await originsOf(["--base", "main"], options)).origins).toEqual(changed);
+    await rm(join(cwd, "infra"));
+    await mkdir(join(cwd, "infra"));
+    await writeFile(join(cwd, "infra/tenon.yaml"), manifest("a"));
+    expect((await originsOf(["infra", "--base", "main"], options)).origins).toEqual(changed);
+    await commit(cwd, { "tenon.yaml": manifest("a") }, "without the environment");
+    await writeFile(join(cwd, "tenon.yaml"), `${manifest("a")}environments: { staging: {} }\n`);
+    expect((await originsOf(["--base", "main", "--env", "staging"], options)).origins).toEqual(changed);
+  });
+
+  it("gives the base the same flags, as far as it knows them, and asks it for no file to upload", async () => {
+    const image = 'images: [{ label: a, upload: { file: a.img.gz, region: "us-east" } }]\n';
+    const { cwd, options } = await repository({ "tenon.yaml": image.replace(/^/, "tenon: 1\n") });
+    const more = `tenon: 1\nvariables: { new: {} }\nvpcs: [{ label: "\${var.new}", region: x }]\n${image}`;
+    await writeFile(join(cwd, "tenon.yaml"), more);
+    await writeFile(join(cwd, "a.img.gz"), Buffer.from([0x1f, 0x8b, 8, 0]));
+    expect((await originsOf(["--base", "main", "--var", "new=prod"], options)).origins).toEqual({
+      "image/a": "already-pending",
+      "vpc/prod": "this-change",
+    });
+  });
+
+  it("says that the base is invalid, and where", async () => {
+    const { cwd, options } = await repository({ "tenon.yaml": "tenon: 1\nvpcs: 7\n" });
+    await writeFile(join(cwd, "tenon.yaml"), manifest("a"));
+    const words = ["tenon.yaml:2:7", "the base main is invalid"];
+    expectPlain(await here(["plan", "--base", "main"], options), 3, words);
+  });
+
+  it("never follows a link out of the base", async () => {
+    const secret = await folder({ "secret.yaml": manifest("secret") });
+    const { cwd, options } = await repository({ "tenon.yaml": "tenon: 1\nfiles: [a.yaml]\n" });
+    await symlink(join(secret, "secret.yaml"), join(cwd, "a.yaml"));
+    await commit(cwd, {}, "a link");
+    await rm(join(cwd, "a.yaml"));
+    await writeFile(join(cwd, "tenon.yaml"), "tenon: 1\n");
+    const ended = await here(["plan", "--base", "main"], options);
+    expectPlain(ended, 3, ["the base main is invalid"]);
+    expect(ended.stderr).not.toContain('secret"');
+  });
+
+  it("writes nothing outside of its folder, whatever a commit was forged to hold", async () => {
+    const { cwd, options } = await repository({ "tenon.yaml": "tenon: 1\n" });
+    const blob = git(cwd, "rev-parse", "HEAD:tenon.yaml").trim();
+    const makeTree = (lines: string) => execFileSync("git", ["mktree"], { cwd, input: lines, encoding: "utf8" }).trim();
+    const inner = makeTree(`100644 blob ${blob}\tevil\n`);
+    const [above, through] = ["..", "a"].map((name) =>
+      makeTree(`100644 blob ${blob}\ttenon.yaml\n120000 blob ${blob}\ta\n040000 tree ${inner}\t${name}\n`),
+    );
+    for (const [tree, words] of [
+      [above, "it holds the path ../evil"],
+      [through, "cannot be written to a folder"],
+    ] as const) {
+      const forged = git(cwd, "commit-tree", String(tree), "-m", "forged").trim();
+      expectPlain(await here(["plan", "--base", forged], options), 1, [words]);
+    }
+  });
+
+  it("names what a shallow clone lacks, and how to get it", async () => {
+    const { cwd, options } = await repository({ "tenon.yaml": manifest("a") });
+    await commit(cwd, { "tenon.yaml": manifest("a", "b") }, "second");
+    const clone = await folder({});
+    git(clone, "clone", "--quiet", "--depth", "1", `file://${cwd}`, "here");
+    const shallow = { ...options, cwd: join(clone, "here") };
+    for (const ref of ["HEAD~1", "origin/other"]) {
+      const words = ["error[base-unknown]", "fetch-depth: 0", "git fetch origin"];
+      expectPlain(await here(["plan", "--base", ref], shallow), 1, words);
+    }
+    expect((await originsOf(["--base", "origin/main"], shallow)).base.withdrawn).toEqual([]);
+  });
+
+  it("refuses what cannot be a ref, and where there is no repository", async () => {
+    const { options } = await repository({ "tenon.yaml": manifest("a") });
+    for (const ref of ["", "-x", "--output=x", "--upload-pack=touch x"]) {
+      expectPlain(await here(["plan", `--base=${ref}`], options), 1, ["neither a project folder nor a git ref"]);
+    }
+    for (const ref of ["main:tenon.yaml", "main..main", "$(touch x)", "a b", "@{-1}"]) {
+      expectPlain(await here(["plan", "--base", ref], options), 1, ["error[base-unknown]"]);
+    }
+    const alone = { ...options, cwd: await folder({ "tenon.yaml": manifest("a") }) };
+    expectPlain(await here(["plan", "--base", "main"], alone), 1, ["error[base-unreadable]", "not a git repository"]);
+    const pathless = { ...options, env: { ...options.env, PATH: alone.cwd } };
+    expectPlain(await here(["plan", "--base", "main"], pathless), 1, ["there is no git to run"]);
+  });
+});

@@ -1,0 +1,53 @@
+/**
+ * Runs a command in this process: for many small situations, where starting a process for each would take most of the time.
+ * What only a process shows (exit codes, streams, signals) is tested with `run`.
+ */
+
+import { CommanderError } from "commander";
+import { buildProgram } from "../../src/cli/program.ts";
+import { openTerminal } from "../../src/cli/terminal.ts";
+import type { Ended, RunOptions } from "./run.ts";
+
+const NEVER = new AbortController().signal;
+
+export async function here(args: readonly string[], { cwd = process.cwd(), env = {} }: RunOptions): Promise<Ended> {
+  const texts = { stdout: "", stderr: "" };
+  const into = (stream: keyof typeof texts) => ({
+    isTTY: false,
+    write: (text: string): boolean => {
+      texts[stream] += text;
+      return true;
+    },
+  });
+  const environment = { PATH: process.env["PATH"], ...env };
+  const about = { env: environment, stdout: into("stdout"), stderr: into("stderr"), stdin: { isTTY: false } };
+  const interrupt = { first: NEVER, second: NEVER, code: () => null, raise: () => {} };
+  const terminal = openTerminal(about as unknown as NodeJS.Process, interrupt);
+  let code: number | null = null;
+  const program = buildProgram(terminal, (ended) => {
+    code = ended;
+  });
+  const restore = goTo(cwd, environment);
+  try {
+    await program.parseAsync(["node", "tenon", ...args]);
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    code = error.exitCode === 0 ? 0 : 1;
+  } finally {
+    restore();
+  }
+  return { code, ...texts };
+}
+
+/** Flags have defaults in the environment, and paths are relative to the folder: both belong to the process. */
+function goTo(cwd: string, environment: Readonly<Record<string, string | undefined>>): () => void {
+  const [folder, before] = [process.cwd(), { ...process.env }];
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  Object.assign(process.env, environment);
+  process.chdir(cwd);
+  return () => {
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    Object.assign(process.env, before);
+    process.chdir(folder);
+  };
+}

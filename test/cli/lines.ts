@@ -1,0 +1,38 @@
+/** The lines of `apply --format json`, held against their published schemas. */
+
+import { readFileSync } from "node:fs";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { expect } from "vitest";
+
+/** Schemas and lines, as JSON has them. */
+export type Plain = ReturnType<typeof JSON.parse>;
+
+export function schema(name: string): Plain {
+  return JSON.parse(readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), "utf8"));
+}
+
+/** The same with no field allowed that is not described. */
+function closed(value: Plain): Plain {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== "object" || value === null) return value;
+  const inner = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, closed(item)]));
+  return value.properties !== undefined && value.type === "object" ? { ...inner, additionalProperties: false } : inner;
+}
+
+function validator(): ValidateFunction {
+  const { type: _type, required: _required, ...event } = schema("event");
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
+  ajv.addSchema(closed(schema("report")));
+  return ajv.compile(closed(event));
+}
+
+const isLine = validator();
+
+/** Each fits, with no field that is not described, and the last is the only report. */
+export function expectLines(lines: readonly Plain[]): void {
+  for (const line of lines) {
+    const fits = isLine(line);
+    expect(fits, JSON.stringify({ line, errors: isLine.errors })).toBe(true);
+  }
+  expect(lines.flatMap(({ type }, index) => (type === "report" ? [index] : []))).toEqual([lines.length - 1]);
+}

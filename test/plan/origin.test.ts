@@ -1,0 +1,82 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { tellOrigins } from "../../src/plan/origin.ts";
+import { change, plan, record } from "../render/plans.ts";
+
+const www = (target: string, rest: object = {}) =>
+  change("domain/a.example/www/A", "domain_record", { after: record("www", "A", target), ...rest });
+const originsOf = (told: ReturnType<typeof plan>) => told.changes.map(({ key, origin }) => `${key} ${origin}`);
+
+describe("whose change it is", () => {
+  it("is this change's if the base would not make it, and already pending if it would make the very same", () => {
+    const vpc = change("vpc/a", "vpc", { after: { label: "a", region: "x" } });
+    const told = tellOrigins(plan([www("192.0.2.1"), vpc]), plan([vpc]), "main");
+    expect(originsOf(told)).toEqual(["domain/a.example/www/A this-change", "vpc/a already-pending"]);
+    expect(told.base).toEqual({ name: "main", withdrawn: [] });
+  });
+
+  it("does not depend on notes, places, labels of blocks, or the order of fields", () => {
+    const one = change("vpc/a", "vpc", { after: { label: "a", region: "x" }, note: "n", span: null });
+    const other = change("vpc/a", "vpc", { after: { region: "x", label: "a" }, blocked: { type: "depends", on: [] } });
+    expect(tellOrigins(plan([one]), plan([other]), "main").changes[0]?.origin).toBe("already-pending");
+  });
+
+  it("is this change's if the same object would become something else, and the other end is withdrawn", () => {
+    const before = record("www", "A", "192.0.2.9");
+    const told = tellOrigins(plan([www("192.0.2.1", { before })]), plan([www("192.0.2.2", { before })]), "main");
+    expect(originsOf(told)).toEqual(["domain/a.example/www/A this-change"]);
+    expect(told.base?.withdrawn).toEqual([{ key: "domain/a.example/www/A", action: "update" }]);
+  });
+
+  it.each([
+    ["action", { action: "replace" as const }],
+    ["id", { id: 8 }],
+    ["old name", { previousAddress: "vpc/b" }],
+    ["before", { before: { label: "a", region: "z" } }],
+  ])("depends on the %s", (_, rest) => {
+    const one = change("vpc/a", "vpc", { before: { label: "a", region: "y" }, after: { label: "a", region: "x" } });
+    const told = tellOrigins(plan([one]), plan([{ ...one, ...rest }]), "main");
+    expect(told.changes[0]?.origin).toBe("this-change");
+    expect(told.base?.withdrawn).toHaveLength(1);
+  });
+
+  it("of several equal changes takes as many for pending as the base would make", () => {
+    const twin = (index: number) => www("192.0.2.1", { key: `domain/a.example/www/A[${index}]` });
+    const told = tellOrigins(plan([twin(1), twin(2), twin(3)]), plan([twin(1), twin(2)]), "main");
+    expect(told.changes.map(({ origin }) => origin)).toEqual(["already-pending", "already-pending", "this-change"]);
+    const back = tellOrigins(plan([twin(1)]), plan([twin(1), twin(2)]), "main");
+    expect(back.base?.withdrawn).toHaveLength(1);
+  });
+
+  it("is nobody's where nothing is done, and what the base leaves alone is not withdrawn", () => {
+    const same = { before: { label: "a" }, after: { label: "a" }, action: "no-op" as const };
+    const told = tellOrigins(plan([change("vpc/a", "vpc", same)]), plan([change("vpc/b", "vpc", same)]), "main");
+    expect(told.changes[0]?.origin).toBeNull();
+    expect(told.base?.withdrawn).toEqual([]);
+  });
+
+  it("adds up: what is pending and what is withdrawn is what the base would do", () => {
+    const some = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.constantFrom("x", "y"), fc.boolean()));
+    const planOf = (drawn: readonly (readonly [number, string, boolean])[]) =>
+      plan(
+        drawn.map(([name, region, isThere], index) =>
+          change(`vpc/${name}`, "vpc", {
+            key: `vpc/${name}[${index}]`,
+            before: isThere ? { label: String(name) } : null,
+            after: { label: String(name), region },
+          }),
+        ),
+      );
+    fc.assert(
+      fc.property(some, some, (one, other) => {
+        const told = tellOrigins(planOf(one), planOf(other), "main");
+        const pending = told.changes.filter(({ origin }) => origin === "already-pending").length;
+        expect(pending + (told.base?.withdrawn.length ?? 0)).toBe(other.length);
+        expect(tellOrigins(planOf(one), planOf(one), "main").changes.every((c) => c.origin === "already-pending")).toBe(
+          true,
+        );
+      }),
+      { seed: 5 },
+    );
+  });
+});

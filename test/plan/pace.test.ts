@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import type { ToldLimit } from "../../src/model/exchange.ts";
+import type { Step } from "../../src/model/step.ts";
+import { paceOf } from "../../src/plan/pace.ts";
+
+function step(...path: string[]): Step {
+  return {
+    type: "request",
+    id: path.join("/"),
+    unit: "zone",
+    root: "domain/a.example",
+    changes: [],
+    after: [],
+    method: "POST",
+    path,
+    body: null,
+    produces: null,
+    lookup: null,
+    expect: null,
+  };
+}
+
+const RECORDS = step("domains", "7", "records");
+const told = (endpoint: string, limit: number | null, windowSeconds: number | null): ToldLimit => ({
+  endpoint,
+  limit,
+  windowSeconds,
+});
+
+describe("the limit that an apply will meet", () => {
+  it("is the one of what its steps are about", () => {
+    const limits = [told("GET /domains", 800, 120), told("GET /images", 20, 60), told("GET /vpcs", 15, 120)];
+    expect(paceOf(limits, [RECORDS])).toEqual({ requests: 800, seconds: 120 });
+    expect(paceOf(limits, [step("images")])).toEqual({ requests: 20, seconds: 60 });
+    expect(paceOf(limits, [])).toBeNull();
+  });
+
+  it("is the tightest of several", () => {
+    const limits = [told("GET /domains", 800, 120), told("GET /domains/*/records", 200, 60)];
+    expect(paceOf(limits, [RECORDS])).toEqual({ requests: 200, seconds: 60 });
+    expect(paceOf([...limits].reverse(), [RECORDS])).toEqual({ requests: 200, seconds: 60 });
+  });
+
+  it("has the length of a window that another endpoint opened, if the limit is the same", () => {
+    const limits = [told("GET /domains", 100, null), told("GET /vpcs", 100, 10), told("GET /images", 20, 60)];
+    expect(paceOf(limits, [RECORDS])).toEqual({ requests: 100, seconds: 10 });
+  });
+
+  it("is none if nothing is known of it", () => {
+    expect(paceOf([], [RECORDS])).toBeNull();
+    expect(paceOf([told("GET /domains", null, 10), told("GET /vpcs", 100, null)], [RECORDS])).toBeNull();
+    expect(paceOf([told("GET /domains", 0, 10)], [RECORDS])).toBeNull();
+  });
+});

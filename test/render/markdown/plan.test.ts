@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { renderPlanMarkdown } from "../../../src/render/markdown/plan.ts";
+import { change, everything, plan, record } from "../plans.ts";
+import { statedIn } from "./anatomy.ts";
+
+const WWW = change("domain/a.example/www/A", "domain_record", { after: record("www", "A", "192.0.2.1") });
+
+describe("a plan as markdown", () => {
+  it("shows everything there is to a plan", async () => {
+    await expect(renderPlanMarkdown(everything())).toMatchFileSnapshot("../../golden/plan-everything.md");
+  });
+
+  it("tells this change from what was pending already, and what it takes back", async () => {
+    const whole = everything();
+    const changes = whole.changes.map((each, index) => ({
+      ...each,
+      origin: index % 3 === 0 ? ("already-pending" as const) : ("this-change" as const),
+    }));
+    const base = { name: "origin/main", withdrawn: [{ key: "domain/away.example", action: "delete" as const }] };
+    const text = renderPlanMarkdown({ ...whole, changes, base, pace: { requests: 10, seconds: 10 } });
+    expect(statedIn(text)).toMatchObject({
+      changes: changes.filter(({ action }) => action !== "no-op").length,
+      counted: 0,
+    });
+    await expect(text).toMatchFileSnapshot("../../golden/plan-base.md");
+  });
+
+  it("says in its heading that nothing is to be done", () => {
+    const unchanged = change("vpc/a", "vpc", { action: "no-op", before: { label: "a" }, after: { label: "a" } });
+    expect(
+      renderPlanMarkdown(plan([unchanged], { leftAlone: [{ kind: "vpc", count: 1, reason: "undeclared" }] })),
+    ).toBe("## No changes. Your infrastructure matches the configuration.\n\nLeft alone: 1 VPC (not declared).\n");
+  });
+
+  it("calls a plan that destroys by its name", () => {
+    const gone = change("vpc/a", "vpc", { before: { label: "a" } });
+    expect(renderPlanMarkdown(plan([gone], { goal: "destroy" }))).toMatch(
+      /^## Destroy plan: 0 to add, 0 to change, 1 to destroy\.\n/,
+    );
+  });
+
+  it("says whose changes there are none of", () => {
+    const pending = { ...WWW, origin: "already-pending" as const };
+    const text = renderPlanMarkdown(plan([pending], { base: { name: "main", withdrawn: [] } }));
+    expect(text).toContain("Compared with `main`, this change brings: nothing. Pending without it: 1 to add.");
+    expect(text).not.toContain("### This change");
+  });
+
+  it("counts the records of a copy, which are those of its source", () => {
+    const copy = change("domain/b.example", "domain", { after: { domain: "b.example" } });
+    const copied = change("domain/b.example/www/A", "domain_record", { after: record("www", "A", "192.0.2.1") });
+    const text = renderPlanMarkdown(
+      plan([WWW, copy, copied], {
+        strategies: [
+          { type: "clone", source: "domain/a.example", copies: ["domain/b.example"], requests: 3, requestsWithout: 4 },
+        ],
+      }),
+    );
+    expect(text).toContain("```diff\n+ domain b.example\n+   1 record as in domain a.example\n```");
+  });
+
+  it("shows the sides of a long value as lines that are coloured", () => {
+    const [from, to] = ["x".repeat(150), "y".repeat(150)];
+    const before = record("t", "TXT", from);
+    const text = renderPlanMarkdown(
+      plan([change("domain/a.example/t/TXT", "domain_record", { before, after: record("t", "TXT", to) })]),
+    );
+    expect(text).toMatch(/^! t TXT\n- {6}"x+…x+" \(150 bytes\)\n\+ {6}"y+…y+" \(150 bytes\)$/m);
+  });
+});

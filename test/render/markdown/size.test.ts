@@ -1,0 +1,184 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Change } from "../../../src/model/change.ts";
+import { type Plan, summarise } from "../../../src/model/plan.ts";
+import { MAX_BODY_CHARACTERS } from "../../../src/render/markdown/fit.ts";
+import { renderPlanMarkdown } from "../../../src/render/markdown/plan.ts";
+import { renderUnreviewedMarkdown } from "../../../src/render/markdown/unreviewed.ts";
+import { change, plan, record } from "../plans.ts";
+import { anatomyOf, fits, statedIn } from "./anatomy.ts";
+
+type Doing = "create" | "update" | "delete" | "blocked";
+
+function recordChange(zone: string, index: number, doing: Doing, target: string): Change {
+  const name = `host-${index}`;
+  const [before, after] = [record(name, "A", "192.0.2.1"), record(name, "A", target)];
+  return change(`domain/${zone}/${name}/A`, "domain_record", {
+    ...(doing === "create" || doing === "blocked" ? {} : { before }),
+    ...(doing === "delete" ? {} : { after }),
+    blocked: doing === "blocked" ? { type: "depends", on: [`domain/${zone}`] } : null,
+  });
+}
+
+function zones(count: number, records: number, doing: (index: number) => Doing = () => "create"): Change[] {
+  return Array.from({ length: count }, (_, zone) =>
+    Array.from({ length: records }, (_, index) =>
+      recordChange(`zone-${zone}.example`, index, doing(index), "192.0.2.2"),
+    ),
+  ).flat();
+}
+
+/** The comment fits, and what it says of the changes is all of them. */
+function expectWhole(of: Plan): string {
+  const text = renderPlanMarkdown(of);
+  const stated = statedIn(text);
+  const summary = summarise(of.changes);
+  expect(text.length).toBeLessThanOrEqual(MAX_BODY_CHARACTERS);
+  expect(stated).toMatchObject({ changes: of.changes.length, ...summary });
+  expect(stated.lines + stated.counted).toBe(of.changes.length);
+  if (stated.counted > 0) expect(text).toContain("All of it: `tenon show PLAN`, or `--format json`.");
+  return text;
+}
+
+describe("a comment on a large plan", () => {
+  it("counts what it has no room for, of 12,000 records in one zone", () => {
+    const changes = zones(1, 12_000, (index) => (index === 7_000 ? "delete" : "create"));
+    const text = expectWhole(plan(changes));
+    // What goes is what a reviewer must see.
+    expect(text).toContain("\n- host-7000 A 192.0.2.1\n  and 11999 to add, not shown here\n");
+    expect(statedIn(text)).toMatchObject({ lines: 1, counted: 11_999 });
+  });
+
+  it("counts what it has no room for, of a thousand zones", () => {
+    const text = expectWhole(plan(zones(1000, 12)));
+    expect(statedIn(text).lines).toBeGreaterThan(0);
+    expect(text).toMatch(/^- `domain zone-999\.example`: 12 changes: 12 to add$/m);
+  });
+
+  it("counts by kind where there is not even room for a line for each zone", () => {
+    const text = expectWhole(plan(zones(5000, 3)));
+    expect(text).toMatch(/^\d+ further networks, zones and images:\n\n- \d+ records: \d+ to add$/m);
+  });
+
+  it("shows the values of all changes before the fields of any", () => {
+    const fields = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`field_${index}`, "x".repeat(40)]));
+    const changes = Array.from({ length: 300 }, (_, index) => {
+      const label = `image-${String(index).padStart(3, "0")}`;
+      return change(`image/${label}`, "image", { after: { label, ...fields } });
+    });
+    const text = expectWhole(plan(changes));
+    expect(statedIn(text)).toMatchObject({ lines: 300, counted: 0 });
+    expect(text).toContain("\n+ image image-299 (20 fields not shown)\n");
+  });
+
+  it("prefers what is proposed to what was pending before", () => {
+    const changes = zones(2, 1500).map((each, index) => ({
+      ...each,
+      origin: index < 1500 ? ("already-pending" as const) : ("this-change" as const),
+    }));
+    const text = expectWhole(plan(changes, { base: { name: "main", withdrawn: [] } }));
+    expect(text).toMatch(/### Already pending: 1500 to add\n\n- `domain zone-0\.example`: 1500 changes: 1500 to add\n/);
+    expect(text).toContain("host-1499 A 192.0.2.2");
+  });
+
+  it("prefers where something goes to where nothing does", () => {
+    const first = zones(1, 2000);
+    const second = zones(2, 1500, (index) => (index === 0 ? "delete" : "create")).slice(1500);
+    const text = expectWhole(plan([...first, ...second]));
+    expect(text).toMatch(/^- `domain zone-0\.example`: 2000 changes: 2000 to add$/m);
+    expect(text).toContain("+ host-1499 A 192.0.2.2");
+  });
+
+  it("takes time in proportion to the plan", () => {
+    const cpuOf = (changes: readonly Change[]): number => {
+      const start = process.cpuUsage();
+      renderPlanMarkdown(plan(changes));
+      return process.cpuUsage(start).user;
+    };
+    const [few, many] = [zones(100, 20), zones(800, 20)];
+    cpuOf(few);
+    const small = Math.min(...[0, 1, 2].map(() => cpuOf(few)));
+    // Eight times as many may take some more on a busy machine, but not 64 times as long.
+    expect(Math.min(cpuOf(many), cpuOf(many))).toBeLessThan(Math.max(small * 30, 300_000));
+  });
+
+  it("keeps to its size with lists that are longer than a comment, and says what they leave out", () => {
+    const long = Array.from({ length: 3000 }, (_, index) => `domain/${"x".repeat(index % 90)}-${index}.example`);
+    const text = expectWhole(
+      plan(
+        zones(20, 20, (index) => (index % 2 === 0 ? "blocked" : "update")),
+        {
+          guards: long.map((address) => ({ rule: "delete", address, consent: "missing", count: null, of: null })),
+          gaps: long.map((what) => ({ what, wanted: what, before: what, root: what })),
+          refusals: long.map((summary) => ({ code: "x", severity: "error", summary, detail: summary })),
+          warnings: long.map((summary) => ({ code: "x", severity: "warning", summary, detail: summary, fix: summary })),
+          base: { name: "x".repeat(70_000), withdrawn: long.map((key) => ({ key, action: "delete" })) },
+        },
+      ),
+    );
+    const left = [...text.matchAll(/^And (\d+) more, for which there is no room here\.$/gm)];
+    expect(left).toHaveLength(6);
+    expect(renderUnreviewedMarkdown(zones(1, 5000))).toSatisfy(fits);
+  });
+
+  it("gives a list the room that nothing else needs", () => {
+    const warnings = Array.from({ length: 500 }, (_, index) => ({
+      code: "x",
+      severity: "warning" as const,
+      summary: `warning ${index} ${"x".repeat(80)}`,
+      detail: "",
+    }));
+    expect(renderPlanMarkdown(plan(zones(1, 3), { warnings }))).toContain("warning 499 ");
+    const text = renderPlanMarkdown(plan(zones(1, 3), { warnings: [...warnings, ...warnings] }));
+    expect(text.length).toBeLessThanOrEqual(MAX_BODY_CHARACTERS);
+    expect(text.length).toBeGreaterThan(MAX_BODY_CHARACTERS - 500);
+  });
+});
+
+describe("a comment of about the size that fits", () => {
+  it("is whole up to the last character that fits, and leaves out by name from the next one on", () => {
+    const sized = (pad: number): Plan => {
+      const after = { domain: "zone-0.example" };
+      return plan([change("domain/zone-0.example", "domain", { after, note: "x".repeat(pad) }), ...zones(1, 1000)]);
+    };
+    const padOfLimit = 1 + MAX_BODY_CHARACTERS - renderPlanMarkdown(sized(1)).length;
+    for (const beyond of [-2, -1, 0, 1, 2, 3]) {
+      const text = expectWhole(sized(padOfLimit + beyond));
+      if (beyond <= 0) expect(text).toHaveLength(MAX_BODY_CHARACTERS + beyond);
+      expect(text.includes("+ domain zone-0.example (a note not shown)\n")).toBe(beyond > 0);
+      expect(statedIn(text)).toMatchObject({ lines: 1001, counted: 0 });
+    }
+  });
+
+  it("fits and is complete whatever the plan", () => {
+    const doing = fc.constantFrom<Doing>("create", "update", "delete", "blocked");
+    const unit = fc.record({ records: fc.oneof(fc.nat(5), fc.nat(900)), doing, width: fc.nat(300) });
+    const units = fc.oneof(
+      fc.array(unit, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.record({ records: fc.constant(2), doing, width: fc.nat(60) }), { minLength: 200, maxLength: 900 }),
+    );
+    fc.assert(
+      fc.property(units, fc.boolean(), (drawn, hasBase) => {
+        const changes = drawn.flatMap(({ records, doing: what, width }, zone) =>
+          Array.from({ length: records }, (_, index) => ({
+            ...recordChange(`z${zone}.${"y".repeat(width)}`, index, what, "1".repeat(width)),
+            origin: hasBase ? (index % 3 === 0 ? ("already-pending" as const) : ("this-change" as const)) : null,
+          })),
+        );
+        expectWhole(plan(changes, hasBase ? { base: { name: "main", withdrawn: [] } } : {}));
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it("fits, also with characters that take two units, and names that are longer than a comment", () => {
+    const astral = "\u{1f600}".repeat(20_000);
+    const changes = [astral, "`".repeat(40_000), "x".repeat(70_000)].map((label) =>
+      change(`image/${label}`, "image", { after: { label } }),
+    );
+    const text = renderPlanMarkdown(plan(changes));
+    expect(text.length).toBeLessThanOrEqual(MAX_BODY_CHARACTERS);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3 * MAX_BODY_CHARACTERS);
+    expect(anatomyOf(text).prose).toMatch(/^2 further networks, zones and images:\n\n- 2 images: 2 to add$/m);
+  });
+});

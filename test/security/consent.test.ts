@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { emulator, envOf, folder, run } from "../cli/run.ts";
+import { codes, load, loadFiles, loadText, folder as written } from "../manifest/support.ts";
+import { link, refuse } from "./hostile.ts";
+
+const ROOT_ONLY: Readonly<Record<string, string>> = {
+  allow: "[{ delete: '*' }]",
+  owner: "other",
+  account: "other",
+  environments: "{ production: { variables: { env: evil } } }",
+  variables: "{ env: { default: evil } }",
+  files: "['*.yaml']",
+};
+
+const VPC = "vpcs: [{ label: a, region: us-east }]\n";
+
+test("consent, owner, account, environments, variables and files in a further file are refused", async () => {
+  for (const [key, value] of Object.entries(ROOT_ONLY)) {
+    const files = {
+      "tenon.yaml": "tenon: 1\nfiles: [more/*.yaml]\n",
+      "more/a.yaml": `tenon: 1\n${key}: ${value}\n${VPC}`,
+    };
+    expect([key, codes(await loadFiles(files))]).toEqual([key, ["root-only-key"]]);
+  }
+  const cwd = await folder({
+    "tenon.yaml": "tenon: 1\nfiles: [a.yaml]\n",
+    "a.yaml": `tenon: 1\nallow: [{ delete: "*" }]\n`,
+  });
+  await refuse(cwd, ["error[root-only-key]: `allow` belongs into the root file"], { args: ["apply", "--yes"] });
+});
+
+test("a glob or a link that meets the root file again gives it no second voice, and a copy of it has none", async () => {
+  const text = `tenon: 1\nowner: edge\nfiles: ["**"]\nallow: [{ delete: vpc/old }]\n${VPC}`;
+  const root = written({ "tenon.yaml": text });
+  await link(root, "again.yaml", "tenon.yaml");
+  const result = await load(root);
+  expect(codes(result)).toEqual([]);
+  expect(result.project?.desired.declared).toHaveLength(1);
+  expect(result.project?.desired.allow).toHaveLength(1);
+  expect(codes(await loadFiles({ "tenon.yaml": text, "sub/tenon.yaml": text }))).toContain("root-only-key");
+});
+
+test("consent comes through no alias of another file, no merge key, no variable of the environment and no extra key", async () => {
+  const further = {
+    "tenon.yaml": "tenon: 1\nfiles: [a.yaml]\nallow: *consent\n",
+    "a.yaml": `tenon: 1\nx-a: &consent [{ delete: "*" }]\n`,
+  };
+  expect((await loadFiles(further)).project).toBeNull();
+  for (const text of [
+    'x-a: &a { allow: [{ delete: "*" }] }\n<<: *a\n',
+    'defaults: { allow: [{ delete: "*" }] }\n',
+    'record_sets: { allow: [{ delete: "*" }] }\n',
+    'environments: { a: { allow: [{ delete: "*" }] } }\n',
+    'vpcs: [{ label: a, region: us-east, allow: [{ delete: "*" }] }]\n',
+    'allow: "${var.consent}"\n',
+    'allow: [{ delete: "*", replace: "*" }]\n',
+    'allow: [{ everything: "*" }]\n',
+  ]) {
+    expect([text, (await loadText(text)).project]).toEqual([text, null]);
+  }
+  // What begins with x- is the project's own, and no consent whatever it says.
+  const own = await loadText('x-allow: [{ delete: "*" }]\n');
+  expect(own.project?.desired.allow).toEqual([]);
+});
+
+test("the environment is chosen on the command line, never by the project", async () => {
+  const environments =
+    "variables: { env: { default: safe } }\nenvironments: { production: { variables: { env: evil } } }\n";
+  const vpcs = 'vpcs: [{ label: "${var.env}", region: us-east }]\n';
+  for (const line of ["env: production\n", "environment: production\n", "default_environment: production\n"]) {
+    expect([line, codes(await loadText(line + environments + vpcs))]).toEqual([line, ["unknown-key"]]);
+  }
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\n${environments}${vpcs}`, ".env": "TENON_ENV=production\n" });
+  const env = { ...envOf(await emulator()), TENON_ENV: "production", ENV: "production" };
+  expect((await run(["plan"], { cwd, env })).stdout).toContain("vpc safe");
+});
+
+test("consent that has run out is none, and the clock is not the project's", async () => {
+  const service = await emulator({
+    seed: { vpcs: [{ label: "old", region: "us-east", description: "x [tenon:edge]" }] } as never,
+  });
+  const manifest = "tenon: 1\nowner: edge\nallow: [{ delete: vpc/old, until: 2020-01-01 }]\n";
+  const result = await run(["apply", "--yes"], { cwd: await folder({ "tenon.yaml": manifest }), env: envOf(service) });
+  expect(result.code).toBe(4);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});

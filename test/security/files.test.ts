@@ -1,0 +1,157 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { emulator, envOf, expectPlain, PROJECT, run } from "../cli/run.ts";
+import { codes, load } from "../manifest/support.ts";
+import { besideSecret, link, refuse, SECRET } from "./hostile.ts";
+
+const ZONE = "tenon: 1\ndomains:\n  - { domain: a.example, type: master, soa_email: a@a.example, zone_file: FILE }\n";
+const UPLOAD = "tenon: 1\nimages:\n  - { label: a, upload: { file: FILE, region: us-east } }\n";
+const FILES = "tenon: 1\nfiles: [FILE]\n";
+const MOST_MILLISECONDS = 15_000;
+
+/** What a project that names `file` in this place is told, in the codes of its errors; never a word of the secret. */
+async function naming(manifest: string, file: string, prepare: (cwd: string) => Promise<void>): Promise<string[]> {
+  const cwd = await besideSecret({ "tenon.yaml": manifest.replace("FILE", JSON.stringify(file)) });
+  await prepare(cwd);
+  const started = performance.now();
+  const result = await load(cwd);
+  expect(performance.now() - started, file).toBeLessThan(MOST_MILLISECONDS);
+  expect(
+    JSON.stringify([result.diagnostics, result.sources.files().map((name) => result.sources.text(name))]),
+  ).not.toContain(SECRET);
+  expect(result.project).toBeNull();
+  return codes(result);
+}
+
+/** Every way out of the project that git can carry: a path, a link to a file, a link to a folder. */
+async function expectNoWayOut(manifest: string, secret: string): Promise<void> {
+  const links = async (cwd: string): Promise<void> => {
+    await link(cwd, "file-link", `../outside/${secret}`);
+    await link(cwd, "folder-link", "../outside");
+    await link(cwd, "second-link", "file-link");
+  };
+  const ways = [`../outside/${secret}`, "/etc/hostname", "file-link", `folder-link/${secret}`, "second-link"];
+  for (const way of [...ways, `x/../../outside/${secret}`]) {
+    expect([way, await naming(manifest, way, links)]).toEqual([way, ["outside-project"]]);
+  }
+}
+
+test("an image to upload lies inside the project, by its path and by every link", async () => {
+  await expectNoWayOut(UPLOAD, "secret.gz");
+  const cwd = await besideSecret({ "tenon.yaml": UPLOAD.replace("FILE", "file-link") });
+  await link(cwd, "file-link", "../outside/secret.gz");
+  await refuse(cwd, ["error[outside-project]", "a manifest cannot reach beyond its folder"], {
+    args: ["apply", "--yes"],
+  });
+});
+
+test("a zone file lies inside the project, by its path and by every link", async () => {
+  await expectNoWayOut(ZONE, "secret.txt");
+});
+
+test("a manifest lies inside the project, by its path, by every link, and by globs that meet links", async () => {
+  await expectNoWayOut(FILES, "secret.txt");
+  const links = async (cwd: string): Promise<void> => {
+    await link(cwd, "folder-link", "../outside");
+    await link(cwd, "a.txt", "../outside/secret.txt");
+  };
+  expect(await naming(FILES, "*.txt", links)).toEqual(["outside-project"]);
+  const cwd = await besideSecret({ "tenon.yaml": FILES.replace("FILE", '"**/*.txt"') });
+  await link(cwd, "folder-link", "../outside");
+  // No file is found at all: links to folders are not walked.
+  expect(codes(await load(cwd))).toEqual(["no-match"]);
+});
+
+test("a root file that is a link out of the project is refused", async () => {
+  const cwd = await besideSecret({ "README.md": "" });
+  await link(cwd, "tenon.yaml", "../outside/secret.txt");
+  await refuse(cwd, ["error[outside-project]"], { args: ["validate"] });
+});
+
+test("what a zone file includes lies inside the project, by its path and by every link", async () => {
+  for (const way of ["../outside/secret.txt", "/etc/hostname", "file-link", "folder-link/secret.txt"]) {
+    const include = async (cwd: string): Promise<void> => {
+      await writeFile(join(cwd, "a.zone"), `$INCLUDE ${way}\n`);
+      await link(cwd, "file-link", "../outside/secret.txt");
+      await link(cwd, "folder-link", "../outside");
+    };
+    expect([way, await naming(ZONE, "a.zone", include)]).toEqual([way, ["include-failed"]]);
+  }
+});
+
+test("folders of git and of Tenon itself are no part of the project, whose errors would show their lines", async () => {
+  const keep = async (cwd: string): Promise<void> => {
+    await mkdir(join(cwd, ".git"));
+    await mkdir(join(cwd, ".tenon/journal"), { recursive: true });
+    for (const file of [".git/config", ".tenon/journal/old.jsonl"])
+      await writeFile(join(cwd, file), `\tx = ${SECRET}\n`);
+    await link(cwd, "innocent.zone", ".git/config");
+  };
+  for (const file of [".git/config", "innocent.zone", ".tenon/journal/old.jsonl"]) {
+    expect([file, await naming(ZONE, file, keep)]).toEqual([file, ["outside-project"]]);
+    expect([file, await naming(FILES, file, keep)]).toEqual([file, ["outside-project"]]);
+  }
+});
+
+test("a manifest names no file of variables: those come from the command line only", async () => {
+  const cwd = await besideSecret({ "tenon.yaml": `${PROJECT}var_files: [../outside/secret.txt]\nvar_file: x\n` });
+  expect(codes(await load(cwd))).toEqual(["unknown-key", "unknown-key"]);
+  for (const tag of ["!include ../outside/secret.txt", "!!js/function 'x'", "!env PATH", "!!binary c2VjcmV0"]) {
+    const tagged = await besideSecret({ "tenon.yaml": `tenon: 1\nvpcs: [{ label: ${tag}, region: us-east }]\n` });
+    expect([tag, codes(await load(tagged))]).toEqual([tag, ["unknown-tag"]]);
+  }
+});
+
+test("a pipe, a socket or a device is not read, and not waited for", async () => {
+  const special = async (cwd: string): Promise<void> => {
+    execFileSync("mkfifo", [join(cwd, "pipe")]);
+    await link(cwd, "device", "/dev/zero");
+  };
+  for (const manifest of [UPLOAD, ZONE, FILES]) {
+    expect(await naming(manifest, "pipe", special)).toEqual(["unreadable-file"]);
+    expect(await naming(manifest, "device", special)).toEqual(["outside-project"]);
+  }
+});
+
+test("a file of a terabyte, all of it a hole, is refused by its size before it is read", async () => {
+  const grow = (cwd: string): Promise<void> =>
+    writeFile(join(cwd, "big"), "").then(() => truncate(join(cwd, "big"), 2 ** 40));
+  for (const manifest of [UPLOAD, ZONE, FILES]) {
+    expect(await naming(manifest, "big", grow)).toEqual(["file-too-large"]);
+  }
+  const include = (cwd: string): Promise<void> =>
+    grow(cwd).then(() => writeFile(join(cwd, "a.zone"), "$INCLUDE big\n"));
+  expect(await naming(ZONE, "a.zone", include)).toEqual(["include-failed"]);
+});
+
+test("a journal is written through no link of the project, and then nothing is applied", async () => {
+  for (const name of [".tenon", ".tenon/journal"]) {
+    const cwd = await besideSecret({ "tenon.yaml": PROJECT });
+    if (name !== ".tenon") await mkdir(join(cwd, ".tenon"));
+    await link(cwd, name, join(cwd, "../outside"));
+    const service = await emulator();
+    const result = await run(["apply", "--yes"], { cwd, env: envOf(service) });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain("error[journal-symlink]");
+    expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+    expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
+  }
+});
+
+test("a plan, a zone file or a snapshot is written through no link that leads out of the checkout", async () => {
+  const cwd = await besideSecret({ "tenon.yaml": PROJECT });
+  await link(cwd, "the.plan", "../outside/secret.txt");
+  await link(cwd, "out", "../outside");
+  const service = await emulator();
+  for (const file of ["the.plan", "out/the.plan", "./out/../the.plan"]) {
+    const { code, stderr } = await run(["plan", "--out", file], { cwd, env: envOf(service) });
+    expect([file, code]).toEqual([file, 1]);
+    expect(stderr).toContain("by a symbolic link");
+  }
+  const args = ["zone", "export", "example.com", "--from-manifest", "--force", "--out", "the.plan"];
+  expectPlain(await run(args, { cwd }), 1, ["the.plan cannot be written", "symbolic link"]);
+  expect(await readFile(join(cwd, "../outside/secret.txt"), "utf8")).toBe(`${SECRET}\n`);
+  expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
+});

@@ -1,0 +1,86 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Emulator } from "../../src/emulator/index.ts";
+import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
+
+interface Saved {
+  resource_changes: { address: string; change: { actions: string[]; after: Record<string, unknown> | null } }[];
+  planned_values: unknown;
+  tenon: { guards: object[]; steps: object[]; changes: Record<string, object>; requests: number; owner: string | null };
+}
+
+const FOREIGN = { id: 77, label: "theirs", region: "us-east", description: "not yours" };
+
+/** An account with something of somebody else's, a project, and a plan that was forged after its review. */
+async function forged(forge: (plan: Saved) => void, manifest: string = PROJECT): Promise<Applied> {
+  const service = await emulator({
+    seed: { vpcs: [FOREIGN, { id: 5, label: "old", region: "us-east", description: "x [tenon:edge]" }] } as never,
+  });
+  const cwd = await folder({ "tenon.yaml": manifest });
+  const options = { cwd, env: envOf(service) };
+  const plan = JSON.parse((await run(["plan", "--format", "json"], options)).stdout) as Saved;
+  forge(plan);
+  await writeFile(join(cwd, "the.plan"), JSON.stringify(plan));
+  service.clearRequests();
+  const { code, stderr } = await run(["apply", "--yes", "--plan", "the.plan"], options);
+  return { service, code, stderr };
+}
+
+interface Applied {
+  readonly service: Emulator;
+  readonly code: number | null;
+  readonly stderr: string;
+}
+
+function writes({ requests }: Emulator): string[] {
+  return requests.filter(({ method }) => method !== "GET").map(({ method, path }) => `${method} ${path}`);
+}
+
+const WITHOUT_OWNER: string = PROJECT.replace("owner: edge\n", "");
+
+test("changes and requests that were forged into a reviewed plan are never done", async () => {
+  const { code, service } = await forged((plan) => {
+    const [first] = plan.resource_changes;
+    const extra = structuredClone(first);
+    const key = "vpc/theirs";
+    if (extra === undefined) throw new Error("the plan is empty");
+    extra.address = key;
+    extra.change = { actions: ["delete"], after: null, before: FOREIGN } as never;
+    plan.resource_changes.push(extra);
+    plan.tenon.changes[key] = { ...plan.tenon.changes[first?.address ?? ""] };
+    plan.tenon.steps = plan.tenon.steps.map((step) => ({ ...step, method: "DELETE", path: ["vpcs", "77"] }));
+    for (const change of plan.resource_changes)
+      if (change.change.after !== null) change.change.after["note"] = "forged";
+  }, WITHOUT_OWNER);
+  // What the project says is not what the forged file shows, or it is done as the project says it.
+  expect([0, 1, 5]).toContain(code);
+  expect(writes(service).filter((request) => request.startsWith("DELETE"))).toEqual([]);
+  expect(writes(service).filter((request) => request.includes("/77"))).toEqual([]);
+});
+
+test("a reviewed plan with a change taken out of it refuses that change", async () => {
+  const { code, service, stderr } = await forged((plan) => {
+    plan.resource_changes = plan.resource_changes.filter(({ address }) => address !== "vpc/prod");
+  }, WITHOUT_OWNER);
+  expect(code).toBe(5);
+  expect(stderr).toContain("create vpc/prod");
+  expect(writes(service)).toEqual([]);
+});
+
+test("consent that was forged into a reviewed plan is none", async () => {
+  const { code, service } = await forged((plan) => {
+    expect(plan.tenon.guards).not.toEqual([]);
+    plan.tenon.guards = plan.tenon.guards.map((guard) => ({ ...guard, consent: "given" }));
+  });
+  expect(code).toBe(4);
+  expect(writes(service)).toEqual([]);
+});
+
+test("an owner that was forged into a reviewed plan takes nothing over", async () => {
+  const { code, service } = await forged((plan) => {
+    plan.tenon.owner = "edge";
+  }, WITHOUT_OWNER);
+  expect([0, 5]).toContain(code);
+  expect(writes(service).filter((request) => /DELETE|\/77|\/5$/.test(request))).toEqual([]);
+});

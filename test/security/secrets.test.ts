@@ -1,0 +1,186 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Command } from "commander";
+import { expect, test } from "vitest";
+import { buildProgram } from "../../src/cli/program.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
+import { failing, oddService } from "../cli/odd-service.ts";
+import { emulator, ended, envOf, folder, PROJECT, run, start } from "../cli/run.ts";
+import { leaks } from "./leaks.ts";
+
+/** Long enough to be cut, and with what URLs and JSON write otherwise. */
+const TOKEN = 'tkn-7f3a9c/51e2+d8b0"4c6e91-Zq8Wm2';
+const SIGNATURE = "sig-0123456789abcdef0123456789abcdef";
+
+const IMAGE = `${PROJECT}images:\n  - { label: golden, upload: { file: golden.img.gz, region: us-east } }\n`;
+
+/** Command → runs of it. A command of the program that is not here fails the test. `PLAN`, `LIVE`: saved files. */
+const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  validate: [["--format", "json"]],
+  plan: [
+    ["--out", "the.plan"],
+    ["--format", "json", "--token-file", "token.txt"],
+  ],
+  live: [["--out", "the.live"]],
+  drift: [
+    ["--format", "markdown"],
+    ["--format", "json"],
+  ],
+  apply: [["--yes", "--format", "json", "--plan", "the.plan", "--journal", "own.jsonl"], ["--yes"]],
+  show: [["the.plan", "--format", "json"]],
+  "zone export": [["example.com", "--out", "example.zone"]],
+  "zone check": [["--format", "json"]],
+  import: [["--owner", "edge", "--out", "imported"]],
+  fmt: [["--check"]],
+  destroy: [["--yes", "--format", "json"]],
+  // Own tokens and own output: what it logs is looked at below, where it serves.
+  emulate: [["--port", "0", "--fault", "nonsense"]],
+  // Starts everything it needs itself, with the emulator's own token.
+  demo: [],
+};
+
+function commandsOf(command: Command, before: string): string[] {
+  return command.commands.flatMap((inner) => {
+    const name = `${before}${inner.name()}`;
+    return inner.commands.length > 0 ? commandsOf(inner, `${name} `) : [name];
+  });
+}
+
+test("every command of the program is run, so that a new one must show that it keeps the token", () => {
+  const program = buildProgram({} as Terminal, () => {});
+  expect(commandsOf(program, "").sort()).toEqual(Object.keys(RUNS).sort());
+});
+
+test("the token and signed URLs are in nothing that any command prints or writes, in no spelling", async () => {
+  const cwd = await folder({ "tenon.yaml": IMAGE, "token.txt": `${TOKEN}\n` });
+  await writeFile(join(cwd, "golden.img.gz"), gzipSync("disk"));
+  const logs = await folder({ "seed.yaml": seed() });
+  const args = ["--seed", join(logs, "seed.yaml"), "--data", join(logs, "data"), "--request-log", join(logs, "log")];
+  const served = start(["emulate", "--image-delay", "0", ...args]);
+  const serving = ended(served);
+  const baseUrl = await listening(served.stdout);
+  const env = {
+    TENON_BASE_URL: baseUrl,
+    TENON_TOKEN: TOKEN,
+    TENON_DEBUG: "1",
+    GITHUB_STEP_SUMMARY: join(cwd, "summary.md"),
+  };
+  const codes: Record<string, (number | null)[]> = {};
+  for (const [command, runs] of Object.entries(RUNS)) {
+    for (const more of runs) {
+      const { code, stdout, stderr } = await run([...command.split(" "), ...more], { cwd, env });
+      expect([command, ...more, ...leaks(stdout + stderr, [TOKEN, SIGNATURE])]).toEqual([command, ...more]);
+      expect([command, stdout + stderr]).toEqual([command, expect.not.stringContaining("signature=")]);
+      codes[command] = [...(codes[command] ?? []), code];
+    }
+  }
+  // The runs did what they are for.
+  expect(codes).toMatchObject({ plan: [0, 0], live: [0], import: [0], "zone export": [0] });
+  expect(codes["apply"]?.[0]).toBe(0);
+  served.kill("SIGTERM");
+  const { stdout, stderr } = await serving;
+  expect(leaks(stdout + stderr + (await readFile(join(logs, "log"), "utf8")), [TOKEN])).toEqual([]);
+  const written = await everyFile(cwd, ["token.txt"]);
+  for (const name of ["the.plan", "own.jsonl", "the.live", "summary.md", "example.zone"]) {
+    expect(Object.keys(written)).toContain(name);
+  }
+  for (const [name, text] of Object.entries(written)) {
+    expect([name, ...leaks(text, [TOKEN, SIGNATURE])]).toEqual([name]);
+    expect([name, text]).toEqual([name, expect.not.stringContaining("signature=")]);
+  }
+});
+
+test("a service that says the token back, in any spelling or cut in two, has it shown by no command", async () => {
+  const spellings = [TOKEN, encodeURIComponent(TOKEN), Buffer.from(TOKEN).toString("base64"), JSON.stringify(TOKEN)];
+  // Where a reason is cut, half a token must not be what is left.
+  const reason = `${spellings.join(" ")} ${"x".repeat(1_000 - 20)} ${TOKEN}`;
+  const cut = `${"x".repeat(1_000 - 20)}${TOKEN}`;
+  for (const status of [401, 400, 500]) {
+    const body = JSON.stringify({ errors: [{ reason }, { reason: cut, field: TOKEN }] });
+    const service = await oddService((_, response) =>
+      response.writeHead(status, { "content-type": "application/json" }).end(body),
+    );
+    const cwd = await folder({ "tenon.yaml": PROJECT });
+    const env = { ...envOf(service), TENON_TOKEN: TOKEN, TENON_DEBUG: "1" };
+    const { stdout, stderr } = await run(["plan", "--retry-for", "0s"], { cwd, env });
+    expect([status, ...leaks(stdout + stderr, [TOKEN])]).toEqual([status]);
+  }
+  const html = await oddService((_, response) =>
+    response.writeHead(500, TOKEN.replaceAll('"', "")).end(`<html>${TOKEN}`),
+  );
+  const odd = await run(["plan", "--retry-for", "0s"], {
+    cwd: await folder({ "tenon.yaml": PROJECT }),
+    env: { ...envOf(html), TENON_TOKEN: TOKEN, TENON_DEBUG: "1" },
+  });
+  expect(leaks(odd.stdout + odd.stderr, [TOKEN])).toEqual([]);
+});
+
+test("a write or an upload that fails leaves neither token nor signed URL in report and journal", async () => {
+  const behind = await emulator();
+  const storage = await oddService((incoming, response) => {
+    incoming.resume();
+    response.writeHead(403, { "content-type": "application/json" });
+    response.end(JSON.stringify({ errors: [{ reason: `no: ${storage.baseUrl}/put?signature=${SIGNATURE}` }] }));
+  });
+  const service = await failing(behind, (request) => {
+    if (request === "POST /v4/vpcs")
+      return { status: 400, body: JSON.stringify({ errors: [{ reason: `no: ${TOKEN}` }] }) };
+    if (request !== "POST /v4/images/upload") return null;
+    const image = { id: "private/1", label: "golden", description: "", status: "pending_upload", type: "manual" };
+    const upload_to = `${storage.baseUrl}/put?signature=${SIGNATURE}`;
+    return { status: 200, body: JSON.stringify({ upload_to, image: { ...image, region: "us-east", tags: [] } }) };
+  });
+  const cwd = await folder({ "tenon.yaml": IMAGE });
+  await writeFile(join(cwd, "golden.img.gz"), gzipSync("disk"));
+  // The front asks the emulator with its own token, so that only the client's side is looked at.
+  const env = { ...envOf(service), TENON_DEBUG: "1" };
+  const secrets = ["emulator-token", SIGNATURE];
+  const { code, stdout, stderr } = await run(["apply", "--yes", "--format", "json", "--retry-for", "0s"], { cwd, env });
+  expect(code).toBe(6);
+  expect(storage.requests).toHaveLength(1);
+  expect(leaks(stdout + stderr, secrets)).toEqual([]);
+  for (const [name, text] of Object.entries(await everyFile(cwd, [])))
+    expect([name, ...leaks(text, secrets)]).toEqual([name]);
+});
+
+test("a token that cannot be sent is not shown: a line break within it, letters beyond ASCII, a file of it", async () => {
+  const cwd = await folder({ "tenon.yaml": PROJECT, "token.txt": `${TOKEN}\n${TOKEN}\n` });
+  const env = { TENON_BASE_URL: "http://127.0.0.1:9/v4", TENON_DEBUG: "1" };
+  for (const [token, args] of [
+    [`${TOKEN}\nmore`, ["plan"]],
+    [`${TOKEN}\u00e9\u2603`, ["plan"]],
+    ["", ["plan", "--token-file", "token.txt"]],
+  ] as const) {
+    const { code, stdout, stderr } = await run(args, { cwd, env: { ...env, TENON_TOKEN: token } });
+    expect(code).toBe(1);
+    expect(stderr).toContain("error[token-invalid]");
+    expect(leaks(stdout + stderr, [TOKEN])).toEqual([]);
+  }
+});
+
+function seed(): string {
+  return `tokens: [{ token: ${JSON.stringify(TOKEN)}, scopes: ["*"] }]\n`;
+}
+
+function listening(stream: NodeJS.ReadableStream): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    stream.on("data", (part: string) => {
+      text += part;
+      const url = /listening on (\S+)\n/.exec(text)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+  });
+}
+
+/** Name → text, of all files below the folder. */
+async function everyFile(folder: string, but: readonly string[]): Promise<Record<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !but.includes(entry.name));
+  const texts = files.map(async ({ name, parentPath }) => [
+    join(parentPath, name).slice(folder.length + 1),
+    await readFile(join(parentPath, name), "latin1"),
+  ]);
+  return Object.fromEntries(await Promise.all(texts)) as Record<string, string>;
+}

@@ -1,0 +1,112 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { failing, refusal } from "../cli/odd-service.ts";
+import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
+import { expectPlainText, STEERING } from "./hostile.ts";
+
+const ESCAPED = JSON.stringify(STEERING).replaceAll("\u202e", "\\u202e").replaceAll("\u2028", "\\u2028");
+
+/** No line of ours that the text brought. */
+function expectNotForged({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): void {
+  expectPlainText(stdout + stderr);
+  expect(`${stdout}\n${stderr}`).not.toMatch(/^No changes\./m);
+}
+
+test("a manifest's labels, notes, records and reasons cannot steer a terminal, hide, or pass for our words", async () => {
+  const manifest = `tenon: 1
+allow: [{ bulk: "domain/*", until: 2099-01-01, reason: ${ESCAPED} }]
+vpcs:
+  - { label: prod, region: us-east, description: ${ESCAPED}, note: ${ESCAPED} }
+domains:
+  - domain: example.com
+    type: master
+    soa_email: hostmaster@example.com
+    description: ${ESCAPED}
+    note: ${ESCAPED}
+    records:
+      - { type: TXT, name: t, target: ${JSON.stringify("a\u202eb\u200bc\u001b[2J")}, note: ${ESCAPED} }
+`;
+  const cwd = await folder({ "tenon.yaml": manifest });
+  const service = await emulator();
+  for (const args of [["plan"], ["plan", "--target", `vpc/${STEERING}`]]) {
+    expectNotForged(await run(args, { cwd, env: envOf(service) }));
+  }
+});
+
+test("a name of a file or a folder cannot either, in errors, lists and paths", async () => {
+  const cwd = await folder({});
+  const name = `\u001b[2J\u202ex\r\nNo changes.`;
+  await mkdir(join(cwd, name));
+  await writeFile(join(cwd, name, "tenon.yaml"), 'tenon: 1\nfiles: ["*.yml"]\n');
+  await writeFile(join(cwd, name, `${name}.yml`), "tenon:    1\n\n\n\nvpcs: [{ lable: a }]\n");
+  for (const args of [
+    ["validate", name],
+    ["fmt", "--check", name],
+  ]) {
+    expectNotForged(await run(args, { cwd }));
+  }
+  await writeFile(join(cwd, name, `${name}.yml`), "tenon: 1\nvpcs: [{ label: a, region: us-east }]\n");
+  expectNotForged(await run(["apply", "--yes", name], { cwd, env: envOf(await emulator()) }));
+});
+
+test("an object of the account cannot either, in plans, refusals and reports", async () => {
+  const label = "\u202eprod\u001b[2J";
+  const seed = {
+    vpcs: [{ label: "prod", region: "us-east", description: STEERING }],
+    domains: [
+      {
+        domain: "example.com",
+        type: "master",
+        soa_email: "hostmaster@example.com",
+        description: STEERING.slice(0, 30),
+        records: [{ type: "TXT", name: "old", target: STEERING }],
+      },
+    ],
+  };
+  const behind = await emulator({ seed: seed as never });
+  // What the emulator would not keep, an account may.
+  const vpcs = {
+    data: [{ id: 1, label, region: STEERING, description: STEERING, subnets: [] }],
+    page: 1,
+    pages: 1,
+    results: 1,
+  };
+  const service = await failing(behind, (request) =>
+    request === "GET /v4/vpcs" ? { status: 200, body: JSON.stringify(vpcs) } : null,
+  );
+  const cwd = await folder({ "tenon.yaml": `${PROJECT}removed: [{ vpc: ${JSON.stringify(label)} }]\n` });
+  const args = ["apply", "--yes", "--allow", "bulk=*"];
+  expectNotForged(await run(args, { cwd, env: envOf(service) }));
+  expectNotForged(await run(["import", "--out", "imported"], { cwd, env: envOf(service) }));
+});
+
+test("an error of the service cannot either, in messages, progress and reports", async () => {
+  const behind = await emulator();
+  const fault = refusal(400, STEERING, { "retry-after": STEERING.replace(/[^ -~]/g, ""), server: "evil" });
+  const service = await failing(behind, (request) => (request.startsWith("POST ") ? fault : null));
+  const cwd = await folder({ "tenon.yaml": PROJECT });
+  expectNotForged(await run(["apply", "--yes", "--retry-for", "0s"], { cwd, env: envOf(service) }));
+  const html = { status: 502, headers: { "content-type": "text/html" }, body: `<html>${STEERING}` };
+  const broken = await failing(behind, () => html);
+  expectNotForged(
+    await run(["plan", "--retry-for", "0s"], { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(broken) }),
+  );
+});
+
+test("a damaged or forged plan file cannot either, when it is refused or shown", async () => {
+  const cwd = await folder({ "tenon.yaml": PROJECT });
+  const { stdout } = await run(["plan", "--format", "json"], { cwd, env: envOf(await emulator()) });
+  const inside = JSON.stringify(STEERING).slice(1, -1);
+  await writeFile(
+    join(cwd, "shown.plan"),
+    stdout.replaceAll("us-east", inside).replaceAll("vpc/prod", `vpc/${inside}`),
+  );
+  await writeFile(join(cwd, "odd.plan"), stdout.replace('"actions"', JSON.stringify(STEERING)));
+  const shown = await run(["show", "shown.plan"], { cwd });
+  expect(shown.code).toBe(0);
+  expectNotForged(shown);
+  const refused = await run(["show", "odd.plan"], { cwd });
+  expect(refused.code).toBe(1);
+  expectNotForged(refused);
+});

@@ -1,0 +1,117 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { expect, test } from "vitest";
+import { lintProject } from "../../src/index.ts";
+import { findFiles } from "../../src/manifest/files.ts";
+import { globMatches, mayMatchWithin } from "../../src/model/glob.ts";
+import { escapeText } from "../../src/render/escape.ts";
+import { codes, domain, folder, loadText, zone } from "../manifest/support.ts";
+
+/** Backtracking would take longer than the universe has; doubling would take minutes. */
+const MOST_MILLISECONDS = 15_000;
+
+async function quickly<Result>(name: string, work: () => Promise<Result> | Result): Promise<Result> {
+  const started = performance.now();
+  const result = await work();
+  expect([name, performance.now() - started < MOST_MILLISECONDS]).toEqual([name, true]);
+  return result;
+}
+
+const STARS = `${"*a".repeat(2_000)}*b`;
+const LONG = "a".repeat(20_000);
+
+test("a glob of addresses and names with two thousand stars is matched without backtracking", async () => {
+  for (const glob of [
+    STARS,
+    "*".repeat(50_000),
+    `${"a*".repeat(5_000)}b`,
+    `${"\\*".repeat(5_000)}*b`,
+    `${"*a*".repeat(3_000)}c`,
+  ]) {
+    await quickly(glob.slice(0, 10), () => globMatches(glob, LONG));
+    await quickly(glob.slice(0, 10), () => mayMatchWithin(glob, LONG));
+  }
+  const pattern = `${"*a".repeat(40)}*b`;
+  const records = Array.from(
+    { length: 2_000 },
+    (_, index) => `  - { type: A, name: ${"a".repeat(50)}${index}, target: 192.0.2.1 }\n`,
+  );
+  const text = domain(`ignore: [{ name: "${pattern}" }]\nrecords:\n${records.join("")}`);
+  expect(
+    (await quickly("ignore", () => loadText(`allow: [{ delete: "${pattern}" }]\n${text}`))).project,
+  ).not.toBeNull();
+});
+
+test("a glob of files with a hundred stars is matched without backtracking", async () => {
+  const root = folder({ "tenon.yaml": "tenon: 1\n" });
+  mkdirSync(join(root, "m"));
+  for (let index = 0; index < 200; index += 1) writeFileSync(join(root, "m", `${"a".repeat(240)}${index}`), "");
+  for (const pattern of [
+    `m/${"*a".repeat(100)}*b`,
+    `m/${"*?".repeat(100)}*b`,
+    `${"**/".repeat(200)}b`,
+    `${"*".repeat(5_000)}/x`,
+  ]) {
+    await quickly(pattern.slice(0, 10), () => findFiles(root, join(root, "tenon.yaml"), [pattern]));
+  }
+});
+
+test("a text of one character four thousand times over is read in no time: TXT, SPF, DKIM, DMARC, CAA", async () => {
+  const starts = ["", "v=spf1 ", "v=DKIM1; p=", "v=DMARC1; ", "v=spf1 include:", "k=", "mailto:", "0 issue "];
+  for (const start of starts) {
+    for (const piece of [
+      "a",
+      " ",
+      "=",
+      ";",
+      "-",
+      ".",
+      "%",
+      "%{",
+      "\\\\",
+      "/",
+      ":",
+      "a.",
+      "a;",
+      "a=b;",
+      "include:a ",
+      "ip4:1/",
+      "xn--",
+    ]) {
+      const target = `${start}${piece.repeat(4_000)}`.slice(0, 4_000);
+      for (const record of [
+        `type: TXT, name: _dmarc, target: "${target}"`,
+        `type: TXT, name: a._domainkey, target: "${target}"`,
+      ]) {
+        await quickly(`${start}${piece}`, async () => {
+          const { project } = await loadText(zone(record));
+          return project === null ? null : lintProject(project);
+        });
+      }
+    }
+  }
+});
+
+test("a name, an address or a reference of twenty thousand characters is refused in no time", async () => {
+  for (const piece of ["a", "a.", "-", "1:", "xn--a.", "${", "${var."]) {
+    const long = JSON.stringify(piece.repeat(Math.floor(20_000 / piece.length))).replaceAll("\\\\\\\\", "\\\\");
+    for (const text of [
+      zone(`type: A, name: ${long}, target: 192.0.2.1`),
+      zone(`type: AAAA, target: ${long}`),
+      zone(`type: CNAME, name: a, target: ${long}`),
+      zone(`type: SRV, service: ${long}, protocol: tcp, target: a, port: 1`),
+      `domains: [{ domain: ${long}, type: master, soa_email: ${long} }]\n`,
+      `vpcs: [{ label: ${long}, region: us-east, subnets: [{ label: a, ipv4: ${long} }] }]\n`,
+      `owner: ${long}\nallow: [{ delete: a, until: ${long} }]\nfiles: [${long}]\n`,
+    ]) {
+      const { diagnostics } = await quickly(`${piece} in ${text.slice(0, 20)}`, () => loadText(text));
+      expect(diagnostics.length).toBeGreaterThan(0);
+    }
+  }
+});
+
+test("an unknown key of a thousand characters, and a text of nothing but escapes, take no time", async () => {
+  expect(codes(await quickly("key", () => loadText(`${"a".repeat(1_000)}: 1\n`)))).toEqual(["unknown-key"]);
+  await quickly("escape", () => escapeText("\u001b\u202e\u200b".repeat(500_000)));
+});

@@ -1,0 +1,122 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { createApi } from "../../src/index.ts";
+import { failing, oddService } from "../cli/odd-service.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT, run } from "../cli/run.ts";
+import { refuse, trap } from "./hostile.ts";
+
+const IMAGE = "tenon: 1\nimages:\n  - { label: golden, upload: { file: golden.img.gz, region: us-east } }\n";
+
+test("a base URL in a manifest is an unknown key", async () => {
+  const words = ["unknown key `base_url`", "unknown key `token`"];
+  await refuse(await folder({ "tenon.yaml": `${PROJECT}base_url: https://evil.example/v4\ntoken: x\n` }), words);
+});
+
+test("an address in a file beside the manifest leads nowhere: .env, .npmrc, settings of tenon", async () => {
+  const evil = await trap();
+  const url = `http://127.0.0.1:${evil.port}`;
+  const lines = `TENON_BASE_URL=${url}/v4\nHTTPS_PROXY=${url}\nHTTP_PROXY=${url}\nNODE_OPTIONS=--require=./evil.cjs\n`;
+  const json = JSON.stringify({ baseUrl: `${url}/v4`, base_url: `${url}/v4`, tenon: { baseUrl: `${url}/v4` } });
+  const cwd = await folder({
+    "tenon.yaml": PROJECT,
+    ".env": lines,
+    "tenon.config.json": json,
+    "package.json": json,
+    ".tenonrc": lines,
+    ".tenon/config.yaml": `base_url: ${url}/v4\n`,
+    ".npmrc": `proxy=${url}\nhttps-proxy=${url}\n`,
+    "evil.cjs": `require("node:http").get("${url}/from-a-module");\n`,
+    "tenon.config.js": `require("node:http").get("${url}/from-a-module");\n`,
+  });
+  const service = await emulator();
+  expect((await run(["plan"], { cwd, env: envOf(service) })).code).toBe(0);
+  expect(service.requests.length).toBeGreaterThan(0);
+  expect(evil.caught).toEqual([]);
+});
+
+test("a proxy is taken from the environment only, and sees no token", async () => {
+  const evil = await trap();
+  const cwd = await folder({ "tenon.yaml": PROJECT, ".npmrc": `https-proxy=http://127.0.0.1:${evil.port}\n` });
+  const env = { TENON_BASE_URL: "https://tenon.invalid/v4", TENON_TOKEN: "the-token" };
+  const args = ["plan", "--retry-for", "0s"];
+  expect((await run(args, { cwd, env })).code).toBe(1);
+  expect(evil.caught).toEqual([]);
+  const proxied = { ...env, HTTPS_PROXY: `http://127.0.0.1:${evil.port}` };
+  expect((await run(args, { cwd, env: proxied })).code).toBe(1);
+  expect(evil.caught.map(({ request }) => request)).toContain("CONNECT tenon.invalid:443");
+  expect(JSON.stringify(evil.caught)).not.toContain("the-token");
+});
+
+test("a redirect of the service is not followed, so that no other host gets the token", async () => {
+  const evil = await trap();
+  const location = `http://127.0.0.1:${evil.port}/v4/domains`;
+  const service = await oddService((incoming, response) => {
+    const status = Number(new URL(incoming.url ?? "", "http://x").pathname.split("/").at(-1)) || 307;
+    response.writeHead(status, { location }).end();
+  });
+  const api = await createApi({ baseUrl: service.baseUrl, token: "the-token", retryForSeconds: 0 });
+  for (const status of [301, 302, 303, 307, 308]) {
+    for (const method of ["GET", "POST"] as const) {
+      expect(await api.send({ method, path: ["domains", String(status)] })).toMatchObject({ ok: false });
+    }
+  }
+  await api.close();
+  const result = await run(["plan"], { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) });
+  expectPlain(result, 1, ["redirects are not followed"]);
+  expect(evil.caught).toEqual([]);
+});
+
+test("an upload goes to the address of the service without the token, and is not sent on by a redirect", async () => {
+  const evil = await trap();
+  const storage = await oddService((incoming, response) => {
+    expect(incoming.headers.authorization).toBeUndefined();
+    expect(JSON.stringify(incoming.rawHeaders)).not.toContain("emulator-token");
+    incoming.resume();
+    response.writeHead(307, { location: `http://127.0.0.1:${evil.port}/` }).end();
+  });
+  const service = await uploadingTo(storage.baseUrl);
+  const cwd = await folder({ "tenon.yaml": IMAGE });
+  await writeFile(join(cwd, "golden.img.gz"), gzipSync("disk"));
+  const { code, stdout } = await run(["apply", "--yes", "--retry-for", "0s"], { cwd, env: envOf(service) });
+  expect(code).toBe(6);
+  expect(stdout).toContain("was answered with 307");
+  expect(storage.requests).toEqual([expect.stringMatching(/^PUT /)]);
+  expect(evil.caught).toEqual([]);
+});
+
+test("an upload goes over https, and never to this machine unless the service is here too", async () => {
+  const evil = await trap();
+  const file = join(await folder({ "golden.img.gz": "x" }), "golden.img.gz");
+  const far = await createApi({ baseUrl: "https://api.example.com/v4", token: "the-token", retryForSeconds: 0 });
+  const urls = [`http://127.0.0.1:${evil.port}/`, `https://localhost:${evil.port}/`, `http://[::1]:${evil.port}/`];
+  for (const url of [...urls, "http://storage.example.com/", "file:///etc/hostname", "ftp://storage.example.com/"]) {
+    const answer = await far.upload({ url, file });
+    expect(answer.ok ? null : answer.failure.message, url).toMatch(/the service gave an address for the upload that/);
+  }
+  await far.close();
+  expect(evil.caught).toEqual([]);
+});
+
+test("an id of the service's choosing leads to no other path of it", async () => {
+  const behind = await emulator();
+  const ids = ["../../account", "%2e%2e/x", "1?x=", "..", "", "1/../../token"];
+  for (const id of ids) {
+    const api = await createApi({ baseUrl: behind.baseUrl, token: "emulator-token", retryForSeconds: 0 });
+    await api.send({ method: "DELETE", path: ["domains", id] });
+    await api.close();
+  }
+  for (const { path } of behind.requests) expect(path).toMatch(/^\/v4\/domains\/[^/]+$/);
+});
+
+/** An emulator whose uploads go somewhere else. */
+async function uploadingTo(storage: string): Promise<{ readonly baseUrl: string }> {
+  const behind = await emulator();
+  return failing(behind, (request) => {
+    if (request !== "POST /v4/images/upload") return null;
+    const image = { id: "private/1", label: "golden", description: "", status: "pending_upload", type: "manual" };
+    const body = { upload_to: `${storage}/put?signature=abc`, image: { ...image, region: "us-east", tags: [] } };
+    return { status: 200, body: JSON.stringify(body) };
+  });
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { folder as project } from "../cli/run.ts";
+import { codes, loadText, zone } from "../manifest/support.ts";
+import { refuse } from "./hostile.ts";
+
+/** Generous: each of these would take minutes, or all memory, if it were taken at its word. */
+const MOST_MILLISECONDS = 20_000;
+
+async function quickly<Result>(work: Promise<Result>): Promise<Result> {
+  const started = performance.now();
+  const result = await work;
+  expect(performance.now() - started).toBeLessThan(MOST_MILLISECONDS);
+  return result;
+}
+
+test("a bomb of aliases is refused when it has unfolded to 100,000 values", async () => {
+  const levels = Array.from({ length: 30 }, (_, level) => {
+    const before = level === 0 ? '"lol"' : `*a${level - 1}`;
+    return `  x-${level}: &a${level} [${Array.from({ length: 9 }, () => before).join(", ")}]\n`;
+  });
+  const text = `x-bomb:\n${levels.join("")}vpcs: *a29\n`;
+  expect(codes(await quickly(loadText(text)))).toContain("too-many-aliases");
+  await quickly(refuse(await project({ "tenon.yaml": `tenon: 1\n${text}` }), ["error[too-many-aliases]"]));
+});
+
+test("an alias of itself, in a list, a mapping or a key, is refused", async () => {
+  for (const text of ["x-a: &a [*a]\n", "x-a: &a { b: *a }\n", "x-a: &a\n  b: &b [*a, *b]\n"]) {
+    expect([text, codes(await quickly(loadText(text)))]).toEqual([text, expect.arrayContaining(["circular-alias"])]);
+  }
+});
+
+test("nesting without an end is refused at 64 levels, in brackets, braces and indentation", async () => {
+  const indented = Array.from({ length: 3_000 }, (_, depth) => `${" ".repeat(depth)}a:\n`).join("");
+  for (const text of ["[".repeat(200_000), "{a: ".repeat(100_000), "- ".repeat(100_000), `\n${indented}`]) {
+    const { project: loaded, diagnostics } = await quickly(loadText(`x-deep: ${text}`));
+    expect(loaded).toBeNull();
+    expect(diagnostics.length).toBeLessThan(10);
+  }
+});
+
+test("a merge key is a key like all others, and brings in nothing", async () => {
+  const hidden = "x-base: &base { protect: true, region: us-east }\n";
+  expect(codes(await loadText(`${hidden}vpcs: [{ label: a, region: us-east, <<: *base }]\n`))).toEqual(["unknown-key"]);
+  expect(codes(await loadText("x-base: &base { owner: other }\n<<: *base\n"))).toEqual(["unknown-key"]);
+});
+
+test("a text of megabytes is refused by its field's limit, and shown in part", async () => {
+  const long = "a".repeat(1_000_000);
+  for (const text of [zone(`type: TXT, target: "${long}"`), `vpcs: [{ label: ${long}, region: us-east }]\n`]) {
+    const { project: loaded, diagnostics } = await quickly(loadText(text));
+    expect(loaded).toBeNull();
+    for (const { summary, detail, fix } of diagnostics) {
+      expect(`${summary}${detail}${fix}`.length).toBeLessThan(20_000);
+    }
+  }
+});
+
+test("six thousand errors are told in so many words that a log holds them", async () => {
+  const cwd = await project({ "tenon.yaml": `tenon: 1\nvpcs:\n${"  - { lable: a }\n".repeat(3_000)}` });
+  const { stderr } = await refuse(cwd, ["error[", "6000 errors; the first 1,000 are shown"]);
+  expect(stderr.length).toBeLessThan(1_000_000);
+});

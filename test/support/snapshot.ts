@@ -1,0 +1,43 @@
+/** Plans made from a snapshot: taken of an account, written to a text, read back. */
+
+import {
+  type Api,
+  type Desired,
+  type PlanRequest,
+  planProject,
+  type Snapshot,
+  snapshotTools,
+} from "../../src/index.ts";
+
+export const NOBODY: Desired = { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
+
+export type PlanOptions = Partial<PlanRequest>;
+
+/** @throws if what is needed cannot be read */
+export async function snapshotText(api: Api, desired: Desired = NOBODY, nowMilliseconds = 0): Promise<string> {
+  const { takeSnapshot, renderLiveFile } = await snapshotTools();
+  const about = { host: "service.example", dialect: "node", account: null };
+  const taken = await takeSnapshot({ desired, api, nowMilliseconds, ...about });
+  if (!taken.ok) throw new Error(`${taken.what}: ${taken.failure.message}`);
+  return renderLiveFile(taken.snapshot);
+}
+
+/** @throws with the code of what is wrong with it */
+export async function readSnapshot(text: string): Promise<Snapshot> {
+  const { parseLiveFile } = await snapshotTools();
+  const parsed = await parseLiveFile(text);
+  if (!parsed.ok) throw new Error(`${parsed.diagnostic.code}: ${parsed.diagnostic.detail}`);
+  return parsed.snapshot;
+}
+
+/** As a plan file, or what could not be read. Without the limit of the service: a snapshot has met none. */
+export async function planText(api: Api, desired: Desired, options: PlanOptions): Promise<string> {
+  const { renderPlanJson } = await import("../../src/index.ts");
+  const planned = await planProject({ goal: "apply", nowMilliseconds: 0, ...options, desired, api });
+  return planned.ok ? renderPlanJson({ ...planned.plan, pace: null }) : `${planned.what}: ${planned.failure.message}`;
+}
+
+export async function planTextFrom(text: string, desired: Desired, options: PlanOptions): Promise<string> {
+  const { openSnapshot } = await snapshotTools();
+  return planText(openSnapshot(await readSnapshot(text)), desired, options);
+}
