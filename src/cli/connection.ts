@@ -3,6 +3,8 @@
 import { readFile } from "node:fs/promises";
 import { type Connection, checkBaseUrl, type Diagnostic, isDialect, NEUTRAL_DIALECT } from "../index.ts";
 import type { ConnectionFlags } from "./args.ts";
+import { sayDiagnostics } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
 
 export type ConnectionResult =
   | { readonly ok: true; readonly connection: Connection }
@@ -18,7 +20,7 @@ export async function resolveConnection(flags: ConnectionFlags, environment: Env
   const base = checkBaseUrl(flags.baseUrl);
   if (!base.ok) return base;
   const dialect = resolveDialect(flags);
-  if (dialect === null) return refuse("dialect-invalid", "the dialect is not a word", "", "Give one such as node.");
+  if (dialect === null) return { ok: false, diagnostic: BAD_DIALECT };
   const token = await resolveToken(flags, environment);
   if (!token.ok) return token;
   const connection: Connection = {
@@ -30,6 +32,21 @@ export async function resolveConnection(flags: ConnectionFlags, environment: Env
     ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
   };
   return { ok: true, connection };
+}
+
+const BAD_DIALECT: Diagnostic = {
+  code: "dialect-invalid",
+  severity: "error",
+  summary: "the dialect is not a word",
+  detail: "",
+  fix: "Give one such as node.",
+};
+
+/** null if it is not a word that a service could use: that is said. */
+export function needDialect(terminal: Terminal, flags: Pick<ConnectionFlags, "dialect">): string | null {
+  const dialect = resolveDialect(flags);
+  if (dialect === null) sayDiagnostics(terminal, [BAD_DIALECT]);
+  return dialect;
 }
 
 /** null if it is not a word that a service could use. */

@@ -4,7 +4,7 @@ import { checkAccount, type Diagnostic, type Project, type Snapshot, snapshotToo
 import type { PlanFlags } from "./args.ts";
 import { openBase } from "./base.ts";
 import { withClient } from "./client.ts";
-import { resolveDialect } from "./connection.ts";
+import { needDialect } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { accountOf, type Moment, type PlanSession } from "./planning.ts";
@@ -60,11 +60,8 @@ export async function inReading(
 }
 
 async function openSource(terminal: Terminal, flags: ReadingFlags): Promise<Opened<Source>> {
-  const dialect = resolveDialect(flags);
-  if (dialect === null) {
-    sayError(terminal, "the dialect is not a word", "Give one such as node.");
-    return { ok: false, code: EXIT.error };
-  }
+  const dialect = needDialect(terminal, flags);
+  if (dialect === null) return { ok: false, code: EXIT.error };
   if (flags.live === undefined) return { ok: true, opened: { snapshot: null, dialect, moment: null } };
   const read = await openSnapshotFile(terminal, flags.live, Date.now());
   if (!read.ok) return read;

@@ -10,7 +10,7 @@ import {
 } from "../../index.ts";
 import type { ConnectionFlags } from "../args.ts";
 import { withClient } from "../client.ts";
-import { resolveDialect } from "../connection.ts";
+import { needDialect, resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { importSummary, toldLines } from "../imported.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
@@ -87,11 +87,8 @@ async function readPaths(
   paths: readonly string[],
   flags: ImportFlags,
 ): Promise<ImportResult | ExitCode> {
-  const dialect = resolveDialect(flags);
-  if (dialect === null) {
-    sayError(terminal, "the dialect is not a word", "Give one such as node.");
-    return EXIT.error;
-  }
+  const dialect = needDialect(terminal, flags);
+  if (dialect === null) return EXIT.error;
   const { importProject } = await manifestTools();
   return importProject({
     source: {

@@ -2,7 +2,7 @@
 
 import { renderDesired } from "../../index.ts";
 import type { Format, ProjectFlags } from "../args.ts";
-import { resolveDialect } from "../connection.ts";
+import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
 import { openProject } from "../project.ts";
@@ -35,11 +35,8 @@ async function showExpanded(terminal: Terminal, directory: string | undefined, f
     sayError(terminal, "markdown is for plans", "Give --format text or json for the desired state.");
     return EXIT.error;
   }
-  const dialect = resolveDialect(flags);
-  if (dialect === null) {
-    sayError(terminal, "the dialect is not a word", "Give one such as node.");
-    return EXIT.error;
-  }
+  const dialect = needDialect(terminal, flags);
+  if (dialect === null) return EXIT.error;
   const opened = await openProject(terminal, directory, flags, dialect);
   if (!opened.ok) return opened.code;
   terminal.print(await renderDesired(opened.project.desired, format));

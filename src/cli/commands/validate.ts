@@ -2,9 +2,9 @@
 
 import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
 import type { ProjectFlags } from "../args.ts";
-import { resolveDialect } from "../connection.ts";
+import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { sayDiagnostics, sayError, sayStrict } from "../messages.ts";
+import { sayDiagnostics, sayStrict } from "../messages.ts";
 import { exitOf, load } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -19,11 +19,8 @@ export async function validate(
   directory: string | undefined,
   flags: ValidateFlags,
 ): Promise<ExitCode> {
-  const dialect = resolveDialect(flags);
-  if (dialect === null) {
-    sayError(terminal, "the dialect is not a word", "Give one such as node.");
-    return EXIT.error;
-  }
+  const dialect = needDialect(terminal, flags);
+  if (dialect === null) return EXIT.error;
   const { project, fault, diagnostics: found, sources } = await load(directory, flags, dialect);
   const diagnostics = project === null ? found : await lintProject(project, found);
   const isValid = project !== null && !hasErrors(diagnostics) && !(flags.strict === true && diagnostics.length > 0);

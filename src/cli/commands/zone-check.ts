@@ -11,7 +11,7 @@ import {
   zoneTools,
 } from "../../index.ts";
 import type { ProjectFlags } from "../args.ts";
-import { resolveDialect } from "../connection.ts";
+import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayDiagnostics, sayError, sayLoaded, sayStrict } from "../messages.ts";
 import { exitOf, load } from "../project.ts";
@@ -32,11 +32,8 @@ export async function zoneCheck(
   directory: string | undefined,
   flags: ZoneCheckFlags,
 ): Promise<ExitCode> {
-  const dialect = resolveDialect(flags);
-  if (dialect === null) {
-    sayError(terminal, "the dialect is not a word", "Give one such as node.");
-    return EXIT.error;
-  }
+  const dialect = needDialect(terminal, flags);
+  if (dialect === null) return EXIT.error;
   if (flags.live === true && flags.strict === true) {
     sayError(terminal, "--strict is for the lint, and --live does not lint", "Leave one of the two out.");
     return EXIT.error;
