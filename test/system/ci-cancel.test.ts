@@ -5,9 +5,9 @@ import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { expect, it } from "vitest";
 import { emulator, ended, envOf, folder, run } from "../cli/run.ts";
+import { writeTools } from "../examples/ci/runner.ts";
+import { SCRIPTS } from "../examples/ci/workflow.ts";
 import { tested } from "../support/emulator.ts";
-import { writeTools } from "./ci/runner.ts";
-import { SCRIPTS } from "./ci/workflow.ts";
 
 /** A busy machine is no failure. */
 const TIMEOUT_MILLISECONDS = 240_000;

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { here } from "./here.ts";
-import { emulator, envOf, expectPlain, folder, type RunOptions, run } from "./run.ts";
+import { here } from "../cli/here.ts";
+import { emulator, envOf, expectPlain, folder, type RunOptions, run } from "../cli/run.ts";
 
 const IDENTITY = ["-c", "user.email=a@b.example", "-c", "user.name=a", "-c", "commit.gpgsign=false"];
 

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { emulator } from "../cli/run.ts";
+import { BOT, Forge, REPOSITORY, REPOSITORY_ID } from "../examples/ci/forge.ts";
+import { Repository } from "../examples/ci/repository.ts";
+import { type RunEvent, Runner } from "../examples/ci/runner.ts";
 import { tested } from "../support/emulator.ts";
-import { BOT, Forge, REPOSITORY, REPOSITORY_ID } from "./ci/forge.ts";
-import { Repository } from "./ci/repository.ts";
-import { type RunEvent, Runner } from "./ci/runner.ts";
 
 /** Many processes; a busy machine is no failure. */
 const TIMEOUT_MILLISECONDS = 240_000;

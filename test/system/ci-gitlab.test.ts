@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { emulator } from "../cli/run.ts";
+import { checkTenonCommands } from "../examples/ci/commands.ts";
+import { Repository } from "../examples/ci/repository.ts";
+import { bash, writeTools } from "../examples/ci/runner.ts";
+import { type Environment, gitlabText, readGitlab } from "../examples/ci/workflow.ts";
 import { tested } from "../support/emulator.ts";
-import { checkTenonCommands } from "./ci/commands.ts";
-import { Repository } from "./ci/repository.ts";
-import { bash, writeTools } from "./ci/runner.ts";
-import { type Environment, gitlabText, readGitlab } from "./ci/workflow.ts";
 
 const JOBS = readGitlab();
 const ME = 42;
