@@ -44,7 +44,7 @@ function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string
     case "POST":
       return step.path.length < MIN_NESTED_SEGMENTS
         ? null
-        : "what it was to be made in is gone, deleted by somebody else since the plan; plan again";
+        : "what it was to be made in, or from, is gone, deleted by somebody else since the plan; plan again";
     case "GET":
     case "DELETE":
       // The look before a delete is followed by the delete, which tells; a 404 to that is an answer, not a failure.

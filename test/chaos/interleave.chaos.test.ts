@@ -17,7 +17,7 @@ describe("two runs on one account", () => {
       expect.arrayContaining([
         "it was gone already, deleted by somebody else since the plan",
         "what it was to change is gone, deleted by somebody else since the plan; plan again",
-        "what it was to be made in is gone, deleted by somebody else since the plan; plan again",
+        "what it was to be made in, or from, is gone, deleted by somebody else since the plan; plan again",
         "the domain exists by now, made by somebody else since the plan or held by another account; plan again",
         "a record stands in its way that was not there when it was planned; plan again",
         "a subnet has come into its range since it was planned; plan again",
