@@ -7,6 +7,7 @@ import { compareText } from "../model/group.ts";
 import type { Gap, Goal, Guard, LeftAlone, Pace, Plan, PlanBase, Strategy, Summary } from "../model/plan.ts";
 import type { JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
 import type { Barrier, Step } from "../model/step.ts";
+import { digestOf } from "./digest.ts";
 
 /** Of Terraform's plan JSON, so that its readers accept the file. */
 export const TERRAFORM_FORMAT_VERSION = "1.2";
@@ -53,6 +54,8 @@ export interface ResourceChange {
 
 export interface TenonPart {
   readonly format_version: number;
+  /** Of the rest of the file, so that damage is told from a plan that is another one. */
+  readonly digest: string;
   readonly goal: Goal;
   readonly owner: string | null;
   readonly summary: Summary;
@@ -98,15 +101,16 @@ const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
 export function toPlanFile(plan: Plan, summary: Summary): PlanFile {
   const changes = [...plan.changes].sort((left, right) => compareText(left.key, right.key));
   const planned = changes.filter((change) => change.after !== null && change.blocked === null);
-  return {
+  const file = {
     format_version: TERRAFORM_FORMAT_VERSION,
     planned_values: { root_module: { resources: planned.map(plannedResource) } },
     resource_changes: changes.map(resourceChange),
     tenon: tenonPart(plan, changes, summary),
   };
+  return { ...file, tenon: { ...file.tenon, digest: digestOf(file) } };
 }
 
-function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): TenonPart {
+function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Omit<TenonPart, "digest"> {
   return {
     format_version: PLAN_FORMAT_VERSION,
     goal: plan.goal,

@@ -5,6 +5,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
+import { digestOf } from "./digest.ts";
 import {
   type ChangeExtra,
   PLAN_FORMAT_VERSION,
@@ -43,6 +44,9 @@ export async function parsePlanFile(text: string): Promise<PlanFileResult> {
         strangers.map(({ address }) => `${address} is missing under tenon.changes`),
       ),
     };
+  }
+  if (file.tenon.digest !== digestOf(file)) {
+    return { ok: false, diagnostic: damaged(KIND, ["something in it was changed after it was written"]) };
   }
   return { ok: true, plan: toPlan(file) };
 }

@@ -13,6 +13,11 @@ describe("a plan file", () => {
     ["truncated", (text) => text.slice(0, text.length / 2), ["error[plan-file-truncated]", "its end is missing"]],
     ["without its last brace", (text) => text.trimEnd().slice(0, -1), ["error[plan-file-truncated]"]],
     ["damaged", (text) => text.replace('"actions"', '"action"'), ["error[plan-file-damaged]", "actions"]],
+    [
+      "changed",
+      (text) => text.replace("192.0.2.1", "192.0.2.7"),
+      ["error[plan-file-damaged]", "changed after it was written"],
+    ],
     ["no JSON", () => "not a plan\n", ["error[plan-file-damaged]"]],
     ["a list", () => "[]", ["error[plan-file-damaged]"]],
     ["nested without an end", () => "[".repeat(200_000), ["error[plan-file-"]],
@@ -40,7 +45,7 @@ describe("a plan file", () => {
     }
   });
 
-  it("with a byte that flipped is refused by name or is a plan of its form, and never an unexpected error", async () => {
+  it("with a byte that flipped is refused by name, wherever it is", async () => {
     const bytes = Buffer.from(await planText());
     // A linear congruence: the same places and bits in every run.
     let random = 20_261_121;
@@ -48,17 +53,14 @@ describe("a plan file", () => {
       random = (random * 48_271) % 2_147_483_647;
       return random % below;
     };
-    const outcomes = new Map<string, number>();
-    for (let count = 0; count < 60; count += 1) {
+    for (let count = 0; count < 200; count += 1) {
       const spoilt = Buffer.from(bytes);
       const place = next(spoilt.length);
       spoilt[place] = (spoilt[place] ?? 0) ^ (1 << next(8));
       const read = await parsePlanFile(spoilt.toString("utf8"));
       const outcome = read.ok ? "read" : read.diagnostic.code;
-      expect(outcome).toMatch(/^(read|plan-file-(truncated|damaged|newer|foreign))$/);
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      expect([place, outcome]).toEqual([place, expect.stringMatching(/^plan-file-(truncated|damaged|newer|foreign)$/)]);
     }
-    expect(outcomes.get("plan-file-damaged")).toBeGreaterThan(10);
   });
 
   it("in another coding, with NUL bytes, or nested without an end in any place is refused by name", async () => {
