@@ -50,7 +50,9 @@ describe("what surprises an apply", () => {
       /^update www: what it was to change is gone, .*; plan again$/,
     );
     const post = createRecord("create www");
-    expect(surpriseOf(post, undefined, refused(404), zone)).toMatch(/^create www: what it was to be made in, or from, is gone/);
+    expect(surpriseOf(post, undefined, refused(404), zone)).toMatch(
+      /^create www: what it was to be made in, or from, is gone/,
+    );
   });
 
   test("is not a 404 to what can only be missing with the service, nor one that is no answer of the service", () => {
