@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import type { UploadRequest } from "../model/exchange.ts";
-import { isLoopback, isSecure } from "./base-url.ts";
+import { isLoopback, isSecure, isThisMachine } from "./base-url.ts";
 import type { Delivery } from "./courier.ts";
 import { judgeUpload } from "./verdict.ts";
 
@@ -17,7 +17,7 @@ export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
 export async function uploadDelivery(request: UploadRequest, service: URL): Promise<Delivery | string> {
   const url = URL.canParse(request.url) ? new URL(request.url) : null;
   if (url === null || !isSecure(url)) return "the service gave an address for the upload that is not https";
-  if (isLoopback(url.hostname) && !isLoopback(service.hostname)) {
+  if (isThisMachine(url.hostname) && !isLoopback(service.hostname)) {
     return "the service gave an address for the upload that is on this machine";
   }
   const size = await sizeOf(request.file);

@@ -7,16 +7,16 @@ import type { Report, StepReport } from "../model/report.ts";
 import type { Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import { type Clock, timestamp } from "./clock.ts";
-import { type Context, Made, type StepResult } from "./context.ts";
+import { type Context, Made, notDone, type StepResult } from "./context.ts";
 import type { ApplyEvent } from "./events.ts";
 import { localFailure } from "./failures.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
-import { lookForLateCommits, type Repeated, repeatedWithin } from "./late.ts";
 import { Mailbox } from "./mailbox.ts";
 import { perform, unitOf } from "./perform.ts";
 import { buildReport } from "./report.ts";
 import { type ProducedFields, resolvePath } from "./resolve.ts";
 import { Schedule, type Skip } from "./schedule.ts";
+import { SecondLooks } from "./second-looks.ts";
 import { Stop } from "./stop.ts";
 
 export interface ApplyOptions {
@@ -70,7 +70,7 @@ class Execution {
   readonly #secretFields: ReadonlyMap<string, readonly string[]>;
   readonly #made: Made = new Made();
   readonly #reports: Map<string, StepReport> = new Map();
-  readonly #repeats: Repeated[] = [];
+  readonly #looks: SecondLooks;
   readonly #surprises: string[] = [];
   #requestCount = 0;
   #crash: { readonly error: unknown } | null = null;
@@ -86,6 +86,12 @@ class Execution {
       this.#mailbox.post({ type: "stop" });
     });
     this.#context = this.#createContext();
+    this.#looks = new SecondLooks({
+      steps: plan.steps,
+      context: this.#context,
+      concurrency: options.concurrency,
+      tell: (surprise) => this.#surprises.push(surprise),
+    });
     for (const step of plan.steps) unitOf(step, this.#context);
   }
 
@@ -96,7 +102,7 @@ class Execution {
       await this.#recordChanges();
       await this.#loop();
       if (this.#crash !== null) throw this.#crash.error;
-      await this.#checkRepeats(this.#repeats);
+      await this.#looks.atEnd();
     } finally {
       release();
     }
@@ -131,8 +137,10 @@ class Execution {
   }
 
   async #perform(step: Step): Promise<StepResult> {
-    const within = repeatedWithin(step, this.#repeats, this.#context);
-    if (within.length > 0) await this.#checkRepeats(within);
+    const look = this.#looks.before(step);
+    await look;
+    if (look !== null && this.#stop.stopping.aborted)
+      return notDone("failed", localFailure("aborted", "none", "interrupted"));
     return perform(step, this.#context);
   }
 
@@ -181,7 +189,7 @@ class Execution {
       const path = resolvePath(lookup.path, this.#products);
       if (path.ok) this.#made.add(lookup, path.value, result.id);
     }
-    if (result.repeated) this.#repeats.push({ step, id: result.id, unit: unitOf(step, this.#context) });
+    this.#looks.learn(step, result, unitOf(step, this.#context));
   }
 
   /** A bug: nothing new starts, what is in flight ends, and then it is thrown. */
@@ -213,14 +221,6 @@ class Execution {
       if (action !== "no-op" && blocked === null) problem = this.#write({ type: "change", key, action, id, before });
     }
     if ((await problem) !== null) this.#stop.halt("journal");
-  }
-
-  /** What one look has told, another need not tell again. */
-  async #checkRepeats(repeated: readonly Repeated[]): Promise<void> {
-    const order = new Map(this.#options.plan.steps.map((step, rank) => [step.id, rank]));
-    const repeats = [...repeated].sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
-    const found = await lookForLateCommits(repeats, this.#context, this.#options.concurrency);
-    this.#surprises.push(...found.filter((surprise) => !this.#surprises.includes(surprise)));
   }
 
   async #recordEnd(): Promise<void> {

@@ -10,7 +10,7 @@ import { resolvePath } from "./resolve.ts";
 /** Of a path to something of an object: kind, id and what. */
 const MIN_NESTED_SEGMENTS = 3;
 
-/** A repeated step, and the id of what it ended with; null if it did not get done. */
+/** A step (here one that was repeated), and the id of what it ended with; null if it did not get done. */
 export interface Repeated {
   readonly step: RequestStep;
   readonly id: ObjectId | null;
@@ -23,19 +23,29 @@ export async function lookForLateCommits(
   context: Context,
   concurrency: number,
 ): Promise<readonly string[]> {
-  const groups = [...groupByList(repeats, context).values()];
+  return lookOncePerList(repeats, context, concurrency, lookAtGroup);
+}
+
+export type Placed = Repeated & { readonly place: Place };
+
+/** @param lookAt steps that look in one and the same list. @returns what it says of each, in the order of the steps */
+export async function lookOncePerList(
+  steps: readonly Repeated[],
+  context: Context,
+  concurrency: number,
+  lookAt: (group: readonly Placed[], context: Context) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const groups = [...groupByList(steps, context).values()];
   const found: (readonly string[])[] = groups.map(() => []);
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < groups.length; index = next++) {
-      found[index] = await lookAtGroup(groups[index] ?? [], context);
+      found[index] = await lookAt(groups[index] ?? [], context);
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, groups.length) }, work));
   return found.flat();
 }
-
-type Placed = Repeated & { readonly place: Place };
 
 /** Those in lists of the object that a POST copies: `domains/1/records` of `domains/1/clone`. What is there twice would be copied twice. */
 export function repeatedWithin(step: Step, repeats: readonly Repeated[], { products }: Context): readonly Repeated[] {

@@ -31,11 +31,17 @@ async function main(): Promise<ExitCode> {
   return code;
 }
 
+const READER_LEFT_CODES: readonly (string | undefined)[] = [
+  "EPIPE",
+  // A terminal that was closed.
+  "EIO",
+];
+
 /** `tenon plan | head` is no error. An apply whose reader is gone is carried on: it is not for the reader to end it. */
 function ignoreReadersThatLeave(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (!READER_LEFT_CODES.includes(error.code)) throw error;
     });
   }
 }

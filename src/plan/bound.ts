@@ -34,11 +34,15 @@ class RecordEffects {
   readonly #gone = new Set<string>();
   readonly #become = new Map<string, string[]>();
   readonly #end = new Set<string>();
+  /** Of two equal records one may be shown to go: that is not the end of the answer. */
+  readonly #shownToStay = new Set<string>();
 
   constructor(reviewed: readonly ReviewedChange[], changes: readonly Change[]) {
     for (const { kind, action, address, before, after } of reviewed) {
-      if (kind !== "domain_record" || action === "no-op") continue;
+      if (kind !== "domain_record") continue;
       const [left, came] = [effectOf(address, before), effectOf(address, after)];
+      if (came !== null) this.#shownToStay.add(came);
+      if (action === "no-op") continue;
       if (came !== null) this.#come.add(came);
       if (left !== null && came === null) this.#gone.add(left);
       if (left !== null && came !== null) this.#become.set(left, [...(this.#become.get(left) ?? []), came]);
@@ -55,6 +59,7 @@ class RecordEffects {
   }
 
   #mayLeave(value: string): boolean {
+    if (this.#shownToStay.has(value) && !this.#end.has(value)) return false;
     return this.#gone.has(value) || (this.#become.get(value) ?? []).some((other) => this.#end.has(other));
   }
 }
@@ -97,7 +102,12 @@ function makes(reviewed: ReviewedChange): boolean {
 /** Each field that would change now must have been shown to become just that. What was to be made is not to be adopted instead. */
 function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   if (reviewed.before === null) return mayBeFinished(reviewed, change) && endsAsShown(reviewed, change);
-  const wasShown = (field: string) => !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
+  if (reviewed.action === "update" && reviewed.id !== change.id) return false;
+  const wasShown = (field: string) => {
+    // Whose it was counts as well: what nobody had is not what another project has.
+    const isTaken = field === "owner" && !isEqual(reviewed.before?.["owner"], change.before?.["owner"]);
+    return !isTaken && !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
+  };
   const changed = changedFields(change).filter((field) => !(field === "status" && isConverted(reviewed, change)));
   return endsAsShown(reviewed, change) && changed.every(wasShown);
 }

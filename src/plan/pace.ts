@@ -11,18 +11,24 @@ import type { Step } from "../model/step.ts";
  */
 export function paceOf(limits: readonly ToldLimit[], steps: readonly Step[]): Pace | null {
   const touched = new Set(steps.flatMap((step) => (step.type === "upload" ? [] : [String(step.path[0])])));
-  const windows = new Map<number, number>();
-  for (const { limit, windowSeconds } of limits)
-    if (limit !== null && windowSeconds !== null) windows.set(limit, windowSeconds);
+  const known = limits.filter(({ windowSeconds }) => windowSeconds !== null);
   let pace: Pace | null = null;
   for (const { endpoint, limit, windowSeconds } of limits) {
     if (limit === null || limit === 0 || !touched.has(collectionOf(endpoint))) continue;
     // A common window is opened by one endpoint only, and that one learns its length.
-    const seconds = windowSeconds ?? windows.get(limit);
-    if (seconds === undefined) continue;
+    const seconds = windowSeconds ?? windowOf(limit, collectionOf(endpoint), known);
+    if (seconds === null) continue;
     if (pace === null || limit / seconds < pace.requests / pace.seconds) pace = { requests: limit, seconds };
   }
   return pace;
+}
+
+/** Of an equal limit of the same collection, else the shortest of any. */
+function windowOf(limit: number, collection: string, known: readonly ToldLimit[]): number | null {
+  const equal = known.filter((other) => other.limit === limit);
+  const near = equal.filter(({ endpoint }) => collectionOf(endpoint) === collection);
+  const seconds = (near.length > 0 ? near : equal).map(({ windowSeconds }) => windowSeconds ?? 0);
+  return seconds.length === 0 ? null : Math.min(...seconds);
 }
 
 /** `GET /domains/*` → `domains` */

@@ -183,6 +183,20 @@ describe("a POST of unknown outcome", () => {
   });
 });
 
+/** Once interrupted, what is in flight has all the time it wants. */
+class DrainClock extends QuickClock {
+  readonly #interrupt: AbortSignal;
+
+  constructor(interrupt: AbortSignal) {
+    super();
+    this.#interrupt = interrupt;
+  }
+
+  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return this.#interrupt.aborted ? new Promise(() => undefined) : super.sleep(milliseconds, signal);
+  }
+}
+
 describe("a POST that comes true after it was repeated", () => {
   /** The first POST is lost, and committed when the list is read for the last time. */
   function commitLate(list: readonly string[], fields: { readonly [key: string]: string }): void {
@@ -221,6 +235,35 @@ describe("a POST that comes true after it was repeated", () => {
     expect(report.surprises).toEqual(["www came true twice: record 103 equals 101 and was deleted"]);
   });
 
+  describe("and is to be copied with its zone", () => {
+    const clone = (id: string) =>
+      request(id, { method: "POST", path: ["domains", "1", "clone"], after: ["www"], changes: [id] });
+    const steps = [createRecord("www"), clone("one"), clone("two"), clone("three")];
+    const clones = () => service.callsOf("POST").filter((path) => path.endsWith("clone"));
+
+    test("is looked for once before all copies, and once at the end", async () => {
+      commitLate(RECORDS, EQUAL);
+      await applyTo(service, plan(steps));
+      expect(clones()).toHaveLength(3);
+      // Two after the lost answer.
+      expect(service.callsOf("GET")).toHaveLength(4);
+    });
+
+    test("is copied no more if the run was stopped during the look", async () => {
+      const interrupt = new AbortController();
+      commitLate(RECORDS, EQUAL);
+      const usual = service.twist;
+      service.twist = (call) => {
+        if (call.method === "GET" && call.nth === 2) interrupt.abort();
+        return usual(call);
+      };
+      const options = { signal: interrupt.signal, clock: new DrainClock(interrupt.signal) };
+      const { report } = await applyTo(service, plan(steps), options);
+      expect(report.interrupted).toBe(true);
+      expect(clones()).toEqual([]);
+    });
+  });
+
   test("is kept if it is the older one, so that of two runs that find each other's record one is left", async () => {
     service.twist = (call) => {
       if (call.method === "POST" && call.nth === 0) return { type: "lose" };
@@ -240,13 +283,7 @@ describe("a POST that comes true after it was repeated", () => {
       if (call.method === "GET" && call.nth === 2) interrupt.abort();
       return usual(call);
     };
-    /** The drain takes its time. */
-    class Drain extends QuickClock {
-      override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-        return interrupt.signal.aborted ? new Promise(() => undefined) : super.sleep(milliseconds, signal);
-      }
-    }
-    const options = { signal: interrupt.signal, clock: new Drain() };
+    const options = { signal: interrupt.signal, clock: new DrainClock(interrupt.signal) };
     const { report } = await applyTo(service, plan([createRecord("www")]), options);
     expect(service.callsOf("DELETE")).toEqual([]);
     expect(report.surprises).toEqual([expect.stringContaining("the next plan removes it")]);

@@ -91,6 +91,12 @@ describe("records, by what comes to a zone and what leaves it", () => {
     ).toHaveLength(1);
   });
 
+  test("where one of two equal records was shown to go, the other may not go as well", () => {
+    const kept = { ...leaves, key: "kept", action: "no-op" as const, after: leaves.before };
+    expect(outside([leaves, kept], [leaves, kept])).toEqual([]);
+    expect(outside([leaves, { ...leaves, key: "other" }], [leaves, kept])).toHaveLength(2);
+  });
+
   test("what was to come may not leave, and what was to leave may not come", () => {
     expect(outside([record("www", "delete", { before: a("www", "192.0.2.1") })], [comes])).toHaveLength(1);
     expect(outside([record("old", "create", { after: a("old", "192.0.2.1") })], [leaves])).toHaveLength(1);
@@ -214,6 +220,20 @@ describe("VPCs, domains and images, which stay themselves while their fields cha
     expect(outside([found(["take-over"])], shown)).toHaveLength(1);
     const copied = [change({ address: "vpc/v", action: "create", after: { ...owned, create_from: { clone: "w" } } })];
     expect(outside([found(["adopt"])], copied)).toEqual([]);
+  });
+
+  test("an update covers the object that it showed, and no other one of the same name", () => {
+    const adopt = (id: number, owner: string | null) =>
+      change({
+        address: "vpc/v",
+        action: "update",
+        id,
+        before: { ...vpc, owner },
+        after: { ...vpc, owner: "me" },
+      });
+    expect(outside([adopt(123, null)], [adopt(123, null)])).toEqual([]);
+    expect(outside([adopt(456, null)], [adopt(123, null)])).toHaveLength(1);
+    expect(outside([adopt(123, "other")], [adopt(123, null)])).toHaveLength(1);
   });
 
   test("another kind at the same address covers nothing", () => {

@@ -46,6 +46,13 @@ describe("the limit that an apply will meet", () => {
     expect(paceOf(limits, [RECORDS])).toEqual({ requests: 100, seconds: 10 });
   });
 
+  it("has the length of a window of the same collection before that of others, and else the shortest", () => {
+    const others = [told("GET /vpcs", 100, 60), told("GET /images", 100, 30)];
+    const own = [told("GET /domains", 100, 10), told("GET /domains/*/records", 100, null)];
+    expect(paceOf([...own, ...others], [RECORDS])).toEqual({ requests: 100, seconds: 10 });
+    expect(paceOf([told("GET /domains", 100, null), ...others], [RECORDS])).toEqual({ requests: 100, seconds: 30 });
+  });
+
   it("is none if nothing is known of it", () => {
     expect(paceOf([], [RECORDS])).toBeNull();
     expect(paceOf([told("GET /domains", null, 10), told("GET /vpcs", 100, null)], [RECORDS])).toBeNull();

@@ -90,7 +90,8 @@ test("an upload goes over https, and never to this machine unless the service is
   const evil = await trap();
   const file = join(await folder({ "golden.img.gz": "x" }), "golden.img.gz");
   const far = await createApi({ baseUrl: "https://api.example.com/v4", token: "the-token", retryForSeconds: 0 });
-  const urls = [`http://127.0.0.1:${evil.port}/`, `https://localhost:${evil.port}/`, `http://[::1]:${evil.port}/`];
+  const hosts = ["127.0.0.1", "127.1", "[::1]", "0.0.0.0", "0", "[::]", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]"];
+  const urls = [...hosts.map((host) => `https://${host}:${evil.port}/`), `http://localhost:${evil.port}/`];
   for (const url of [...urls, "http://storage.example.com/", "file:///etc/hostname", "ftp://storage.example.com/"]) {
     const answer = await far.upload({ url, file });
     expect(answer.ok ? null : answer.failure.message, url).toMatch(/the service gave an address for the upload that/);

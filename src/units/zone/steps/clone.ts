@@ -48,8 +48,10 @@ function isCandidate(domain: Change, records: readonly Change[], context: StepCo
 
 function isUnserved(domain: Change, context: StepContext): boolean {
   const stays = domain.action === "update" || domain.action === "no-op";
-  const { status, type } = domain.before ?? {};
-  return stays && status === "disabled" && type === "master" && !context.isMixed(domain.root);
+  const { status, type, owner } = domain.before ?? {};
+  // What is not ours yet becomes so only after it was copied, and its copies would pass for another's, or nobody's, until then.
+  const isOurs = owner === domain.after?.["owner"];
+  return stays && isOurs && status === "disabled" && type === "master" && !context.isMixed(domain.root);
 }
 
 /** All that the records say, whatever their zone: equal texts, equal zones. */
