@@ -5,6 +5,7 @@ import {
   type ClientApi,
   type Connection,
   checkAccount,
+  type Diagnostic,
   type Goal,
   type Plan,
   type Project,
@@ -34,6 +35,8 @@ export interface Session {
 export interface PlanSession extends Omit<Session, "connection"> {
   /** What the changes are compared with. */
   readonly base?: Base;
+  /** What was found before planning, to be told with the plan. */
+  readonly warnings?: readonly Diagnostic[];
   /** Of a snapshot: when and of which account it was. Else it is now, and TENON_ACCOUNT. */
   readonly moment?: Moment;
 }
@@ -43,7 +46,10 @@ export interface Moment {
   readonly account: string | null;
 }
 
-export type Planned = { readonly ok: true; readonly plan: Plan } | { readonly ok: false; readonly code: ExitCode };
+export type Planned =
+  | { readonly ok: true; readonly plan: Plan }
+  /** `refused`: the plan that may not be, if there is one. */
+  | { readonly ok: false; readonly code: ExitCode; readonly refused: Plan | null };
 
 /** Opens project and connection, hands them to `work`, and closes the connection whatever happens. */
 export async function inSession(
@@ -88,15 +94,16 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     },
   }).finally(() => progress.end());
   const interrupted = terminal.interrupt.code();
-  if (interrupted !== null) return { ok: false, code: interrupted };
+  if (interrupted !== null) return { ok: false, code: interrupted, refused: null };
   if (!result.ok) {
     sayFailure(terminal, `cannot read ${result.what}`, result.failure);
-    return { ok: false, code: EXIT.error };
+    return { ok: false, code: EXIT.error, refused: null };
   }
-  if (result.plan.refusals.length === 0) return { ok: true, plan: result.plan };
-  sayDiagnostics(terminal, result.plan.refusals, project.sources);
-  await tellMarkdown(terminal, flags.format, () => renderPlanMarkdown(result.plan));
-  return { ok: false, code: EXIT.refused };
+  const plan = { ...result.plan, warnings: [...(session.warnings ?? []), ...result.plan.warnings] };
+  if (plan.refusals.length === 0) return { ok: true, plan };
+  sayDiagnostics(terminal, plan.refusals, project.sources);
+  await tellMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
+  return { ok: false, code: EXIT.refused, refused: plan };
 }
 
 /** TENON_ACCOUNT; null if it is not set. */

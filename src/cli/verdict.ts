@@ -9,6 +9,7 @@ import {
   renderGuardsText,
   renderPlanMarkdown,
   renderPlanText,
+  renderRefusalJson,
   renderReportJson,
   renderReportMarkdown,
   renderUnreviewedMarkdown,
@@ -58,15 +59,18 @@ export async function tellVerdict(
       return null;
     case "unreviewed":
       sayUnreviewed(terminal, verdict.extra);
+      if (format === "json") terminal.print(renderRefusalJson(plan, "unreviewed", verdict.extra));
       await tellMarkdown(terminal, format, () => renderUnreviewedMarkdown(verdict.extra));
       return EXIT.unreviewed;
     case "guarded":
       if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
       sayError(terminal, "refused; nothing was done");
+      if (format === "json") terminal.print(renderRefusalJson(plan, "consent"));
       await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
       return EXIT.refused;
     case "blocked":
       sayBlocked(terminal, plan);
+      if (format === "json") terminal.print(renderRefusalJson(plan, "blocked"));
       await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
       return EXIT.refused;
     case "idle":

@@ -69,7 +69,7 @@ describe("the lines of apply --format json fit their schema", () => {
   it("which describes every type of event, note and reason there is, and no other", () => {
     const { $defs, oneOf } = schema("event");
     const types = Object.keys($defs).filter((name) => $defs[name].properties?.type !== undefined && name !== "failure");
-    expect(types.sort()).toEqual([...Object.keys(TYPES), "verify-progress"].sort());
+    expect(types.sort()).toEqual([...Object.keys(TYPES), "verify-progress", "refused"].sort());
     expect(oneOf).toHaveLength(types.length + 1);
     expect($defs["step-note"].properties.note.enum.sort()).toEqual(Object.keys(NOTES).sort());
     expect($defs.stopping.properties.reason.enum.sort()).toEqual(Object.keys(REASONS).sort());

@@ -28,11 +28,13 @@ function validator(): ValidateFunction {
 
 const isLine = validator();
 
-/** Each fits, with no field that is not described, and the last is the only report. */
+/** Each fits, with no field that is not described, and the last is the only report, or a refusal the only line. */
 export function expectLines(lines: readonly Plain[]): void {
   for (const line of lines) {
     const fits = isLine(line);
     expect(fits, JSON.stringify({ line, errors: isLine.errors })).toBe(true);
   }
-  expect(lines.flatMap(({ type }, index) => (type === "report" ? [index] : []))).toEqual([lines.length - 1]);
+  const ends = lines.flatMap(({ type }, index) => (type === "report" || type === "refused" ? [index] : []));
+  expect(ends).toEqual([lines.length - 1]);
+  if (lines.at(-1)?.type === "refused") expect(lines).toHaveLength(1);
 }

@@ -150,8 +150,13 @@ test("a plan, a zone file or a snapshot is written through no link that leads ou
     expect([file, code]).toEqual([file, 1]);
     expect(stderr).toContain("by a symbolic link");
   }
+  service.clearRequests();
+  for (const file of ["the.plan", "out/the.live"]) {
+    expectPlain(await run(["live", "--out", file], { cwd, env: envOf(service) }), 1, ["by a symbolic link"]);
+  }
+  expect(service.requests).toEqual([]);
   const args = ["zone", "export", "example.com", "--from-manifest", "--force", "--out", "the.plan"];
-  expectPlain(await run(args, { cwd }), 1, ["the.plan cannot be written", "symbolic link"]);
+  expectPlain(await run(args, { cwd }), 1, ["the zone file cannot be written: the.plan", "symbolic link"]);
   expect(await readFile(join(cwd, "../outside/secret.txt"), "utf8")).toBe(`${SECRET}\n`);
   expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
 });

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { digestOf } from "../../src/render/digest.ts";
 import { type Ended, emulator, envOf, expectPlain, folder, run } from "../cli/run.ts";
 
 /** What an attacker would like to see. */
@@ -19,6 +20,12 @@ export const STEERING = "\u001b[2J\u001b]0;x\u0007\r\nNo changes.\u202e\u2066\u2
 export function expectPlainText(text: string): void {
   const found = [...text.replaceAll("\n", "")].filter((character) => UNSAFE.test(character));
   expect(found.map((character) => character.codePointAt(0)?.toString(16))).toEqual([]);
+}
+
+/** A plan file with the digest that fits what it says by now: who forges one can reckon. */
+export function withDigest(text: string): string {
+  const file = JSON.parse(text) as { tenon: object };
+  return JSON.stringify({ ...file, tenon: { ...file.tenon, digest: digestOf(file) } });
 }
 
 /** Two folders side by side: the project, and one with `secret.txt` that it has no business in. */

@@ -2,8 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
-import { digestOf } from "../../src/render/digest.ts";
 import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
+import { withDigest } from "./hostile.ts";
 
 interface Saved {
   resource_changes: { address: string; change: { actions: string[]; after: Record<string, unknown> | null } }[];
@@ -23,8 +23,7 @@ async function forged(forge: (plan: Saved) => void, manifest: string = PROJECT):
   const plan = JSON.parse((await run(["plan", "--format", "json"], options)).stdout) as Saved;
   forge(plan);
   // The digest keeps nobody from forging: it is a sum of what the file says, without a key.
-  const tenon = { ...plan.tenon, digest: digestOf(plan) };
-  await writeFile(join(cwd, "the.plan"), JSON.stringify({ ...plan, tenon }));
+  await writeFile(join(cwd, "the.plan"), withDigest(JSON.stringify(plan)));
   service.clearRequests();
   const { code, stderr } = await run(["apply", "--yes", "--plan", "the.plan"], options);
   return { service, code, stderr };

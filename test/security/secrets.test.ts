@@ -24,11 +24,12 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   live: [["--out", "the.live"]],
   drift: [
+    [],
     ["--format", "markdown"],
     ["--format", "json"],
   ],
-  apply: [["--yes", "--format", "json", "--plan", "the.plan", "--journal", "own.jsonl"], ["--yes"]],
-  show: [["the.plan", "--format", "json"]],
+  apply: [["--yes", "--format", "json", "--plan", "the.plan", "--journal", "own.jsonl"], ["--yes"], ["--yes", "--format", "markdown"]],
+  show: [["the.plan", "--format", "json"], ["--expanded"]],
   "zone export": [["example.com", "--out", "example.zone"]],
   "zone check": [["--format", "json"]],
   import: [["--owner", "edge", "--out", "imported"]],
@@ -76,7 +77,7 @@ test("the token and signed URLs are in nothing that any command prints or writes
     }
   }
   // The runs did what they are for.
-  expect(codes).toMatchObject({ plan: [0, 0], live: [0], import: [0], "zone export": [0] });
+  expect(codes).toMatchObject({ plan: [0, 0], live: [0], drift: [2, 2, 2], show: [0, 0], import: [0], "zone export": [0] });
   expect(codes["apply"]?.[0]).toBe(0);
   served.kill("SIGTERM");
   const { stdout, stderr } = await serving;
@@ -142,6 +143,37 @@ test("a write or an upload that fails leaves neither token nor signed URL in rep
   expect(leaks(stdout + stderr, secrets)).toEqual([]);
   for (const [name, text] of Object.entries(await everyFile(cwd, [])))
     expect([name, ...leaks(text, secrets)]).toEqual([name]);
+});
+
+test("an apply that is interrupted within an upload leaves neither token nor signed URL behind", async () => {
+  const behind = await emulator();
+  const storage = await oddService((incoming) => void incoming.resume());
+  const service = await failing(behind, (request) => {
+    if (request !== "POST /v4/images/upload") return null;
+    const image = { id: "private/1", label: "golden", description: "", status: "pending_upload", type: "manual" };
+    const upload_to = `${storage.baseUrl}/put?signature=${SIGNATURE}`;
+    return { status: 200, body: JSON.stringify({ upload_to, image: { ...image, region: "us-east", tags: [] } }) };
+  });
+  const cwd = await folder({ "tenon.yaml": IMAGE });
+  await writeFile(join(cwd, "golden.img.gz"), gzipSync("disk"));
+  const env = { ...envOf(service), TENON_DEBUG: "1", GITHUB_STEP_SUMMARY: join(cwd, "summary.md") };
+  const child = start(["apply", "--yes"], { cwd, env });
+  let told = "";
+  child.stderr.on("data", (text: Buffer) => {
+    told += text.toString();
+  });
+  const end = ended(child);
+  await expect.poll(() => storage.requests.length, { timeout: 30_000 }).toBe(1);
+  child.kill("SIGINT");
+  await expect.poll(() => told, { timeout: 30_000 }).toContain("Interrupt again");
+  child.kill("SIGINT");
+  const { code, stdout, stderr } = await end;
+  expect(code).toBe(130);
+  const secrets = ["emulator-token", SIGNATURE];
+  expect(leaks(stdout + stderr, secrets)).toEqual([]);
+  const written = await everyFile(cwd, []);
+  expect(Object.values(written).some((text) => text.includes('"type":"intent'))).toBe(true);
+  for (const [name, text] of Object.entries(written)) expect([name, ...leaks(text, secrets)]).toEqual([name]);
 });
 
 test("a token that cannot be sent is not shown: a line break within it, letters beyond ASCII, a file of it", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { failing, refusal } from "../cli/odd-service.ts";
 import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
-import { expectPlainText, STEERING } from "./hostile.ts";
+import { expectPlainText, STEERING, withDigest } from "./hostile.ts";
 
 const ESCAPED = JSON.stringify(STEERING).replaceAll("\u202e", "\\u202e").replaceAll("\u2028", "\\u2028");
 
@@ -98,10 +98,8 @@ test("a damaged or forged plan file cannot either, when it is refused or shown",
   const cwd = await folder({ "tenon.yaml": PROJECT });
   const { stdout } = await run(["plan", "--format", "json"], { cwd, env: envOf(await emulator()) });
   const inside = JSON.stringify(STEERING).slice(1, -1);
-  await writeFile(
-    join(cwd, "shown.plan"),
-    stdout.replaceAll("us-east", inside).replaceAll("vpc/prod", `vpc/${inside}`),
-  );
+  const forged = stdout.replaceAll("us-east", inside).replaceAll("vpc/prod", `vpc/${inside}`);
+  await writeFile(join(cwd, "shown.plan"), withDigest(forged));
   await writeFile(join(cwd, "odd.plan"), stdout.replace('"actions"', JSON.stringify(STEERING)));
   const shown = await run(["show", "shown.plan"], { cwd });
   expect(shown.code).toBe(0);

@@ -6,6 +6,7 @@ import {
   openJournal,
   type Plan,
   type Report,
+  renderRefusalJson,
   renderReportJson,
   renderReportMarkdown,
   renderReportText,
@@ -66,7 +67,11 @@ async function run(
   if (!reviewed.ok) return reviewed.code;
   return inSession(terminal, directory, flags, goal, async (session) => {
     const planned = await planUntilDetached(session, flags);
-    if (!planned.ok) return planned.code;
+    if (!planned.ok) {
+      if (planned.refused !== null && flags.format === "json")
+        terminal.print(renderRefusalJson(planned.refused, "identity"));
+      return planned.code;
+    }
     const verdict = judge(planned.plan, reviewed.plan, flags.failOn ?? []);
     const code = await tellVerdict(terminal, planned.plan, verdict, flags);
     if (code !== null) return code;

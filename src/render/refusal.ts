@@ -1,0 +1,28 @@
+/** Why nothing was done, as one line of JSON: for what reads the events of an apply. */
+
+import type { Change } from "../model/change.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Json } from "../model/resource.ts";
+import { sortKeys } from "./view.ts";
+
+/**
+ * - `identity`: what is ambiguous, another owner's, or of another account.
+ * - `consent`: a guard stands in the way.
+ * - `unreviewed`: the reviewed plan does not show all of it.
+ * - `blocked`: something is blocked, and was not to be.
+ */
+export type RefusalReason = "identity" | "consent" | "unreviewed" | "blocked";
+
+/** Newline-terminated: `refused` in schemas/event.schema.json. @param unreviewed what the reviewed plan does not show */
+export function renderRefusalJson(plan: Plan, reason: RefusalReason, unreviewed: readonly Change[] = []): string {
+  const json = {
+    type: "refused",
+    goal: plan.goal,
+    reason,
+    refusals: plan.refusals.map(({ code, summary, detail, fix }) => ({ code, summary, detail, fix: fix ?? "" })),
+    guards: plan.guards.filter(({ consent }) => consent !== "given"),
+    unreviewed: unreviewed.map(({ key, action }) => ({ address: key, action })),
+    blocked: plan.changes.flatMap(({ key, blocked }) => (blocked === null ? [] : [{ address: key, by: blocked.type }])),
+  };
+  return `${JSON.stringify(sortKeys(json as unknown as Json))}\n`;
+}
