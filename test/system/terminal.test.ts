@@ -1,6 +1,8 @@
 /** What only a person at a terminal meets. Needs script (util-linux), for the terminal. */
 
 import { spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { emulator, envOf, folder, MAIN, PROJECT } from "../cli/run.ts";
@@ -8,6 +10,33 @@ import { emulator, envOf, folder, MAIN, PROJECT } from "../cli/run.ts";
 function posts(service: Emulator): number {
   return service.requests.filter(({ method }) => method === "POST").length;
 }
+
+/** The lines of the journal so far. */
+async function journalled(file: string): Promise<{ type: string; interrupted?: boolean }[]> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
+}
+
+describe("a terminal that is closed", () => {
+  it("lets an apply finish what is in flight, although nobody reads what it says", async () => {
+    const service = await emulator({ latencyMilliseconds: 150 });
+    const names = Array.from({ length: 60 }, (_, index) => `{ type: A, name: n${index}, target: 192.0.2.1 }`);
+    const records = `records: [${names.join(", ")}]`;
+    const domain = `{ domain: a.example, type: master, soa_email: a@a.example, ${records} }`;
+    const cwd = await folder({ "tenon.yaml": `tenon: 1\ndomains: [${domain}]\n` });
+    const env = { ...envOf(service), PATH: process.env["PATH"], TERM: "xterm" };
+    const command = `${process.execPath} ${MAIN} apply --yes --concurrency 2 --journal run.jsonl`;
+    const child = spawn("script", ["--quiet", "--command", command, "/dev/null"], { cwd, env, stdio: "pipe" });
+    await expect.poll(() => posts(service), { timeout: 30_000 }).toBeGreaterThan(4);
+    child.kill("SIGKILL");
+    const lastLine = async () => (await journalled(join(cwd, "run.jsonl"))).at(-1);
+    await expect.poll(lastLine, { timeout: 20_000 }).toMatchObject({ type: "end", interrupted: true });
+    expect(posts(service)).toBeLessThan(60);
+    const journal = await journalled(join(cwd, "run.jsonl"));
+    const count = (type: string) => journal.filter((line) => line.type === type).length;
+    expect(count("outcome")).toBeGreaterThanOrEqual(count("intent"));
+  });
+});
 
 describe("a person at a terminal", () => {
   async function answer(text: string): Promise<{ code: number | null; output: string; writes: number }> {
