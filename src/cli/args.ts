@@ -56,6 +56,27 @@ export function addConnectionFlags(command: Command): Command {
     .option("--concurrency <n>", "requests at a time (default: 8)", parseConcurrency);
 }
 
+/** Of a connection: what names, or is for, a service. The dialect is looked at where the snapshot is known. */
+const SERVICE_FLAGS: Readonly<Record<string, string>> = {
+  baseUrl: "--base-url",
+  tokenFile: "--token-file",
+  retryFor: "--retry-for",
+  concurrency: "--concurrency",
+};
+
+/**
+ * `--live FILE` sends nothing: whoever names a service beside it expects something else. What the environment says is for all
+ * commands, and conflicts with none.
+ * @throws CommanderError, which is told
+ */
+export function refuseServiceBesideLive(command: Command): void {
+  if (command.getOptionValue("live") === undefined) return;
+  const given = Object.keys(SERVICE_FLAGS).filter((name) => command.getOptionValueSource(name) === "cli");
+  if (given.length === 0) return;
+  const flags = given.map((name) => SERVICE_FLAGS[name]).join(", ");
+  command.error(`error: --live and ${flags} conflict: a snapshot is in the service's place, and nothing is sent`);
+}
+
 export function addPlanFlags(command: Command): Command {
   return command
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)

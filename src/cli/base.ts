@@ -2,30 +2,46 @@
 
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import { type Base, type Desired, type Diagnostic, hasErrors, type LoadResult, type Project } from "../index.ts";
+import { basename, isAbsolute, join } from "node:path";
+import {
+  type Base,
+  type Desired,
+  type Diagnostic,
+  hasErrors,
+  type LoadResult,
+  type Project,
+  type Sources,
+} from "../index.ts";
 import type { ProjectFlags } from "./args.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { type Checkout, checkOut } from "./git.ts";
+import { type Checkout, checkOut, type Environment, refsOf } from "./git.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { load } from "./project.ts";
 import type { Terminal } from "./terminal.ts";
+import { unknownRef } from "./unknown-ref.ts";
 
-export type OpenedBase = { readonly ok: true; readonly base: Base } | { readonly ok: false; readonly code: ExitCode };
+export type OpenedBase =
+  | { readonly ok: true; readonly base: Base }
+  /** It is there, and invalid. The very change may be what mends it, so the plan is made without it. */
+  | { readonly ok: true; readonly base: null; readonly warning: Diagnostic }
+  | { readonly ok: false; readonly code: ExitCode };
 
 export interface BaseRequest {
-  /** A folder with a project in it, or else a git ref. */
+  /** A path of a folder with a project in it, or a git ref. */
   readonly name: string;
   readonly project: Project;
   readonly flags: ProjectFlags;
   readonly dialect: string;
 }
 
+/** Of an invalid base; the rest is counted. */
+const MAX_ERRORS_SHOWN = 3;
+
 /** Everything is this change, where there was no project before. */
 const NOTHING: Desired = { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
 
 export async function openBase(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
-  if (await isProject(request.name)) return loadBase(terminal, request.name, request);
+  if (isPath(request.name)) return baseInFolder(terminal, request);
   if (request.name === "" || request.name.startsWith("-")) {
     sayError(terminal, `--base ${request.name} is neither a project folder nor a git ref`, NAME_IT);
     return { ok: false, code: EXIT.error };
@@ -42,7 +58,18 @@ export async function openBase(terminal: Terminal, request: BaseRequest): Promis
   }
 }
 
-const NAME_IT = "For example --base origin/main, or the folder of another checkout.";
+const NAME_IT = "For example --base origin/main, or the folder of another checkout as a path: --base ../main.";
+
+/** A folder is written as a path. Else a proposed change could bring a folder called `origin/main`, and be compared with itself. */
+function isPath(name: string): boolean {
+  return isAbsolute(name) || /^\.{1,2}([/\\]|$)/.test(name);
+}
+
+async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
+  if (await isProject(request.name)) return loadBase(request.name, request);
+  sayError(terminal, `--base ${request.name} is no folder with a tenon.yaml in it`, NAME_IT);
+  return { ok: false, code: EXIT.error };
+}
 
 async function isProject(path: string): Promise<boolean> {
   const status = await stat(path).catch(() => null);
@@ -55,14 +82,18 @@ async function baseAtRef(terminal: Terminal, folder: string, request: BaseReques
   const { name, project } = request;
   const found = await checkOut(project.root, name, folder, terminal.environment);
   if (!found.ok) {
-    sayDiagnostics(terminal, [refusal(name, found)]);
+    sayDiagnostics(terminal, [await refusal(request, found, terminal.environment)]);
     return { ok: false, code: EXIT.error };
   }
   const isThere = found.exists && (await isProject(folder));
-  return isThere ? loadBase(terminal, folder, request) : { ok: true, base: { name, desired: NOTHING } };
+  return isThere ? loadBase(folder, request) : { ok: true, base: { name, desired: NOTHING } };
 }
 
-function refusal(name: string, { problem, detail }: Extract<Checkout, { ok: false }>): Diagnostic {
+async function refusal(
+  { name, project }: BaseRequest,
+  { problem, detail }: Extract<Checkout, { ok: false }>,
+  environment: Environment,
+): Promise<Diagnostic> {
   const said = detail === "" ? "" : `${detail}.`;
   const error = (code: string, summary: string, text: string, fix: string): Diagnostic => ({
     code,
@@ -77,19 +108,14 @@ function refusal(name: string, { problem, detail }: Extract<Checkout, { ok: fals
     case "no-repository":
       return error("base-unreadable", "git cannot read the base", said, "Run it in a checkout, or give a folder.");
     case "no-commit":
-      return error(
-        "base-unknown",
-        `${name} is neither a project folder nor a commit that this checkout has`,
-        "A shallow clone, as CI makes one, holds the last commit only.",
-        "Fetch it: fetch-depth: 0 in actions/checkout, or git fetch origin BRANCH and --base origin/BRANCH.",
-      );
+      return unknownRef(name, await refsOf(project.root, environment));
     case "unusable":
       return error("base-unreadable", `the folder at ${name} cannot be used`, said, "Give a folder instead of a ref.");
   }
 }
 
 /** With the same flags, as far as it knows them: if it does not know the environment, it has nothing for it. */
-async function loadBase(terminal: Terminal, directory: string, request: BaseRequest): Promise<OpenedBase> {
+async function loadBase(directory: string, request: BaseRequest): Promise<OpenedBase> {
   const { name, flags, dialect } = request;
   const loaded = await load(directory, flags, dialect, { past: true });
   if (loaded.project !== null) return { ok: true, base: { name, desired: loaded.project.desired } };
@@ -97,9 +123,24 @@ async function loadBase(terminal: Terminal, directory: string, request: BaseRequ
   if (loaded.fault === "request" && errors.some(({ code }) => code === "unknown-environment")) {
     return { ok: true, base: { name, desired: NOTHING } };
   }
-  sayDiagnostics(terminal, errors, loaded.sources);
-  sayError(terminal, `the base ${name} is invalid: these errors are in it`, "Mend it there first, or choose another.");
-  return { ok: false, code: EXIT.invalid };
+  return { ok: true, base: null, warning: invalidBase(name, errors, loaded.sources) };
+}
+
+/** In words and without a span, as its files are called like those of the project. */
+function invalidBase(name: string, errors: readonly Diagnostic[], sources: Sources): Diagnostic {
+  const told = errors.slice(0, MAX_ERRORS_SHOWN).map(({ summary, span }) => {
+    if (span === undefined) return `${name}: ${summary}`;
+    const { line, column } = sources.position(span.file, span.start);
+    return `${name}:${span.file}:${line}:${column}: ${summary}`;
+  });
+  if (errors.length > told.length) told.push(`and ${errors.length - told.length} more`);
+  return {
+    code: "base-invalid",
+    severity: "warning",
+    summary: `the base ${name} is invalid, so that changes cannot be told apart`,
+    detail: told.join("; "),
+    fix: "If this change mends it, nothing is to be done. Else mend it there.",
+  };
 }
 
 function errorsOf({ diagnostics }: LoadResult): Diagnostic[] {

@@ -13,6 +13,10 @@ const MAX_FILES = 100_000;
 const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
 /** What is larger is no manifest and no zone file, and is left out. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
+/** More names than this are not compared with a mistyped one. */
+const MAX_REFS = 500;
+/** Of `rev-parse --verify --quiet` for what is not there; anything else is a failure. */
+const ABSENT_STATUS = 1;
 /** Set in hooks, where they say where git was called from, and not where the project is. */
 const PLACES: readonly string[] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"];
 
@@ -39,6 +43,8 @@ interface GitCall {
   readonly ok: boolean;
   readonly stdout: Buffer;
   readonly stderr: string;
+  /** null: it was not run, or not to its end. */
+  readonly status: number | null;
   /** It could not be run to its end. */
   readonly broken: string | null;
 }
@@ -56,17 +62,39 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (!commit.ok) return failed(commit, "no-commit");
   const prefix = withoutLineEnd(place.stdout).replace(/\/$/, "");
   const tree = await git(["rev-parse", "--verify", "--quiet", `${withoutLineEnd(commit.stdout)}:${prefix}`]);
-  if (tree.broken !== null) return failed(tree, "no-git");
-  if (!tree.ok) return { ok: true, exists: false };
-  const list = await git(["ls-tree", "-r", "-l", "-z", "--full-tree", withoutLineEnd(tree.stdout)]);
+  if (!tree.ok) return tree.status === ABSENT_STATUS ? { ok: true, exists: false } : failed(tree, "no-repository");
+  const type = await git(["cat-file", "-t", withoutLineEnd(tree.stdout)]);
+  if (!type.ok) return failed(type, "no-repository");
   // What has the name of the folder may have been a file.
-  if (!list.ok) return list.broken === null ? { ok: true, exists: false } : failed(list, "no-git");
+  if (withoutLineEnd(type.stdout) !== "tree") return { ok: true, exists: false };
+  const list = await git(["ls-tree", "-r", "-l", "-z", "--full-tree", withoutLineEnd(tree.stdout)]);
+  if (!list.ok) return failed(list, "no-repository");
   const entries = parseList(list.stdout);
   if (typeof entries === "string") return { ok: false, problem: "unusable", detail: entries };
   const blobs = await git(["cat-file", "--batch"], entries.map(({ id }) => `${id}\n`).join(""));
   if (!blobs.ok) return failed(blobs, "no-repository");
   const detail = await writeEntries(entries, blobs.stdout, into);
   return detail === null ? { ok: true, exists: true } : { ok: false, problem: "unusable", detail };
+}
+
+/** What a repository has under names. */
+export interface Refs {
+  /** It was cloned or fetched without its whole history, and mostly one branch alone. */
+  readonly isShallow: boolean;
+  /** Branches and tags: `main`, `origin/main`, `v1`; sorted, and not more than help. */
+  readonly names: readonly string[];
+}
+
+/** Best effort: nothing where git does not answer. */
+export async function refsOf(folder: string, environment: Environment): Promise<Refs> {
+  const git = (...args: readonly string[]): Promise<GitCall> => runGit(args, "", folder, environment);
+  const shallow = await git("rev-parse", "--is-shallow-repository");
+  const list = await git("for-each-ref", "--format=%(refname:short)", `--count=${MAX_REFS}`);
+  const names = list.ok ? withoutLineEnd(list.stdout).split("\n") : [];
+  return {
+    isShallow: shallow.ok && withoutLineEnd(shallow.stdout) === "true",
+    names: names.filter((name) => name !== ""),
+  };
 }
 
 function failed({ broken, stderr }: GitCall, problem: GitProblem): Checkout {
@@ -84,9 +112,9 @@ function runGit(args: readonly string[], input: string, cwd: string, environment
       ["-c", SAFE_SETTING, ...args],
       { ...options, encoding: "buffer" },
       (error, stdout, stderr) => {
-        const isAnswer = error === null || typeof error.code === "number";
-        const broken = isAnswer ? null : brokenText(error);
-        resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), broken });
+        const status = error === null ? 0 : typeof error.code === "number" ? error.code : null;
+        const broken = error === null || status !== null ? null : brokenText(error);
+        resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), status, broken });
       },
     );
     // It may end before it has read everything; how it ended is told above.
@@ -130,7 +158,20 @@ function parseList(output: Buffer): Entry[] | string {
     entries.push({ path, id, isLink: mode === "120000" });
   }
   if (entries.length > MAX_FILES) return `it has more than ${MAX_FILES} files`;
+  const through = throughLink(entries);
+  if (through !== null) return `it holds the path ${through} beneath a link`;
   return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : entries;
+}
+
+/** No tree that git makes has something beneath a link, but one can be forged. Some disks take upper for lower case. */
+function throughLink(entries: readonly Entry[]): string | null {
+  const links = new Set(entries.flatMap(({ path, isLink }) => (isLink ? [path.toLowerCase()] : [])));
+  if (links.size === 0) return null;
+  const found = entries.find(({ path }) => {
+    const parts = path.toLowerCase().split("/");
+    return parts.some((_, depth) => depth > 0 && links.has(parts.slice(0, depth).join("/")));
+  });
+  return found?.path ?? null;
 }
 
 /** Links come last: nothing is written through one. Where they lead to is judged by whoever reads. @returns what is wrong */

@@ -36,7 +36,7 @@ export function sayStrict(terminal: Terminal): void {
 
 /** An error of the command line itself. */
 export function sayError(terminal: Terminal, summary: string, fix = ""): void {
-  terminal.say(`error: ${escapeText(summary)}\n${fix === "" ? "" : `  ${fix}\n`}`);
+  terminal.say(`error: ${escapeText(summary)}\n${fix === "" ? "" : `  ${escapeText(fix)}\n`}`);
 }
 
 export function sayFailure(terminal: Terminal, what: string, failure: Failure): void {

@@ -43,9 +43,23 @@ export function buildProgram(terminal: Terminal, finish: Finish): Command {
   return program;
 }
 
+/** Command → flags that people know from elsewhere, and what to do instead. */
+const HABITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  apply: { "--auto-approve": "use --yes", "-auto-approve": "use --yes", "-y": "use --yes" },
+  destroy: { "--auto-approve": "use --yes", "-auto-approve": "use --yes", "-y": "use --yes" },
+  drift: { "--detailed-exitcode": "drift always exits with 2 when there is drift" },
+};
+
 /** What is wrong with the arguments of a command is told with that command's own help. */
 function pointToHelp(command: Command, called: string): void {
   command.showHelpAfterError(`(${called} --help shows what there is)`);
+  const habits = HABITS[command.name()] ?? {};
+  command.configureOutput({
+    outputError: (text, write) => {
+      const flag = /^error: unknown option '([^']+)'/.exec(text)?.[1] ?? "";
+      write(Object.hasOwn(habits, flag) ? `error: unknown option '${flag}': ${habits[flag]}\n` : text);
+    },
+  });
   for (const inner of command.commands) pointToHelp(inner, `${called} ${inner.name()}`);
 }
 

@@ -1,5 +1,6 @@
 /** Loads the project that the arguments name, and says what is wrong with it. */
 
+import { open, stat } from "node:fs/promises";
 import {
   allowedSeconds,
   type LoadOptions,
@@ -10,7 +11,7 @@ import {
 } from "../index.ts";
 import type { ProjectFlags } from "./args.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { sayLoaded } from "./messages.ts";
+import { sayError, sayLoaded } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
 export type Opened = { readonly ok: true; readonly project: Project } | { readonly ok: false; readonly code: ExitCode };
@@ -32,6 +33,24 @@ export function load(
   });
 }
 
+/** The beginning of what `renderPlanJson` writes. */
+const PLAN_BEGINNING = /^\{\s*"format_version":\s*"[^"]{1,20}",\s*"planned_values"/;
+const BEGINNING_BYTES = 256;
+
+/** Terraform takes a plan where we take a project. */
+async function isSavedPlan(path: string): Promise<boolean> {
+  const status = await stat(path).catch(() => null);
+  if (status?.isFile() !== true) return false;
+  const handle = await open(path).catch(() => null);
+  if (handle === null) return false;
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGINNING_BYTES), 0, BEGINNING_BYTES, 0);
+    return PLAN_BEGINNING.test(buffer.toString("utf8", 0, bytesRead));
+  } finally {
+    await handle.close();
+  }
+}
+
 /** How a command ends whose project could not be used. */
 export function exitOf(fault: LoadResult["fault"]): ExitCode {
   return fault === "request" ? EXIT.error : EXIT.invalid;
@@ -45,6 +64,14 @@ export async function openProject(
   dialect: string = NEUTRAL_DIALECT,
 ): Promise<Opened> {
   const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
+  if (project === null && directory !== undefined && (await isSavedPlan(directory))) {
+    sayError(
+      terminal,
+      `${directory} is a saved plan, not a project`,
+      `Give it as --plan ${directory} beside the project; tenon show ${directory} shows it.`,
+    );
+    return { ok: false, code: EXIT.error };
+  }
   sayLoaded(terminal, diagnostics, sources);
   return project === null ? { ok: false, code: exitOf(fault) } : { ok: true, project };
 }

@@ -51,7 +51,8 @@ export async function inReading(
     terminal,
     flags,
     goal: "apply" as const,
-    ...(base === null ? {} : { base: base.base }),
+    ...(base === null || base.base === null ? {} : { base: base.base }),
+    warnings: base?.base === null ? [base.warning] : [],
     ...(moment === null ? {} : { moment }),
   };
   if (snapshot === null) return withClient(terminal, flags, (api) => work({ ...session, api }));

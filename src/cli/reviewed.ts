@@ -2,6 +2,7 @@
 
 import { type Plan, parsePlanFile } from "../index.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { readProblem } from "./file-problem.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { readRegular } from "./read-regular.ts";
 import type { Terminal } from "./terminal.ts";
@@ -18,7 +19,7 @@ export async function readPlanFile(terminal: Terminal, file: string | undefined)
   try {
     text = await readRegular(file, MAX_PLAN_BYTES);
   } catch (error) {
-    sayError(terminal, `the plan file cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    sayError(terminal, `the plan file cannot be read: ${readProblem(error, file)}`);
     return { ok: false, code: EXIT.error };
   }
   const parsed = await parsePlanFile(text);

@@ -2,6 +2,7 @@
 
 import { escapeText, type Snapshot, snapshotTools } from "../index.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { readProblem } from "./file-problem.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { readRegular } from "./read-regular.ts";
 import type { Terminal } from "./terminal.ts";
@@ -25,7 +26,7 @@ export async function openSnapshotFile(
   try {
     text = await readRegular(file, MAX_SNAPSHOT_BYTES);
   } catch (error) {
-    sayError(terminal, `the snapshot cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    sayError(terminal, `the snapshot cannot be read: ${readProblem(error, file)}`);
     return { ok: false, code: EXIT.error };
   }
   const { parseLiveFile } = await snapshotTools();

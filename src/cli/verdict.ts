@@ -13,6 +13,7 @@ import {
   renderReportJson,
   renderReportMarkdown,
   renderUnreviewedMarkdown,
+  renderUnreviewedText,
   summarise,
 } from "../index.ts";
 import type { FailOn, Format } from "./args.ts";
@@ -82,9 +83,8 @@ export async function tellVerdict(
 }
 
 function sayUnreviewed(terminal: Terminal, changes: readonly Change[]): void {
-  const lines = changes.map(({ action, key }) => `  ${action} ${escapeText(key)}\n`).join("");
   sayError(terminal, "this plan is not within the reviewed one; nothing was done. It does not show:");
-  terminal.say(lines);
+  terminal.say(renderUnreviewedText(changes));
   terminal.say("  Review a new plan: tenon plan --out FILE\n");
 }
 

@@ -1,7 +1,8 @@
 /** Writing a file so that there is never half of one: what was there stays until the new one is on the disk. */
 
 import { randomUUID } from "node:crypto";
-import { open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
 /**
@@ -11,11 +12,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
  * @throws what the file system says, or that a link leads out
  */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
-  if (await isLedOut(path)) {
-    throw Object.assign(new Error(`${path} leads out of this folder by a symbolic link; name the place itself`), {
-      code: "a symbolic link leads out of this folder",
-    });
-  }
+  if (await isLedOut(path)) throw new Error(ledOutText(path));
   const found = await stat(path).catch(() => null);
   if (found !== null && !found.isFile()) return writeFile(path, text);
   const target = found === null ? path : await realpath(path);
@@ -33,6 +30,31 @@ export async function writeWhole(path: string, text: string, mode: number): Prom
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/**
+ * What can be known before there is anything to write.
+ * @returns a clause; null: nothing is known to be in the way
+ */
+export async function whyUnwritable(path: string): Promise<string | null> {
+  if (await isLedOut(path)) return ledOutText(path);
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory() === true || path.endsWith("/")) return `${path} is a folder`;
+  if (found !== null && !found.isFile()) return null;
+  const target = found === null ? path : await realpath(path);
+  const folder = dirname(target);
+  const isFolder = (await stat(folder).catch(() => null))?.isDirectory() === true;
+  if (!isFolder) return `there is no folder ${folder}`;
+  // A file is written beside it and takes its name: the right to the folder counts.
+  const mayWrite = await access(folder, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  return mayWrite ? null : `there is no right to write in the folder ${folder}`;
+}
+
+function ledOutText(path: string): string {
+  return `${path} leads out of this folder by a symbolic link; name the place itself`;
 }
 
 /** Whether it lies in the working folder by its name, and elsewhere in truth. */

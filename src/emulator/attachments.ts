@@ -23,6 +23,9 @@ export function attach(store: Store, attachment: Attachment): string | null {
     if (number === null || number < range.firstHost - 2 || number > range.last) {
       return `The address is not in ${subnet.ipv4}`;
     }
+    if (number < range.firstHost || number === range.last) {
+      return `The address is the network, gateway or broadcast address of ${subnet.ipv4}`;
+    }
   }
   store.tables.interfaces.put({ id: interface_id, subnet_id, node_id, config_id, active, address });
   store.reserveId("interface", interface_id);

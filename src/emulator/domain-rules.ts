@@ -62,7 +62,7 @@ export function readDomain(body: JsonBody, before: DomainRow | null, context: Do
     ...readSeconds(reader, base, context),
     tags: sortedTags(cleared(reader.texts("tags"), base.tags, [])),
   };
-  if (reader.errors.length === 0) checkWhole(reader, values);
+  checkWhole(reader, values);
   return { values, errors: reader.errors };
 }
 
@@ -127,13 +127,16 @@ function sortedTags(tags: readonly string[]): readonly string[] {
   return [...byFolded].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tag]) => tag);
 }
 
+/** What fields must be together, as far as each of them is one. */
 function checkWhole(reader: BodyReader, values: DomainValues): void {
-  if (values.type === "master" && values.soa_email === "") {
+  const right = (...fields: readonly string[]): boolean => !fields.some((field) => reader.isWrong(field));
+  if (right("type", "soa_email") && values.type === "master" && values.soa_email === "") {
     reader.fail("soa_email", "soa_email required when type=master");
   }
-  if (values.type === "slave" && values.master_ips.length === 0) {
+  if (right("type", "master_ips") && values.type === "slave" && values.master_ips.length === 0) {
     reader.fail("master_ips", "You need at least one master DNS server IP address for this zone.");
   }
+  if (!right("master_ips", "axfr_ips")) return;
   if ([...values.master_ips, ...values.axfr_ips].join("").length > MAX_ADDRESSES_LENGTH) {
     const field = values.axfr_ips.length > 0 ? "axfr_ips" : "master_ips";
     reader.fail(field, `Combined length must be at most ${MAX_ADDRESSES_LENGTH} characters`);

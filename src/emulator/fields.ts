@@ -10,6 +10,9 @@ export interface TextRule {
   readonly max: number;
 }
 
+/** Of one body: a client that sends more learns no more from the rest. */
+const MAX_ERRORS = 100;
+
 /** Collects what is wrong with one body. An absent field reads as undefined, null as null, a wrong one as undefined with an error. */
 export class BodyReader {
   readonly errors: ApiError[] = [];
@@ -23,7 +26,23 @@ export class BodyReader {
   }
 
   fail(field: string, reason: string): void {
-    this.errors.push(fieldError(this.#prefix + field, reason));
+    this.take([fieldError(this.#prefix + field, reason)]);
+  }
+
+  /** Takes over what another reader found, as far as there is room. */
+  take(errors: readonly ApiError[]): void {
+    this.errors.push(...errors.slice(0, MAX_ERRORS - this.errors.length));
+  }
+
+  /** Nothing more is taken: no need to read on. */
+  get isFull(): boolean {
+    return this.errors.length >= MAX_ERRORS;
+  }
+
+  /** Whether something is wrong with a field, or with one of its entries. */
+  isWrong(field: string): boolean {
+    const name = this.#prefix + field;
+    return this.errors.some((error) => error.field === name || error.field?.startsWith(`${name}[`));
   }
 
   has(field: string): boolean {
@@ -64,12 +83,11 @@ export class BodyReader {
     return value;
   }
 
-  /** Whole and not negative; how many is rounded elsewhere. */
+  /** Any number: what is not allowed is rounded elsewhere, and no error. */
   seconds(field: string): number | null | undefined {
     const value = this.raw(field);
     if (value === undefined || value === null) return value;
-    if (typeof value !== "number" || !Number.isInteger(value)) return this.#wrong(field, "Must be an integer");
-    return value < 0 ? this.#wrong(field, "Must be 0 or more") : value;
+    return typeof value === "number" ? value : this.#wrong(field, "Must be a number");
   }
 
   boolean(field: string): boolean | null | undefined {

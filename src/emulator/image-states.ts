@@ -1,5 +1,6 @@
 /** How images go from state to state with reads and with time (API.md, Image status). */
 
+import { dropGrants } from "./auth.ts";
 import type { Clock } from "./clock.ts";
 import { parseTimestamp } from "./clock.ts";
 import type { UntilAvailable } from "./options.ts";
@@ -31,11 +32,16 @@ export class ImageStates {
     const now = this.#clock.now();
     for (const image of [...images.group("status", "pending_upload").values()]) {
       if (image.upload?.received_at) continue;
-      if (now - parseTimestamp(image.created) >= UPLOAD_WINDOW_MILLISECONDS) images.delete(image.id);
+      if (now - parseTimestamp(image.created) >= UPLOAD_WINDOW_MILLISECONDS) this.#delete(image);
     }
     for (const image of [...images.group("type", "automatic").values()]) {
-      if (image.expiry !== null && now >= parseTimestamp(image.expiry)) images.delete(image.id);
+      if (image.expiry !== null && now >= parseTimestamp(image.expiry)) this.#delete(image);
     }
+  }
+
+  #delete({ id }: ImageRow): void {
+    this.#store.tables.images.delete(id);
+    dropGrants(this.#store, "images", id);
   }
 
   /** The image as this read shows it, which may be the one that finds it available. */

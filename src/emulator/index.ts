@@ -124,8 +124,8 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
         controlRoutes: controlRoutes(service, requests, faults),
         requests,
         limitRate: createRateLimiter(options.rateLimit ?? null, now),
-        // An account that can no longer be kept must not go on as if it were.
-        gates: [() => (journal?.failed ? INTERNAL_ERROR : null)],
+        // An account that can no longer be kept, or a log, must not go on as if it were.
+        gates: [() => (journal?.failed || requests.failed ? INTERNAL_ERROR : null)],
         latencyMilliseconds: options.latencyMilliseconds ?? 0,
         timeouts: { ...TIMEOUTS, ...tuning.timeouts },
         faults,

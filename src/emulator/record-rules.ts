@@ -51,7 +51,9 @@ export function readRecord(body: JsonBody, before: RecordRow | null, context: Re
   const numbers = readNumbers(reader, before, context);
   const tag = reader.oneOf("tag", CAA_TAGS);
   const name =
-    type === "SRV" ? serviceName(reader, service, protocol) : readName(reader, type, before?.name ?? null, context);
+    type === "SRV"
+      ? serviceName(reader, service, protocol, context)
+      : readName(reader, type, before?.name ?? null, context);
   const target = readTarget(reader, type, before, context);
   const values: RecordValues = {
     type,
@@ -110,7 +112,12 @@ function checkStillThere(reader: BodyReader, type: RecordType, values: RecordVal
 }
 
 /** Service and protocol are sent bare; a subdomain may follow the protocol's name. The name that is sent does not count. */
-function serviceName(reader: BodyReader, service: string | null, protocol: string | null): string {
+function serviceName(
+  reader: BodyReader,
+  service: string | null,
+  protocol: string | null,
+  context: RecordContext,
+): string {
   if (service === null || protocol === null) {
     if (reader.errors.length > 0) return "";
     reader.fail(service === null ? "service" : "protocol", `${service === null ? "service" : "protocol"} is required`);
@@ -122,23 +129,28 @@ function serviceName(reader: BodyReader, service: string | null, protocol: strin
   if (!/^[a-z0-9]/i.test(protocol) || nameProblem(protocol, false) !== null) {
     reader.fail("protocol", "Protocol must be a bare name, without an underscore");
   }
-  return `_${service}._${protocol}`;
+  const name = `_${service}._${protocol}`;
+  if (reader.isWrong("service") || reader.isWrong("protocol")) return name;
+  for (const reason of nameReasons(name, "SRV", context)) reader.fail("protocol", reason);
+  return name;
 }
 
 function readName(reader: BodyReader, type: RecordType, kept: string | null, context: RecordContext): string {
   const sent = reader.text("name", { max: MAX_NAME_LENGTH });
   if (sent === undefined) return kept ?? "";
   const name = withoutDomain(sent ?? "", context.domain);
-  if (name.length > MAX_RECORD_NAME_LENGTH) {
-    reader.fail("name", `Length must be 1-${MAX_RECORD_NAME_LENGTH} characters`);
-    return name;
-  }
+  for (const reason of nameReasons(name, type, context)) reader.fail("name", reason);
+  return name;
+}
+
+/** What the service has to say of a name that is wrong. */
+function nameReasons(name: string, type: RecordType, context: RecordContext): readonly string[] {
+  if (name.length > MAX_RECORD_NAME_LENGTH) return [`Length must be 1-${MAX_RECORD_NAME_LENGTH} characters`];
   const problem = nameProblem(name, false);
-  if (problem === "bad-character") reader.fail("name", "Name contains invalid characters");
+  if (problem === "bad-character") return ["Name contains invalid characters", "Invalid hostname"];
   const wildcardServers = type === "NS" && name.startsWith("*");
   const tooLong = absoluteName(name, context.domain).length > MAX_NAME_LENGTH;
-  if (problem !== null || wildcardServers || tooLong) reader.fail("name", "Invalid hostname");
-  return name;
+  return problem !== null || wildcardServers || tooLong ? ["Invalid hostname"] : [];
 }
 
 /** `www.example.com` in `example.com` is `www`, and the domain itself is the apex. */
@@ -154,6 +166,8 @@ function readTarget(reader: BodyReader, type: RecordType, before: RecordRow | nu
   const sent = reader.text("target", { max: MAX_TARGET_LENGTH });
   if (typeof sent !== "string") return before?.target ?? "";
   if (sent === "" && type !== "TXT") {
+    // What a null MX or SRV reads as may be sent back.
+    if (before?.target === "") return "";
     reader.fail("target", "target is required");
     return "";
   }

@@ -9,7 +9,7 @@ const ALSO_ALLOWED_ELSEWHERE = [30, 120];
 
 /**
  * Makes the function that rounds seconds to what is allowed: 0, "the service's default", stays 0 and nothing else becomes it.
- * Of two equally near values the greater one is taken. Above the greatest, the greatest.
+ * Of two equally near values the greater one is taken. Above the greatest, the greatest; below the least, negative ones too, the least.
  */
 export function secondsRounding(word: string, mode: "nearest" | "up"): (seconds: number) => number {
   const allowed = word === "node" ? ALLOWED_SECONDS : [...ALSO_ALLOWED_ELSEWHERE, ...ALLOWED_SECONDS];

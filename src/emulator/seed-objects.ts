@@ -11,7 +11,8 @@ import { recordContext } from "./routes/records.ts";
 import type { DomainRow, ImageRow } from "./rows.ts";
 import type { AccountSeed, SeedDomain, SeedImage, SeedInterface, SeedNode, SeedVpc } from "./seed.ts";
 import { SeedError } from "./seed.ts";
-import { rangeProblem, rangesOverlap } from "./subnet-rules.ts";
+import { SubnetNeighbours } from "./subnet-neighbours.ts";
+import { rangeProblem } from "./subnet-rules.ts";
 import { subnetsOf } from "./vpc-view.ts";
 
 export const DEFAULT_USERNAME = "emulator";
@@ -47,13 +48,15 @@ function addVpc(into: SeedTarget, seed: SeedVpc, place: string): void {
   const id = unused(seed.id ?? store.nextId("vpc"), store.tables.vpcs, place);
   const { label, region, description = "", subnets = [] } = seed;
   store.tables.vpcs.put({ id, account, label, description, region, created, updated: created });
+  const neighbours = new SubnetNeighbours();
   for (const [index, subnet] of subnets.entries()) {
     const where = `${place}.subnets[${index}]`;
     const problem = rangeProblem(subnet.ipv4);
     if (problem !== null) throw new SeedError(`${where}.ipv4: ${problem}`);
-    if (subnetsOf(store.tables, id).some((other) => rangesOverlap(other.ipv4, subnet.ipv4))) {
+    if (neighbours.overlaps(subnet.ipv4)) {
       throw new SeedError(`${where}.ipv4: overlaps with another subnet of this VPC`);
     }
+    neighbours.add(subnet);
     const subnetId = unused(subnet.id ?? store.nextId("subnet"), store.tables.subnets, where);
     const { label: subnetLabel, ipv4 } = subnet;
     store.tables.subnets.put({ id: subnetId, vpc_id: id, label: subnetLabel, ipv4, created, updated: created });

@@ -1,11 +1,16 @@
 /** The JSON Schema of a seed file. */
 
+import { MAX_CHOSEN_ID } from "./store.ts";
 import { ENTITY_KINDS } from "./ticket-rules.ts";
 
-const id = { type: "integer", minimum: 1, maximum: 1_000_000_000 };
+const id = { type: "integer", minimum: 1, maximum: MAX_CHOSEN_ID };
 const text = { type: "string" };
 const seconds = { type: "integer", minimum: 0 };
 const number = { type: "integer", minimum: 0 };
+const time = {
+  type: "string",
+  pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d$",
+};
 const texts = { type: "array", items: text };
 
 function list(properties: object, required: readonly string[]): object {
@@ -57,9 +62,9 @@ const image = {
   status: { enum: ["creating", "pending_upload", "available"] },
   type: { enum: ["manual", "automatic"] },
   is_public: { type: "boolean" },
-  created: { type: "string", pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d$" },
-  expiry: text,
-  eol: text,
+  created: time,
+  expiry: time,
+  eol: time,
   deprecated: { type: "boolean" },
   size: number,
   vendor: text,

@@ -32,7 +32,7 @@ function addTicket(into: SeedTarget, seed: SeedTicket, place: string): void {
     summary: seed.summary,
     description: seed.description,
     status,
-    closable: seed.closable ?? true,
+    closable: status !== "closed" && (seed.closable ?? true),
     opened,
     opened_by: seed.opened_by ?? DEFAULT_USERNAME,
     updated: opened,

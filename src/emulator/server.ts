@@ -1,5 +1,6 @@
 /** The HTTP server: routes → fastify on loopback, every answer in the service's own shape. */
 
+import { isUtf8 } from "node:buffer";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
@@ -29,7 +30,7 @@ export const UPLOAD_PREFIX = "/_upload";
 const CONTROL_PREFIX = "/_emulator";
 const HOST = "127.0.0.1";
 
-const METHODS: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const METHODS: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
 /** Looks at a request below `/v4` before anything else does: an answer ends it, null lets it pass. */
 export type Gate = (request: { readonly method: string; readonly url: string }) => Answer | null;
@@ -63,6 +64,11 @@ export async function startServer(parts: ServerParts, port: number): Promise<Run
   app.addHook("onRequest", (request, reply) => admit(parts, request, reply));
   app.addHook("onSend", (request, reply, payload, done) => {
     log(parts, request, reply);
+    if (parts.requests.failed && !isBelow(request, CONTROL_PREFIX)) {
+      reply.code(INTERNAL_ERROR.status).type("application/json; charset=utf-8");
+      done(null, JSON.stringify(INTERNAL_ERROR.body));
+      return;
+    }
     const effect = parts.faults.effectOf(request);
     if (effect === null) done(null, payload);
     else deliver(effect, reply, payload, (sent) => done(null, sent));
@@ -134,7 +140,7 @@ function answerUnroutable(parts: ServerParts, request: FastifyRequest, reply: Fa
   if (isBelow(request, API_PREFIX) || isOutside(request)) reply.headers(parts.limitRate().headers);
   reply.code(NOT_FOUND.status);
   log(parts, request, reply);
-  reply.send(NOT_FOUND.body);
+  send(reply, parts.requests.failed ? INTERNAL_ERROR : NOT_FOUND);
 }
 
 function log(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
@@ -209,12 +215,18 @@ function callOf(request: FastifyRequest, caller: TokenRow | null, files: readonl
   return {
     params: request.params as Record<string, string>,
     query: new URLSearchParams(partsOf(request.url).query),
-    filter: Array.isArray(filter) ? filter.join(", ") : filter,
+    filter: filter === undefined ? undefined : headerText(String(filter)),
     body: isJsonBody(request.body) ? request.body : {},
     files,
     caller,
     remoteAddress: request.ip,
   };
+}
+
+/** Octets above 127 are UTF-8 if they can be; Node gives each of them as one character. */
+function headerText(header: string): string {
+  const octets = Buffer.from(header, "latin1");
+  return isUtf8(octets) ? octets.toString("utf8") : header;
 }
 
 function registerControl(app: FastifyInstance, parts: ServerParts, route: ControlRoute): void {

@@ -35,6 +35,9 @@ export interface Tables {
 
 export type TableName = keyof Tables;
 
+/** The greatest id that a seed or a caller may choose: far from where numbers are no longer exact. */
+export const MAX_CHOSEN_ID = 1_000_000_000;
+
 /** Each kind's first id: far apart, so that an id used for the wrong kind is not found. */
 const FIRST_IDS = {
   vpc: 101,

@@ -10,8 +10,6 @@ const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((ra
 const MIN_PREFIX_LENGTH = 1;
 const MAX_PREFIX_LENGTH = 29;
 
-type Range = [ipaddr.IPv4, number];
-
 /** @returns undefined if the label is absent or wrong */
 export function readLabel(reader: BodyReader, required: boolean): string | undefined {
   if ((required || reader.has("label")) && !reader.require("label")) return undefined;
@@ -46,10 +44,10 @@ export function rangeProblem(text: string): string | null {
   return within ? null : "Must be within an RFC 1918 range";
 }
 
-export function rangesOverlap(left: string, right: string): boolean {
-  const [a, aLength]: Range = ipaddr.IPv4.parseCIDR(left);
-  const [b, bLength]: Range = ipaddr.IPv4.parseCIDR(right);
-  return a.match(b, Math.min(aLength, bLength));
+/** The network address of a canonical range as a number, and how many bits of it count. */
+export function rangeNumbers(range: string): { readonly base: number; readonly prefix: number } {
+  const [address, prefix] = ipaddr.IPv4.parseCIDR(range);
+  return { base: toNumber(address), prefix };
 }
 
 export interface RangeFacts {

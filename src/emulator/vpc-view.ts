@@ -1,11 +1,12 @@
 /** VPCs, subnets and their addresses as they are sent, with the operator's word in their keys. */
 
+import { byId } from "./list-order.ts";
 import type { InterfaceRow, SubnetRow, VpcRow } from "./rows.ts";
 import type { Tables } from "./store.ts";
 import { describeRange } from "./subnet-rules.ts";
 
-export function subnetsOf(tables: Tables, vpcId: number): SubnetRow[] {
-  return [...tables.subnets.group("vpc", vpcId).values()];
+export function subnetsOf(tables: Tables, vpcId: number): readonly SubnetRow[] {
+  return byId(tables.subnets.list("vpc", vpcId));
 }
 
 export function vpcView(tables: Tables, vpc: VpcRow, word: string): object {

@@ -53,8 +53,9 @@ export function lintChanges(
 }
 
 function staleOf(change: Change, domain: Change | undefined): Stale | null {
-  const { kind, action, blocked, before, after } = change;
+  const { kind, action, blocked, before, after, labels } = change;
   if (kind !== "domain_record" || action === "no-op" || blocked !== null || before === null) return null;
+  if (labels.includes("duplicate")) return null;
   const zone = domain?.before ?? null;
   if (zone === null || zone["status"] === "disabled" || zone["type"] === "slave") return null;
   const ttlSeconds = effectiveTtlSeconds(seconds(before["ttl_sec"]), seconds(zone["ttl_sec"]));
@@ -69,35 +70,37 @@ function saysTheSame(before: Values, after: Values): boolean {
   return [...fields].every((field) => before[field] === after[field]);
 }
 
+/** What differs from one to the next is in the summary, so that what is the same for all can be told once. */
 function toldAlone({ change, before, ttlSeconds }: Stale, now: number): Diagnostic {
-  const what =
-    change.after === null ? "is removed" : before["name"] === change.after["name"] ? "changes" : "is renamed";
-  const detail = `${recordAddressOf(change)} ${what}, and its TTL is ${ttlSeconds} seconds.`;
+  const what = change.after === null ? "removed" : before["name"] === change.after["name"] ? "changed" : "renamed";
+  const until = untilOf(now, ttlSeconds);
   return diagnosticOf(
     change,
-    `caches keep the old ${recordAddressOf(change)} until ${untilOf(now, ttlSeconds)}`,
-    detail,
+    `caches keep the old ${recordAddressOf(change)} until ${until} (${what}; TTL ${ttlSeconds} seconds)`,
   );
 }
 
 function toldTogether(same: readonly Stale[], now: number): Diagnostic {
   const [first] = same as [Stale, ...Stale[]];
+  const { root } = first.change;
   const longest = same.reduce((most, { ttlSeconds }) => Math.max(most, ttlSeconds), 0);
-  const names = [...new Set(same.map(({ change }) => recordAddressOf(change)))];
+  const names = [...new Set(same.map(({ change }) => recordAddressOf(change).replace(`${root}/`, "")))];
   const rest = names.length - MAX_NAMED;
   const shown =
     rest > 0 ? `${names.slice(0, MAX_NAMED).join(", ")} and ${rest.toLocaleString("en")} more` : names.join(", ");
-  const detail = `They change or are removed, and their TTL is up to ${longest} seconds: ${shown}.`;
   const count = same.length.toLocaleString("en");
-  const summary = `caches keep ${count} old records of ${first.change.root} until ${untilOf(now, longest)}`;
-  const { span: _span, ...told } = diagnosticOf(first.change, summary, detail);
+  const until = untilOf(now, longest);
+  const { span: _span, ...told } = diagnosticOf(
+    first.change,
+    `caches keep ${count} old records of ${root} until ${until} (TTL up to ${longest} seconds): ${shown}`,
+  );
   return told;
 }
 
-function diagnosticOf(change: Change, summary: string, detail: string): Diagnostic {
+function diagnosticOf(change: Change, summary: string): Diagnostic {
   const { code, severity, why, fix } = CACHED_TARGET;
   const place = change.span === null ? {} : { span: change.span };
-  return { code, severity, summary, detail: `${detail} ${why}`, fix, ...place, address: change.root };
+  return { code, severity, summary, detail: why, fix, ...place, address: change.root };
 }
 
 /** Before a rename: it is the old name that is kept. */

@@ -14,8 +14,9 @@ export type Action = "create" | "update" | "replace" | "delete" | "no-op";
  * - `rename`: the identifying name changes, the object stays.
  * - `prune`: it carries the owner's tag and is no longer declared.
  * - `unfinished`: an image whose upload was never completed.
+ * - `duplicate`: a record that goes while an equal one stays (the TTL aside): no answer changes.
  */
-export type ChangeLabel = "adopt" | "take-over" | "release" | "rename" | "prune" | "unfinished";
+export type ChangeLabel = "adopt" | "take-over" | "release" | "rename" | "prune" | "unfinished" | "duplicate";
 
 /**
  * Whose change it is, where a base is given to compare with.

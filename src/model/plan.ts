@@ -25,7 +25,7 @@ export interface Plan {
   readonly warnings: readonly Diagnostic[];
   /** Live resources that are neither declared nor removed. */
   readonly leftAlone: readonly LeftAlone[];
-  /** Requests that apply will send, uploads and the first look of each wait included. */
+  /** Requests that the steps send, uploads and the first look of each wait included; looks that answers make necessary are not. */
   readonly requestCount: number;
   /** The service's limit as reading the account met it; null if it told none. */
   readonly pace: Pace | null;

@@ -68,15 +68,19 @@ export function foldedObjects({ objects }: Drift): Folded[] {
 /** The first line begins with the status; escaped, within `columns` as far as values can be shortened. */
 export function objectLines(object: DriftObject, within: number, columns: number): string[] {
   const { status, labels, note } = object;
-  const head = `${status.padEnd(STATUS_COLUMNS)}${addressText(object)}`;
+  const address = addressText(object);
   const more = [
     ...(within === 0 ? [] : [`with ${count(within, "object", "objects")} in it`]),
     ...(labels.includes("unfinished") ? ["its upload was never finished"] : []),
     ...(labels.includes("prune") ? ["it carries our tag, and nothing declares it"] : []),
+    ...(labels.includes("duplicate") ? ["duplicate: an equal record is declared and there"] : []),
     ...(labels.includes("adopt") && status === "changed" ? ["not adopted"] : []),
   ];
+  const text = more.length === 0 ? address : `${address} (${more.join("; ")})`;
+  const [first = "", ...continued] = wrap(text, columns, STATUS_COLUMNS);
   return [
-    ...wrap(more.length === 0 ? head : `${head} (${more.join("; ")})`, columns, 0),
+    status.padEnd(STATUS_COLUMNS) + first.trimStart(),
+    ...continued,
     ...(status === "changed"
       ? object.fields.flatMap((field) => fieldLines(field, columns))
       : wholeLines(object, columns)),
@@ -84,8 +88,13 @@ export function objectLines(object: DriftObject, within: number, columns: number
   ];
 }
 
-function addressText({ key, root, liveAddress }: DriftObject): string {
-  const unicode = root.startsWith("domain/") ? unicodeName(root.slice("domain/".length)) : null;
+function addressText({ key, root, kind, liveAddress }: DriftObject): string {
+  const domain = root.startsWith("domain/") ? root.slice("domain/".length) : null;
+  const label = key.slice(root.length + 1).split("/")[0] ?? "";
+  const isTold = domain !== null && kind === "domain_record" && label.includes("xn--");
+  const own = isTold ? unicodeName(`${label}.${domain}`) : null;
+  // A name that is not shown does not hide that of its domain.
+  const unicode = own ?? (domain === null ? null : unicodeName(domain));
   const name = unicode === null ? "" : ` (${escapeText(unicode)})`;
   return `${escapeText(key)}${name}${liveAddress === null ? "" : `, in the account ${escapeText(liveAddress)}`}`;
 }

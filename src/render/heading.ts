@@ -42,5 +42,7 @@ function labelWords(label: ChangeLabel, owner: unknown): string {
       return "prune: no longer declared";
     case "unfinished":
       return "its upload was never finished";
+    case "duplicate":
+      return "duplicate: an equal record stays";
   }
 }

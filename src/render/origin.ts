@@ -2,10 +2,12 @@
 
 import type { Change } from "../model/change.ts";
 import { type Plan, type PlanBase, type Summary, summarise } from "../model/plan.ts";
+import { actionEntries } from "./by-root.ts";
 import { escapeText } from "./escape.ts";
 import { shorten } from "./width.ts";
 
 const MAX_NAME_COLUMNS = 40;
+const MAX_TOLD_APART = 10;
 
 export const PENDING_HEADING = "Already pending before this change (drift, or not yet applied):";
 
@@ -29,6 +31,12 @@ export function ownHeading({ name }: PlanBase, { own }: ByOrigin): string {
 
 export function withdrawnHeading({ name }: PlanBase): string {
   return `Withdrawn: ${nameText(name)} would do this, and no longer with this change:`;
+}
+
+/** Each as lines, escaped; many are told by what they belong to. */
+export function withdrawnEntries({ withdrawn }: PlanBase): string[][] {
+  if (withdrawn.length > MAX_TOLD_APART) return actionEntries(withdrawn);
+  return withdrawn.map(({ action, key }) => [`${action} ${escapeText(key)}`]);
 }
 
 /** `This change: 1 to add, …. Already pending: ….` */

@@ -6,6 +6,7 @@ import type { Plan } from "../model/plan.ts";
 import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
 import { digestOf } from "./digest.ts";
+import { LIVE_KIND } from "./live-file.ts";
 import {
   type ChangeExtra,
   PLAN_FORMAT_VERSION,
@@ -56,6 +57,15 @@ function recogniseOthers(value: Json): Diagnostic | null {
   const version = isJsonObject(tenon) ? tenon["format_version"] : undefined;
   if (typeof version === "number" && version > PLAN_FORMAT_VERSION) {
     return newer(KIND, version, PLAN_FORMAT_VERSION, "Use the same version of tenon for plan and apply.");
+  }
+  if (isJsonObject(value) && value["kind"] === LIVE_KIND) {
+    return {
+      code: "plan-file-foreign",
+      severity: "error",
+      summary: "the file is a snapshot of an account, not a plan",
+      detail: "It is what tenon live writes.",
+      fix: "Make a plan of it with tenon plan --live SNAPSHOT --out FILE.",
+    };
   }
   if (isJsonObject(value) && value["format_version"] !== undefined && tenon === undefined) {
     return {

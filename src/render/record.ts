@@ -1,5 +1,6 @@
 /** One record or subnet on one line, as a zone file or a network plan would write it. */
 
+import { unicodeName } from "../dns/unicode.ts";
 import type { Json, Values } from "../model/resource.ts";
 import { escapeText } from "./escape.ts";
 import { BLOCKED_MARK, signOf } from "./paint.ts";
@@ -162,9 +163,11 @@ function sides(before: Values | null, after: Values | null, show: (values: Value
   return left !== undefined && left.text === right?.text ? [undefined, right] : [left, right];
 }
 
+/** With its Unicode form, as a domain's heading has it. */
 function recordName(values: Values): string {
   const name = String(values["name"] ?? "");
-  return name === "" ? "@" : escapeText(name);
+  const unicode = unicodeName(name);
+  return name === "" ? "@" : escapeText(name) + (unicode === null ? "" : ` (${escapeText(unicode)})`);
 }
 
 function labelOf(values: Values): string {

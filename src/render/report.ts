@@ -8,6 +8,7 @@ import type { ChangeOutcome, Report, StepReport } from "../model/report.ts";
 import type { Json } from "../model/resource.ts";
 import type { Verification } from "../model/verification.ts";
 import { blockText, count } from "./block.ts";
+import { someRootCounts } from "./by-root.ts";
 import { escapeText } from "./escape.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import type { TextOptions } from "./text.ts";
@@ -30,19 +31,36 @@ export function renderReportText(report: Report, plan: Plan, options: TextOption
   const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
   const stepsOf = stepsByChange(report.steps);
   const changeOf = new Map(plan.changes.map((change) => [change.key, change]));
+  const untouched = notBegun(report);
   const lines: string[] = [];
   for (const { key, outcome } of sortedChanges(report)) {
-    if (outcome === "done") continue;
+    if (outcome === "done" || untouched.has(key)) continue;
     lines.push(...wrap(`${paintOutcome(paint, outcome)} ${escapeText(key)}`, width, 0));
     for (const reason of reasons(stepsOf.get(key) ?? [], changeOf.get(key), width))
       lines.push(...wrap(reason, width, INDENT));
   }
+  if (untouched.size > 0) lines.push(...wrap(notBegunHeading(untouched), width, 0).map(paint.warn));
+  for (const counted of someRootCounts([...untouched])) lines.push(...wrap(counted, width, INDENT));
   for (const surprise of report.surprises) {
     lines.push(...wrap(`${paint.warn("Note:")} ${escapeText(surprise)}`, width, 0));
   }
   if (lines.length > 0) lines.push("");
   lines.push(...closing(report, plan, paint, width));
   return `${lines.join("\n")}\n`;
+}
+
+/** The keys of what an interrupted run left as it was, with no other reason: only how many there are is of use to anyone. */
+export function notBegun(report: Report): ReadonlySet<string> {
+  const begun = new Set(
+    report.steps.flatMap(({ outcome, because, changes }) =>
+      outcome === "skipped" && because.length === 0 ? [] : changes,
+    ),
+  );
+  return new Set(report.changes.flatMap(({ key, outcome }) => (outcome === "skipped" && !begun.has(key) ? [key] : [])));
+}
+
+export function notBegunHeading({ size }: ReadonlySet<string>): string {
+  return `${count(size, "change was", "changes were")} not begun when the run was interrupted:`;
 }
 
 function sortedChanges(report: Report): Report["changes"] {
@@ -113,11 +131,16 @@ function closing(report: Report, plan: Plan, paint: Paint, width: number): strin
   const left = leftovers(report);
   if (left === "" && !report.interrupted) return [`${paint.good(`${goal} complete!`)} ${resources}`];
   const state = report.interrupted ? "interrupted" : "incomplete";
-  const advice = "Run it again when the cause is mended: what is done is not done twice.";
   const verdict = `${goal} ${state}:${left === "" ? "" : ` ${left}.`}`;
   const fits = verdict.length + 1 + resources.length <= width;
   const painted = verdict.replace(/^[^:]*:/, (head) => paint.bad(head));
-  return [...wrap(advice, width, 0), ...(fits ? [`${painted} ${resources}`] : [painted, resources])];
+  return [...wrap(adviceText(report), width, 0), ...(fits ? [`${painted} ${resources}`] : [painted, resources])];
+}
+
+/** What to do about a run that is not complete; what was only interrupted has no cause to be mended. */
+export function adviceText({ failed, interrupted }: Report): string {
+  const when = interrupted && failed === 0 ? "" : " when the cause is mended";
+  return `Run it again${when}: what is done is not done twice.`;
 }
 
 /** `1 failed, 2 skipped`: of what there is any. */

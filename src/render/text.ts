@@ -1,19 +1,20 @@
 /** The plan as text for a terminal, a log or a review: what changes, what stands against it, and the line that CI reads. */
 
 import type { Address } from "../model/address.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan, PlanBase } from "../model/plan.ts";
+import { type Alike, groupAlike } from "./alike.ts";
 import { blockText, count } from "./block.ts";
 import { consentText, consentWords, guardText } from "./consent.ts";
 import { escapeText } from "./escape.ts";
 import { fieldLines } from "./field.ts";
 import { headline, isInHeadline, labelText } from "./heading.ts";
-import { byOrigin, ownHeading, PENDING_HEADING, splitText, withdrawnHeading } from "./origin.ts";
+import { byOrigin, ownHeading, PENDING_HEADING, splitText, withdrawnEntries, withdrawnHeading } from "./origin.ts";
 import { requestsText } from "./pace.ts";
 import { BLOCKED_MARK, createPaint, type Paint, paintMark, signOf } from "./paint.ts";
+import { type PendingMarks, pendingMarks } from "./pending.ts";
 import { childLine, isBeyondLine, isRow, type Table, tableOf } from "./record.ts";
 import { type ChangeView, type GroupView, groupsOf, type PlanView, viewPlan } from "./view.ts";
-import { columnsOf, DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, hang, usableWidth, wrap } from "./width.ts";
 import { GAPS_HEADING, gapText, leftAloneText, NO_CHANGES, strategyText } from "./wording.ts";
 
 export interface TextOptions {
@@ -34,13 +35,14 @@ const DETAIL_INDENT = 6;
 export function renderPlanText(plan: Plan, options: TextOptions): string {
   const view = viewPlan(plan);
   const context = { ...contextOf(options), sources: sourcesOf(plan) };
+  const marks = pendingMarks(plan);
   const sections = [
     ...changeSections(plan, view, context),
     gapLines(plan, context),
     strategyLines(plan, context),
-    diagnosticLines("Refused", plan.refusals, context),
-    diagnosticLines("Warning", plan.warnings, context),
-    guardLines(view, context),
+    ...groupAlike(plan.refusals, () => "").map((alike) => alikeLines("Refused", alike, context)),
+    ...groupAlike(plan.warnings, marks.warning).map((alike) => alikeLines("Warning", alike, context)),
+    guardLines(view, marks, context),
     footLines(plan, view, context.width),
     [...splitLines(plan, view, context.width), lastLine(view, context.paint)],
   ];
@@ -83,7 +85,7 @@ function changeSections(plan: Plan, view: PlanView, context: Context): string[][
 function withdrawnLines(base: PlanBase, { paint, width }: Context): string[] {
   if (base.withdrawn.length === 0) return [];
   const lines = wrap(withdrawnHeading(base), width, 0).map(paint.dim);
-  for (const { action, key } of base.withdrawn) lines.push(`${CHILD_INDENT}${action} ${escapeText(key)}`);
+  for (const line of withdrawnEntries(base).flat()) lines.push(CHILD_INDENT + line);
   return lines;
 }
 
@@ -171,20 +173,20 @@ function strategyLines({ strategies }: Plan, { width }: Context): string[] {
   return strategies.flatMap((strategy) => wrap(strategyText(strategy), width, 0));
 }
 
-function diagnosticLines(word: string, diagnostics: readonly Diagnostic[], { paint, width }: Context): string[] {
+/** Of several summaries the word begins each, and what follows the first line of one is indented. */
+function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, { paint, width }: Context): string[] {
   const colour = word === "Warning" ? paint.warn : paint.bad;
-  return diagnostics.flatMap(({ summary, detail, fix }) => [
-    ...wrap(escapeText(`${word}: ${summary}`), width, 0).map(colour),
-    ...wrap(escapeText(detail), width, CHILD_INDENT.length),
-    ...wrap(escapeText(fix ?? ""), width, CHILD_INDENT.length),
-  ]);
+  return [
+    ...summaries.flatMap((summary) => hang(`${word}: ${summary}`, width, FIELD_INDENT.length).map(colour)),
+    ...advice.flatMap((text) => wrap(text, width, CHILD_INDENT.length)),
+  ];
 }
 
-function guardLines(view: PlanView, { paint, width }: Context): string[] {
+function guardLines(view: PlanView, marks: PendingMarks, { paint, width }: Context): string[] {
   const lines: string[] = [];
   if (view.refusing.length > 0) lines.push(paint.bad("Apply would refuse this plan:"));
   for (const guard of view.refusing) {
-    lines.push(...wrap(guardText(guard), width, CHILD_INDENT.length));
+    lines.push(...wrap(guardText(guard) + marks.guard(guard), width, CHILD_INDENT.length));
     const words = consentWords(guard);
     if (words === null) continue;
     lines.push(`${" ".repeat(DETAIL_INDENT)}${words.flag}`);
@@ -198,7 +200,7 @@ function guardLines(view: PlanView, { paint, width }: Context): string[] {
 /** Only what apply would refuse, with the words of consent: for where the plan itself is not shown. */
 export function renderGuardsText(plan: Plan, options: TextOptions): string {
   const context = contextOf(options);
-  const lines = guardLines({ ...viewPlan(plan), consented: [] }, context);
+  const lines = guardLines({ ...viewPlan(plan), consented: [] }, pendingMarks(plan), context);
   return lines.map((line) => `${line}\n`).join("");
 }
 

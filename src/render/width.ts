@@ -46,6 +46,12 @@ export function wrap(text: string, width: number, indent: number): string[] {
   return lines;
 }
 
+/** The same, but only what follows the first line stands after `indent` blanks. */
+export function hang(text: string, width: number, indent: number): string[] {
+  const [first = "", ...rest] = wrap(text, width, 0);
+  return [first, ...wrap(rest.join(" "), width, indent)];
+}
+
 /**
  * A text that is too long as `head…tail (1234 bytes)`: never cut without saying so.
  * @param text as it is shown, escaped

@@ -1,6 +1,5 @@
 /** Sentences about a plan that every format for people has in common. */
 
-import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Gap, LeftAlone, Strategy } from "../model/plan.ts";
 import type { Kind } from "../model/resource.ts";
 import { count } from "./block.ts";
@@ -32,11 +31,6 @@ export function strategyText({ source, copies, requests, requestsWithout }: Stra
   const named =
     second === undefined ? first : `${first} and ${count(copies.length - 1, "other domain", "other domains")}`;
   return `${named} will be cloned from ${escapeText(source)} once that is filled, while it is disabled: ${requests} requests instead of ${requestsWithout} (--no-clone: each by itself).`;
-}
-
-/** Its parts, each escaped; what is not said is left out. */
-export function diagnosticTexts({ summary, detail, fix }: Diagnostic): readonly string[] {
-  return [summary, detail, fix ?? ""].filter((text) => text !== "").map(escapeText);
 }
 
 /** `Left alone: 3 domains (not declared).`; empty if nothing is. */

@@ -9,9 +9,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Journal, type JournalOptions, openJournal } from "../../src/apply/journal.ts";
 import type { Json } from "../../src/model/resource.ts";
 import { change, createRecord, plan, request, upload } from "./support/plans.ts";
@@ -61,6 +63,28 @@ function lines(file: string): readonly Line[] {
     .split("\n")
     .slice(0, -1)
     .map((line): Line => JSON.parse(line));
+}
+
+/** A disk takes its time: a request that does not wait for it is sent meanwhile. */
+const SYNC_MILLISECONDS = 20;
+
+/**
+ * What a machine that loses its power would still have: what was written when a sync began that has ended. The sync is the real one.
+ * @returns those lines, and what ends the watch
+ */
+async function watchSync(file: string): Promise<{ onDisk(): readonly Line[]; restore(): void }> {
+  const handle = await open(file, "r");
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const { sync } = prototype;
+  let onDisk: readonly Line[] = [];
+  const spy = vi.spyOn(prototype, "sync").mockImplementation(async function (this: FileHandle) {
+    const written = lines(file);
+    await delay(SYNC_MILLISECONDS);
+    await sync.call(this);
+    onDisk = written;
+  });
+  return { onDisk: () => onDisk, restore: () => spy.mockRestore() };
 }
 
 describe("the journal's file", () => {
@@ -167,6 +191,29 @@ describe("the journal of a run", () => {
       body: { type: "A", name: "a", target: "192.0.2.1" },
     });
     expect(lines(journal.path)[4]).toMatchObject({ outcome: "done", id: 101, recovered: false, failure: null });
+  });
+
+  test("has each intent on the disk itself, not only written, before the service sees the request", async () => {
+    const journal = await opened();
+    const disk = await watchSync(journal.path);
+    const seen: string[] = [];
+    service.twist = ({ method }) => {
+      const intents = disk.onDisk().filter((line) => line.type === "intent");
+      seen.push(`${method}, on disk: ${intents.map((line) => `${line["reason"]} ${line.step}`).join(", ")}`);
+      return method === "POST" && seen.length === 1 ? { type: "lose" } : null;
+    };
+    try {
+      const steps = [createRecord("a"), request("b", { method: "PUT", after: ["a"] })];
+      await applyTo(service, plan(steps), { journal });
+    } finally {
+      disk.restore();
+    }
+    await journal.close();
+    expect(seen.filter((line) => !line.startsWith("GET"))).toEqual([
+      "POST, on disk: step a",
+      "POST, on disk: step a, repeat a",
+      "PUT, on disk: step a, repeat a, step b",
+    ]);
   });
 
   test("holds the values before the run, of what is to change only", async () => {

@@ -20,6 +20,9 @@ const RESTARTED_UPLOAD_REQUESTS = 2;
 /** Of a kill that the process was quicker than. */
 const MAX_ATTEMPTS = 5;
 
+/** Longer than a busy machine lets pass between two requests that are sent at once. */
+const HOLD_MILLISECONDS = 50;
+
 const PLAN_FILE = "reviewed.plan";
 
 /** The uninterrupted run. */
@@ -28,6 +31,8 @@ export interface Baseline {
   readonly concurrency: number;
   /** The steps of the requests that changed something, as the proxy logged them. */
   readonly mutations: readonly string[];
+  /** Most of them that were without an answer at the same time. */
+  readonly mostAtOnce: number;
   readonly seen: Seen;
   /** What `plan --out` wrote before. */
   readonly planFile: string;
@@ -48,6 +53,7 @@ export async function uninterrupted(scenario: Scenario, concurrency: number): Pr
     const before = await run.seen();
     expectCode(await run.run(["plan", "--out", PLAN_FILE, ...scenario.flags]), 0);
     const planFile = await readFile(join(run.folder, PLAN_FILE), "utf8");
+    run.proxy.holdMilliseconds = HOLD_MILLISECONDS;
     expectCode(await run.run(applyArgs(scenario, concurrency)), 0);
     const mutations = run.proxy.reached.map((mutation) => stepOf(run.folder, mutation));
     expect(new Set(mutations).size).toBe(mutations.length);
@@ -55,7 +61,7 @@ export async function uninterrupted(scenario: Scenario, concurrency: number): Pr
     expectSame(seen.foreign, before.foreign);
     expect(seen.own).not.toEqual(before.own);
     expectNoDuplicates(seen);
-    return { scenario, concurrency, mutations, seen, planFile };
+    return { scenario, concurrency, mutations, mostAtOnce: run.proxy.mostAtOnce, seen, planFile };
   } finally {
     await run.close();
   }

@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * Where a process is killed.
@@ -47,10 +48,15 @@ export class CrashProxy {
   readonly reached: Mutation[] = [];
   /** What the proxy itself stumbled over, and the process saw as a broken connection. */
   readonly problems: string[] = [];
+  /** Before what changes something is handed on, so that what is sent at once is seen at once. */
+  holdMilliseconds = 0;
+  /** Most requests that changed something and had no answer at the same time, since the start. */
+  mostAtOnce = 0;
   readonly #server: Server;
   readonly #servicePort: number;
   readonly #origin: string;
   readonly #forwarding = new Set<Promise<unknown>>();
+  #unanswered = 0;
   #trap: Trap | null = null;
   #isSprung = false;
 
@@ -110,7 +116,18 @@ export class CrashProxy {
       return;
     }
     this.reached.push(mutation);
-    await deliver(await this.#forward(from, sent), to);
+    await deliver(await this.#forwardCounted(from, sent), to);
+  }
+
+  async #forwardCounted(from: IncomingMessage, sent: Buffer): Promise<Received> {
+    this.#unanswered += 1;
+    this.mostAtOnce = Math.max(this.mostAtOnce, this.#unanswered);
+    try {
+      if (this.holdMilliseconds > 0) await delay(this.holdMilliseconds);
+      return await this.#forward(from, sent);
+    } finally {
+      this.#unanswered -= 1;
+    }
   }
 
   async #stopAt(trap: Trap, mutation: Mutation, forward: () => Promise<Received>, to: ServerResponse): Promise<void> {

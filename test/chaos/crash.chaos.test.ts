@@ -39,6 +39,14 @@ test("all in all there are three points for each request that changed something"
   expect(counts.survived).toBe(counts.tried);
 });
 
+test("as many requests are sent at once as the concurrency allows, and no more", () => {
+  const most = baselines.map(({ concurrency, mostAtOnce }) => ({ concurrency, mostAtOnce }));
+  for (const concurrency of CONCURRENCIES) {
+    const reached = most.filter((one) => one.concurrency === concurrency).map(({ mostAtOnce }) => mostAtOnce);
+    expect(Math.max(...reached)).toBe(concurrency);
+  }
+});
+
 test("the scenarios together have every kind, and every way to change one", () => {
   const covered = new Set(baselines.flatMap(({ planFile }) => coverageOf(planFile)));
   expect(NEEDED.filter((phrase) => !covered.has(phrase))).toEqual([]);

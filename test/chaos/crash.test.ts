@@ -37,4 +37,5 @@ test(`an apply survives a kill at some points of some requests (TENON_CHAOS_SEED
   });
   expect(problems).toEqual([]);
   expect(tried.length).toBe(POINTS);
+  expect(baseline.mostAtOnce > 1).toBe(concurrency > 1);
 });

@@ -36,6 +36,11 @@ export type Ending =
   /** Exit code 1: the account changed under the reading. */
   | { readonly type: "unread"; readonly what: string };
 
+export interface PassedAt extends Passed {
+  /** When it was let through, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
 export interface Intended {
   readonly step: string;
   readonly method: string;
@@ -50,7 +55,7 @@ const STALL_MILLISECONDS = 8_000;
 export class Run {
   readonly side: Side;
   readonly intents: Intended[] = [];
-  readonly passed: Passed[] = [];
+  readonly passed: PassedAt[] = [];
   readonly #world: World;
   readonly #gate: Gate;
   #api: ClientApi | null = null;
@@ -78,8 +83,9 @@ export class Run {
   }
 
   async pass(held: Held, lose: boolean): Promise<Passed> {
+    const at = this.#world.now;
     const passed = await this.#gate.pass(held, lose);
-    this.passed.push(passed);
+    this.passed.push({ ...passed, at });
     await until(
       () => this.#sent - this.#answered === this.held.length,
       () => `${held.method} ${held.path} to be heard`,

@@ -10,8 +10,6 @@ export interface Pair {
   readonly sides: readonly [Work, Work];
   /** Domains that no owner has yet, and both want: whoever comes last has them. */
   readonly contested: readonly string[];
-  /** Nothing that these runs make may be deleted by either of them: which is the right one, only a person knows. */
-  readonly keepsTwins: boolean;
 }
 
 export interface Work {
@@ -269,17 +267,15 @@ export const PAIRS: readonly Pair[] = [
     seed: USED,
     sides: [apply(NEW), apply(NEW)],
     contested: [],
-    keepsTwins: true,
   },
   {
     name: "a first apply, twice",
     seed: OTHERS,
     sides: [apply(FIRST), apply(FIRST)],
     contested: [],
-    keepsTwins: true,
   },
-  { name: "old and new commit", seed: USED, sides: [apply(OLD), apply(NEW)], contested: [], keepsTwins: false },
-  { name: "swaps and new commit", seed: USED, sides: [apply(SWAPPED), apply(NEW)], contested: [], keepsTwins: false },
+  { name: "old and new commit", seed: USED, sides: [apply(OLD), apply(NEW)], contested: [] },
+  { name: "swaps and new commit", seed: USED, sides: [apply(SWAPPED), apply(NEW)], contested: [] },
   {
     name: "two owners",
     seed: COMMON,
@@ -288,20 +284,17 @@ export const PAIRS: readonly Pair[] = [
       apply(project("right", [KEPT, record("right", "A", "192.0.2.4")])),
     ],
     contested: ["common.example"],
-    keepsTwins: false,
   },
   {
     name: "apply and destroy",
     seed: USED,
     sides: [apply(NEW), { manifest: DESTROYED, goal: "destroy" }],
     contested: [],
-    keepsTwins: false,
   },
   {
     name: "an upload, twice",
     seed: OTHERS,
     sides: [apply(UPLOAD), apply(UPLOAD)],
     contested: [],
-    keepsTwins: false,
   },
 ];

@@ -24,6 +24,8 @@ export interface Temper {
   readonly share: number;
   /** How likely it is that the run that went last goes on, whatever the share. */
   readonly stickiness: number;
+  /** How likely it is that a write of one run is followed by one of the other, once both have got that far; null: share and stickiness decide. */
+  readonly rivalry: number | null;
   /** Which POST of which run goes unanswered, though it is carried out; null: none. */
   readonly lost: { readonly run: number; readonly post: number } | null;
   /** How far the clock of the world jumps before a request, in milliseconds. */
@@ -39,5 +41,6 @@ export function temperOf(random: Random): Temper {
     stickiness: oneOf(random, [0, 0, 0.5, 0.9]),
     lost: random() < 0.25 ? { run: oneOf(random, [0, 1]), post: 1 + Math.floor(random() * 4) } : null,
     jumps: oneOf(random, [[20], [20, 1_000, 5_000], [1_000, 1_000, 1_000, 65_000]]),
+    rivalry: oneOf(random, [null, 0.7]),
   };
 }

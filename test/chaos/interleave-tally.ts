@@ -9,6 +9,8 @@ export interface Tally {
   readonly survived: number;
   /** Orders of (run, method, path template), all different. */
   readonly distinct: number;
+  /** Orders of what changes something, all different, in which each run writes between two writes of the other. */
+  readonly alternating: number;
   /** Of those that did not survive, with the seed that shows it again. */
   readonly problems: readonly string[];
   readonly surprises: ReadonlySet<string>;
@@ -16,6 +18,11 @@ export interface Tally {
   readonly twins: number;
   readonly yielded: number;
 }
+
+/** A line of a sequence begins with the run: `0 ` or `1 `. */
+const RUN_PREFIX_LENGTH = 2;
+/** One run's writes, then the other's, is one change: the second run could just as well have come later. */
+const MIN_CHANGES_OF_RUN = 2;
 
 /** TENON_CHAOS_SEED: this one interleaving only. */
 export function chosenSeed(): number | null {
@@ -61,6 +68,12 @@ function tallyOf(outcomes: readonly Outcome[], distinct: number): Tally {
     tried: outcomes.length,
     survived: outcomes.filter(({ problems }) => problems.length === 0).length,
     distinct,
+    alternating: new Set(
+      outcomes
+        .map(writesOf)
+        .filter(alternates)
+        .map((writes) => writes.join("\n")),
+    ).size,
     problems: outcomes.flatMap(({ seed, pair, problems }) =>
       problems.map((problem) => `TENON_CHAOS_SEED=${seed} (${pair}): ${problem}`),
     ),
@@ -71,6 +84,16 @@ function tallyOf(outcomes: readonly Outcome[], distinct: number): Tally {
   };
 }
 
+/** Only reads in another order may come to the same: what was done in what order is told by these lines alone. */
+function writesOf({ sequence }: Outcome): readonly string[] {
+  return sequence.filter((line) => !line.slice(RUN_PREFIX_LENGTH).startsWith("GET "));
+}
+
+function alternates(writes: readonly string[]): boolean {
+  const changes = writes.filter((line, index) => index > 0 && line.at(0) !== writes[index - 1]?.at(0));
+  return changes.length >= MIN_CHANGES_OF_RUN;
+}
+
 /** Without the step and what differs from one account to the next. */
 function sentenceOf(surprise: string): string {
   return surprise
@@ -79,8 +102,15 @@ function sentenceOf(surprise: string): string {
     .replace(/private\/…/g, "…");
 }
 
-function countsOf(suite: string, { tried, survived, distinct, surprises, ...rest }: Tally): Counts {
+function countsOf(suite: string, { tried, survived, distinct, alternating, surprises, ...rest }: Tally): Counts {
   const { applied, twins, yielded } = rest;
-  const more = { distinct, "applies carried out": applied, "kinds of surprise": surprises.size, twins, yielded };
+  const more = {
+    distinct,
+    "writes alternating": alternating,
+    "applies carried out": applied,
+    "kinds of surprise": surprises.size,
+    twins,
+    yielded,
+  };
   return { suite, tried, survived, more };
 }

@@ -3,12 +3,13 @@
 import { type Emulator, type Seed, startEmulator } from "../../src/emulator/index.ts";
 import { type ClientApi, createApi } from "../../src/index.ts";
 import { copyOf, readForeign, readRoots } from "./interleave-account.ts";
-import { type Passed, template } from "./interleave-gate.ts";
+import { type Held, type Passed, template } from "./interleave-gate.ts";
 import { type Settled, settle, unsaid } from "./interleave-judge.ts";
 import type { Projects } from "./interleave-projects.ts";
 import { Run, type World } from "./interleave-run.ts";
-import { PAIRS, type Pair } from "./interleave-scenarios.ts";
+import { PAIRS, type Pair, type Work } from "./interleave-scenarios.ts";
 import { oneOf, type Random, randomOf, type Temper, temperOf } from "./interleave-seed.ts";
+import { deletedOnAGuess } from "./interleave-twins.ts";
 
 export interface Outcome {
   readonly seed: number;
@@ -76,6 +77,7 @@ class Meeting {
   readonly #sequence: string[] = [];
   readonly #problems: string[] = [];
   readonly #posts = [0, 0];
+  #lastToWrite = 0;
   #runs: readonly Run[] = [];
   #foreign: readonly string[] = [];
 
@@ -110,9 +112,18 @@ class Meeting {
   }
 
   #choose(open: readonly number[], last: number): number {
-    const { share, stickiness } = this.#temper;
+    const { share, stickiness, rivalry } = this.#temper;
+    if (rivalry !== null) return this.#chooseRival(open, rivalry);
     const [sticks, drawn] = [this.#random() < stickiness, this.#random() < share ? 0 : 1];
     const wanted = sticks ? last : drawn;
+    return open.includes(wanted) ? wanted : (open[0] as number);
+  }
+
+  /** Reads go first, so that both runs have planned before either of them writes. */
+  #chooseRival(open: readonly number[], rivalry: number): number {
+    const reading = open.filter((index) => !this.#runs[index]?.held.some(isWrite));
+    if (reading.length > 0) return oneOf(this.#random, reading);
+    const wanted = this.#random() < rivalry ? 1 - this.#lastToWrite : this.#lastToWrite;
     return open.includes(wanted) ? wanted : (open[0] as number);
   }
 
@@ -122,7 +133,10 @@ class Meeting {
     const held = oneOf(this.#random, run.held);
     this.#sequence.push(`${index} ${template(held)}`);
     const passed = await run.pass(held, this.#isLost(index, held.method));
-    if (passed.method !== "GET") await this.#look(index, passed);
+    if (isWrite(passed)) {
+      this.#lastToWrite = index;
+      await this.#look(index, passed);
+    }
     await run.settle();
   }
 
@@ -147,7 +161,7 @@ class Meeting {
     const facts = [this.#sequence, this.#runs.map(traceOf), await readRoots(this.#service.api)];
     // Every gate has a port of its own.
     const trace = JSON.stringify(facts).replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1");
-    const problems = [...this.#problems, ...this.#runs.flatMap(unsaid), ...this.#deletedTwins()];
+    const problems = [...this.#problems, ...this.#runs.flatMap(unsaid), ...this.#deletedOnAGuess()];
     const surprises = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.surprises : []));
     this.#world.now += AFTERWARDS_MILLISECONDS;
     const settled = await this.#settleEither();
@@ -182,25 +196,17 @@ class Meeting {
     return found;
   }
 
-  /** Of equal objects none may go before a person has chosen. */
-  #deletedTwins(): readonly string[] {
-    if (!this.#pair.keepsTwins) return [];
-    const passed = this.#runs.flatMap((run) => run.passed);
-    const made = new Set(
-      passed
-        .filter(
-          ({ method, path, status }) => method === "POST" && status === 200 && /^\/(vpcs|images|domains)$/.test(path),
-        )
-        .map(({ path, answer }) => `${path}/${encodeURIComponent(String((JSON.parse(answer) as { id: unknown }).id))}`),
-    );
-    return passed
-      .filter(({ method, path }) => method === "DELETE" && made.has(path))
-      .map(({ path }) => `${path} was made by these runs, and deleted by them`);
+  #deletedOnAGuess(): readonly string[] {
+    return deletedOnAGuess(this.#runs.map(({ passed }, index) => ({ work: this.#pair.sides[index] as Work, passed })));
   }
 
   async close(): Promise<void> {
     for (const run of this.#runs) await run.close();
   }
+}
+
+function isWrite({ method }: Pick<Held, "method">): boolean {
+  return method !== "GET";
 }
 
 function traceOf({ passed, ending }: Run): unknown {

@@ -93,7 +93,8 @@ describe("consent", () => {
     expect(refused.stdout).toContain("--allow delete=vpc/prod");
     expect(writes(service)).toEqual([]);
     const asJson = await run(["apply", "--yes", "--format", "json"], { cwd, env });
-    expect(asJson).toMatchObject({ code: 4, stdout: "" });
+    expect(asJson.code).toBe(4);
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ type: "refused", reason: "consent" });
     expect(asJson.stderr).toContain("--allow delete=vpc/prod");
     expect((await run(["plan"], { cwd, env })).code).toBe(0);
     expect((await run(["plan", "--fail-on", "refused"], { cwd, env })).code).toBe(4);

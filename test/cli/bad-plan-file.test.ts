@@ -3,9 +3,11 @@ import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parsePlanFile } from "../../src/index.ts";
+import { here } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
 
 const FOREIGN = JSON.stringify({ format_version: "1.2", terraform_version: "1.9.0", resource_changes: [] });
+const SNAPSHOT = JSON.stringify({ kind: "tenon-live", format_version: 1, read_at: "2026-01-01T00:00:00Z", lists: {} });
 
 describe("a plan file", () => {
   it.each<[string, (text: string) => string, string[]]>([
@@ -23,6 +25,7 @@ describe("a plan file", () => {
     ["nested without an end", () => "[".repeat(200_000), ["error[plan-file-"]],
     ["of a newer tenon", (text) => newer(text), ["error[plan-file-newer]", "Use the same version of tenon"]],
     ["of another program", () => FOREIGN, ["error[plan-file-foreign]: the file is a plan, but not one of tenon"]],
+    ["a snapshot", () => SNAPSHOT, ["error[plan-file-foreign]: the file is a snapshot of an account, not a plan"]],
     ["with a change it does not explain", (text) => withoutExtras(text), ["error[plan-file-damaged]", "is missing"]],
   ])("that is %s is refused by name before anything is sent, by apply and by show", async (_, spoil, words) => {
     const service = await emulator();
@@ -96,11 +99,31 @@ describe("a plan file", () => {
   it("that is not there, or is a folder, is named", async () => {
     const service = await emulator();
     const options = { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) };
-    for (const file of ["missing.plan", "."]) {
-      const words = ["the plan file cannot be read"];
-      expectPlain(await run(["apply", "--yes", "--plan", file], options), 1, words);
+    for (const [file, words] of [
+      ["missing.plan", "there is no such file: missing.plan"],
+      ["tenon.yaml/the.plan", "there is no such file: tenon.yaml/the.plan"],
+      [".", ". is a folder"],
+    ] as const) {
+      const ended = await run(["apply", "--yes", "--plan", file], options);
+      expectPlain(ended, 1, [`the plan file cannot be read: ${words}`]);
+      expect(ended.stderr).not.toMatch(/ENO|EISDIR/);
     }
     expect(service.requests).toEqual([]);
+  });
+
+  it("that is given as the project, as elsewhere, is told where it belongs", async () => {
+    const service = await emulator();
+    const options = { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) };
+    expect((await here(["plan", "--out", "the.plan"], options)).code).toBe(0);
+    service.clearRequests();
+    for (const command of [["apply", "--yes"], ["plan"], ["destroy", "--yes"]]) {
+      const words = ["the.plan is a saved plan, not a project", "Give it as --plan the.plan"];
+      expectPlain(await here([...command, "the.plan"], options), 1, words);
+    }
+    expect(service.requests).toEqual([]);
+    // What is no plan is a manifest, be it JSON.
+    await writeFile(join(options.cwd, "other.json"), '{"format_version":"1.2","vpcs":7}');
+    expect((await here(["plan", "other.json"], options)).stderr).not.toContain("saved plan");
   });
 });
 

@@ -15,6 +15,10 @@ describe("tenon --help", () => {
     },
   );
 
+  it("says which flag live cannot do without", async () => {
+    expect((await run(["live", "--help"])).stdout).toMatch(/--out <file> +required: /);
+  });
+
   it("lists every command, and what exit codes mean", async () => {
     const { stdout } = await run(["--help"]);
     for (const command of COMMANDS) expect(stdout).toContain(`\n  ${command} `);
@@ -51,6 +55,11 @@ describe("a wrong command line", () => {
     [["--formt"], "unknown option '--formt'", "(tenon --help shows what there is)"],
     [["plan", "--nope"], "unknown option '--nope'", "(tenon plan --help shows what there is)"],
     [["zone", "check", "--nope"], "unknown option '--nope'", "(tenon zone check --help shows what there is)"],
+    [["apply", "--auto-approve"], "unknown option '--auto-approve': use --yes", "(tenon apply --help"],
+    [["apply", "-auto-approve"], "unknown option '-auto-approve': use --yes", ""],
+    [["destroy", "-y"], "unknown option '-y': use --yes", ""],
+    [["drift", "--detailed-exitcode"], "drift always exits with 2 when there is drift", ""],
+    [["plan", "-y"], "unknown option '-y'\n", ""],
     [["plan", "a", "b"], "too many arguments", ""],
     [["plan", "--format", "yaml"], "--format", "text, json"],
     [["plan", "--allow", "erase=vpc/a"], "--allow", "RULE=ADDRESS"],

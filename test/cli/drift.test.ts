@@ -106,6 +106,17 @@ Drift: 1 changed, 1 missing, 1 unexpected.
     expect(rest.stdout).toContain("Drift: 1 changed, 0 missing, 0 unexpected.");
   });
 
+  it("is an error where a target matches nothing, and not green for ever", async () => {
+    const { options } = await world(drifted);
+    for (const targets of [["nope/*"], ["vpc/*", "domain/gone.example"]]) {
+      const args = targets.flatMap((target) => ["--target", target]);
+      expectPlain(await here(["drift", ...args], options), 1, ["error[unmatched-target]", String(targets.at(-1))]);
+    }
+    // A plan still only warns of it.
+    const planned = await here(["plan", "--target", "nope/*"], options);
+    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining("Warning: the target nope/*") });
+  });
+
   it("exits with 4 where it cannot tell who is who, and with 3 for an invalid manifest", async () => {
     const twins = { vpcs: [VPC, { ...VPC, id: 2 }] };
     expectPlain(await here(["drift"], (await world(twins)).options), 4, ["ambiguous-identity"]);

@@ -44,6 +44,14 @@ describe("tenon live", () => {
     const elsewhere = { cwd: await folder({ "tenon.yaml": "tenon: 1\naccount: prod\n" }), env: envOf(service) };
     expectPlain(await here(["live", "--out", "x"], elsewhere), 4, ["prod"]);
     expectPlain(await run(["live"], elsewhere), 1, ["--out"]);
+    const valid = { ...elsewhere, cwd: await folder({ "tenon.yaml": "tenon: 1\n" }) };
+    for (const [out, words] of [
+      [".", "the snapshot cannot be written: . is a folder"],
+      ["/nosuch/dir/live.json", "there is no folder /nosuch/dir"],
+      ["tenon.yaml/live.json", "there is no folder tenon.yaml"],
+    ] as const) {
+      expectPlain(await here(["live", "--out", out], valid), 1, [words]);
+    }
     expect(service.requests).toEqual([]);
   });
 
@@ -81,6 +89,21 @@ describe("tenon plan --live", () => {
     expect(withoutPace(json.stdout)).toBe(withoutPace((await here(["plan", "--format", "json"], options)).stdout));
   });
 
+  it("goes with no flag that is for a service; what the environment says is for all commands", async () => {
+    const { service, cwd, options } = await world();
+    service.clearRequests();
+    const named = ["--base-url", service.baseUrl, "--token-file", "token.txt"];
+    const given = [...named, "--concurrency", "3", "--retry-for", "5s"];
+    for (const [command, more, words] of [
+      ["plan", given, "--live and --base-url, --token-file, --retry-for, --concurrency conflict"],
+      ["drift", ["--retry-for", "5s"], "--live and --retry-for conflict"],
+    ] as const) {
+      expectPlain(await run([command, "--live", "live.json", ...more], { cwd }), 1, [words]);
+    }
+    expect((await here(["plan", "--live", "live.json"], options)).code).toBe(0);
+    expect(service.requests).toEqual([]);
+  });
+
   it("makes a plan that bounds an apply", async () => {
     const { cwd, options } = await world();
     const planned = await here(["plan", "--live", "live.json", "--out", "the.plan"], { cwd, ...NOTHING });
@@ -114,7 +137,8 @@ describe("tenon plan --live", () => {
       expectPlain(await here(["plan", "--live", name], { cwd }), 1, [`error[${code}]`]);
       expectPlain(await here(["drift", "--live", name], { cwd }), 1, [`error[${code}]`]);
     }
-    expectPlain(await here(["plan", "--live", "missing"], { cwd }), 1, ["the snapshot cannot be read"]);
+    const missing = await here(["plan", "--live", "missing"], { cwd });
+    expectPlain(missing, 1, ["the snapshot cannot be read: there is no such file: missing"]);
     expectPlain(await here(["plan", "--live", "."], { cwd }), 1, ["is a folder"]);
     const staging = { cwd, env: { TENON_ACCOUNT: "staging" } };
     expectPlain(await here(["plan", "--live", "live.json"], staging), 4, ["of the account prod", "staging"]);

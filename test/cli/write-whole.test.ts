@@ -1,8 +1,10 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { readProblem, writeProblem } from "../../src/cli/file-problem.ts";
 import { writeWhole } from "../../src/cli/write-whole.ts";
-import { emulator, envOf, folder, PROJECT, run } from "./run.ts";
+import { here } from "./here.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
 
 it("a plan written over another file is for its owner's eyes, and nothing else is left", async () => {
   const cwd = await folder({ "tenon.yaml": PROJECT, "the.plan": "an older one" });
@@ -39,4 +41,31 @@ it("what cannot be written leaves what was there, and nothing beside it", async 
   await expect(writeWhole(join(cwd, "folder"), "new", 0o600)).rejects.toThrow("EISDIR");
   await expect(writeWhole(join(cwd, "missing/file"), "new", 0o600)).rejects.toThrow("ENOENT");
   expect((await readdir(cwd)).sort()).toEqual(["file", "folder"]);
+});
+
+it("where a plan cannot be written is told in words, before the account is read", async () => {
+  const service = await emulator();
+  const cwd = await folder({ "tenon.yaml": PROJECT });
+  for (const [out, words] of [
+    ["/nosuch/dir/p", "there is no folder /nosuch/dir"],
+    ["missing/p", "there is no folder missing"],
+    ["tenon.yaml/p", "there is no folder tenon.yaml"],
+    [".", ". is a folder"],
+  ] as const) {
+    const ended = await here(["plan", "--out", out], { cwd, env: envOf(service) });
+    expectPlain(ended, 1, [`the plan file cannot be written: ${words}\n`]);
+  }
+  expect(service.requests).toEqual([]);
+});
+
+it("what only writing shows is told without codes where they are known, and never with a temporary name", () => {
+  const error = (code: string) => Object.assign(new Error(`${code}: no, open 'p.0b5c'`), { code });
+  for (const code of ["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ELOOP"]) {
+    for (const text of [writeProblem(error(code), "p"), readProblem(error(code), "p")]) {
+      if (text !== "p (EISDIR)") expect(text).toMatch(/^(?!.*\bE[A-Z]{3}).*\bp\b/);
+      expect(text).not.toContain("0b5c");
+    }
+  }
+  expect(writeProblem(error("EODD"), "p")).toBe("p (EODD)");
+  expect(writeProblem(new Error("p leads out"), "p")).toBe("p leads out");
 });

@@ -56,5 +56,14 @@ describe("docs/ci.md", () => {
     }
     for (const name of guide.match(/tenon:\w+/g) ?? []) expect(Object.keys(readGitlab())).toContain(name);
     for (const file of WORKFLOW_FILES) expect(guide).toContain(`\`${file}\``);
+    const planning = Object.keys(readWorkflow("tenon-plan.yml").jobs);
+    expect(guide).toContain(`\`tenon-plan.yml\` has ${["no", "one", "two", "three", "four"][planning.length]} jobs`);
+    for (const name of planning) expect(guide).toContain(`\`${name}\``);
+  });
+
+  it("installs a file, and never what has this name in a registry", () => {
+    const installs = [...commands.matchAll(/^npm (?:install|i|add) (.*)$/gm)].map(([, words = ""]) => words);
+    expect(installs).toHaveLength(1);
+    expect(installs[0]).toMatch(/(?:^| )\.\/vendor\/tenon-\*\.tgz$/);
   });
 });

@@ -267,6 +267,20 @@ test("an image can take time instead of reads", async () => {
   expect(await states()).toEqual(["available", "available"]);
 });
 
+test.each([
+  ["reads", {}],
+  ["time", { secondsUntilAvailable: { creating: 60, pendingUpload: 60 } }],
+])("who polls with a filter sees an image come to its end, by %s", async (_name, options) => {
+  const { send, emulator } = await startTested({ ...options, seed: { disks: DISKS } });
+  await send("POST", "/images", { disk_id: 5 });
+  const count = async (filter: object): Promise<number> =>
+    (await send("GET", "/images", undefined, { "x-filter": JSON.stringify(filter) })).body.results;
+  expect(await count({ status: "available" })).toBe(0);
+  await emulator.advanceClock(60);
+  expect(await count({ status: "available", size: 1_500 })).toBe(1);
+  expect(await count({ "+or": [{ status: "creating" }, { size: 2_000 }] })).toBe(0);
+});
+
 test("an automatic image is gone when its time is over, and no other one is", async () => {
   const { send, control } = await startTested({
     now: () => Date.UTC(2026, 0, 1),

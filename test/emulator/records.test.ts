@@ -142,6 +142,13 @@ const BAD_RECORDS: [string, Record<string, unknown>, string, string][] = [
     "service",
     "Service must be a bare name, without an underscore",
   ],
+  ["a protocol label of 63", { ...SRV, protocol: "a".repeat(63) }, "protocol", HOST],
+  [
+    "a protocol that makes a long name",
+    { ...SRV, protocol: `tcp.${"a.".repeat(45)}a` },
+    "protocol",
+    "Length must be 1-100 characters",
+  ],
   [
     "an underscored protocol",
     { ...SRV, protocol: "_tcp" },

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startEmulator } from "../../src/emulator/index.ts";
 import { startTested } from "../support/emulator.ts";
+import { answersIn, exchange } from "../support/raw-http.ts";
 
 const NOT_FOUND = { errors: [{ reason: "Not found" }] };
 const INVALID_TOKEN = { errors: [{ reason: "Invalid Token" }] };
@@ -60,7 +61,7 @@ test("an ips scope opens no VPCs, and a VPC scope no addresses", async () => {
 });
 
 test("an unknown path is 404, and a known path with another method 405", async () => {
-  const { send } = await startTested();
+  const { send, emulator } = await startTested();
   for (const path of [
     "/",
     "/nothing",
@@ -94,6 +95,10 @@ test("an unknown path is 404, and a known path with another method 405", async (
     expect(answer.body).toEqual({ errors: [{ reason: "Method Not Allowed" }] });
   }
   expect((await send("HEAD", "/vpcs")).status).toBe(405);
+  // Which `fetch` does not send.
+  const { text } = await exchange(emulator.port, "TRACE /v4/vpcs HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+  const [traced] = answersIn(text);
+  expect([traced?.status, traced?.body]).toEqual([405, { errors: [{ reason: "Method Not Allowed" }] }]);
 });
 
 test("a body that is no JSON object is refused in the service's shape", async () => {

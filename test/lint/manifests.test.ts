@@ -130,7 +130,7 @@ describe("planProject", () => {
     return plan.warnings.map(({ summary }) => summary);
   }
 
-  const kept = ["caches keep the old domain/example.com/www/A until 2026-11-22 12:00 UTC"];
+  const kept = ["caches keep the old domain/example.com/www/A until 2026-11-22 12:00 UTC (changed; TTL 86400 seconds)"];
 
   it("warns of what caches keep, with the day that is the service's default", async () => {
     expect(await warnings(text("192.0.2.2"))).toEqual(kept);

@@ -236,6 +236,15 @@ describe("VPCs, domains and images, which stay themselves while their fields cha
     expect(outside([adopt(123, "other")], [adopt(123, null)])).toHaveLength(1);
   });
 
+  test("another object of the same label may neither go nor be made anew", () => {
+    const gone = (id: number) => change({ address: "vpc/v", action: "delete", id, before: vpc });
+    expect(outside([gone(7)], [gone(7)])).toEqual([]);
+    expect(outside([gone(8)], [gone(7)])).toHaveLength(1);
+    const anew = (id: number) => change({ address: "vpc/v", action: "replace", id, before: vpc, after: west });
+    expect(outside([anew(7)], [anew(7)])).toEqual([]);
+    expect(outside([anew(8)], [anew(7)])).toHaveLength(1);
+  });
+
   test("another kind at the same address covers nothing", () => {
     const shown = [{ ...change({ address: "vpc/v", action: "delete", before: vpc }), kind: "image" as const }];
     expect(outside([change({ address: "vpc/v", action: "delete", before: vpc })], shown)).toHaveLength(1);

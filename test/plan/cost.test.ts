@@ -32,7 +32,9 @@ async function applyRequests(manifest: unknown): Promise<string[]> {
   const report = await account.apply(plan);
   const requests = account.takeRequests();
   expect(report.failed + report.skipped + report.unknown).toBe(0);
-  expect(plan.requestCount).toBe(requests.length);
+  // What a run that made VPCs or images lists at its end is no step.
+  const steps = requests.filter((request) => request !== "GET /vpcs" && request !== "GET /images");
+  expect(plan.requestCount).toBe(steps.length);
   return requests;
 }
 
@@ -83,11 +85,11 @@ test("a few domains of an account with many are asked for by name", async () => 
   expect(await planRequests({ tenon: 1, domains: [last] })).toEqual(["GET /domains", "GET /domains"]);
 });
 
-test("a VPC with its subnets is one POST", async () => {
+test("a VPC with its subnets is one POST, and one list that tells whether another run made it as well", async () => {
   account = await Account.open();
   const subnets = Array.from({ length: 20 }, (_, index) => ({ label: `s-${index}`, ipv4: `10.0.${index}.0/24` }));
   const vpcs = [{ label: "prod", region: "us-east", subnets }];
-  expect(await applyRequests({ tenon: 1, vpcs })).toEqual(["POST /vpcs"]);
+  expect(await applyRequests({ tenon: 1, vpcs })).toEqual(["POST /vpcs", "GET /vpcs"]);
 });
 
 test("deleting a domain of 12,000 records is one DELETE", async () => {

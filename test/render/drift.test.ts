@@ -4,7 +4,7 @@ import { driftOf } from "../../src/plan/drift.ts";
 import { renderDriftText } from "../../src/render/drift.ts";
 import { renderDriftJson } from "../../src/render/drift-json.ts";
 import { renderDriftMarkdown } from "../../src/render/markdown/drift.ts";
-import { MAX_BODY_CHARACTERS } from "../../src/render/markdown/fit.ts";
+import { MAX_BODY_CHARACTERS } from "./markdown/anatomy.ts";
 import { change, DKIM, everything, plan, record } from "./plans.ts";
 
 const PLAIN = { colour: false, width: 80 };
@@ -20,6 +20,35 @@ describe("drift", () => {
     const text = renderDriftText(driftOf(everything()), PLAIN);
     expect(stripVTControlCharacters(renderDriftText(driftOf(everything()), { colour: true, width: 80 }))).toBe(text);
     expect(text.split("\n").filter((line) => [...line].length > 80)).toEqual([]);
+  });
+
+  it("indents what follows the first line of an object as far as its address", () => {
+    const [from, to] = ["domain/mail.shop.example.com/some-old-name/A", "domain/mail.shop.example.com/some-new-name/A"];
+    const values = (name: string) => record(name, "A", "192.0.2.1");
+    const renamed = change(to, "domain_record", {
+      before: values("some-old-name"),
+      after: values("some-new-name"),
+      previousAddress: from,
+      labels: ["rename"],
+    });
+    expect(
+      renderDriftText(driftOf(plan([renamed])), PLAIN)
+        .split("\n")
+        .slice(0, 2),
+    ).toEqual([`changed     ${to}, in the account`, `            ${from}`]);
+  });
+
+  it("tells a duplicate from a record that nothing declares, and shows names in Unicode", () => {
+    const before = record("xn--strae-oqa", "A", "192.0.2.1");
+    const key = "domain/a.example/xn--strae-oqa/A[1]";
+    const found = driftOf(plan([change(key, "domain_record", { before, labels: ["duplicate"] })]));
+    expect(renderDriftText(found, PLAIN)).toMatch(
+      `unexpected  ${key} (straße.a.example) (duplicate:
+            an equal record is declared and there)
+    xn--strae-oqa (straße) A 192.0.2.1
+`,
+    );
+    expect(renderDriftMarkdown(found)).toContain("(duplicate: an equal record is declared and there)");
   });
 
   it("puts both of two long values around the place where they differ", () => {

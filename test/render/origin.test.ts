@@ -1,8 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../src/model/plan.ts";
+import type { Change } from "../../src/model/change.ts";
+import type { Diagnostic } from "../../src/model/diagnostic.ts";
+import type { Guard, Plan } from "../../src/model/plan.ts";
 import { tellOrigins } from "../../src/plan/origin.ts";
 import { renderPlanJson } from "../../src/render/json.ts";
+import { renderPlanMarkdown } from "../../src/render/markdown/plan.ts";
 import { parsePlanFile } from "../../src/render/read-plan-file.ts";
 import { renderPlanText } from "../../src/render/text.ts";
 import { change, everything, plan, record } from "./plans.ts";
@@ -64,6 +67,86 @@ Withdrawn: main would do this, and no longer with this change:
 
 No changes. Your infrastructure matches the configuration.
 `);
+  });
+
+  it("says of a guard that this change has no part in it, and only then", () => {
+    const guard = (rule: Guard["rule"], address: string): Guard => {
+      return { rule, address, consent: "missing", count: 2, of: 4 };
+    };
+    const ns = change("domain/a.example/@/NS", "domain_record", { after: record("", "NS", "ns.example.net") });
+    const vpc = change("vpc/a", "vpc", { before: { label: "a" }, after: { label: "a" }, action: "replace" });
+    const subnet = change("vpc/a/subnet/s", "vpc_subnet", { after: { label: "s" } });
+    const guards = [
+      guard("bulk", "domain/a.example"),
+      guard("ns", "domain/a.example"),
+      guard("replace", "vpc/a"),
+      guard("max-changes", "*"),
+    ];
+    const marked = (changes: readonly Change[], pending: readonly Change[]): string[] => {
+      const markdown = renderPlanMarkdown(tellOrigins(plan(changes, { guards }), plan(pending), "main"));
+      const text = renderPlanText(tellOrigins(plan(changes, { guards }), plan(pending), "main"), {
+        ...PLAIN,
+        width: 200,
+      });
+      const found = (all: string) =>
+        [...all.matchAll(/^ *(.*) \(already pending before this change\)$/gm)].map(([, what]) => what ?? "");
+      expect(found(text)).toEqual(found(markdown));
+      return found(text).map((what) => /records of|NS|made anew|more than/.exec(what)?.[0] ?? what);
+    };
+    // What is only added has no part in what goes.
+    expect(marked([old, www, ns, vpc, subnet], [old, ns, vpc])).toEqual(["records of", "NS", "made anew"]);
+    expect(marked([old, ns, vpc], [old, ns, vpc])).toEqual(["records of", "NS", "made anew", "more than"]);
+    expect(marked([old, ns, vpc], [vpc])).toEqual(["made anew"]);
+    const adopts = change("domain/a.example", "domain", { before: { owner: null }, after: { owner: "e" } });
+    expect(marked([adopts, old], [old])).toEqual([]);
+    expect(renderPlanText(plan([old], { guards }), PLAIN)).not.toContain("already pending");
+  });
+
+  it("says the same of a warning, by where it is declared or else by its address", () => {
+    const span = (start: number) => ({ file: "tenon.yaml", start, end: start + 1 });
+    const warning = (summary: string, rest: Partial<Diagnostic>): Diagnostic => {
+      return { code: "c", severity: "warning", summary, detail: "", ...rest };
+    };
+    const [pending, own] = [
+      { ...old, span: span(1) },
+      { ...www, span: span(2) },
+    ];
+    const address = "domain/a.example";
+    const warnings = [
+      warning("here", { address, span: span(1) }),
+      warning("there", { address, span: span(2) }),
+      warning("zone", { address }),
+      warning("nowhere", {}),
+    ];
+    const marked = (changes: readonly Change[]): string[] => {
+      const text = renderPlanText(tellOrigins(plan(changes, { warnings }), plan([pending]), "main"), PLAIN);
+      return [...text.matchAll(/^Warning: (\w+) \(already pending before this change\)$/gm)].map(
+        ([, what = ""]) => what,
+      );
+    };
+    expect(marked([pending, own])).toEqual(["here"]);
+    expect(marked([pending])).toEqual(["here", "there", "zone"]);
+    expect(marked([own])).toEqual([]);
+  });
+
+  it("tells many withdrawn changes by what they belong to, and leaves none out", () => {
+    const gone = Array.from({ length: 11 }, (_, index) =>
+      change(`domain/${index < 10 ? "a" : "b"}.example/n${index}/A`, "domain_record", {
+        before: record(`n${index}`, "A", "192.0.2.1"),
+      }),
+    );
+    const linesOf = (changes: readonly Change[]): string[] =>
+      renderPlanText(tellOrigins(plan([]), plan(changes), "main"), PLAIN)
+        .split("\n")
+        .slice(3);
+    expect(linesOf(gone).slice(0, 3)).toEqual([
+      "  domain/a.example: 10 changes",
+      "    delete domain/a.example/n0/A",
+      "    delete domain/a.example/n1/A",
+    ]);
+    expect(linesOf(gone).filter((line) => line.includes("delete"))).toHaveLength(11);
+    expect(linesOf(gone)).toContain("  delete domain/b.example/n10/A");
+    expect(linesOf(gone.slice(1))[0]).toBe("  delete domain/a.example/n1/A");
   });
 
   it("shows the name of the base escaped, and not beyond measure", () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
+import type { Report } from "../../src/model/report.ts";
 import { failureText, renderReportJson, renderReportText } from "../../src/render/report.ts";
 import { change, everything, plan } from "./plans.ts";
 import { CLASH, PARTIAL, report, step } from "./reports.ts";
@@ -43,6 +44,63 @@ describe("a report as text", () => {
       "Apply complete! Resources: 1 added, 0 changed, 0 destroyed.\n",
     );
     expect(renderReportText(done, plan([], { goal: "destroy" }), PLAIN)).toMatch(/^Destroy complete! /);
+  });
+
+  const cut = (rest: Partial<Report> = {}): Report => {
+    const keys = Array.from({ length: 13 }, (_, zone) =>
+      Array.from({ length: 25 }, (_, index) => `domain/z${String(zone).padStart(2, "0")}.example/n${index}/A`),
+    ).flat();
+    return report({
+      steps: keys.map((key) => step(`create ${key}`, { changes: [key], outcome: "skipped" })),
+      changes: [...keys.map((key) => ({ key, outcome: "skipped" as const })), { key: "vpc/a", outcome: "done" }],
+      added: 1,
+      skipped: keys.length,
+      interrupted: true,
+      ...rest,
+    });
+  };
+
+  it("counts what an interrupted run did not begin, by what it belongs to, and says to run it again", () => {
+    const text = renderReportText(cut(), plan([]), PLAIN);
+    expect(text).toBe(`325 changes were not begun when the run was interrupted:
+${[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((zone) => `  domain/z0${zone}.example (25)\n`).join("")}  and in 3 more networks, zones or images
+
+Run it again: what is done is not done twice.
+Apply interrupted: 325 skipped. Resources: 1 added, 0 changed, 0 destroyed.
+`);
+    expect(JSON.parse(renderReportJson(cut(), plan([]))).changes).toHaveLength(326);
+  });
+
+  it("still tells what failed, what needs it, and what is done in part, each by itself", () => {
+    const whole = cut();
+    const failed = step("create vpc/b", { changes: ["vpc/b"], outcome: "failed", failure: CLASH });
+    const needs = step("create vpc/c", { changes: ["vpc/c"], outcome: "skipped", because: ["create vpc/b"] });
+    const half = [
+      step("create vpc/d", { changes: ["vpc/d"] }),
+      step("tag vpc/d", { changes: ["vpc/d"], outcome: "skipped" }),
+    ];
+    const more = [
+      { key: "vpc/b", outcome: "failed" as const },
+      { key: "vpc/c", outcome: "skipped" as const },
+      { key: "vpc/d", outcome: "partial" as const },
+    ];
+    const mixed = cut({
+      steps: [...whole.steps.slice(0, 1), failed, needs, ...half],
+      changes: [...whole.changes.slice(0, 1), ...more],
+      failed: 1,
+    });
+    expect(renderReportText(mixed, plan([]), PLAIN).split("\n").slice(0, 10)).toEqual([
+      "failed vpc/b",
+      "  create vpc/b: name: Record conflict - CNAMES must be unique (400)",
+      "skipped vpc/c",
+      "  needs what failed: create vpc/b",
+      "done in part vpc/d",
+      "  not begun when the run was interrupted",
+      "1 change was not begun when the run was interrupted:",
+      "  domain/z00.example/n0/A",
+      "",
+      "Run it again when the cause is mended: what is done is not done twice.",
+    ]);
   });
 
   it("never calls a run complete that was interrupted or left something blocked", () => {

@@ -112,6 +112,53 @@ describe("a plan as text", () => {
     expect(linesOf(...idn("xn--pypal-4ve.example"))).toContain("+ domain xn--pypal-4ve.example");
   });
 
+  it("shows the Unicode form of a record's name beside it, also of both sides of a rename", () => {
+    const at = (name: string) => record(name, "A", "192.0.2.1");
+    const made = change("domain/a.example/xn--strae-oqa/A", "domain_record", { after: at("xn--strae-oqa") });
+    const disguised = change("domain/a.example/xn--pypal-4ve/A", "domain_record", { after: at("xn--pypal-4ve") });
+    const renamed = change("domain/a.example/_x.xn--bro-hoa/A", "domain_record", {
+      before: at("xn--strae-oqa.old"),
+      after: at("_x.xn--bro-hoa"),
+      labels: ["rename"],
+    });
+    expect(linesOf(made, disguised, renamed).slice(1, 5)).toEqual([
+      "  + xn--strae-oqa (straße) A 192.0.2.1",
+      "  + xn--pypal-4ve          A 192.0.2.1",
+      "  ~ xn--strae-oqa.old (straße.old) → _x.xn--bro-hoa (_x.büro) A (rename)",
+      "      192.0.2.1",
+    ]);
+  });
+
+  it("says of a duplicate that an equal record stays", () => {
+    const before = record("e1", "A", "198.51.100.1");
+    expect(linesOf(change("domain/a.example/e1/A[1]", "domain_record", { before, labels: ["duplicate"] }))[1]).toBe(
+      "  - e1 A 198.51.100.1 (duplicate: an equal record stays)",
+    );
+  });
+
+  it("tells warnings that say the same as one: what differs line by line, the rest once", () => {
+    const kept = (name: string, fix = "Lower the TTL first.") => ({
+      code: "cached-target",
+      severity: "warning" as const,
+      summary: `caches keep the old domain/shop.example/${name}/A until 2026-11-22 12:00 UTC (changed; TTL 86400 seconds)`,
+      detail: "Resolvers go on giving the old answer.",
+      fix,
+    });
+    const text = renderPlanText(plan([], { warnings: [kept("www"), kept("x", "Other."), kept("api")] }), PLAIN);
+    expect(text).toMatch(`Warning: caches keep the old domain/shop.example/www/A until 2026-11-22 12:00
+    UTC (changed; TTL 86400 seconds)
+Warning: caches keep the old domain/shop.example/api/A until 2026-11-22 12:00
+    UTC (changed; TTL 86400 seconds)
+  Resolvers go on giving the old answer.
+  Lower the TTL first.
+
+Warning: caches keep the old domain/shop.example/x/A until 2026-11-22 12:00 UTC
+    (changed; TTL 86400 seconds)
+  Resolvers go on giving the old answer.
+  Other.
+`);
+  });
+
   it("aligns names, types and values below a heading, also behind marks of other widths", () => {
     const at = (name: string, type: string, target: string, more = {}) =>
       change(`domain/a.example/${name}/${type}`, "domain_record", { after: record(name, type, target), ...more });

@@ -23,12 +23,12 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["--format", "json", "--token-file", "token.txt"],
   ],
   live: [["--out", "the.live"]],
-  drift: [
-    [],
-    ["--format", "markdown"],
-    ["--format", "json"],
+  drift: [[], ["--format", "markdown"], ["--format", "json"]],
+  apply: [
+    ["--yes", "--format", "json", "--plan", "the.plan", "--journal", "own.jsonl"],
+    ["--yes"],
+    ["--yes", "--format", "markdown"],
   ],
-  apply: [["--yes", "--format", "json", "--plan", "the.plan", "--journal", "own.jsonl"], ["--yes"], ["--yes", "--format", "markdown"]],
   show: [["the.plan", "--format", "json"], ["--expanded"]],
   "zone export": [["example.com", "--out", "example.zone"]],
   "zone check": [["--format", "json"]],
@@ -77,7 +77,14 @@ test("the token and signed URLs are in nothing that any command prints or writes
     }
   }
   // The runs did what they are for.
-  expect(codes).toMatchObject({ plan: [0, 0], live: [0], drift: [2, 2, 2], show: [0, 0], import: [0], "zone export": [0] });
+  expect(codes).toMatchObject({
+    plan: [0, 0],
+    live: [0],
+    drift: [2, 2, 2],
+    show: [0, 0],
+    import: [0],
+    "zone export": [0],
+  });
   expect(codes["apply"]?.[0]).toBe(0);
   served.kill("SIGTERM");
   const { stdout, stderr } = await serving;

@@ -44,7 +44,8 @@ async function originsOf(args: readonly string[], options: RunOptions) {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const { tenon } = JSON.parse(stdout);
   const changes = Object.entries(tenon.changes as Record<string, { origin: string | null }>);
-  return { origins: Object.fromEntries(changes.map(([key, { origin }]) => [key, origin])), base: tenon.base };
+  const origins = Object.fromEntries(changes.map(([key, { origin }]) => [key, origin]));
+  return { origins, base: tenon.base, warnings: tenon.warnings as { readonly code: string }[] };
 }
 
 describe("tenon plan --base", () => {
@@ -87,12 +88,16 @@ describe("tenon plan --base", () => {
     expect(service.requests).toEqual([]);
   });
 
-  it("takes a folder with a project before a ref of the same name", async () => {
+  it("takes for a folder only what is written as a path, so that no change brings its own base", async () => {
     const { cwd, options } = await repository({ "tenon.yaml": manifest("a", "b") });
     await commit(cwd, { "main/tenon.yaml": manifest("a") }, "second");
-    expect((await originsOf(["--base", "main"], options)).origins["domain/example.com/b/A"]).toBe("this-change");
+    const origin = async (base: string) =>
+      (await originsOf(["--base", base], options)).origins["domain/example.com/b/A"];
+    expect(await origin("./main")).toBe("this-change");
+    expect(await origin(join(cwd, "main"))).toBe("this-change");
+    expect(await origin("main")).toBe("already-pending");
     await rm(join(cwd, "main/tenon.yaml"));
-    expect((await originsOf(["--base", "main"], options)).origins["domain/example.com/b/A"]).toBe("already-pending");
+    expectPlain(await here(["plan", "--base", "./main"], options), 1, ["no folder with a tenon.yaml in it"]);
     expect((await originsOf(["--base", "main~1"], options)).base.name).toBe("main~1");
   });
 
@@ -134,11 +139,31 @@ describe("tenon plan --base", () => {
     });
   });
 
-  it("says that the base is invalid, and where", async () => {
-    const { cwd, options } = await repository({ "tenon.yaml": "tenon: 1\nvpcs: 7\n" });
+  it("plans without a base that is invalid, as the change may mend it, and says so and where", async () => {
+    const keys = ["a", "b", "c", "d"].map((key) => `${key}: 1\n`).join("");
+    const { service, cwd, options } = await repository({ "tenon.yaml": `tenon: 1\nvpcs: 7\n${keys}` });
     await writeFile(join(cwd, "tenon.yaml"), manifest("a"));
-    const words = ["tenon.yaml:2:7", "the base main is invalid"];
-    expectPlain(await here(["plan", "--base", "main"], options), 3, words);
+    const { origins, base, warnings } = await originsOf(["--base", "main", "--out", "the.plan"], options);
+    expect(origins).toEqual({ "domain/example.com": null, "domain/example.com/a/A": null });
+    expect(base).toBeNull();
+    const [warning, ...rest] = warnings.filter(({ code }) => code === "base-invalid");
+    expect(rest).toEqual([]);
+    expect(warning).toMatchObject({
+      severity: "warning",
+      summary: "the base main is invalid, so that changes cannot be told apart",
+      detail: expect.stringMatching(/^main:tenon\.yaml:2:7: .*; main:tenon\.yaml:3:1: .*; and 2 more$/),
+    });
+    expect(warning).not.toHaveProperty("span");
+    // The two others show it, too, and never a place that looks like one of the project.
+    for (const format of ["text", "markdown"]) {
+      const { code, stdout, stderr } = await here(["plan", "--base", "main", "--format", format], options);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toContain("the base main is invalid");
+      expect(stdout.match(/\S*tenon\.yaml:\d+:\d+/g)?.every((place) => place.startsWith("main:"))).toBe(true);
+    }
+    // It bounds an apply like any other.
+    expect((await here(["apply", "--yes", "--plan", "the.plan"], options)).code).toBe(0);
+    expect(service.requests.some(({ method }) => method === "POST")).toBe(true);
   });
 
   it("never follows a link out of the base", async () => {
@@ -149,8 +174,9 @@ describe("tenon plan --base", () => {
     await rm(join(cwd, "a.yaml"));
     await writeFile(join(cwd, "tenon.yaml"), "tenon: 1\n");
     const ended = await here(["plan", "--base", "main"], options);
-    expectPlain(ended, 3, ["the base main is invalid"]);
-    expect(ended.stderr).not.toContain('secret"');
+    expect(ended).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining("the base main is invalid") });
+    expect(ended.stdout).toContain("main:tenon.yaml:2:9: ");
+    expect(ended.stdout).not.toContain('secret"');
   });
 
   it("writes nothing outside of its folder, whatever a commit was forged to hold", async () => {
@@ -161,9 +187,12 @@ describe("tenon plan --base", () => {
     const [above, through] = ["..", "a"].map((name) =>
       makeTree(`100644 blob ${blob}\ttenon.yaml\n120000 blob ${blob}\ta\n040000 tree ${inner}\t${name}\n`),
     );
+    const linked = makeTree(`120000 blob ${blob}\tplanted\n`);
+    const throughTwo = makeTree(`120000 blob ${blob}\tX\n040000 tree ${linked}\tx\n`);
     for (const [tree, words] of [
       [above, "it holds the path ../evil"],
-      [through, "cannot be written to a folder"],
+      [through, "it holds the path a/evil beneath a link"],
+      [throughTwo, "it holds the path x/planted beneath a link"],
     ] as const) {
       const forged = git(cwd, "commit-tree", String(tree), "-m", "forged").trim();
       expectPlain(await here(["plan", "--base", forged], options), 1, [words]);
@@ -172,15 +201,45 @@ describe("tenon plan --base", () => {
 
   it("names what a shallow clone lacks, and how to get it", async () => {
     const { cwd, options } = await repository({ "tenon.yaml": manifest("a") });
+    git(cwd, "branch", "other");
     await commit(cwd, { "tenon.yaml": manifest("a", "b") }, "second");
     const clone = await folder({});
     git(clone, "clone", "--quiet", "--depth", "1", `file://${cwd}`, "here");
     const shallow = { ...options, cwd: join(clone, "here") };
-    for (const ref of ["HEAD~1", "origin/other"]) {
-      const words = ["error[base-unknown]", "fetch-depth: 0", "git fetch origin"];
-      expectPlain(await here(["plan", "--base", ref], shallow), 1, words);
-    }
     expect((await originsOf(["--base", "origin/main"], shallow)).base.withdrawn).toEqual([]);
+    const fetch = "+refs/heads/other:refs/remotes/origin/other";
+    for (const [ref, advice] of [
+      ["HEAD~1", "git fetch --unshallow origin."],
+      ["other", `git fetch origin ${fetch}, and give --base origin/other.`],
+      ["origin/other", `git fetch origin ${fetch}.`],
+    ] as const) {
+      const ended = await here(["plan", "--base", ref], shallow);
+      expectPlain(ended, 1, ["error[base-unknown]", "shallow clone", "fetch-depth: 0"]);
+      expect(ended.stderr.replace(/\s+/g, " ")).toContain(advice);
+    }
+    // The advice is enough.
+    git(shallow.cwd, "fetch", "--quiet", "origin", fetch);
+    expect((await originsOf(["--base", "origin/other"], shallow)).base.name).toBe("origin/other");
+    git(shallow.cwd, "fetch", "--quiet", "--unshallow", "origin");
+    expect((await originsOf(["--base", "HEAD~1"], shallow)).base.name).toBe("HEAD~1");
+  });
+
+  it("does not take a whole clone for a shallow one where a ref is mistyped, and names the nearest", async () => {
+    const { cwd, options } = await repository({ "tenon.yaml": manifest("a") });
+    git(cwd, "branch", "release");
+    const clone = await folder({});
+    git(clone, "clone", "--quiet", `file://${cwd}`, "here");
+    const whole = { ...options, cwd: join(clone, "here") };
+    for (const [ref, advice] of [
+      ["origin/mian", "Did you mean origin/main?"],
+      ["release", "Did you mean origin/release?"],
+      ["0123456789abcdef", "git branch --all"],
+    ] as const) {
+      const ended = await here(["plan", "--base", ref], whole);
+      expectPlain(ended, 1, [`there is no such ref: ${ref}`]);
+      expect(ended.stderr.replace(/\s+/g, " ")).toContain(advice);
+      expect(ended.stderr).not.toContain("shallow");
+    }
   });
 
   it("refuses what cannot be a ref, and where there is no repository", async () => {

@@ -67,6 +67,19 @@ describe("tenon-plan.yml", { timeout: TIMEOUT_MILLISECONDS }, () => {
     for (const line of quoted) expect(line).toMatch(/^ {4}/);
   });
 
+  it("plans the change that mends a broken main, and says that it cannot tell changes apart", async () => {
+    const { forge, runner, repository } = await open();
+    await repository.git("checkout", "--quiet", "main");
+    await repository.commit(`${zone()}nonsense: 1\n`);
+    const { merge } = await repository.propose(zone("api"));
+    const { jobs } = await runner.run("tenon-plan.yml", pullRequest(merge), ["plan", "comment"]);
+    expect(results(jobs)).toEqual({ plan: "success", comment: "success" });
+    const body = forge.comments[0]?.body ?? "";
+    expect(body).toContain("the base refs/remotes/origin/main is invalid");
+    expect(body).toMatch(/origin\/main:tenon\.yaml:\d+:1: /);
+    expect(body).toContain("api");
+  });
+
   it("gives a fork no token: it validates, and plans against the snapshot of a private repository alone", async () => {
     const { forge, runner, repository } = await open();
     const main = await repository.git("rev-parse", "main");

@@ -1,8 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { EXIT } from "../../src/cli/exit-codes.ts";
+import { folder } from "../cli/run.ts";
 import { SCRIPTS } from "../examples/ci/workflow.ts";
 
 const names = readdirSync(SCRIPTS).filter((name) => name.endsWith(".sh"));
@@ -19,4 +21,24 @@ it("common.sh has a sentence for every exit code", () => {
   const sentences = stdout.trim().split("\n");
   expect(sentences).toHaveLength(codes.length);
   for (const sentence of sentences) expect(sentence).not.toContain("unknown");
+});
+
+it("common.sh shortens long messages in their middle, and says so; short ones are as they are", async () => {
+  const cwd = await folder({});
+  const shortened = async (text: string): Promise<string> => {
+    await writeFile(join(cwd, "messages.txt"), text);
+    const script = `source "${join(SCRIPTS, "common.sh")}"; shortened messages.txt`;
+    const { status, stdout } = spawnSync("bash", ["-euo", "pipefail", "-c", script], { cwd, encoding: "utf8" });
+    expect(status).toBe(0);
+    return stdout;
+  };
+  const short = "error: a\n".repeat(3_000);
+  expect(await shortened(short)).toBe(short);
+  for (const filler of ["x\n".repeat(50_000), "x".repeat(100_000)]) {
+    const text = await shortened(`the first error\n${filler}3,000 errors\n`);
+    expect(text.length).toBeLessThan(31_000);
+    expect(text).toMatch(/^the first error\n/);
+    expect(text).toMatch(/3,000 errors\n$/);
+    expect(text).toContain("\n\n[70029 of 100029 bytes are left out here. The log of this run has all of it.]\n\n");
+  }
 });

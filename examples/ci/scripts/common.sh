@@ -22,6 +22,19 @@ untrusted() {
   return "$code"
 }
 
+# shortened FILE: what fits into a comment, its beginning and its end, and how much was left out. All of it is in the log.
+shortened() {
+  local half=15000 size
+  size=$(wc --bytes <"$1")
+  if ((size <= 2 * half)); then
+    cat "$1"
+    return
+  fi
+  head --bytes "$half" "$1"
+  printf '\n\n[%s of %s bytes are left out here. The log of this run has all of it.]\n\n' "$((size - 2 * half))" "$size"
+  tail --bytes "$half" "$1"
+}
+
 # meaning CODE: one sentence.
 meaning() {
   case $1 in

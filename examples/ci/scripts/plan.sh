@@ -19,14 +19,13 @@ tenon plan "${PROJECT:-.}" "${options[@]}" >"$out/plan.md" 2>"$out/messages.txt"
 untrusted cat "$out/messages.txt" "$out/plan.md"
 
 # What cannot be planned is told by its messages. Indented by four spaces they are code, whatever they hold.
-MAX_MESSAGE_BYTES=30000
 {
   echo "<!-- tenon-plan ${PROJECT:-.} -->"
   if [[ -s $out/plan.md ]]; then
     cat "$out/plan.md"
   else
     printf '### Tenon: no plan (exit code %s)\n\n%s\n\n' "$code" "$(meaning "$code")"
-    head --bytes "$MAX_MESSAGE_BYTES" "$out/messages.txt" | tr --delete '\r' | sed 's/^/    /'
+    shortened "$out/messages.txt" | tr --delete '\r' | sed 's/^/    /'
     echo
   fi
   if [[ -n ${RUN_URL:-} ]]; then printf '\n[This run](%s)\n' "$RUN_URL"; fi

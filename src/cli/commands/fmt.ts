@@ -4,6 +4,7 @@ import { stat } from "node:fs/promises";
 import { allowedSeconds, escapeText, manifestTools, NEUTRAL_DIALECT } from "../../index.ts";
 import type { ProjectFlags } from "../args.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { writeProblem } from "../file-problem.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { exitOf } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
@@ -32,7 +33,7 @@ export async function fmt(terminal: Terminal, directory: string | undefined, fla
       try {
         await writeWhole(path, text, (await stat(path)).mode & PERMISSION_BITS);
       } catch (error) {
-        sayError(terminal, `cannot write ${file}: ${(error as Error).message}`, "Check its permissions.");
+        sayError(terminal, `cannot write ${file}: ${writeProblem(error, file)}`, "Check its permissions.");
         return EXIT.error;
       }
     }

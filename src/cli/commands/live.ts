@@ -3,11 +3,12 @@
 import { escapeText, NEUTRAL_DIALECT, type Snapshot, snapshotTools } from "../../index.ts";
 import type { ConnectionFlags, ProjectFlags } from "../args.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { writeProblem } from "../file-problem.ts";
 import { sayError, sayFailure } from "../messages.ts";
 import { accountOf, inSession, type Session } from "../planning.ts";
 import { Progress } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
-import { writeWhole } from "../write-whole.ts";
+import { whyUnwritable, writeWhole } from "../write-whole.ts";
 
 export interface LiveFlags extends ProjectFlags, ConnectionFlags {
   readonly out: string;
@@ -15,12 +16,18 @@ export interface LiveFlags extends ProjectFlags, ConnectionFlags {
 
 /** It holds all of the account: for the one who made it, and whom they hand it to. */
 const SNAPSHOT_MODE = 0o600;
+const STDOUT = "-";
 /** Of lists that could not be read; the rest is counted. */
 const MAX_UNREAD_SHOWN = 5;
 /** Shorter ones occur by chance. */
 const MIN_TOKEN_CHARACTERS = 6;
 
 export async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {
+  const problem = flags.out === STDOUT ? null : await whyUnwritable(flags.out);
+  if (problem !== null) {
+    sayError(terminal, `the snapshot cannot be written: ${problem}`);
+    return EXIT.error;
+  }
   return inSession(terminal, directory, { ...flags, clone: true, format: "text" }, "apply", async (session) => {
     const snapshot = await takeIn(session);
     if (typeof snapshot === "number") return snapshot;
@@ -66,11 +73,12 @@ async function takeIn({ project, connection, api, terminal }: Session): Promise<
 
 function holdsToken(text: string, { connection }: Session): boolean {
   const token = connection.token.trim();
-  return token.length >= MIN_TOKEN_CHARACTERS && text.includes(token);
+  const spellings = [token, JSON.stringify(token).slice(1, -1)];
+  return token.length >= MIN_TOKEN_CHARACTERS && spellings.some((spelling) => text.includes(spelling));
 }
 
 async function write(terminal: Terminal, text: string, out: string): Promise<boolean> {
-  if (out === "-") {
+  if (out === STDOUT) {
     terminal.print(text);
     return true;
   }
@@ -78,14 +86,14 @@ async function write(terminal: Terminal, text: string, out: string): Promise<boo
     await writeWhole(out, text, SNAPSHOT_MODE);
     return true;
   } catch (error) {
-    sayError(terminal, `the snapshot cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    sayError(terminal, `the snapshot cannot be written: ${writeProblem(error, out)}`);
     return false;
   }
 }
 
 function summaryText({ lists, unread }: Snapshot, { api }: Session, out: string): string {
   const objects = [...lists.values()].reduce((sum, items) => sum + items.length, 0);
-  const where = out === "-" ? "on stdout" : `in ${escapeText(out)}`;
+  const where = out === STDOUT ? "on stdout" : `in ${escapeText(out)}`;
   const told = unread
     .slice(0, MAX_UNREAD_SHOWN)
     .map(({ path, failure }) => `warning: /${escapeText(path)} could not be read: ${escapeText(failure.message)}\n`);

@@ -3,13 +3,14 @@
 import { type Plan, renderPlanJson, renderPlanMarkdown, summarise } from "../../index.ts";
 import type { FailOn } from "../args.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { writeProblem } from "../file-problem.ts";
 import { sayError } from "../messages.ts";
 import { planIn } from "../planning.ts";
 import { inReading, type ReadingFlags } from "../reading.ts";
 import { showPlan } from "../show-plan.ts";
 import { writeStepSummary } from "../step-summary.ts";
 import type { Terminal } from "../terminal.ts";
-import { writeWhole } from "../write-whole.ts";
+import { whyUnwritable, writeWhole } from "../write-whole.ts";
 
 export interface PlanCommandFlags extends ReadingFlags {
   readonly out?: string;
@@ -25,6 +26,11 @@ export async function plan(
   directory: string | undefined,
   flags: PlanCommandFlags,
 ): Promise<ExitCode> {
+  const problem = flags.out === undefined ? null : await whyUnwritable(flags.out);
+  if (problem !== null) {
+    sayError(terminal, `the plan file cannot be written: ${problem}`);
+    return EXIT.error;
+  }
   return inReading(terminal, directory, flags, async (session) => {
     const planned = await planIn(session);
     if (!planned.ok) return planned.code;
@@ -40,7 +46,7 @@ async function writePlan(terminal: Terminal, plan: Plan, file: string): Promise<
     await writeWhole(file, renderPlanJson(plan), PLAN_FILE_MODE);
     return true;
   } catch (error) {
-    sayError(terminal, `the plan file cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    sayError(terminal, `the plan file cannot be written: ${writeProblem(error, file)}`);
     return false;
   }
 }

@@ -7,6 +7,7 @@ import type { ConnectionFlags, ProjectFlags } from "../args.ts";
 import { withClient } from "../client.ts";
 import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { writeProblem } from "../file-problem.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { openProject } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
@@ -121,8 +122,7 @@ async function hand(terminal: Terminal, text: string, file: string | undefined):
     await writeWhole(file, text, ZONE_FILE_MODE);
     return EXIT.done;
   } catch (error) {
-    const { code = "unknown error" } = error as NodeJS.ErrnoException;
-    sayError(terminal, `${file} cannot be written (${code})`, "Look at the rights and the space that is left.");
+    sayError(terminal, `the zone file cannot be written: ${writeProblem(error, file)}`);
     return EXIT.error;
   }
 }

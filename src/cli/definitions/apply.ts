@@ -64,8 +64,10 @@ function addRunFlags(command: Command): Command {
   return command
     .argument("[dir]", DIRECTORY)
     .option("--yes", "do not ask")
-    .addOption(formatFlag("json streams events, then the report", ALL_FORMATS))
-    .addOption(failOnFlag("do nothing and exit with 4: refused,blocked"))
+    .addOption(
+      formatFlag("text is for people, json streams events and the report, markdown is for a comment", ALL_FORMATS),
+    )
+    .addOption(failOnFlag("do nothing and exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
     .option("--journal <path>", "where to keep the evidence (default: .tenon/journal)")
     .option("--wait-detached <time>", "wait so long for interfaces to go: 10m", parseDuration);
 }

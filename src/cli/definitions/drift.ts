@@ -1,7 +1,15 @@
 /** `tenon drift`, its flags and its help. */
 
 import type { Command } from "commander";
-import { ALL_FORMATS, addConnectionFlags, addProjectFlags, collect, DIRECTORY, formatFlag } from "../args.ts";
+import {
+  ALL_FORMATS,
+  addConnectionFlags,
+  addProjectFlags,
+  collect,
+  DIRECTORY,
+  formatFlag,
+  refuseServiceBesideLive,
+} from "../args.ts";
 import type { Finish } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -13,7 +21,7 @@ export function addDrift(program: Command, terminal: Terminal, finish: Finish): 
       "Say, object by object, what the account has otherwise than the manifests\ndeclare. Nothing is changed. Exits with 2 if there is drift.",
     )
     .argument("[dir]", DIRECTORY)
-    .addOption(formatFlag("json for programs, markdown for an issue", ALL_FORMATS))
+    .addOption(formatFlag("text is for people, json for programs, markdown for an issue", ALL_FORMATS))
     .option("--live <file>", "look at a file of tenon live, without a token")
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
     .option("--exclude <address>", "all but this address; repeatable", collect)
@@ -31,6 +39,7 @@ Examples:
   tenon drift --target 'domain/*'`,
     )
     .action(async (directory, flags) => {
+      refuseServiceBesideLive(command);
       const { drift } = await import("../commands/drift.ts");
       finish(await drift(terminal, directory, flags));
     });

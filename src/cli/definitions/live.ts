@@ -13,7 +13,7 @@ export function addLive(program: Command, terminal: Terminal, finish: Finish): v
       "Write the account as it is to a file, so that tenon plan --live can plan\nwithout a token. Nothing is changed.",
     )
     .argument("[dir]", DIRECTORY)
-    .requiredOption("--out <file>", "the file to write; - is stdout")
+    .requiredOption("--out <file>", "required: the file to write; - is stdout")
     .addHelpText(
       "after",
       `

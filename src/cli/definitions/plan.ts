@@ -9,6 +9,7 @@ import {
   DIRECTORY,
   failOnFlag,
   formatFlag,
+  refuseServiceBesideLive,
 } from "../args.ts";
 import type { Finish } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
@@ -19,15 +20,18 @@ export function addPlan(program: Command, terminal: Terminal, finish: Finish): v
     .summary("show what apply would do")
     .description("Show what apply would do. Nothing is changed.")
     .argument("[dir]", DIRECTORY)
-    .addOption(formatFlag("json is for programs and --plan", ALL_FORMATS))
+    .addOption(formatFlag("text is for people, json for programs, markdown for a comment", ALL_FORMATS))
     .option("--out <file>", "save the plan, as the bound of a later apply")
     .option("--base <ref|dir>", "tell this change from what was pending there")
     .option("--live <file>", "plan against a file of tenon live, without a token")
     .option("--detailed-exitcode", "exit with 2 if changes are pending")
-    .addOption(failOnFlag("exit with 4: refused,blocked"))
+    .addOption(failOnFlag("exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
     .addHelpText(
       "after",
       `
+A base that is invalid is a warning: the plan is made without it, as the change
+may be what mends it.
+
 Examples:
   tenon plan
   tenon plan infra --env production --out production.plan
@@ -39,6 +43,7 @@ Examples:
   tenon plan --detailed-exitcode --fail-on refused,blocked`,
     )
     .action(async (directory, flags) => {
+      refuseServiceBesideLive(command);
       const { plan } = await import("../commands/plan.ts");
       finish(await plan(terminal, directory, flags));
     });

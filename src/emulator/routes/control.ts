@@ -13,6 +13,7 @@ import { BodyReader } from "../fields.ts";
 import type { RequestLog } from "../request-log.ts";
 import type { JsonBody, Service } from "../route.ts";
 import { MAIN_ACCOUNT } from "../rows.ts";
+import { MAX_CHOSEN_ID } from "../store.ts";
 
 export interface ControlRoute {
   readonly method: "GET" | "POST";
@@ -33,17 +34,27 @@ export function controlRoutes(service: Service, requests: RequestLog, faults: Ac
   ];
 }
 
-function readId(reader: BodyReader, field: string): number {
-  return reader.require(field) ? (reader.integer(field, 1, Number.MAX_SAFE_INTEGER) ?? 0) : 0;
+function readPositive(reader: BodyReader, field: string, max: number): number {
+  return reader.require(field) ? (reader.integer(field, 1, max) ?? 0) : 0;
+}
+
+/** The id of what is there. */
+function readKnownId(reader: BodyReader, field: string): number {
+  return readPositive(reader, field, Number.MAX_SAFE_INTEGER);
+}
+
+/** An id that the caller may give to something new. */
+function readChosenId(reader: BodyReader, field: string): number {
+  return readPositive(reader, field, MAX_CHOSEN_ID);
 }
 
 function attachInterface(service: Service, body: JsonBody): Answer {
   const reader = new BodyReader(body);
-  const subnet_id = readId(reader, "subnet_id");
-  const node_id = readId(reader, "node_id");
-  const interface_id = readId(reader, "interface_id");
+  const subnet_id = readKnownId(reader, "subnet_id");
+  const node_id = readChosenId(reader, "node_id");
+  const interface_id = readChosenId(reader, "interface_id");
   const active = reader.boolean("active") ?? true;
-  const config_id = reader.integer("config_id", 1, Number.MAX_SAFE_INTEGER) ?? service.store.nextId("config");
+  const config_id = reader.integer("config_id", 1, MAX_CHOSEN_ID) ?? service.store.nextId("config");
   const address = reader.text("address", { max: 15 });
   if (reader.errors.length > 0) return badRequest(...reader.errors);
   const attachment = { subnet_id, node_id, interface_id, active, config_id };
@@ -53,7 +64,7 @@ function attachInterface(service: Service, body: JsonBody): Answer {
 
 function detachInterface(service: Service, body: JsonBody): Answer {
   const reader = new BodyReader(body);
-  const id = readId(reader, "interface_id");
+  const id = readKnownId(reader, "interface_id");
   if (reader.errors.length > 0) return badRequest(...reader.errors);
   const problem = detach(service.store, id);
   return problem === null ? succeedEmpty() : badRequest({ reason: problem });
@@ -61,8 +72,8 @@ function detachInterface(service: Service, body: JsonBody): Answer {
 
 function putDisk(service: Service, body: JsonBody): Answer {
   const reader = new BodyReader(body);
-  const id = readId(reader, "id");
-  const size = readId(reader, "size");
+  const id = readChosenId(reader, "id");
+  const size = readPositive(reader, "size", Number.MAX_SAFE_INTEGER);
   const label = reader.require("label") ? reader.text("label", { min: 1, max: 64 }) : undefined;
   if (reader.errors.length > 0 || typeof label !== "string") return badRequest(...reader.errors);
   service.store.tables.disks.put({ id, account: MAIN_ACCOUNT, label, size });

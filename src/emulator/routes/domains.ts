@@ -6,6 +6,7 @@ import type { Answer } from "../errors.ts";
 import { badRequest, NOT_FOUND, succeed, succeedEmpty } from "../errors.ts";
 import { BodyReader } from "../fields.ts";
 import type { FilterFields } from "../filter.ts";
+import { listOrder } from "../list-order.ts";
 import { listAnswer } from "../page.ts";
 import type { Call, Route, Service } from "../route.ts";
 import { accountOf, idParam } from "../route.ts";
@@ -56,18 +57,11 @@ export function domainView({ account: _, ...domain }: DomainRow): object {
   return Object.assign(domain, { errors: [] });
 }
 
-/** Sorted once per state of the table, which gives the same list until it changes. */
-const SORTED = new WeakMap<readonly DomainRow[], readonly DomainRow[]>();
+/** The service promises no order: nobody can come to rely on that of the ids. */
+const byName = listOrder((a: DomainRow, b: DomainRow) => (a.domain < b.domain ? -1 : 1));
 
-function sortedByName(rows: readonly DomainRow[]): readonly DomainRow[] {
-  const sorted = SORTED.get(rows) ?? [...rows].sort((a, b) => (a.domain < b.domain ? -1 : 1));
-  SORTED.set(rows, sorted);
-  return sorted;
-}
-
-/** By name: the service promises no order, so that nobody can come to rely on that of the ids. */
 function listDomains(service: Service, call: Call): Answer {
-  const rows = sortedByName(service.store.tables.domains.list("account", accountOf(call)));
+  const rows = byName(service.store.tables.domains.list("account", accountOf(call)));
   return listAnswer(call, { rows, fields: DOMAIN_FIELDS, toWire: domainView });
 }
 

@@ -1,7 +1,7 @@
 /** The images of API.md: list, create from a disk, upload, view, update, delete. */
 
 import { randomBytes } from "node:crypto";
-import { grantCreated, mayChange } from "../auth.ts";
+import { dropGrants, grantCreated, mayChange } from "../auth.ts";
 import type { Answer } from "../errors.ts";
 import { badRequest, INVALID_TOKEN, NOT_FOUND, succeed, succeedEmpty, UNAUTHORIZED } from "../errors.ts";
 import { BodyReader } from "../fields.ts";
@@ -82,8 +82,10 @@ function view(service: Service, image: ImageRow): object {
 
 function listImages(service: Service, call: Call): Answer {
   service.imageStates.expire();
-  const rows = [...service.store.tables.images.all()].filter((image) => isVisible(image, call));
-  const toWire = (image: ImageRow): object => view(service, service.imageStates.read(image));
+  const visible = [...service.store.tables.images.all()].filter((image) => isVisible(image, call));
+  // Before the filter looks at them, and all of them: who polls for those that are available must come to find them.
+  const rows = visible.map((image) => service.imageStates.read(image));
+  const toWire = (image: ImageRow): object => view(service, image);
   return listAnswer(call, { rows, fields: IMAGE_FIELDS, toWire, emptyPage: 0 });
 }
 
@@ -199,5 +201,6 @@ function deleteImage(service: Service, call: Call): Answer {
   if (image === undefined) return NOT_FOUND;
   if (image.is_public || !mayChange(call.caller, "images", image.id)) return UNAUTHORIZED;
   service.store.tables.images.delete(image.id);
+  dropGrants(service.store, "images", image.id);
   return succeedEmpty();
 }

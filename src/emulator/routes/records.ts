@@ -3,6 +3,7 @@
 import type { Answer } from "../errors.ts";
 import { badRequest, NOT_FOUND, succeed, succeedEmpty } from "../errors.ts";
 import type { FilterFields } from "../filter.ts";
+import { byId } from "../list-order.ts";
 import { listAnswer } from "../page.ts";
 import type { RecordContext } from "../record-rules.ts";
 import { MAX_RECORDS_PER_DOMAIN, readRecord } from "../record-rules.ts";
@@ -72,7 +73,7 @@ export function recordContext(
 function listRecords(service: Service, call: Call): Answer {
   const domain = findDomain(service, call);
   if (domain === undefined) return NOT_FOUND;
-  const rows = service.store.tables.records.list("zone", domain.id);
+  const rows = byId(service.store.tables.records.list("zone", domain.id));
   return listAnswer(call, { rows, fields: RECORD_FIELDS, toWire: view });
 }
 

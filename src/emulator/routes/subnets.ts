@@ -9,6 +9,7 @@ import { listAnswer } from "../page.ts";
 import type { Call, Route, Service } from "../route.ts";
 import { idParam } from "../route.ts";
 import type { SubnetRow } from "../rows.ts";
+import { SubnetNeighbours } from "../subnet-neighbours.ts";
 import { readLabel } from "../subnet-rules.ts";
 import { subnetsOf, subnetView } from "../vpc-view.ts";
 import { findVpc, putSubnet, readSubnet } from "./vpcs.ts";
@@ -61,7 +62,8 @@ function createSubnet(service: Service, call: Call): Answer {
   const vpc = findVpc(service, call);
   if (vpc === undefined) return NOT_FOUND;
   if (!mayChange(call.caller, "vpcs", vpc.id)) return UNAUTHORIZED;
-  const { subnet, errors } = readSubnet(service, call.body, subnetsOf(service.store.tables, vpc.id), "");
+  const neighbours = new SubnetNeighbours(subnetsOf(service.store.tables, vpc.id));
+  const { subnet, errors } = readSubnet(service, call.body, neighbours, "");
   if (subnet === null) return badRequest(...errors);
   return succeed(view(service, putSubnet(service, vpc.id, subnet)));
 }

@@ -3,6 +3,7 @@
 import type { Answer } from "../errors.ts";
 import { badRequest, NOT_FOUND, succeed } from "../errors.ts";
 import type { FilterFields } from "../filter.ts";
+import { byId } from "../list-order.ts";
 import { listAnswer } from "../page.ts";
 import type { Call, Route, Service } from "../route.ts";
 import type { ReplyRow } from "../rows.ts";
@@ -24,7 +25,7 @@ export const TICKET_REPLY_ROUTES: readonly Route[] = [
 function listReplies(service: Service, call: Call): Answer {
   const ticket = findTicket(service, call);
   if (ticket === undefined) return NOT_FOUND;
-  const rows = [...service.store.tables.replies.group("ticket", ticket.id).values()].sort((a, b) => a.id - b.id);
+  const rows = byId(service.store.tables.replies.list("ticket", ticket.id));
   const toWire = (reply: ReplyRow): object => replyView(reply, service.settings.word);
   return listAnswer(call, { rows, fields: REPLY_FIELDS, toWire });
 }

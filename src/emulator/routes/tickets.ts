@@ -4,6 +4,7 @@ import { mayCloseTicket } from "../auth.ts";
 import type { Answer } from "../errors.ts";
 import { badRequest, NOT_FOUND, succeed, succeedEmpty, UNAUTHORIZED } from "../errors.ts";
 import type { FilterFields } from "../filter.ts";
+import { listOrder } from "../list-order.ts";
 import { listAnswer } from "../page.ts";
 import type { Call, Route, Service } from "../route.ts";
 import { accountOf, idParam } from "../route.ts";
@@ -55,11 +56,15 @@ function view(service: Service, ticket: TicketRow): object {
   return ticketView(ticket, service.settings.word);
 }
 
-/** What is open comes first (API.md, Support); within that, by age. */
+/** What is open comes first (API.md, Support). */
+const openFirst = listOrder((a: TicketRow, b: TicketRow) => isClosed(a) - isClosed(b) || a.id - b.id);
+
+function isClosed(ticket: TicketRow): number {
+  return ticket.status === "closed" ? 1 : 0;
+}
+
 function listTickets(service: Service, call: Call): Answer {
-  const all = [...service.store.tables.tickets.group("account", accountOf(call)).values()];
-  const isClosed = (ticket: TicketRow): number => (ticket.status === "closed" ? 1 : 0);
-  const rows = all.sort((a, b) => isClosed(a) - isClosed(b) || a.id - b.id);
+  const rows = openFirst(service.store.tables.tickets.list("account", accountOf(call)));
   const fields = ticketFields(service.settings.word);
   return listAnswer(call, { rows, fields, toWire: (ticket) => view(service, ticket) });
 }
@@ -134,6 +139,6 @@ function closeTicket(service: Service, call: Call): Answer {
   if (ticket.status === "closed") return TICKET_IS_CLOSED;
   if (!ticket.closable) return badRequest({ reason: "The ticket cannot be closed" });
   const touched = touch(service, call, ticket);
-  service.store.tables.tickets.put({ ...touched, status: "closed", closed: touched.updated });
+  service.store.tables.tickets.put({ ...touched, status: "closed", closable: false, closed: touched.updated });
   return succeedEmpty();
 }

@@ -3,6 +3,7 @@
 import type { Answer } from "../errors.ts";
 import { NOT_FOUND } from "../errors.ts";
 import type { FilterFields } from "../filter.ts";
+import { byId } from "../list-order.ts";
 import { listAnswer } from "../page.ts";
 import type { Call, Route, Service } from "../route.ts";
 import { accountOf } from "../route.ts";
@@ -23,7 +24,7 @@ export const VPC_IP_ROUTES: readonly Route[] = [
 
 function listAll(service: Service, call: Call): Answer {
   const { tables } = service.store;
-  const vpcs = [...tables.vpcs.group("account", accountOf(call)).values()];
+  const vpcs = byId(tables.vpcs.list("account", accountOf(call)));
   return answer(
     service,
     call,

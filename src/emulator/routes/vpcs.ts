@@ -1,16 +1,18 @@
 /** The VPCs of API.md: list, create, view, update, delete. */
 
-import { grantCreated, mayAddVpc, mayChange } from "../auth.ts";
+import { dropGrants, grantCreated, mayAddVpc, mayChange } from "../auth.ts";
 import type { Answer, ApiError } from "../errors.ts";
 import { badRequest, NOT_FOUND, succeed, succeedEmpty, UNAUTHORIZED } from "../errors.ts";
 import { BodyReader, isJsonBody } from "../fields.ts";
 import type { FilterFields } from "../filter.ts";
+import { byId } from "../list-order.ts";
 import { listAnswer } from "../page.ts";
 import type { Call, JsonBody, Route, Service } from "../route.ts";
 import { accountOf, idParam } from "../route.ts";
 import type { SubnetRow, VpcRow } from "../rows.ts";
 import { vpcLabelKey } from "../store.ts";
-import { rangesOverlap, readLabel, readRange } from "../subnet-rules.ts";
+import { SubnetNeighbours } from "../subnet-neighbours.ts";
+import { readLabel, readRange } from "../subnet-rules.ts";
 import { subnetsOf, vpcView } from "../vpc-view.ts";
 
 const MAX_DESCRIPTION_LENGTH = 255;
@@ -61,7 +63,7 @@ function view(service: Service, vpc: VpcRow): object {
 }
 
 function listVpcs(service: Service, call: Call): Answer {
-  const rows = [...service.store.tables.vpcs.group("account", accountOf(call)).values()];
+  const rows = byId(service.store.tables.vpcs.list("account", accountOf(call)));
   return listAnswer(call, { rows, fields: VPC_FIELDS, toWire: (vpc) => view(service, vpc) });
 }
 
@@ -107,37 +109,41 @@ export function putSubnet(service: Service, vpcId: number, { label, ipv4 }: NewS
 function readSubnets(service: Service, reader: BodyReader): readonly NewSubnet[] {
   const value = reader.raw("subnets") ?? [];
   const subnets: NewSubnet[] = [];
+  const neighbours = new SubnetNeighbours();
   if (!Array.isArray(value)) {
     reader.fail("subnets", "Must be an array");
     return subnets;
   }
   for (const [index, entry] of value.entries()) {
+    if (reader.isFull) break;
     const field = `subnets[${index}]`;
     if (!isJsonBody(entry)) {
       reader.fail(field, "Must be an object");
       continue;
     }
-    const read = readSubnet(service, entry, subnets, `${field}.`);
-    reader.errors.push(...read.errors);
-    if (read.subnet !== null) subnets.push(read.subnet);
+    const read = readSubnet(service, entry, neighbours, `${field}.`);
+    reader.take(read.errors);
+    if (read.subnet === null) continue;
+    subnets.push(read.subnet);
+    neighbours.add(read.subnet);
   }
   return subnets;
 }
 
-/** Reads and judges a new subnet beside `siblings`, the others of its VPC. */
+/** Reads and judges a new subnet beside the others of its VPC. */
 export function readSubnet(
   service: Service,
   body: JsonBody,
-  siblings: readonly NewSubnet[],
+  neighbours: SubnetNeighbours,
   prefix: string,
 ): { readonly subnet: NewSubnet | null; readonly errors: readonly ApiError[] } {
   const reader = new BodyReader(body, prefix);
   const label = readLabel(reader, true);
   const ipv4 = readRange(reader);
-  if (ipv4 !== undefined && siblings.some((sibling) => rangesOverlap(sibling.ipv4, ipv4))) {
+  if (ipv4 !== undefined && neighbours.overlaps(ipv4)) {
     reader.fail("ipv4", "Subnet overlaps with another subnet of this VPC");
   }
-  if (service.settings.uniqueLabels && siblings.some((sibling) => sibling.label === label)) {
+  if (service.settings.uniqueLabels && label !== undefined && neighbours.hasLabel(label)) {
     reader.fail("label", "Label must be unique among the subnets of this VPC");
   }
   const complete = label !== undefined && ipv4 !== undefined && reader.errors.length === 0;
@@ -195,6 +201,7 @@ function deleteVpc(service: Service, call: Call): Answer {
     service.events.emit("subnet_delete", subnet);
   }
   tables.vpcs.delete(vpc.id);
+  dropGrants(service.store, "vpcs", vpc.id);
   service.events.emit("vpc_delete", vpc);
   return succeedEmpty();
 }

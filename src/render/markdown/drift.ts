@@ -38,5 +38,5 @@ function listOf(status: DriftStatus, folded: readonly Folded[]): List {
   const entries = folded
     .filter(({ object }) => object.status === status)
     .map(({ object, within }) => objectLines(object, within, CODE_COLUMNS));
-  return { heading: HEADINGS[status], entries, isUrgent: false, shareCharacters: SHARE_CHARACTERS };
+  return { heading: HEADINGS[status], entries, folding: "if-long", shareCharacters: SHARE_CHARACTERS };
 }

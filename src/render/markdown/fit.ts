@@ -8,8 +8,8 @@ import { LEVELS, type Level, type Rendering } from "./unit.ts";
  * of which there are at least as many as characters, and never more than three bytes for each in UTF-8.
  */
 export const MAX_MARKDOWN_CHARACTERS = 65_536;
-/** For a hidden line that a pipeline puts before it, to find its comment again. */
-export const MARKER_ROOM_CHARACTERS = 200;
+/** For what a pipeline adds: a hidden line that finds its comment again, and a link to the run. */
+export const MARKER_ROOM_CHARACTERS = 500;
 /** What a rendering may take. */
 export const MAX_BODY_CHARACTERS: number = MAX_MARKDOWN_CHARACTERS - MARKER_ROOM_CHARACTERS;
 

@@ -1,41 +1,53 @@
 /** The lists of a plan: what apply would refuse, what is blocked, and what else a reviewer should know. */
 
-import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Guard, Plan } from "../../model/plan.ts";
+import { type Alike, groupAlike } from "../alike.ts";
 import { blockText } from "../block.ts";
 import { consentText, consentWords, guardText } from "../consent.ts";
 import { escapeText } from "../escape.ts";
+import { withdrawnEntries } from "../origin.ts";
+import { type PendingMarks, pendingMarks } from "../pending.ts";
 import type { PlanView } from "../view.ts";
-import { wrap } from "../width.ts";
-import { diagnosticTexts, GAPS_HEADING, gapText, strategyText } from "../wording.ts";
+import { hang, wrap } from "../width.ts";
+import { GAPS_HEADING, gapText, strategyText } from "../wording.ts";
 import type { List } from "./list.ts";
 import { CODE_COLUMNS } from "./unit.ts";
 
 const INDENT = 2;
 
-/** Before the changes, the gravest first. */
+/** Before the changes, the gravest first: what a reviewer must not miss. */
 export function listsBefore(plan: Plan, view: PlanView): List[] {
+  const marks = pendingMarks(plan);
   const blocked = plan.changes.flatMap(({ key, blocked: block }) => (block === null ? [] : [{ key, block }]));
   return [
-    list("Refused", plan.refusals.map(diagnosticLines), 10_000, true),
-    list("Apply would refuse this plan:", view.refusing.map(guardLines), 10_000, true),
-    list("Blocked:", blocked.map(blockLines), 8_000, true),
+    list(
+      "Refused",
+      groupAlike(plan.refusals, () => "").flatMap((alike) => alikeEntries(alike)),
+      10_000,
+      "never",
+    ),
+    list(
+      "Apply would refuse this plan:",
+      view.refusing.map((guard) => guardLines(guard, marks)),
+      10_000,
+      "never",
+    ),
+    list("Blocked:", blocked.map(blockLines), 8_000, "never"),
     list(
       GAPS_HEADING,
       plan.gaps.map((gap) => wrap(gapText(gap), CODE_COLUMNS, 0)),
       4_000,
     ),
-    list("Warnings:", plan.warnings.map(diagnosticLines), 6_000),
   ];
 }
 
-/** After the changes. */
+/** After the changes. Warnings are many and much alike: folded, so that they bury nothing. */
 export function listsAfter(plan: Plan, view: PlanView): List[] {
-  const withdrawn = plan.base?.withdrawn ?? [];
+  const warnings = groupAlike(plan.warnings, pendingMarks(plan).warning);
   return [
     list(
       "Withdrawn: pending without the proposed change, and not with it:",
-      withdrawn.map(({ key, action }) => [`${action} ${escapeText(key)}`]),
+      plan.base === null ? [] : withdrawnEntries(plan.base),
       4_000,
     ),
     list(
@@ -48,21 +60,31 @@ export function listsAfter(plan: Plan, view: PlanView): List[] {
       plan.strategies.map((strategy) => wrap(strategyText(strategy), CODE_COLUMNS, 0)),
       3_000,
     ),
+    list("Warnings:", warnings.flatMap(alikeEntries), 6_000, "always"),
   ];
 }
 
-function list(heading: string, entries: List["entries"], shareCharacters: number, isUrgent = false): List {
-  return { heading, entries, shareCharacters, isUrgent };
+function list(
+  heading: string,
+  entries: List["entries"],
+  shareCharacters: number,
+  folding: List["folding"] = "if-long",
+): List {
+  return { heading, entries, shareCharacters, folding };
 }
 
-function diagnosticLines(diagnostic: Diagnostic): string[] {
-  const [summary = "", ...rest] = diagnosticTexts(diagnostic);
-  return [...wrap(summary, CODE_COLUMNS, 0), ...rest.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT))];
+/** An entry for each, so that what has no room is counted; the last of them says what holds for all. */
+function alikeEntries({ summaries, advice }: Alike): string[][] {
+  const below = advice.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT));
+  return summaries.map((summary, index) => [
+    ...hang(summary, CODE_COLUMNS, INDENT + INDENT),
+    ...(index === summaries.length - 1 ? below : []),
+  ]);
 }
 
-function guardLines(guard: Guard): string[] {
+function guardLines(guard: Guard, marks: PendingMarks): string[] {
   const words = consentWords(guard);
-  const lines = wrap(guardText(guard), CODE_COLUMNS, 0);
+  const lines = wrap(guardText(guard) + marks.guard(guard), CODE_COLUMNS, 0);
   if (words === null) return lines;
   return [...lines, `    ${words.flag}`, `    or under allow: in the root file:  ${words.entry}`];
 }

@@ -6,8 +6,9 @@ import type { Plan, Summary } from "../../model/plan.ts";
 import type { ChangeOutcome, Report } from "../../model/report.ts";
 import type { Verification } from "../../model/verification.ts";
 import { count } from "../block.ts";
+import { someRootCounts } from "../by-root.ts";
 import { escapeText } from "../escape.ts";
-import { leftovers, reasonsOf } from "../report.ts";
+import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf } from "../report.ts";
 import { renderVerificationText } from "../verification.ts";
 import { wrap } from "../width.ts";
 import { NO_CHANGES } from "../wording.ts";
@@ -18,7 +19,6 @@ import { CODE_COLUMNS } from "./unit.ts";
 
 const INDENT = 2;
 const WHOLE = "All of it: `--format json`, and the journal of the run.";
-const ADVICE = "Run it again when the cause is mended: what is done is not done twice.";
 
 const HEADINGS: Readonly<Record<Exclude<ChangeOutcome, "done">, string>> = {
   failed: "Failed:",
@@ -39,7 +39,7 @@ export function renderReportMarkdown(report: Report, plan: Plan, verification: V
   const left = leftovers(report);
   return composeWithin({
     head: headBlocks(report, plan, left),
-    before: [...outcomeLists(report, plan), surpriseList(report)],
+    before: [...outcomeLists(report, plan), notBegunList(report), surpriseList(report)],
     sections: [{ heading: "Done", weight: 0, changes: doneChanges(report, plan) }],
     frame: { strategies: plan.strategies, tense: "done", whole: WHOLE },
     after: verification === null ? [] : [verificationList(verification)],
@@ -71,7 +71,9 @@ function doneChanges(report: Report, plan: Plan): Change[] {
 
 function outcomeLists(report: Report, plan: Plan): List[] {
   const reasons = reasonsOf(report, plan, CODE_COLUMNS - INDENT);
-  const byOutcome = groupBy(report.changes, ({ outcome }) => outcome);
+  const untouched = notBegun(report);
+  const told = report.changes.filter(({ key }) => !untouched.has(key));
+  const byOutcome = groupBy(told, ({ outcome }) => outcome);
   return NOT_DONE.map((outcome) => ({
     heading: HEADINGS[outcome],
     entries: (byOutcome.get(outcome) ?? [])
@@ -81,14 +83,21 @@ function outcomeLists(report: Report, plan: Plan): List[] {
         ...wrap(escapeText(key), CODE_COLUMNS, 0),
         ...reasons(key).flatMap((reason) => wrap(reason, CODE_COLUMNS, INDENT)),
       ]),
-    isUrgent: true,
+    folding: "never",
     shareCharacters: 7_000,
   }));
 }
 
+function notBegunList(report: Report): List {
+  const untouched = notBegun(report);
+  const lines = someRootCounts([...untouched]);
+  const entries = lines.map((line) => wrap(line, CODE_COLUMNS, 0));
+  return { heading: notBegunHeading(untouched), entries, folding: "never", shareCharacters: 4_000 };
+}
+
 function surpriseList({ surprises }: Report): List {
   const entries = surprises.map((surprise) => wrap(escapeText(surprise), CODE_COLUMNS, 0));
-  return { heading: "To be known:", entries, isUrgent: true, shareCharacters: 5_000 };
+  return { heading: "To be known:", entries, folding: "never", shareCharacters: 5_000 };
 }
 
 /** The verdict is the last paragraph of the text, and the first thing here. */
@@ -101,11 +110,12 @@ function verificationList(verification: Verification): List {
     .trimStart()
     .split("\n");
   const entries = [verdict, ...found.map((line) => [line])];
-  return { heading: "Asked of nameservers:", entries, isUrgent: false, shareCharacters: 8_000 };
+  return { heading: "Asked of nameservers:", entries, folding: "if-long", shareCharacters: 8_000 };
 }
 
-function footBlocks({ requestCount, interrupted }: Report, plan: Plan, left: string): string[] {
-  const advice = left !== "" || interrupted ? [ADVICE] : [];
+function footBlocks(report: Report, plan: Plan, left: string): string[] {
+  const { requestCount, interrupted } = report;
+  const advice = left !== "" || interrupted ? [adviceText(report)] : [];
   const total = plan.requestCount === 0 ? [] : [`${count(requestCount, "request was", "requests were")} sent.`];
   return [...advice, ...total].length === 0 ? [] : [[...advice, ...total].join(" ")];
 }

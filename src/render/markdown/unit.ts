@@ -58,7 +58,7 @@ export function viewsOf({ own, children }: GroupView): ChangeView[] {
 export function renderUnit(frame: UnitFrame, level: Level): Rendering {
   const { group, tense } = frame;
   const views = viewsOf(group);
-  const counts = `${count(views.length, "change", "changes")}: ${tallyText(views, tense)}`;
+  const counts = countsText(views, tense);
   const isPlain = level === "counts" || (level === "losses" && !views.some(isLoss));
   if (isPlain) return { text: `- ${codeSpan(headline(group))}: ${counts}`, counted: views.length };
   const shown = level === "losses" ? views.filter(isLoss) : views;
@@ -72,6 +72,14 @@ export function renderUnit(frame: UnitFrame, level: Level): Rendering {
       )}, not shown here`,
     );
   return { text: fold(`${htmlCode(headline(group))}: ${counts}`, codeBlock(lines, "diff")), counted: missing };
+}
+
+/** `84 changed`, or `3 changes: 2 to add, 1 to change`. */
+function countsText(views: readonly ChangeView[], tense: Tense): string {
+  const tally = tallyText(views, tense);
+  return tally.startsWith(`${views.length} `) && !tally.includes(",")
+    ? tally
+    : `${count(views.length, "change", "changes")}: ${tally}`;
 }
 
 function unitLines({ group, source }: UnitFrame, views: readonly ChangeView[], isFull: boolean): string[] {

@@ -1,7 +1,7 @@
 /** As markdown, that an apply was refused because the account or the manifests have moved on since the review. */
 
 import type { Change } from "../../model/change.ts";
-import { escapeText } from "../escape.ts";
+import { actionEntries } from "../by-root.ts";
 import { composeWithin } from "./compose.ts";
 
 const ADVICE = "Nothing was done. Review a new plan: `tenon plan --out FILE`.";
@@ -13,8 +13,8 @@ export function renderUnreviewedMarkdown(extra: readonly Change[]): string {
     before: [
       {
         heading: "The reviewed plan does not show:",
-        entries: extra.map(({ action, key }) => [`${action} ${escapeText(key)}`]),
-        isUrgent: true,
+        entries: actionEntries(extra),
+        folding: "never",
         shareCharacters: 40_000,
       },
     ],

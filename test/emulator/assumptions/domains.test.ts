@@ -62,15 +62,28 @@ assumption("master_ips and axfr_ips are single addresses, without prefix lengths
 });
 
 assumption(
-  "Seconds are whole and not negative, anything else is 400. Those below the least allowed value become that value; of two equally near values the greater is taken.",
+  "Any number of seconds is rounded, and what is no number is 400. All but 0 that is below the least allowed value becomes that value, negative numbers too; of two equally near values the greater is taken.",
   async () => {
     const tested = await start();
-    for (const ttl_sec of [-1, 1.5, "300", true])
+    for (const ttl_sec of ["300", true, [300], {}])
       expect(fields(await change(tested, { ttl_sec }))).toEqual(["ttl_sec"]);
-    expect((await change(tested, { ttl_sec: 1, retry_sec: 5400 })).body).toMatchObject({
-      ttl_sec: 300,
-      retry_sec: 7200,
-    });
+    const rounded = [
+      [1, 300],
+      [-1, 300],
+      [-1e300, 300],
+      [0.5, 300],
+      [0, 0],
+      [3_600.4, 3_600],
+      [5_400, 7_200],
+      [1e21, 2_419_200],
+    ];
+    for (const [ttl_sec, kept] of rounded) {
+      expect((await change(tested, { ttl_sec, retry_sec: ttl_sec })).body).toMatchObject({
+        ttl_sec: kept,
+        retry_sec: kept,
+      });
+      expect((await add(tested, { type: "TXT", target: "t", ttl_sec })).body.ttl_sec).toBe(kept);
+    }
   },
 );
 
@@ -90,13 +103,23 @@ assumption(
 );
 
 assumption(
-  "A target is required and not empty, except that TXT may be empty. A null MX or SRV is sent as `.`, not as an empty text.",
+  "A target is required and not empty, except that TXT may be empty. A null MX or SRV is sent as `.`; only where it is one already may an empty text, as which it reads, be sent back.",
   async () => {
     const tested = await start();
     expect(fields(await add(tested, { type: "MX", target: "" }))).toEqual(["target"]);
     expect(fields(await add(tested, { type: "TXT" }))).toEqual(["target"]);
     expect((await add(tested, { type: "TXT", target: "" })).body.target).toBe("");
-    expect((await add(tested, { type: "MX", target: "." })).body.target).toBe("");
+    for (const record of [
+      { type: "MX", target: "." },
+      { type: "SRV", service: "sip", protocol: "tcp", target: ".", priority: 0, weight: 0, port: 0 },
+    ]) {
+      const { body } = await add(tested, record);
+      expect(body.target).toBe("");
+      const path = `/domains/5/records/${body.id}`;
+      expect(await tested.send("PUT", path, body)).toMatchObject({ status: 200, body: { target: "" } });
+      await tested.send("PUT", path, { target: "host.example" });
+      expect(fields(await tested.send("PUT", path, { target: "" }))).toEqual(["target"]);
+    }
   },
 );
 
@@ -128,6 +151,16 @@ assumption("A slave's records can be written; they are not rendered.", async () 
   await change(tested, { type: "slave", master_ips: ["192.0.2.53"] });
   expect((await add(tested, { type: "A", target: "192.0.2.1" })).status).toBe(200);
   expect((await tested.send("GET", "/domains/5/zone-file")).body).toEqual({ zone_file: [] });
+});
+
+assumption("The zone file of a disabled domain is empty, whatever was rendered before.", async () => {
+  const tested = await start();
+  const file = async (): Promise<string[]> => (await tested.send("GET", "/domains/5/zone-file")).body.zone_file;
+  expect(await file()).not.toEqual([]);
+  await change(tested, { status: "disabled" });
+  expect(await file()).toEqual([]);
+  await change(tested, { status: "active" });
+  expect(await file()).not.toEqual([]);
 });
 
 assumption("A change of a record does not change its domain's `updated`.", async () => {

@@ -45,7 +45,7 @@ assumption("Updating or deleting a public image is 403. An unknown `disk_id` is 
 });
 
 assumption(
-  "Reads of an image, in lists too, move it on: the first is shown `creating`, the next `available`. A captured image comes to 75% of its disk.",
+  "Reads of an image move it on: the first is shown `creating`, the next `available`. A list reads every image that the caller sees, whatever its filter and page. A captured image comes to 75% of its disk.",
   async () => {
     const { send } = await start();
     const { id } = (await send("POST", "/images", { disk_id: 3 })).body;

@@ -1,6 +1,6 @@
 /** Choices about pages, filters, limits and bodies. */
 
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import type { Seed } from "../../../src/emulator/index.ts";
 import { assumption } from "../../support/emulated.ts";
 import { type PlainAnswer, startTested, type Tested } from "../../support/emulator.ts";
@@ -27,12 +27,35 @@ assumption("A page past the end is 404; `page` and `page_size` out of their rang
   }
 });
 
-assumption("Domains are listed by name, everything else by age.", async () => {
-  const tested = await startTested({ seed: SEED });
-  expect(await names(tested, {})).toEqual(["A.example", "m.example", "z.example"]);
-  const { data } = (await tested.send("GET", "/vpcs")).body;
-  expect(data.map((vpc: { label: string }) => vpc.label)).toEqual(["b", "a", "c"]);
-});
+assumption(
+  "Domains are listed by name, images by age, everything else by id as records and VPCs are, also where a seed gave the ids.",
+  async () => {
+    const ids = [12, 5, 7];
+    const subnets = ids.map((id) => ({ id, label: "a", ipv4: `10.0.${id}.0/24` }));
+    const records = ids.map((id) => ({ id, type: "TXT" as const, target: "t" }));
+    const replies = ids.map((id) => ({ id, description: "d" }));
+    const tested = await startTested({
+      seed: {
+        ...SEED,
+        vpcs: ids.map((id) => ({ id, label: "v", region: "us-east", ...(id === 5 ? { subnets } : {}) })),
+        domains: [...(SEED.domains ?? []), { id: 1, domain: "b.example", records }],
+        images: ids.map((id) => ({ id: `private/${id}`, label: "i" })),
+        tickets: ids.map((id) => ({ id, summary: "s", description: "d", ...(id === 5 ? { replies } : {}) })),
+      },
+    });
+    const listed = async (path: string): Promise<(number | string)[]> =>
+      (await tested.send("GET", path)).body.data.map(({ id }: { id: number | string }) => id);
+    expect(await names(tested, {})).toEqual(["A.example", "b.example", "m.example", "z.example"]);
+    expect(await listed("/images")).toEqual(["private/12", "private/5", "private/7"]);
+    const byId = ["/vpcs", "/vpcs/5/subnets", "/domains/1/records", "/support/tickets", "/support/tickets/5/replies"];
+    for (const path of byId) expect([path, await listed(path)]).toEqual([path, [5, 7, 12]]);
+    const { subnets: shown } = (await tested.send("GET", "/vpcs/5")).body;
+    expect(shown.map(({ id }: { id: number }) => id)).toEqual([5, 7, 12]);
+    await tested.send("DELETE", "/vpcs/7");
+    const { body } = await tested.send("POST", "/vpcs", { label: "new", region: "us-east" });
+    expect(await listed("/vpcs")).toEqual([5, 12, body.id]);
+  },
+);
 
 assumption("In filters letter case matters, except for a domain's name and tags.", async () => {
   const tested = await startTested({ seed: SEED });
@@ -99,12 +122,25 @@ assumption("Without a rate limit the headers say 800 per 120 seconds, and that a
   }
 });
 
-assumption("With a rate limit, all endpoints and tokens share it.", async () => {
+test("With a rate limit, all endpoints and tokens share it.", async () => {
   const { send } = await startTested({ rateLimit: { requests: 3, seconds: 60 } });
   const paths = ["/vpcs", "/domains", "/images", "/domains"];
   const answers = [];
   for (const path of paths) answers.push(await send("GET", path, undefined, { authorization: "Bearer other" }));
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 429]);
+});
+
+assumption("An X-Filter is UTF-8, or Latin-1 if it cannot be UTF-8.", async () => {
+  const { send } = await startTested({ seed: { images: ["Größe 漢", "GrÃ¶Ãe"].map((label) => ({ label })) } });
+  // As Node sends a header: one octet a character.
+  const find = async (filter: Buffer): Promise<string[]> =>
+    (await send("GET", "/images", undefined, { "x-filter": filter.toString("latin1") })).body.data.map(
+      ({ label }: { label: string }) => label,
+    );
+  expect(await find(Buffer.from('{"label":"Größe 漢"}', "utf8"))).toEqual(["Größe 漢"]);
+  expect(await find(Buffer.from('{"label":{"+contains":"röß"}}', "utf8"))).toEqual(["Größe 漢"]);
+  expect(await find(Buffer.from('{"label":{"+contains":"röß"}}', "latin1"))).toEqual(["Größe 漢"]);
+  expect(await find(Buffer.from('{"label":"Gr\\u00f6\\u00dfe 漢"}', "utf8"))).toEqual(["Größe 漢"]);
 });
 
 assumption("A body of another content type, of broken JSON, or that is no object is 400.", async () => {

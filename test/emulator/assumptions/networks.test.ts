@@ -75,9 +75,9 @@ assumption("The error of a delete with interfaces attached is about no field.", 
 assumption("The order of an address list is by VPC, subnet, then attachment.", async () => {
   const tested = await start();
   for (const [subnet, id] of [
-    [12, 33],
-    [11, 32],
-    [11, 31],
+    [11, 33],
+    [12, 32],
+    [12, 31],
   ] as const) {
     expect((await attach(tested, subnet, id)).status).toBe(200);
   }

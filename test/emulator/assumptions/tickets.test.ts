@@ -1,6 +1,6 @@
 /** Choices about support tickets and replies; those about attached files are with the files' tests. */
 
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import type { SeedTicket } from "../../../src/emulator/index.ts";
 import { assumption } from "../../support/emulated.ts";
 import { startTested } from "../../support/emulator.ts";
@@ -19,6 +19,21 @@ assumption("A new ticket is `open` once there is a reply to it.", async () => {
   expect((await send("GET", `${LIST}/1`)).body.status).toBe("new");
   await send("POST", `${LIST}/1/replies`, { description: "x" });
   expect((await send("GET", `${LIST}/1`)).body.status).toBe("open");
+});
+
+assumption("A closed ticket is not closable, whatever a seed says.", async () => {
+  const { send } = await startTested({
+    seed: {
+      tickets: [
+        { id: 1, ...TICKET, status: "closed", closable: true },
+        { id: 2, ...TICKET },
+      ],
+    },
+  });
+  expect((await send("GET", `${LIST}/1`)).body.closable).toBe(false);
+  expect((await send("GET", `${LIST}/2`)).body.closable).toBe(true);
+  await send("POST", `${LIST}/2/close`);
+  expect((await send("GET", `${LIST}/2`)).body).toMatchObject({ status: "closed", closable: false });
 });
 
 assumption("A closed ticket cannot be closed again, and takes no replies and no attachments: 400.", async () => {
@@ -84,7 +99,7 @@ assumption("A VLAN ticket needs no region, and has no entity.", async () => {
   expect([status, body.entity]).toEqual([200, null]);
 });
 
-assumption("Tickets can be opened as often as one likes: 2 per minute is not enforced.", async () => {
+test("Tickets can be opened as often as one likes: 2 per minute is not enforced.", async () => {
   const { send } = await startTested();
   for (let count = 0; count < 10; count += 1) expect((await send("POST", LIST, TICKET)).status).toBe(200);
 });

@@ -61,7 +61,7 @@ rule(["Domain record: target", "Limits: Record target"], async () => {
 rule("Domain record: ttl_sec", async () => {
   const tested = await start();
   await expectRefused(tested, create({ ...MX, ttl_sec: "300" }, "ttl_sec"));
-  await expectRefused(tested, update(1, { ttl_sec: -1 }, "ttl_sec"));
+  await expectRefused(tested, update(1, { ttl_sec: true }, "ttl_sec"));
 });
 
 rule(["Domain record: priority", "Limits: Record priority"], async () => {

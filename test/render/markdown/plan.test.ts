@@ -32,6 +32,19 @@ describe("a plan as markdown", () => {
     ).toBe("## No changes. Your infrastructure matches the configuration.\n\nLeft alone: 1 VPC (not declared).\n");
   });
 
+  it("folds warnings after the changes, what is the same for several of them once, and counts them", () => {
+    const kept = (name: string) => ({
+      code: "cached-target",
+      severity: "warning" as const,
+      summary: `caches keep the old ${name}`,
+      detail: "Resolvers go on giving it.",
+    });
+    const text = renderPlanMarkdown(plan([WWW], { warnings: [kept("a"), kept("b")] }));
+    expect(text).toContain(
+      "+ www A 192.0.2.1\n```\n\n</details>\n\n<details>\n<summary><b>Warnings</b> (2)</summary>\n\n```text\ncaches keep the old a\ncaches keep the old b\n  Resolvers go on giving it.\n```\n\n</details>\n",
+    );
+  });
+
   it("calls a plan that destroys by its name", () => {
     const gone = change("vpc/a", "vpc", { before: { label: "a" } });
     expect(renderPlanMarkdown(plan([gone], { goal: "destroy" }))).toMatch(

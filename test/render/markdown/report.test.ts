@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { MAX_BODY_CHARACTERS } from "../../../src/render/markdown/fit.ts";
 import { renderReportMarkdown } from "../../../src/render/markdown/report.ts";
 import { renderUnreviewedMarkdown } from "../../../src/render/markdown/unreviewed.ts";
+import { renderUnreviewedText } from "../../../src/render/unreviewed.ts";
 import { change, everything, plan, record } from "../plans.ts";
 import { CLASH, PARTIAL, report, step } from "../reports.ts";
-import { anatomyOf } from "./anatomy.ts";
+import { anatomyOf, MAX_BODY_CHARACTERS } from "./anatomy.ts";
 
 const VPC = change("vpc/a", "vpc", { after: { label: "a" } });
 
@@ -21,7 +21,7 @@ describe("a report as markdown", () => {
       [
         "## Apply complete: 1 added, 0 changed, 0 destroyed.",
         "### Done: 1 added",
-        "<details>\n<summary><code>vpc a</code>: 1 change: 1 added</summary>\n\n```diff\n+ vpc a\n```\n\n</details>",
+        "<details>\n<summary><code>vpc a</code>: 1 added</summary>\n\n```diff\n+ vpc a\n```\n\n</details>",
         "1 request was sent.\n",
       ].join("\n\n"),
     );
@@ -34,9 +34,12 @@ describe("a report as markdown", () => {
     const stopped = report({ interrupted: true, skipped: 1, changes: [{ key: "vpc/a", outcome: "skipped" }] });
     const text = renderReportMarkdown(stopped, plan([VPC], { goal: "destroy" }), null);
     expect(text).toMatch(
-      /^## Destroy interrupted: 0 added, 0 changed, 0 destroyed\. 1 skipped\.\n\n\*\*Skipped:\*\*\n/,
+      /^## Destroy interrupted: 0 added, 0 changed, 0 destroyed\. 1 skipped\.\n\n\*\*1 change was not begun when the run was interrupted:\*\*\n\n```text\nvpc\/a\n/,
     );
-    expect(text).toContain("Run it again when the cause is mended: what is done is not done twice.");
+    expect(text).toContain("Run it again: what is done is not done twice.");
+    expect(text).not.toContain("Skipped");
+    const failed = { ...stopped, failed: 1 };
+    expect(renderReportMarkdown(failed, plan([VPC]), null)).toContain("Run it again when the cause is mended: ");
   });
 
   it("puts the verdict of nameservers before what they said", () => {
@@ -80,7 +83,7 @@ describe("a report as markdown", () => {
     const { prose, fenced } = anatomyOf(text);
     const shown = fenced.filter((line) => line.startsWith("domain/")).length;
     expect(Number(/^And (\d+) more, for which there is no room here\.$/m.exec(prose)?.[1])).toBe(6_000 - shown);
-    expect(prose).toContain("- ·: 6000 changes: 6000 added");
+    expect(prose).toContain("- ·: 6000 added");
     expect(prose).toContain("**6000 changes are shown as numbers only**");
   });
 
@@ -88,5 +91,19 @@ describe("a report as markdown", () => {
     expect(renderUnreviewedMarkdown([VPC])).toBe(
       "## Refused: the plan is not within the reviewed one.\n\n**The reviewed plan does not show:**\n\n```text\ncreate vpc/a\n```\n\nNothing was done. Review a new plan: `tenon plan --out FILE`.\n",
     );
+  });
+
+  it("tells what the reviewed plan does not show by what it belongs to, all of it, as in the text", () => {
+    const records = ["a", "b"].map((name) =>
+      change(`domain/z.example/${name}/A`, "domain_record", { after: record(name, "A", "192.0.2.1") }),
+    );
+    const lines = [
+      "domain/z.example: 2 changes",
+      "  create domain/z.example/a/A",
+      "  create domain/z.example/b/A",
+      "create vpc/a",
+    ];
+    expect(renderUnreviewedText([...records, VPC])).toBe(lines.map((line) => `  ${line}\n`).join(""));
+    expect(anatomyOf(renderUnreviewedMarkdown([...records, VPC])).fenced).toEqual(lines);
   });
 });

@@ -2,7 +2,13 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type DesiredEntry, type LiveEntry, matchAdditive, matchRecords } from "../../../src/units/zone/match/match.ts";
+import {
+  type DesiredEntry,
+  duplicates,
+  type LiveEntry,
+  matchAdditive,
+  matchRecords,
+} from "../../../src/units/zone/match/match.ts";
 import { contentKey, type RecordValues } from "../../../src/units/zone/values.ts";
 
 const NOTHING = { zone: "a.example", pointedAt: new Set<string>(), wild: false };
@@ -34,6 +40,37 @@ function matched(ours: string[], theirs: string[], pointedAt: string[] = []): st
 test("exact matches first, of equal ones that with the lowest id", () => {
   expect(matched(["A w 1"], ["A w 1", "A w 1"])).toEqual(["- < 2", "A w 1 < 1"]);
   expect(matched(["A w 1"], ["A w 1 300", "A w 1"])).toEqual(["- < 1", "A w 1 < 2"]);
+});
+
+/** The live ids that are told as duplicates. */
+function doubled(ours: string[], theirs: string[]): unknown[] {
+  return [...duplicates(matchRecords(desired(...ours), live(...theirs), NOTHING))].map((match) => match.live?.id);
+}
+
+test("what goes while an equal record stays is a duplicate, whatever its TTL; not if that one comes or goes, too", () => {
+  expect(doubled(["A w 1"], ["A w 1", "A w 1", "A w 2"])).toEqual([2]);
+  expect(doubled(["A w 1 300"], ["A w 1", "A w 1 600"])).toEqual([2]);
+  expect(doubled(["A w 1"], ["A w 1 300", "A w 1"])).toEqual([1]);
+  expect(doubled(["A w 2"], ["A w 1", "A w 1"])).toEqual([]);
+  expect(doubled([], ["A w 1", "A w 1"])).toEqual([]);
+  expect(doubled(["A v 1"], ["A w 1", "A w 1"])).toEqual([]);
+});
+
+test("a record whose equal is only to become one is no duplicate", () => {
+  const mail = (priority: number, ttl_sec: number) => ({ ...values("MX @ mx.b.example"), priority, ttl_sec });
+  const found = matchRecords(
+    [{ origin: "ours", values: mail(10, 300) }],
+    [
+      { id: 1, values: mail(10, 600) },
+      { id: 2, values: mail(20, 300) },
+    ],
+    NOTHING,
+  );
+  expect(found.map(({ desired, live }) => [desired?.origin ?? null, live?.id])).toEqual([
+    ["ours", 2],
+    [null, 1],
+  ]);
+  expect([...duplicates(found)]).toEqual([]);
 });
 
 test("then the same target, then what is left of the name and type in the order of targets", () => {

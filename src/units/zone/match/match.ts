@@ -75,6 +75,18 @@ export function matchAdditive<Origin>(
   ];
 }
 
+/** Of the records that go, those of which an equal one stays: their answers stay as they are. A TTL is the whole set's. */
+export function duplicates<Match extends RecordMatch<unknown>>(matches: readonly Match[]): Set<Match> {
+  const gone = matches.filter(({ desired }) => desired === null);
+  if (gone.length === 0) return new Set();
+  const keyOf = ({ values }: { values: RecordValues }) => contentKey(values, ["ttl_sec"]);
+  const staying = new Set<string>();
+  for (const { desired, live } of matches) {
+    if (desired !== null && live !== null && keyOf(desired) === keyOf(live)) staying.add(keyOf(live));
+  }
+  return new Set(gone.filter(({ live }) => live !== null && staying.has(keyOf(live))));
+}
+
 interface Both<Origin> {
   readonly desired: DesiredEntry<Origin>;
   readonly live: LiveEntry;

@@ -1,7 +1,7 @@
 /** Zones, desired beside live: a domain and its records as pairs that plain comparison can diff. */
 
 import { type Address, domainAddress, recordAddress } from "../../../model/address.ts";
-import type { Block } from "../../../model/change.ts";
+import type { Block, ChangeLabel } from "../../../model/change.ts";
 import type { IgnorePattern } from "../../../model/desired.ts";
 import type { Diagnostic } from "../../../model/diagnostic.ts";
 import type { LeftAlone } from "../../../model/plan.ts";
@@ -15,7 +15,14 @@ import { desiredRecord, isKnownType, liveRecord, pointerTarget, type RecordValue
 import { missingSources, servedWhileMade } from "./beginnings.ts";
 import { ClaimTable, claimsBeyond, claimsOf } from "./claims.ts";
 import { type Ignoring, ignoring } from "./ignore.ts";
-import { type DesiredEntry, type LiveEntry, matchAdditive, matchRecords, type RecordMatch } from "./match.ts";
+import {
+  type DesiredEntry,
+  duplicates,
+  type LiveEntry,
+  matchAdditive,
+  matchRecords,
+  type RecordMatch,
+} from "./match.ts";
 
 type ZoneMatch = Match<ZoneSpec, LiveZone>;
 
@@ -144,15 +151,23 @@ function recordPairs(
   for (const entry of [...kept, ...(additive ? live.filter((entry) => !matched.has(entry)) : [])]) {
     staying.add(claimsOf(entry.values, zone), entry);
   }
+  const doubled = duplicates(matches);
   return matches.map((found) => {
     const claimants = found.desired === null ? [] : ignored.claimants(found.desired.values);
-    return recordPair(found, zone, staying, claimants);
+    return recordPair(found, labelsOf(found, doubled), zone, staying, claimants);
   });
+}
+
+function labelsOf(match: RecordMatch<RecordSpec>, doubled: ReadonlySet<RecordMatch<RecordSpec>>): ChangeLabel[] {
+  const { desired, live } = match;
+  if (desired !== null && live !== null && desired.values.name !== live.values.name) return ["rename"];
+  return doubled.has(match) ? ["duplicate"] : [];
 }
 
 /** @param claimants live records that make the declared one somebody else's */
 function recordPair(
   { desired, live }: RecordMatch<RecordSpec>,
+  labels: readonly ChangeLabel[],
   zone: string,
   staying: ClaimTable<LiveEntry>,
   claimants: readonly LiveEntry[],
@@ -176,7 +191,7 @@ function recordPair(
     live: live?.values ?? null,
     immutable: [],
     renew: false,
-    labels: desired !== null && live !== null && desired.values.name !== live.values.name ? ["rename"] : [],
+    labels,
     heldBy: [],
     block: clashes.length === 0 ? null : keptRecords(clashes, claimants.length > 0),
     protect: false,
