@@ -2,8 +2,8 @@
 
 import { lstat, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { isBelow } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { isInside } from "./containment.ts";
 
 export interface JournalPlace {
   /** Absolute. */
@@ -33,7 +33,7 @@ export async function prepareJournalFolder(
   try {
     const folder = await realpath(root);
     const file = given === null ? path.join(folder, ".tenon", "journal", fileName(started)) : await settle(given, root);
-    const isProject = isInside(file, folder);
+    const isProject = isBelow(file, folder);
     const symlink = isProject ? await findSymlink(folder, file) : null;
     if (symlink !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(folder, symlink)) };
     await makeFolder(path.dirname(file));
@@ -75,7 +75,7 @@ function fileName(started: string): string {
 async function settle(given: string, root: string): Promise<string> {
   const file = path.resolve(given);
   for (const folder of [path.resolve(root), process.cwd()]) {
-    if (isInside(file, folder)) return path.join(await realpath(folder), path.relative(folder, file));
+    if (isBelow(file, folder)) return path.join(await realpath(folder), path.relative(folder, file));
   }
   return file;
 }

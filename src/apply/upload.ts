@@ -2,9 +2,9 @@
 
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
+import { isBelow } from "../model/containment.ts";
 import type { UploadStep } from "../model/step.ts";
 import { isUnclear } from "./answer.ts";
-import { isInside } from "./containment.ts";
 import { announce, type Context, DONE, notDone, type StepResult } from "./context.ts";
 import { localFailure, unresolved } from "./failures.ts";
 import { resolveText } from "./resolve.ts";
@@ -34,7 +34,7 @@ async function locate(root: string, file: string): Promise<Located> {
   try {
     const folder = await realpath(root);
     const target = await realpath(path.resolve(folder, file));
-    if (!isInside(target, folder)) return { ok: false, problem: `${file} lies outside the project folder` };
+    if (!isBelow(target, folder)) return { ok: false, problem: `${file} lies outside the project folder` };
     if (!(await stat(target)).isFile()) return { ok: false, problem: `${file} is not a file` };
     return { ok: true, path: target };
   } catch (error) {

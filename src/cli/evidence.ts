@@ -1,16 +1,12 @@
 /** Who runs this, from which commit: for the journal, from what CI systems and git say. */
 
-import { execFile } from "node:child_process";
 import { userInfo } from "node:os";
-import { promisify } from "node:util";
 import type { JournalHeader } from "../index.ts";
+import { type Environment, headCommit } from "./git.ts";
 import { readVersion } from "./version.ts";
 
-const GIT_TIMEOUT_MILLISECONDS = 2_000;
 const ACTOR_VARIABLES = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_USER_ID"];
 const COMMIT_VARIABLES = ["GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"];
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export async function gatherEvidence(root: string, baseUrl: string, environment: Environment): Promise<JournalHeader> {
   return {
@@ -30,28 +26,6 @@ function firstOf(names: readonly string[], environment: Environment): string | n
 function localUser(): string | null {
   try {
     return userInfo().username;
-  } catch {
-    return null;
-  }
-}
-
-/** A project folder may be made to look like a bare repository, whose settings name programs: none of it is followed. */
-const GIT_SETTINGS = ["safe.bareRepository=explicit", "core.fsmonitor=false", "core.hooksPath=/dev/null"];
-
-async function headCommit(root: string, environment: Environment): Promise<string | null> {
-  try {
-    // git has no use for the token.
-    const { TENON_TOKEN: _, ...env } = environment;
-    const { stdout } = await promisify(execFile)(
-      "git",
-      [...GIT_SETTINGS.flatMap((setting) => ["-c", setting]), "rev-parse", "HEAD"],
-      {
-        cwd: root,
-        env,
-        timeout: GIT_TIMEOUT_MILLISECONDS,
-      },
-    );
-    return stdout.trim() || null;
   } catch {
     return null;
   }

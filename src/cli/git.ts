@@ -6,6 +6,8 @@ import { dirname, join } from "node:path";
 
 /** For each call of git. */
 const GIT_TIMEOUT_MILLISECONDS = 60_000;
+/** Where an answer is welcome, and nothing depends on it. */
+const GIT_GLANCE_MILLISECONDS = 2_000;
 /** Of the list of files in a folder. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 100_000;
@@ -20,8 +22,12 @@ const ABSENT_STATUS = 1;
 /** Set in hooks, where they say where git was called from, and not where the project is. */
 const PLACES: readonly string[] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"];
 
-/** A project folder may be made to look like a bare repository, whose settings name programs: git takes none for one. */
-const SAFE_SETTING = "safe.bareRepository=explicit";
+/** A project folder may be made to look like a bare repository, whose settings name programs: none of it is followed. */
+const SAFE_SETTINGS: readonly string[] = [
+  "safe.bareRepository=explicit",
+  "core.fsmonitor=false",
+  "core.hooksPath=/dev/null",
+];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -103,13 +109,25 @@ function failed({ broken, stderr }: GitCall, problem: GitProblem): Checkout {
   return { ok: false, problem, detail: line.replace(/^fatal: /, "").replace(/\.$/, "") };
 }
 
-function runGit(args: readonly string[], input: string, cwd: string, environment: Environment): Promise<GitCall> {
+/** The commit that the folder is checked out at; null where git does not say so at once. */
+export async function headCommit(folder: string, environment: Environment): Promise<string | null> {
+  const { ok, stdout } = await runGit(["rev-parse", "HEAD"], "", folder, environment, GIT_GLANCE_MILLISECONDS);
+  return (ok && withoutLineEnd(stdout)) || null;
+}
+
+function runGit(
+  args: readonly string[],
+  input: string,
+  cwd: string,
+  environment: Environment,
+  timeout: number = GIT_TIMEOUT_MILLISECONDS,
+): Promise<GitCall> {
   const maxBuffer = args[0] === "cat-file" ? 2 * MAX_FOLDER_BYTES : MAX_LIST_BYTES;
-  const options = { cwd, env: gitEnvironment(environment), timeout: GIT_TIMEOUT_MILLISECONDS, maxBuffer };
+  const options = { cwd, env: gitEnvironment(environment), timeout, maxBuffer };
   return new Promise((resolve) => {
     const child = execFile(
       "git",
-      ["-c", SAFE_SETTING, ...args],
+      [...SAFE_SETTINGS.flatMap((setting) => ["-c", setting]), ...args],
       { ...options, encoding: "buffer" },
       (error, stdout, stderr) => {
         const status = error === null ? 0 : typeof error.code === "number" ? error.code : null;

@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { dirname, resolve } from "node:path";
+import { isWithin } from "../index.ts";
 
 /**
  * Temporary file beside it, sync, rename; a link is followed, but not from the working folder out of it: what is checked
@@ -59,13 +60,8 @@ function ledOutText(path: string): string {
 
 /** Whether it lies in the working folder by its name, and elsewhere in truth. */
 async function isLedOut(path: string): Promise<boolean> {
-  if (!isWithin(process.cwd(), resolve(path))) return false;
+  if (!isWithin(resolve(path), process.cwd())) return false;
   // A link that leads nowhere is replaced, not followed.
   const real = await realpath(path).catch(() => realpath(dirname(path)).catch(() => null));
-  return real !== null && !isWithin(await realpath(process.cwd()), real);
-}
-
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return real !== null && !isWithin(real, await realpath(process.cwd()));
 }

@@ -1,8 +1,9 @@
 /** `$INCLUDE` at an import: files in the folder of the zone file and beneath it, wherever symbolic links lead. */
 
 import { realpath } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { IncludedFile } from "../dns/zone-file/read.ts";
+import { isWithin } from "../model/containment.ts";
 import type { Sources } from "../model/source.ts";
 import { readSource } from "./source-text.ts";
 
@@ -13,15 +14,10 @@ export function includeWithin(path: string, sources: Sources): (wanted: string, 
     const file = isAbsolute(wanted) ? wanted : join(dirname(from), wanted);
     const [root, real] = await Promise.all([realpath(folder), realpath(resolve(file)).catch(() => null)]);
     // What lies outside is not looked at, so that not even its presence is told.
-    if (real === null ? !isInside(resolve(folder), resolve(file)) : !isInside(root, real)) return outside(folder);
+    if (real === null ? !isWithin(resolve(file), resolve(folder)) : !isWithin(real, root)) return outside(folder);
     const source = await readSource(real ?? file, file, sources);
     return source.ok ? { ok: true, file, text: source.text } : { ok: false, detail: source.detail };
   };
-}
-
-function isInside(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 function outside(folder: string): IncludedFile {

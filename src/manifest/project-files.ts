@@ -2,13 +2,14 @@
 
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
+import { isWithin } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import type { Sources } from "../model/source.ts";
 import { type FoundFile, findFiles, isGlob, type PatternProblem } from "./files.ts";
 import { MAX_FILE_BYTES, MAX_FILES, MAX_PROJECT_BYTES } from "./limits.ts";
 import { type ParseContext, type ParsedFile, parseFile } from "./parse.ts";
-import { decode, fileProblem, isInside, readBounded } from "./read.ts";
+import { decode, fileProblem, readBounded } from "./read.ts";
 
 /** @returns null if it cannot be read; that is reported */
 export async function readManifest(
@@ -18,7 +19,7 @@ export async function readManifest(
   context: ParseContext,
 ): Promise<ParsedFile | null> {
   const real = await realpath(path).catch(() => path);
-  if (!isInside(dirname(path), real) && file === "tenon.yaml") {
+  if (!isWithin(real, dirname(path)) && file === "tenon.yaml") {
     context.report({ ...fileProblem(file, "outside"), fix: "Put the file itself into the folder." });
     return null;
   }

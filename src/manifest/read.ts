@@ -3,6 +3,7 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isWithin } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
@@ -26,7 +27,7 @@ export async function resolveInside(root: string, file: string): Promise<Resolve
   if (isAbsolute(file) || file.split(/[\\/]/).includes("..")) return { ok: false, problem: "outside" };
   try {
     const path = await realpath(resolve(root, file));
-    if (!isInside(root, path)) return { ok: false, problem: "outside" };
+    if (!isWithin(path, root)) return { ok: false, problem: "outside" };
     const parts = relative(root, path).toLowerCase().split(sep);
     return parts.some((part) => PRIVATE_FOLDERS.includes(part))
       ? { ok: false, problem: "private" }
@@ -34,11 +35,6 @@ export async function resolveInside(root: string, file: string): Promise<Resolve
   } catch (error) {
     return { ok: false, problem: problemOf(error) };
   }
-}
-
-export function isInside(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 export type ReadBytes =
