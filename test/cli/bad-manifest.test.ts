@@ -1,7 +1,8 @@
 import { cp, mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+import { here as run } from "./here.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT } from "./run.ts";
 
 const TEN_ERRORS = join(import.meta.dirname, "../manifest/fixtures/ten-errors");
 const MAX_MILLISECONDS = 10_000;

@@ -3,8 +3,8 @@ import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parsePlanFile } from "../../src/index.ts";
-import { here } from "./here.ts";
-import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+import { here, here as run } from "./here.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT } from "./run.ts";
 
 const FOREIGN = JSON.stringify({ format_version: "1.2", terraform_version: "1.9.0", resource_changes: [] });
 const SNAPSHOT = JSON.stringify({ kind: "tenon-live", format_version: 1, read_at: "2026-01-01T00:00:00Z", lists: {} });

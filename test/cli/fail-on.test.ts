@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { emulator, envOf, folder, run } from "./run.ts";
+import { here as run } from "./here.ts";
+import { emulator, envOf, folder } from "./run.ts";
 
 /** A subnet that goes and is held by an interface, a zone that comes, and a VPC whose label would steer a terminal. */
 const SEED = {

@@ -1,7 +1,8 @@
 /** What lint finds is told by `tenon validate` with its place and code, and by `tenon plan` where caches are concerned. */
 
 import { describe, expect, it } from "vitest";
-import { emulator, envOf, folder, run } from "./run.ts";
+import { here as run } from "./here.ts";
+import { emulator, envOf, folder } from "./run.ts";
 
 const HEAD = `tenon: 1
 domains:

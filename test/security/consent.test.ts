@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { emulator, envOf, folder, run } from "../cli/run.ts";
+import { here as run } from "../cli/here.ts";
+import { emulator, envOf, folder } from "../cli/run.ts";
 import { codes, load, loadFiles, loadText, folder as written } from "../manifest/support.ts";
 import { link, refuse } from "./hostile.ts";
 

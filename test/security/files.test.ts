@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { emulator, envOf, expectPlain, PROJECT, run } from "../cli/run.ts";
+import { here as run } from "../cli/here.ts";
+import { emulator, envOf, expectPlain, PROJECT } from "../cli/run.ts";
 import { codes, load } from "../manifest/support.ts";
 import { besideSecret, link, refuse, SECRET } from "./hostile.ts";
 

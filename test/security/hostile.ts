@@ -6,7 +6,8 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { digestOf } from "../../src/render/digest.ts";
-import { type Ended, emulator, envOf, expectPlain, folder, run } from "../cli/run.ts";
+import { here as run } from "../cli/here.ts";
+import { type Ended, emulator, envOf, expectPlain, folder } from "../cli/run.ts";
 
 /** What an attacker would like to see. */
 export const SECRET = "secret-that-is-not-theirs";

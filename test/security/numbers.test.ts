@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { here as run } from "../cli/here.ts";
 import { failing } from "../cli/odd-service.ts";
-import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
+import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
 import { codes, loadText, records, zone } from "../manifest/support.ts";
 
 /** Neither a number that a field has room for, nor one that was meant. */

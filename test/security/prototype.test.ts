@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { parsePlanFile } from "../../src/index.ts";
+import { here as run } from "../cli/here.ts";
 import { failing } from "../cli/odd-service.ts";
-import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
+import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
 import { codes, domain, loadFiles, loadText, records } from "../manifest/support.ts";
 import { withDigest } from "./hostile.ts";
 

@@ -2,7 +2,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
-import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
+import { here as run } from "../cli/here.ts";
+import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
 import { withDigest } from "./hostile.ts";
 
 interface Saved {

@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { here as run } from "../cli/here.ts";
 import { failing, refusal } from "../cli/odd-service.ts";
-import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
+import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
 import { expectPlainText, STEERING, withDigest } from "./hostile.ts";
 
 const ESCAPED = JSON.stringify(STEERING).replaceAll("\u202e", "\\u202e").replaceAll("\u2028", "\\u2028");
