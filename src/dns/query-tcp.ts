@@ -88,6 +88,8 @@ export class TcpChannel {
       }
       const answer = readAnswer(octets, this.#pending.query, this.#pending.id);
       if (typeof answer === "string") this.#finish(queryFailure("malformed", answer), false);
+      // There is no longer message to ask for: a set that is cut off here can be read by nobody (RFC 7766, 5).
+      else if (answer.isTruncated) this.#finish(queryFailure("malformed", "the answer over TCP is cut off"), false);
       else this.#finish({ ok: true, answer }, true);
     }
   }

@@ -30,6 +30,8 @@ export interface ExpectedSet {
   readonly values: readonly string[];
   /** The TTL of each that says one; of several, any may be the set's. null: it does not matter. */
   readonly ttls: readonly number[] | null;
+  /** Where the set is empty: the targets of the aliases that answer in its place, absolute. */
+  readonly aliases: readonly string[];
   /** Whether a record that is not among the values may be there, too. */
   allows(value: string, record: PlainRecord): boolean;
 }
@@ -60,7 +62,11 @@ export function expectations(wanted: ZoneWanted): Expectations {
     const own = declared.get(key) ?? [];
     if (section !== null) {
       const shown = own.length > 0 ? own : synthesised(tree, declared, name, type);
-      sets.push(expectedSet(wanted, { name, type }, section, shown, gone.get(key) ?? []));
+      const aliases =
+        shown.length > 0
+          ? []
+          : (declared.get(keyOf({ name, type: "CNAME" })) ?? synthesised(tree, declared, name, "CNAME"));
+      sets.push(expectedSet(wanted, { name, type }, section, { shown, aliases, gone: gone.get(key) ?? [] }));
     } else if (own.length > 0) {
       hidden.push({ name: absoluteName(name, zone), type });
     }
@@ -70,7 +76,7 @@ export function expectations(wanted: ZoneWanted): Expectations {
 
 /** That the zone is served at all: its SOA, whatever it says. */
 export function soaExpectation(zone: string): ExpectedSet {
-  return { zone, name: zone, type: "SOA", section: "answer", values: [], ttls: null, allows: () => true };
+  return { zone, name: zone, type: "SOA", section: "answer", values: [], ttls: null, aliases: [], allows: () => true };
 }
 
 /** What a wildcard puts in the place of a name that is not there any more (RFC 4592, 3.3.1). */
@@ -88,12 +94,11 @@ function expectedSet(
   wanted: ZoneWanted,
   { name, type }: Pick<PlainRecord, "name" | "type">,
   section: Section,
-  records: readonly PlainRecord[],
-  gone: readonly PlainRecord[],
+  { shown, aliases, gone }: Record<"shown" | "aliases" | "gone", readonly PlainRecord[]>,
 ): ExpectedSet {
-  const values = new Set(records.map(recordValue));
+  const values = new Set(shown.map(recordValue));
   const mustGo = new Set(gone.map(recordValue));
-  const ttls = [...new Set(records.map(({ ttl_sec }) => ttl_sec))];
+  const ttls = [...new Set(shown.map(({ ttl_sec }) => ttl_sec))];
   // The service adds its own servers to those of the apex (OBSERVED behaviour).
   const mayGrow = type === "NS" && name === "";
   return {
@@ -102,6 +107,7 @@ function expectedSet(
     type,
     section,
     values: [...values].sort(compareText),
+    aliases: aliases.map(({ target }) => target),
     ttls: ttls.includes(0) || ttls.length === 0 || mayGrow ? null : ttls,
     allows: (value, record) => !mustGo.has(value) && (mayGrow || wanted.tolerates(record)),
   };

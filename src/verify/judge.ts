@@ -17,15 +17,28 @@ export interface Judgement {
 }
 
 const NXDOMAIN = 3;
+const INTERNET_CLASS = 1;
 
+/**
+ * `there` only if the answer section holds exactly what is declared, or what the expectation tolerates beside it.
+ * A truncated answer passes over UDP alone: the same set is asked over TCP too, where `dns/query` refuses truncation.
+ */
 export function judge(expected: ExpectedSet, result: QueryResult): Judgement {
   if (!result.ok) return { state: "not-answering", found: [], detail: result.problem.detail };
   const { answer } = result;
   const refusal = refusalOf(expected, answer);
   if (refusal !== null) return refusal;
-  // Over TCP there is room for all of it, and it is asked there, too.
   if (answer.isTruncated) return { state: "there", found: [], detail: "cut off, as its set fits no datagram" };
-  return judgeRecords(expected, recordsOf(expected, answer));
+  const records = recordsOf(expected, answer);
+  const stray = strayRecord(expected, answer, records);
+  if (stray !== null) {
+    const found = [`${stray.name} ${typeOf(stray)}`];
+    return { state: "different", found, detail: `the answer holds ${found[0]}, which does not belong there` };
+  }
+  if (answer.rcode === NXDOMAIN && records.length > 0) {
+    return { state: "different", found: [], detail: "the server answered NXDOMAIN beside records of that name" };
+  }
+  return judgeRecords(expected, records);
 }
 
 /** What answers no question about the zone: an error, or a server that does not hold it. */
@@ -38,12 +51,18 @@ function refusalOf(expected: ExpectedSet, answer: DnsAnswer): Judgement | null {
     return { state: "not-answering", found: [], detail: `the server answered ${code}` };
   }
   if (expected.section !== "answer" || answer.isAuthoritative) return null;
-  const cut = answer.authorities.find(({ name, data }) => data.type === "NS" && isBelow(name, expected.zone));
-  if (cut !== undefined) {
-    const found = expected.values.length === 0 ? "there" : "missing";
-    return { state: found, found: [], detail: `the server refers to the servers of ${cut.name}` };
+  const cuts = answer.authorities.filter(({ name, data }) => data.type === "NS" && isBelow(name, expected.zone));
+  const [cut] = cuts;
+  if (cut === undefined) {
+    return { state: "not-authoritative", found: [], detail: "the server answers without authority for the zone" };
   }
-  return { state: "not-authoritative", found: [], detail: "the server answers without authority for the zone" };
+  const detail = `the server refers to the servers of ${cut.name}`;
+  if (expected.values.length > 0) return { state: "missing", found: [], detail };
+  // Nothing is declared above the name that delegates it: only an undeclared record that may stay can.
+  const mayRefer = cuts.every(
+    (record) => relativeName(expected.name, record.name) !== null && isAllowed(expected, record),
+  );
+  return { state: mayRefer ? "there" : "different", found: [], detail };
 }
 
 /** A delegation within the zone; its parents' would be one of the zone itself, or above it. */
@@ -54,7 +73,8 @@ function isBelow(name: string, zone: string): boolean {
 
 /** A server that holds the delegated zone, too, answers with what is there. */
 function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): readonly DnsRecord[] {
-  const isOf = (record: DnsRecord): boolean => record.name === name && record.data.type === type;
+  const isOf = (record: DnsRecord): boolean =>
+    record.name === name && record.data.type === type && record.class === INTERNET_CLASS;
   const own = answer.answers.filter(isOf);
   if (own.length > 0) return own;
   switch (section) {
@@ -67,17 +87,61 @@ function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): rea
   }
 }
 
+/**
+ * The first record of the answer section that the question cannot have brought. Where the set is empty, that is anything but an
+ * alias that may be there, and what lies at its end (RFC 1034, 4.3.2, step 3a).
+ */
+function strayRecord(expected: ExpectedSet, answer: DnsAnswer, own: readonly DnsRecord[]): DnsRecord | null {
+  const others = answer.answers.filter((record) => !own.includes(record));
+  if (others.length === 0) return null;
+  const aliases = new Map(
+    others.flatMap((record) =>
+      record.data.type === "CNAME" && record.class === INTERNET_CLASS ? [[record.name, record] as const] : [],
+    ),
+  );
+  const explained = new Set<DnsRecord>();
+  const alias = aliases.get(expected.name);
+  const mayFollow = own.length === 0 && expected.values.length === 0 && alias !== undefined;
+  if (mayFollow && (expected.aliases.includes(targetOf(alias)) || isAllowed(expected, alias))) {
+    let end = expected.name;
+    for (let next = aliases.get(end); next !== undefined && !explained.has(next); next = aliases.get(end)) {
+      explained.add(next);
+      end = targetOf(next);
+    }
+    for (const record of others) {
+      if (record.name === end && record.data.type === expected.type && record.class === INTERNET_CLASS) {
+        explained.add(record);
+      }
+    }
+  }
+  return others.find((record) => !explained.has(record)) ?? null;
+}
+
+function targetOf({ data }: DnsRecord): string {
+  return data.type === "CNAME" ? data.target : "";
+}
+
+function typeOf({ data }: DnsRecord): string {
+  return data.type === "other" ? data.mnemonic : data.type;
+}
+
+/** An undeclared record that may be there all the same. */
+function isAllowed(expected: ExpectedSet, { name, data, ttl }: DnsRecord): boolean {
+  const value = answeredValue(data);
+  const record = answeredRecord(data, relativeName(name, expected.zone) ?? name, ttl);
+  return value !== null && record !== null && expected.allows(value, record);
+}
+
 function judgeRecords(expected: ExpectedSet, records: readonly DnsRecord[]): Judgement {
-  const { type, zone } = expected;
+  const { type } = expected;
   const found = new Set<string>();
   const odd = new Set<string>();
   const wanted = new Set(expected.values);
-  for (const { name, data, ttl } of records) {
-    const value = answeredValue(data);
+  for (const record of records) {
+    const value = answeredValue(record.data);
     if (value === null) continue;
     found.add(value);
-    const record = answeredRecord(data, relativeName(name, zone) ?? name, ttl);
-    if (!wanted.has(value) && record !== null && !expected.allows(value, record)) odd.add(value);
+    if (!wanted.has(value) && type !== "SOA" && !isAllowed(expected, record)) odd.add(value);
   }
   const shown = [...found].sort(compareText).map((value) => shownValue(value, type));
   if (type === "SOA") return { state: found.size > 0 ? "there" : "missing", found: shown, detail: "" };

@@ -146,8 +146,16 @@ describe("an answer", () => {
     ["all of it", both, "there"],
     ["in another order", [...both].reverse(), "there"],
     ["nothing", [], "missing"],
-    ["another name's", [["example.com", A("192.0.2.1")]], "missing"],
-    ["another type's", [["www.example.com", { type: "AAAA", address: "::1" }]], "missing"],
+    [
+      "another name's",
+      [["example.com", A("192.0.2.1")]],
+      "different: the answer holds example.com A, which does not belong there",
+    ],
+    [
+      "another type's",
+      [["www.example.com", { type: "AAAA", address: "::1" }]],
+      "different: the answer holds www.example.com AAAA, which does not belong there",
+    ],
     ["half of it", both.slice(0, 1), "different"],
     ["other values", [["www.example.com", A("192.0.2.3")]], "different"],
     ["one more", [...both, ["www.example.com", A("192.0.2.3")]], "different"],
@@ -163,8 +171,9 @@ describe("an answer", () => {
     expect(state(setOf(www), answer(records as never))).toBe(expected);
   });
 
-  it("is that of an alias where there must be nothing", () => {
-    const gone = setOf(wanted({ changed: [], gone: [record("A", "www", "192.0.2.1")] }));
+  it("is that of a declared alias where there must be nothing", () => {
+    const records = [record("CNAME", "www", "a.example.com")];
+    const gone = setOf(wanted({ records, changed: [], gone: [record("A", "www", "192.0.2.1")] }));
     const alias: RecordData = { type: "CNAME", target: "a.example.com" };
     expect(
       state(
