@@ -89,6 +89,27 @@ export function createLister(options: ListerOptions): Lister {
     }
   }
 
+  /** What each of the filters lets through, one after the other; the first failure ends them all. */
+  async function readEach(
+    filters: readonly JsonObject[],
+    path: ListRequest["path"],
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly ok: true; readonly items: readonly JsonObject[] } | Failed> {
+    const ending = endingWith(signal);
+    let failed: Failed | null = null;
+    const lists = await Promise.all(
+      filters.map(async (filter) => {
+        const list = await readAll({ path, filter }, null, ending.signal);
+        if (list.ok) return list.items;
+        failed ??= list;
+        ending.abort();
+        return [];
+      }),
+    );
+    ending.release();
+    return failed ?? { ok: true, items: lists.flat() };
+  }
+
   /** Asks for the wanted by name where that takes fewer requests than reading on; null if that did not find them all. */
   async function readWanted(
     request: ListRequest,
@@ -100,14 +121,14 @@ export function createLister(options: ListerOptions): Lister {
     if (values.length === 0) return { ok: true, items: first.items, total: first.results };
     const filters = wantedFilters({ field: request.wanted.field, values }, request.filter);
     if (filters.length >= first.pages - 1) return null;
-    const lists = await Promise.all(filters.map((filter) => readAll({ path: request.path, filter }, null, signal)));
+    const lists = await readEach(filters, request.path, signal);
+    // What is not filterable here can be read all the same.
+    if (!lists.ok) return lists.failure.status === 400 ? null : lists;
     const items = [...first.items];
     const ids = new Set(items.map((item) => item["id"]));
-    for (const list of lists) {
-      // What is not filterable here can be read all the same.
-      if (!list.ok) return list.failure.status === 400 ? null : list;
-      items.push(...list.items.filter((item) => !ids.has(item["id"])));
-      for (const item of list.items) ids.add(item["id"]);
+    for (const item of lists.items) {
+      if (!ids.has(item["id"])) items.push(item);
+      ids.add(item["id"]);
     }
     // A filter may compare letter by letter: what it did not find may still be there, and would be made twice.
     const complete = missing({ field: request.wanted.field, values }, items).length === 0;

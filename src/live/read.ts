@@ -2,7 +2,7 @@
 
 import type { Desired } from "../model/desired.ts";
 import type { Api } from "../model/exchange.ts";
-import type { Failure } from "../model/failure.ts";
+import { type Failure, isDenied } from "../model/failure.ts";
 import { mayMatchWithin } from "../model/glob.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import type { UnitName } from "../model/resource.ts";
@@ -62,17 +62,32 @@ export async function readDetail(
   units: readonly Unit[],
   api: Api,
 ): Promise<Live> {
+  const asking = untilDenied(api);
   const detailed = await Promise.all(
     units.map(async (unit) => {
       const known = live.units[unit.name];
       if (known === undefined || unit.detail === undefined) return [];
       const items = await Promise.all(
-        known.items.map((item) => (isBlocked(unit.identify(item)) ? unit.detail?.(item, api) : item)),
+        known.items.map((item) => (isBlocked(unit.identify(item)) ? unit.detail?.(item, asking) : item)),
       );
       return [[unit.name, { ...known, items }] as const];
     }),
   );
   return { units: { ...live.units, ...Object.fromEntries(detailed.flat()) } };
+}
+
+/** Lists are asked for until one is denied: a token that may not read one address list may read none. */
+function untilDenied(api: Api): Api {
+  const stop = new AbortController();
+  return {
+    list: async (request) => {
+      const answer = await api.list(request, stop.signal);
+      if (!answer.ok && isDenied(answer.failure)) stop.abort();
+      return answer;
+    },
+    send: (request, signal) => api.send(request, signal),
+    upload: (request, signal) => api.upload(request, signal),
+  };
 }
 
 function scopeOf(name: UnitName, { desired, targets = [], destroy }: ReadOptions): Scope {

@@ -2,7 +2,7 @@
 
 import type { Desired } from "../model/desired.ts";
 import type { Api } from "../model/exchange.ts";
-import type { Failure } from "../model/failure.ts";
+import { type Failure, isDenied } from "../model/failure.ts";
 import { compareText } from "../model/group.ts";
 import type { JsonObject } from "../model/resource.ts";
 import type { Snapshot, UnreadList } from "../model/snapshot.ts";
@@ -67,8 +67,7 @@ async function readWhole(options: SnapshotOptions, api: Api): Promise<Failed | n
 /** A token need not have rights for what the project does not use; any other failure would leave a hole nobody expects. */
 function mustEnd(result: ReadResult<unknown>, unit: Unit, desired: Desired): boolean {
   if (result.ok) return false;
-  const { status } = result.failure;
-  return (status !== 401 && status !== 403) || isUnitNeeded(unit.name, desired);
+  return !isDenied(result.failure) || isUnitNeeded(unit.name, desired);
 }
 
 function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "unread"> {
@@ -76,7 +75,8 @@ function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "un
   const unread: UnreadList[] = [];
   for (const { path, answer } of [...recorded].sort((a, b) => compareText(a.path, b.path))) {
     if (answer.ok) lists.set(path, answer.items);
-    else unread.push({ path, failure: told(answer.failure) });
+    // What was cut short was not refused: its list is merely not held.
+    else if (answer.failure.type !== "aborted") unread.push({ path, failure: told(answer.failure) });
   }
   return { lists, unread };
 }

@@ -30,3 +30,8 @@ export interface Failure {
   /** How often the request was sent. */
   readonly attempts: number;
 }
+
+/** The token was refused, as a whole or for what was asked: it will be for the next request of the same kind. */
+export function isDenied({ status }: Pick<Failure, "status">): boolean {
+  return status === 401 || status === 403;
+}

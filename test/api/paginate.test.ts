@@ -110,6 +110,18 @@ describe("a list", () => {
     expect(server.requests.length).toBeLessThan(24);
   });
 
+  it("that is given up after its first page asks for no other", async () => {
+    const controller = new AbortController();
+    const server = await serve(paged(() => items(12_000)));
+    const { api } = await open(server.baseUrl, {
+      observe: (event) => {
+        if (event.type === "answered") controller.abort();
+      },
+    });
+    expect(failureOf(await api.list(RECORDS, controller.signal))).toMatchObject({ type: "aborted", effect: "none" });
+    expect(server.requests).toHaveLength(1);
+  });
+
   it("meets a 429 and a 502 in the middle and is whole all the same", async () => {
     const serveAll = paged(() => items(3_000));
     const server = await serve((request, response, socket) => {

@@ -72,6 +72,17 @@ describe("the few wanted of many", () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it("are not asked for any more once the token is refused", async () => {
+    const server = await serve((request, response, socket) => {
+      if (request.number > 2) return error(response, 401, "Invalid Token");
+      filtering(zones(40_000))(request, response, socket);
+    });
+    const { api } = await open(server.baseUrl, { pageSize: 100 });
+    const values = Array.from({ length: 3_000 }, (_, index) => `zone-${10 * (index + 11)}.example`);
+    expect(await api.list(wanted(...values))).toMatchObject({ ok: false, failure: { status: 401 } });
+    expect(server.requests.length).toBeLessThanOrEqual(2 + 8);
+  });
+
   it("in their hundreds are asked for in headers of bounded size", async () => {
     const server = await serve(filtering(zones(6_000)));
     const { api } = await open(server.baseUrl, { pageSize: 100 });

@@ -2,9 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
+import { importLive } from "../../src/import/live.ts";
 import { type Api, allowedSeconds, createApi, type Desired, loadProject } from "../../src/index.ts";
-import { type LiveResult, type ReadOptions, readLive } from "../../src/live/read.ts";
+import { type LiveResult, type ReadOptions, readDetail, readLive } from "../../src/live/read.ts";
+import { takeSnapshot } from "../../src/live/snapshot.ts";
 import { units } from "../../src/units/registry.ts";
+import { error, json, type Received, type Scripted, serve } from "../api/scripted.ts";
 import { emulator, folder } from "../cli/run.ts";
 
 const ZONE = "type: master, soa_email: a@example.com";
@@ -34,6 +37,87 @@ function pathsOf(service: Emulator): string[] {
 function unitsOf(result: LiveResult): string[] {
   return result.ok ? Object.keys(result.live.units).sort() : [`failed: ${result.what}`];
 }
+
+const MANY = 300;
+const CONCURRENCY = 8;
+
+/** A service whose lists are of `MANY` things, and that refuses the token from some request on, or for some paths. */
+async function revoked(isRefused: (request: Received) => boolean, status: 401 | 403 = 401): Promise<Scripted> {
+  const time = { created: "2026-01-01T00:00:00", updated: "2026-01-01T00:00:00" };
+  const domains = Array.from({ length: MANY }, (_, id) => ({
+    ...{ id: id + 1, domain: `z${id}.example`, type: "master", status: "active", soa_email: "a@example.com" },
+    ...{ tags: [], master_ips: [], axfr_ips: [], description: "", group: "", ...time },
+  }));
+  const vpcs = Array.from({ length: MANY }, (_, id) => ({
+    ...{ id: id + 1, label: `v${id}`, region: "x", description: "", ...time },
+    subnets: [
+      { id, label: "s", ipv4: "10.0.0.0/24", nodes: [{ id: 1, interfaces: [{ id: 1, active: true }] }], ...time },
+    ],
+  }));
+  return serve((request, response) => {
+    if (isRefused(request)) return error(response, status, "Invalid Token");
+    const data = /^.v4.domains\?/.test(request.url) ? domains : /^.v4.vpcs\?/.test(request.url) ? vpcs : [];
+    json(response, 200, { data, page: 1, pages: 1, results: data.length });
+  });
+}
+
+const AFTER_50 = ({ number }: Received): boolean => number > 50;
+
+const ALL_ZONES = Array.from({ length: MANY }, (_, id) => `{ domain: z${id}.example, ${ZONE}, records: [] }`);
+
+describe("a failure that no later request can survive", () => {
+  it("ends the reading of all other zones, and is told once", async () => {
+    const { baseUrl, requests } = await revoked(AFTER_50);
+    const [desired, api] = await Promise.all([desiredOf(`domains: [${ALL_ZONES.join(", ")}]`), apiOf(baseUrl)]);
+    const result = await readLive({ desired, units, api, destroy: false });
+    expect(result).toMatchObject({
+      ok: false,
+      what: expect.stringMatching(/^the records of z/),
+      failure: { status: 401 },
+    });
+    expect(requests.length).toBeLessThanOrEqual(50 + CONCURRENCY);
+  });
+
+  it("ends a snapshot", async () => {
+    const { baseUrl, requests } = await revoked(AFTER_50);
+    const [desired, api] = await Promise.all([desiredOf("owner: edge"), apiOf(baseUrl)]);
+    const moment = { nowMilliseconds: 0, host: "h", dialect: "node", account: null };
+    const result = await takeSnapshot({ desired, units, api, ...moment });
+    expect(result).toMatchObject({ ok: false, failure: { status: 401 } });
+    // Records of zones and addresses of VPCs end each by its own refusal.
+    expect(requests.length).toBeLessThanOrEqual(50 + 2 * CONCURRENCY);
+  });
+
+  it("ends an import", async () => {
+    const { baseUrl, requests } = await revoked(AFTER_50);
+    const selection = { domains: ["*"], vpcs: [], images: false };
+    const result = await importLive({
+      ...{ api: await apiOf(baseUrl), units, selection, owner: null, allowedSeconds: [], watch: {} },
+    });
+    expect(result).toMatchObject({ ok: false, failure: { status: 401 } });
+    expect(requests.length).toBeLessThanOrEqual(50 + CONCURRENCY);
+  });
+
+  it.each([401, 403] as const)("ends the reading of details (%i), which a plan does without", async (status) => {
+    const { baseUrl, requests } = await revoked(({ number }) => number > 1, status);
+    const [desired, api] = await Promise.all([desiredOf("vpcs: [{ label: v1, region: x }]"), apiOf(baseUrl)]);
+    const read = await readLive({ desired, units, api, destroy: false });
+    if (!read.ok) throw new Error(read.failure.message);
+    const detailed = await readDetail(read.live, () => true, units, api);
+    expect(detailed).toEqual(read.live);
+    expect(requests.length).toBeLessThanOrEqual(1 + CONCURRENCY);
+  });
+
+  it("ends the details of a snapshot, which is whole without them, and says of no list that it was interrupted", async () => {
+    const { baseUrl, requests } = await revoked(({ url }) => url.includes("/ips"), 403);
+    const [desired, api] = await Promise.all([desiredOf(""), apiOf(baseUrl)]);
+    const moment = { nowMilliseconds: 0, host: "h", dialect: "node", account: null };
+    const result = await takeSnapshot({ desired, units, api, ...moment });
+    if (!result.ok) throw new Error(result.failure.message);
+    expect(new Set(result.snapshot.unread.map(({ failure }) => failure.status))).toEqual(new Set([403]));
+    expect(requests.filter(({ url }) => url.includes("/ips")).length).toBeLessThanOrEqual(CONCURRENCY);
+  });
+});
 
 describe("reading the account", () => {
   it.each([

@@ -3,9 +3,11 @@
 import type { WireSubnet, WireVpc, WireVpcIp } from "../../api/wire/index.ts";
 import { type Address, subnetAddress, vpcAddress } from "../../model/address.ts";
 import type { AttachedInterface } from "../../model/change.ts";
-import type { Api } from "../../model/exchange.ts";
+import type { Api, ListRequest } from "../../model/exchange.ts";
+import { isDenied } from "../../model/failure.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
+import { readEach } from "../read-each.ts";
 import type { NetworkSpec } from "./spec.ts";
 
 export interface LiveNetwork {
@@ -24,15 +26,31 @@ export async function readNetworks(
   if (!answer.ok) return { ok: false, what: "the list of VPCs", failure: answer.failure };
   const items = (answer.items as unknown as WireVpc[]).map((vpc): LiveNetwork => ({ vpc, addresses: null }));
   watch.progress?.(items.length, items.length);
-  if (scope.whole !== true) return { ok: true, items, total: answer.total };
-  const detailed = items.map((live) => (isAttached(live) ? detailNetwork(live, api, watch.signal) : live));
-  return { ok: true, items: await Promise.all(detailed), total: answer.total };
+  if (scope.whole === true) await readAddresses(items.filter(isAttached), api, watch.signal);
+  return { ok: true, items, total: answer.total };
+}
+
+/** For whoever keeps what was listed. A token that is refused one address list is refused all. */
+async function readAddresses(
+  networks: readonly LiveNetwork[],
+  api: Api,
+  outer: AbortSignal | undefined,
+): Promise<void> {
+  await readEach(networks, outer, async ({ vpc }, signal) => {
+    const list = await api.list(addressList(vpc), signal);
+    if (list.ok || !isDenied(list.failure)) return {};
+    return { ok: false, what: `the addresses of ${vpc.label}`, failure: list.failure };
+  });
 }
 
 /** Adds the address list (API.md: VPC IP Addresses View). A token without `ips:read_only` leaves it out. */
-export async function detailNetwork(live: LiveNetwork, api: Api, signal?: AbortSignal): Promise<LiveNetwork> {
-  const answer = await api.list({ path: ["vpcs", String(live.vpc.id), "ips"] }, signal);
+export async function detailNetwork(live: LiveNetwork, api: Api): Promise<LiveNetwork> {
+  const answer = await api.list(addressList(live.vpc));
   return answer.ok ? { ...live, addresses: answer.items as unknown as WireVpcIp[] } : live;
+}
+
+function addressList({ id }: WireVpc): ListRequest {
+  return { path: ["vpcs", String(id), "ips"] };
 }
 
 function isAttached({ vpc }: LiveNetwork): boolean {

@@ -4,9 +4,9 @@ import type { WireDomain, WireRecord } from "../../api/wire/index.ts";
 import { toAscii } from "../../dns/name.ts";
 import { domainAddress } from "../../model/address.ts";
 import type { Api } from "../../model/exchange.ts";
-import type { Failure } from "../../model/failure.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { ownerOfTags } from "../ownership.ts";
+import { readEach } from "../read-each.ts";
 import type { ZoneSpec } from "./spec.ts";
 
 export interface LiveZone {
@@ -30,21 +30,15 @@ export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWat
     (domain.type === "master" && scope.wants?.(identifyZone({ domain, records: null })) === true);
   const needed = new Set(domains.filter(isNeeded));
   const progress = { done: 0, total: needed.size };
-  const items = await Promise.all(
-    domains.map(async (domain): Promise<LiveZone | { failure: Failure; name: string }> => {
-      if (!needed.has(domain)) return { domain, records: null };
-      const list = await api.list({ path: ["domains", String(domain.id), "records"] }, watch.signal);
-      if (!list.ok) return { failure: list.failure, name: domain.domain };
-      progress.done += 1;
-      watch.progress?.(progress.done, progress.total);
-      return { domain, records: list.items as unknown as WireRecord[] };
-    }),
-  );
-  const failed = items.find((item) => "failure" in item);
-  if (failed !== undefined && "failure" in failed) {
-    return { ok: false, what: `the records of ${failed.name}`, failure: failed.failure };
-  }
-  return { ok: true, items: items as LiveZone[], total: answer.total };
+  const read = await readEach<WireDomain, LiveZone>(domains, watch.signal, async (domain, signal) => {
+    if (!needed.has(domain)) return { domain, records: null };
+    const list = await api.list({ path: ["domains", String(domain.id), "records"] }, signal);
+    if (!list.ok) return { ok: false, what: `the records of ${domain.domain}`, failure: list.failure };
+    progress.done += 1;
+    watch.progress?.(progress.done, progress.total);
+    return { domain, records: list.items as unknown as WireRecord[] };
+  });
+  return read.ok ? { ok: true, items: read.parts, total: answer.total } : read;
 }
 
 /** Domains that others are to be cloned from: their ids are needed. */
