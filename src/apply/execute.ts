@@ -7,7 +7,7 @@ import type { Report, StepReport } from "../model/report.ts";
 import type { Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import { type Clock, timestamp } from "./clock.ts";
-import { type Context, Made, notDone, type StepResult } from "./context.ts";
+import { type Context, Made, type StepResult } from "./context.ts";
 import type { ApplyEvent } from "./events.ts";
 import { localFailure } from "./failures.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
@@ -48,6 +48,8 @@ export async function applyPlan(options: ApplyOptions): Promise<Report> {
 type Message =
   | { readonly type: "ended"; readonly step: Step; readonly result: StepResult }
   | { readonly type: "crashed"; readonly step: Step; readonly error: unknown }
+  /** The run was stopped before the step sent anything. */
+  | { readonly type: "not-begun"; readonly step: Step }
   | { readonly type: "stop" };
 
 /** The fields that uploads are sent to, by the key of their product: signed URLs. */
@@ -128,20 +130,22 @@ class Execution {
       const id = this.#schedule.start();
       if (id === null) return;
       const step = this.#steps.get(id) as Step;
-      this.#emit({ type: "step-started", time: this.#now(), step: id, changes: step.changes });
       this.#perform(step).then(
-        (result) => this.#mailbox.post({ type: "ended", step, result }),
+        (message) => this.#mailbox.post(message),
         (error: unknown) => this.#mailbox.post({ type: "crashed", step, error }),
       );
     }
   }
 
-  async #perform(step: Step): Promise<StepResult> {
+  /** The look before a clone is not part of it: a run that is stopped meanwhile has not begun the clone. */
+  async #perform(step: Step): Promise<Message> {
     const look = this.#looks.before(step);
-    await look;
-    if (look !== null && this.#stop.stopping.aborted)
-      return notDone("failed", localFailure("aborted", "none", "interrupted"));
-    return perform(step, this.#context);
+    if (look !== null) {
+      await look;
+      if (this.#stop.stopping.aborted) return { type: "not-begun", step };
+    }
+    this.#emit({ type: "step-started", time: this.#now(), step: step.id, changes: step.changes });
+    return { type: "ended", step, result: await perform(step, this.#context) };
   }
 
   #hear(message: Message): void {
@@ -151,6 +155,9 @@ class Execution {
         return;
       case "crashed":
         this.#endCrashed(message.step, message.error);
+        return;
+      case "not-begun":
+        this.#skip(this.#schedule.giveUp(message.step.id));
         return;
       case "stop":
         this.#skip(this.#schedule.stop([]));

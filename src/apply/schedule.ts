@@ -105,6 +105,16 @@ export class Schedule {
     return skips;
   }
 
+  /** A started step was not begun after all, because of the stop. Returns it, and what is skipped because of it. */
+  giveUp(id: string): readonly Skip[] {
+    const node = this.#node(id);
+    if (node.state !== "running" || this.#stoppedBy === null) throw new Error(`Step ${id} cannot be given up.`);
+    this.#running -= 1;
+    const skips: Skip[] = [];
+    this.#skip(node, this.#stoppedBy, skips);
+    return skips;
+  }
+
   /** From now on nothing starts: what is ready is skipped now, the rest as soon as what is running before it has ended. */
   stop(because: readonly string[]): readonly Skip[] {
     this.#stoppedBy ??= because.map((id) => this.#node(id).rank ?? 0).sort((a, b) => a - b);

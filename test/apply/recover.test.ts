@@ -258,9 +258,13 @@ describe("a POST that comes true after it was repeated", () => {
         return usual(call);
       };
       const options = { signal: interrupt.signal, clock: new DrainClock(interrupt.signal) };
-      const { report } = await applyTo(service, plan(steps), options);
+      const { report, events } = await applyTo(service, plan(steps), options);
       expect(report.interrupted).toBe(true);
       expect(clones()).toEqual([]);
+      // They were never begun: nothing about them failed.
+      expect(outcomes(report)).toEqual({ www: "done", one: "skipped", two: "skipped", three: "skipped" });
+      expect(report).toMatchObject({ failed: 0, skipped: 3 });
+      expect(events.filter(({ type }) => type === "step-failed")).toEqual([]);
     });
   });
 

@@ -87,6 +87,18 @@ describe("the schedule", () => {
     expect(() => new Schedule([step("a"), step("a")], [])).toThrow(/twice/);
   });
 
+  test("takes back what was started and not begun when it is stopped, and skips what waited for it", () => {
+    const schedule = new Schedule([step("a"), step("b", "a")], []);
+    expect(schedule.start()).toBe("a");
+    expect(() => schedule.giveUp("a")).toThrow(/given up/);
+    expect(schedule.stop([])).toEqual([]);
+    expect(schedule.giveUp("a")).toEqual([
+      { id: "a", because: [] },
+      { id: "b", because: [] },
+    ]);
+    expect([schedule.running, schedule.finished, schedule.state("a")]).toEqual([0, true, "skipped"]);
+  });
+
   test("refuses to settle what is not running", () => {
     const schedule = new Schedule([step("a"), step("b", "a")], []);
     expect(() => schedule.settle("b", "done")).toThrow(/waiting/);
