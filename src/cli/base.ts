@@ -58,7 +58,8 @@ export async function openBase(terminal: Terminal, request: BaseRequest): Promis
   }
 }
 
-const NAME_IT = "For example --base origin/main, or the folder of another checkout as a path: --base ../main.";
+const NAME_IT =
+  "For example --base refs/remotes/origin/main, or the folder of another checkout as a path: --base ../main.";
 
 /** A folder is written as a path. Else a proposed change could bring a folder called `origin/main`, and be compared with itself. */
 function isPath(name: string): boolean {
@@ -109,6 +110,13 @@ async function refusal(
       return error("base-unreadable", "git cannot read the base", said, "Run it in a checkout, or give a folder.");
     case "no-commit":
       return unknownRef(name, await refsOf(project.root, environment));
+    case "ambiguous":
+      return error(
+        "base-ambiguous",
+        `${name} is the name of several refs`,
+        `It may mean ${detail}. Git would take the first of them without a word, and a pull request can bring a tag.`,
+        `Write the one that is meant in full: --base ${detail.split(", ").find((ref) => ref.startsWith("refs/remotes/")) ?? "refs/remotes/origin/main"}.`,
+      );
     case "unusable":
       return error("base-unreadable", `the folder at ${name} cannot be used`, said, "Give a folder instead of a ref.");
   }

@@ -21,6 +21,18 @@ const MAX_REFS = 500;
 const ABSENT_STATUS = 1;
 /** Set in hooks, where they say where git was called from, and not where the project is. */
 const PLACES: readonly string[] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"];
+/** Objects and refs are the repository's own: a variable that adds others is not handed on. */
+const OTHER_OBJECTS: readonly string[] = [
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_SHALLOW_FILE",
+  "GIT_NAMESPACE",
+];
+/** Where git looks for a short name, in this order (gitrevisions, "refname"). */
+const REF_PLACES: readonly string[] = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+/** Names that git itself writes beside its refs. */
+const PSEUDO_REFS: ReadonlySet<string> = new Set(["HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD"]);
 
 /** A project folder may be made to look like a bare repository, whose settings name programs: none of it is followed. */
 const SAFE_SETTINGS: readonly string[] = [
@@ -35,14 +47,15 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * - `no-git`: there is no git to run, or it took too long.
  * - `no-repository`: the folder is in none, or git will not work with it.
  * - `no-commit`: the repository has no such commit.
+ * - `ambiguous`: several refs have the name, and git would take the first without a word.
  * - `unusable`: the folder holds what cannot be written here.
  */
-export type GitProblem = "no-git" | "no-repository" | "no-commit" | "unusable";
+export type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "unusable";
 
 export type Checkout =
   /** false: the commit does not have the folder. */
   | { readonly ok: true; readonly exists: boolean }
-  /** `detail`: git's words, or ours; one sentence without a full stop. */
+  /** `detail`: git's words, or ours; one sentence without a full stop. Of `ambiguous`: the refs, with a comma between. */
   | { readonly ok: false; readonly problem: GitProblem; readonly detail: string };
 
 interface GitCall {
@@ -64,6 +77,8 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   const git = (args: readonly string[], input = ""): Promise<GitCall> => runGit(args, input, folder, environment);
   const place = await git(["rev-parse", "--show-prefix"]);
   if (!place.ok) return failed(place, "no-repository");
+  const meanings = await meaningsOf(ref, git);
+  if (meanings.length > 1) return { ok: false, problem: "ambiguous", detail: meanings.join(", ") };
   const commit = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
   if (!commit.ok) return failed(commit, "no-commit");
   const prefix = withoutLineEnd(place.stdout).replace(/\/$/, "");
@@ -81,6 +96,27 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (!blobs.ok) return failed(blobs, "no-repository");
   const detail = await writeEntries(entries, blobs.stdout, into);
   return detail === null ? { ok: true, exists: true } : { ok: false, problem: "unusable", detail };
+}
+
+/**
+ * What a ref can mean. A tag `origin/main`, which a pull request's author may push, comes before the remote branch of that name: with it
+ * as the base a change would be compared with itself. A branch may also be called like the beginning of a commit's id.
+ * @returns full names of refs, and `commit ID`; sorted
+ */
+async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise<GitCall>): Promise<string[]> {
+  const name = ref.replace(/(@\{|[~^:]).*$/s, "");
+  if (name === "") return [];
+  const places = REF_PLACES.map((place) => `${place}${name}`);
+  const known = [...places, `refs/remotes/${name}/HEAD`].filter((full) => full.startsWith("refs/"));
+  const list = await git(["for-each-ref", "--format=%(refname)", "--", ...known]);
+  // A pattern also matches what lies beneath it.
+  const refs = withoutLineEnd(list.stdout)
+    .split("\n")
+    .filter((found) => known.includes(found));
+  if (PSEUDO_REFS.has(name)) refs.push(name);
+  const ids = /^[0-9a-f]{4,64}$/.test(name) ? await git(["rev-parse", `--disambiguate=${name}`]) : null;
+  if (ids?.ok && ids.stdout.length > 0) refs.push(`commit ${name}`);
+  return refs.sort();
 }
 
 /** What a repository has under names. */
@@ -148,8 +184,17 @@ function brokenText(error: ExecFileException): string {
 
 /** Git may run a helper to fetch what it lacks: it gets no token of ours, and asks nobody. */
 function gitEnvironment(environment: Environment): NodeJS.ProcessEnv {
-  const kept = Object.entries(environment).filter(([name]) => !PLACES.includes(name) && name !== "TENON_TOKEN");
-  return { ...Object.fromEntries(kept), LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" };
+  const dropped = new Set([...PLACES, ...OTHER_OBJECTS, "TENON_TOKEN"]);
+  const kept = Object.entries(environment).filter(([name]) => !dropped.has(name));
+  return {
+    ...Object.fromEntries(kept),
+    LC_ALL: "C",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+    // A replace ref or a graft shows another history than the commits have: refs/replace can be pushed like any other ref.
+    GIT_NO_REPLACE_OBJECTS: "1",
+    GIT_GRAFT_FILE: "/dev/null",
+  };
 }
 
 function withoutLineEnd(output: Buffer): string {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { here } from "../cli/here.ts";
 import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
 
 test("git is asked for the commit without the token, and runs nothing that a folder's settings name", async () => {
@@ -26,4 +27,78 @@ test("git is asked for the commit without the token, and runs nothing that a fol
   expect(seen).toContain("safe.bareRepository=explicit");
   expect(seen).toContain("rev-parse HEAD");
   expect(seen).not.toContain("emulator-token");
+});
+
+const IDENTITY = ["-c", "user.email=a@b.example", "-c", "user.name=a", "-c", "commit.gpgsign=false"];
+
+function git(cwd: string, ...args: readonly string[]): string {
+  const env = { PATH: process.env["PATH"] };
+  return execFileSync("git", [...IDENTITY, ...args], { cwd, encoding: "utf8", env }).trim();
+}
+
+/** A clone whose `HEAD` changes a record, as CI has it of a pull request: `origin/main` is the base. */
+async function pullRequest() {
+  const service = await emulator();
+  const upstream = await folder({ "tenon.yaml": PROJECT });
+  git(upstream, "init", "--quiet", "--initial-branch", "main");
+  git(upstream, "add", "--all");
+  git(upstream, "commit", "--quiet", "--message", "base");
+  const place = await folder({});
+  git(place, "clone", "--quiet", `file://${upstream}`, "clone");
+  const cwd = join(place, "clone");
+  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.66"));
+  git(cwd, "commit", "--quiet", "--all", "--message", "change");
+  return { cwd, options: { cwd, env: envOf(service) } };
+}
+
+test("a base that several refs or commits are called is refused by name", async () => {
+  const { cwd, options } = await pullRequest();
+  const base = git(cwd, "rev-parse", "refs/remotes/origin/main");
+  for (const ref of ["tags/origin/main", `heads/${base.slice(0, 12)}`, "tags/HEAD"]) {
+    git(cwd, "update-ref", `refs/${ref}`, git(cwd, "rev-parse", "refs/heads/main"));
+  }
+  for (const [name, meanings] of [
+    ["origin/main", "refs/remotes/origin/main, refs/tags/origin/main"],
+    ["origin/main~0", "refs/remotes/origin/main, refs/tags/origin/main"],
+    ["origin/main^{commit}", "refs/remotes/origin/main, refs/tags/origin/main"],
+    ["HEAD~1", "HEAD, refs/tags/HEAD"],
+    [base.slice(0, 12), `commit ${base.slice(0, 12)}, refs/heads/${base.slice(0, 12)}`],
+  ] as const) {
+    const { code, stdout, stderr } = await here(["plan", "--base", name], options);
+    expect({ name, code, stdout }).toEqual({ name, code: 1, stdout: "" });
+    expect(stderr).toContain("error[base-ambiguous]");
+    expect(stderr.replace(/\s+/g, " ")).toContain(`It may mean ${meanings}.`);
+  }
+  for (const name of ["refs/remotes/origin/main", base]) {
+    const { code, stdout } = await here(["plan", "--base", name, "--format", "json"], options);
+    expect({ name, code, isThisChange: stdout.includes('"this-change"') }).toEqual({
+      name,
+      code: 0,
+      isThisChange: true,
+    });
+  }
+});
+
+test("a replace ref or a graft does not change what the base holds", async () => {
+  const { cwd, options } = await pullRequest();
+  const [base, head] = [git(cwd, "rev-parse", "refs/remotes/origin/main"), git(cwd, "rev-parse", "HEAD")];
+  const changes = async (environment: Readonly<Record<string, string>> = {}) => {
+    const run = { ...options, env: { ...options.env, ...environment } };
+    const { code, stdout } = await here(["plan", "--base", "HEAD~1", "--format", "json"], run);
+    expect(code).toBe(0);
+    return stdout.match(/"this-change"/g)?.length ?? 0;
+  };
+  const found = await changes();
+  expect(found).toBeGreaterThan(0);
+  git(cwd, "replace", base, head);
+  expect(await changes()).toBe(found);
+  git(cwd, "replace", "--delete", base);
+  git(cwd, "replace", `${base}^{tree}`, `${head}^{tree}`);
+  expect(await changes()).toBe(found);
+  git(cwd, "replace", "--delete", git(cwd, "rev-parse", `${base}^{tree}`));
+  // A graft makes a commit of the change its own parent's parent.
+  const other = git(cwd, "commit-tree", "HEAD^{tree}", "-m", "a base with the change");
+  await writeFile(join(cwd, ".git/info/grafts"), `${head} ${other}\n`);
+  expect(await changes()).toBe(found);
+  expect(await changes({ GIT_GRAFT_FILE: join(cwd, ".git/info/grafts") })).toBe(found);
 });

@@ -38,8 +38,8 @@ Examples:
   tenon plan --target domain/example.com
   tenon plan --target 'vpc/*' --exclude vpc/legacy
   tenon plan --format json | jq .tenon.summary
-  tenon plan --base origin/main --format markdown
-  tenon plan --base origin/main --live live.json
+  tenon plan --base refs/remotes/origin/main --format markdown
+  tenon plan --base refs/remotes/origin/main --live live.json
   tenon plan --detailed-exitcode --fail-on refused,blocked`,
     )
     .action(async (directory, flags) => {
