@@ -10,8 +10,11 @@ import { announce, type Context, DONE, notDone, type StepResult } from "./contex
 import { itemWithId, type Look, look, type Place } from "./look.ts";
 import { readAdopted, resolvePath } from "./resolve.ts";
 
-/** Before each look: a service that dropped the connection may still be at work. */
-export const LOOK_AFTER_SECONDS: readonly number[] = [2, 4];
+/**
+ * The first look comes at once: mostly it finds what was made. If it does not, a service that dropped the connection may still be at
+ * work, so a second look comes after this long, before anything is sent again.
+ */
+export const LOOK_AGAIN_AFTER_SECONDS = 6;
 
 /** What is known about a lost POST. */
 interface Lost {
@@ -36,8 +39,8 @@ export async function recover(
   const path = resolvePath(step.lookup.path, context.products);
   if (!path.ok) return result;
   const lost: Lost = { step, request, result, unit, place: { lookup: step.lookup, path: path.value }, context };
-  context.note(step.id, "outcome-unknown", result.failure?.message ?? "", LOOK_AFTER_SECONDS[0]);
-  const seen = await lookPatiently(lost);
+  context.note(step.id, "outcome-unknown", result.failure?.message ?? "");
+  const seen = await lookTwice(lost);
   switch (seen?.type) {
     case undefined:
       return result;
@@ -54,17 +57,17 @@ export async function recover(
   }
 }
 
-/** Looks until something is found; null if the run was aborted meanwhile. */
-async function lookPatiently(lost: Lost): Promise<Look | null> {
+/** Looks at once, and once more if nothing is found; null if the run was aborted meanwhile. */
+async function lookTwice(lost: Lost): Promise<Look | null> {
   const { context, step, place, unit } = lost;
-  let seen: Look | null = null;
-  for (const seconds of LOOK_AFTER_SECONDS) {
-    if (!(await pause(context.clock, seconds, context.inFlight))) return null;
-    context.note(step.id, "looking", `listing ${place.path.join("/")} to see whether it happened`);
-    seen = await look(place, unit, context);
-    if (seen.type !== "absent" && seen.type !== "failed") return seen;
-  }
-  return seen;
+  const listing = `listing ${place.path.join("/")} to see whether it happened`;
+  if (context.inFlight.aborted) return null;
+  context.note(step.id, "looking", listing);
+  const seen = await look(place, unit, context);
+  if (seen.type !== "absent" && seen.type !== "failed") return seen;
+  context.note(step.id, "looking", listing, LOOK_AGAIN_AFTER_SECONDS);
+  if (!(await pause(context.clock, LOOK_AGAIN_AFTER_SECONDS, context.inFlight))) return null;
+  return look(place, unit, context);
 }
 
 function adopt(lost: Lost, item: JsonObject, id: ObjectId, surprises: readonly string[] = []): StepResult {
@@ -115,7 +118,7 @@ async function repeat(lost: Lost): Promise<StepResult> {
 /** A repeat may be refused because the first came true after all, or be lost in its turn. */
 async function lookAfterRepeat(lost: Lost, result: StepResult): Promise<StepResult> {
   const { context, place, unit } = lost;
-  const seconds = result.outcome === "unknown" ? (LOOK_AFTER_SECONDS[0] ?? 0) : 0;
+  const seconds = result.outcome === "unknown" ? LOOK_AGAIN_AFTER_SECONDS : 0;
   if (!(await pause(context.clock, seconds, context.inFlight))) return result;
   const seen = await look(place, unit, context);
   switch (seen.type) {

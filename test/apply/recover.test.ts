@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { LOOK_AGAIN_AFTER_SECONDS } from "../../src/apply/recover.ts";
 import type { Kind } from "../../src/model/resource.ts";
 import { createRecord, lookup, plan, RECORDS, request } from "./support/plans.ts";
 import { applyTo, outcomes, QuickClock } from "./support/run.ts";
@@ -62,6 +63,19 @@ describe("a POST of unknown outcome", () => {
     expect(service.list(RECORDS)).toHaveLength(1);
     expect(report.steps[0]).toMatchObject({ outcome: "done", id: 101, recovered: false });
     expect(report).toMatchObject({ surprises: [], requestCount: 5 });
+  });
+
+  test("is looked for at once, and waited for only between the looks", async () => {
+    const waitedAtLooks: number[][] = [];
+    const clock = new QuickClock();
+    service.twist = (call) => {
+      if (call.method === "GET") waitedAtLooks.push([...clock.sleeps]);
+      return call.method === "POST" && call.nth === 0 ? { type: "lose" } : null;
+    };
+    await applyTo(service, plan([createRecord("www")]), { clock });
+    const wait = LOOK_AGAIN_AFTER_SECONDS * 1000;
+    // Before the repeat: one look at once, one after a wait. Then the look at the end.
+    expect(waitedAtLooks).toEqual([[], [wait], [wait]]);
   });
 
   test("is found by the second look when it was committed late", async () => {

@@ -55,7 +55,7 @@ export interface Expected {
 const ONCE = 1;
 /** More often than any budget allows. */
 const ALWAYS = 1_000;
-/** Before any look, and before any repeat. */
+/** After the first look, which comes at once, and before the second, which comes before any repeat. */
 const SOON_MILLISECONDS = 100;
 /** Longer than a run waits for anything but images; released by hand. */
 const NOT_BY_ITSELF_MILLISECONDS = 300_000;
@@ -157,7 +157,7 @@ export const OUTCOMES: readonly Outcome[] = [
     times: ONCE,
     late: "in time",
     words: /504/,
-    expected: COMMITTED,
+    expected: { ...COMMITTED, create: { ...FOUND, looks: 2 }, begin: { ...LEFT, looks: 2 } },
   },
   {
     name: "late, after the looks",
