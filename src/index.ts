@@ -7,7 +7,7 @@ import type { ParsedFault } from "./emulator/faults/parse.ts";
 import type { Emulator, EmulatorOptions } from "./emulator/options.ts";
 import type { Seed } from "./emulator/seed.ts";
 import { lintPlanned, lintZonesOf } from "./linting.ts";
-import { type LiveResult, readDetail, readLive } from "./live/read.ts";
+import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned } from "./live/read.ts";
 import { Recording } from "./live/recording.ts";
 import { unionOf } from "./live/union.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
@@ -17,7 +17,7 @@ import type { Diagnostic } from "./model/diagnostic.ts";
 import type { Api } from "./model/exchange.ts";
 import type { Failure } from "./model/failure.ts";
 import type { Live } from "./model/live.ts";
-import type { Goal, Plan } from "./model/plan.ts";
+import type { Goal, Plan, PlanInputs } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { outsideBound } from "./plan/bound.ts";
@@ -25,6 +25,7 @@ import { tellOrigins } from "./plan/origin.ts";
 import { paceOf } from "./plan/pace.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
 import { wrongAccount } from "./plan/refusals.ts";
+import { isUnmatched } from "./plan/select.ts";
 import type { PlanFileResult } from "./render/read-plan-file.ts";
 import { units } from "./units/registry.ts";
 
@@ -52,6 +53,7 @@ export { Sources } from "./model/source.ts";
 export type { Step } from "./model/step.ts";
 export { nearest } from "./model/suggest.ts";
 export { isVerified, type Verification } from "./model/verification.ts";
+export { isUnmatched } from "./plan/select.ts";
 export { renderDiagnostics } from "./render/diagnostics.ts";
 export { escapeText } from "./render/escape.ts";
 export { renderPlanJson } from "./render/json.ts";
@@ -140,6 +142,10 @@ export interface PlanRequest {
   /** Address globs. */
   readonly targets?: readonly string[];
   readonly excludes?: readonly string[];
+  /** false: they are those of a saved plan, and may match nothing any more. */
+  readonly checkSelection?: boolean;
+  /** What the project was loaded with: the plan keeps it. */
+  readonly inputs?: Pick<PlanInputs, "environment" | "variables">;
   /** Beside those of the manifest. */
   readonly consents?: readonly Consent[];
   readonly maxChanges?: number | null;
@@ -180,36 +186,47 @@ async function planBeside(request: PlanRequest, { name, desired }: Base): Promis
   if (!read.ok) return read;
   const planned = await planAlone({ ...request, api });
   if (!planned.ok) return planned;
-  const before = await planAlone({ ...request, api, desired });
+  // What only the proposed change has need not be there without it.
+  const before = await planAlone({ ...request, api, desired, checkSelection: false });
   return before.ok ? { ...planned, plan: tellOrigins(planned.plan, before.plan, name) } : before;
 }
 
-function readFor({ desired, api, goal, targets = [], watch }: PlanRequest): Promise<LiveResult> {
+function readFor(request: PlanRequest): Promise<LiveResult> {
+  return readLive(readOptions(request));
+}
+
+function readOptions({ desired, api, goal, targets = [], watch }: PlanRequest): ReadOptions {
   const destroy = goal === "destroy";
-  return readLive({ desired, units, api, destroy, targets, ...(watch === undefined ? {} : { watch }) });
+  return { desired, units, api, destroy, targets, ...(watch === undefined ? {} : { watch }) };
 }
 
 async function planAlone(request: PlanRequest): Promise<PlanResult> {
   const { desired, api } = request;
   const read = await readFor(request);
   if (!read.ok) return read;
-  const options = planOptions(request);
-  const planWith = (live: Live): Plan => {
-    const plan = makePlan(desired, live, units, options);
+  const planWith = (live: Live, owned: readonly string[] = []): Plan => {
+    const plan = makePlan(desired, live, units, planOptions(request, owned));
     return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan.changes, desired, request.nowMilliseconds)] };
   };
   const plan = planWith(read.live);
+  if (plan.refusals.some(isUnmatched)) {
+    return { ok: true, plan: planWith(read.live, await readOwned(readOptions(request))), live: read.live };
+  }
   if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, live: read.live };
   const live = await readDetail(read.live, heldByInterfaces(plan), units, api);
   return { ok: true, plan: planWith(live), live };
 }
 
-function planOptions(request: PlanRequest): PlanOptions {
+function planOptions(request: PlanRequest, owned: readonly string[]): PlanOptions {
   return {
     goal: request.goal,
     nowMilliseconds: request.nowMilliseconds,
     targets: request.targets ?? [],
     excludes: request.excludes ?? [],
+    checkSelection: request.checkSelection ?? true,
+    owned,
+    environment: request.inputs?.environment ?? null,
+    variables: request.inputs?.variables ?? {},
     consents: request.consents ?? [],
     maxChanges: request.maxChanges ?? null,
     takeOwnershipFrom: request.takeOwnershipFrom ?? [],

@@ -7,6 +7,7 @@ import {
   checkAccount,
   type Diagnostic,
   type Goal,
+  isUnmatched,
   type Plan,
   type Project,
   planProject,
@@ -103,7 +104,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   if (plan.refusals.length === 0) return { ok: true, plan };
   sayDiagnostics(terminal, plan.refusals, project.sources);
   await tellMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
-  return { ok: false, code: EXIT.refused, refused: plan };
+  return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
 }
 
 /** TENON_ACCOUNT; null if it is not set. */

@@ -1,5 +1,6 @@
 /** Reads the account as far as the desired state needs it: list calls only, the units in parallel. */
 
+import type { Address } from "../model/address.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Api } from "../model/exchange.ts";
 import { type Failure, isDenied } from "../model/failure.ts";
@@ -88,6 +89,27 @@ function untilDenied(api: Api): Api {
     send: (request, signal) => api.send(request, signal),
     upload: (request, signal) => api.upload(request, signal),
   };
+}
+
+/**
+ * Addresses of what carries the project's tag and is not declared: lists only, and no children. What cannot be read is left out: they
+ * only explain.
+ */
+export async function readOwned({ desired, units, api, watch }: ReadOptions): Promise<Address[]> {
+  const { owner } = desired;
+  if (owner === null) return [];
+  const scope: Scope = { declared: [], removed: [], owner, destroy: true };
+  const found = await Promise.all(
+    units.map(async (unit) => {
+      const result = await unit.read(scope, api, watch ?? {});
+      const declared = desired.declared.filter((entry) => entry.unit === unit.name);
+      const isDeclared = ({ id, key }: LiveIdentity): boolean =>
+        declared.some((entry) => entry.id === id || entry.key === key || entry.movedFrom === key);
+      const identities = result.ok ? result.items.map((item) => unit.identify(item)) : [];
+      return identities.filter((identity) => identity.owner === owner && !isDeclared(identity));
+    }),
+  );
+  return found.flat().map(({ address }) => address);
 }
 
 function scopeOf(name: UnitName, { desired, targets = [], destroy }: ReadOptions): Scope {

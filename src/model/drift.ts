@@ -38,6 +38,9 @@ export interface DriftField {
 }
 
 export interface Drift {
+  /** Address globs that it was narrowed to; the rest was not looked at. */
+  readonly targets: readonly string[];
+  readonly excludes: readonly string[];
   readonly owner: string | null;
   /** Sorted by key. */
   readonly objects: readonly DriftObject[];

@@ -4,7 +4,7 @@ import type { Address } from "./address.ts";
 import type { Action, Change } from "./change.ts";
 import type { ConsentRule } from "./desired.ts";
 import type { Diagnostic } from "./diagnostic.ts";
-import type { Kind } from "./resource.ts";
+import type { Json, Kind } from "./resource.ts";
 import type { Barrier, Step } from "./step.ts";
 
 export type Goal = "apply" | "destroy";
@@ -12,13 +12,15 @@ export type Goal = "apply" | "destroy";
 export interface Plan {
   readonly goal: Goal;
   readonly owner: string | null;
+  /** With these and the project, the same plan is made again. */
+  readonly inputs: PlanInputs;
   /** Sorted by address; what is already as declared is there as `no-op`. */
   readonly changes: readonly Change[];
   /** In an order that respects every edge; without what is blocked. */
   readonly steps: readonly Step[];
   readonly barriers: readonly Barrier[];
   readonly guards: readonly Guard[];
-  /** Ownership, ambiguous identity: apply and plan end with exit code 4. */
+  /** Ownership, identity: apply and plan end with exit code 4. A target or exclude that matches nothing: with 1. */
   readonly refusals: readonly Diagnostic[];
   readonly gaps: readonly Gap[];
   readonly strategies: readonly Strategy[];
@@ -31,6 +33,29 @@ export interface Plan {
   readonly pace: Pace | null;
   /** What the changes were compared with to tell whose they are; null: nothing. */
   readonly base: PlanBase | null;
+}
+
+/** What a plan was asked for, beside the project itself. */
+export interface PlanInputs {
+  /** --env; null: none. */
+  readonly environment: string | null;
+  /** What --var and --var-file set, by name; what the project itself says is not repeated. */
+  readonly variables: Readonly<Record<string, GivenValue>>;
+  /** Address globs. */
+  readonly targets: readonly string[];
+  readonly excludes: readonly string[];
+}
+
+/** The value of a variable. */
+export interface GivenValue {
+  readonly value: Json;
+  /** A number or boolean as it was written, for fields that are text. */
+  readonly source: string | null;
+}
+
+/** Whether a plan is about a part of the project only: the rest was not looked at, and nothing is pruned. */
+export function isNarrowed({ targets, excludes }: Pick<PlanInputs, "targets" | "excludes">): boolean {
+  return targets.length > 0 || excludes.length > 0;
 }
 
 /** At most so many requests in so many seconds. */

@@ -12,9 +12,12 @@ const MAX_COMPARED_WORDS = 500;
 /** More names than this help nobody. */
 const MAX_LISTED_NAMES = 12;
 
-/** @returns the nearest candidate if it is near enough to be meant, else null */
-export function nearest(word: string, known: readonly string[]): string | null {
-  const candidates = known.slice(0, MAX_COMPARED_WORDS);
+/**
+ * @param most how many are compared at most
+ * @returns the nearest candidate if it is near enough to be meant, else null
+ */
+export function nearest(word: string, known: readonly string[], most: number = MAX_COMPARED_WORDS): string | null {
+  const candidates = known.slice(0, most);
   if (candidates.length === 0 || word.length === 0 || word.length > MAX_WORD_LENGTH) return null;
   const lower = word.toLowerCase();
   const same = candidates.find((candidate) => candidate.toLowerCase() === lower);

@@ -7,11 +7,11 @@ import { compareText } from "../model/group.ts";
 import type { Plan } from "../model/plan.ts";
 
 /** Blocked changes are differences all the same. Linear in the number of changes. */
-export function driftOf({ owner, changes }: Pick<Plan, "owner" | "changes">): Drift {
+export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs" | "changes">): Drift {
   const objects = changes.flatMap((change) => driftObject(change) ?? []).sort((a, b) => compareText(a.key, b.key));
   const summary = { changed: 0, missing: 0, unexpected: 0, unadopted: 0 };
   for (const { status } of objects) summary[status] += 1;
-  return { owner, objects, summary };
+  return { owner, targets: inputs.targets, excludes: inputs.excludes, objects, summary };
 }
 
 function driftObject(change: Change): DriftObject | null {

@@ -6,7 +6,7 @@ import type { Consent, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
-import type { Goal, LeftAlone, Plan, Strategy } from "../model/plan.ts";
+import { type Goal, isNarrowed, type LeftAlone, type Plan, type PlanInputs, type Strategy } from "../model/plan.ts";
 import type { Pair, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
@@ -14,7 +14,7 @@ import { type Matched, matchUnit } from "./match.ts";
 import { orderSteps } from "./order.ts";
 import { expiredConsents, guardsOf } from "./policy.ts";
 import { staleIdHurts, wrongAccount } from "./refusals.ts";
-import { isNarrowed, mayConcern, selectChanges, unmatchedTargets } from "./select.ts";
+import { mayConcern, selectChanges, unmatchedGlobs } from "./select.ts";
 
 export interface PlanOptions {
   readonly goal: Goal;
@@ -22,6 +22,13 @@ export interface PlanOptions {
   readonly nowMilliseconds: number;
   readonly targets: readonly string[];
   readonly excludes: readonly string[];
+  /** false: that they match something was seen when the plan was saved that this run carries out; by now it may be done. */
+  readonly checkSelection?: boolean;
+  /** Addresses of live objects that carry our tag and are not declared, where that is to be told of what matches nothing. */
+  readonly owned?: readonly Address[];
+  /** What the project was loaded with: the plan keeps it. */
+  readonly environment?: string | null;
+  readonly variables?: PlanInputs["variables"];
   /** Of `--allow`; those of the manifest are in `desired`. */
   readonly consents: readonly Consent[];
   readonly maxChanges: number | null;
@@ -50,17 +57,23 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   return {
     goal: options.goal,
     owner: desired.owner,
+    inputs: {
+      environment: options.environment ?? null,
+      variables: options.variables ?? {},
+      targets: options.targets,
+      excludes: options.excludes,
+    },
     changes: open.changes,
     ...ordered,
     strategies: worked.flatMap((work) => unitStrategies(work, open.changes)),
     guards: guardsOf(open.changes, protectedAddresses(pairs), { ...options, owner: desired.owner, today, consents }),
     refusals: [
       ...accountRefusal(desired, options),
+      ...unmatchedSelection(whole, desired, options),
       ...worked.flatMap(({ matched }) => [...matched.refusals, ...hurtGuesses(matched, open.changes)]),
     ],
     warnings: [
       ...expiredConsents(consents, today),
-      ...unmatchedTargets(whole, options),
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
     ],
     leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
@@ -144,6 +157,11 @@ function loses(action: Action): boolean {
 /** In a narrowed run what is outside is not "left alone": it was not looked at. */
 function mergeLeftAlone(worked: readonly Worked[], narrowed: boolean): LeftAlone[] {
   return worked.flatMap(({ matched, paired }) => [...(narrowed ? [] : matched.leftAlone), ...paired.leftAlone]);
+}
+
+function unmatchedSelection(changes: readonly Change[], desired: Desired, options: PlanOptions): Diagnostic[] {
+  if (options.checkSelection === false) return [];
+  return unmatchedGlobs(options, { changes, desired, owned: options.owned ?? [] });
 }
 
 function accountRefusal(desired: Desired, options: PlanOptions) {

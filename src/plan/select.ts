@@ -2,16 +2,15 @@
 
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
+import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { globMatches, mayMatchWithin } from "../model/glob.ts";
+import { isNarrowed } from "../model/plan.ts";
+import { nearest } from "../model/suggest.ts";
 
 export interface Selection {
   readonly targets: readonly string[];
   readonly excludes: readonly string[];
-}
-
-export function isNarrowed({ targets, excludes }: Selection): boolean {
-  return targets.length > 0 || excludes.length > 0;
 }
 
 /** Whether anything at or beneath `root` could be selected: what surely could not need not be read. */
@@ -57,17 +56,91 @@ export function selectChanges(changes: readonly Change[], selection: Selection):
   });
 }
 
-/** A target that nothing answers to is more likely a slip than a wish for nothing. */
-export function unmatchedTargets(changes: readonly Change[], { targets }: Selection): Diagnostic[] {
-  return targets
-    .filter((glob) => !changes.some((change) => coversEither(glob, change)))
-    .map((glob) => ({
-      code: "unmatched-target",
-      severity: "warning",
-      summary: `the target ${glob} matches nothing`,
-      detail: "Nothing that is declared, removed or owned has an address that it matches.",
-      fix: "Compare it with the addresses of `tenon plan --format json`.",
-    }));
+/** What a narrowed run can be about. */
+export interface Selectable {
+  /** Of the whole plan, before anything is selected. */
+  readonly changes: readonly Change[];
+  readonly desired: Desired;
+  /** Addresses of live objects that carry our tag and are declared no more: a narrowed run does not prune them. */
+  readonly owned: readonly Address[];
+}
+
+const UNMATCHED_TARGET = "unmatched-target";
+const UNMATCHED_EXCLUDE = "unmatched-exclude";
+
+/** Whether it is about what was asked for, not about what is there. */
+export function isUnmatched({ code }: Diagnostic): boolean {
+  return code === UNMATCHED_TARGET || code === UNMATCHED_EXCLUDE;
+}
+
+/**
+ * An error for each target and exclude that matches nothing: it is a slip, and what was meant would be left undone or not spared. What
+ * is declared or removed is matched even if it is not there, was not read, or could not be told apart.
+ */
+export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Selectable): Diagnostic[] {
+  const { changes, desired } = selectable;
+  const planned = new Set(changes.map(({ root }) => root));
+  const entries = [...desired.declared, ...desired.removed];
+  const isMatched = (glob: string): boolean =>
+    changes.some((change) => coversEither(glob, change)) ||
+    entries.some(({ address }) => (planned.has(address) ? covers(glob, address) : mayMatchWithin(glob, address)));
+  // The records of a domain that goes are not read.
+  const isSpared = (glob: string): boolean =>
+    changes.some(
+      ({ address, kind, action }) => kind === "domain" && action === "delete" && mayMatchWithin(glob, address),
+    );
+  return [
+    ...targets
+      .filter((glob) => !isMatched(glob))
+      .map((glob) => unmatched(UNMATCHED_TARGET, "target", glob, selectable)),
+    ...excludes
+      .filter((glob) => !isMatched(glob) && !isSpared(glob))
+      .map((glob) => unmatched(UNMATCHED_EXCLUDE, "exclude", glob, selectable)),
+  ];
+}
+
+function unmatched(code: string, noun: string, glob: string, selectable: Selectable): Diagnostic {
+  const { desired } = selectable;
+  const owned = selectable.owned.find((address) => covers(glob, address));
+  if (owned !== undefined) {
+    return {
+      code,
+      severity: "error",
+      summary: `the ${noun} ${glob} matches only what is no longer declared`,
+      detail: `${owned} carries the tag of the owner "${desired.owner}" and is not declared. A run that is narrowed by --target or --exclude never prunes.`,
+      fix: `To delete it, run without --target and --exclude, or name it under \`removed:\`. To leave it alone, leave the ${noun} out.`,
+    };
+  }
+  const near = nearestAddress(glob, selectable);
+  return {
+    code,
+    severity: "error",
+    summary: `the ${noun} ${glob} matches nothing`,
+    detail: "Nothing that is declared or removed has an address that it matches.",
+    fix: near === null ? "`tenon plan --format json` lists the addresses." : `Did you mean \`${near}\`?`,
+  };
+}
+
+/** Comparing a word with many is slow, and happens only where the run ends. */
+const MAX_COMPARED_ADDRESSES = 20_000;
+
+/** A glob with a star is not compared: its star stands for anything. */
+function nearestAddress(glob: string, { changes, desired }: Selectable): Address | null {
+  if (glob.includes("*")) return null;
+  const roots = [...desired.declared, ...desired.removed].map(({ address }) => address);
+  const addresses = [...new Set([...roots, ...changes.map(({ address }) => address)])];
+  // The kind was left out: `example.com` for `domain/example.com`.
+  const whole = addresses.find((address) => address.endsWith(`/${glob}`));
+  if (whole !== undefined) return whole;
+  const within = roots.find((root) => glob.startsWith(`${root}/`));
+  if (within === undefined) return nearest(glob, [...new Set(roots)], MAX_COMPARED_ADDRESSES);
+  const beneath = addresses.filter((address) => address.startsWith(`${within}/`));
+  const rest = nearest(
+    glob.slice(within.length + 1),
+    beneath.map((address) => address.slice(within.length + 1)),
+    MAX_COMPARED_ADDRESSES,
+  );
+  return rest === null ? null : `${within}/${rest}`;
 }
 
 /** What is excluded by its old name does not lose it. */

@@ -9,8 +9,8 @@ const DRIFT_FORMAT_VERSION = 1;
 
 /** Newline-terminated. */
 export function renderDriftJson(drift: Drift): string {
-  const { owner, objects, summary } = drift;
-  const head = { format_version: DRIFT_FORMAT_VERSION, drift: hasDrift(drift), owner, summary };
+  const { owner, targets, excludes, objects, summary } = drift;
+  const head = { format_version: DRIFT_FORMAT_VERSION, drift: hasDrift(drift), owner, targets, excludes, summary };
   const parts = Object.entries(head).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   const lines = objects.map((object) => JSON.stringify(sortKeys(objectJson(object))));
   const list = lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n]`;

@@ -3,6 +3,7 @@
 import { unicodeName } from "../dns/unicode.ts";
 import type { Drift, DriftField, DriftObject, DriftStatus } from "../model/drift.ts";
 import { hasDrift } from "../model/drift.ts";
+import { isNarrowed } from "../model/plan.ts";
 import type { Values } from "../model/resource.ts";
 import { count } from "./block.ts";
 import { escapeText } from "./escape.ts";
@@ -12,7 +13,12 @@ import type { TextOptions } from "./text.ts";
 import { fitPair, shownValue } from "./value.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
 
-export const NO_DRIFT = "No drift. The account is as the manifests declare.";
+const NO_DRIFT = "No drift. The account is as the manifests declare.";
+const NO_DRIFT_WITHIN = "No drift within the targets.";
+
+export function noDriftText(drift: Drift): string {
+  return isNarrowed(drift) ? NO_DRIFT_WITHIN : NO_DRIFT;
+}
 
 const STATUS_COLUMNS = "unexpected".length + 2;
 const FIELD_INDENT = "    ";
@@ -28,7 +34,7 @@ export function renderDriftText(drift: Drift, { colour, width = DEFAULT_WIDTH_CO
     const [first = "", ...rest] = objectLines(object, within, columns);
     lines.push(`${paintStatus(object.status, paint)}${first.slice(object.status.length)}`, ...rest);
   }
-  const last = hasDrift(drift) ? driftSummary(drift) : paint.good(NO_DRIFT);
+  const last = hasDrift(drift) ? driftSummary(drift) : paint.good(noDriftText(drift));
   const unadopted = unadoptedText(drift);
   return [...lines, ...(lines.length === 0 ? [] : [""]), ...wrap(unadopted, columns, 0), last].join("\n").concat("\n");
 }

@@ -10,12 +10,9 @@ const MAX_LINE_DEPTH = 3;
 
 /** Newline-terminated, one change a line, so that plan files can be compared line by line. */
 export function renderPlanJson(plan: Plan): string {
-  const { format_version, planned_values, resource_changes, tenon } = toPlanFile(plan, summarise(plan.changes));
+  const file = toPlanFile(plan, summarise(plan.changes));
   // Terraform's keys come first and in its order; what is in them is sorted.
-  const parts: Record<string, unknown> = { format_version, planned_values, resource_changes, tenon };
-  const lines = Object.entries(parts).map(
-    ([key, part]) => `${JSON.stringify(key)}:${write(sortKeys(part as Json), 1)}`,
-  );
+  const lines = Object.entries(file).map(([key, part]) => `${JSON.stringify(key)}:${write(sortKeys(part as Json), 1)}`);
   return `{\n${lines.join(",\n")}\n}\n`;
 }
 

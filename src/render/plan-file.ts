@@ -4,20 +4,47 @@ import type { Address } from "../model/address.ts";
 import type { Block, Change, ChangeLabel, ChangeOrigin } from "../model/change.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { compareText } from "../model/group.ts";
-import type { Gap, Goal, Guard, LeftAlone, Pace, Plan, PlanBase, Strategy, Summary } from "../model/plan.ts";
+import {
+  type Gap,
+  type Goal,
+  type Guard,
+  isNarrowed,
+  type LeftAlone,
+  type Pace,
+  type Plan,
+  type PlanBase,
+  type PlanInputs,
+  type Strategy,
+  type Summary,
+} from "../model/plan.ts";
 import type { JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
 import type { Barrier, Step } from "../model/step.ts";
 import { digestOf } from "./digest.ts";
 
 /** Of Terraform's plan JSON, so that its readers accept the file. */
 export const TERRAFORM_FORMAT_VERSION = "1.2";
-/** Of everything under `tenon`. A reader refuses a file of a higher one. */
-export const PLAN_FORMAT_VERSION = 1;
+/**
+ * Of everything under `tenon`. A reader refuses a file of any other: 1 did not say what the plan was asked for (`inputs`), and showed
+ * what is blocked as if it were done.
+ */
+export const PLAN_FORMAT_VERSION = 2;
 
 export type PlanAction = "create" | "update" | "delete" | "no-op";
 
+/** Why Terraform would say that a resource goes or is made anew; where it knows no word, there is none. */
+export type ActionReason =
+  | "replace_because_cannot_update"
+  | "replace_because_tainted"
+  | "delete_because_no_resource_config";
+
 export interface PlanFile {
   readonly format_version: string;
+  /** An apply would do something, and nothing forbids it before it is asked for consent. */
+  readonly applyable: boolean;
+  /** With it done the account is as declared: nothing is blocked, and the plan is about all of the project. */
+  readonly complete: boolean;
+  /** It was refused: `tenon.refusals` says why. */
+  readonly errored: boolean;
   readonly planned_values: { readonly root_module: { readonly resources: readonly PlannedResource[] } };
   readonly resource_changes: readonly ResourceChange[];
   readonly tenon: TenonPart;
@@ -43,13 +70,22 @@ export interface ResourceChange {
   readonly name: string;
   readonly index?: number;
   readonly provider_name: "tenon";
-  readonly change: {
-    readonly actions: readonly PlanAction[];
-    /** With the live object's `id`. */
-    readonly before: JsonObject | null;
-    readonly after: JsonObject | null;
-    readonly after_unknown: JsonObject;
-  };
+  readonly change: ChangeShape;
+  readonly action_reason?: ActionReason;
+}
+
+export interface ChangeShape {
+  readonly actions: readonly PlanAction[];
+  /** With the live object's `id`. */
+  readonly before: JsonObject | null;
+  readonly after: JsonObject | null;
+  readonly after_unknown: JsonObject;
+  /** The fields that force a replace, each as a path. */
+  readonly replace_paths?: readonly (readonly string[])[];
+}
+
+export interface WantedChange extends ChangeShape {
+  readonly previous_address: string | null;
 }
 
 export interface TenonPart {
@@ -58,6 +94,7 @@ export interface TenonPart {
   readonly digest: string;
   readonly goal: Goal;
   readonly owner: string | null;
+  readonly inputs: PlanInputs;
   readonly summary: Summary;
   readonly requests: number;
   /** The service's limit as reading the account met it; null if it told none. */
@@ -85,6 +122,8 @@ export interface ChangeExtra {
   readonly labels: readonly ChangeLabel[];
   readonly replace_fields: readonly string[];
   readonly blocked: Block | null;
+  /** What would be done if nothing blocked it, where something does; null elsewhere. */
+  readonly wanted: WantedChange | null;
   readonly note: string | null;
   readonly span: Span | null;
   readonly origin: ChangeOrigin | null;
@@ -100,11 +139,14 @@ const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
 
 export function toPlanFile(plan: Plan, summary: Summary): PlanFile {
   const changes = [...plan.changes].sort((left, right) => compareText(left.key, right.key));
-  const planned = changes.filter((change) => change.after !== null && change.blocked === null);
+  const errored = plan.refusals.length > 0;
   const file = {
     format_version: TERRAFORM_FORMAT_VERSION,
-    planned_values: { root_module: { resources: planned.map(plannedResource) } },
-    resource_changes: changes.map(resourceChange),
+    applyable: !errored && summary.add + summary.change + summary.destroy > 0,
+    complete: !errored && summary.blocked === 0 && !isNarrowed(plan.inputs),
+    errored,
+    planned_values: { root_module: { resources: changes.flatMap(plannedResource) } },
+    resource_changes: changes.map((change) => resourceChange(change, plan.goal)),
     tenon: tenonPart(plan, changes, summary),
   };
   return { ...file, tenon: { ...file.tenon, digest: digestOf(file) } };
@@ -115,6 +157,7 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Om
     format_version: PLAN_FORMAT_VERSION,
     goal: plan.goal,
     owner: plan.owner,
+    inputs: plan.inputs,
     summary,
     requests: plan.requestCount,
     pace: plan.pace,
@@ -132,12 +175,16 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Om
   };
 }
 
-function changeExtra({ unit, root, labels, replaceFields, blocked, note, span, origin }: Change): ChangeExtra {
-  return { unit, root, labels, replace_fields: replaceFields, blocked, note, span, origin };
+function changeExtra(change: Change): ChangeExtra {
+  const { unit, root, labels, replaceFields, blocked, note, span, origin } = change;
+  const wanted = blocked === null ? null : { ...changeShape(change), previous_address: change.previousAddress };
+  return { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
 }
 
-function resourceChange(change: Change): ResourceChange {
-  const { key, address, previousAddress, kind, action } = change;
+function resourceChange(change: Change, goal: Goal): ResourceChange {
+  const { key, address, kind, blocked } = change;
+  const previousAddress = blocked === null ? change.previousAddress : null;
+  const reason = actionReason(change, goal);
   return {
     address: key,
     ...(previousAddress === null ? {} : { previous_address: previousAddress }),
@@ -146,17 +193,41 @@ function resourceChange(change: Change): ResourceChange {
     name: nameOf(change),
     ...indexOf(key, address),
     provider_name: "tenon",
-    change: {
-      actions: ACTIONS[action],
-      before: withId(change.before, change),
-      after: isMade(change) ? change.after : withId(change.after, change),
-      after_unknown: isMade(change) ? { id: true } : {},
-    },
+    change: blocked === null ? changeShape(change) : unchanged(change),
+    ...(reason === null ? {} : { action_reason: reason }),
   };
 }
 
-function plannedResource(change: Change): PlannedResource {
+function changeShape(change: Change): ChangeShape {
+  const { action, replaceFields } = change;
   return {
+    actions: ACTIONS[action],
+    before: withId(change.before, change),
+    after: valuesAfter(change),
+    after_unknown: isMade(change) ? { id: true } : {},
+    ...(action === "replace" ? { replace_paths: replaceFields.map((field) => [field]) } : {}),
+  };
+}
+
+/** What is blocked stays as it is: whoever counts or forbids deletions must not find one that will not be made. */
+function unchanged(change: Change): ChangeShape {
+  const value = withId(change.before, change);
+  return { actions: ["no-op"], before: value, after: value, after_unknown: {} };
+}
+
+/** Of a destroy Terraform gives none. */
+function actionReason({ action, labels, blocked }: Change, goal: Goal): ActionReason | null {
+  if (blocked !== null) return null;
+  if (action === "replace")
+    return labels.includes("unfinished") ? "replace_because_tainted" : "replace_because_cannot_update";
+  return action === "delete" && goal === "apply" ? "delete_because_no_resource_config" : null;
+}
+
+/** Of what is there in the end. */
+function plannedResource(change: Change): PlannedResource[] {
+  const values = change.blocked === null ? valuesAfter(change) : withId(change.before, change);
+  if (values === null) return [];
+  const resource: PlannedResource = {
     address: change.key,
     mode: "managed",
     type: change.kind,
@@ -164,8 +235,13 @@ function plannedResource(change: Change): PlannedResource {
     ...indexOf(change.key, change.address),
     provider_name: "tenon",
     schema_version: 0,
-    values: (isMade(change) ? change.after : withId(change.after, change)) ?? {},
+    values,
   };
+  return [resource];
+}
+
+function valuesAfter(change: Change): JsonObject | null {
+  return isMade(change) ? change.after : withId(change.after, change);
 }
 
 /** Its id is known only when it is there. */

@@ -14,7 +14,7 @@ import {
   type PlanFile,
   type ResourceChange,
 } from "./plan-file.ts";
-import { damaged, newer, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
+import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
 
 /** The same relative to src/render and to dist/render. */
 const SCHEMA = new URL("../../schemas/plan.schema.json", import.meta.url);
@@ -25,7 +25,7 @@ export type PlanFileResult =
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
 /**
- * @returns the plan, or a diagnostic: `plan-file-truncated`, `plan-file-damaged`, `plan-file-newer` or `plan-file-foreign`
+ * @returns the plan, or a diagnostic: `plan-file-truncated`, `-damaged`, `-newer`, `-older` or `-foreign`
  * @throws if the schema that is shipped with the package cannot be read
  */
 export async function parsePlanFile(text: string): Promise<PlanFileResult> {
@@ -58,6 +58,7 @@ function recogniseOthers(value: Json): Diagnostic | null {
   if (typeof version === "number" && version > PLAN_FORMAT_VERSION) {
     return newer(KIND, version, PLAN_FORMAT_VERSION, "Use the same version of tenon for plan and apply.");
   }
+  if (typeof version === "number" && version < PLAN_FORMAT_VERSION) return older(KIND, version, PLAN_FORMAT_VERSION);
   if (isJsonObject(value) && value["kind"] === LIVE_KIND) {
     return {
       code: "plan-file-foreign",
@@ -84,6 +85,7 @@ function toPlan(file: PlanFile): Plan {
   return {
     goal: tenon.goal,
     owner: tenon.owner,
+    inputs: tenon.inputs,
     changes: file.resource_changes.map((change) => toChange(change, tenon.changes[change.address] as ChangeExtra)),
     steps: tenon.steps,
     barriers: tenon.barriers,
@@ -100,12 +102,14 @@ function toPlan(file: PlanFile): Plan {
 }
 
 function toChange(resource: ResourceChange, extra: ChangeExtra): Change {
-  const { address: key, previous_address, index, type, change } = resource;
+  const { address: key, index, type } = resource;
+  const { wanted } = extra;
+  const change = wanted ?? resource.change;
   const suffix = index === undefined ? "" : `[${index}]`;
   return {
     key,
     address: suffix !== "" && key.endsWith(suffix) ? key.slice(0, -suffix.length) : key,
-    previousAddress: previous_address ?? null,
+    previousAddress: (wanted ?? resource).previous_address ?? null,
     unit: extra.unit,
     root: extra.root,
     kind: type,

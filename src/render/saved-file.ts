@@ -97,6 +97,16 @@ export function newer({ noun, code }: SavedKind, version: number, known: number,
   };
 }
 
+export function older({ noun, code, command }: SavedKind, version: number, known: number): Diagnostic {
+  return {
+    code: `${code}-older`,
+    severity: "error",
+    summary: `the ${noun} has format version ${version}; this version of tenon reads ${known}`,
+    detail: "It was written by an older tenon, and does not say all that this one needs to know.",
+    fix: `Write it again with ${command}.`,
+  };
+}
+
 /**
  * @param schema in the folder `schemas` of the package
  * @returns the first thing in which `value` does not fit it, as a clause; empty if it fits

@@ -15,7 +15,7 @@ import { type PendingMarks, pendingMarks } from "./pending.ts";
 import { childLine, isBeyondLine, isRow, type Table, tableOf } from "./record.ts";
 import { type ChangeView, type GroupView, groupsOf, type PlanView, viewPlan } from "./view.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, hang, usableWidth, wrap } from "./width.ts";
-import { GAPS_HEADING, gapText, leftAloneText, NO_CHANGES, strategyText } from "./wording.ts";
+import { GAPS_HEADING, gapText, leftAloneText, noChangesText, strategyText } from "./wording.ts";
 
 export interface TextOptions {
   /** Whether colours are wanted; nothing is looked up. */
@@ -44,7 +44,7 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
     ...groupAlike(plan.warnings, marks.warning).map((alike) => alikeLines("Warning", alike, context)),
     guardLines(view, marks, context),
     footLines(plan, view, context.width),
-    [...splitLines(plan, view, context.width), lastLine(view, context.paint)],
+    [...splitLines(plan, view, context.width), lastLine(plan, view, context.paint)],
   ];
   return `${sections
     .filter((lines) => lines.length > 0)
@@ -214,8 +214,8 @@ function splitLines(plan: Plan, view: PlanView, width: number): string[] {
   return plan.base === null || view.empty ? [] : wrap(splitText(byOrigin(plan)), width, 0);
 }
 
-function lastLine(view: PlanView, paint: Paint): string {
-  if (view.empty) return paint.good(NO_CHANGES);
+function lastLine(plan: Plan, view: PlanView, paint: Paint): string {
+  if (view.empty) return paint.good(noChangesText(plan));
   const { add, change, destroy, blocked } = view.summary;
   const counts = `${add} to add, ${change} to change, ${destroy} to destroy.`;
   return `${paint.bold("Plan:")} ${counts}${blocked === 0 ? "" : ` ${blocked} blocked.`}`;

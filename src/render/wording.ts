@@ -1,11 +1,14 @@
 /** Sentences about a plan that every format for people has in common. */
 
-import type { Gap, LeftAlone, Strategy } from "../model/plan.ts";
+import { type Gap, isNarrowed, type LeftAlone, type Plan, type Strategy } from "../model/plan.ts";
 import type { Kind } from "../model/resource.ts";
 import { count } from "./block.ts";
 import { escapeText } from "./escape.ts";
 
-export const NO_CHANGES = "No changes. Your infrastructure matches the configuration.";
+const NO_CHANGES = "No changes. Your infrastructure matches the configuration.";
+const NO_CHANGES_WITHIN = "No changes within the targets.";
+/** As Terraform says it. */
+const NOTHING_TO_DESTROY = "No changes. No objects need to be destroyed.";
 export const GAPS_HEADING = "Names that will have no answer for a moment; the change itself forces it:";
 
 export const KIND_WORDS: Readonly<Record<Kind, readonly [one: string, many: string]>> = {
@@ -21,6 +24,12 @@ const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
   ignored: "ignored",
   unmanaged: "not managed here",
 };
+
+/** The line of a plan in which there is nothing to do. A narrowed run has not looked at the rest. */
+export function noChangesText({ goal, inputs }: Pick<Plan, "goal" | "inputs">): string {
+  if (isNarrowed(inputs)) return NO_CHANGES_WITHIN;
+  return goal === "destroy" ? NOTHING_TO_DESTROY : NO_CHANGES;
+}
 
 export function gapText({ what, root, before, wanted }: Gap): string {
   return escapeText(`${what} (${root}): from "${before}" until "${wanted}"`);

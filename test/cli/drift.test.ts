@@ -112,9 +112,6 @@ Drift: 1 changed, 1 missing, 1 unexpected.
       const args = targets.flatMap((target) => ["--target", target]);
       expectPlain(await here(["drift", ...args], options), 1, ["error[unmatched-target]", String(targets.at(-1))]);
     }
-    // A plan still only warns of it.
-    const planned = await here(["plan", "--target", "nope/*"], options);
-    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining("Warning: the target nope/*") });
   });
 
   it("exits with 4 where it cannot tell who is who, and with 3 for an invalid manifest", async () => {

@@ -2,7 +2,8 @@
 
 import { expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
-import { isNarrowed, mayConcern, selectChanges } from "../../src/plan/select.ts";
+import { isNarrowed } from "../../src/model/plan.ts";
+import { mayConcern, selectChanges } from "../../src/plan/select.ts";
 import { a, change, record } from "./changes.ts";
 
 function selected(changes: Change[], targets: string[], excludes: string[] = []): string[] {

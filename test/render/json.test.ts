@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
+import type { Change } from "../../src/model/change.ts";
+import type { Plan } from "../../src/model/plan.ts";
 import { renderPlanJson } from "../../src/render/json.ts";
 import type { PlanFile } from "../../src/render/plan-file.ts";
 import { parsePlanFile } from "../../src/render/read-plan-file.ts";
@@ -19,7 +21,8 @@ async function problemOf(text: string): Promise<string> {
 describe("a plan as JSON", () => {
   it("has Terraform's shape, and everything of ours under one key", async () => {
     const text = renderPlanJson(everything());
-    expect(Object.keys(fileOf(text))).toEqual(["format_version", "planned_values", "resource_changes", "tenon"]);
+    const keys = ["format_version", "applyable", "complete", "errored", "planned_values", "resource_changes", "tenon"];
+    expect(Object.keys(fileOf(text))).toEqual(keys);
     await expect(text).toMatchFileSnapshot("../golden/plan-everything.json");
   });
 
@@ -35,6 +38,7 @@ describe("a plan as JSON", () => {
       before: { label: "a", region: "x" },
       after: { label: "a", region: "y" },
       action: "replace",
+      replaceFields: ["region"],
     });
     const { resource_changes } = fileOf(renderPlanJson(plan([replaced])));
     expect(resource_changes[0]).toEqual({
@@ -48,8 +52,63 @@ describe("a plan as JSON", () => {
         before: { id: 7, label: "a", region: "x" },
         after: { label: "a", region: "y" },
         after_unknown: { id: true },
+        replace_paths: [["region"]],
       },
+      action_reason: "replace_because_cannot_update",
     });
+  });
+
+  it("says why something goes or is made anew, in Terraform's words, and nothing of a destroy", () => {
+    const gone = change("vpc/a", "vpc", { before: { label: "a" } });
+    const undone = { before: { label: "g" }, after: { label: "g" }, action: "replace" as const };
+    const unfinished = change("image/g", "image", { ...undone, labels: ["unfinished"] });
+    const reasons = (goal: Plan["goal"]) =>
+      fileOf(renderPlanJson(plan([gone, unfinished], { goal }))).resource_changes.map((one) => one.action_reason);
+    expect(reasons("apply")).toEqual(["replace_because_tainted", "delete_because_no_resource_config"]);
+    expect(reasons("destroy")).toEqual(["replace_because_tainted", undefined]);
+  });
+
+  it("shows what is blocked as what it is, with what was wanted beside the block", async () => {
+    const block = { type: "depends", on: ["vpc/a"] } as const;
+    const values = { label: "a", region: "x" };
+    const changes = [
+      change("vpc/a", "vpc", { before: values, blocked: block }),
+      change("vpc/b", "vpc", { after: { label: "b", region: "x" }, blocked: block }),
+      change("vpc/c", "vpc", {
+        before: { label: "d" },
+        after: { label: "c" },
+        previousAddress: "vpc/d",
+        blocked: block,
+      }),
+    ];
+    const written = plan(changes);
+    const { resource_changes, planned_values, tenon, ...flags } = fileOf(renderPlanJson(written));
+    const there = { id: 7, ...values };
+    expect(resource_changes.map(({ change }) => change)).toEqual([
+      { actions: ["no-op"], before: there, after: there, after_unknown: {} },
+      { actions: ["no-op"], before: null, after: null, after_unknown: {} },
+      { actions: ["no-op"], before: { id: 7, label: "d" }, after: { id: 7, label: "d" }, after_unknown: {} },
+    ]);
+    expect(resource_changes.some((one) => "previous_address" in one || "action_reason" in one)).toBe(false);
+    expect(planned_values.root_module.resources.map(({ address }) => address)).toEqual(["vpc/a", "vpc/c"]);
+    expect(tenon.changes["vpc/a"]).toMatchObject({ blocked: block, wanted: { actions: ["delete"], before: there } });
+    expect(flags).toMatchObject({ applyable: false, complete: false, errored: false });
+    const parsed = await parsePlanFile(renderPlanJson(written));
+    expect(parsed.ok && parsed.plan.changes).toEqual(changes);
+  });
+
+  it("says whether it can be applied, whether that completes it, and whether it is refused", () => {
+    const some = [change("vpc/a", "vpc", { after: { label: "a" } })];
+    const flagsOf = (changes: Change[], rest: Partial<Plan> = {}) => {
+      const { applyable, complete, errored } = fileOf(renderPlanJson(plan(changes, rest)));
+      return { applyable, complete, errored };
+    };
+    const refusals = [{ code: "x", severity: "error", summary: "no", detail: "" } as const];
+    const inputs = { environment: null, variables: {}, targets: ["vpc/*"], excludes: [] };
+    expect(flagsOf(some)).toEqual({ applyable: true, complete: true, errored: false });
+    expect(flagsOf([])).toEqual({ applyable: false, complete: true, errored: false });
+    expect(flagsOf(some, { inputs })).toEqual({ applyable: true, complete: false, errored: false });
+    expect(flagsOf(some, { refusals })).toEqual({ applyable: false, complete: false, errored: true });
   });
 
   it("tells changes of one address apart by index", () => {
@@ -113,10 +172,14 @@ describe("reading a plan file back", () => {
 
   it("refuses what a newer version wrote, before it looks for damage", async () => {
     const file = fileOf(renderPlanJson(everything()));
-    expect(await problemOf(JSON.stringify({ tenon: { format_version: 2 } }))).toBe("plan-file-newer");
+    expect(await problemOf(JSON.stringify({ tenon: { format_version: 3 } }))).toBe("plan-file-newer");
     expect(await problemOf(JSON.stringify({ ...file, tenon: { ...file.tenon, format_version: 99 } }))).toBe(
       "plan-file-newer",
     );
+  });
+
+  it("refuses what an older version wrote, by name", async () => {
+    expect(await problemOf(JSON.stringify({ tenon: { format_version: 1 } }))).toBe("plan-file-older");
   });
 
   it("knows another tool's plan", async () => {

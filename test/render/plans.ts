@@ -40,6 +40,7 @@ export function plan(changes: readonly Change[], rest: Partial<Plan> = {}): Plan
   return {
     goal: "apply",
     owner: "edge",
+    inputs: { environment: null, variables: {}, targets: [], excludes: [] },
     changes,
     steps: [],
     barriers: [],

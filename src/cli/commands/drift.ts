@@ -1,6 +1,6 @@
 /** `tenon drift`: says what the account has otherwise than the manifests declare. */
 
-import { type Diagnostic, driftTools } from "../../index.ts";
+import { driftTools } from "../../index.ts";
 import type { Format } from "../args.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayDiagnostics } from "../messages.ts";
@@ -11,10 +11,8 @@ import type { Terminal } from "../terminal.ts";
 
 export type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom">;
 
-/** A watch on something that is not there would be green for ever. */
-const UNMATCHED = "unmatched-target";
 /** Codes of warnings that are not about applying. */
-const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id", UNMATCHED]);
+const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
 type Tools = Awaited<ReturnType<typeof driftTools>>;
 
@@ -23,18 +21,13 @@ export async function drift(terminal: Terminal, directory: string | undefined, f
     const planned = await planIn(session);
     if (!planned.ok) return planned.code;
     const warnings = planned.plan.warnings.filter(({ code }) => ABOUT_READING.has(code));
-    sayDiagnostics(terminal, warnings.map(graver), session.project.sources);
-    if (warnings.some(({ code }) => code === UNMATCHED)) return EXIT.error;
+    sayDiagnostics(terminal, warnings, session.project.sources);
     const tools = await driftTools();
     const found = tools.driftOf(planned.plan);
     terminal.print(textOf(found, flags.format, tools, terminal));
     await writeStepSummary(terminal, () => tools.renderDriftMarkdown(found));
     return tools.hasDrift(found) ? EXIT.pending : EXIT.done;
   });
-}
-
-function graver(diagnostic: Diagnostic): Diagnostic {
-  return diagnostic.code === UNMATCHED ? { ...diagnostic, severity: "error" } : diagnostic;
 }
 
 function textOf(found: ReturnType<Tools["driftOf"]>, format: Format, tools: Tools, terminal: Terminal): string {

@@ -1,7 +1,7 @@
 /** Drift as markdown, for an issue or the page of a nightly run: within the size of a comment. */
 
 import { type Drift, type DriftStatus, hasDrift } from "../../model/drift.ts";
-import { driftSummary, type Folded, foldedObjects, NO_DRIFT, objectLines, unadoptedText } from "../drift.ts";
+import { driftSummary, type Folded, foldedObjects, noDriftText, objectLines, unadoptedText } from "../drift.ts";
 import { composeWithin } from "./compose.ts";
 import type { List } from "./list.ts";
 import { CODE_COLUMNS } from "./unit.ts";
@@ -25,7 +25,7 @@ export function renderDriftMarkdown(drift: Drift): string {
   const isFound = hasDrift(drift);
   const unadopted = unadoptedText(drift);
   return composeWithin({
-    head: [`## ${isFound ? driftSummary(drift) : NO_DRIFT}`],
+    head: [`## ${isFound ? driftSummary(drift) : noDriftText(drift)}`],
     before: STATUSES.map((status) => listOf(status, folded)),
     sections: [],
     frame: { strategies: [], tense: "ahead", whole: WHOLE },

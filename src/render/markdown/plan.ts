@@ -6,7 +6,7 @@ import { escapeText } from "../escape.ts";
 import { requestsText } from "../pace.ts";
 import { type PlanView, viewPlan } from "../view.ts";
 import { shorten } from "../width.ts";
-import { leftAloneText, NO_CHANGES } from "../wording.ts";
+import { leftAloneText, noChangesText } from "../wording.ts";
 import type { Section } from "./changes.ts";
 import { codeSpan } from "./code.ts";
 import { composeWithin } from "./compose.ts";
@@ -36,7 +36,9 @@ function headBlocks(plan: Plan, view: PlanView): string[] {
   const name = plan.goal === "destroy" ? "Destroy plan" : "Plan";
   const goal = plan.refusals.length > 0 ? `${name} refused` : name;
   const heading =
-    view.empty && plan.refusals.length === 0 ? NO_CHANGES : `${goal}: ${wholeSummaryText(view.summary, "ahead")}`;
+    view.empty && plan.refusals.length === 0
+      ? noChangesText(plan)
+      : `${goal}: ${wholeSummaryText(view.summary, "ahead")}`;
   return [`## ${heading}`, ...baseBlock(plan)];
 }
 

@@ -11,7 +11,7 @@ import { escapeText } from "../escape.ts";
 import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf } from "../report.ts";
 import { renderVerificationText } from "../verification.ts";
 import { wrap } from "../width.ts";
-import { NO_CHANGES } from "../wording.ts";
+import { noChangesText } from "../wording.ts";
 import { composeWithin } from "./compose.ts";
 import type { List } from "./list.ts";
 import { wholeSummaryText } from "./tally.ts";
@@ -48,7 +48,7 @@ export function renderReportMarkdown(report: Report, plan: Plan, verification: V
 }
 
 function headBlocks(report: Report, plan: Plan, left: string): string[] {
-  if (isIdle(report)) return [`## ${NO_CHANGES}`];
+  if (isIdle(report)) return [`## ${noChangesText(plan)}`];
   const goal = plan.goal === "destroy" ? "Destroy" : "Apply";
   const state = report.interrupted ? "interrupted" : left === "" ? "complete" : "incomplete";
   const lost = left === "" ? "" : ` ${left}.`;

@@ -89,6 +89,7 @@ export function plan(steps: readonly Step[], barriers: readonly Barrier[] = [], 
   return {
     goal: "apply",
     owner: null,
+    inputs: { environment: null, variables: {}, targets: [], excludes: [] },
     changes: changes ?? [...keys].map((key) => change(key)),
     steps,
     barriers,
