@@ -15,7 +15,7 @@ const COMMON_KEYS: readonly string[] = ["id", "moved_from", "protect", "note"];
 
 export const VPC_KEYS: readonly string[] = ["label", ...COMMON_KEYS, "region", "description", OTHERS, "subnets"];
 
-export const SUBNET_KEYS: readonly string[] = ["label", "ipv4", "note", OTHERS];
+export const SUBNET_KEYS: readonly string[] = ["label", "ipv4", "protect", "note", OTHERS];
 
 export const DOMAIN_KEYS: readonly string[] = [
   ...[

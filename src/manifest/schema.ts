@@ -208,9 +208,9 @@ const PROJECT_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
     additionalProperties: false,
     patternProperties: OWN_KEYS,
     properties: {
-      delete: consent("Lets a prune or delete of a domain or VPC pass."),
-      replace: consent("Lets a domain or VPC be deleted and made anew."),
-      bulk: consent("Lets more than 30% of a domain's records be removed at once."),
+      delete: consent("Lets a prune of a domain, VPC or image pass."),
+      replace: consent("Lets a domain, VPC, subnet or image be replaced."),
+      bulk: consent("Lets many of a domain's records or of a VPC's subnets be removed at once."),
       ns: consent("Lets the name servers at the apex of an active domain change."),
       until: {
         title: "Until",

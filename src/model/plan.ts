@@ -93,9 +93,9 @@ export interface Guard {
   readonly rule: ConsentRule | "protect" | "max-changes";
   readonly address: Address;
   readonly consent: "given" | "missing" | "impossible";
-  /** `bulk`: records that go; `max-changes`: changes in the plan. */
+  /** `bulk`: records or subnets that go; `max-changes`: changes in the plan. */
   readonly count: number | null;
-  /** `bulk`: records that are there; `max-changes`: the limit. */
+  /** `bulk`: records or subnets that are there; `max-changes`: the limit. */
   readonly of: number | null;
 }
 

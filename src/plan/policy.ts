@@ -7,9 +7,13 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { globMatches } from "../model/glob.ts";
 import { groupBy } from "../model/group.ts";
 import type { Goal, Guard } from "../model/plan.ts";
+import type { Json, Values } from "../model/resource.ts";
 
-/** Of a live zone's records, the share that may go without consent. */
+/** Of a live zone's records, or a live VPC's subnets, the share that may go without consent. */
 export const BULK_LIMIT_PERCENT = 30;
+/** Of fewer a share says nothing: a zone of 8 records loses 3 of them when a mail key is rotated. */
+export const MIN_BULK_RECORDS = 10;
+export const MIN_BULK_SUBNETS = 3;
 
 export interface PolicyOptions {
   readonly goal: Goal;
@@ -31,7 +35,7 @@ export function guardsOf(changes: readonly Change[], kept: ReadonlySet<Address>,
   // `destroy` is its own consent.
   if (options.goal === "apply") {
     const consents = options.consents.filter((consent) => consent.until === null || consent.until >= options.today);
-    guards.push(...rootGuards(active, consents), ...zoneGuards(changes, options.owner, consents));
+    guards.push(...wholeGuards(active, consents), ...withinGuards(changes, options.owner, consents));
   }
   if (options.maxChanges !== null && active.length > options.maxChanges) {
     guards.push({
@@ -59,55 +63,99 @@ export function expiredConsents(consents: readonly Consent[], today: string): Di
     }));
 }
 
-/** An upload that was never completed holds nothing worth protecting, and could else not be completed. */
+/**
+ * An upload that was never completed holds nothing worth protecting, and could else not be completed. A subnet that goes with its
+ * VPC is told only where that is not protected itself.
+ */
 function protectGuards(changes: readonly Change[], kept: ReadonlySet<Address>): Guard[] {
-  return changes
+  const stopped = changes
     .filter((change) => change.action === "delete" || change.action === "replace")
-    .filter((change) => kept.has(change.address) && !change.labels.includes("unfinished"))
-    .map((change) => ({ rule: "protect", address: change.address, consent: "impossible", count: null, of: null }));
+    .filter((change) => kept.has(change.address) && !change.labels.includes("unfinished"));
+  const roots = new Set(stopped.map(({ address }) => address));
+  return stopped
+    .filter(({ address, root }) => address === root || !roots.has(root))
+    .map(({ address }) => ({ rule: "protect", address, consent: "impossible", count: null, of: null }));
 }
 
-/** Prunes and replaces of whole domains and VPCs. What `removed` names is consented to by naming it. */
-function rootGuards(changes: readonly Change[], consents: readonly Consent[]): Guard[] {
+/**
+ * Prunes of whole objects, and whatever is made anew. What `removed` names is consented to by naming it, and a subnet goes with its
+ * VPC. An upload that was never completed holds nothing to consent to.
+ */
+function wholeGuards(changes: readonly Change[], consents: readonly Consent[]): Guard[] {
+  const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
   return changes
-    .filter((change) => change.kind === "domain" || change.kind === "vpc")
-    .flatMap((change): Guard[] => {
-      if (change.action === "replace") return [guard("replace", change.address, consents)];
-      return change.action === "delete" && change.labels.includes("prune")
-        ? [guard("delete", change.address, consents)]
-        : [];
+    .filter(({ labels }) => !labels.includes("unfinished"))
+    .flatMap(({ address, root, action, labels }): Guard[] => {
+      if (action === "replace")
+        return address !== root && remade.has(root) ? [] : [guard("replace", address, consents)];
+      return action === "delete" && labels.includes("prune") ? [guard("delete", address, consents)] : [];
     });
 }
 
-function zoneGuards(changes: readonly Change[], owner: string | null, consents: readonly Consent[]): Guard[] {
-  const records = groupBy(
-    changes.filter((change) => change.kind === "domain_record"),
+/** What stays as a whole, and may lose much of what is in it. */
+function withinGuards(changes: readonly Change[], owner: string | null, consents: readonly Consent[]): Guard[] {
+  const within = groupBy(
+    changes.filter((change) => change.address !== change.root),
     (change) => change.root,
   );
   return changes
-    .filter((change) => change.kind === "domain" && (change.action === "update" || change.action === "no-op"))
-    .flatMap((domain) => {
-      const own = records.get(domain.root) ?? [];
-      return [...bulkGuard(domain, own, owner, consents), ...nameserverGuard(domain, own, consents)];
+    .filter(({ address, root, action }) => address === root && (action === "update" || action === "no-op"))
+    .flatMap((whole): Guard[] => {
+      const own = within.get(whole.root) ?? [];
+      // Not by its label: a run that is narrowed to what is within leaves the object itself as it is.
+      const adopts = owner !== null && whole.before?.["owner"] === null;
+      switch (whole.kind) {
+        case "vpc":
+          return subnetGuard(whole, own, adopts, consents);
+        case "domain":
+          return [...recordGuard(whole, own, adopts, consents), ...nameserverGuard(whole, own, consents)];
+        default:
+          return [];
+      }
     });
 }
 
-function bulkGuard(
+function subnetGuard(vpc: Change, subnets: readonly Change[], adopts: boolean, consents: readonly Consent[]): Guard[] {
+  const of = subnets.filter((subnet) => subnet.before !== null).length;
+  const count = subnets.filter((subnet) => subnet.blocked === null && subnet.action === "delete").length;
+  const tooMany = of >= MIN_BULK_SUBNETS && isBulk(count, of);
+  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", vpc.address, consents), count, of }] : [];
+}
+
+/** A record that goes counts if nothing answers for its name and type any more. A rename removes a name too. */
+function recordGuard(
   domain: Change,
   records: readonly Change[],
-  owner: string | null,
+  adopts: boolean,
   consents: readonly Consent[],
 ): Guard[] {
-  const live = records.filter((record) => record.before !== null);
-  // A rename removes a name too.
-  const removed = live.filter(
+  const answered = new Set(
+    records.flatMap((record) => answerOf(record.blocked === null ? record.after : record.before)),
+  );
+  const removed = records.filter(
     (record) => record.blocked === null && (record.action === "delete" || record.labels.includes("rename")),
   );
-  // Not by its label: a run that is narrowed to the records leaves the domain itself as it is.
-  const adopts = owner !== null && domain.before?.["owner"] === null;
-  const tooMany = removed.length * 100 > live.length * BULK_LIMIT_PERCENT;
-  if (removed.length === 0 || (!adopts && !tooMany)) return [];
-  return [{ ...guard("bulk", domain.address, consents), count: removed.length, of: live.length }];
+  const count = removed.filter(({ before }) => !isAnswered(before, answered)).length;
+  const of = records.filter((record) => record.before !== null).length;
+  const tooMany = count === of || (of >= MIN_BULK_RECORDS && isBulk(count, of));
+  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", domain.address, consents), count, of }] : [];
+}
+
+function isBulk(count: number, of: number): boolean {
+  return count * 100 > of * BULK_LIMIT_PERCENT;
+}
+
+function answerOf(values: Values | null): string[] {
+  return values === null ? [] : [questionOf(values, values["type"])];
+}
+
+/** A CNAME answers whatever its name is asked for. */
+function isAnswered(values: Values | null, answered: ReadonlySet<string>): boolean {
+  return values !== null && [values["type"], "CNAME"].some((type) => answered.has(questionOf(values, type)));
+}
+
+function questionOf(values: Values, type: Json | undefined): string {
+  return `${String(values["name"])} ${String(type)}`;
 }
 
 function nameserverGuard(domain: Change, records: readonly Change[], consents: readonly Consent[]): Guard[] {

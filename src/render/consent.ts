@@ -13,7 +13,7 @@ export function guardText(guard: Guard): string {
     case "replace":
       return `${address} would be deleted and made anew, with all that is in it`;
     case "bulk":
-      return `${guard.count ?? 0} of the ${guard.of ?? 0} records of ${address} would be removed`;
+      return `${lossText(guard)} of ${address} would be removed`;
     case "ns":
       return `the NS records at the apex of ${address} would change`;
     case "protect":
@@ -32,13 +32,18 @@ export function consentText(guard: Guard): string {
     case "replace":
       return `delete ${address} and make it anew, with all that is in it`;
     case "bulk":
-      return `remove ${guard.count ?? 0} of the ${guard.of ?? 0} records of ${address}`;
+      return `remove ${lossText(guard)} of ${address}`;
     case "ns":
       return `change the NS records at the apex of ${address}`;
     case "protect":
     case "max-changes":
       return guardText(guard);
   }
+}
+
+/** How much of what is in it. */
+function lossText({ address, count, of }: Guard): string {
+  return `${count ?? 0} of the ${of ?? 0} ${address.startsWith("vpc/") ? "subnets" : "records"}`;
 }
 
 /** The words of consent on the command line and in the root file, or null where there can be none. */

@@ -55,8 +55,10 @@ function guardKeys(rule: Guard["rule"], change: Change): string[] {
     case "protect":
       return action === "delete" || action === "replace" ? [keyOf(rule, address)] : [];
     case "bulk":
-      // To adopt a zone is a reason of its own.
-      return kind === "domain" || action === "delete" || labels.includes("rename") ? [keyOf(rule, root)] : [];
+      // To adopt a zone or a VPC is a reason of its own.
+      return kind === "domain" || kind === "vpc" || action === "delete" || labels.includes("rename")
+        ? [keyOf(rule, root)]
+        : [];
     case "ns":
       return isApexNameserver(change) ? [keyOf(rule, root)] : [];
     case "max-changes":

@@ -42,7 +42,10 @@ function records(kept: number, removed: number): Change[] {
 
 test.each([
   [7, 3, []],
-  [6, 3, ["bulk domain/a.example missing 3/9"]],
+  [6, 4, ["bulk domain/a.example missing 4/10"]],
+  [6, 3, []],
+  [1, 8, []],
+  [0, 8, ["bulk domain/a.example missing 8/8"]],
   [70, 30, []],
   [69, 30, ["bulk domain/a.example missing 30/99"]],
   [0, 1, ["bulk domain/a.example missing 1/1"]],
@@ -102,15 +105,97 @@ const v = { label: "v" };
 const replaced = change({ address: "vpc/v", action: "replace", before: v, after: v });
 const pruned = change({ address: "vpc/a*b", action: "delete", labels: ["prune"], before: v });
 
-test("replaces and prunes of VPCs and domains need consent; what removed names, subnets and images do not", () => {
+test("replaces and prunes of VPCs, domains and images need consent; what removed names, and what was never finished, does not", () => {
   expect(guards([replaced, pruned])).toEqual(["replace vpc/v missing", "delete vpc/a*b missing"]);
   expect(
     guards([
-      change({ address: "vpc/v", action: "delete", before: v }),
-      change({ address: "vpc/w/subnet/a", action: "replace", before: v, after: v }),
+      change({ address: "domain/a.example", action: "delete", labels: ["prune"], before: active }),
       change({ address: "image/i", action: "delete", labels: ["prune"], before: v }),
-      change({ address: "image/j", action: "replace", labels: ["unfinished"], before: v, after: v }),
+      change({ address: "image/j", action: "replace", before: v, after: v }),
     ]),
+  ).toEqual(["delete domain/a.example missing", "delete image/i missing", "replace image/j missing"]);
+  expect(
+    guards([
+      change({ address: "vpc/v", action: "delete", before: v }),
+      change({ address: "image/i", action: "delete", before: v }),
+      change({ address: "image/j", action: "replace", labels: ["unfinished"], before: v, after: v }),
+      change({ address: "image/j:2", action: "delete", labels: ["prune", "unfinished"], before: v }),
+    ]),
+  ).toEqual([]);
+});
+
+test("a subnet's replace needs consent by its own address, unless its VPC is replaced as a whole", () => {
+  const subnet = change({ address: "vpc/v/subnet/a", action: "replace", before: v, after: v });
+  expect(guards([change({ address: "vpc/v", action: "no-op", before: v, after: v }), subnet])).toEqual([
+    "replace vpc/v/subnet/a missing",
+  ]);
+  expect(guards([subnet], { consents: [consent("replace", "vpc/v/subnet/*")] })).toEqual([
+    "replace vpc/v/subnet/a given",
+  ]);
+  expect(guards([replaced, subnet])).toEqual(["replace vpc/v missing"]);
+});
+
+const network = { label: "v", owner: "me" };
+const kept = change({ address: "vpc/v", action: "no-op", before: network, after: network });
+const unowned: Change = { ...kept, action: "update", before: { ...network, owner: null }, labels: ["adopt"] };
+
+function subnets(staying: number, removed: number): Change[] {
+  return [
+    ...Array.from({ length: staying }, (_, index) =>
+      change({ address: `vpc/v/subnet/k${index}`, action: "no-op", before: v, after: v }),
+    ),
+    ...Array.from({ length: removed }, (_, index) =>
+      change({ address: `vpc/v/subnet/r${index}`, action: "delete", before: v }),
+    ),
+  ];
+}
+
+test.each([
+  [0, 2, []],
+  [1, 1, []],
+  [2, 1, ["bulk vpc/v missing 1/3"]],
+  [7, 3, []],
+  [6, 3, ["bulk vpc/v missing 3/9"]],
+  [0, 3, ["bulk vpc/v missing 3/3"]],
+  [3, 0, []],
+] as const)("of a VPC's subnets %d stay and %d are removed", (staying, removed, expected) => {
+  expect(guards([kept, ...subnets(staying, removed)], { owner: "me" })).toEqual(expected);
+});
+
+test("of a VPC that is being adopted no subnet goes without consent", () => {
+  expect(guards([unowned, ...subnets(9, 1)], { owner: "me" })).toEqual(["bulk vpc/v missing 1/10"]);
+  expect(guards([unowned, ...subnets(9, 0)], { owner: "me" })).toEqual([]);
+  expect(guards([unowned, ...subnets(1, 1)], { owner: null })).toEqual([]);
+  expect(guards([unowned, ...subnets(0, 2)], { owner: "me", consents: [consent("bulk", "vpc/v")] })).toEqual([
+    "bulk vpc/v given 2/2",
+  ]);
+  const held = subnets(1, 2).map((subnet) =>
+    subnet.action === "delete" ? { ...subnet, blocked: { type: "depends" as const, on: [] } } : subnet,
+  );
+  expect(guards([unowned, ...held], { owner: "me" })).toEqual([]);
+  // A VPC that is deleted or made anew takes its subnets with it.
+  expect(guards([{ ...kept, action: "delete" }, ...subnets(0, 3)], { owner: "me" })).toEqual([]);
+});
+
+test("a removal counts only if its name and type are left without an answer", () => {
+  const text = (name: string, target: string) => ({ type: "TXT", name, target, ttl_sec: 0 });
+  const alias = (name: string) => ({ type: "CNAME", name, target: "x", ttl_sec: 0 });
+  const many = records(8, 0);
+  const gone = [1, 2, 3, 4].map((host) => record("www", "delete", { before: a("www", `192.0.2.${host}`) }));
+  const stays = record("www", "no-op", { before: a("www", "y"), after: a("www", "y") });
+  expect(guards([zone, ...many, ...gone])).toEqual(["bulk domain/a.example missing 4/12"]);
+  expect(guards([zone, ...many, ...gone, stays])).toEqual([]);
+  expect(guards([zone, ...many, ...gone, record("www", "create", { after: a("www", "z") })])).toEqual([]);
+  expect(guards([zone, ...many, ...gone, record("www", "create", { after: alias("www") })])).toEqual([]);
+  expect(guards([zone, ...many, ...gone, record("www", "create", { after: text("www", "z") })])).toEqual([
+    "bulk domain/a.example missing 4/12",
+  ]);
+  // What is blocked does not come, and does not go.
+  const blocked = { blocked: { type: "depends" as const, on: [] } };
+  const coming = record("www", "create", { after: a("www", "z") });
+  expect(guards([zone, ...many, ...gone, { ...coming, ...blocked }])).toEqual(["bulk domain/a.example missing 4/12"]);
+  expect(
+    guards([zone, ...many, ...gone.map((change, index) => (index === 0 ? { ...change, ...blocked } : change))]),
   ).toEqual([]);
 });
 

@@ -10,7 +10,13 @@ import type { NetworkSpec } from "./shape.ts";
 export function declareNetwork(live: LiveNetwork): Declared<NetworkSpec> {
   const { label, region, description, subnets } = live.vpc;
   const { text } = splitDescription(description);
-  const declared = subnets.map((subnet) => ({ label: subnet.label, ipv4: subnet.ipv4, note: null, span: NOWHERE }));
+  const declared = subnets.map((subnet) => ({
+    label: subnet.label,
+    ipv4: subnet.ipv4,
+    protect: null,
+    note: null,
+    span: NOWHERE,
+  }));
   return {
     unit: "network",
     address: identifyNetwork(live).address,

@@ -78,7 +78,8 @@ function loadSubnets(entries: readonly Json[], context: LoadContext): SubnetSpec
     const cidr = parseCidr(ipv4);
     if (cidr.ok) placed.push({ entry, range: cidr.range });
     else context.report(badCidr(ipv4, cidr.problem, cidr.canonical, entry, context));
-    subnets.push({ label, ipv4, span: context.span(entry), note: textOrNull(entry["note"]) });
+    const protect = typeof entry["protect"] === "boolean" ? entry["protect"] : null;
+    subnets.push({ label, ipv4, protect, span: context.span(entry), note: textOrNull(entry["note"]) });
   }
   for (const [later, earlier] of overlaps(placed)) context.report(overlap(later.entry, earlier.entry, context));
   return subnets;

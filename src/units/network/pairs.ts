@@ -107,7 +107,10 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pai
     case "release":
       return [];
     case "delete":
-      return byLabel(match.live.vpc.subnets).map((live) => subnetPair(root, match.live, { desired: null, live }, null));
+      return goingSubnets(match.declared, match.live).map(({ live, isProtected }) => {
+        const pair = subnetPair(root, match.live, { desired: null, live }, null);
+        return { ...pair, protect: isProtected };
+      });
     case "create": {
       const { declared } = match;
       return (declared.spec.subnets ?? []).map((desired) => subnetPair(root, null, { desired, live: null }, declared));
@@ -120,6 +123,17 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pai
       );
     }
   }
+}
+
+/** Of a VPC that goes as a whole. What is declared and goes all the same may say of its subnets that they must not. */
+function goingSubnets(
+  declared: Declared<NetworkSpec> | null,
+  { vpc }: LiveNetwork,
+): { live: WireSubnet; isProtected: boolean }[] {
+  const entries = new Map(
+    matchSubnets(declared?.spec.subnets ?? [], vpc.subnets).map(({ desired, live }) => [live, desired]),
+  );
+  return byLabel(vpc.subnets).map((live) => ({ live, isProtected: entries.get(live)?.protect === true }));
 }
 
 /** Subnets that are not managed stay, unless the VPC around them is made anew: then they go with it, and are shown. */
@@ -151,7 +165,7 @@ function subnetPair(
     labels: desired !== null && live !== null && desired.label !== live.label ? ["rename"] : [],
     heldBy: network === null || live === null ? [] : attachedInterfaces(network, live, root),
     block: null,
-    protect: false,
+    protect: desired?.protect ?? declared?.protect ?? false,
     note: desired?.note ?? null,
     span: desired?.span ?? declared?.span ?? null,
   };

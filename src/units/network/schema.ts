@@ -33,6 +33,11 @@ export const SUBNET_SCHEMA: JsonObject = {
       minLength: 1,
       examples: ["10.0.1.0/24"],
     },
+    protect: {
+      title: "Protect",
+      description: "true: never deleted or replaced, and neither is its VPC. Absent: as its VPC.",
+      type: "boolean",
+    },
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
   },
   examples: [{ label: "web", ipv4: "10.0.1.0/24" }],
@@ -90,7 +95,13 @@ export const VPC_SCHEMA: JsonObject = {
       items: { $ref: "#/$defs/subnet" },
       examples: [[{ label: "web", ipv4: "10.0.1.0/24" }]],
     },
-    protect: { title: "Protect", description: "true: never deleted or replaced.", type: "boolean", default: false },
+    protect: {
+      title: "Protect",
+      description:
+        "true: never deleted or replaced, and neither are its subnets, but for those that say `protect: false`.",
+      type: "boolean",
+      default: false,
+    },
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
   },
   examples: [{ label: "prod", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.1.0/24" }] }],

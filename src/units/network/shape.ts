@@ -15,6 +15,8 @@ export interface SubnetSpec {
   readonly label: string;
   /** Canonical CIDR. */
   readonly ipv4: string;
+  /** null: as its VPC is. */
+  readonly protect: boolean | null;
   readonly span: Span;
   readonly note: string | null;
 }

@@ -13,7 +13,7 @@ function matched(desired: string[], live: string[]): string[] {
     (text, index): WireSubnet => ({ id: index + 1, ...split(text), nodes: [], created: "", updated: null }),
   );
   const found = matchSubnets(
-    desired.map((text) => ({ ...split(text), span, note: null })),
+    desired.map((text) => ({ ...split(text), span, note: null, protect: null })),
     wire,
   );
   return found.map(
