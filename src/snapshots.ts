@@ -17,5 +17,5 @@ export function takeSnapshot(options: Omit<SnapshotOptions, "units">): Promise<S
 
 /** What stands in the service's place: the same plans come of it, without a request. */
 export function openSnapshot(snapshot: Snapshot): ClientApi {
-  return checkingShapes({ ...snapshotApi(snapshot), requestCount: 0, limits: () => [], close: async () => {} });
+  return checkingShapes({ ...snapshotApi(snapshot), limits: () => [], close: async () => {} });
 }

@@ -67,6 +67,8 @@ export type ApiEvent =
       /** Why, as `Failure.message`. */
       readonly reason: string;
       readonly maintenance: boolean;
+      /** It waits for the rate limit with all others of its endpoint; `throttled` tells how long. */
+      readonly atGate: boolean;
     }
   | {
       /** Requests to this endpoint wait, either before the limit is hit or because the service refused one. */
@@ -78,8 +80,6 @@ export type ApiEvent =
     };
 
 export interface ClientApi extends Api {
-  /** Requests sent so far, repeats and uploads included. */
-  readonly requestCount: number;
   /** What each endpoint was last seen to say of its rate limit. Sorted by endpoint. */
   limits(): readonly SeenLimit[];
   /** Closes every connection at once; what is in flight fails. */

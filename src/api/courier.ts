@@ -4,7 +4,7 @@ import type { Answer } from "../model/exchange.ts";
 import type { Failure } from "../model/failure.ts";
 import type { ApiEvent, Clock } from "./connection.ts";
 import type { Limiter, Pass } from "./limiter.ts";
-import { retryBudget, waitBeforeRetry } from "./retry.ts";
+import { MAX_WINDOW_MILLISECONDS, retryBudget, throttleOrder, waitBeforeRetry } from "./retry.ts";
 import { neededScope } from "./scopes.ts";
 import type { HttpCall, HttpOutcome, Transport } from "./transport.ts";
 import type { JudgeContext, Setback, Verdict } from "./verdict.ts";
@@ -36,7 +36,10 @@ export interface CourierOptions {
 /** What became of one request so far. */
 interface Progress {
   attempts: number;
-  firstSetbackAt: number | null;
+  /** Milliseconds, see `RetryState`. */
+  lost: number;
+  /** Milliseconds, see `RetryState`. */
+  throttled: number;
   /** One attempt of unknown effect is enough. */
   effect: "none" | "unknown";
   place: number | null;
@@ -48,7 +51,7 @@ export function createCourier(options: CourierOptions): Courier {
   let everAnswered = false;
 
   async function deliver(delivery: Delivery, signal: AbortSignal | undefined): Promise<Answer> {
-    const progress: Progress = { attempts: 0, firstSetbackAt: null, effect: "none", place: null };
+    const progress: Progress = { attempts: 0, lost: 0, throttled: 0, effect: "none", place: null };
     for (;;) {
       const pass = delivery.endpoint === null ? null : await limiter.enter(delivery.endpoint, progress.place, signal);
       if (signal?.aborted) {
@@ -82,6 +85,8 @@ export function createCourier(options: CourierOptions): Courier {
     const sentAt = clock.now();
     const outcome = await transport.exchange(call, signal);
     const now = clock.now();
+    // The first attempt is what the request takes anyway.
+    if (progress.attempts > 1) progress.lost += now - sentAt;
     pass?.leave(outcome.type === "answer" ? outcome : null);
     if (outcome.status !== null) everAnswered = true;
     observe({
@@ -97,23 +102,26 @@ export function createCourier(options: CourierOptions): Courier {
   /** Milliseconds to wait before the next attempt; null: there is none. */
   function afterSetback(delivery: Delivery, progress: Progress, setback: Setback, pass: Pass | null): number | null {
     if (setback.effect === "unknown") progress.effect = "unknown";
-    progress.firstSetbackAt ??= clock.now();
-    const known = setback.throttled && pass ? { ...setback, retryAfter: pass.pause() } : setback;
-    const wait = waitBeforeRetry(known, {
+    const wait = waitBeforeRetry(setback, {
       attempts: progress.attempts,
-      elapsed: clock.now() - progress.firstSetbackAt,
+      lost: progress.lost,
+      throttled: progress.throttled,
       budget: retryBudget(options.retryForSeconds, everAnswered),
       random: options.random(),
     });
     if (wait === null) return null;
+    if (throttleOrder(setback) === null) progress.lost += wait;
+    else progress.throttled += wait;
+    const atGate = setback.throttled && pass !== null;
     observe({
       type: "retrying",
       method: delivery.call.method,
       path: delivery.shownPath,
       attempt: progress.attempts,
-      waitSeconds: wait / 1000,
+      waitSeconds: (atGate ? Math.max(wait, pass.pause()) : wait) / 1000,
       reason: setback.message,
       maintenance: setback.maintenance,
+      atGate,
     });
     return wait;
   }
@@ -128,15 +136,24 @@ export function createCourier(options: CourierOptions): Courier {
 
 function failureOf(setback: Setback, { call, shownPath }: Delivery, progress: Progress): Failure {
   const scope = setback.status === 403 ? neededScope(call.method, shownPath) : null;
+  const ordered = throttleOrder(setback);
+  const more = [
+    ...(scope === null ? [] : [`this needs the scope ${scope}`]),
+    ...(ordered !== null && ordered > MAX_WINDOW_MILLISECONDS ? [tooLong(ordered)] : []),
+  ];
   return {
     type: setback.failure,
     effect: progress.effect,
     status: setback.status,
     errors: setback.errors,
-    message: scope === null ? setback.message : `${setback.message}; this needs the scope ${scope}`,
+    message: [setback.message, ...more].join("; "),
     maintenance: setback.maintenance,
     attempts: progress.attempts,
   };
+}
+
+function tooLong(milliseconds: number): string {
+  return `it orders a wait of ${Math.ceil(milliseconds / 1000)} s, and Tenon waits ${MAX_WINDOW_MILLISECONDS / 1000} s at most`;
 }
 
 function interrupted(progress: Progress): Answer {

@@ -1,11 +1,9 @@
 /** What is known of the rate limit of one endpoint, and whether it admits a request now. A pure state machine. */
 
 import type { Method } from "../model/exchange.ts";
-import { backoff } from "./retry.ts";
+import { backoff, MAX_WINDOW_MILLISECONDS } from "./retry.ts";
 import { retryAfterMilliseconds } from "./verdict.ts";
 
-/** A reset further away than this is not believed: a wrong header must not stop a run for days. */
-export const MAX_WINDOW_MILLISECONDS = 3_600_000;
 /** Least wait after a 429: a reset told in whole seconds may be up to one second early. */
 export const MIN_PAUSE_MILLISECONDS = 1_000;
 
@@ -146,10 +144,8 @@ function withRefusal(bucket: Bucket, seen: Seen, arrival: Arrival): Bucket {
   // Those sent before the last refusal was known are part of it.
   const refusals = sentAt >= bucket.refusedAt ? bucket.refusals + 1 : bucket.refusals;
   const ordered = retryAfterMilliseconds(seen.headers["retry-after"], now);
-  const pause = Math.min(
-    Math.max(ordered ?? backoff(refusals, arrival.random), MIN_PAUSE_MILLISECONDS),
-    MAX_WINDOW_MILLISECONDS,
-  );
+  const isBelieved = ordered !== null && ordered <= MAX_WINDOW_MILLISECONDS;
+  const pause = Math.max(isBelieved ? ordered : backoff(refusals, arrival.random), MIN_PAUSE_MILLISECONDS);
   const refusedAt = refusals === bucket.refusals ? bucket.refusedAt : now;
   return { ...bucket, refusals, refusedAt, pausedUntil: Math.max(bucket.pausedUntil, now + pause) };
 }

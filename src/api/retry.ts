@@ -11,11 +11,19 @@ export const MAX_BACKOFF_MILLISECONDS = 30_000;
 /** How often an answer that is not JSON is asked for in all. */
 export const MAX_MALFORMED_ATTEMPTS = 3;
 
+/** A wait for the rate limit that is longer than this is not believed: a wrong header must not stop a run for days. */
+export const MAX_WINDOW_MILLISECONDS = 3_600_000;
+/** How long one request does as 429s order, in all: where others use each window up, it may be refused in several. */
+export const MAX_THROTTLED_MILLISECONDS: number = 2 * MAX_WINDOW_MILLISECONDS;
+
+/** Waiting for the rate limit is no failure: it is not part of what the budget is for. */
 export interface RetryState {
   /** How often the request was sent. */
   readonly attempts: number;
-  /** Milliseconds since its first setback. */
-  readonly elapsed: number;
+  /** Milliseconds lost to failures since the first: by waits between attempts, and by further attempts that failed. */
+  readonly lost: number;
+  /** Milliseconds that it waited because 429s ordered it. */
+  readonly throttled: number;
   /** Milliseconds, see `retryBudget`. */
   readonly budget: number;
   /** Uniform in [0, 1). */
@@ -32,11 +40,24 @@ export function retryBudget(seconds: number | null, everAnswered: boolean): numb
 export function waitBeforeRetry(setback: Setback, state: RetryState): number | null {
   if (setback.repeat === "no") return null;
   if (setback.repeat === "few" && state.attempts >= MAX_MALFORMED_ATTEMPTS) return null;
-  const left = state.budget - state.elapsed;
+  const ordered = throttleOrder(setback);
+  if (ordered !== null) {
+    const isWithin = ordered <= MAX_WINDOW_MILLISECONDS && state.throttled + ordered <= MAX_THROTTLED_MILLISECONDS;
+    return isWithin ? ordered : null;
+  }
+  const left = state.budget - state.lost;
   if (left <= 0) return null;
   // An order that outlasts the budget is known now not to help; a wait of our own choice is cut, for one last attempt.
   if (setback.retryAfter !== null) return setback.retryAfter <= left ? setback.retryAfter : null;
-  return Math.min(backoff(state.attempts, state.random), left);
+  const wait = backoff(state.attempts, state.random);
+  // A throttled request cannot go earlier than its endpoint opens.
+  if (setback.throttled && wait > left) return null;
+  return Math.min(wait, left);
+}
+
+/** Milliseconds until the limit is open again, as a 429 tells them. The wait is the same as one that headers told before. */
+export function throttleOrder({ throttled, retryAfter }: Setback): number | null {
+  return throttled ? retryAfter : null;
 }
 
 /** Doubles per attempt; the jitter keeps parallel requests from coming back together. */

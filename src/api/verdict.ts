@@ -29,7 +29,7 @@ export interface Setback {
   readonly errors: readonly ApiError[];
   readonly message: string;
   readonly maintenance: boolean;
-  /** The endpoint is throttled: the limiter does the waiting. */
+  /** A rate limit refused it; where there is a limiter, that does the waiting. */
   readonly throttled: boolean;
   /** The service's order to wait, in milliseconds. */
   readonly retryAfter: number | null;
@@ -68,6 +68,7 @@ export function judgeUpload(outcome: HttpOutcome, context: JudgeContext): Verdic
     repeat: passing ? "yes" : "no",
     status,
     message: `the upload to ${context.host} was answered with ${status}`,
+    throttled: status === 429,
     retryAfter: orderedWait(outcome, context.now),
   });
 }

@@ -12,7 +12,6 @@ import type { ProducedFields, Products } from "./resolve.ts";
 import type { Settled } from "./schedule.ts";
 
 export interface Context {
-  /** Counted, and bound to the signal that aborts what is in flight. */
   readonly api: Api;
   readonly clock: Clock;
   readonly units: ReadonlyMap<UnitName, Unit>;

@@ -74,12 +74,14 @@ class Execution {
   readonly #reports: Map<string, StepReport> = new Map();
   readonly #looks: SecondLooks;
   readonly #surprises: string[] = [];
-  #requestCount = 0;
+  /** Requests that the client had sent before this run. */
+  readonly #sentBefore: number;
   #crash: { readonly error: unknown } | null = null;
 
   constructor(options: ApplyOptions) {
     const { plan, clock } = options;
     this.#options = options;
+    this.#sentBefore = options.api.requestCount;
     this.#steps = new Map(plan.steps.map((step) => [step.id, step]));
     this.#schedule = new Schedule(plan.steps, plan.barriers);
     this.#secretFields = secretFields(plan.steps);
@@ -108,9 +110,10 @@ class Execution {
     } finally {
       release();
     }
-    await this.#recordEnd();
+    const requestCount = this.#options.api.requestCount - this.#sentBefore;
+    await this.#recordEnd(requestCount);
     const facts = {
-      requestCount: this.#requestCount,
+      requestCount,
       interrupted: this.#stop.isInterrupted,
       surprises: this.#surprises,
     };
@@ -230,9 +233,10 @@ class Execution {
     if ((await problem) !== null) this.#stop.halt("journal");
   }
 
-  async #recordEnd(): Promise<void> {
-    const interrupted = this.#stop.isInterrupted;
-    const problem = await this.#write({ type: "end", time: this.#now(), interrupted, surprises: this.#surprises });
+  async #recordEnd(requestCount: number): Promise<void> {
+    const { isInterrupted: interrupted } = this.#stop;
+    const end = { requestCount, interrupted, surprises: this.#surprises };
+    const problem = await this.#write({ type: "end", time: this.#now(), ...end });
     if (problem !== null) this.#surprises.push(`the journal is incomplete: ${problem}`);
   }
 
@@ -241,9 +245,9 @@ class Execution {
   }
 
   #createContext(): Context {
-    const { plan, units, root, clock } = this.#options;
+    const { plan, units, root, clock, api } = this.#options;
     return {
-      api: this.#countRequests(),
+      api,
       clock,
       units: new Map(units.map((unit) => [unit.name, unit])),
       root,
@@ -259,19 +263,6 @@ class Execution {
       note: (step, note, detail, waitSeconds) => {
         this.#emit({ type: "step-note", time: this.#now(), step, note, detail, waitSeconds: waitSeconds ?? null });
       },
-    };
-  }
-
-  #countRequests(): Api {
-    const { api } = this.#options;
-    const counted = <Result>(result: Promise<Result>): Promise<Result> => {
-      this.#requestCount += 1;
-      return result;
-    };
-    return {
-      send: (request, signal) => counted(api.send(request, signal)),
-      list: (request, signal) => counted(api.list(request, signal)),
-      upload: (request, signal) => counted(api.upload(request, signal)),
     };
   }
 

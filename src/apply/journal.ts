@@ -43,6 +43,8 @@ export type JournalEntry =
   | {
       readonly type: "end";
       readonly time: string;
+      /** As in the report. */
+      readonly requestCount: number;
       readonly interrupted: boolean;
       readonly surprises: readonly string[];
     };

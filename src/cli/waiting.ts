@@ -6,7 +6,6 @@ import { type ApiEvent, escapeText } from "../index.ts";
 const MIN_TOLD_WAIT_SECONDS = 5;
 /** A cause that comes and goes is told again only after this. */
 const MIN_REPEAT_MILLISECONDS = 60_000;
-const TOO_MANY_REQUESTS = 429;
 
 /** Turns the client's events into lines for people. Pure but for `now`. */
 export class Waiting {
@@ -14,8 +13,6 @@ export class Waiting {
   readonly #toldAt: Map<string, number> = new Map();
   /** Requests that were told to be waiting, and have had no answer since. */
   readonly #stuck: Set<string> = new Set();
-  /** Requests that were one too many: the limit they ran into is told, not each of them. */
-  readonly #throttled: Set<string> = new Set();
 
   /** @param now milliseconds of any clock that never goes back */
   constructor(now: () => number) {
@@ -30,9 +27,9 @@ export class Waiting {
       case "answered":
         return this.#answered(`${event.method} ${event.path}`, event.status);
       case "retrying": {
-        const request = `${event.method} ${event.path}`;
-        if (this.#throttled.delete(request) || event.waitSeconds < MIN_TOLD_WAIT_SECONDS) return null;
-        this.#stuck.add(request);
+        // The limit that requests ran into is told, not each of them.
+        if (event.atGate || event.waitSeconds < MIN_TOLD_WAIT_SECONDS) return null;
+        this.#stuck.add(`${event.method} ${event.path}`);
         return this.#once(event.reason, `Waiting: ${escapeText(event.reason)}; trying again.`);
       }
       case "throttled": {
@@ -52,7 +49,6 @@ export class Waiting {
 
   /** A status of 5xx is the trouble itself. */
   #answered(request: string, status: number | null): string | null {
-    if (status === TOO_MANY_REQUESTS) this.#throttled.add(request);
     if (status === null || status >= 500 || !this.#stuck.delete(request)) return null;
     return this.#stuck.size === 0 ? "The service answers again." : null;
   }

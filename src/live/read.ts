@@ -81,6 +81,9 @@ export async function readDetail(
 function untilDenied(api: Api): Api {
   const stop = new AbortController();
   return {
+    get requestCount() {
+      return api.requestCount;
+    },
     list: async (request) => {
       const answer = await api.list(request, stop.signal);
       if (!answer.ok && isDenied(answer.failure)) stop.abort();

@@ -26,6 +26,10 @@ export class Recording implements Api {
     this.#api = api;
   }
 
+  get requestCount(): number {
+    return this.#api.requestCount;
+  }
+
   list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer> {
     const key = keyOf(request);
     const known = this.#asked.get(key);

@@ -10,6 +10,7 @@ import { pathOf } from "./recording.ts";
 export function snapshotApi({ lists, unread }: Snapshot): Api {
   const failures = new Map(unread.map(({ path, failure }) => [path, failure]));
   return {
+    requestCount: 0,
     list: async (request): Promise<ListAnswer> => {
       const path = pathOf(request);
       const all = lists.get(path);

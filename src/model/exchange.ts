@@ -65,6 +65,8 @@ export interface ToldLimit {
 
 /** The one way to the service. Retries what may be retried; a POST whose outcome is unknown is returned as such. */
 export interface Api {
+  /** Requests sent so far: every attempt, every page of a list, every upload. What sends none has 0. */
+  readonly requestCount: number;
   send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
   /** All pages, in the service's order, every id once. */
   list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer>;

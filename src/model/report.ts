@@ -38,6 +38,7 @@ export interface Report {
   readonly skipped: number;
   readonly unknown: number;
   readonly blocked: number;
+  /** Requests that were sent meanwhile: every attempt, every page of a look, every upload. */
   readonly requestCount: number;
   readonly interrupted: boolean;
   /** What this run noticed and a person should know: what others did meanwhile, duplicates found, late commits. */

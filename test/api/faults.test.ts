@@ -128,6 +128,53 @@ describe("waiting", () => {
     expect(clock.slept).toEqual([500]);
   });
 
+  it("for the rate limit costs nothing of the time for failures", async () => {
+    // A 503, ten minutes in the queue of a used-up limit, and more 503s than two attempts could meet.
+    const used = { "x-ratelimit-remaining": "0", "x-ratelimit-limit": "100", "retry-after": "600" };
+    const server = await serve((received, response) => {
+      const again = received.url.endsWith("/2");
+      if (again) return json(response, 200, {}, { ...used, "x-ratelimit-reset": "1790000600" });
+      json(response, received.number < 6 ? 503 : 200, {});
+    });
+    const { api, clock } = await open(server.baseUrl, { concurrency: 1 });
+    const before = clock.now();
+    const first = api.send(request("GET"));
+    await api.send({ method: "GET", path: ["domains", "2"] });
+    expect(await first).toEqual({ ok: true, body: {} });
+    expect(clock.now() - before).toBeGreaterThan(600_000);
+  });
+
+  it.each(["GET", "POST"] as const)("as long as a 429 orders is done by a %s, and told", async (method) => {
+    const server = await serve((received, response) => {
+      if (received.number > 1) return json(response, 200, { id: 1 });
+      json(response, 429, { errors: [{ reason: "Too many requests" }] }, { "retry-after": "900" });
+    });
+    const { api, clock, events } = await open(server.baseUrl, { retryForSeconds: 5 });
+    const before = clock.now();
+    expect(await api.send(request(method))).toEqual({ ok: true, body: { id: 1 } });
+    expect(clock.now() - before).toBe(900_000);
+    expect(events).toContainEqual(expect.objectContaining({ type: "throttled", waitSeconds: 900, because: "refused" }));
+  });
+
+  it("is refused to a 429 that orders more than an hour, and the limit is named", async () => {
+    const server = await serve((_request, response) => html(response, 429, { "retry-after": "86400" }));
+    const { api, clock } = await open(server.baseUrl);
+    const failure = failureOf(await api.send(request("POST")));
+    expect(failure).toMatchObject({ type: "unavailable", effect: "none", status: 429, attempts: 1 });
+    expect(failure.message).toContain("; it orders a wait of 86400 s, and Tenon waits 3600 s at most");
+    // Those behind it are not kept waiting for it either.
+    expect(failureOf(await api.send(request("POST"))).attempts).toBe(1);
+    expect(clock.slept.every((milliseconds) => milliseconds <= 1_000)).toBe(true);
+  });
+
+  it("on order after order ends after two hours", async () => {
+    const server = await serve((_request, response) => html(response, 429, { "retry-after": "600" }));
+    const { api, clock } = await open(server.baseUrl);
+    const before = clock.now();
+    expect(failureOf(await api.send(request("GET")))).toMatchObject({ status: 429, attempts: 13 });
+    expect(clock.now() - before).toBe(2 * 3_600_000);
+  });
+
   it("through a maintenance says so, and gives up at once if that will take longer than the budget", async () => {
     const headers = { "x-maintenance-mode": "all" };
     const server = await serve((received, response) => {

@@ -183,6 +183,7 @@ describe("apply", () => {
 describe("apply on a large plan", () => {
   /** Answers at once: what is measured is the loop, not HTTP. */
   const instant: Api = {
+    requestCount: 0,
     send: async () => ({ ok: true, body: { id: 1 } }),
     list: async () => ({ ok: true, items: [], total: 0 }),
     upload: async () => ({ ok: true, body: {} }),

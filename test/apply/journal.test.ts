@@ -14,10 +14,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createApi } from "../../src/api/index.ts";
 import { type Journal, type JournalOptions, openJournal } from "../../src/apply/journal.ts";
 import type { Json } from "../../src/model/resource.ts";
 import { change, createRecord, plan, request, upload } from "./support/plans.ts";
-import { applyTo, outcomes, TOKEN } from "./support/run.ts";
+import { applyTo, applyWith, outcomes, QuickClock, TOKEN } from "./support/run.ts";
 import { Service } from "./support/service.ts";
 
 const HEADER = { version: "0.1.0", actor: "ada", commit: "0123abc", host: "api.example" };
@@ -191,6 +192,26 @@ describe("the journal of a run", () => {
       body: { type: "A", name: "a", target: "192.0.2.1" },
     });
     expect(lines(journal.path)[4]).toMatchObject({ outcome: "done", id: 101, recovered: false, failure: null });
+  });
+
+  test("and the report count what was sent: each attempt, each page of a look, each upload", async () => {
+    const listed = (page: number) => JSON.stringify({ data: [{ id: page }], page, pages: 2, results: 2 });
+    service.twist = ({ method, nth }) => {
+      if (method === "PUT" && nth < 2) return { type: "answer", status: 503, text: "{}" };
+      if (method === "POST" && nth === 0) return { type: "lose" };
+      return method === "GET" ? { type: "answer", status: 200, text: listed(1 + (nth % 2)) } : null;
+    };
+    const clock = new QuickClock();
+    const api = await createApi({ baseUrl: service.baseUrl, token: TOKEN, clock, pageSize: 1, concurrency: 1 });
+    await api.list({ path: ["before"] });
+    const before = service.calls.length;
+    const journal = await opened();
+    const { report } = await applyWith(api, plan([createRecord("a"), request("b", { after: ["a"] })]), { journal });
+    await Promise.all([journal.close(), api.close()]);
+    const sent = service.calls.length - before;
+    expect(outcomes(report)).toEqual({ a: "done", b: "done" });
+    // The POST and its repeat, three looks of two pages each, and three attempts of the PUT.
+    expect([sent, report.requestCount, lines(journal.path).at(-1)?.["requestCount"]]).toEqual([11, 11, 11]);
   });
 
   test("has each intent on the disk itself, not only written, before the service sees the request", async () => {

@@ -130,6 +130,9 @@ class Watch {
 function overtaken(trial: Trial, watch: Watch): Api {
   const { api, other } = trial;
   return {
+    get requestCount() {
+      return api.requestCount;
+    },
     send: async (request, signal) => {
       if (watch.running && request.method === "DELETE") await other.send(request);
       return api.send(request, signal);

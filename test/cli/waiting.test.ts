@@ -8,7 +8,7 @@ import type { ApiEvent } from "../../src/index.ts";
 import { envOf, folder, PROJECT, run } from "./run.ts";
 
 function retrying(path: string, waitSeconds: number, reason = "host refuses connections"): ApiEvent {
-  return { type: "retrying", method: "GET", path, attempt: 5, waitSeconds, reason, maintenance: false };
+  return { type: "retrying", method: "GET", path, attempt: 5, waitSeconds, reason, maintenance: false, atGate: false };
 }
 
 function answered(path: string, status: number | null): ApiEvent {
@@ -59,9 +59,20 @@ describe("a wait", () => {
 
   it("for a rate limit names the limit and how long, not the requests that ran into it", () => {
     const throttled: ApiEvent = { type: "throttled", endpoint: "GET /domains", waitSeconds: 41.2, because: "refused" };
-    expect(told([answered("/domains", 429), retrying("/domains", 41.2, "429"), throttled])).toEqual([
+    const refused: ApiEvent = {
+      ...(retrying("/domains", 41.2, "429") as ApiEvent & { type: "retrying" }),
+      atGate: true,
+    };
+    expect(told([answered("/domains", 429), refused, throttled])).toEqual([
       "Waiting 42 s: the rate limit of GET /domains is used up.",
     ]);
+  });
+
+  it("that a storage host orders is told, although it is under no limit of the service", () => {
+    const line = "Waiting: the upload to h was answered with 429; trying again.";
+    expect(
+      told([answered("(upload)", 429), retrying("(upload)", 600, "the upload to h was answered with 429")]),
+    ).toEqual([line]);
   });
 });
 

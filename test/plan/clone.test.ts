@@ -75,6 +75,9 @@ test("a hundred parked domains of twelve records take 14 + 2·99 requests, and a
 /** Passes requests on; `after` may do something to what a clone has made before anybody hears of it. */
 function watching(api: Api, after: (id: number) => Promise<object>): Api {
   return {
+    get requestCount() {
+      return api.requestCount;
+    },
     list: (request, signal) => api.list(request, signal),
     upload: (request, signal) => api.upload(request, signal),
     send: async (request, signal) => {
