@@ -283,8 +283,11 @@ export async function parseFault(text: string): Promise<ParsedFault> {
   return parse(text);
 }
 
-/** @throws SeedError that says what is wrong with the seed */
-export async function parseSeed(text: string): Promise<Seed> {
+/**
+ * @param word the operator's, which the seed may be written in
+ * @throws SeedError that says what is wrong with the seed
+ */
+export async function parseSeed(text: string, word?: string): Promise<Seed> {
   const { parseSeed: parse } = await import("./emulator/index.ts");
-  return parse(text);
+  return parse(text, word);
 }

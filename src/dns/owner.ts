@@ -37,10 +37,10 @@ export function ownerName(text: string, zone: string): Owner {
 }
 
 /**
- * - `incomplete`: only one of service and protocol.
- * - `missing`: neither, and the name does not begin with `_service._protocol`.
- * - `disagree`: both, and not the same.
- * - `bad-label`: service or protocol is not a label of letters, digits, `+` and inner hyphens.
+ * - `incomplete`: a protocol without a service, or a service alone below a parent.
+ * - `missing`: neither, and the name does not begin with `_service._protocol` and is not `_service`.
+ * - `disagree`: the name says another service or protocol.
+ * - `bad-label`: service or protocol is not a label of letters, digits, `+`, inner hyphens and underscores.
  */
 export type ServiceProblem = "incomplete" | "missing" | "disagree" | "bad-label";
 
@@ -49,7 +49,8 @@ export type ServiceOwner =
   | { readonly ok: false; readonly problem: ServiceProblem };
 
 /**
- * The full name of an SRV (RFC 2782): `_sip._tcp.parent`.
+ * The full name of an SRV (RFC 2782): `_sip._tcp.parent`. The service takes one without a protocol, too (OBSERVED: Records): `_sip`,
+ * at the apex only, for what follows a service on the wire is its protocol.
  * @param name relative: the parent, or the full name
  * @param service with or without its underscore
  */
@@ -57,9 +58,8 @@ export function serviceOwner(name: string, service: string | null, protocol: str
   const own = /^_([^._][^.]*)\._([^._][^.]*)(?:\.|$)/.exec(name);
   if (own !== null && (bare(own[1] ?? "") === null || bare(own[2] ?? "") === null))
     return { ok: false, problem: "bad-label" };
-  if (service === null && protocol === null)
-    return own === null ? { ok: false, problem: "missing" } : { ok: true, name };
-  if (service === null || protocol === null) return { ok: false, problem: "incomplete" };
+  if (protocol === null) return withoutProtocol(name, own, service);
+  if (service === null) return { ok: false, problem: "incomplete" };
   const [bareService, bareProtocol] = [bare(service), bare(protocol)];
   if (bareService === null || bareProtocol === null) return { ok: false, problem: "bad-label" };
   const prefix = `_${bareService}._${bareProtocol}`;
@@ -67,10 +67,24 @@ export function serviceOwner(name: string, service: string | null, protocol: str
   return `_${own[1]}._${own[2]}` === prefix ? { ok: true, name } : { ok: false, problem: "disagree" };
 }
 
+/** @param own service and protocol that the name begins with, after the whole match; null: it does not */
+function withoutProtocol(name: string, own: readonly string[] | null, service: string | null): ServiceOwner {
+  const alone = /^_([^._][^.]*)$/.exec(name)?.[1] ?? null;
+  const written = service ?? alone;
+  if (own === null && written === null) return { ok: false, problem: "missing" };
+  const bareService = bare(written ?? own?.[1] ?? "");
+  if (bareService === null) return { ok: false, problem: "bad-label" };
+  if (own !== null) {
+    return service === null || own[1] === bareService ? { ok: true, name } : { ok: false, problem: "disagree" };
+  }
+  const full = `_${bareService}`;
+  return name === "" || name === full ? { ok: true, name: full } : { ok: false, problem: "incomplete" };
+}
+
 /** RFC 1035, 2.3.4: 63 octets in a label, of which the underscore takes one. */
 const MAX_SERVICE_LENGTH = 62;
 
 function bare(label: string): string | null {
   const text = label.replace(/^_/, "").toLowerCase();
-  return /^[a-z0-9]([a-z0-9+-]*[a-z0-9])?$/.test(text) && text.length <= MAX_SERVICE_LENGTH ? text : null;
+  return /^[a-z0-9]([a-z0-9_+-]*[a-z0-9])?$/.test(text) && text.length <= MAX_SERVICE_LENGTH ? text : null;
 }

@@ -23,6 +23,11 @@ export function hasScope(token: TokenRow, scope: string): boolean {
   return token.scopes.some((held) => sufficient.includes(held));
 }
 
+/** As a header has them, in the operator's words. */
+export function scopesInWord(scopes: readonly string[], word: string): string {
+  return scopes.map((scope) => scope.replace(/^nodes:/, `${word}s:`)).join(" ");
+}
+
 export function mayAddVpc(token: TokenRow | null): boolean {
   return token !== null && (token.grants === null || token.grants.add_vpc);
 }

@@ -9,6 +9,8 @@ import type { DomainRow } from "./rows.ts";
 
 const MAX_DESCRIPTION_LENGTH = 253;
 const MAX_GROUP_LENGTH = 50;
+const MIN_TAG_LENGTH = 3;
+const MAX_TAG_LENGTH = 50;
 const MAX_EMAIL_LENGTH = 254;
 
 /** Of master_ips and axfr_ips together. */
@@ -60,7 +62,7 @@ export function readDomain(body: JsonBody, before: DomainRow | null, context: Do
     master_ips: readAddresses(reader, "master_ips", base.master_ips),
     axfr_ips: readAddresses(reader, "axfr_ips", base.axfr_ips),
     ...readSeconds(reader, base, context),
-    tags: sortedTags(cleared(reader.texts("tags"), base.tags, [])),
+    tags: readTags(reader, base.tags),
   };
   checkWhole(reader, values);
   return { values, errors: reader.errors };
@@ -118,6 +120,18 @@ function readSeconds(
   };
   const [refresh_sec, retry_sec, expire_sec, ttl_sec] = SECONDS_FIELDS.map(read) as [number, number, number, number];
   return { refresh_sec, retry_sec, expire_sec, ttl_sec };
+}
+
+function readTags(reader: BodyReader, kept: readonly string[]): readonly string[] {
+  const sent = reader.texts("tags");
+  for (const [index, tag] of (sent ?? []).entries()) {
+    // Twice the limit in UTF-16 is over it in any characters.
+    const length = tag.length > 2 * MAX_TAG_LENGTH ? tag.length : [...tag].length;
+    if (length >= MIN_TAG_LENGTH && length <= MAX_TAG_LENGTH) continue;
+    reader.fail(`tags[${index}]`, `Length must be ${MIN_TAG_LENGTH}-${MAX_TAG_LENGTH} characters`);
+    if (reader.isFull) break;
+  }
+  return sortedTags(cleared(sent, kept, []));
 }
 
 /** Tags compare without letter case and have no order: the first spelling stays. */

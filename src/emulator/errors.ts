@@ -6,6 +6,9 @@ export interface ApiError {
   readonly field?: string;
 }
 
+/** Of every JSON answer, without a charset: clients were seen to compare it literally (docs/OBSERVED.md, Errors). */
+export const JSON_TYPE = "application/json";
+
 export interface Answer {
   readonly status: number;
   readonly body: object;

@@ -101,10 +101,8 @@ class Compiler<Row> {
     if (direction !== undefined && direction !== "asc" && direction !== "desc") {
       this.#fail("+order must be one of asc, desc");
     }
-    if (by === undefined) {
-      if (direction !== undefined) this.#fail("+order requires +order_by");
-      return null;
-    }
+    // The service accepts a direction without a field, and keeps its own order.
+    if (by === undefined) return null;
     const field = typeof by === "string" ? this.#fields.get(by) : undefined;
     if (field === undefined || field.sortable === false) {
       this.#fail(typeof by === "string" ? `Cannot order by ${by}` : "+order_by must be the name of a field");

@@ -3,7 +3,7 @@
 import { isUtf8 } from "node:buffer";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Answer } from "./errors.ts";
-import { BODY_TOO_LARGE, badRequest, INTERNAL_ERROR } from "./errors.ts";
+import { BODY_TOO_LARGE, badRequest, INTERNAL_ERROR, JSON_TYPE } from "./errors.ts";
 import { isJsonBody } from "./fields.ts";
 import type { GuardOptions } from "./http-guard.ts";
 import { HttpGuard } from "./http-guard.ts";
@@ -61,8 +61,9 @@ export async function createApp(
   return app;
 }
 
-function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
-  return reply.code(answer.status).send(answer.body);
+export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
+  // With a serializer of its own, a reply keeps its content type: fastify would add a charset.
+  return reply.code(answer.status).type(JSON_TYPE).serializer(JSON.stringify).send(answer.body);
 }
 
 function addBodyParsers(app: FastifyInstance): void {

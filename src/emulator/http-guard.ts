@@ -3,7 +3,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { refuse } from "./errors.ts";
+import { JSON_TYPE, refuse } from "./errors.ts";
 
 export interface Timeouts {
   /** From a connection's or a request's first moment to the end of its header. */
@@ -108,7 +108,7 @@ export class HttpGuard {
 
   #headers(body: string): Readonly<Record<string, string>> {
     return {
-      "content-type": "application/json; charset=utf-8",
+      "content-type": JSON_TYPE,
       "content-length": String(Buffer.byteLength(body)),
       connection: "close",
       ...this.#options.limitHeaders(),

@@ -1,6 +1,6 @@
 /** The emulator: the whole API on loopback, from memory or a data file. */
 
-import { attach, detach } from "./attachments.ts";
+import { type AttachProblem, attach, detach } from "./attachments.ts";
 import { createClock } from "./clock.ts";
 import { loadDataFile } from "./data-file.ts";
 import { type DataLock, lockDataFile } from "./data-lock.ts";
@@ -17,7 +17,7 @@ import { createRateLimiter } from "./rate-limit.ts";
 import { RequestLog } from "./request-log.ts";
 import type { Service } from "./route.ts";
 import { controlRoutes } from "./routes/control.ts";
-import { API_ROUTES } from "./routes/index.ts";
+import { API_ROUTES, outsideRoutes } from "./routes/index.ts";
 import { secondsRounding } from "./seconds.ts";
 import { applySeed } from "./seed-apply.ts";
 import type { RunningServer } from "./server.ts";
@@ -120,7 +120,7 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
     const server = await startServer(
       {
         service,
-        routes: API_ROUTES,
+        routes: [...API_ROUTES, ...outsideRoutes(service.settings.word)],
         controlRoutes: controlRoutes(service, requests, faults),
         requests,
         limitRate: createRateLimiter(options.rateLimit ?? null, now),
@@ -202,8 +202,8 @@ function face({ service, closing: stop, server, faults, requests, release, lock,
     },
     notices,
     clearRequests: () => requests.clear(),
-    attach: (attachment) => done(attach(service.store, attachment)),
-    detach: (interfaceId) => done(detach(service.store, interfaceId)),
+    attach: (attachment) => done(reasonOf(attach(service.store, attachment))),
+    detach: (interfaceId) => done(reasonOf(detach(service.store, interfaceId))),
     advanceClock: (seconds) => done(service.clock.advance(seconds)),
     setFaults: (replacing, seed) => setFaults(faults, replacing, seed),
     close: () => {
@@ -211,4 +211,8 @@ function face({ service, closing: stop, server, faults, requests, release, lock,
       return closing;
     },
   };
+}
+
+function reasonOf(problem: AttachProblem | null): string | null {
+  return problem === null ? null : `${problem.field === undefined ? "" : `${problem.field}: `}${problem.reason}`;
 }

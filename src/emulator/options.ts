@@ -69,6 +69,10 @@ export interface Attachment {
   readonly config_id: number;
   /** null: none is assigned. Absent: the first free host address. */
   readonly address?: string | null;
+  /** The public address that stands for the interface's own; absent, or `""`: none. */
+  readonly nat_1_1?: string;
+  /** Ranges of the subnet that are routed to the interface, in canonical CIDR form. */
+  readonly address_ranges?: readonly string[];
 }
 
 export interface Emulator {

@@ -44,7 +44,7 @@ export function readRecord(body: JsonBody, before: RecordRow | null, context: Re
   const reader = new BodyReader(body);
   const type = readType(reader, before);
   if (type === undefined) return { values: null, errors: reader.errors };
-  if (type === "SRV" && before === null) requireAll(reader, ["service", "protocol", "priority", "weight", "port"]);
+  if (type === "SRV" && before === null) requireAll(reader, ["service", "priority", "weight", "port"]);
   if (type === "CAA" && before === null) reader.require("tag");
   const service = readText(reader, "service", before?.service ?? null);
   const protocol = readText(reader, "protocol", before?.protocol ?? null);
@@ -111,27 +111,30 @@ function checkStillThere(reader: BodyReader, type: RecordType, values: RecordVal
   for (const field of ["priority", "weight", "port"] as const) if (reader.raw(field) === null) reader.require(field);
 }
 
-/** Service and protocol are sent bare; a subdomain may follow the protocol's name. The name that is sent does not count. */
+/**
+ * Service and protocol are sent bare; a subdomain may follow the protocol's name. Without a protocol the service alone is the
+ * name. The name that is sent does not count.
+ */
 function serviceName(
   reader: BodyReader,
   service: string | null,
   protocol: string | null,
   context: RecordContext,
 ): string {
-  if (service === null || protocol === null) {
-    if (reader.errors.length > 0) return "";
-    reader.fail(service === null ? "service" : "protocol", `${service === null ? "service" : "protocol"} is required`);
+  if (service === null) {
+    if (reader.errors.length === 0) reader.fail("service", "service is required");
     return "";
   }
-  if (service.length > MAX_SERVICE_LENGTH || !/^[a-z0-9]([a-z0-9+-]*[a-z0-9])?$/i.test(service)) {
-    reader.fail("service", "Service must be a bare name, without an underscore");
+  if (service.length > MAX_SERVICE_LENGTH || !/^[a-z0-9]([a-z0-9_+-]*[a-z0-9])?$/i.test(service)) {
+    reader.fail("service", "Service must be a bare name, without an underscore before it");
   }
-  if (!/^[a-z0-9]/i.test(protocol) || nameProblem(protocol, false) !== null) {
-    reader.fail("protocol", "Protocol must be a bare name, without an underscore");
+  if (protocol !== null && (!/^[a-z0-9]/i.test(protocol) || nameProblem(protocol, false) !== null)) {
+    reader.fail("protocol", "Protocol must be a bare name, without an underscore before it");
   }
-  const name = `_${service}._${protocol}`;
+  const name = protocol === null ? `_${service}` : `_${service}._${protocol}`;
   if (reader.isWrong("service") || reader.isWrong("protocol")) return name;
-  for (const reason of nameReasons(name, "SRV", context)) reader.fail("protocol", reason);
+  for (const reason of nameReasons(name, "SRV", context))
+    reader.fail(protocol === null ? "service" : "protocol", reason);
   return name;
 }
 
@@ -165,15 +168,15 @@ function readTarget(reader: BodyReader, type: RecordType, before: RecordRow | nu
   if ((before === null || reader.has("target")) && !reader.require("target")) return "";
   const sent = reader.text("target", { max: MAX_TARGET_LENGTH });
   if (typeof sent !== "string") return before?.target ?? "";
+  // An empty target is a null MX, as two clients send it; what a null SRV reads as may be sent back.
   if (sent === "" && type !== "TXT") {
-    // What a null MX or SRV reads as may be sent back.
-    if (before?.target === "") return "";
+    if (type === "MX" || before?.target === "") return "";
     reader.fail("target", "target is required");
     return "";
   }
   switch (type) {
     case "A":
-      return readAddress(reader, sent, isIPv4, "Must be an IPv4 address", context.remoteAddress);
+      return readAddress(reader, sent, isDottedQuad, "Must be an IPv4 address", context.remoteAddress);
     case "AAAA":
       return readAddress(reader, sent, isIPv6, "Must be an IPv6 address", asIPv6(context.remoteAddress));
     case "TXT":
@@ -203,6 +206,16 @@ function readAddress(
   if (sent === REMOTE_ADDRESS) return remoteAddress;
   if (!isAddress(sent) || sent.includes("%")) reader.fail("target", reason);
   return sent;
+}
+
+/** The service was seen to take leading zeros, and to echo them. */
+function isDottedQuad(text: string): boolean {
+  return /^\d{1,3}(\.\d{1,3}){3}$/.test(text) && isIPv4(withoutLeadingZeros(text));
+}
+
+/** `010.020.030.040` is `10.20.30.40`, as the service's own language read it in those days. */
+export function withoutLeadingZeros(quad: string): string {
+  return quad.replace(/\b0+(?=\d)/g, "");
 }
 
 function asIPv6(address: string): string {

@@ -32,6 +32,9 @@ export interface InterfaceRow {
   readonly config_id: number;
   readonly active: boolean;
   readonly address: string | null;
+  /** This and the ranges are absent where a data file is of an earlier version. */
+  readonly nat_1_1?: string;
+  readonly address_ranges?: readonly string[];
 }
 
 export interface DomainRow extends WireDomain {

@@ -141,10 +141,10 @@ function addNodes(into: SeedTarget, nodes: readonly SeedNode[]): void {
       const subnet_id = findSubnet(into, entry, place);
       const interface_id = unused(entry.id ?? store.nextId("interface"), store.tables.interfaces, place);
       const config_id = entry.config_id ?? store.nextId("config");
-      const attachment = { subnet_id, node_id, interface_id, active: entry.active ?? true, config_id };
-      const { address } = entry;
+      const { address, nat_1_1 = "", address_ranges = [], active = true } = entry;
+      const attachment = { subnet_id, node_id, interface_id, active, config_id, nat_1_1, address_ranges };
       const problem = attach(store, address === undefined ? attachment : { ...attachment, address });
-      if (problem !== null) throw new SeedError(`${place}: ${problem}`);
+      if (problem !== null) throw refused(place, [problem]);
     }
   }
 }

@@ -12,11 +12,15 @@ const MAX_SHOWN_PROBLEMS = 20;
 /** Enough for what a person writes; a file of nested aliases ends here. */
 const MAX_ALIASES = 1_000;
 
+/** API.md's word, which stands where no dialect has another. */
+const NEUTRAL_WORD = "node";
+
 /**
  * Judges the shape of a seed; whether the account can hold it is found when it starts.
+ * @param word the operator's: `linodes`, images `linode/…` and entities of type `linode` are then understood, too
  * @throws SeedError
  */
-export function parseSeed(text: string): Seed {
+export function parseSeed(text: string, word: string = NEUTRAL_WORD): Seed {
   // Loaded only here, and by require so that this function need not be asynchronous.
   const require = createRequire(import.meta.url);
   const yaml = require("yaml") as typeof import("yaml");
@@ -33,14 +37,61 @@ export function parseSeed(text: string): Seed {
   } catch (error) {
     throw seedError([error instanceof Error ? error.message : String(error)]);
   }
+  const twice = neutralise(seed, word);
+  if (twice !== null)
+    throw seedError([`line ${lineOf(offsetOf(document, twice))}: ${twice.join(".")}: nodes is there as well`]);
   const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(SEED_SCHEMA);
   if (validate(seed)) return seed as Seed;
   throw seedError(
     (validate.errors ?? []).map((error) => {
-      const path = pathOf(error);
+      const path = asWritten(document, pathOf(error), word);
       return `line ${lineOf(offsetOf(document, path))}: ${describe(error, path)}`;
     }),
   );
+}
+
+/**
+ * Puts API.md's word in the place of the operator's, in the seed itself.
+ * @returns the path of a key that is there in both words, or null
+ */
+function neutralise(seed: unknown, word: string): string[] | null {
+  if (word === NEUTRAL_WORD || !isObject(seed)) return null;
+  const others = isObject(seed["other_accounts"]) ? Object.entries(seed["other_accounts"]) : [];
+  for (const [account, path] of [[seed, []], ...others.map(([name, other]) => [other, ["other_accounts", name]])] as [
+    unknown,
+    string[],
+  ][]) {
+    if (!isObject(account)) continue;
+    const key = `${word}s`;
+    if (Object.hasOwn(account, key)) {
+      if (Object.hasOwn(account, "nodes")) return [...path, key];
+      account["nodes"] = account[key];
+      delete account[key];
+    }
+    for (const image of objectsOf(account["images"])) {
+      const { id } = image;
+      if (typeof id === "string" && id.startsWith(`${word}/`)) image["id"] = `node/${id.slice(word.length + 1)}`;
+    }
+    for (const { entity } of objectsOf(account["tickets"])) {
+      if (isObject(entity) && entity["type"] === word) entity["type"] = NEUTRAL_WORD;
+    }
+  }
+  return null;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function objectsOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+/** A path in API.md's words as the document has it. */
+function asWritten(document: import("yaml").Document.Parsed, path: readonly string[], word: string): string[] {
+  const at = path[0] === "other_accounts" ? 2 : 0;
+  const written = [...path.slice(0, at), `${word}s`];
+  return path[at] === "nodes" && document.hasIn(written) ? [...written, ...path.slice(at + 1)] : [...path];
 }
 
 function seedError(problems: readonly string[]): SeedError {

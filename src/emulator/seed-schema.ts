@@ -78,6 +78,8 @@ const interfaces = {
   active: { type: "boolean" },
   config_id: id,
   address: { type: ["string", "null"] },
+  nat_1_1: text,
+  address_ranges: texts,
 };
 
 const reply = { id, description: text, from_linode: { type: "boolean" }, created_by: text };

@@ -114,6 +114,8 @@ export interface SeedInterface {
   readonly active?: boolean;
   readonly config_id?: number;
   readonly address?: string | null;
+  readonly nat_1_1?: string;
+  readonly address_ranges?: readonly string[];
 }
 
 export interface SeedDisk {

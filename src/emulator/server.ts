@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { authorise } from "./admission.ts";
 import type { Answer } from "./errors.ts";
-import { INTERNAL_ERROR, METHOD_NOT_ALLOWED, NOT_FOUND, TOO_MANY_REQUESTS } from "./errors.ts";
+import { INTERNAL_ERROR, JSON_TYPE, METHOD_NOT_ALLOWED, NOT_FOUND, TOO_MANY_REQUESTS } from "./errors.ts";
 import type { ActiveFaults } from "./faults/active.ts";
 import type { FaultAnswer } from "./faults/answers.ts";
 import { answerInstead } from "./faults/answers.ts";
@@ -15,7 +15,7 @@ import { deliver, putAnswer, statusSeen } from "./faults/deliver.ts";
 import { isJsonBody } from "./fields.ts";
 import type { FormReading, ReceivedFile } from "./forms.ts";
 import { readForm, takeForms } from "./forms.ts";
-import { createApp } from "./http-app.ts";
+import { createApp, sendAnswer } from "./http-app.ts";
 import type { Timeouts } from "./http-guard.ts";
 import type { RateDecision } from "./rate-limit.ts";
 import type { RequestLog } from "./request-log.ts";
@@ -29,6 +29,14 @@ export const API_PREFIX = "/v4";
 export const UPLOAD_PREFIX = "/_upload";
 const CONTROL_PREFIX = "/_emulator";
 const HOST = "127.0.0.1";
+
+/** On every answer of the API, as the running service has them (docs/OBSERVED.md, Pages, filters, limits). */
+const SERVICE_HEADERS = {
+  // The revision of API.md.
+  "x-spec-version": "4.176.0",
+  "cache-control": "private, max-age=0, no-cache, no-store",
+  vary: "Authorization, X-Filter",
+};
 
 const METHODS: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
@@ -65,7 +73,7 @@ export async function startServer(parts: ServerParts, port: number): Promise<Run
   app.addHook("onSend", (request, reply, payload, done) => {
     log(parts, request, reply);
     if (parts.requests.failed && !isBelow(request, CONTROL_PREFIX)) {
-      reply.code(INTERNAL_ERROR.status).type("application/json; charset=utf-8");
+      reply.code(INTERNAL_ERROR.status).type(JSON_TYPE);
       done(null, JSON.stringify(INTERNAL_ERROR.body));
       return;
     }
@@ -73,7 +81,7 @@ export async function startServer(parts: ServerParts, port: number): Promise<Run
     if (effect === null) done(null, payload);
     else deliver(effect, reply, payload, (sent) => done(null, sent));
   });
-  app.setNotFoundHandler((_request, reply) => send(reply, NOT_FOUND));
+  app.setNotFoundHandler((_request, reply) => sendAnswer(reply, NOT_FOUND));
   for (const route of parts.routes) {
     if (route.body === "multipart") await registerFormRoute(app, parts, route);
     else registerRoute(app, parts, route);
@@ -84,10 +92,6 @@ export async function startServer(parts: ServerParts, port: number): Promise<Run
   await app.listen({ host: HOST, port });
   const address = app.server.address() as AddressInfo;
   return { port: address.port, close: () => app.close() };
-}
-
-function send(reply: FastifyReply, answer: Answer): FastifyReply {
-  return reply.code(answer.status).send(answer.body);
 }
 
 function isBelow(request: FastifyRequest, prefix: string): boolean {
@@ -112,19 +116,21 @@ async function admit(
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {
   if (isBelow(request, API_PREFIX)) {
+    reply.headers(SERVICE_HEADERS);
     const decision = parts.limitRate();
     reply.headers(decision.headers);
     if (parts.latencyMilliseconds > 0) await delay(parts.latencyMilliseconds);
-    if (!decision.allowed) return send(reply, TOO_MANY_REQUESTS);
+    if (!decision.allowed) return sendAnswer(reply, TOO_MANY_REQUESTS);
     for (const gate of parts.gates) {
       const answer = gate(request);
-      if (answer !== null) return send(reply, answer);
+      if (answer !== null) return sendAnswer(reply, answer);
     }
   }
   const fault = strike(parts, request);
-  if (fault !== null) return reply.send(putAnswer(reply, fault));
+  // As octets, for fastify would add a charset to the type of a text.
+  if (fault !== null) return reply.send(Buffer.from(putAnswer(reply, fault)));
   if (!request.is404) return undefined;
-  return send(reply.headers(isOutside(request) ? parts.limitRate().headers : {}), NOT_FOUND);
+  return sendAnswer(reply.headers(isOutside(request) ? parts.limitRate().headers : {}), NOT_FOUND);
 }
 
 /** Decides which fault the request meets. @returns what it is answered with instead of any work, or null */
@@ -137,10 +143,11 @@ function strike({ faults }: ServerParts, request: FastifyRequest): FaultAnswer |
 }
 
 function answerUnroutable(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
+  if (isBelow(request, API_PREFIX)) reply.headers(SERVICE_HEADERS);
   if (isBelow(request, API_PREFIX) || isOutside(request)) reply.headers(parts.limitRate().headers);
   reply.code(NOT_FOUND.status);
   log(parts, request, reply);
-  send(reply, parts.requests.failed ? INTERNAL_ERROR : NOT_FOUND);
+  sendAnswer(reply, parts.requests.failed ? INTERNAL_ERROR : NOT_FOUND);
 }
 
 function log(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
@@ -171,13 +178,14 @@ function registerRoute(app: FastifyInstance, parts: ServerParts, route: Route): 
     method: route.method,
     url: API_PREFIX + route.path,
     onRequest: async (request, reply) => {
-      const admission = authorise(parts.service.store, route, request.headers.authorization);
-      if (admission.answer !== null) return send(reply, admission.answer);
+      const admission = authorise(parts.service, route, request.headers.authorization);
+      reply.headers(admission.headers);
+      if (admission.answer !== null) return sendAnswer(reply, admission.answer);
       callers.set(request, admission.caller);
     },
     handler: async (request, reply) => {
       const form = route.body === "multipart" ? await readForm(request) : NO_FORM;
-      if (form.answer !== null) return send(reply, form.answer);
+      if (form.answer !== null) return sendAnswer(reply, form.answer);
       const admitted = callers.get(request) ?? null;
       const call = callOf(request, admitted, form.files);
       return work(parts, request, reply, () => {
@@ -202,10 +210,10 @@ async function work(
     return answer;
   };
   const effect = parts.faults.effectOf(request);
-  if (effect?.type !== "late") return send(reply, await handleAndKeep());
+  if (effect?.type !== "late") return sendAnswer(reply, await handleAndKeep());
   parts.faults.late.add(effect.delayMilliseconds, handleAndKeep);
   // Never seen: the delivery of what is late knows its own answer.
-  return send(reply, INTERNAL_ERROR);
+  return sendAnswer(reply, INTERNAL_ERROR);
 }
 
 const NO_FORM: FormReading = { answer: null, files: [] };
@@ -236,7 +244,7 @@ function registerControl(app: FastifyInstance, parts: ServerParts, route: Contro
     handler: async (request, reply) => {
       const answer = route.handle(isJsonBody(request.body) ? request.body : {});
       await parts.commit();
-      return send(reply, answer);
+      return sendAnswer(reply, answer);
     },
   });
 }
@@ -248,7 +256,7 @@ function registerUpload(app: FastifyInstance, parts: ServerParts): void {
     config: { rawBody: true },
     onRequest: async (request, reply) => {
       const refusal = refuseUpload(parts.service, uploadRequest(request));
-      if (refusal !== null) return send(reply, refusal);
+      if (refusal !== null) return sendAnswer(reply, refusal);
     },
     handler: async (request, reply) => {
       const { imageId } = uploadRequest(request);
@@ -280,8 +288,8 @@ function registerOtherMethods(app: FastifyInstance, parts: ServerParts): void {
     app.route({
       method: METHODS.filter((method) => !methods.has(method)) as HTTPMethods[],
       url: API_PREFIX + path,
-      onRequest: async (_request, reply) => send(reply, METHOD_NOT_ALLOWED),
-      handler: async (_request, reply) => send(reply, METHOD_NOT_ALLOWED),
+      onRequest: async (_request, reply) => sendAnswer(reply, METHOD_NOT_ALLOWED),
+      handler: async (_request, reply) => sendAnswer(reply, METHOD_NOT_ALLOWED),
     });
   }
 }

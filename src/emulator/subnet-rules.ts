@@ -33,15 +33,20 @@ export function readRange(reader: BodyReader): string | undefined {
 
 /** Why a text is no subnet range, or null. */
 export function rangeProblem(text: string): string | null {
-  if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(text)) return "Must be an IPv4 network";
+  if (!isCanonicalRange(text)) return "Must be an IPv4 network";
   const [address, prefixLength] = ipaddr.IPv4.parseCIDR(text);
-  const canonical = `${ipaddr.IPv4.networkAddressFromCIDR(text).toString()}/${prefixLength}`;
-  if (canonical !== text) return "Must be an IPv4 network";
   if (prefixLength < MIN_PREFIX_LENGTH || prefixLength > MAX_PREFIX_LENGTH) {
     return `Prefix length must be between ${MIN_PREFIX_LENGTH} and ${MAX_PREFIX_LENGTH}`;
   }
   const within = PRIVATE_RANGES.some(([base, length]) => prefixLength >= length && address.match(base, length));
   return within ? null : "Must be within an RFC 1918 range";
+}
+
+/** Whether it is an address and a prefix length, without a bit beyond it. */
+export function isCanonicalRange(text: string): boolean {
+  if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(text)) return false;
+  const [, prefixLength] = ipaddr.IPv4.parseCIDR(text);
+  return `${ipaddr.IPv4.networkAddressFromCIDR(text).toString()}/${prefixLength}` === text;
 }
 
 /** The network address of a canonical range as a number, and how many bits of it count. */

@@ -33,30 +33,39 @@ export function subnetView(tables: Tables, subnet: SubnetRow, word: string): obj
   };
 }
 
-/** An interface with the subnet and the VPC that it is in. */
+/** An entry of an address list: an interface with the subnet and the VPC that it is in, and its address or one of its ranges. */
 export interface AddressRow {
   readonly vpc: VpcRow;
   readonly subnet: SubnetRow;
   readonly interface: InterfaceRow;
+  /** null: the entry is about the interface's address. */
+  readonly range: string | null;
 }
 
 export function addressesOf(tables: Tables, vpc: VpcRow): AddressRow[] {
   return subnetsOf(tables, vpc.id).flatMap((subnet) =>
-    [...tables.interfaces.group("subnet", subnet.id).values()].map((row) => ({ vpc, subnet, interface: row })),
+    [...tables.interfaces.group("subnet", subnet.id).values()].flatMap((row) =>
+      entriesOf(row).map((range) => ({ vpc, subnet, interface: row, range })),
+    ),
   );
+}
+
+/** One for the address, one for each range; an interface that has neither is listed all the same. */
+function entriesOf({ address, address_ranges = [] }: InterfaceRow): readonly (string | null)[] {
+  return address === null && address_ranges.length > 0 ? address_ranges : [null, ...address_ranges];
 }
 
 export function addressView(row: AddressRow, word: string): object {
   const range = describeRange(row.subnet.ipv4);
   return {
     active: row.interface.active,
-    address: row.interface.address,
-    address_range: null,
+    address: row.range === null ? row.interface.address : null,
+    address_range: row.range,
     config_id: row.interface.config_id,
     gateway: range.gateway,
     interface_id: row.interface.id,
     [`${word}_id`]: row.interface.node_id,
-    nat_1_1: "",
+    nat_1_1: row.range === null ? (row.interface.nat_1_1 ?? "") : "",
     prefix: range.prefix,
     region: row.vpc.region,
     subnet_id: row.subnet.id,

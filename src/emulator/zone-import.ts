@@ -142,10 +142,11 @@ function bodyOf({ name: relative, data }: TransferredRecord, domain: string): Js
 
 /** Service and protocol are what the name begins with (RFC 2782); what follows stays with the protocol, as the API has it. */
 function serviceBody(name: string, data: RecordData & { readonly type: "SRV" }): JsonBody | string {
-  const parts = /^_(?<service>[^.]+)\._(?<protocol>.+)$/.exec(name)?.groups;
+  const parts = /^_(?<service>[^.]+)(?:\._(?<protocol>.+))?$/.exec(name)?.groups;
   if (parts === undefined) return "its name does not begin with _service._protocol";
+  const { service, protocol = null } = parts;
   const { priority, weight, port } = data;
-  return { type: "SRV", ...parts, target: `${data.target}.`, priority, weight, port };
+  return { type: "SRV", service, protocol, target: `${data.target}.`, priority, weight, port };
 }
 
 /**

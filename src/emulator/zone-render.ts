@@ -1,5 +1,6 @@
 /** The lines of a rendered zone file, in the form the service was seen to give them, and always ones that a nameserver loads. */
 
+import { withoutLeadingZeros } from "./record-rules.ts";
 import type { DomainRow, RecordRow } from "./rows.ts";
 import { setKey, unfitRecords } from "./zone-fit.ts";
 import { mailbox, quote, splitText } from "./zone-syntax.ts";
@@ -79,6 +80,8 @@ function renderRecord(record: RecordRow, ttl: number | undefined): string[] {
 function renderData(record: RecordRow): string[] {
   switch (record.type) {
     case "A":
+      // No nameserver loads an address with leading zeros.
+      return [withoutLeadingZeros(record.target)];
     case "AAAA":
       return [record.target];
     case "NS":

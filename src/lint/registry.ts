@@ -9,7 +9,14 @@ import { missingGlue, occludedRecord, singleNs, wildcardBesideNs } from "./rules
 import { dkimKey, dkimWeakKey } from "./rules/dkim.ts";
 import { dmarcSyntax, multipleDmarc } from "./rules/dmarc.ts";
 import { mxWithoutDmarc, mxWithoutSpf } from "./rules/mail.ts";
-import { disabledTarget, missingTarget, pointerToCname, repeatedZone, targetIsAddress } from "./rules/pointers.ts";
+import {
+  disabledTarget,
+  missingTarget,
+  pointerToCname,
+  repeatedZone,
+  srvWithoutProtocol,
+  targetIsAddress,
+} from "./rules/pointers.ts";
 import { mixedCase } from "./rules/spelling.ts";
 import { multipleSpf, spfAfterAll, spfAllowsAll, spfPtr, spfSyntax } from "./rules/spf.ts";
 import { spfLookups, spfMissingInclude } from "./rules/spf-lookups.ts";
@@ -24,6 +31,7 @@ export const ZONE_RULES: readonly ZoneRule[] = [
   missingTarget,
   disabledTarget,
   repeatedZone,
+  srvWithoutProtocol,
   cnameLoop,
   cnameChain,
   missingGlue,

@@ -183,7 +183,7 @@ const REFUSED: readonly (readonly [Partial<DomainRecord>, readonly (readonly [st
   [{ type: "CAA", target: "letsencrypt.org", tag: "other" }, [["tag", "Must be one of issue, issuewild, iodef"]]],
   [
     { type: "SRV", target: "sip.example.com" },
-    ["service", "protocol", "priority", "weight", "port"].map((field) => [field, `${field} is required`] as const),
+    ["service", "priority", "weight", "port"].map((field) => [field, `${field} is required`] as const),
   ],
   [{ type: "A", name: "x", target: "192.0.2.1", port: 65_536 }, [["port", "Must be between 0 and 65535"]]],
 ];

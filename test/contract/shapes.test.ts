@@ -92,7 +92,7 @@ const DOMAIN_KEYS = {
   tags: "list",
   created: "time",
   updated: "time",
-  errors: "list",
+  errors: "text",
 } as const satisfies Record<keyof Domain | "created" | "errors", Kind>;
 
 const RECORD_KEYS = {
@@ -135,7 +135,7 @@ const IMAGE_KEYS = {
 const SEED = {
   domains: [
     { domain: "plain.example" },
-    { domain: "copy.example", type: "slave", master_ips: ["192.0.2.1"], axfr_ips: ["192.0.2.2"], tags: ["a"] },
+    { domain: "copy.example", type: "slave", master_ips: ["192.0.2.1"], axfr_ips: ["192.0.2.2"], tags: ["aaa"] },
   ],
   images: [
     { id: "node/debian12", label: "Debian 12", vendor: "Debian", eol: "2028-06-30T00:00:00" },

@@ -39,7 +39,7 @@ test("pages that are none are refused on every list", async () => {
 const DEEP = 2_000;
 const BAD_FILTERS = [
   ...["[]", "null", "1", '"x"', "{", "nonsense", '{"label":"\xff"', '{"__proto__":"x"}', '{"constructor":{"+gt":1}}'],
-  ...['{"prototype":1}', '{"hasOwnProperty":1}', '{"+order_by":"__proto__"}', '{"+order_by":{}}', '{"+order":"asc"}'],
+  ...['{"prototype":1}', '{"hasOwnProperty":1}', '{"+order_by":"__proto__"}', '{"+order_by":{}}', '{"+order":"up"}'],
   ...['{"+and":{}}', '{"+or":[1]}', '{"+and":[{"__proto__":{"+or":[]}}]}', '{"+nonsense":1}'],
   `${'{"+and":['.repeat(DEEP)}{}${"]}".repeat(DEEP)}`,
   `{"+order_by":${"[".repeat(DEEP * 5)}${"]".repeat(DEEP * 5)}}`,

@@ -99,7 +99,6 @@ const BAD_FILTERS: [string, string][] = [
   ['{"label":{"+like":"x"}}', "Unknown operator +like"],
   ['{"label":[1]}', "Invalid value for label"],
   ['{"label":{"+gt":{}}}', "Invalid value for label"],
-  ['{"+order":"desc"}', "+order requires +order_by"],
   ['{"+order_by":"label","+order":"down"}', "+order must be one of asc, desc"],
   ['{"+order_by":"foo"}', "Cannot order by foo"],
   ['{"+or":[{"+order_by":"id"}]}', "Cannot filter on +order_by"],

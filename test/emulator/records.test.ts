@@ -132,7 +132,6 @@ const BAD_RECORDS: [string, Record<string, unknown>, string, string][] = [
   ["a port of 65536", { ...SRV, port: 65_536 }, "port", "Must be between 0 and 65535"],
   ["half a port", { ...SRV, port: 1.5 }, "port", "Must be an integer"],
   ["an SRV without service", { ...SRV, service: undefined }, "service", "service is required"],
-  ["an SRV without protocol", { ...SRV, protocol: null }, "protocol", "protocol is required"],
   ["an SRV without priority", { ...SRV, priority: undefined }, "priority", "priority is required"],
   ["an SRV without weight", { ...SRV, weight: undefined }, "weight", "weight is required"],
   ["an SRV without port", { ...SRV, port: undefined }, "port", "port is required"],
@@ -140,7 +139,7 @@ const BAD_RECORDS: [string, Record<string, unknown>, string, string][] = [
     "an underscored service",
     { ...SRV, service: "_sip" },
     "service",
-    "Service must be a bare name, without an underscore",
+    "Service must be a bare name, without an underscore before it",
   ],
   ["a protocol label of 63", { ...SRV, protocol: "a".repeat(63) }, "protocol", HOST],
   [
@@ -153,7 +152,7 @@ const BAD_RECORDS: [string, Record<string, unknown>, string, string][] = [
     "an underscored protocol",
     { ...SRV, protocol: "_tcp" },
     "protocol",
-    "Protocol must be a bare name, without an underscore",
+    "Protocol must be a bare name, without an underscore before it",
   ],
   ["a CAA without tag", { type: "CAA", target: "a.test" }, "tag", "tag is required"],
   [
@@ -224,7 +223,7 @@ test("an update is partial, keeps its type, and cannot take away what the type n
   expect((await send("PUT", at, { type: "A" })).body.errors).toEqual([
     { reason: "type cannot be changed", field: "type" },
   ]);
-  for (const field of ["service", "protocol", "priority", "weight", "port", "target"]) {
+  for (const field of ["service", "priority", "weight", "port", "target"]) {
     const answer = await send("PUT", at, { [field]: null });
     expect([field, answer.status, answer.body.errors]).toEqual([
       field,

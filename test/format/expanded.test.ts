@@ -92,7 +92,7 @@ domains:
     use: [mail]
     records_policy: additive
     protect: true
-    tags: ["010", "on", "~", "a: b", "#c"]
+    tags: ["010", "off", "null", "a: b", "#cd"]
     refresh_sec: 14400
     ignore:
       - { name: "*\\\\*x", type: TXT }

@@ -131,6 +131,37 @@ describe("a record that no manifest can declare", () => {
   });
 });
 
+describe("what older clients of the service have made", () => {
+  it("is written down as it is, an SRV without a protocol or with an underscore in its service, and plans empty", async () => {
+    const srv = { type: "SRV", target: "rc_test", port: 80, priority: 10, weight: 5 } as const;
+    const records = [
+      { ...srv, service: "service_test" },
+      { ...srv, service: "a_b", protocol: "tcp" },
+      { type: "MX", target: "", name: "quiet" },
+    ] as const;
+    const account = await accountOf({ domains: [{ domain: "a.example", ...MASTER, records }] });
+    const result = await importAccount(account.api);
+    expect(codesOf(result)).toEqual([]);
+    expect(parse(fileOf(result)).domains[0].records).toEqual([
+      { type: "SRV", name: "_service_test", target: "rc_test", priority: 10, weight: 5, port: 80 },
+      { type: "SRV", name: "_a_b._tcp", target: "rc_test", priority: 10, weight: 5, port: 80 },
+      { type: "MX", name: "quiet", target: ".", priority: 0 },
+    ]);
+    expect((await planOf(account)).steps).toEqual([]);
+  });
+
+  it("is ignored and told where an address has leading zeros, for no manifest can declare it", async () => {
+    const records = [{ type: "A", name: "old", target: "010.020.030.040" }] as const;
+    const account = await accountOf({ domains: [{ domain: "a.example", ...MASTER, records }] });
+    const result = await importAccount(account.api);
+    expect(result).toMatchObject({
+      diagnostics: [{ code: "cannot-declare", summary: "domain/a.example: A old is left out: not an IPv4 address" }],
+    });
+    expect(parse(fileOf(result)).domains[0].ignore).toEqual([{ name: "old", type: "A", target: "010.020.030.040" }]);
+    expect((await planOf(account)).steps).toEqual([]);
+  });
+});
+
 describe("a selection", () => {
   const seed: Seed = {
     domains: [

@@ -16,7 +16,7 @@ domains:
   - domain: example.com
     status: active
     use: [mail]
-    tags: [a, b]
+    tags: [aaa, bbb]
     ignore: [{ name: "_acme*", type: TXT }]
     records:
       - { type: A, name: www, targets: [192.0.2.1, 192.0.2.2] }
@@ -103,8 +103,8 @@ describe("a value of the wrong type is reported once", () => {
 test("what follows a dropped entry of a list is still shown at its own place", async () => {
   const targets = await loadText(zone("type: A, targets: [[], 192.0.2.1, bad]"));
   expect(places(targets)).toEqual(["wrong-type tenon.yaml:7:30", "bad-address tenon.yaml:7:45"]);
-  const tags = await loadText(domain("tags: [{}, a, tenon:x]\n"));
-  expect(places(tags)).toEqual(["wrong-type tenon.yaml:6:12", "reserved-tag tenon.yaml:6:19"]);
+  const tags = await loadText(domain("tags: [{}, abc, tenon:x]\n"));
+  expect(places(tags)).toEqual(["wrong-type tenon.yaml:6:12", "reserved-tag tenon.yaml:6:21"]);
 });
 
 describe("wording", () => {

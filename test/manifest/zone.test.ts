@@ -26,7 +26,7 @@ describe("what the service would refuse", () => {
     [`type: A, name: ${"a.".repeat(50)}bc, target: 192.0.2.1`, "too-long"],
     ["type: SRV, name: _sip._tcp, target: sip, priority: 1", "missing-field"],
     ["type: SRV, target: sip, priority: 1, weight: 1, port: 1", "bad-service"],
-    ["type: SRV, service: sip, target: sip, priority: 1, weight: 1, port: 1", "bad-service"],
+    ["type: SRV, name: sub, service: sip, target: sip, priority: 1, weight: 1, port: 1", "bad-service"],
     [
       "type: SRV, name: _sip._udp, service: sip, protocol: tcp, target: sip, priority: 1, weight: 1, port: 1",
       "bad-service",
@@ -35,7 +35,7 @@ describe("what the service would refuse", () => {
     ["type: CAA, tag: issue, target: letsencrypt.org.", "bad-target"],
     ['type: CAA, tag: iodef, target: "mailto:a@b.example."', "bad-target"],
     ['type: CAA, tag: issue, target: "ca.example; policy=ev."', "bad-target"],
-    ["type: SRV, service: foo_bar, protocol: tcp, target: sip, priority: 1, weight: 1, port: 1", "bad-service"],
+    ["type: SRV, service: foo_, protocol: tcp, target: sip, priority: 1, weight: 1, port: 1", "bad-service"],
     ["type: SRV, name: _a/b._tcp, target: sip, priority: 1, weight: 1, port: 1", "bad-service"],
     ["type: SRV, name: _sip-._tcp, target: sip, priority: 1, weight: 1, port: 1", "bad-service"],
     ['type: CAA, tag: issue, target: "0 issue letsencrypt.org"', "bad-target"],
@@ -110,7 +110,7 @@ describe("what the service would refuse", () => {
     ).join(", ");
     const result = await loadText(
       domain(
-        `description: ${"d".repeat(254)}\ngroup: ${"g".repeat(51)}\naxfr_ips: [${many}]\nmaster_ips: [10.0.0.1, 10.0.0.1, nope]\ntags: [a, A, "tenon:edge"]\nttl_sec: -1\nstatus: activ\n`,
+        `description: ${"d".repeat(254)}\ngroup: ${"g".repeat(51)}\naxfr_ips: [${many}]\nmaster_ips: [10.0.0.1, 10.0.0.1, nope]\ntags: [abc, Abc, "tenon:edge", ab, ${"t".repeat(51)}]\nttl_sec: -1\nstatus: activ\n`,
       ),
     );
     expect(codes(result).sort()).toEqual(
@@ -118,6 +118,8 @@ describe("what the service would refuse", () => {
         "too-long",
         "too-long",
         "too-long",
+        "too-long",
+        "too-short",
         "duplicate-address",
         "bad-address",
         "duplicate-tag",
@@ -177,4 +179,12 @@ describe("canonical forms", () => {
     );
     expect(at).toEqual([30, 41, 9]);
   });
+});
+
+test("a tag that is too short or too long is refused at its place, also where the zone's name made it so", async () => {
+  const long = "t".repeat(46);
+  const result = await loadText(domain(`tags: [abc, ab, "\${zone}-x", "${long}\${zone}"]\n`));
+  expect(places(result)).toEqual(["too-short tenon.yaml:6:17", "too-long tenon.yaml:6:34"]);
+  const expanded = await loadText(domain(`tags: [abc, "${"t".repeat(43)}\${zone}"]\n`));
+  expect(places(expanded)).toEqual(["tag-length tenon.yaml:6:17"]);
 });

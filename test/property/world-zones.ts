@@ -144,7 +144,7 @@ const zone = (zoneName: string): fc.Arbitrary<DraftZone> =>
       liveStatus: fc.constantFrom("active" as const, "active" as const, "disabled" as const),
       description: fc.constantFrom("words", "", null, undefined, undefined),
       liveDescription: fc.constantFrom("", "words", "other words"),
-      tags: fc.constantFrom(["A", "b"], [], undefined),
+      tags: fc.constantFrom(["Abc", "def"], [], undefined),
       managed: fc.boolean().map((no) => !no || zoneName === ZONES[0]),
       additive: fc.integer({ min: 0, max: 5 }).map((number) => number === 0),
       ignoring: fc.boolean(),
@@ -201,7 +201,7 @@ export function seedDomains(zones: readonly DraftZone[], owner: string | null): 
         soa_email: "hostmaster@example.com",
         status: draft.liveStatus,
         description: draft.liveDescription,
-        tags: tag === null ? ["a"] : ["a", `tenon:${tag}`],
+        tags: tag === null ? ["abc"] : ["abc", `tenon:${tag}`],
         records: draft.records.map(seedRecord),
       };
     });

@@ -67,7 +67,7 @@ async function toOptions(flags: EmulateFlags): Promise<EmulatorOptions> {
     ttlRounding,
     uniqueLabels: uniqueLabels === true,
     ...(data === undefined ? {} : { data }),
-    ...(seed === undefined ? {} : { seed: await parseSeed(await readFile(seed, "utf8")) }),
+    ...(seed === undefined ? {} : { seed: await parseSeed(await readFile(seed, "utf8"), dialect) }),
     ...(dialect ? { dialect } : {}),
     ...(latency === undefined ? {} : { latencyMilliseconds: latency }),
     ...(rateLimit === undefined ? {} : { rateLimit }),

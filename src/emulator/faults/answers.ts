@@ -1,6 +1,7 @@
 /** What is answered instead of any work: by the service in trouble, or by a load balancer before it. */
 
 import { STATUS_CODES } from "node:http";
+import { JSON_TYPE } from "../errors.ts";
 import type { FaultEffect } from "./fault.ts";
 
 export interface FaultAnswer {
@@ -10,7 +11,6 @@ export interface FaultAnswer {
   readonly body: string;
 }
 
-const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
 const HTML_TYPE = { "content-type": "text/html" };
 
 /** Worded as observed of the public service, where that is known. */
@@ -50,7 +50,7 @@ export function page(status: number): FaultAnswer {
 }
 
 function refusal(status: number, reason: string, headers: FaultAnswer["headers"] = {}): FaultAnswer {
-  return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify({ errors: [{ reason }] }) };
+  return { status, headers: { "content-type": JSON_TYPE, ...headers }, body: JSON.stringify({ errors: [{ reason }] }) };
 }
 
 function reasonOf(status: number): string {

@@ -15,6 +15,9 @@ import type { JsonBody, Service } from "../route.ts";
 import { MAIN_ACCOUNT } from "../rows.ts";
 import { MAX_CHOSEN_ID } from "../store.ts";
 
+/** `255.255.255.255` */
+const MAX_ADDRESS_LENGTH = 15;
+
 export interface ControlRoute {
   readonly method: "GET" | "POST";
   /** Below `/_emulator`. */
@@ -51,15 +54,18 @@ function readChosenId(reader: BodyReader, field: string): number {
 function attachInterface(service: Service, body: JsonBody): Answer {
   const reader = new BodyReader(body);
   const subnet_id = readKnownId(reader, "subnet_id");
-  const node_id = readChosenId(reader, "node_id");
+  // In API.md's word it is understood in every dialect.
+  const node_id = readChosenId(reader, reader.has("node_id") ? "node_id" : `${service.settings.word}_id`);
   const interface_id = readChosenId(reader, "interface_id");
   const active = reader.boolean("active") ?? true;
   const config_id = reader.integer("config_id", 1, MAX_CHOSEN_ID) ?? service.store.nextId("config");
-  const address = reader.text("address", { max: 15 });
+  const address = reader.text("address", { max: MAX_ADDRESS_LENGTH });
+  const nat_1_1 = reader.text("nat_1_1", { max: MAX_ADDRESS_LENGTH }) ?? "";
+  const address_ranges = reader.texts("address_ranges") ?? [];
   if (reader.errors.length > 0) return badRequest(...reader.errors);
-  const attachment = { subnet_id, node_id, interface_id, active, config_id };
+  const attachment = { subnet_id, node_id, interface_id, active, config_id, nat_1_1, address_ranges };
   const problem = attach(service.store, address === undefined ? attachment : { ...attachment, address });
-  return problem === null ? succeedEmpty() : badRequest({ reason: problem });
+  return problem === null ? succeedEmpty() : badRequest(problem);
 }
 
 function detachInterface(service: Service, body: JsonBody): Answer {
@@ -67,7 +73,7 @@ function detachInterface(service: Service, body: JsonBody): Answer {
   const id = readKnownId(reader, "interface_id");
   if (reader.errors.length > 0) return badRequest(...reader.errors);
   const problem = detach(service.store, id);
-  return problem === null ? succeedEmpty() : badRequest({ reason: problem });
+  return problem === null ? succeedEmpty() : badRequest(problem);
 }
 
 function putDisk(service: Service, body: JsonBody): Answer {

@@ -17,7 +17,12 @@ const DOMAIN_FIELDS: FilterFields<DomainRow> = new Map([
   ["domain", { get: (domain) => domain.domain, foldCase: true }],
   ["group", { get: (domain) => domain.group }],
   ["tags", { get: (domain) => domain.tags, foldCase: true }],
-  // To order by only, as the service's web client does.
+  // To order by only.
+  ["created", { get: (domain) => domain.created, filterable: false }],
+  ["description", { get: (domain) => domain.description, filterable: false }],
+  ["id", { get: (domain) => domain.id, filterable: false }],
+  ["soa_email", { get: (domain) => domain.soa_email, filterable: false }],
+  ["ttl_sec", { get: (domain) => domain.ttl_sec, filterable: false }],
   ["type", { get: (domain) => domain.type, filterable: false }],
   ["status", { get: (domain) => domain.status, filterable: false }],
   ["updated", { get: (domain) => domain.updated, filterable: false }],
@@ -54,7 +59,7 @@ export function domainContext(service: Service): DomainContext {
 /** The running service sends `errors` as well. */
 export function domainView({ account: _, ...domain }: DomainRow): object {
   // A spread of what was just taken apart is several times slower, which a page of 500 shows.
-  return Object.assign(domain, { errors: [] });
+  return Object.assign(domain, { errors: "" });
 }
 
 /** The service promises no order: nobody can come to rely on that of the ids. */

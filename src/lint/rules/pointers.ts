@@ -22,6 +22,21 @@ const MAX_RELATED = 5;
 /** Labels of an IPv4 address. */
 const QUAD_LABELS = 4;
 
+export const srvWithoutProtocol: ZoneRule = {
+  code: "srv-without-protocol",
+  severity: "warning",
+  finds: "an SRV whose name is a service alone, like `_sip`",
+  why: "The service takes it, but clients ask for `_service._protocol`, so nobody finds it (RFC 2782).",
+  fix: "Add the protocol: `_sip._tcp`.",
+  *check(view) {
+    for (const record of view.records) {
+      if (record.type !== "SRV" || /^_[^.]+\._/.test(record.name)) continue;
+      const detail = `${shownName(record.name)} names a service without its protocol.`;
+      yield { summary: "an SRV without a protocol", detail, records: [record] };
+    }
+  },
+};
+
 export const targetIsAddress: ZoneRule = {
   code: "target-is-address",
   severity: "error",

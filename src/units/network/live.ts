@@ -73,7 +73,9 @@ export function attachedInterfaces(live: LiveNetwork, subnet: WireSubnet, root: 
   const found: AttachedInterface[] = [];
   for (const node of subnet.nodes) {
     for (const { id, active } of node.interfaces) {
-      const address = live.addresses?.find((entry) => entry.interface_id === id && entry.subnet_id === subnet.id);
+      const entries = live.addresses?.filter((entry) => entry.interface_id === id && entry.subnet_id === subnet.id);
+      // Its ranges are entries of their own.
+      const address = entries?.find((entry) => entry.address !== null) ?? entries?.[0];
       found.push({
         subnet: subnetAddress(root, subnet.label),
         subnet_id: subnet.id,

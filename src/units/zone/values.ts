@@ -63,8 +63,9 @@ function withExtra(base: RecordValues, source: RecordSpec | WireRecord): RecordV
 }
 
 function liveName(record: WireRecord): string {
-  if (record.type !== "SRV" || record.name.startsWith("_") || !record.service || !record.protocol) return record.name;
-  return `_${bare(record.service)}._${bare(record.protocol)}`;
+  if (record.type !== "SRV" || record.name.startsWith("_") || !record.service) return record.name;
+  const service = `_${bare(record.service)}`;
+  return record.protocol ? `${service}._${bare(record.protocol)}` : service;
 }
 
 function liveTarget(record: WireRecord): string {
@@ -92,11 +93,11 @@ export function recordBody(values: RecordValues, fields: readonly string[]): Jso
   return body;
 }
 
-/** An SRV's name is made of service and protocol, which carries the parent (OBSERVED: Records). */
+/** An SRV's name is made of service and protocol, which carries the parent and is null if there is none (OBSERVED: Records). */
 function nameFields(values: RecordValues): JsonObject {
   if (values.type !== "SRV") return { name: values.name };
   const [service = "", ...rest] = values.name.split(".");
-  return { service: bare(service), protocol: bare(rest.join(".")) };
+  return { service: bare(service), protocol: rest.length === 0 ? null : bare(rest.join(".")) };
 }
 
 /** With its final dot a name is taken as it is: an SRV target without any dot would get the zone appended. */

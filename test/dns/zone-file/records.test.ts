@@ -19,6 +19,7 @@ describe("data", () => {
     ["a MX 255 mx.example.net.", { type: "MX", target: "mx.example.net", priority: 255 }],
     ["a MX 0 .", { type: "MX", target: "", priority: 0 }],
     ["_SIP._tcp SRV 0 65535 5060 b", { type: "SRV", target: "b.example.com", priority: 0, weight: 65535, port: 5060 }],
+    ["_a_b SRV 1 2 3 b", { type: "SRV", target: "b.example.com", priority: 1, weight: 2, port: 3 }],
     ["a CAA 0 Issue letsencrypt.org", { type: "CAA", target: "letsencrypt.org", tag: "issue" }],
     ['a CAA 0 issuewild "\\;"', { type: "CAA", target: ";", tag: "issuewild" }],
     ["a CAA 0 issue \\;", { type: "CAA", target: ";", tag: "issue" }],
@@ -46,7 +47,7 @@ describe("data", () => {
   test("that the service cannot hold is set aside", async () => {
     const lines = [
       ...["a CAA 128 issue x", "a CAA 0 issuemail x", 'a CAA 0 issue ""', "a CAA 0 issue a.", "a CAA 0 issue \\255"],
-      ...["a MX 256 b", "_a._b SRV 256 0 0 b", "a SRV 1 1 1 b", "_a SRV 1 1 1 b"],
+      ...["a MX 256 b", "_a._b SRV 256 0 0 b", "a SRV 1 1 1 b", "_a.b SRV 1 1 1 b"],
       ...["a TXT \\255", "a TXT \\000", 'a TXT "a\tb"', "a TXT \\127", "a TXT \\237\\160\\128"],
       ...["* NS a", "@ CNAME a", "a CNAME .", "a CNAME *.b", "a NS b\\ c", "a CNAME b\\.c"],
       ...[

@@ -11,7 +11,7 @@ function start(dialect = "node"): Promise<Tested> {
     dialect,
     now: () => Date.UTC(2026, 0, 2, 3, 4, 5),
     seed: {
-      domains: [{ id: 5, domain: "old.example", group: "g", tags: ["t"], ttl_sec: 300, axfr_ips: ["192.0.2.1"] }],
+      domains: [{ id: 5, domain: "old.example", group: "g", tags: ["ttt"], ttl_sec: 300, axfr_ips: ["192.0.2.1"] }],
     },
   });
 }
@@ -40,7 +40,7 @@ assumption("A domain's name is ASCII letters, digits and hyphens, and has no tra
 });
 
 assumption("Tags come back sorted, and of two that differ in letter case only the first stays.", async () => {
-  expect((await create(await start(), { tags: ["b", "A", "B", "a"] })).body.tags).toEqual(["A", "b"]);
+  expect((await create(await start(), { tags: ["bbb", "Aaa", "Bbb", "aaa"] })).body.tags).toEqual(["Aaa", "bbb"]);
 });
 
 assumption(
@@ -103,10 +103,10 @@ assumption(
 );
 
 assumption(
-  "A target is required and not empty, except that TXT may be empty. A null MX or SRV is sent as `.`; only where it is one already may an empty text, as which it reads, be sent back.",
+  "A target is required and not empty, except that TXT may be empty and that an empty MX is a null MX, as `.` is. A null SRV is sent as `.`; only where it is one already may an empty text, as which it reads, be sent back.",
   async () => {
     const tested = await start();
-    expect(fields(await add(tested, { type: "MX", target: "" }))).toEqual(["target"]);
+    expect(fields(await add(tested, { type: "CNAME", name: "c", target: "" }))).toEqual(["target"]);
     expect(fields(await add(tested, { type: "TXT" }))).toEqual(["target"]);
     expect((await add(tested, { type: "TXT", target: "" })).body.target).toBe("");
     for (const record of [
@@ -118,7 +118,7 @@ assumption(
       const path = `/domains/5/records/${body.id}`;
       expect(await tested.send("PUT", path, body)).toMatchObject({ status: 200, body: { target: "" } });
       await tested.send("PUT", path, { target: "host.example" });
-      expect(fields(await tested.send("PUT", path, { target: "" }))).toEqual(["target"]);
+      if (record.type === "SRV") expect(fields(await tested.send("PUT", path, { target: "" }))).toEqual(["target"]);
     }
   },
 );

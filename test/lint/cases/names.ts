@@ -17,6 +17,13 @@ export const NAME_CASES: Readonly<Record<string, readonly string[]>> = {
     `zone 2.0.192.in-addr.arpa
      1 PTR 1.2.0.192.example.com.`,
   ],
+  "srv-without-protocol": [
+    `zone example.com
+     ! _sip SRV 1 1 5060 sip.example.net.`,
+    `zone example.com
+     _sip._tcp SRV 1 1 5060 sip.example.net.
+     _sip._tcp.sub SRV 1 1 5060 sip.example.net.`,
+  ],
   "repeated-zone": [
     `zone example.com
      ! @ MX 10 mx.example.com.example.com.

@@ -8,6 +8,10 @@ import { roundSeconds } from "./seconds.ts";
 /** API.md, Limits: axfr_ips; the service was observed to count master_ips, too. */
 const MAX_ADDRESSES_LENGTH = 1000;
 
+/** Seen at the service (OBSERVED: Domains). */
+const MIN_TAG_LENGTH = 3;
+const MAX_TAG_LENGTH = 50;
+
 const TEXT_FIELDS = ["description", "group", "soa_email"] as const;
 const ADDRESS_FIELDS = ["master_ips", "axfr_ips"] as const;
 const SECONDS_FIELDS = ["refresh_sec", "retry_sec", "expire_sec", "ttl_sec"] as const;
@@ -98,6 +102,15 @@ function loadTags(entry: JsonObject, context: ZoneContext): string[] {
         fix: "Remove it; set `owner` in the root file instead.",
         span,
       });
+    } else if (tagLength(tag) < MIN_TAG_LENGTH || tagLength(tag) > MAX_TAG_LENGTH) {
+      // The schema has said it of what is written; `${zone}` may have become shorter or longer since.
+      context.error({
+        code: "tag-length",
+        summary: `the tag is too ${tagLength(tag) < MIN_TAG_LENGTH ? "short" : "long"}`,
+        detail: `It has ${tagLength(tag)} characters; the service takes ${MIN_TAG_LENGTH} to ${MAX_TAG_LENGTH}.`,
+        fix: "Write another one.",
+        span,
+      });
     } else if (first !== undefined) {
       const related = [{ message: "first here", span: context.span(entry["tags"] as object, first) }];
       const detail = "Tags are compared without regard to case.";
@@ -112,6 +125,11 @@ function loadTags(entry: JsonObject, context: ZoneContext): string[] {
     } else seen.set(tag.toLowerCase(), index);
   }
   return list;
+}
+
+/** In code points, as the schema counts. */
+function tagLength(tag: string): number {
+  return [...tag].length;
 }
 
 /** What the service was observed to refuse a domain without. Reset to nothing is without, too. */

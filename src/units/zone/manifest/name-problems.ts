@@ -45,9 +45,14 @@ export function serviceProblem(problem: ServiceProblem): Problem {
   const fix = "Write `service: sip, protocol: tcp` with the parent as `name`, or `name: _sip._tcp`.";
   switch (problem) {
     case "missing":
-      return { code, summary: "which service?", detail: "An SRV record names a service and a protocol.", fix };
+      return { code, summary: "which service?", detail: "An SRV record names a service, and a protocol.", fix };
     case "incomplete":
-      return { code, summary: "`service` or `protocol` is missing", detail: "The two come together.", fix };
+      return {
+        code,
+        summary: "`service` or `protocol` is missing",
+        detail: "The two come together; only at the apex may a service stand alone.",
+        fix,
+      };
     case "disagree":
       return {
         code,
@@ -59,7 +64,7 @@ export function serviceProblem(problem: ServiceProblem): Problem {
       return {
         code,
         summary: "bad `service` or `protocol`",
-        detail: "Each is one label of letters, digits, `+` and hyphens within, at most 62 characters.",
+        detail: "Each is one label of letters, digits, `+`, and hyphens and underscores within, at most 62 characters.",
         fix,
       };
   }

@@ -71,9 +71,10 @@ export const DOMAIN_FIELDS: Readonly<Record<string, JsonObject>> = {
   ttl_sec: seconds("Default TTL", "Seconds that resolvers may keep records without a TTL of their own."),
   tags: {
     title: "Tags",
-    description: "Organisational tags; compared without regard to case. Tags that begin with tenon: are Tenon's.",
+    description:
+      "Organisational tags of 3 to 50 characters; compared without regard to case. Tags that begin with tenon: are Tenon's.",
     type: ["array", "null"],
-    items: { type: "string", title: "Tag", description: "A word.", minLength: 1 },
+    items: { type: "string", title: "Tag", description: "3 to 50 characters.", minLength: 3, maxLength: 50 },
     examples: [["production"]],
   },
   use: {

@@ -70,7 +70,8 @@ export const RECORD_SCHEMA: JsonObject = {
     },
     service: {
       title: "Service",
-      description: "SRV: the service, with `protocol`; `name` is then the parent. Or write _sip._tcp into `name`.",
+      description:
+        "SRV: the service, with `protocol`; `name` is then the parent. Or write _sip._tcp into `name`. Without a protocol only at the apex.",
       type: "string",
       minLength: 1,
       examples: ["sip"],

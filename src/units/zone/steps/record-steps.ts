@@ -33,8 +33,10 @@ function recordStep(domain: Change, record: Change): UnorderedRequest | null {
 function createRecord(domain: Change, record: Change, path: readonly PathPart[]): UnorderedRequest {
   const values = record.after as RecordValues;
   const { type, ...rest } = values;
+  // What is null says nothing of a record that is not there yet.
+  const fields = Object.entries(recordBody(values, Object.keys(rest))).filter(([, value]) => value !== null);
   return {
-    ...request(record, `create ${record.key}`, "POST", path, { type, ...recordBody(values, Object.keys(rest)) }),
+    ...request(record, `create ${record.key}`, "POST", path, { type, ...Object.fromEntries(fields) }),
     lookup: {
       kind: "domain_record",
       path,

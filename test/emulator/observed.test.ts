@@ -1,0 +1,285 @@
+/** What clients of the running service were seen to rely on (docs/OBSERVED.md), asked of the emulator over HTTP. */
+
+import { expect, test } from "vitest";
+import { parseSeed } from "../../src/emulator/index.ts";
+import { assumption } from "../support/emulated.ts";
+import { type PlainAnswer, startTested, type Tested } from "../support/emulator.ts";
+import { exchange } from "../support/raw-http.ts";
+
+const SRV = { type: "SRV", service: "sip", protocol: "tcp", target: "sip", priority: 10, weight: 5, port: 5060 };
+
+function start(): Promise<Tested> {
+  return startTested({ seed: { domains: [{ id: 5, domain: "example.com" }] } });
+}
+
+const add = ({ send }: Tested, body: object): Promise<PlainAnswer> => send("POST", "/domains/5/records", body);
+
+test("the content type of every answer is application/json, without a charset", async () => {
+  const { send, control, emulator } = await startTested({ rateLimit: { requests: 9, seconds: 600 } });
+  const types: [string, number, string | null][] = [];
+  const ask = async (name: string, answer: Promise<PlainAnswer>): Promise<void> => {
+    const { status, headers } = await answer;
+    types.push([name, status, headers.get("content-type")]);
+  };
+  await ask("list", send("GET", "/vpcs"));
+  await ask("not JSON", send("POST", "/vpcs", "{"));
+  await ask("refused", send("POST", "/vpcs", {}));
+  await ask("unknown path", send("GET", "/nothing"));
+  await ask("no token", send("GET", "/vpcs", undefined, { authorization: "" }));
+  await ask("method", send("PATCH", "/vpcs"));
+  await ask("undecodable", send("GET", "/vpcs/%E0%A4%A"));
+  await ask("control", control("GET", "/events"));
+  await control("POST", "/faults", { faults: ["status=503,times=1"] });
+  await ask("fault", send("GET", "/vpcs"));
+  await control("POST", "/faults", { faults: ["slow-headers=1,times=1"] });
+  await ask("slow", send("GET", "/vpcs"));
+  await ask("limited", send("GET", "/vpcs"));
+  expect(types).toEqual(
+    [
+      ["list", 200],
+      ["not JSON", 400],
+      ["refused", 400],
+      ["unknown path", 404],
+      ["no token", 401],
+      ["method", 405],
+      ["undecodable", 404],
+      ["control", 200],
+      ["fault", 503],
+      ["slow", 200],
+      ["limited", 429],
+    ].map(([name, status]) => [name, status, "application/json"]),
+  );
+  const { text: unreadable } = await exchange(emulator.port, "nonsense\r\n\r\n");
+  expect(unreadable).toMatch(/^content-type: application\/json\r$/im);
+});
+
+test("`+order` without `+order_by` does nothing, and is no error", async () => {
+  const domains = ["b.test", "a.test"].map((domain) => ({ domain }));
+  const { send } = await startTested({ seed: { domains } });
+  for (const filter of ['{"+and":[],"+order":"asc"}', '{"+order":"desc"}']) {
+    const { status, body } = await send("GET", "/domains", undefined, { "x-filter": filter });
+    expect([status, body.data?.map(({ domain }: { domain: string }) => domain)]).toEqual([200, ["a.test", "b.test"]]);
+  }
+  expect((await send("GET", "/domains", undefined, { "x-filter": '{"+order":"up"}' })).status).toBe(400);
+});
+
+test("domains can be ordered by created, id, soa_email, ttl_sec and description", async () => {
+  let now = Date.UTC(2026, 0, 1);
+  const { send } = await startTested({ now: () => now });
+  const made = [
+    { domain: "m.test", soa_email: "b@m.test", ttl_sec: 300, description: "z" },
+    { domain: "a.test", soa_email: "c@m.test", ttl_sec: 86_400, description: "y" },
+    { domain: "z.test", soa_email: "a@m.test", ttl_sec: 3_600, description: "x" },
+  ];
+  for (const domain of made) {
+    expect((await send("POST", "/domains", { type: "master", ...domain })).status).toBe(200);
+    now += 60_000;
+  }
+  const ordered = async (by: string, order: string): Promise<unknown> => {
+    const filter = JSON.stringify({ "+order_by": by, "+order": order });
+    const { body } = await send("GET", "/domains", undefined, { "x-filter": filter });
+    return body.errors ?? body.data.map(({ domain }: { domain: string }) => domain.slice(0, 1)).join("");
+  };
+  for (const [by, ascending] of [
+    ["created", "maz"],
+    ["id", "maz"],
+    ["soa_email", "zma"],
+    ["ttl_sec", "mza"],
+    ["description", "zam"],
+  ] as const) {
+    expect([by, await ordered(by, "asc")]).toEqual([by, ascending]);
+    expect([by, await ordered(by, "desc")]).toEqual([by, [...ascending].reverse().join("")]);
+  }
+});
+
+assumption(
+  "An SRV without a protocol keeps null as its protocol, and its name is `_service`; a later update may add the protocol or take it away.",
+  async () => {
+    const tested = await start();
+    const { protocol: _, ...bare } = SRV;
+    const { status, body } = await add(tested, { ...bare, service: "service_test", target: "rc_test" });
+    expect([status, body]).toMatchObject([
+      200,
+      { name: "_service_test", service: "service_test", protocol: null, target: "rc_test.example.com" },
+    ]);
+    const path = `/domains/5/records/${body.id}`;
+    expect((await tested.send("PUT", path, { protocol: "udp" })).body.name).toBe("_service_test._udp");
+    expect((await tested.send("PUT", path, { protocol: null })).body).toMatchObject({
+      name: "_service_test",
+      protocol: null,
+    });
+    const { zone_file } = (await tested.send("GET", "/domains/5/zone-file")).body;
+    expect(zone_file).toContainEqual(expect.stringMatching(/^_service_test\s+SRV\s+10\s+5\s+5060\s+rc_test\.example/));
+    expect((await add(tested, { ...bare, service: "_sip" })).status).toBe(400);
+    expect((await add(tested, { ...bare, service: "sip_" })).status).toBe(400);
+  },
+);
+
+test("the `errors` of a domain are an empty text", async () => {
+  const tested = await start();
+  expect((await tested.send("GET", "/domains/5")).body.errors).toBe("");
+  expect((await tested.send("GET", "/domains")).body.data[0].errors).toBe("");
+});
+
+assumption(
+  "A tag has 3 to 50 characters; the error of one that has not is about `tags[INDEX]`, whatever other tags are there.",
+  async () => {
+    const { send } = await start();
+    for (const tag of ["", "ab", "x".repeat(51), "é".repeat(51)]) {
+      const { status, body } = await send("PUT", "/domains/5", { tags: ["fine", tag] });
+      expect([tag, status, body.errors]).toEqual([
+        tag,
+        400,
+        [{ field: "tags[1]", reason: "Length must be 3-50 characters" }],
+      ]);
+    }
+    for (const tag of ["abc", "x".repeat(50), "é".repeat(50), "😀😀😀"]) {
+      expect((await send("PUT", "/domains/5", { tags: [tag] })).body.tags).toEqual([tag]);
+    }
+    const owner = `tenon:${"o".repeat(32)}`;
+    expect((await send("PUT", "/domains/5", { tags: [owner] })).body.tags).toEqual([owner]);
+  },
+);
+
+assumption(
+  "An A target with leading zeros is kept as it was sent, and rendered in a zone file without them.",
+  async () => {
+    const tested = await start();
+    const { body } = await add(tested, { type: "A", name: "old", target: "010.020.030.040" });
+    expect(body.target).toBe("010.020.030.040");
+    expect((await tested.send("GET", `/domains/5/records/${body.id}`)).body.target).toBe("010.020.030.040");
+    const { zone_file } = (await tested.send("GET", "/domains/5/zone-file")).body;
+    expect(zone_file).toContainEqual(expect.stringMatching(/^old\s+A\s+10\.20\.30\.40$/));
+    for (const target of ["010.020.030.256", "0010.0.0.1", "10.1", "010.020.030.", "٠١٠.020.030.040"]) {
+      expect([target, (await add(tested, { type: "A", target })).status]).toEqual([target, 400]);
+    }
+  },
+);
+
+test("an empty target makes an MX a null MX, for a new record and for one that had a host", async () => {
+  const tested = await start();
+  const { status, body } = await add(tested, { type: "MX", target: "", priority: 0 });
+  expect([status, body.target]).toEqual([200, ""]);
+  expect((await add(tested, { type: "MX", target: "mx.example.net" })).status).toBe(400);
+  await tested.send("DELETE", `/domains/5/records/${body.id}`);
+  const { id } = (await add(tested, { type: "MX", target: "mx.example.net" })).body;
+  expect((await tested.send("PUT", `/domains/5/records/${id}`, { target: "" })).body.target).toBe("");
+  for (const record of [SRV, { type: "CNAME", name: "c" }, { type: "NS", name: "n" }, { type: "A" }])
+    expect((await add(tested, { ...record, target: "" })).status).toBe(400);
+});
+
+test("GET /node/types, in the dialect's word, answers an empty list, with or without a token", async () => {
+  const empty = { data: [], page: 1, pages: 1, results: 0 };
+  for (const [dialect, other] of [
+    ["node", "linode"],
+    ["linode", "node"],
+  ] as const) {
+    const { send } = await startTested({ dialect });
+    expect(await send("GET", `/${dialect}/types?page=1`)).toMatchObject({ status: 200, body: empty });
+    expect((await send("GET", `/${dialect}/types`, undefined, { authorization: "" })).body).toEqual(empty);
+    expect((await send("GET", `/${dialect}/types`, undefined, { authorization: "Bearer no" })).status).toBe(401);
+    expect((await send("GET", `/${other}/types`)).status).toBe(404);
+    expect((await send("POST", `/${dialect}/types`, {})).status).toBe(405);
+  }
+});
+
+assumption(
+  "The headers X-Spec-Version, Cache-Control and Vary are on every answer below `/v4`, X-Accepted-OAuth-Scopes on those of a known operation, and X-OAuth-Scopes where the token is known.",
+  async () => {
+    const tokens = [{ token: "emulator-token", scopes: ["domains:read_only", "linodes:*", "images:read_write"] }];
+    const { send } = await startTested({ dialect: "linode", seed: { tokens } });
+    const shown = async (method: string, path: string, headers = {}): Promise<unknown> => {
+      const answer = await send(method, path, method === "POST" ? {} : undefined, headers);
+      const of = (name: string): string | null => answer.headers.get(name);
+      expect([of("x-spec-version"), of("cache-control"), of("vary")]).toEqual([
+        "4.176.0",
+        "private, max-age=0, no-cache, no-store",
+        "Authorization, X-Filter",
+      ]);
+      return [answer.status, of("x-accepted-oauth-scopes"), of("x-oauth-scopes")];
+    };
+    const own = "domains:read_only linodes:* images:read_write";
+    expect(await shown("GET", "/domains")).toEqual([200, "domains:read_only", own]);
+    expect(await shown("POST", "/domains")).toEqual([403, "domains:read_write", own]);
+    expect(await shown("POST", "/images")).toEqual([400, "images:read_write linodes:read_only", own]);
+    expect(await shown("GET", "/domains", { authorization: "Bearer no" })).toEqual([401, "domains:read_only", null]);
+    expect(await shown("GET", "/images", { authorization: "" })).toEqual([200, "images:read_only", null]);
+    expect(await shown("GET", "/nothing")).toEqual([404, null, null]);
+    expect(await shown("PATCH", "/domains")).toEqual([405, null, null]);
+  },
+);
+
+const NETWORK = { id: 7, label: "prod", region: "us-east", subnets: [{ id: 11, label: "web", ipv4: "10.0.1.0/24" }] };
+
+assumption(
+  "An interface's address ranges are entries of their own in an address list, after that of its address, with neither `address` nor `nat_1_1`.",
+  async () => {
+    const interfaces = [
+      {
+        ...{ id: 31, subnet: "prod/web", config_id: 41, address: "10.0.1.5" },
+        ...{ nat_1_1: "203.0.113.5", address_ranges: ["10.0.1.64/28", "10.0.1.128/28"] },
+      },
+    ];
+    const seed = parseSeed(JSON.stringify({ vpcs: [NETWORK], nodes: [{ id: 21, interfaces }] }));
+    const { send, control } = await startTested({ seed });
+    const rows = async (): Promise<unknown> =>
+      (await send("GET", "/vpcs/ips")).body.data.map(
+        (row: Record<string, unknown>) =>
+          `${row["interface_id"]} ${row["address"]} ${row["address_range"]} ${row["nat_1_1"]}`,
+      );
+    const seeded = ["31 10.0.1.5 null 203.0.113.5", "31 null 10.0.1.64/28 ", "31 null 10.0.1.128/28 "];
+    expect(await rows()).toEqual(seeded);
+    const attachment = { subnet_id: 11, node_id: 22, interface_id: 32 };
+    const full = { ...attachment, nat_1_1: "203.0.113.6", address_ranges: ["10.0.1.192/32"] };
+    expect((await control("POST", "/attach", full)).status).toBe(200);
+    expect(await rows()).toEqual([...seeded, "32 10.0.1.2 null 203.0.113.6", "32 null 10.0.1.192/32 "]);
+    expect((await control("POST", "/attach", { ...full, address: null, nat_1_1: "" })).status).toBe(200);
+    expect(await rows()).toEqual([...seeded, "32 null 10.0.1.192/32 "]);
+    expect((await control("POST", "/attach", { ...attachment, address: null })).status).toBe(200);
+    expect(await rows()).toEqual([...seeded, "32 null null "]);
+    for (const [change, field] of [
+      [{ nat_1_1: "public" }, "nat_1_1"],
+      [{ address_ranges: "10.0.1.64/28" }, "address_ranges"],
+      [{ address_ranges: ["10.0.1.65/28"] }, "address_ranges[0]"],
+      [{ address_ranges: ["10.0.1.208/28", "10.0.2.0/28"] }, "address_ranges[1]"],
+      [{ address_ranges: ["10.0.0.0/23"] }, "address_ranges[0]"],
+      [{ address_ranges: ["10.0.1.68/30"] }, "address_ranges[0]"],
+      [{ address_ranges: ["10.0.1.208/28", "10.0.1.212/32"] }, "address_ranges[1]"],
+    ] as const) {
+      const { status, body } = await control("POST", "/attach", { ...attachment, ...change });
+      expect([change, status, body.errors?.[0].field]).toEqual([change, 400, field]);
+    }
+    expect(() => parseSeed("nodes: [{ interfaces: [{ subnet_id: 1, address_ranges: [5] }] }]")).toThrow(
+      "address_ranges",
+    );
+  },
+);
+
+test("a seed and an attachment may be in the dialect's words", async () => {
+  const text = `
+tokens:
+  - { token: emulator-token, scopes: ["linodes:read_only", "vpc:*", "ips:*", "images:*", "account:*"] }
+vpcs: [${JSON.stringify(NETWORK)}]
+images: [{ id: linode/debian12, label: Debian 12 }]
+linodes: [{ id: 21, interfaces: [{ id: 31, subnet: prod/web, address: 10.0.1.5 }] }]
+disks: [{ id: 123, label: boot, size: 2048 }]
+tickets: [{ summary: s, description: d, entity: { type: linode, id: 21 } }]
+other_accounts: { rival: { tokens: [{ token: rival }], linodes: [] } }
+`;
+  const { send, control } = await startTested({ dialect: "linode", seed: parseSeed(text, "linode") });
+  expect((await send("GET", "/images/linode/debian12")).body).toMatchObject({ is_public: true, created_by: "linode" });
+  expect((await send("GET", "/support/tickets")).body.data[0].entity).toMatchObject({ type: "linode", id: 21 });
+  expect((await control("POST", "/attach", { subnet_id: 11, linode_id: 22, interface_id: 32 })).status).toBe(200);
+  expect((await control("POST", "/attach", { subnet_id: 11, node_id: 23, interface_id: 33 })).status).toBe(200);
+  expect((await send("GET", "/vpcs/ips")).body.data.map((row: Record<string, unknown>) => row["linode_id"])).toEqual([
+    21, 22, 23,
+  ]);
+  expect((await control("POST", "/attach", { subnet_id: 11, interface_id: 34 })).body.errors).toEqual([
+    { field: "linode_id", reason: "linode_id is required" },
+  ]);
+  expect((await send("POST", "/images", { disk_id: 123 })).status).toBe(200);
+  expect(() => parseSeed("linodes: []\n")).toThrow("line 1: linodes: unknown key");
+  expect(() => parseSeed("a: 1\nlinodes: [{ id: x }]\n", "linode")).toThrow(/line 2: linodes\.0\.id must be integer/);
+  expect(() => parseSeed("nodes: []\nlinodes: []\n", "linode")).toThrow("line 2: linodes: nodes is there as well");
+  expect(parseSeed("nodes: [{ id: 3 }]\n", "linode")).toEqual({ nodes: [{ id: 3 }] });
+});
