@@ -7,6 +7,7 @@ import type { ApiError } from "./errors.ts";
 import { BodyReader } from "./fields.ts";
 import type { JsonBody } from "./route.ts";
 import type { RecordRow } from "./rows.ts";
+import { withoutLeadingZeros } from "./zone-syntax.ts";
 
 export const MAX_RECORDS_PER_DOMAIN = 12_000;
 
@@ -211,11 +212,6 @@ function readAddress(
 /** The service was seen to take leading zeros, and to echo them. */
 function isDottedQuad(text: string): boolean {
   return /^\d{1,3}(\.\d{1,3}){3}$/.test(text) && isIPv4(withoutLeadingZeros(text));
-}
-
-/** `010.020.030.040` is `10.20.30.40`, as the service's own language read it in those days. */
-export function withoutLeadingZeros(quad: string): string {
-  return quad.replace(/\b0+(?=\d)/g, "");
 }
 
 function asIPv6(address: string): string {

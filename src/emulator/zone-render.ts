@@ -1,9 +1,8 @@
 /** The lines of a rendered zone file, in the form the service was seen to give them, and always ones that a nameserver loads. */
 
-import { withoutLeadingZeros } from "./record-rules.ts";
 import type { DomainRow, RecordRow } from "./rows.ts";
 import { setKey, unfitRecords } from "./zone-fit.ts";
-import { mailbox, quote, splitText } from "./zone-syntax.ts";
+import { mailbox, quote, splitText, withoutLeadingZeros } from "./zone-syntax.ts";
 
 /** What 0 stands for. */
 const DEFAULT_REFRESH_SECONDS = 14_400;

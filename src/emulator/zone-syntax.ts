@@ -53,3 +53,8 @@ function escapeOctets(octets: Buffer, special: string, plain: string): string {
   }
   return text;
 }
+
+/** `010.020.030.040` is `10.20.30.40`, as the service's own language read it in those days. */
+export function withoutLeadingZeros(quad: string): string {
+  return quad.replace(/\b0+(?=\d)/g, "");
+}
