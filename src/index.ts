@@ -19,6 +19,7 @@ import type { Failure } from "./model/failure.ts";
 import type { Live } from "./model/live.ts";
 import type { Goal, Plan, PlanInputs } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
+import { DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "./model/step.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { outsideBound } from "./plan/bound.ts";
 import { tellOrigins } from "./plan/origin.ts";
@@ -50,7 +51,7 @@ export { type Goal, type Guard, type Plan, type Strategy, type Summary, summaris
 export type { Report } from "./model/report.ts";
 export type { Snapshot } from "./model/snapshot.ts";
 export { Sources } from "./model/source.ts";
-export type { Step } from "./model/step.ts";
+export { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Step } from "./model/step.ts";
 export { nearest } from "./model/suggest.ts";
 export { isVerified, type Verification } from "./model/verification.ts";
 export { isUnmatched } from "./plan/select.ts";
@@ -154,6 +155,8 @@ export interface PlanRequest {
   readonly account?: string | null;
   /** false: every object is made by itself, even where copies would take fewer requests. */
   readonly clone?: boolean;
+  /** After so long an upload ends, done or given up; default an hour. */
+  readonly uploadTimeoutSeconds?: number;
   readonly watch?: ReadWatch;
   /** The manifests without the proposed change: each change of the plan is then told whose it is. */
   readonly base?: Base;
@@ -232,6 +235,7 @@ function planOptions(request: PlanRequest, owned: readonly string[]): PlanOption
     takeOwnershipFrom: request.takeOwnershipFrom ?? [],
     account: request.account ?? null,
     clone: request.clone ?? true,
+    uploadTimeoutSeconds: request.uploadTimeoutSeconds ?? DEFAULT_UPLOAD_TIMEOUT_SECONDS,
   };
 }
 

@@ -43,6 +43,8 @@ interface Progress {
   /** One attempt of unknown effect is enough. */
   effect: "none" | "unknown";
   place: number | null;
+  /** The Date of the last answer, in milliseconds since the epoch. */
+  served: number | null;
 }
 
 export function createCourier(options: CourierOptions): Courier {
@@ -51,7 +53,7 @@ export function createCourier(options: CourierOptions): Courier {
   let everAnswered = false;
 
   async function deliver(delivery: Delivery, signal: AbortSignal | undefined): Promise<Answer> {
-    const progress: Progress = { attempts: 0, lost: 0, throttled: 0, effect: "none", place: null };
+    const progress: Progress = { attempts: 0, lost: 0, throttled: 0, effect: "none", place: null, served: null };
     for (;;) {
       const pass = delivery.endpoint === null ? null : await limiter.enter(delivery.endpoint, progress.place, signal);
       if (signal?.aborted) {
@@ -63,7 +65,14 @@ export function createCourier(options: CourierOptions): Courier {
       if (verdict.type === "done") {
         // An attempt that was lost may have deleted it: then there is nothing to wonder about.
         const alreadyGone = verdict.absent === true && progress.effect === "none";
-        return { ok: true, body: verdict.body, ...(alreadyGone ? { alreadyGone } : {}) };
+        // The host of an upload is another one, with a clock of its own.
+        const served = delivery.endpoint === null ? null : progress.served;
+        return {
+          ok: true,
+          body: verdict.body,
+          ...(alreadyGone ? { alreadyGone } : {}),
+          ...(served === null ? {} : { servedMilliseconds: served }),
+        };
       }
       const wait = afterSetback(delivery, progress, verdict, pass);
       if (wait === null) return { ok: false, failure: failureOf(verdict, delivery, progress) };
@@ -89,6 +98,7 @@ export function createCourier(options: CourierOptions): Courier {
     if (progress.attempts > 1) progress.lost += now - sentAt;
     pass?.leave(outcome.type === "answer" ? outcome : null);
     if (outcome.status !== null) everAnswered = true;
+    progress.served = outcome.type === "answer" ? dateOf(outcome.headers["date"]) : null;
     observe({
       type: "answered",
       method: call.method,
@@ -132,6 +142,12 @@ export function createCourier(options: CourierOptions): Courier {
     },
     deliver,
   };
+}
+
+/** An HTTP date (RFC 9110, 5.6.7); null if it is absent, or none. */
+function dateOf(header: string | undefined): number | null {
+  const milliseconds = Date.parse(header ?? "");
+  return Number.isNaN(milliseconds) ? null : milliseconds;
 }
 
 function failureOf(setback: Setback, { call, shownPath }: Delivery, progress: Progress): Failure {

@@ -11,7 +11,7 @@ import { filterHeader } from "./filter.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import { createLister, DEFAULT_PAGE_SIZE } from "./paginate.ts";
 import { endpointOf } from "./rate-limit.ts";
-import { shared } from "./signals.ts";
+import { endingWith, shared } from "./signals.ts";
 import type { HttpCall, Transport } from "./transport.ts";
 import { uploadDelivery } from "./upload.ts";
 import { judge } from "./verdict.ts";
@@ -47,7 +47,16 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
     list: (request, signal) => list(request, shared(signal)),
     upload: async (request, signal) => {
       const delivery = await uploadDelivery(request, new URL(base.url));
-      return typeof delivery === "string" ? refusedHere(delivery) : courier.deliver(delivery, shared(signal));
+      if (typeof delivery === "string") return refusedHere(delivery);
+      const ending = endingWith(signal);
+      const limit = request.limitMilliseconds;
+      const timer = limit === undefined ? undefined : setTimeout(ending.abort, limit);
+      try {
+        return await courier.deliver(delivery, ending.signal);
+      } finally {
+        clearTimeout(timer);
+        ending.release();
+      }
     },
     limits: () => limiter.limits(),
     close: () => transport.close(),

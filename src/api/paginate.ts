@@ -22,7 +22,7 @@ export interface ListerOptions {
 }
 
 type Failed = { readonly ok: false; readonly failure: Failure };
-type PageAnswer = { readonly ok: true; readonly page: Page } | Failed;
+type PageAnswer = { readonly ok: true; readonly page: Page; readonly servedMilliseconds?: number } | Failed;
 type PagesAnswer = { readonly ok: true; readonly pages: readonly Page[] } | Failed | "changed";
 
 export type Lister = (request: ListRequest, signal?: AbortSignal) => Promise<ListAnswer>;
@@ -36,7 +36,8 @@ export function createLister(options: ListerOptions): Lister {
     const answer = await options.send({ method: "GET", path, query, ...(filter ? { filter } : {}) }, signal);
     if (!answer.ok) return answer;
     const parsed = parsePage(answer.body, number);
-    return typeof parsed === "string" ? malformed(`/${path.join("/")}: ${parsed}`) : { ok: true, page: parsed };
+    if (typeof parsed === "string") return malformed(`/${path.join("/")}: ${parsed}`);
+    return { ok: true, page: parsed, ...servedOf(answer) };
   }
 
   async function firstPage(request: ListRequest, signal: AbortSignal | undefined): Promise<PageAnswer> {
@@ -138,12 +139,17 @@ export function createLister(options: ListerOptions): Lister {
   return async (request, signal) => {
     const first = await firstPage(request, signal);
     if (!first.ok) return first;
-    if (first.page.pages > 1) {
-      const some = await readWanted(request, first.page, signal);
-      if (some !== null) return some;
-    }
-    return readAll(request, first.page, signal);
+    const some = first.page.pages > 1 ? await readWanted(request, first.page, signal) : null;
+    const answer = some ?? (await readAll(request, first.page, signal));
+    // Of the first page: nothing of the list is older.
+    return answer.ok ? { ...answer, ...servedOf(first) } : answer;
   };
+}
+
+function servedOf({ servedMilliseconds }: { readonly servedMilliseconds?: number }): {
+  readonly servedMilliseconds?: number;
+} {
+  return servedMilliseconds === undefined ? {} : { servedMilliseconds };
 }
 
 /** Fields whose values are unique on the service: one match is all there can be. */

@@ -18,6 +18,8 @@ export interface Context {
   /** Absolute path of the project folder. */
   readonly root: string;
   readonly products: Products;
+  /** When the answer came that each product was read from, by its key: milliseconds since the epoch. */
+  readonly producedAt: ReadonlyMap<string, number>;
   /** Of the plan, by key. */
   readonly changes: ReadonlyMap<string, Change>;
   readonly made: Made;

@@ -69,6 +69,7 @@ class Execution {
   readonly #stop: Stop;
   readonly #context: Context;
   readonly #products: Map<string, ProducedFields> = new Map();
+  readonly #producedAt: Map<string, number> = new Map();
   readonly #secretFields: ReadonlyMap<string, readonly string[]>;
   readonly #made: Made = new Made();
   readonly #reports: Map<string, StepReport> = new Map();
@@ -189,6 +190,7 @@ class Execution {
     if (step.type !== "request") return;
     const { produces, lookup } = step;
     if (produces !== null && result.products !== null) {
+      this.#producedAt.set(produces.ref, this.#options.clock.now());
       this.#products.set(produces.ref, new Map([...(this.#products.get(produces.ref) ?? []), ...result.products]));
       for (const field of this.#secretFields.get(produces.ref) ?? []) {
         const secret = result.products.get(field);
@@ -252,6 +254,7 @@ class Execution {
       units: new Map(units.map((unit) => [unit.name, unit])),
       root,
       products: this.#products,
+      producedAt: this.#producedAt,
       changes: new Map(plan.changes.map((change) => [change.key, change])),
       made: this.#made,
       inFlight: this.#stop.inFlight,

@@ -84,7 +84,7 @@ async function lookAtGroup(group: readonly Placed[], context: Context): Promise<
   for (const repeated of group) {
     const { place, unit } = repeated;
     const surprise = listed.ok
-      ? await react(repeated, recogniseIn(listed.items, place, unit, context.clock.now()), context)
+      ? await react(repeated, recogniseIn(listed, place, unit), context)
       : `${repeated.step.id} was sent twice, and it could not be checked whether both came true: ${listed.failure.message}`;
     if (surprise !== null) surprises.push(surprise);
   }

@@ -20,9 +20,7 @@ export interface Place {
 
 export async function look(place: Place, unit: Unit, context: Context): Promise<Look> {
   const listed = await list(place, context);
-  return listed.ok
-    ? recogniseIn(listed.items, place, unit, context.clock.now())
-    : { type: "failed", failure: listed.failure };
+  return listed.ok ? recogniseIn(listed, place, unit) : { type: "failed", failure: listed.failure };
 }
 
 /** What is there, but for what steps of this run are known to have made: none of it can be what was lost. */
@@ -35,13 +33,13 @@ export async function list(place: Place, context: Context): Promise<ListAnswer> 
   return { ...answer, items: answer.items.filter((item) => !made.has(item["id"] as ObjectId)) };
 }
 
+/** How old something is, is judged by the time of the service that listed it. */
 export function recogniseIn(
-  items: readonly JsonObject[],
+  { items, servedMilliseconds }: Extract<ListAnswer, { ok: true }>,
   { lookup, path }: Place,
   unit: Unit,
-  nowMilliseconds: number,
 ): Look {
-  return { ...unit.recognise({ ...lookup, path }, items, nowMilliseconds), items };
+  return { ...unit.recognise({ ...lookup, path }, items, servedMilliseconds ?? null), items };
 }
 
 export function itemWithId(items: readonly JsonObject[], id: ObjectId): JsonObject {

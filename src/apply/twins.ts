@@ -38,7 +38,7 @@ async function lookAtGroup(group: readonly Placed[], context: Context): Promise<
   const listed = first === undefined ? null : await list(first.place, context);
   if (listed?.ok !== true) return [];
   return group.flatMap(({ step, id, place, unit }) => {
-    const seen = recogniseIn(listed.items, place, unit, context.clock.now());
+    const seen = recogniseIn(listed, place, unit);
     if (seen.type === "absent" || seen.type === "failed") return [];
     const others = (seen.type === "ambiguous" ? seen.ids : [seen.id]).join(", ");
     return [

@@ -3,6 +3,7 @@
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { isBelow } from "../model/containment.ts";
+import type { Failure } from "../model/failure.ts";
 import type { UploadStep } from "../model/step.ts";
 import { isUnclear } from "./answer.ts";
 import { announce, type Context, DONE, notDone, type StepResult } from "./context.ts";
@@ -20,11 +21,32 @@ export async function performUpload(step: UploadStep, context: Context): Promise
     context,
   );
   if (unwritten !== null) return unwritten;
-  const answer = await context.api.upload({ url: url.value, file: file.path }, context.inFlight);
+  const limitMilliseconds = millisecondsLeft(step, context);
+  if (limitMilliseconds <= 0) return notDone("failed", givenUp(step));
+  const answer = await context.api.upload({ url: url.value, file: file.path, limitMilliseconds }, context.inFlight);
   if (answer.ok) return DONE;
+  const isAborted = answer.failure.type === "aborted" && !context.inFlight.aborted;
+  if (isAborted) return notDone("failed", { ...givenUp(step), attempts: answer.failure.attempts });
   const outcome = isUnclear("PUT", answer.failure) ? "unknown" : "failed";
   // A 401 here is the word of the storage host, and says nothing about the token.
   return { ...notDone(outcome, answer.failure), halts: null };
+}
+
+/** Other runs take the image for abandoned after its time: no byte may be sent for it later. */
+function millisecondsLeft({ to, limitSeconds }: UploadStep, { clock, producedAt }: Context): number {
+  const now = clock.now();
+  return (producedAt.get(to.ref) ?? now) + limitSeconds * 1000 - now;
+}
+
+function givenUp({ limitSeconds }: UploadStep): Failure {
+  const message = `the upload was given up after ${durationText(limitSeconds)}; a larger --upload-timeout gives it more time`;
+  return localFailure("unavailable", "unknown", message);
+}
+
+/** `90 s`, `5 min`, `2 h`: in the largest unit that fits. */
+function durationText(seconds: number): string {
+  if (seconds % 3600 === 0) return `${seconds / 3600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 }
 
 type Located = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly problem: string };

@@ -23,6 +23,8 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly exclude?: readonly string[];
   readonly allow?: readonly Consent[];
   readonly maxChanges?: number;
+  /** Seconds. */
+  readonly uploadTimeout?: number;
   readonly takeOwnershipFrom?: readonly string[];
   /** true unless --no-clone is given. */
   readonly clone: boolean;
@@ -36,6 +38,8 @@ export type Format = "text" | "json" | "markdown";
 export const DIRECTORY = "the project's folder or root file (default: here)";
 
 const MAX_CONCURRENCY = 64;
+/** API.md, Limits: the service cancels what was not uploaded by then. */
+const MAX_UPLOAD_TIMEOUT_SECONDS = 86_400;
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 const RULES: readonly string[] = ["delete", "replace", "bulk", "ns"] satisfies readonly ConsentRule[];
 
@@ -83,6 +87,7 @@ export function addPlanFlags(command: Command): Command {
     .option("--exclude <address>", "all but this address; repeatable", collect)
     .option("--allow <rule=address>", "consent: delete, replace, bulk, ns; repeatable", collectConsents)
     .option("--max-changes <n>", "refuse a plan with more changes", parseCount)
+    .option("--upload-timeout <time>", "give an image upload up after (default: 1h)", parseUploadTimeout)
     .option("--no-clone", "make each domain by itself, never as a copy")
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
 }
@@ -146,6 +151,14 @@ export function parseDuration(value: string): number {
   const match = /^(\d{1,6})([smh])?$/.exec(value);
   if (match === null) throw new InvalidArgumentError("Write a time such as 30s, 5m or 1h.");
   return Number(match[1]) * (SECONDS_PER_UNIT[match[2] ?? "s"] ?? 1);
+}
+
+function parseUploadTimeout(value: string): number {
+  const seconds = parseDuration(value);
+  if (seconds < 1 || seconds > MAX_UPLOAD_TIMEOUT_SECONDS) {
+    throw new InvalidArgumentError("Write a time from 1s to 24h: later the service cancels the upload.");
+  }
+  return seconds;
 }
 
 export type FailOn = "refused" | "blocked";

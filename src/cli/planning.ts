@@ -89,6 +89,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     maxChanges: flags.maxChanges ?? null,
     takeOwnershipFrom: flags.takeOwnershipFrom ?? [],
     clone: flags.clone,
+    ...(flags.uploadTimeout === undefined ? {} : { uploadTimeoutSeconds: flags.uploadTimeout }),
     watch: {
       signal: terminal.interrupt.first,
       progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),

@@ -71,6 +71,8 @@ export async function startServer(parts: ServerParts, port: number): Promise<Run
   });
   app.addHook("onRequest", (request, reply) => admit(parts, request, reply));
   app.addHook("onSend", (request, reply, payload, done) => {
+    // The account's own clock: clients judge by it how old something is.
+    reply.header("date", new Date(parts.service.clock.now()).toUTCString());
     log(parts, request, reply);
     if (parts.requests.failed && !isBelow(request, CONTROL_PREFIX)) {
       reply.code(INTERNAL_ERROR.status).type(JSON_TYPE);

@@ -45,8 +45,12 @@ export async function readLive(options: ReadOptions): Promise<LiveResult> {
   const units: Partial<Record<UnitName, LiveUnit>> = {};
   const failures: Extract<LiveResult, { ok: false }>[] = [];
   for (const { name, result } of results) {
-    if (result.ok) units[name] = { items: result.items, total: result.total };
-    else failures.push(result);
+    if (!result.ok) {
+      failures.push(result);
+      continue;
+    }
+    const { items, total, servedMilliseconds } = result;
+    units[name] = { items, total, ...(servedMilliseconds === undefined ? {} : { servedMilliseconds }) };
   }
   // What was cut short only echoes the failure that stopped it.
   const failure = failures.find((candidate) => candidate.failure.type !== "aborted") ?? failures[0];

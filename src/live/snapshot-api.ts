@@ -7,7 +7,8 @@ import type { Snapshot } from "../model/snapshot.ts";
 import { pathOf } from "./recording.ts";
 
 /** Sends nothing. What is `wanted` of a list is not looked at: all of it is there. */
-export function snapshotApi({ lists, unread }: Snapshot): Api {
+export function snapshotApi({ lists, unread, servedAt }: Snapshot): Api {
+  const served = servedAt === null ? {} : { servedMilliseconds: Date.parse(servedAt) };
   const failures = new Map(unread.map(({ path, failure }) => [path, failure]));
   return {
     requestCount: 0,
@@ -17,7 +18,7 @@ export function snapshotApi({ lists, unread }: Snapshot): Api {
       const known = failures.get(path);
       if (all === undefined) return { ok: false, failure: failureOf(known ?? absent(path)) };
       const items = filtered(all, request);
-      return { ok: true, items, total: items.length };
+      return { ok: true, items, total: items.length, ...served };
     },
     send: async () => refused(),
     upload: async () => refused(),

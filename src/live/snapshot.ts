@@ -70,15 +70,21 @@ function mustEnd(result: ReadResult<unknown>, unit: Unit, desired: Desired): boo
   return !isDenied(result.failure) || isUnitNeeded(unit.name, desired);
 }
 
-function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "unread"> {
+function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "unread" | "servedAt"> {
   const lists = new Map<string, readonly JsonObject[]>();
   const unread: UnreadList[] = [];
+  const served: number[] = [];
   for (const { path, answer } of [...recorded].sort((a, b) => compareText(a.path, b.path))) {
-    if (answer.ok) lists.set(path, answer.items);
+    if (answer.ok) {
+      lists.set(path, answer.items);
+      if (answer.servedMilliseconds !== undefined) served.push(answer.servedMilliseconds);
+      continue;
+    }
     // What was cut short was not refused: its list is merely not held.
-    else if (answer.failure.type !== "aborted") unread.push({ path, failure: told(answer.failure) });
+    if (answer.failure.type !== "aborted") unread.push({ path, failure: told(answer.failure) });
   }
-  return { lists, unread };
+  const first = served.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
+  return { lists, unread, servedAt: served.length === 0 ? null : new Date(first).toISOString() };
 }
 
 function told({ type, status, errors, message }: Failure): UnreadList["failure"] {

@@ -56,8 +56,16 @@ export type Block =
   | { readonly type: "interfaces"; readonly interfaces: readonly AttachedInterface[] }
   /** `claimed`: they say that the declared record is somebody else's. */
   | { readonly type: "kept-records"; readonly records: readonly JsonObject[]; readonly claimed?: true }
-  | { readonly type: "upload-in-progress"; readonly id: ObjectId }
-  | { readonly type: "upload-of-others"; readonly id: ObjectId }
+  /** Somebody may be sending the data, until then at the latest (ISO 8601, UTC, the service's clock; null if it cannot be told). */
+  | {
+      readonly type: "upload-in-progress";
+      readonly id: ObjectId;
+      readonly until: string | null;
+      /** What a consent to delete it names. */
+      readonly address: Address;
+    }
+  /** Nobody knows when whoever began it gives it up. `address` as above; null: no consent takes it. */
+  | { readonly type: "upload-of-others"; readonly id: ObjectId; readonly address: Address | null }
   /** An image that would have to be made, and nothing says how. */
   | { readonly type: "image-source-missing" }
   /** What it is to be cloned from is not there. */

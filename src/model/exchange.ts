@@ -15,12 +15,17 @@ export interface ApiRequest {
   readonly body?: JsonObject;
 }
 
+/**
+ * `servedMilliseconds`: when the service answered, by its own clock (the Date header), in milliseconds since the epoch; absent if
+ * it did not tell.
+ */
 export type Answer =
   | {
       readonly ok: true;
       readonly body: Json;
       /** Of a DELETE: it was gone before, and no lost attempt of this request can have been why. */
       readonly alreadyGone?: true;
+      readonly servedMilliseconds?: number;
     }
   | { readonly ok: false; readonly failure: Failure };
 
@@ -43,6 +48,8 @@ export type ListAnswer =
       readonly items: readonly JsonObject[];
       /** How many there are in all: more than `items.length` if only the wanted were read. */
       readonly total: number;
+      /** Of the first page that was read, as in `Answer`. */
+      readonly servedMilliseconds?: number;
     }
   | { readonly ok: false; readonly failure: Failure };
 
@@ -51,6 +58,8 @@ export interface UploadRequest {
   readonly url: string;
   /** Absolute path of the file to send. */
   readonly file: string;
+  /** After so long, repeats included, it is given up like an aborted one. Absent: never. */
+  readonly limitMilliseconds?: number;
 }
 
 /** What the service told of the rate limit of an endpoint. */

@@ -7,6 +7,8 @@ export interface LiveUnit {
   readonly items: readonly unknown[];
   /** How many there are in the account: more than `items.length` if only the wanted were read. */
   readonly total: number;
+  /** When it was read, by the service's clock; absent if that does not matter, or is not known. */
+  readonly servedMilliseconds?: number;
 }
 
 export interface Live {

@@ -6,6 +6,8 @@ import type { JsonObject } from "./resource.ts";
 export interface Snapshot {
   /** When reading began: ISO 8601, UTC, with milliseconds. */
   readonly readAt: string;
+  /** The same by the service's clock, from the first of its answers that told it; null if none did. To the second. */
+  readonly servedAt: string | null;
   /** Host and port of the service; no path, no credentials. */
   readonly host: string;
   /** The word the service uses where API.md says `node`. The lists are in API.md's own words. */

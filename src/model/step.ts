@@ -59,12 +59,17 @@ export interface Lookup {
   readonly known: readonly ObjectId[];
 }
 
+/** Other runs take an upload for alive until it must have been given up. */
+export const DEFAULT_UPLOAD_TIMEOUT_SECONDS = 3_600;
+
 export interface UploadStep extends StepBase {
   readonly type: "upload";
   /** Where to: the signed URL, known only when the step before it is done, never saved. */
   readonly to: Reference;
   /** Path of the file relative to the project folder. */
   readonly file: string;
+  /** It is given up so long after the answer that gave `to`. */
+  readonly limitSeconds: number;
 }
 
 export interface WaitStep extends StepBase {

@@ -37,8 +37,8 @@ export interface Unit<Spec = unknown, Live = unknown> {
   told?(change: Change, answer: JsonObject): Values | null;
   /** What has come into the way of a request since it was planned, by the words that refuse it: a clause; null if nothing has. */
   clash?(step: RequestStep, failure: Failure): string | null;
-  /** Did the step of this lookup already happen? */
-  recognise(lookup: Lookup, items: readonly JsonObject[], nowMilliseconds: number): Recognition;
+  /** Did the step of this lookup already happen? `servedMilliseconds` is when the items were listed, by the service's clock. */
+  recognise(lookup: Lookup, items: readonly JsonObject[], servedMilliseconds: number | null): Recognition;
 }
 
 /** How a unit appears in a manifest. */
@@ -111,6 +111,8 @@ export type ReadResult<Live> =
       readonly items: readonly Live[];
       /** How many there are in the account; more than `items.length` if only the wanted were read. */
       readonly total: number;
+      /** When the list was read, by the service's clock; absent if that does not matter, or is not known. */
+      readonly servedMilliseconds?: number;
     }
   | { readonly ok: false; readonly what: string; readonly failure: Failure };
 
@@ -141,8 +143,12 @@ export type Match<Spec = unknown, Live = unknown> =
 export interface PairContext {
   /** The owner whose tag managed objects shall carry. */
   readonly owner: string | null;
-  /** Milliseconds since the epoch; handed in, so that planning stays pure. */
-  readonly nowMilliseconds: number;
+  /** When the live objects were read, by the service's clock, in milliseconds since the epoch; null if it told no time. */
+  readonly servedMilliseconds: number | null;
+  /** After so long an upload ends, done or given up. */
+  readonly uploadTimeoutSeconds: number;
+  /** Whether somebody consented to delete what has this address, and named just it: no glob is meant for what is in use. */
+  mayDelete(address: Address): boolean;
   /** The ids of all live objects of a key that were read. */
   idsOf(key: string): readonly ObjectId[];
   /** The owner in the tag of the live object of a key, if it carries one. */
@@ -191,6 +197,8 @@ export interface StepContext {
   readonly live: readonly unknown[];
   /** Whether new objects may be made as copies of others where that takes fewer requests. */
   readonly clone: boolean;
+  /** After so long an upload ends, done or given up. */
+  readonly uploadTimeoutSeconds: number;
   /** Whether a root holds more than its changes say. */
   isMixed(root: Address): boolean;
 }

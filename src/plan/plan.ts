@@ -4,15 +4,17 @@ import type { Address } from "../model/address.ts";
 import type { Action, Change } from "../model/change.ts";
 import type { Consent, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { escapeGlob } from "../model/glob.ts";
 import { groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import { type Goal, isNarrowed, type LeftAlone, type Plan, type PlanInputs, type Strategy } from "../model/plan.ts";
+import { DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/step.ts";
 import type { Pair, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
 import { type Matched, matchUnit } from "./match.ts";
 import { orderSteps } from "./order.ts";
-import { expiredConsents, guardsOf } from "./policy.ts";
+import { expiredConsents, guardsOf, validConsents } from "./policy.ts";
 import { staleIdHurts, wrongAccount } from "./refusals.ts";
 import { mayConcern, selectChanges, unmatchedGlobs } from "./select.ts";
 
@@ -37,6 +39,8 @@ export interface PlanOptions {
   readonly account: string | null;
   /** Whether new objects may be made as copies of others where that takes fewer requests. */
   readonly clone: boolean;
+  /** After so long an upload ends, done or given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
+  readonly uploadTimeoutSeconds?: number;
 }
 
 /** @param live a unit that is absent was not read, and is not planned */
@@ -52,7 +56,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   const changes = isNarrowed(options) ? leaveOutHeld(plainSteps(worked, whole), selected) : selected;
   const open = leaveOutBlocked(stepsOf(changes), changes);
   const ordered = orderSteps(open.planned);
-  const today = new Date(options.nowMilliseconds).toISOString().slice(0, 10);
+  const today = todayOf(options);
   const consents = [...desired.allow, ...options.consents];
   return {
     goal: options.goal,
@@ -83,6 +87,11 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   };
 }
 
+/** YYYY-MM-DD, UTC. */
+function todayOf({ nowMilliseconds }: PlanOptions): string {
+  return new Date(nowMilliseconds).toISOString().slice(0, 10);
+}
+
 interface Worked {
   readonly unit: Unit;
   readonly matched: Matched;
@@ -99,9 +108,17 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
     [...groupBy(identities, ({ key }) => key)].map(([key, same]) => [key, same.map(({ id }) => id)]),
   );
   const owners = new Map(identities.map(({ key, owner }) => [key, owner]));
+  const uploadTimeoutSeconds = options.uploadTimeoutSeconds ?? DEFAULT_UPLOAD_TIMEOUT_SECONDS;
+  const deletable = new Set(
+    validConsents([...desired.allow, ...options.consents], todayOf(options))
+      .filter(({ rule }) => rule === "delete")
+      .map(({ address }) => address),
+  );
   const paired = unit.pairs(matched.matches, {
     owner: desired.owner,
-    nowMilliseconds: options.nowMilliseconds,
+    servedMilliseconds: live.servedMilliseconds ?? null,
+    uploadTimeoutSeconds,
+    mayDelete: (address) => deletable.has(escapeGlob(address)),
     idsOf: (key) => idsByKey.get(key) ?? [],
     ownerOf: (key) => owners.get(key) ?? null,
   });
@@ -118,6 +135,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       idsOf: (key) => idsByKey.get(key) ?? [],
       live: live.items,
       clone: options.clone,
+      uploadTimeoutSeconds,
       isMixed: (root) => mixed.has(root),
     },
   };

@@ -34,7 +34,7 @@ export function guardsOf(changes: readonly Change[], kept: ReadonlySet<Address>,
   const guards = protectGuards(active, kept);
   // `destroy` is its own consent.
   if (options.goal === "apply") {
-    const consents = options.consents.filter((consent) => consent.until === null || consent.until >= options.today);
+    const consents = validConsents(options.consents, options.today);
     guards.push(...wholeGuards(active, consents), ...withinGuards(changes, options.owner, consents));
   }
   if (options.maxChanges !== null && active.length > options.maxChanges) {
@@ -47,6 +47,11 @@ export function guardsOf(changes: readonly Change[], kept: ReadonlySet<Address>,
     });
   }
   return guards;
+}
+
+/** @param today YYYY-MM-DD, UTC: the last day counts */
+export function validConsents(consents: readonly Consent[], today: string): Consent[] {
+  return consents.filter((consent) => consent.until === null || consent.until >= today);
 }
 
 /** Consents that have ended are said, so that nobody wonders why they no longer count. */

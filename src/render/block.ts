@@ -1,6 +1,7 @@
 /** Blocked changes: what stops them, and what to do about it, in words. */
 
 import type { AttachedInterface, Block } from "../model/change.ts";
+import { consentFlag } from "./consent.ts";
 import { escapeText } from "./escape.ts";
 import { recordText } from "./record.ts";
 
@@ -38,17 +39,23 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
           ? "Remove it from the manifest, as external-dns keeps it; or narrow the preset under `ignore`."
           : "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",
       };
-    case "upload-in-progress":
+    case "upload-in-progress": {
+      const until = block.until === null ? "" : ` until ${escapeText(block.until)}, by the service's clock`;
+      const later = block.until === null ? "" : "Plan again then. ";
       return {
-        reason: `image ${escapeText(String(block.id))} of this label is still waiting for its data`,
+        reason: `image ${escapeText(String(block.id))} waits for its data, and another run may be uploading it${until}`,
         items: [],
-        fix: "If no upload is running, plan again in a minute: it is then deleted and uploaded anew.",
+        fix: `${later}If no upload is running, take it at once with ${consentFlag("delete", block.address)}.`,
       };
+    }
     case "upload-of-others":
       return {
         reason: `image ${escapeText(String(block.id))} of this label was never finished, and its tag is not ours`,
         items: [],
-        fix: "Finish or delete it, or declare the image under another label.",
+        fix:
+          block.address === null
+            ? "Finish or delete it, or declare the image under another label."
+            : `Wait until its upload is finished, or delete it all the same with ${consentFlag("delete", block.address)}.`,
       };
     case "clone-source-missing":
       return {

@@ -1,5 +1,7 @@
 /** Guards in words: what a change would do, and exactly what to write to consent to it. */
 
+import type { Address } from "../model/address.ts";
+import type { ConsentRule } from "../model/desired.ts";
 import { escapeGlob } from "../model/glob.ts";
 import type { Guard } from "../model/plan.ts";
 import { escapeText } from "./escape.ts";
@@ -50,7 +52,12 @@ function lossText({ address, count, of }: Guard): string {
 export function consentWords(guard: Guard): { readonly flag: string; readonly entry: string } | null {
   if (guard.consent !== "missing" || guard.rule === "protect" || guard.rule === "max-changes") return null;
   const glob = escapeText(escapeGlob(guard.address));
-  return { flag: `--allow ${shellWord(`${guard.rule}=${glob}`)}`, entry: `- { ${guard.rule}: ${yamlWord(glob)} }` };
+  return { flag: consentFlag(guard.rule, guard.address), entry: `- { ${guard.rule}: ${yamlWord(glob)} }` };
+}
+
+/** The flag that consents to just this, for a shell. */
+export function consentFlag(rule: ConsentRule, address: Address): string {
+  return `--allow ${shellWord(`${rule}=${escapeText(escapeGlob(address))}`)}`;
 }
 
 function shellWord(text: string): string {

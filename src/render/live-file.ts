@@ -8,7 +8,7 @@ import { sortKeys } from "./view.ts";
 
 export const LIVE_KIND = "tenon-live";
 /** A reader refuses a file of a higher one. */
-export const LIVE_FORMAT_VERSION = 1;
+export const LIVE_FORMAT_VERSION = 2;
 /** The same relative to src/render and to dist/render. */
 export const LIVE_SCHEMA: URL = new URL("../../schemas/live.schema.json", import.meta.url);
 
@@ -19,9 +19,10 @@ export const LIVE_SCHEMA: URL = new URL("../../schemas/live.schema.json", import
  */
 export async function renderLiveFile(snapshot: Snapshot): Promise<string> {
   const schema = JSON.parse(await readFile(LIVE_SCHEMA, "utf8")) as JsonObject;
-  const { readAt, host, dialect, account, lists, unread } = snapshot;
+  const { readAt, servedAt, host, dialect, account, lists, unread } = snapshot;
   const forms = formsOf(schema);
-  const head = { kind: LIVE_KIND, format_version: LIVE_FORMAT_VERSION, read_at: readAt, host, dialect, account };
+  const times = { read_at: readAt, served_at: servedAt };
+  const head = { kind: LIVE_KIND, format_version: LIVE_FORMAT_VERSION, ...times, host, dialect, account };
   const parts = [
     ...Object.entries(head).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`),
     `"lists":${enclose(

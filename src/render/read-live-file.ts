@@ -16,6 +16,8 @@ export type LiveFileResult =
 /** As the schema describes it. */
 interface LiveFile {
   readonly read_at: string;
+  /** Absent in files of version 1. */
+  readonly served_at?: string | null;
   readonly host: string;
   readonly dialect: string;
   readonly account: string | null;
@@ -35,10 +37,13 @@ export async function parseLiveFile(text: string): Promise<LiveFileResult> {
   const misfits = await schemaProblems(parsed.value, LIVE_SCHEMA);
   const problems = misfits.length > 0 ? misfits : contradictions(parsed.value as unknown as LiveFile);
   if (problems.length > 0) return { ok: false, diagnostic: damaged(KIND, problems) };
-  const { read_at, host, dialect, account, lists, unread } = parsed.value as unknown as LiveFile;
+  const { read_at, served_at = null, host, dialect, account, lists, unread } = parsed.value as unknown as LiveFile;
   return {
     ok: true,
-    snapshot: { readAt: read_at, host, dialect, account, lists: new Map(Object.entries(lists)), unread },
+    snapshot: {
+      ...{ readAt: read_at, servedAt: served_at, host, dialect, account, unread },
+      lists: new Map(Object.entries(lists)),
+    },
   };
 }
 
@@ -60,8 +65,9 @@ function recogniseOthers(value: Json): Diagnostic | null {
 }
 
 /** What no schema can say. */
-function contradictions({ read_at, lists }: LiveFile): string[] {
+function contradictions({ read_at, served_at = null, lists }: LiveFile): string[] {
   const problems = Number.isNaN(Date.parse(read_at)) ? ["/read_at is no time"] : [];
+  if (served_at !== null && Number.isNaN(Date.parse(served_at))) problems.push("/served_at is no time");
   for (const [path, items] of Object.entries(lists)) {
     const seen = new Set<Json>();
     for (const { id } of items) {

@@ -36,6 +36,22 @@ describe("a list", () => {
     expect(server.requests.map((request) => request.headers["x-filter"])).toEqual(Array(3).fill('{"type":"A"}'));
   });
 
+  it("tells when the service answered, by the Date of its first page", async () => {
+    const dates = ["Sun, 01 Mar 2026 10:00:00 GMT", "Sun, 01 Mar 2026 10:05:00 GMT"];
+    const server = await serve((request, response) => {
+      const { page, size } = asked(request);
+      const data = items(600).slice((page - 1) * size, page * size);
+      json(response, 200, { data, page, pages: 2, results: 600 }, { date: dates[page - 1] ?? "" });
+    });
+    const { api } = await open(server.baseUrl);
+    expect(await api.list(RECORDS)).toMatchObject({ total: 600, servedMilliseconds: Date.UTC(2026, 2, 1, 10) });
+    const undated = await serve((_, response) =>
+      json(response, 200, { data: [], page: 1, pages: 1, results: 0 }, { date: "yesterday" }),
+    );
+    const other = await open(undated.baseUrl);
+    expect(await other.api.list(RECORDS)).toEqual({ ok: true, items: [], total: 0 });
+  });
+
   it.each([
     ["a page without items", { data: [], page: 1, pages: 1, results: 0 }],
     ["page 0 of 0, as images answer", { data: [], page: 0, pages: 0, results: 0 }],

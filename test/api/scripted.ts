@@ -35,6 +35,8 @@ afterEach(async () => {
 export async function serve(script: Script): Promise<Scripted> {
   const requests: Received[] = [];
   const server = createServer(async (incoming, response) => {
+    // A script that is about time says it.
+    response.sendDate = false;
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of incoming) chunks.push(chunk as Buffer);

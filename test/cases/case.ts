@@ -25,6 +25,8 @@ export interface Case {
   readonly emulator: EmulatorOptions;
   readonly after: object;
   readonly plan: PlanOptions;
+  /** Whether time passes, on the service's clock, before the plan. */
+  readonly later: boolean;
   /** `action key` */
   readonly changes: readonly string[];
   /** Key → labels. */
@@ -50,7 +52,7 @@ export interface Case {
 }
 
 /** Long enough for a begun upload to be taken for abandoned. */
-const LATER_MILLISECONDS = 10 * 60_000;
+export const LATER_SECONDS = 2 * 3600;
 
 const KEYS = [
   ...["what", "before", "live", "emulator", "after", "plan", "later", "changes", "labels", "guards", "gaps", "blocked"],
@@ -61,11 +63,11 @@ const DOMAIN = { type: "master", soa_email: "hostmaster@example.com" } as const;
 
 /** @throws if a key is unknown or one that is needed is missing: a case that is misspelt would test nothing */
 export function parseCase(text: string): Case {
-  const written = parse(text) as Partial<Case> & { later?: boolean };
+  const written = parse(text) as Partial<Case>;
   const unknown = Object.keys(written).filter((key) => !KEYS.includes(key));
   if (unknown.length > 0) throw new Error(`unknown keys: ${unknown.join(", ")}`);
   if (written.what === undefined || written.after === undefined) throw new Error("`what` and `after` are needed");
-  const { what, before = null, live = null, after, plan = {}, later = false } = written;
+  const { what, before = null, live = null, after } = written;
   return {
     labels: {},
     guards: [],
@@ -75,6 +77,8 @@ export function parseCase(text: string): Case {
     warnings: [],
     steps: null,
     bodies: {},
+    plan: {},
+    later: false,
     leftAlone: null,
     back: true,
     emulator: {},
@@ -87,7 +91,6 @@ export function parseCase(text: string): Case {
         ? null
         : { ...live, ...(live.domains ? { domains: live.domains.map((domain) => ({ ...DOMAIN, ...domain })) } : {}) },
     after: manifest(after),
-    plan: { ...plan, ...(later ? { nowMilliseconds: Date.now() + LATER_MILLISECONDS } : {}) },
   };
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../../src/index.ts";
 import { Account, ALL_CONSENTS, changeList, HASTY_CLOCK } from "../support/account.ts";
 import { planText, planTextFrom, snapshotText } from "../support/snapshot.ts";
-import { type Case, parseCase } from "./case.ts";
+import { type Case, LATER_SECONDS, parseCase } from "./case.ts";
 
 const IMAGE = gzipSync(Buffer.alloc(1024));
 
@@ -35,6 +35,7 @@ describe.each(files.sort())("%s", (file) => {
     const before = given.before === null ? null : await load(given.before);
     if (before !== null) await settle(before, {});
     const after = await load(given.after);
+    if (given.later) await account.advanceClock(LATER_SECONDS);
     const plan = await account.plan(after, given.plan);
     expect(shown(plan, given)).toEqual(expected(given));
     await seeTheSameElsewhere(after, given.plan);

@@ -13,10 +13,10 @@ import type { Scenario } from "./crash-scenario.ts";
 const TOKEN = "emulator-token";
 /** So that whatever is touched after the seed has another `updated`. */
 const SEEDED_MILLISECONDS_AGO = 3_600_000;
-/** An upload is taken for abandoned after a minute; in this account it has always passed. */
-const CLOCK_BEHIND_MILLISECONDS = 120_000;
+/** Between two runs: an upload that one of them left is then taken for abandoned. */
+const BETWEEN_RUNS_MILLISECONDS = 2 * 3_600_000;
 const PROCESS_LIMIT_MILLISECONDS = 180_000;
-/** What has got its data is available at the next look: a minute passes before an unfinished one is judged. */
+/** What has got its data is available at the next look: time passes before an unfinished one is judged. */
 const READS_UNTIL_AVAILABLE = { creating: 1, pendingUpload: 0 };
 
 export class CrashRun {
@@ -25,24 +25,25 @@ export class CrashRun {
   /** The project, new and of this run alone. */
   readonly folder: string;
   readonly #children = new Set<ChildProcess>();
+  readonly #time: { behind: number };
 
-  private constructor(emulator: Emulator, proxy: CrashProxy, folder: string) {
+  private constructor(emulator: Emulator, proxy: CrashProxy, folder: string, time: { behind: number }) {
+    this.#time = time;
     this.emulator = emulator;
     this.proxy = proxy;
     this.folder = folder;
   }
 
   static async open({ seed, project }: Scenario): Promise<CrashRun> {
-    let behind = SEEDED_MILLISECONDS_AGO;
+    const time = { behind: SEEDED_MILLISECONDS_AGO };
     const readsUntilAvailable = READS_UNTIL_AVAILABLE;
-    const emulator = await startEmulator({ seed, readsUntilAvailable, now: () => Date.now() - behind });
-    behind = CLOCK_BEHIND_MILLISECONDS;
+    const emulator = await startEmulator({ seed, readsUntilAvailable, now: () => Date.now() - time.behind });
     const folder = await mkdtemp(join(tmpdir(), "tenon-crash-"));
     for (const [file, content] of Object.entries(project)) {
       await mkdir(dirname(join(folder, file)), { recursive: true });
       await writeFile(join(folder, file), content);
     }
-    return new CrashRun(emulator, await CrashProxy.start(emulator.port), folder);
+    return new CrashRun(emulator, await CrashProxy.start(emulator.port), folder, time);
   }
 
   async close(): Promise<void> {
@@ -62,6 +63,7 @@ export class CrashRun {
 
   /** The process itself, not one that started it: what is killed is what works. */
   start(args: readonly string[]): Running {
+    this.#time.behind -= BETWEEN_RUNS_MILLISECONDS;
     const env = { PATH: process.env["PATH"], TENON_TOKEN: TOKEN, TENON_BASE_URL: this.proxy.baseUrl };
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: this.folder,

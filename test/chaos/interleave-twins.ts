@@ -11,8 +11,8 @@ export interface Deeds {
   readonly passed: readonly PassedAt[];
 }
 
-/** Nobody sends its data any more: without any sign of life for so long. */
-const ABANDONED_AFTER_MILLISECONDS = 60_000;
+/** Nobody sends its data any more so long after its POST. */
+const ABANDONED_AFTER_MILLISECONDS = 3_900_000;
 
 /** Which of the requests that make something of an account gives which answer. */
 const MAKING = /^\/(?:vpcs|images(?:\/upload)?|domains(?:\/\d+\/clone)?)$/;
@@ -61,7 +61,7 @@ function namesOf({ vpcs, domains, images }: Manifest): string[] {
 function isAbandoned({ path, at }: PassedAt, earlier: readonly PassedAt[]): boolean {
   const seen = earlier.flatMap((request) => shownBy(request, path)).at(-1);
   if (seen?.["status"] !== "pending_upload") return false;
-  return at - Date.parse(`${String(seen["updated"])}Z`) >= ABANDONED_AFTER_MILLISECONDS;
+  return at - Date.parse(`${String(seen["created"])}Z`) >= ABANDONED_AFTER_MILLISECONDS;
 }
 
 /** The image of this path, looked at alone or in a list. */

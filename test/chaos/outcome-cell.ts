@@ -8,8 +8,8 @@ import { Trial } from "./outcome-trial.ts";
 
 /** Real milliseconds until an answer is given up on, where it never comes. */
 export const PATIENCE_MILLISECONDS = 1_000;
-/** After a minute an upload that nobody goes on with is taken up by the next run. */
-export const IDLE_SECONDS = 60;
+/** After so long an upload that nobody goes on with is taken up by the next run. */
+export const LEASE_SECONDS = 3600 + 300;
 /** `--retry-for` unless something else is said, and what one wait may be off. */
 const [MIN_BUDGET_SECONDS, MAX_BUDGET_SECONDS] = [240, 330];
 export const FOREIGN_PATH = /^\/v4\/(vpcs\/900[13]|domains\/900[46]|images\/private%2F9007)(\/|$)/;
@@ -144,11 +144,11 @@ async function convergeProblems(
   if (late && (kind === "vpc" || kind === "image")) problems.push(...(await chooseTwin(trial, kind, target, report)));
   let plan = await trial.plan();
   const blocked = plan.changes.filter((change) => change.blocked !== null);
-  const isLeft = uploadIsLeft(target, outcome) && seconds < IDLE_SECONDS;
+  const isLeft = uploadIsLeft(target, outcome) && seconds < LEASE_SECONDS;
   if (blocked.length > 0 !== isLeft) problems.push(`blocked at once: [${blocked.map(({ key }) => key).join()}]`);
   if (blocked.length > 0) {
     if (blocked.some((change) => change.blocked?.type !== "upload-in-progress")) problems.push("blocked by something");
-    await trial.clock.advance(IDLE_SECONDS * 1000);
+    await trial.clock.advance(LEASE_SECONDS * 1000);
     plan = await trial.plan();
   }
   if (plan.refusals.length > 0) problems.push(`refused: ${plan.refusals.map(({ detail }) => detail).join()}`);
@@ -160,7 +160,7 @@ async function convergeProblems(
   return [...problems, ...differences(await trial.state(), reference.state)];
 }
 
-/** Until it has been idle, an upload that was begun may be another run's. */
+/** Until its time is over, an upload that was begun may be another run's. */
 function uploadIsLeft(target: Target, outcome: Outcome): boolean {
   const expected = outcome.expected[target.class];
   return target.class === "send" ? expected.step !== "done" : isBegun(target, outcome);

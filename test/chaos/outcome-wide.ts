@@ -1,7 +1,7 @@
 /** The same outcomes with many steps under way at once: which request meets one is a matter of who comes first. */
 
 import type { Plan, Report } from "../../src/index.ts";
-import { differences, FOREIGN_PATH, IDLE_SECONDS, PATIENCE_MILLISECONDS } from "./outcome-cell.ts";
+import { differences, FOREIGN_PATH, LEASE_SECONDS, PATIENCE_MILLISECONDS } from "./outcome-cell.ts";
 import type { Reference } from "./outcome-run.ts";
 import type { Outcome } from "./outcome-table.ts";
 import { Trial } from "./outcome-trial.ts";
@@ -61,7 +61,7 @@ function* reportProblems({ steps }: Report, plan: Plan, outcome: Outcome): Gener
 
 async function convergeProblems(trial: Trial, reference: Reference): Promise<string[]> {
   // Whatever upload was left is then nobody's.
-  await trial.clock.advance(IDLE_SECONDS * 1000);
+  await trial.clock.advance(LEASE_SECONDS * 1000);
   const second = await trial.apply(await trial.plan(), { concurrency: CONCURRENCY });
   const undone = second.steps.filter((step) => step.outcome !== "done");
   const third = await trial.plan();

@@ -14,7 +14,7 @@ export interface OutcomeWorld {
 
 /** When all of it happens: after what the seeds say of the past. */
 export const START_MILLISECONDS: number = Date.parse("2026-03-01T12:00:00Z");
-const AN_HOUR_AGO = "2026-03-01T11:00:00";
+const TWO_HOURS_AGO = "2026-03-01T10:00:00";
 
 /** What is somebody else's has this in its name, and nothing else has. */
 export const FOREIGN = "foreign";
@@ -98,7 +98,7 @@ function imaged(): OutcomeWorld {
         { id: "private/101", label: "old-words", description: `Before ${TAG}` },
         { id: "private/102", label: "to-go", description: TAG },
         { id: "private/103", label: "renamed-from", description: TAG },
-        { id: "private/104", label: "begun", description: TAG, status: "pending_upload", created: AN_HOUR_AGO },
+        { id: "private/104", label: "begun", description: TAG, status: "pending_upload", created: TWO_HOURS_AGO },
         { id: "private/105", label: "let-go", description: `Kept ${TAG}` },
       ],
     }),

@@ -68,6 +68,8 @@ describe("a wrong command line", () => {
     [["plan", "--retry-for", "soon"], "--retry-for", "30s, 5m"],
     [["plan", "--concurrency", "0"], "--concurrency", "1 to 64"],
     [["plan", "--max-changes", "-1"], "--max-changes", "0 or more"],
+    [["apply", "--upload-timeout", "25h"], "--upload-timeout", "from 1s to 24h"],
+    [["apply", "--upload-timeout", "0s"], "--upload-timeout", "from 1s to 24h"],
     [["plan", "--fail-on", "bad weather"], "--fail-on", "refused, blocked"],
     [["emulate", "--port", "65536"], "--port", "65535"],
     [["emulate", "--rate-limit", "5"], "--rate-limit", "N/SECONDS"],

@@ -33,7 +33,7 @@ describe("tenon live", () => {
   it("writes the same to stdout", async () => {
     const { options, text } = await world();
     const { code, stdout } = await run(["live", "--out", "-"], options);
-    const withoutTime = (file: string) => file.replace(/"read_at":"[^"]+"/, "");
+    const withoutTime = (file: string) => file.replace(/"(?:read|served)_at":"[^"]+"/g, "");
     expect({ code, text: withoutTime(stdout) }).toEqual({ code: 0, text: withoutTime(text) });
   });
 
@@ -129,7 +129,7 @@ describe("tenon plan --live", () => {
     const files: [string, string, string][] = [
       ["cut", text.slice(0, -20), "live-file-truncated"],
       ["soup", "soup", "live-file-damaged"],
-      ["newer", text.replace('"format_version":1', '"format_version":9'), "live-file-newer"],
+      ["newer", text.replace('"format_version":2', '"format_version":9'), "live-file-newer"],
       ["other", '{"format_version":"1.2","resource_changes":[]}', "live-file-foreign"],
     ];
     for (const [name, content, code] of files) {

@@ -48,8 +48,8 @@ describe("a snapshot that is not what was written", () => {
     ["nested without an end", "live-file-damaged", () => "[".repeat(200_000)],
     ["something else in JSON", "live-file-foreign", () => "{}"],
     ["a plan", "live-file-foreign", () => '{"format_version":"1.2","resource_changes":[],"tenon":{}}'],
-    ["of a newer tenon", "live-file-newer", () => text.replace('"format_version":1', '"format_version":2')],
-    ["with a version that is no number", "live-file-damaged", () => text.replace('_version":1', '_version":"2"')],
+    ["of a newer tenon", "live-file-newer", () => text.replace('"format_version":2', '"format_version":3')],
+    ["with a version that is no number", "live-file-damaged", () => text.replace('_version":2', '_version":"3"')],
     ["of a moment that never was", "live-file-damaged", () => text.replace("1970-01-01T", "1970-13-41T")],
     ["without a list of lists", "live-file-damaged", () => changed((file) => Object.assign(file, { lists: [] }))],
     [

@@ -46,7 +46,7 @@ describe("text from the service or a manifest", () => {
             labels: ["rename", "take-over"],
             previousAddress: `image/${HOSTILE}`,
             note: HOSTILE,
-            blocked: { type: "upload-of-others", id: HOSTILE },
+            blocked: { type: "upload-of-others", id: HOSTILE, address: HOSTILE },
           }),
           change("domain/a.example/x/TXT", "domain_record", {
             before: record(HOSTILE, HOSTILE, HOSTILE),

@@ -210,11 +210,14 @@ function imageChanges(): Change[] {
       after: { label: "golden", description: "Base image" },
       labels: ["unfinished"],
       action: "replace",
-      blocked: { type: "upload-in-progress", id: "private/12" },
+      blocked: {
+        ...{ type: "upload-in-progress", id: "private/12" },
+        ...{ until: "2026-11-21T10:35:00Z", address: "image/golden" },
+      },
     }),
     change("image/mine", "image", {
       after: { label: "mine" },
-      blocked: { type: "upload-of-others", id: "private/13" },
+      blocked: { type: "upload-of-others", id: "private/13", address: null },
     }),
     change("image/old", "image", { before: { label: "old", owner: "edge" }, labels: ["prune"] }),
   ];

@@ -106,6 +106,15 @@ export class Account {
     return { plan, report };
   }
 
+  /** Moves the service's clock, and no other. */
+  async advanceClock(seconds: number): Promise<void> {
+    const body = JSON.stringify({ advance_seconds: seconds });
+    const headers = { "content-type": "application/json" };
+    const url = new URL("/_emulator/clock", this.emulator.baseUrl);
+    const answer = await fetch(url, { method: "POST", headers, body });
+    if (!answer.ok) throw new Error(`the clock was not moved: ${answer.status}`);
+  }
+
   /** Reads a list of the emulator, as the service would answer it. */
   async list<Item = Record<string, unknown>>(...path: string[]): Promise<Item[]> {
     const answer = await this.api.list({ path });

@@ -24,7 +24,7 @@ describe("an image", () => {
     label: "golden",
     description: "base [tenon:me]",
     status: "pending_upload",
-    updated: "2026-01-01T11:59:30",
+    created: "2026-01-01T11:59:30",
     ...more,
   });
 
@@ -32,15 +32,16 @@ describe("an image", () => {
     expect(image.recognise(lookup, [item({})], NOW)).toEqual({ type: "ambiguous", ids: ["private/2"] });
   });
 
-  test("of ours that has been idle for a minute is useless", () => {
-    const idle = item({ updated: "2026-01-01T11:58:59" });
-    expect(image.recognise(lookup, [idle], NOW)).toEqual({ type: "useless", id: "private/2" });
+  test("of ours that the service has canceled by now is useless", () => {
+    const canceled = item({ created: "2025-12-31T11:54:59" });
+    expect(image.recognise(lookup, [canceled], null)).toEqual({ type: "ambiguous", ids: ["private/2"] });
+    expect(image.recognise(lookup, [canceled], NOW)).toEqual({ type: "useless", id: "private/2" });
   });
 
-  test("without our tag is never deleted, however long it has been idle", () => {
+  test("without our tag is never deleted, however old it is", () => {
     const untagged = { ...lookup, match: { label: "golden", description: "base" } };
-    const idle = item({ description: "base", updated: "2025-01-01T00:00:00" });
-    expect(image.recognise(untagged, [idle], NOW)).toEqual({ type: "ambiguous", ids: ["private/2"] });
+    const old = item({ description: "base", created: "2025-01-01T00:00:00" });
+    expect(image.recognise(untagged, [old], NOW)).toEqual({ type: "ambiguous", ids: ["private/2"] });
   });
 
   test("that was there before is not it", () => {

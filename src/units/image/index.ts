@@ -7,7 +7,7 @@ import type { Recognition, Unit } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
 import { recogniseOne } from "../recognise.ts";
 import { declareImage } from "./declare.ts";
-import { isIdle } from "./idle.ts";
+import { isOver, leaseEnd } from "./lease.ts";
 import { identifyImage, readImages } from "./live.ts";
 import { pairImages } from "./pairs.ts";
 import { type ImageSpec, imageSpec } from "./spec.ts";
@@ -27,17 +27,22 @@ export const image: Unit<ImageSpec, WireImage> = {
   recognise: recogniseImage,
 };
 
+/** API.md, Limits: whatever was not uploaded by then is canceled by the service itself. */
+const UPLOAD_WINDOW_SECONDS = 86_400;
+
 /**
  * An upload whose answer was lost cannot be finished, for its URL is gone. It may be deleted only if our tag says that it is ours, and
- * if it has been idle for so long that no other run of ours can be sending its data.
+ * if no other run of ours can be sending its data any more.
  */
-function recogniseImage(lookup: Lookup, items: readonly JsonObject[], nowMilliseconds: number): Recognition {
+function recogniseImage(lookup: Lookup, items: readonly JsonObject[], servedMilliseconds: number | null): Recognition {
   const found = recogniseOne(lookup, items, (item) => ({
     label: item["label"] ?? "",
     description: item["description"] ?? "",
   }));
   if (found.type !== "found" || found.item["status"] !== "pending_upload") return found;
   const { owner } = splitDescription(String(found.item["description"] ?? ""));
-  const isLeft = owner !== null && isIdle(String(found.item["updated"]), nowMilliseconds);
-  return isLeft ? { type: "useless", id: found.id } : { type: "ambiguous", ids: [found.id] };
+  const end = leaseEnd(String(found.item["created"]), UPLOAD_WINDOW_SECONDS);
+  return owner !== null && isOver(end, servedMilliseconds)
+    ? { type: "useless", id: found.id }
+    : { type: "ambiguous", ids: [found.id] };
 }

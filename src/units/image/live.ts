@@ -13,7 +13,8 @@ export async function readImages(_: Scope<ImageSpec>, api: Api, watch: ReadWatch
   if (!answer.ok) return { ok: false, what: "the list of images", failure: answer.failure };
   const items = (answer.items as unknown as WireImage[]).filter((image) => !image.is_public && image.type === "manual");
   watch.progress?.(items.length, items.length);
-  return { ok: true, items, total: items.length };
+  const { servedMilliseconds } = answer;
+  return { ok: true, items, total: items.length, ...(servedMilliseconds === undefined ? {} : { servedMilliseconds }) };
 }
 
 export function identifyImage(image: WireImage): LiveIdentity {

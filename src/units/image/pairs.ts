@@ -2,13 +2,13 @@
 
 import type { WireImage } from "../../api/wire/index.ts";
 import { type Address, imageAddress } from "../../model/address.ts";
-import type { Block } from "../../model/change.ts";
+import type { Block, ChangeLabel } from "../../model/change.ts";
 import type { Values } from "../../model/resource.ts";
 import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
 import { rootLabels } from "../labels.ts";
 import { splitDescription } from "../ownership.ts";
 import { rootAddresses } from "../twins.ts";
-import { isIdle } from "./idle.ts";
+import { isOver, leaseEnd } from "./lease.ts";
 import { identifyImage } from "./live.ts";
 import type { ImageSpec } from "./spec.ts";
 
@@ -26,9 +26,8 @@ export function pairImages(matches: readonly ImageMatch[], context: PairContext)
 function imagePair(match: ImageMatch, address: Address, context: PairContext): Pair {
   const live = match.live === null ? null : liveValues(match.live);
   const liveAddress = match.declared === null || match.live === null ? address : imageAddress(match.live.label);
-  const unfinished = match.intent === "manage" && match.live.status === "pending_upload";
-  const block = missingSource(match) ?? (unfinished ? uploadBlock(match.live, context) : null);
-  const renew = unfinished && block === null;
+  const block = missingSource(match) ?? uploadBlock(match, address, context);
+  const renew = isUnfinished(match) && match.intent === "manage" && block === null;
   return {
     unit: "image",
     kind: "image",
@@ -41,7 +40,7 @@ function imagePair(match: ImageMatch, address: Address, context: PairContext): P
     live,
     immutable: [],
     renew,
-    labels: renew ? ["unfinished"] : rootLabels(match, live, match.declared?.spec.label ?? null, context),
+    labels: renew ? ["unfinished"] : labelsOf(match, live, context),
     heldBy: [],
     block,
     protect: match.declared?.protect ?? false,
@@ -56,11 +55,36 @@ function missingSource(match: ImageMatch): Block | null {
   return isMade && match.declared.spec.source === null ? { type: "image-source-missing" } : null;
 }
 
-/** An unfinished upload is made anew only if the tag says it is ours, and nobody is working on it. */
-function uploadBlock(live: WireImage, context: PairContext): Block | null {
-  const { owner } = splitDescription(live.description);
-  if (context.owner === null || owner !== context.owner) return { type: "upload-of-others", id: live.id };
-  return isIdle(live.updated, context.nowMilliseconds) ? null : { type: "upload-in-progress", id: live.id };
+function isUnfinished({ live }: ImageMatch): boolean {
+  return live?.status === "pending_upload";
+}
+
+/** An upload that was never completed holds nothing: that it goes is told with the reason why it goes. */
+function labelsOf(match: ImageMatch, live: Values | null, context: PairContext): ChangeLabel[] {
+  const labels = rootLabels(match, live, match.declared?.spec.label ?? null, context);
+  return match.intent === "delete" && isUnfinished(match) ? [...labels, "unfinished"] : labels;
+}
+
+/**
+ * An unfinished upload goes, or is made anew, only when nobody can be sending its data any more: our tag says after what time that is
+ * so. With consent to delete it, it goes at once; without our tag it must besides be named by who wants it away.
+ */
+function uploadBlock(match: ImageMatch, address: Address, context: PairContext): Block | null {
+  const { live, intent } = match;
+  if (live === null || !isUnfinished(match) || intent === "release") return null;
+  const consented = context.mayDelete(address);
+  if (context.owner === null || splitDescription(live.description).owner !== context.owner) {
+    if (intent === "manage") return { type: "upload-of-others", id: live.id, address: null };
+    return consented ? null : { type: "upload-of-others", id: live.id, address };
+  }
+  const end = leaseEnd(live.created, context.uploadTimeoutSeconds);
+  if (consented || isOver(end, context.servedMilliseconds)) return null;
+  return { type: "upload-in-progress", id: live.id, until: end === null ? null : toSeconds(end), address };
+}
+
+/** ISO 8601, UTC. */
+function toSeconds(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 export function liveValues(image: WireImage): Values {

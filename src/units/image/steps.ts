@@ -16,7 +16,7 @@ export function imageSteps(changes: readonly Change[], context: StepContext): Pl
       case "no-op":
         return [];
       case "create":
-        return createImage(change, [], context.idsOf(String(change.after?.["label"])));
+        return createImage(change, [], context);
       case "update":
         return [
           {
@@ -28,7 +28,7 @@ export function imageSteps(changes: readonly Change[], context: StepContext): Pl
         return [deleteImage(change)];
       case "replace": {
         const gone = deleteImage(change);
-        return [gone, ...createImage(change, [gone.step.id], context.idsOf(String(change.after?.["label"])))];
+        return [gone, ...createImage(change, [gone.step.id], context)];
       }
     }
   });
@@ -38,8 +38,9 @@ function deleteImage(change: Change): PlannedStep {
   return { step: request(change, `delete ${change.address}`, "DELETE", imagePath(change), null), facts: NO_FACTS };
 }
 
-function createImage(change: Change, requires: readonly string[], known: readonly ObjectId[]): PlannedStep[] {
+function createImage(change: Change, requires: readonly string[], context: StepContext): PlannedStep[] {
   const after = change.after as Values;
+  const known = context.idsOf(String(after["label"]));
   const upload = after["upload"] as JsonObject | undefined;
   // It does not say how it is made: it is blocked.
   if (upload === undefined && after["capture"] === undefined) return [];
@@ -54,6 +55,7 @@ function createImage(change: Change, requires: readonly string[], known: readonl
     changes: [change.key],
     to: { ref: change.key, field: "upload_to" },
     file: String(upload["file"]),
+    limitSeconds: context.uploadTimeoutSeconds,
   };
   return [create, { step: send, facts: { ...NO_FACTS, requires: [made.id] } }, wait(change, send.id)];
 }

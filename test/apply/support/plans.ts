@@ -42,7 +42,16 @@ export function lookup(kind: Kind, path: readonly PathPart[], match: JsonObject)
 }
 
 export function upload(id: string, fields: Partial<UploadStep> & Pick<UploadStep, "to" | "file">): UploadStep {
-  return { id, type: "upload", unit: "image", root: "image/golden", changes: [id], after: [], ...fields };
+  return {
+    id,
+    type: "upload",
+    unit: "image",
+    root: "image/golden",
+    changes: [id],
+    after: [],
+    limitSeconds: 3600,
+    ...fields,
+  };
 }
 
 export function wait(id: string, fields: Partial<WaitStep> = {}): WaitStep {
