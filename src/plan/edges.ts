@@ -1,7 +1,7 @@
 /** Facts → edges: hard ones, which the service enforces, and soft ones through milestones, which resolution asks for. */
 
 import { isReference, type PathPart } from "../model/step.ts";
-import type { Claim, PlannedStep } from "../model/unit.ts";
+import type { PlannedStep } from "../model/unit.ts";
 
 /** Something that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
 export interface Milestone {
@@ -76,16 +76,28 @@ export function referencesOf(step: PlannedStep["step"]): string[] {
   return parts.filter(isReference).map((part) => part.ref);
 }
 
+/** The steps that free a slot: those that shared it, and those that had it to themselves. */
+interface Freed {
+  readonly shared: number[];
+  readonly exclusive: number[];
+}
+
 /** Whatever frees a slot comes before whatever takes it, unless both share it. */
 export function claimEdges(planned: readonly PlannedStep[]): number[][] {
-  const freed = new Map<string, { index: number; claim: Claim }[]>();
+  const freed = new Map<string, Freed>();
   for (const [index, { facts }] of planned.entries()) {
-    for (const claim of facts.frees) append(freed, claim.slot, { index, claim });
+    for (const { slot, exclusive } of facts.frees) {
+      const steps = freed.get(slot) ?? { shared: [], exclusive: [] };
+      freed.set(slot, steps);
+      (exclusive ? steps.exclusive : steps.shared).push(index);
+    }
   }
   return planned.map(({ facts }) =>
-    facts.takes.flatMap((taken) =>
-      (freed.get(taken.slot) ?? []).filter(({ claim }) => claim.exclusive || taken.exclusive).map(({ index }) => index),
-    ),
+    facts.takes.flatMap(({ slot, exclusive }) => {
+      const before = freed.get(slot);
+      if (before === undefined) return [];
+      return exclusive ? [...before.exclusive, ...before.shared] : before.exclusive;
+    }),
   );
 }
 
@@ -129,10 +141,4 @@ function sidesOf(table: Map<string, Sides>, key: string, harmless: boolean): Sid
   const sides = { before: [], after: [], harmless };
   table.set(key, sides);
   return sides;
-}
-
-function append<Item>(table: Map<string, Item[]>, key: string, item: Item): void {
-  const list = table.get(key);
-  if (list) list.push(item);
-  else table.set(key, [item]);
 }

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PlannedStep } from "../../src/model/unit.ts";
-import { edgesOf } from "../../src/plan/edges.ts";
+import { claimEdges, edgesOf } from "../../src/plan/edges.ts";
 import { components } from "../../src/plan/graph.ts";
 import { MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
 import { planned } from "./changes.ts";
@@ -41,6 +41,25 @@ test("two shared claims of one slot do not order each other", () => {
     planned("freer", { frees: [{ slot: "s", exclusive: false }] }),
   ];
   expect(ids(orderSteps(steps))).toEqual(["taker", "freer"]);
+});
+
+test("of thousands of claims to one slot only those are looked at that let nobody else in", () => {
+  let looks = 0;
+  const shared = {
+    slot: "s",
+    get exclusive() {
+      looks += 1;
+      return false;
+    },
+  };
+  const steps = Array.from({ length: 1_000 }, (_, index) =>
+    planned(`${index}`, index % 2 === 0 ? { takes: [shared] } : { frees: [shared] }),
+  );
+  expect(claimEdges(steps).flat()).toEqual([]);
+  expect(claimEdges([...steps, planned("alone", { takes: [{ slot: "s", exclusive: true }] })]).at(-1)).toHaveLength(
+    500,
+  );
+  expect(looks).toBeLessThanOrEqual(2_000);
 });
 
 test("a soft edge that a hard one contradicts is a gap, and says what is missing and who goes ahead", () => {
