@@ -96,6 +96,10 @@ class Execution {
       context: this.#context,
       concurrency: options.concurrency,
       tell: (surprise) => this.#surprises.push(surprise),
+      goOnWith: ({ id: step }, id) => {
+        const report = this.#reports.get(step);
+        if (report !== undefined) this.#record({ ...report, id });
+      },
     });
     for (const step of plan.steps) unitOf(step, this.#context);
   }
@@ -117,6 +121,7 @@ class Execution {
       requestCount,
       interrupted: this.#stop.isInterrupted,
       surprises: this.#surprises,
+      duplicates: this.#looks.duplicates,
     };
     return buildReport(plan, this.#reports, facts);
   }

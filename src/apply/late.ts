@@ -1,6 +1,6 @@
-/** Late commits: lists again, at the end of a run, for every POST that was repeated after an unknown outcome. */
+/** Late commits: lists again, at the end of a run, for POSTs that were repeated and of which nothing came, or of which there can be no two. */
 
-import type { Kind, ObjectId } from "../model/resource.ts";
+import type { ObjectId } from "../model/resource.ts";
 import type { RequestStep, Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import type { Context } from "./context.ts";
@@ -48,7 +48,11 @@ export async function lookOncePerList(
 }
 
 /** Those in lists of the object that a POST copies: `domains/1/records` of `domains/1/clone`. What is there twice would be copied twice. */
-export function repeatedWithin(step: Step, repeats: readonly Repeated[], { products }: Context): readonly Repeated[] {
+export function repeatedWithin<Entry extends { readonly step: RequestStep }>(
+  step: Step,
+  repeats: readonly Entry[],
+  { products }: Context,
+): readonly Entry[] {
   if (step.type !== "request" || step.method !== "POST" || repeats.length === 0) return [];
   const path = resolvePath(step.path, products);
   if (!path.ok || path.value.length < MIN_NESTED_SEGMENTS) return [];
@@ -84,59 +88,26 @@ async function lookAtGroup(group: readonly Placed[], context: Context): Promise<
   for (const repeated of group) {
     const { place, unit } = repeated;
     const surprise = listed.ok
-      ? await react(repeated, recogniseIn(listed, place, unit), context)
+      ? react(repeated, recogniseIn(listed, place, unit))
       : `${repeated.step.id} was sent twice, and it could not be checked whether both came true: ${listed.failure.message}`;
     if (surprise !== null) surprises.push(surprise);
   }
   return surprises;
 }
 
-async function react(repeated: Placed, seen: Look, context: Context): Promise<string | null> {
+function react(repeated: Placed, seen: Look): string | null {
   switch (seen.type) {
     case "absent":
     case "failed":
       return null;
     case "found":
     case "useless":
-      return reactToOne(repeated, seen.id, context);
+      return repeated.id === null
+        ? `${repeated.step.id} was reported as not done, but came true later: ${String(seen.id)}; plan again`
+        : several(repeated, [seen.id]);
     case "ambiguous":
       return several(repeated, seen.ids);
   }
-}
-
-async function reactToOne(repeated: Placed, extra: ObjectId, context: Context): Promise<string> {
-  const { step, id, place } = repeated;
-  if (id === null) return `${step.id} was reported as not done, but came true later: ${String(extra)}; plan again`;
-  if (!isSafeToDelete(place.lookup.kind)) return several(repeated, [extra]);
-  return deleteDuplicate(repeated, extra, context);
-}
-
-/** Equal records are one answer, given twice: without the second nothing is lost. Of the others, each may be in use by now. */
-function isSafeToDelete(kind: Kind): boolean {
-  switch (kind) {
-    case "domain_record":
-      return true;
-    case "vpc":
-    case "vpc_subnet":
-    case "domain":
-    case "image":
-      return false;
-  }
-}
-
-/** The older one stays, whoever made it: another run that finds the same two decides alike, and one is left. */
-async function deleteDuplicate(repeated: Placed, found: ObjectId, context: Context): Promise<string> {
-  const { step, place } = repeated;
-  const [id, extra] = [repeated.id as ObjectId, found].sort((a, b) => Number(a) - Number(b)) as [ObjectId, ObjectId];
-  const path = [...place.path, String(extra)];
-  const text = `${step.id} came true twice: record ${String(extra)} equals ${String(id)}`;
-  if (context.stopping.aborted) return `${text}; the run was stopped, so the next plan removes it`;
-  context.note(step.id, "deleting-duplicate", `${String(extra)} equals ${String(id)}`);
-  const unwritten = await context.intent({ step: step.id, reason: "duplicate", method: "DELETE", path, body: null });
-  if (unwritten !== null) return `${text}; it is still there: ${unwritten.message}`;
-  const answer = await context.api.send({ method: "DELETE", path }, context.inFlight);
-  if (answer.ok || answer.failure.status === 404) return `${text} and was deleted`;
-  return `${text}; it could not be deleted: ${answer.failure.message}`;
 }
 
 function several(repeated: Placed, extras: readonly ObjectId[]): string {

@@ -70,22 +70,20 @@ async function lookTwice(lost: Lost): Promise<Look | null> {
   return look(place, unit, context);
 }
 
-function adopt(lost: Lost, item: JsonObject, id: ObjectId, surprises: readonly string[] = []): StepResult {
+function adopt(lost: Lost, item: JsonObject, id: ObjectId): StepResult {
   const { step, context } = lost;
   context.note(step.id, "adopted", `it had happened: ${String(id)}`);
   const products = step.produces === null ? null : readAdopted(step.produces, item, id);
-  return { ...DONE, id, products, recovered: true, surprises };
+  return { ...DONE, id, products, recovered: true };
 }
 
 /** Of equal records any is as good as another; which of several equal VPCs, domains or images is ours, nobody can tell. */
 function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly JsonObject[]): StepResult {
   const { step, place, result } = lost;
   const { kind } = place.lookup;
-  const [first, second] = ids;
-  if (kind === "domain_record" && first !== undefined && second !== undefined) {
-    const surprise = `${step.id}: equal records were found (${ids.join(", ")}); the first is used, the next plan removes the rest`;
-    return adopt(lost, itemWithId(items, first), first, [surprise]);
-  }
+  const [first] = ids;
+  // The look at the end tells of the others.
+  if (kind === "domain_record" && first !== undefined) return adopt(lost, itemWithId(items, first), first);
   const surprise = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be told, so nothing is touched`;
   return { ...result, surprises: [surprise] };
 }

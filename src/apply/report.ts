@@ -9,6 +9,7 @@ export interface RunFacts {
   readonly requestCount: number;
   readonly interrupted: boolean;
   readonly surprises: readonly string[];
+  readonly duplicates: number;
 }
 
 /**

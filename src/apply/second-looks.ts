@@ -1,10 +1,11 @@
 /** Second looks: what is listed again after it was made, because answers alone do not tell what became of it. */
 
-import type { RequestStep, Step } from "../model/step.ts";
+import type { ObjectId } from "../model/resource.ts";
+import { canBeDuplicated, type RequestStep, type Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import type { Context, StepResult } from "./context.ts";
+import { type MadeObject, settleDuplicates } from "./duplicates.ts";
 import { lookForLateCommits, type Repeated, repeatedWithin } from "./late.ts";
-import { lookForTwins } from "./twins.ts";
 
 export interface SecondLooksOptions {
   /** In the order of the plan. */
@@ -13,54 +14,79 @@ export interface SecondLooksOptions {
   readonly concurrency: number;
   /** One sentence for the report. */
   tell(surprise: string): void;
+  /** The step's object is another one now: an older, equal one that another run made. */
+  goOnWith(step: RequestStep, id: ObjectId): void;
 }
 
 export class SecondLooks {
   readonly #options: SecondLooksOptions;
+  /** By the id of their step: those of which there may be two. */
+  readonly #made: Map<string, MadeObject> = new Map();
   readonly #repeated: Repeated[] = [];
-  readonly #sentOnce: Repeated[] = [];
   readonly #looks: Map<string, Promise<void>> = new Map();
   readonly #told: Set<string> = new Set();
+  readonly #left: Set<string> = new Set();
 
   constructor(options: SecondLooksOptions) {
     this.#options = options;
   }
 
-  learn(step: RequestStep, { id, repeated }: StepResult, unit: Unit): void {
-    if (repeated) this.#repeated.push({ step, id, unit });
-    else if (step.method === "POST" && id !== null) this.#sentOnce.push({ step, id, unit });
+  /** How many steps made something of which more than one is left. */
+  get duplicates(): number {
+    return this.#left.size;
+  }
+
+  learn(step: RequestStep, { id, recovered, repeated }: StepResult, unit: Unit): void {
+    if (step.method !== "POST" || step.lookup === null) return;
+    if (id !== null && canBeDuplicated(step.lookup.kind)) {
+      this.#made.set(step.id, { step, unit, id, isOwn: !recovered, repeated });
+    } else if (repeated) {
+      this.#repeated.push({ step, id, unit });
+    }
   }
 
   /** Before an object is copied in which something may be there twice; null if there is nothing to look at. Its copies share one look. */
   before(step: Step): Promise<void> | null {
-    const within = repeatedWithin(step, this.#repeated, this.#options.context);
+    const sentTwice = [...this.#made.values()].filter(({ repeated }) => repeated);
+    const within = repeatedWithin(step, sentTwice, this.#options.context);
     if (within.length === 0) return null;
     const key = JSON.stringify(within.map(({ step: { id } }) => id));
-    const look = this.#looks.get(key) ?? this.#lookForLate(within);
+    const look = this.#looks.get(key) ?? this.#settle(within);
     this.#looks.set(key, look);
     return look;
   }
 
   async atEnd(): Promise<void> {
     const { context, concurrency } = this.#options;
-    await this.#lookForLate(this.#repeated);
-    // An interrupted run has no time for what only a person can mend.
-    if (context.stopping.aborted) return;
-    this.#tell(await lookForTwins(this.#sentOnce, context, concurrency));
+    for (const surprise of await lookForLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
+      this.#tell(surprise);
+    }
+    // An interrupted run has no time but for what it may have made twice itself.
+    const { aborted } = context.stopping;
+    await this.#settle([...this.#made.values()].filter(({ repeated }) => repeated || !aborted));
   }
 
-  async #lookForLate(repeated: readonly Repeated[]): Promise<void> {
-    const { steps, context, concurrency } = this.#options;
-    const order = new Map(steps.map(({ id }, rank) => [id, rank]));
-    const repeats = [...repeated].sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
-    this.#tell(await lookForLateCommits(repeats, context, concurrency));
+  #settle(made: readonly MadeObject[]): Promise<void> {
+    const { context, concurrency, goOnWith } = this.#options;
+    return settleDuplicates(this.#inOrder(made), context, concurrency, {
+      tell: (sentence) => this.#tell(sentence),
+      leave: ({ id }) => this.#left.add(id),
+      goOnWith: (step, id) => {
+        const own = this.#made.get(step.id);
+        if (own !== undefined) this.#made.set(step.id, { ...own, id, isOwn: false });
+        goOnWith(step, id);
+      },
+    });
+  }
+
+  #inOrder<Entry extends { readonly step: RequestStep }>(entries: readonly Entry[]): readonly Entry[] {
+    const order = new Map(this.#options.steps.map(({ id }, rank) => [id, rank]));
+    return [...entries].sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
   }
 
   /** What one look has told, another need not tell again. */
-  #tell(surprises: readonly string[]): void {
-    for (const surprise of surprises) {
-      if (!this.#told.has(surprise)) this.#options.tell(surprise);
-      this.#told.add(surprise);
-    }
+  #tell(surprise: string): void {
+    if (!this.#told.has(surprise)) this.#options.tell(surprise);
+    this.#told.add(surprise);
   }
 }

@@ -107,6 +107,7 @@ function idleReport(plan: Plan): Report {
     skipped: 0,
     unknown: 0,
     blocked: blocked.length,
+    duplicates: 0,
     requestCount: 0,
     interrupted: false,
     surprises: [],

@@ -38,6 +38,8 @@ export interface Report {
   readonly skipped: number;
   readonly unknown: number;
   readonly blocked: number;
+  /** Steps of which all is done, and more than one object of what they made is left: another run made the same. */
+  readonly duplicates: number;
   /** Requests that were sent meanwhile: every attempt, every page of a look, every upload. */
   readonly requestCount: number;
   readonly interrupted: boolean;

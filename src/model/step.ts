@@ -57,6 +57,8 @@ export interface Lookup {
   readonly match: Json;
   /** Ids that were there before and cannot be it. */
   readonly known: readonly ObjectId[];
+  /** Others may keep an equal object beside it: it is never removed for being a duplicate. Absent: they may not. */
+  readonly additive?: true;
 }
 
 /** Other runs take an upload for alive until it must have been given up. */
@@ -91,4 +93,26 @@ export interface Barrier {
 
 export function isReference(part: PathPart): part is Reference {
   return typeof part !== "string";
+}
+
+/** Whether two runs can both make one: names of domains are unique, and subnets of one VPC do not overlap. */
+export function canBeDuplicated(kind: Kind): boolean {
+  switch (kind) {
+    case "vpc":
+    case "image":
+    case "domain_record":
+      return true;
+    case "vpc_subnet":
+    case "domain":
+      return false;
+  }
+}
+
+/** How many lists an apply reads at its end, to see whether another run has made the same: one for each list that it adds to. */
+export function countLastLooks(steps: readonly Step[]): number {
+  const lists = steps.flatMap((step) => {
+    if (step.type !== "request" || step.method !== "POST" || step.lookup === null) return [];
+    return canBeDuplicated(step.lookup.kind) ? [JSON.stringify(step.lookup.path)] : [];
+  });
+  return new Set(lists).size;
 }

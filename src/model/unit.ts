@@ -39,7 +39,22 @@ export interface Unit<Spec = unknown, Live = unknown> {
   clash?(step: RequestStep, failure: Failure): string | null;
   /** Did the step of this lookup already happen? `servedMilliseconds` is when the items were listed, by the service's clock. */
   recognise(lookup: Lookup, items: readonly JsonObject[], servedMilliseconds: number | null): Recognition;
+  /**
+   * What an item of the lookup's list goes by; without an item, what the lookup's own step made. Two objects of one name are
+   * duplicates: the next plan cannot tell which of them is meant, or removes one. null: nothing of the step's kind is.
+   */
+  duplicateKey?(lookup: Lookup, item?: JsonObject): string | null;
+  /** How an item that goes by the same name stands to what the step sent. `own`: what the step made, as it is listed now. */
+  likeness?(lookup: Lookup, item: JsonObject, own: JsonObject): Likeness;
 }
+
+/**
+ * - `equal`: it says exactly what was sent, and nothing is attached to it or in it.
+ * - `used`: it says what was sent, and something is attached to it.
+ * - `unready`: it says what was sent, and is not there yet: an image that waits for its data.
+ * - `different`: it goes by the same name and says something else.
+ */
+export type Likeness = "equal" | "used" | "unready" | "different";
 
 /** How a unit appears in a manifest. */
 export interface UnitSpec<Spec = unknown> {
@@ -164,6 +179,8 @@ export interface Paired {
   readonly warnings: readonly Diagnostic[];
   /** Roots that hold more than their pairs say: a copy of one of them would not be what is declared. */
   readonly mixed?: readonly Address[];
+  /** Roots in which others may make what they like: nothing in them is ever removed. */
+  readonly additive?: readonly Address[];
 }
 
 /** One resource, desired and live, ready for plain comparison. One of the two is not null. */
@@ -203,6 +220,8 @@ export interface StepContext {
   readonly uploadTimeoutSeconds: number;
   /** Whether a root holds more than its changes say. */
   isMixed(root: Address): boolean;
+  /** Whether others may make what they like in a root. */
+  isAdditive(root: Address): boolean;
 }
 
 /** A step before it is ordered: without `after` and `afterEnd`, which the order fills in. */

@@ -8,7 +8,7 @@ import { escapeGlob } from "../model/glob.ts";
 import { groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import { type Goal, isNarrowed, type LeftAlone, type Plan, type PlanInputs, type Strategy } from "../model/plan.ts";
-import { DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/step.ts";
+import { countLastLooks, DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/step.ts";
 import type { Pair, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
@@ -81,7 +81,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
     ],
     leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
-    requestCount: ordered.steps.length,
+    requestCount: ordered.steps.length + countLastLooks(ordered.steps),
     pace: null,
     base: null,
   };
@@ -122,7 +122,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
     idsOf: (key) => idsByKey.get(key) ?? [],
     ownerOf: (key) => owners.get(key) ?? null,
   });
-  const mixed = new Set(paired.mixed ?? []);
+  const [mixed, additive] = [new Set(paired.mixed ?? []), new Set(paired.additive ?? [])];
   return {
     unit,
     matched: {
@@ -137,6 +137,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       clone: options.clone,
       uploadTimeoutSeconds,
       isMixed: (root) => mixed.has(root),
+      isAdditive: (root) => additive.has(root),
     },
   };
 }

@@ -144,12 +144,13 @@ export function adviceText({ failed, interrupted }: Report): string {
 }
 
 /** `1 failed, 2 skipped`: of what there is any. */
-export function leftovers({ failed, skipped, unknown, blocked }: Report): string {
+export function leftovers({ failed, skipped, unknown, blocked, duplicates }: Report): string {
   const parts = [
     count(failed, "failed", "failed"),
     count(skipped, "skipped", "skipped"),
     count(unknown, "unknown", "unknown"),
     count(blocked, "blocked", "blocked"),
+    count(duplicates, "there twice", "there twice"),
   ];
   return parts.filter((part) => !part.startsWith("0 ")).join(", ");
 }
@@ -168,6 +169,7 @@ export function renderReportJson(report: Report, plan: Plan, verification: Verif
     skipped: report.skipped,
     unknown: report.unknown,
     blocked: report.blocked,
+    duplicates: report.duplicates,
     requests: report.requestCount,
     interrupted: report.interrupted,
     changes: sortedChanges(report).map(({ key, outcome }) => ({ address: key, outcome })),

@@ -33,6 +33,28 @@ function isOf(passed: Passed, intent: Run["intents"][number]): boolean {
   return intent.method === passed.method && intent.path === passed.path && intent.body === passed.body;
 }
 
+/** Whether the command would have ended with 0. */
+export function isClean({ ending }: Run): boolean {
+  if (ending?.type !== "applied") return false;
+  const { failed, skipped, unknown, blocked, duplicates } = ending.report;
+  return failed + skipped + unknown + blocked + duplicates === 0;
+}
+
+/** After a run that ended with 0, another plan of the same manifest is empty. */
+export async function nextPlanProblems(
+  api: Api,
+  work: Work,
+  projects: Projects,
+  world: World,
+): Promise<readonly string[]> {
+  const { desired, goal } = await projects.side(work);
+  const planned = await planProject({ desired, api, goal, nowMilliseconds: world.now });
+  if (!planned.ok) return [`the next plan cannot be made: ${planned.failure.message}`];
+  const { changes, refusals } = planned.plan;
+  const left = changes.filter(({ action }) => action !== "no-op").map(({ action, key }) => `${action} ${key}`);
+  return [...left, ...refusals.map(({ summary }) => summary)].map((text) => `a run ended with 0, and then: ${text}`);
+}
+
 export interface Settled {
   /** Equal objects that a person had to choose from. */
   readonly twins: number;

@@ -20,6 +20,8 @@ import { Gate, type Held, type Passed } from "./interleave-gate.ts";
 export interface World {
   /** Milliseconds since the epoch. */
   now: number;
+  /** How many runs have ended. */
+  ended: number;
 }
 
 /** A project on disk and what it comes to. */
@@ -63,6 +65,8 @@ export class Run {
   #answered = 0;
   #runningSteps = 0;
   ending: Ending | null = null;
+  /** How many runs of this meeting had ended before; null while it goes on. */
+  endedAs: number | null = null;
   #failure: { readonly error: unknown } | null = null;
 
   private constructor(side: Side, world: World, gate: Gate) {
@@ -133,6 +137,8 @@ export class Run {
     this.#work(api, concurrency).then(
       (ending) => {
         this.ending = ending;
+        this.endedAs = this.#world.ended;
+        this.#world.ended += 1;
       },
       (error: unknown) => {
         this.#failure = { error };

@@ -4,12 +4,12 @@ import { type Emulator, type Seed, startEmulator } from "../../src/emulator/inde
 import { type ClientApi, createApi } from "../../src/index.ts";
 import { copyOf, readForeign, readRoots } from "./interleave-account.ts";
 import { type Held, type Passed, template } from "./interleave-gate.ts";
-import { type Settled, settle, unsaid } from "./interleave-judge.ts";
+import { isClean, nextPlanProblems, type Settled, settle, unsaid } from "./interleave-judge.ts";
 import type { Projects } from "./interleave-projects.ts";
 import { Run, type World } from "./interleave-run.ts";
 import { PAIRS, type Pair, type Work } from "./interleave-scenarios.ts";
 import { oneOf, type Random, randomOf, type Temper, temperOf } from "./interleave-seed.ts";
-import { deletedOnAGuess } from "./interleave-twins.ts";
+import { deletedOnAGuess, duplicatesOf } from "./interleave-twins.ts";
 
 export interface Outcome {
   readonly seed: number;
@@ -37,7 +37,7 @@ const SECONDS_UNTIL_AVAILABLE = { creating: 4, pendingUpload: 8 };
 export async function play(seed: number, projects: Projects): Promise<Outcome> {
   const random = randomOf(seed);
   const pair = PAIRS[seed % PAIRS.length] as Pair;
-  const world: World = { now: START };
+  const world: World = { now: START, ended: 0 };
   const service = await open(pair.seed, world);
   const meeting = new Meeting(pair, temperOf(random), random, world, service, projects);
   try {
@@ -161,7 +161,12 @@ class Meeting {
     const facts = [this.#sequence, this.#runs.map(traceOf), await readRoots(this.#service.api)];
     // Every gate has a port of its own.
     const trace = JSON.stringify(facts).replaceAll(/127\.0\.0\.1:\d+/g, "127.0.0.1");
-    const problems = [...this.#problems, ...this.#runs.flatMap(unsaid), ...this.#deletedOnAGuess()];
+    const problems = [
+      ...this.#problems,
+      ...this.#runs.flatMap(unsaid),
+      ...this.#deletedOnAGuess(),
+      ...(await this.#leftTwice()),
+    ];
     const surprises = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.surprises : []));
     this.#world.now += AFTERWARDS_MILLISECONDS;
     const settled = await this.#settleEither();
@@ -194,6 +199,26 @@ class Meeting {
       }
     }
     return found;
+  }
+
+  /**
+   * With nothing else done there is one of each, and the next plan is empty. Only where the answer to a POST was lost nobody may know
+   * who made which of two equal objects: then the run that ended last, which could see both, has not ended with 0.
+   */
+  async #leftTwice(): Promise<readonly string[]> {
+    const { api } = this.#service;
+    const { sides } = this.#pair;
+    const left = await duplicatesOf(api, sides);
+    const last = this.#runs.find(({ endedAs }) => endedAs === this.#runs.length - 1);
+    if (left.length > 0) {
+      const told = this.#temper.lost === null ? left.map((name) => `${name} is there twice`) : [];
+      return last !== undefined && isClean(last)
+        ? [...told, `the last run ended with 0, and twice is: ${left.join()}`]
+        : told;
+    }
+    const isOneCommit = JSON.stringify(sides[0].manifest) === JSON.stringify(sides[1].manifest);
+    if (!isOneCommit || sides.some(({ goal }) => goal !== "apply") || !this.#runs.some(isClean)) return [];
+    return nextPlanProblems(api, sides[0], this.#projects, this.#world);
   }
 
   #deletedOnAGuess(): readonly string[] {

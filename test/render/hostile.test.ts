@@ -115,6 +115,7 @@ describe("text from the service or a manifest", () => {
         skipped: 0,
         unknown: 1,
         blocked: 0,
+        duplicates: 0,
         requestCount: 1,
         interrupted: false,
         surprises: [HOSTILE],

@@ -37,6 +37,7 @@ export function report(rest: Partial<Report>): Report {
     skipped: 0,
     unknown: 0,
     blocked: 0,
+    duplicates: 0,
     requestCount: 0,
     interrupted: false,
     surprises: [],

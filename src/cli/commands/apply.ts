@@ -197,5 +197,6 @@ async function verifyReport(
 
 function exitCode(terminal: Terminal, report: Report): ExitCode {
   if (report.interrupted) return terminal.interrupt.code() ?? EXIT.interrupted;
-  return report.failed + report.skipped + report.unknown + report.blocked > 0 ? EXIT.partial : EXIT.done;
+  const { failed, skipped, unknown, blocked, duplicates } = report;
+  return failed + skipped + unknown + blocked + duplicates > 0 ? EXIT.partial : EXIT.done;
 }

@@ -1,9 +1,10 @@
 /** The image: a private machine image, uploaded from a file or captured from a disk. */
 
+import isEqual from "fast-deep-equal";
 import type { WireImage } from "../../api/wire/index.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import type { Lookup } from "../../model/step.ts";
-import type { Recognition, Unit } from "../../model/unit.ts";
+import type { Likeness, Recognition, Unit } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
 import { recogniseOne } from "../recognise.ts";
 import { declareImage } from "./declare.ts";
@@ -25,6 +26,8 @@ export const image: Unit<ImageSpec, WireImage> = {
   permits: () => null,
   told: toldOfImage,
   recognise: recogniseImage,
+  duplicateKey: imageDuplicateKey,
+  likeness: imageLikeness,
 };
 
 /** API.md, Limits: whatever was not uploaded by then is canceled by the service itself. */
@@ -35,14 +38,30 @@ const UPLOAD_WINDOW_SECONDS = 86_400;
  * if no other run of ours can be sending its data any more.
  */
 function recogniseImage(lookup: Lookup, items: readonly JsonObject[], servedMilliseconds: number | null): Recognition {
-  const found = recogniseOne(lookup, items, (item) => ({
-    label: item["label"] ?? "",
-    description: item["description"] ?? "",
-  }));
+  const found = recogniseOne(lookup, items, contentOf);
   if (found.type !== "found" || found.item["status"] !== "pending_upload") return found;
   const { owner } = splitDescription(String(found.item["description"] ?? ""));
   const end = leaseEnd(String(found.item["created"]), UPLOAD_WINDOW_SECONDS);
   return owner !== null && isOver(end, servedMilliseconds)
     ? { type: "useless", id: found.id }
     : { type: "ambiguous", ids: [found.id] };
+}
+
+function contentOf(item: JsonObject): JsonObject {
+  return { label: item["label"] ?? "", description: item["description"] ?? "" };
+}
+
+/** Images go by their label, of those that somebody made (OBSERVED: Images). */
+function imageDuplicateKey({ match }: Lookup, item?: JsonObject): string | null {
+  if (item === undefined) return String((match as JsonObject)["label"] ?? "");
+  return item["type"] === "manual" && item["is_public"] !== true ? String(item["label"] ?? "") : null;
+}
+
+/** What is in an image is not told; but images of different sizes or capabilities do not hold the same. */
+function imageLikeness({ match }: Lookup, item: JsonObject, own: JsonObject): Likeness {
+  if (!isEqual(contentOf(item), match)) return "different";
+  if (item["status"] !== "available") return "unready";
+  if (own["status"] !== "available") return "equal";
+  const isSame = ["size", "capabilities"].every((field) => isEqual(item[field], own[field]));
+  return isSame ? "equal" : "different";
 }

@@ -4,7 +4,7 @@ import isEqual from "fast-deep-equal";
 import { compareText } from "../../model/group.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import type { Lookup, RequestStep } from "../../model/step.ts";
-import type { Recognition } from "../../model/unit.ts";
+import type { Likeness, Recognition } from "../../model/unit.ts";
 import { recogniseOne } from "../recognise.ts";
 
 /** Equal content, tag included, of an object that was not there before. */
@@ -12,8 +12,26 @@ export function recogniseNetwork(lookup: Lookup, items: readonly JsonObject[]): 
   return recogniseOne(lookup, items, lookup.kind === "vpc" ? vpcContent : subnetContent);
 }
 
+/** VPCs go by their label. */
+export function vpcDuplicateKey({ kind, match }: Lookup, item?: JsonObject): string | null {
+  return kind === "vpc" ? String((item ?? (match as JsonObject))["label"] ?? "") : null;
+}
+
+export function vpcLikeness({ match }: Lookup, item: JsonObject): Likeness {
+  if (!isEqual(vpcContent(item), match)) return "different";
+  return subnetsOf(item).some(isUsed) ? "used" : "equal";
+}
+
+function subnetsOf(vpc: JsonObject): readonly JsonObject[] {
+  return (vpc["subnets"] as readonly JsonObject[] | undefined) ?? [];
+}
+
+function isUsed(subnet: JsonObject): boolean {
+  return ((subnet["nodes"] as readonly unknown[] | undefined) ?? []).length > 0;
+}
+
 function vpcContent(item: JsonObject): JsonObject {
-  const subnets = (item["subnets"] as readonly JsonObject[] | undefined) ?? [];
+  const subnets = subnetsOf(item);
   return {
     label: item["label"] ?? "",
     region: item["region"] ?? "",
@@ -33,12 +51,12 @@ export function byRange(subnets: readonly JsonObject[]): JsonObject[] {
 
 /** Before a VPC is deleted: the same subnets as planned, and no node on any of them. */
 export function permitsNetwork(step: RequestStep, answer: JsonObject): string | null {
-  const subnets = (answer["subnets"] as readonly JsonObject[] | undefined) ?? [];
+  const subnets = subnetsOf(answer);
   const found = subnets.map((subnet) => subnet["id"]).sort((a, b) => Number(a) - Number(b));
   if (!isEqual(found, step.expect?.["subnets"])) {
     return "its subnets are no longer those of the plan, so somebody else is working on it; plan again";
   }
-  const used = subnets.find((subnet) => ((subnet["nodes"] as readonly unknown[] | undefined) ?? []).length > 0);
+  const used = subnets.find(isUsed);
   return used === undefined
     ? null
     : `subnet ${String(used["label"])} has got interfaces since it was planned; plan again`;

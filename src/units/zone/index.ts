@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../model/resource.ts";
 import type { Lookup } from "../../model/step.ts";
-import type { Recognition, Unit } from "../../model/unit.ts";
+import type { Likeness, Recognition, Unit } from "../../model/unit.ts";
 import { recogniseOne } from "../recognise.ts";
 import { amendBody, statedContent } from "./domain.ts";
 import { identifyZone, type LiveZone, readZones } from "./live.ts";
@@ -27,6 +27,8 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   told: toldOfZone,
   clash: clashInZone,
   recognise: recogniseZone,
+  duplicateKey: recordDuplicateKey,
+  likeness: recordLikeness,
 };
 
 function recogniseZone(lookup: Lookup, items: readonly JsonObject[]): Recognition {
@@ -34,4 +36,17 @@ function recogniseZone(lookup: Lookup, items: readonly JsonObject[]): Recognitio
   return lookup.kind === "domain"
     ? recogniseOne(lookup, items, (item) => statedContent(item, match))
     : recogniseOne(lookup, items, (item) => recordContent(item, String(match["zone"])));
+}
+
+/** A record is what it says: nothing that goes by the same name could say something else. */
+function recordDuplicateKey({ kind, match }: Lookup, item?: JsonObject): string | null {
+  if (kind !== "domain_record") return null;
+  const { zone, content } = match as JsonObject;
+  if (item === undefined) return String(content);
+  const found = recordContent(item, String(zone));
+  return found === null ? null : String(found["content"]);
+}
+
+function recordLikeness(): Likeness {
+  return "equal";
 }

@@ -9,7 +9,7 @@ import type { Plan } from "../../../src/model/plan.ts";
 import type { Report, StepOutcome } from "../../../src/model/report.ts";
 import type { JsonObject } from "../../../src/model/resource.ts";
 import type { Lookup, RequestStep } from "../../../src/model/step.ts";
-import type { Recognition, Unit } from "../../../src/model/unit.ts";
+import type { Likeness, Recognition, Unit } from "../../../src/model/unit.ts";
 import { recogniseOne } from "../../../src/units/recognise.ts";
 import type { Service } from "./service.ts";
 
@@ -43,7 +43,10 @@ function unit(name: Unit["name"]): Unit {
     const unfinished = found.type === "found" && found.item["status"] === "pending_upload";
     return unfinished ? { type: "useless", id: found.id } : found;
   };
-  return { name, permits, recognise } as unknown as Unit;
+  const duplicateKey = ({ match }: Lookup, item: JsonObject = match as JsonObject): string =>
+    JSON.stringify(Object.keys(match as JsonObject).map((key) => item[key] ?? null));
+  const likeness = (): Likeness => "equal";
+  return { name, permits, recognise, duplicateKey, likeness } as unknown as Unit;
 }
 
 const UNITS: readonly Unit[] = [unit("zone"), unit("network"), unit("image")];

@@ -78,6 +78,7 @@ export function hostileReport(text: string): { report: Report; verification: Ver
     skipped: 1,
     unknown: 0,
     blocked: 0,
+    duplicates: 0,
     requestCount: 2,
     interrupted: false,
     surprises: [text],

@@ -21,6 +21,8 @@ export type RecordsByRoot = ReadonlyMap<Address, readonly Change[]>;
 
 /** POST of the clone, and the PUT that corrects, tags and activates it. */
 const REQUESTS_OF_A_COPY = 2;
+/** At the end of an apply, of each zone to which records were added: whether another run has added the same. */
+const REQUESTS_OF_A_LAST_LOOK = 1;
 
 /**
  * The source is one that is not served: new, or, first of all, one that an interrupted run has left unfinished. Linear in the
@@ -70,12 +72,13 @@ function groupOf(members: readonly Change[], records: RecordsByRoot): CloneGroup
   );
   const fit = copies.filter((copy) => overrides(copy, source));
   if (fit.length === 0) return null;
-  const begun = own(source);
+  const isAddedTo = (records.get(source.root) ?? []).some((record) => record.action === "create");
+  const begun = own(source) + (isAddedTo ? REQUESTS_OF_A_LAST_LOOK : 0);
   return {
     source: source.root,
     copies: fit.map((copy) => copy.root),
     requests: begun + REQUESTS_OF_A_COPY * fit.length,
-    requestsWithout: begun + fit.reduce((sum, copy) => sum + own(copy), 0),
+    requestsWithout: begun + fit.reduce((sum, copy) => sum + own(copy) + REQUESTS_OF_A_LAST_LOOK, 0),
   };
 }
 

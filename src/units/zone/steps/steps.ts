@@ -21,8 +21,15 @@ export function zoneSteps(changes: readonly Change[], context: StepContext): Pla
   for (const domain of sourcesFirst(domains)) planning.plan(domain);
   return domains.flatMap((domain) => {
     const { content, settled } = planning.plan(domain);
-    return [...content, ...settled];
+    const steps = [...content, ...settled];
+    return context.isAdditive(domain.root) ? steps.map(besideOthers) : steps;
   });
+}
+
+/** In an additive zone an equal record may be somebody else's, and stays. */
+function besideOthers({ step, facts }: PlannedStep): PlannedStep {
+  if (step.type !== "request" || step.lookup === null) return { step, facts };
+  return { step: { ...step, lookup: { ...step.lookup, additive: true } }, facts };
 }
 
 export function zoneStrategies(changes: readonly Change[], context: StepContext): Strategy[] {

@@ -1,0 +1,392 @@
+/** Duplicates: what this run made and another run made as well at the same time. All of them look at the end, and the oldest stays. */
+
+import { groupBy } from "../model/group.ts";
+import type { Json, JsonObject, Kind, ObjectId } from "../model/resource.ts";
+import type { RequestStep } from "../model/step.ts";
+import type { Likeness, Unit } from "../model/unit.ts";
+import { pause } from "./clock.ts";
+import type { Context } from "./context.ts";
+import type { Place } from "./look.ts";
+import { resolvePath } from "./resolve.ts";
+
+/**
+ * How the runs agree without talking. Ids ascend, so a run that posted later always sees what was there before it. The run whose object
+ * is younger deletes its own; the run whose object is the oldest deletes nothing. An object goes only while an older one is there
+ * that can be used, so of any number of runs one object is left.
+ *
+ *   run A: POST → 7            run B: POST → 8
+ *   A lists 7, 8: waits        B lists 7, 8: deletes 8, goes on with 7
+ *   A lists 7: done            B is done
+ */
+
+/** How long the run with the oldest object waits for others to delete theirs. They do so when they end. */
+export const GONE_LIMIT_SECONDS = 60;
+/** How long a run waits for an older image to become available, before it may delete its own. */
+export const READY_LIMIT_SECONDS = 3_600;
+const FIRST_INTERVAL_SECONDS = 2;
+const MAX_INTERVAL_SECONDS = 10;
+const INTERVAL_GROWTH = 1.5;
+/** A filter for one of more names than this would be longer than a header may be: the whole list is read instead. */
+const MAX_ALTERNATIVES = 20;
+
+/** A step whose POST made something of which there may be two. */
+export interface MadeObject {
+  readonly step: RequestStep;
+  readonly unit: Unit;
+  readonly id: ObjectId;
+  /** The answer to the POST named the id. What was only recognised in a list may be another run's. */
+  readonly isOwn: boolean;
+  /** The POST was sent twice, so that this run may have made both. */
+  readonly repeated: boolean;
+}
+
+/** What comes of the looks, for the report. */
+export interface Findings {
+  /** A sentence. */
+  tell(sentence: string): void;
+  /** The step's own object was deleted; this one is used instead. */
+  goOnWith(step: RequestStep, id: ObjectId): void;
+  /** More than one is left, and the run cannot mend that. */
+  leave(step: RequestStep): void;
+}
+
+/** What is known of another object of the same name. */
+export interface Rival {
+  readonly id: ObjectId;
+  readonly likeness: Likeness;
+}
+
+/**
+ * - `yield`: this run's object goes, and the run goes on with `to`.
+ * - `remove`: `extras` go: records of a POST that was sent twice, of which `keep` is the oldest.
+ * - `wait`: for the others' objects to be gone, or for an older one to be ready.
+ * - `stuck`: a person has to choose.
+ */
+export type Verdict =
+  | { readonly type: "alone" }
+  | { readonly type: "yield"; readonly to: ObjectId }
+  | { readonly type: "remove"; readonly keep: ObjectId; readonly extras: readonly ObjectId[] }
+  | { readonly type: "wait"; readonly until: "gone" | "ready"; readonly ids: readonly ObjectId[] }
+  | { readonly type: "stuck"; readonly ids: readonly ObjectId[]; readonly reason: string };
+
+/** Who came first, and what this run is to do about it. Pure. */
+export function judgeDuplicates(
+  { id, isOwn, repeated, step }: Pick<MadeObject, "id" | "isOwn" | "repeated" | "step">,
+  own: Likeness,
+  rivals: readonly Rival[],
+): Verdict {
+  if (rivals.length === 0) return { type: "alone" };
+  const ids = rivals.map((rival) => rival.id);
+  const age = ageOf(id);
+  if (age === null || ids.some((other) => ageOf(other) === null)) {
+    return { type: "stuck", ids, reason: "their ids do not say which of them came first" };
+  }
+  const byAge = (a: ObjectId, b: ObjectId): number => Number(ageOf(a)) - Number(ageOf(b));
+  if (rivals.some(({ likeness }) => likeness === "different") || own === "different") {
+    return { type: "stuck", ids, reason: "they are not equal" };
+  }
+  if (repeated && step.lookup?.kind === "domain_record" && step.lookup.additive !== true) {
+    const [keep, ...extras] = [id, ...ids].sort(byAge) as [ObjectId, ...ObjectId[]];
+    return { type: "remove", keep, extras };
+  }
+  const older = rivals.filter((rival) => byAge(rival.id, id) < 0).sort((a, b) => byAge(a.id, b.id));
+  if (older.length === 0) return { type: "wait", until: "gone", ids };
+  if (!isOwn) return { type: "stuck", ids, reason: "whether this run made its own cannot be told" };
+  if (own === "used") return { type: "stuck", ids, reason: "this run's own is in use already" };
+  const usable = older.find(({ likeness }) => likeness !== "unready");
+  return usable === undefined ? { type: "wait", until: "ready", ids } : { type: "yield", to: usable.id };
+}
+
+/** Ids ascend: of images the number after the slash. null if an id holds no number. */
+function ageOf(id: ObjectId): number | null {
+  const digits = /\d+$/.exec(String(id));
+  return digits === null ? null : Number(digits[0]);
+}
+
+interface Waiting {
+  readonly made: MadeObject;
+  readonly until: "gone" | "ready";
+  readonly ids: readonly ObjectId[];
+}
+
+/**
+ * Looks at every object that was made, one list for each collection, until nothing is left to be done or to be waited for.
+ * @param made in the order of the plan
+ */
+export async function settleDuplicates(
+  made: readonly MadeObject[],
+  context: Context,
+  concurrency: number,
+  findings: Findings,
+): Promise<void> {
+  const begin = context.clock.now();
+  let interval = FIRST_INTERVAL_SECONDS;
+  for (let open = made; open.length > 0; ) {
+    const waiting = await lookAtAll(open, context, concurrency, findings);
+    const seconds = (context.clock.now() - begin) / 1000;
+    const isOver = ({ until }: Waiting) => seconds >= (until === "gone" ? GONE_LIMIT_SECONDS : READY_LIMIT_SECONDS);
+    for (const found of waiting.filter(isOver)) giveUp(found, reasonFor(found), findings);
+    const patient = waiting.filter((found) => !isOver(found));
+    for (const { made: one, until, ids } of patient) {
+      const what = until === "gone" ? "be taken away by the run that made it" : "be ready";
+      context.note(one.step.id, "waiting", `waiting for ${listed(ids)} to ${what}`, interval);
+    }
+    if (patient.length > 0 && !(await pause(context.clock, interval, context.stopping))) {
+      for (const found of patient) giveUp(found, "and the run was stopped before one of them could go", findings);
+      return;
+    }
+    interval = Math.min(interval * INTERVAL_GROWTH, MAX_INTERVAL_SECONDS);
+    open = patient.map((found) => found.made);
+  }
+}
+
+interface Group {
+  readonly path: readonly string[];
+  readonly members: readonly MadeObject[];
+}
+
+/** One list for each collection, read side by side. @returns what is to be waited for, in the order of `made` */
+async function lookAtAll(
+  made: readonly MadeObject[],
+  context: Context,
+  concurrency: number,
+  findings: Findings,
+): Promise<readonly Waiting[]> {
+  const groups = groupsOf(made, context);
+  const found: (readonly Waiting[])[] = groups.map(() => []);
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < groups.length; index = next++) {
+      found[index] = await lookAtGroup(groups[index] as Group, context, findings);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, groups.length) }, work));
+  return found.flat();
+}
+
+function groupsOf(made: readonly MadeObject[], { products }: Context): readonly Group[] {
+  const placed = made.flatMap((one) => {
+    const path = one.step.lookup === null ? null : resolvePath(one.step.lookup.path, products);
+    return path?.ok === true ? [{ one, path: path.value }] : [];
+  });
+  const byPath = groupBy(placed, ({ path }) => JSON.stringify(path));
+  return [...byPath.values()].map((group) => ({
+    path: group[0]?.path ?? [],
+    members: group.map(({ one }) => one),
+  }));
+}
+
+async function lookAtGroup({ path, members }: Group, context: Context, findings: Findings): Promise<Waiting[]> {
+  const filter = filterOf(members);
+  const answer = await context.api.list({ path, ...(filter === null ? {} : { filter }) }, context.inFlight);
+  if (!answer.ok) {
+    for (const { step, repeated } of members) {
+      const what = repeated ? "it was sent twice, and whether both came true" : "whether another run made the same";
+      findings.tell(`${step.id}: ${what} could not be checked: ${answer.failure.message}`);
+    }
+    return [];
+  }
+  const waiting: Waiting[] = [];
+  const rivalsOf = rivalIndex(answer.items, members, path, context);
+  for (const one of members) {
+    const own = answer.items.find(({ id }) => id === one.id);
+    const { lookup } = one.step;
+    // Without its own nothing is there twice: somebody has deleted it.
+    if (lookup === null || own === undefined) continue;
+    const likeness = (item: JsonObject): Likeness => one.unit.likeness?.(lookup, item, own) ?? "different";
+    const rivals = rivalsOf(one).map((item) => ({ id: item["id"] as ObjectId, likeness: likeness(item) }));
+    const verdict = rivals.length === 0 ? ALONE : judgeDuplicates(one, likeness(own), rivals);
+    const found = await act(one, verdict, { lookup, path }, context, findings);
+    if (found !== null) waiting.push(found);
+  }
+  return waiting;
+}
+
+const ALONE: Verdict = { type: "alone" };
+
+/** Items by the name they go by, so that thousands of records of one zone are compared once each. */
+function rivalIndex(
+  items: readonly JsonObject[],
+  members: readonly MadeObject[],
+  path: readonly string[],
+  context: Context,
+): (one: MadeObject) => readonly JsonObject[] {
+  const [first] = members;
+  const lookup = first?.step.lookup;
+  if (first === undefined || lookup === null || lookup === undefined) return () => [];
+  const made = context.made.in(lookup, path);
+  const byKey = groupBy(
+    items.filter((item) => !made.has(item["id"] as ObjectId)),
+    (item) => first.unit.duplicateKey?.(lookup, item) ?? null,
+  );
+  return ({ step, unit, id }) => {
+    const key = step.lookup === null ? null : (unit.duplicateKey?.(step.lookup) ?? null);
+    if (key === null) return [];
+    const known = new Set<ObjectId>([id, ...(step.lookup?.known ?? [])]);
+    return (byKey.get(key) ?? []).filter((item) => !known.has(item["id"] as ObjectId));
+  };
+}
+
+/** What matches any of the filters; too many of them, and only what they have in common is left. null: everything. */
+function filterOf(members: readonly MadeObject[]): JsonObject | null {
+  const filters = new Map<string, JsonObject>();
+  for (const { step } of members) {
+    if (step.lookup === null || step.lookup.filter === null) return null;
+    filters.set(JSON.stringify(step.lookup.filter), step.lookup.filter);
+  }
+  const all = [...filters.values()];
+  const [first] = all;
+  if (first === undefined || all.length === 1) return first ?? null;
+  if (all.length <= MAX_ALTERNATIVES) return { "+or": all };
+  const isCommon = ([field, value]: [string, Json]) => all.every((filter) => filter[field] === value);
+  const common = Object.fromEntries(Object.entries(first).filter(isCommon));
+  return Object.keys(common).length === 0 ? null : common;
+}
+
+/** @returns what is to be waited for; null if nothing is */
+async function act(
+  made: MadeObject,
+  verdict: Verdict,
+  place: Place,
+  context: Context,
+  findings: Findings,
+): Promise<Waiting | null> {
+  switch (verdict.type) {
+    case "alone":
+      return null;
+    case "wait":
+      return { made, until: verdict.until, ids: verdict.ids };
+    case "yield":
+      return yieldTo(verdict.to, made, place, context, findings);
+    case "remove":
+      await removeExtras(verdict, made, place, context, findings);
+      return null;
+    case "stuck": {
+      const { step, id } = made;
+      const kind = nounOf(place.lookup.kind);
+      const how = made.repeated ? "it was sent twice, and there is" : "somebody else made";
+      findings.tell(
+        `${step.id}: ${how} another ${kind} of the same name: this run's is ${String(id)}, there is also ${listed(verdict.ids)}; ` +
+          `${verdict.reason}, so nothing is touched; keep one, and delete the other by hand or name the one to keep by its id`,
+      );
+      findings.leave(step);
+      return null;
+    }
+  }
+}
+
+/** The last look before the delete: the older one is still there, and this run's own is as it was sent. */
+async function yieldTo(
+  to: ObjectId,
+  made: MadeObject,
+  place: Place,
+  context: Context,
+  findings: Findings,
+): Promise<Waiting | null> {
+  const { step, id, unit } = made;
+  const { lookup, path } = place;
+  const kind = nounOf(lookup.kind);
+  const again: Waiting = { made, until: "ready", ids: [to] };
+  if (context.stopping.aborted) return again;
+  const [own, older] = await Promise.all([view(id, path, context), view(to, path, context)]);
+  const likeness = (item: JsonObject): Likeness => unit.likeness?.(lookup, item, own ?? item) ?? "different";
+  if (older === null || !["equal", "used"].includes(likeness(older))) return again;
+  if (own === null || !["equal", "unready"].includes(likeness(own))) return again;
+  const problem = await remove(id, `${String(id)} is younger than ${String(to)}`, made, path, context);
+  if (problem !== null) {
+    findings.tell(
+      `${step.id}: another run had made an equal ${kind} before, ${String(to)}; this run's own, ${problem}`,
+    );
+    findings.leave(step);
+    return null;
+  }
+  context.made.add(lookup, path, to);
+  findings.goOnWith(step, to);
+  findings.tell(
+    `${step.id}: another run had made an equal ${kind} before; this run deleted its own, ${String(id)}, and goes on with ${String(to)}`,
+  );
+  return null;
+}
+
+async function view(id: ObjectId, path: readonly string[], context: Context): Promise<JsonObject | null> {
+  const answer = await context.api.send({ method: "GET", path: [...path, String(id)] }, context.inFlight);
+  return answer.ok && answer.body !== null && typeof answer.body === "object" ? (answer.body as JsonObject) : null;
+}
+
+/** Equal records are one answer, given twice: without the others nothing is lost, and the next plan would remove them as well. */
+async function removeExtras(
+  { keep, extras }: Extract<Verdict, { type: "remove" }>,
+  made: MadeObject,
+  { path }: Place,
+  context: Context,
+  findings: Findings,
+): Promise<void> {
+  const { step } = made;
+  for (const extra of extras) {
+    const text = `${step.id} came true twice: record ${String(extra)} equals ${String(keep)}`;
+    const stopped = context.stopping.aborted;
+    const problem = stopped ? "" : await remove(extra, `${String(extra)} equals ${String(keep)}`, made, path, context);
+    if (problem === null) findings.tell(`${text} and was deleted`);
+    else findings.tell(stopped ? `${text}; the run was stopped, so the next plan removes it` : `${text}; ${problem}`);
+    if (problem !== null) findings.leave(step);
+    else if (extra === made.id) findings.goOnWith(step, keep);
+  }
+}
+
+/** @returns null if it is gone, else why not */
+async function remove(
+  id: ObjectId,
+  why: string,
+  { step }: MadeObject,
+  list: readonly string[],
+  context: Context,
+): Promise<string | null> {
+  const path = [...list, String(id)];
+  context.note(step.id, "deleting-duplicate", why);
+  const unwritten = await context.intent({ step: step.id, reason: "duplicate", method: "DELETE", path, body: null });
+  if (unwritten !== null) return `${String(id)} is still there: ${unwritten.message}`;
+  const answer = await context.api.send({ method: "DELETE", path }, context.inFlight);
+  if (answer.ok || answer.failure.status === 404) return null;
+  return `${String(id)} could not be deleted: ${answer.failure.message}`;
+}
+
+function reasonFor({ until }: Waiting): string {
+  switch (until) {
+    case "gone":
+      return "and no run has taken the younger away yet";
+    case "ready":
+      return "and the older cannot be used yet";
+  }
+}
+
+function giveUp({ made, ids }: Waiting, why: string, findings: Findings): void {
+  const { step, id, repeated } = made;
+  const kind = nounOf(step.lookup?.kind ?? "vpc");
+  const who = repeated
+    ? "it was sent twice, and there are"
+    : "another run made the same at the same time, so that there are";
+  const all = listed([id, ...ids]);
+  findings.tell(
+    `${step.id}: ${who} equal objects of kind ${kind}: ${all}, ${why}; plan again when every run has ended`,
+  );
+  findings.leave(step);
+}
+
+function listed(ids: readonly ObjectId[]): string {
+  return ids.map(String).join(", ");
+}
+
+function nounOf(kind: Kind): string {
+  switch (kind) {
+    case "vpc":
+      return "VPC";
+    case "vpc_subnet":
+      return "subnet";
+    case "domain":
+      return "domain";
+    case "domain_record":
+      return "record";
+    case "image":
+      return "image";
+  }
+}
