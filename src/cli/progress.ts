@@ -1,5 +1,6 @@
 /** Progress on stderr: one line that is rewritten on a terminal, a sign of life now and then elsewhere. */
 
+import { cut } from "../index.ts";
 import type { Terminal } from "./terminal.ts";
 
 const HEARTBEAT_MILLISECONDS = 10_000;
@@ -58,7 +59,7 @@ export class Progress {
 
   /** A line that wrapped could not be rewritten, so it is cut to the terminal's width. */
   #draw(line: string): void {
-    const text = [...line].slice(0, this.#terminal.messages.width - 1).join("");
+    const text = cut(line, this.#terminal.messages.width - 1);
     if (text === this.#drawn) return;
     this.#terminal.say(`${CLEAR_LINE}${text}`);
     this.#drawn = text;

@@ -62,9 +62,7 @@ export class Journal {
     this.#appendedChanges += changes.length;
     this.#latest = new Promise((resolve, reject) => {
       this.#waiting.push({ changes, resolve, reject });
-      this.#writing ??= this.#writeAll().finally(() => {
-        this.#writing = null;
-      });
+      this.#writing ??= this.#writeAll();
     });
     return this.#latest;
   }
@@ -75,6 +73,8 @@ export class Journal {
   }
 
   async #writeAll(): Promise<void> {
+    // Never done before the caller has noted that it writes.
+    await Promise.resolve();
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];
@@ -89,6 +89,8 @@ export class Journal {
         for (const { reject } of batch) reject(error);
       }
     }
+    // In the same turn as the last look at what waits: what comes a turn later must begin to be written anew.
+    this.#writing = null;
   }
 
   async #write(batch: readonly Waiting[]): Promise<void> {

@@ -127,7 +127,8 @@ class Conversion {
       if (!this.#yaml.isScalar(key)) throw new Refusal("a key is not a word", span);
       const name = String(key.value);
       const converted = this.value(value);
-      if (name === "<<") merged.push(...(converted.kind === "list" ? converted.items : [converted]));
+      if (name === "<<")
+        for (const item of converted.kind === "list" ? converted.items : [converted]) merged.push(item);
       else if (entries.has(name)) throw new Refusal(`${name === "" ? "the apex" : `\`${name}\``} is there twice`, span);
       else entries.set(name, { span, value: converted });
     }

@@ -1,7 +1,7 @@
 /** Facts → edges: hard ones, which the service enforces, and soft ones through milestones, which resolution asks for. */
 
 import { isReference, type PathPart } from "../model/step.ts";
-import type { Claim, PlannedStep } from "../model/unit.ts";
+import type { PlannedStep } from "../model/unit.ts";
 
 /** Something that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
 export interface Milestone {
@@ -12,8 +12,6 @@ export interface Milestone {
   readonly after: readonly number[];
   /** Breaking it leaves no gap: something else answers throughout. */
   readonly harmless: boolean;
-  /** It is never broken, and what awaits it does not go without it. */
-  readonly hard: boolean;
 }
 
 export interface Edges {
@@ -78,16 +76,28 @@ export function referencesOf(step: PlannedStep["step"]): string[] {
   return parts.filter(isReference).map((part) => part.ref);
 }
 
+/** The steps that free a slot: those that shared it, and those that had it to themselves. */
+interface Freed {
+  readonly shared: number[];
+  readonly exclusive: number[];
+}
+
 /** Whatever frees a slot comes before whatever takes it, unless both share it. */
 export function claimEdges(planned: readonly PlannedStep[]): number[][] {
-  const freed = new Map<string, { index: number; claim: Claim }[]>();
+  const freed = new Map<string, Freed>();
   for (const [index, { facts }] of planned.entries()) {
-    for (const claim of facts.frees) append(freed, claim.slot, { index, claim });
+    for (const { slot, exclusive } of facts.frees) {
+      const steps = freed.get(slot) ?? { shared: [], exclusive: [] };
+      freed.set(slot, steps);
+      (exclusive ? steps.exclusive : steps.shared).push(index);
+    }
   }
   return planned.map(({ facts }) =>
-    facts.takes.flatMap((taken) =>
-      (freed.get(taken.slot) ?? []).filter(({ claim }) => claim.exclusive || taken.exclusive).map(({ index }) => index),
-    ),
+    facts.takes.flatMap(({ slot, exclusive }) => {
+      const before = freed.get(slot);
+      if (before === undefined) return [];
+      return exclusive ? [...before.exclusive, ...before.shared] : before.exclusive;
+    }),
   );
 }
 
@@ -101,29 +111,21 @@ function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
   const sets = new Map<string, Sides>();
   const comings = new Map<string, Sides>();
   const goings = new Map<string, Sides>();
-  const points = new Map<string, Sides>();
   for (const [index, { facts }] of planned.entries()) {
     for (const { set, persists } of facts.grows) sidesOf(sets, set, persists).before.push(index);
     for (const { set, persists } of facts.shrinks) sidesOf(sets, set, persists).after.push(index);
-    for (const key of facts.reaches) sidesOf(points, key, false).before.push(index);
-    for (const key of facts.awaits) sidesOf(points, key, false).after.push(index);
     for (const key of facts.provides) sidesOf(comings, key, false).before.push(index);
     for (const key of facts.pointsAt) sidesOf(comings, key, false).after.push(index);
     for (const key of facts.releases) sidesOf(goings, key, false).before.push(index);
     for (const key of facts.withdraws) sidesOf(goings, key, false).after.push(index);
   }
-  return [
-    ...named("growth of", sets),
-    ...named("arrival of", comings),
-    ...named("release of", goings),
-    ...named("all of", points, true),
-  ];
+  return [...named("growth of", sets), ...named("arrival of", comings), ...named("release of", goings)];
 }
 
-function named(prefix: string, sides: ReadonlyMap<string, Sides>, hard = false): Milestone[] {
+function named(prefix: string, sides: ReadonlyMap<string, Sides>): Milestone[] {
   return [...sides]
     .filter(([, { before, after }]) => before.length > 0 && after.length > 0)
-    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side, hard, after: withoutItself(side) }))
+    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side, after: withoutItself(side) }))
     .filter(({ after }) => after.length > 0);
 }
 
@@ -139,10 +141,4 @@ function sidesOf(table: Map<string, Sides>, key: string, harmless: boolean): Sid
   const sides = { before: [], after: [], harmless };
   table.set(key, sides);
   return sides;
-}
-
-function append<Item>(table: Map<string, Item[]>, key: string, item: Item): void {
-  const list = table.get(key);
-  if (list) list.push(item);
-  else table.set(key, [item]);
 }

@@ -28,7 +28,7 @@ function windowOf(limit: number, collection: string, known: readonly ToldLimit[]
   const equal = known.filter((other) => other.limit === limit);
   const near = equal.filter(({ endpoint }) => collectionOf(endpoint) === collection);
   const seconds = (near.length > 0 ? near : equal).map(({ windowSeconds }) => windowSeconds ?? 0);
-  return seconds.length === 0 ? null : Math.min(...seconds);
+  return seconds.length === 0 ? null : seconds.reduce((least, one) => Math.min(least, one));
 }
 
 /** `GET /domains/*` → `domains` */

@@ -35,7 +35,8 @@ export function guardsOf(changes: readonly Change[], kept: ReadonlySet<Address>,
   // `destroy` is its own consent.
   if (options.goal === "apply") {
     const consents = validConsents(options.consents, options.today);
-    guards.push(...wholeGuards(active, consents), ...withinGuards(changes, options.owner, consents));
+    for (const guard of wholeGuards(active, consents)) guards.push(guard);
+    for (const guard of withinGuards(changes, options.owner, consents)) guards.push(guard);
   }
   if (options.maxChanges !== null && active.length > options.maxChanges) {
     guards.push({

@@ -1,36 +1,20 @@
 /** What `validate` found, as JSON for programs: counted as Terraform's `validate -json` does, with our codes and fixes. */
 
-import type { Diagnostic } from "../model/diagnostic.ts";
-import type { JsonObject } from "../model/resource.ts";
+import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
 import type { Sources } from "../model/source.ts";
 import { diagnosticsJson } from "./diagnostics.ts";
 
 const VALIDATION_FORMAT_VERSION = "1.0";
 
-export { diagnosticsJson };
-
-/** Newline-terminated: schemas/validation.schema.json. */
+/** Newline-terminated. */
 export function renderValidationJson(diagnostics: readonly Diagnostic[], sources: Sources): string {
-  return `${JSON.stringify(validationJson(diagnosticsJson(diagnostics, sources)), null, 2)}\n`;
-}
-
-/**
- * The same of a command that failed, in the place of its result. Newline-terminated.
- * @param diagnostics of `diagnosticsJson`
- * @param isEvent as one line of a stream, with a `type`: `error` in schemas/event.schema.json
- */
-export function renderErrorsJson(diagnostics: readonly JsonObject[], isEvent: boolean): string {
-  const json = validationJson(diagnostics);
-  return `${isEvent ? JSON.stringify({ type: "error", ...json }) : JSON.stringify(json, null, 2)}\n`;
-}
-
-function validationJson(diagnostics: readonly JsonObject[]): JsonObject {
   const errors = diagnostics.filter(({ severity }) => severity === "error").length;
-  return {
+  const json = {
     format_version: VALIDATION_FORMAT_VERSION,
-    valid: errors === 0,
+    valid: !hasErrors(diagnostics),
     error_count: errors,
     warning_count: diagnostics.length - errors,
-    diagnostics: [...diagnostics],
+    diagnostics: diagnosticsJson(diagnostics, sources),
   };
+  return `${JSON.stringify(json, null, 2)}\n`;
 }

@@ -68,6 +68,11 @@ export function shorten(text: string, columns: number, bytes: number): string {
   return `${head}…${tail}${size}`;
 }
 
+/** As much of the beginning as so many columns hold. */
+export function cut(text: string, columns: number): string {
+  return take([...text], columns).join("");
+}
+
 function take(characters: readonly string[], columns: number): string[] {
   const taken: string[] = [];
   let used = 0;

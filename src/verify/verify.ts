@@ -137,7 +137,7 @@ async function delegations(
           ? await parentServers(zone, resolver)
           : { ok: true as const, servers: delegation.parents };
       if (!found.ok) unasked.push({ zone, detail: sentence(found.detail) });
-      else problems.push(...(await checkDelegation(zone, found.servers, servers, ask)));
+      else for (const problem of await checkDelegation(zone, found.servers, servers, ask)) problems.push(problem);
     });
   } finally {
     signal.removeEventListener("abort", close);

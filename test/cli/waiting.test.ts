@@ -103,6 +103,16 @@ describe("progress", () => {
     expect(said()).toBe(`\r\u001b[K${line}\r\u001b[Knote\n\r\u001b[K${line}\r\u001b[Kafter\n`);
   });
 
+  it("is cut by columns, not by letters: a wide one would wrap, and could not be rewritten", async () => {
+    const { terminal, said } = recorder(true);
+    const progress = new Progress(terminal);
+    progress.show(`${"域".repeat(9)}x${"域".repeat(9)}`);
+    await pause(700);
+    progress.end();
+    // Twenty columns, the last of which stays free.
+    expect(said()).toBe(`\r\u001b[K${"域".repeat(9)}x\r\u001b[K`);
+  });
+
   it("without a terminal writes no escape sequence, and nothing at once", async () => {
     const { terminal, said } = recorder(false);
     const progress = new Progress(terminal);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { importLive } from "../../src/import/live.ts";
-import { type Api, allowedSeconds, createApi, type Desired, loadProject } from "../../src/index.ts";
+import { type Api, allowedSeconds, createApi, type Desired, loadProject, planProject } from "../../src/index.ts";
 import { type LiveResult, type ReadOptions, readDetail, readLive } from "../../src/live/read.ts";
 import { takeSnapshot } from "../../src/live/snapshot.ts";
 import { units } from "../../src/units/registry.ts";
@@ -194,5 +194,24 @@ describe("reading the account", () => {
     const signal = AbortSignal.abort();
     const result = await read(await emulator(), "owner: edge", { watch: { signal } });
     expect(result).toMatchObject({ ok: false, failure: { type: "aborted" } });
+  });
+});
+
+describe("a removed domain", () => {
+  const domains = Array.from({ length: 1_200 }, (_, index) => ({ domain: `z${index}.example` }));
+
+  it.each(["z3.example", "z1150.example"])("that nobody owns is found among several pages: %s", async (name) => {
+    const service = await emulator({ seed: { domains } });
+    const desired = await desiredOf(`domains: [{ domain: z7.example, ${ZONE} }]\nremoved: [{ domain: ${name} }]\n`);
+    const planned = await planProject({
+      goal: "apply",
+      nowMilliseconds: 0,
+      desired,
+      api: await apiOf(service.baseUrl),
+    });
+    if (!planned.ok) throw new Error(planned.failure.message);
+    expect(planned.plan.changes.map(({ action, address }) => `${action} ${address}`)).toContain(
+      `delete domain/${name}`,
+    );
   });
 });

@@ -1,6 +1,6 @@
 /** Asking servers until everything is there: rounds, silent servers, time-outs, interrupts, delegations. */
 
-import { setMaxListeners } from "node:events";
+import { getEventListeners, setMaxListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Nameserver, SystemResolver } from "../../src/dns/nameserver.ts";
 import type { PlainRecord } from "../../src/dns/plain-record.ts";
@@ -44,6 +44,8 @@ function named({ host, port }: AskedNameserver, label = "ns"): Nameserver {
 }
 
 const QUICK = { udpAttempts: 1, udpAttemptMilliseconds: 50, answerMilliseconds: 50 };
+
+const PATIENT = { udpAttemptMilliseconds: 600_000, answerMilliseconds: 600_000, connectMilliseconds: 600_000 };
 
 function verify(request: Partial<VerifyRequest>): Promise<Verification> {
   return verifyZones({
@@ -121,9 +123,7 @@ describe("asking", () => {
   it("of a silent server is given up for a round after a few questions", async () => {
     const silent = await startAsked(() => {});
     const good = await startAsked(holder);
-    const began = performance.now();
     const result = await verify({ zones: [hosts(300)], nameservers: [named(silent, "silent"), named(good, "good")] });
-    expect(performance.now() - began).toBeLessThan(5_000);
     expect(silent.asked.length).toBeLessThan(20);
     expect(result).toMatchObject({ asked: 1_204, there: 602 });
     expect(new Set(result.problems.map(({ server, state }) => `${server} ${state}`))).toEqual(
@@ -148,6 +148,47 @@ describe("asking", () => {
     expect(renderVerificationText(result, { colour: false })).toMatch(/^not answering h0\.example\.com A\n/);
   });
 
+  it("is told with what was expected and what was found, whatever of both is empty", async () => {
+    const server = await startAsked((asking) => {
+      if (asking.text === "h0.example.com A") asking.send(asking.reply({ rcode: 3 }));
+      else if (asking.text === "h1.example.com A") {
+        asking.send(asking.reply({ answers: [address("h1.example.com", "192.0.2.99")] }));
+      } else holder(asking);
+    });
+    const result = await verify({ zones: [hosts(3)], nameservers: [named(server, "ns1")] });
+    expect(renderVerificationText(result, { colour: false, width: 80 }).split("\n")).toEqual([
+      "missing h0.example.com A",
+      "  expected: 192.0.2.1",
+      "  found: nothing",
+      "  at ns1 over udp and tcp",
+      "different h1.example.com A",
+      "  expected: 192.0.2.1",
+      "  found: 192.0.2.99",
+      "  at ns1 over udp and tcp",
+      "",
+      "Not verified: 4 of 8 answers at 1 name server are not there.",
+      "",
+    ]);
+  });
+
+  it("leaves no listener on the signal: neither asking nor the delegation, done or interrupted", async () => {
+    const server = await startAsked(holder);
+    const stop = new AbortController();
+    const request = {
+      nameservers: [named(server)],
+      delegation: { wanted: true, parents: [named(server, "parent")] },
+      signal: stop.signal,
+    };
+    await verify(request);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    const failing: SystemResolver = { ...NO_RESOLVER, nameservers: () => Promise.reject(new Error("none")) };
+    await verify({ ...request, resolver: failing, delegation: { wanted: true, parents: null } });
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+    stop.abort();
+    await verify(request);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
   it("ends at once when it is interrupted", async () => {
     const server = await startAsked(() => {});
     const stop = new AbortController();
@@ -156,13 +197,12 @@ describe("asking", () => {
       nameservers: [named(server)],
       signal: stop.signal,
       timeoutMilliseconds: 60_000,
-      open: ({ address }) => openNameserver(address),
+      // Whoever waited for this server would wait longer than a test may take.
+      open: ({ address }) => openNameserver(address, { limits: PATIENT }),
     });
     await expect.poll(() => server.asked.length).toBeGreaterThan(0);
-    const began = performance.now();
     stop.abort();
     expect(await running).toMatchObject({ interrupted: true, there: 0 });
-    expect(performance.now() - began).toBeLessThan(500);
   });
 
   it("for 1,000 sets uses few connections", async () => {

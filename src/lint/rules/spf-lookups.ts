@@ -71,7 +71,7 @@ function countLookups(world: World): ReadonlyMap<LintRecord, Cost> {
       const waiting = open.has(record) ? [] : children.filter((child) => !costs.has(child) && !open.has(child));
       if (!costs.has(record)) {
         open.add(record);
-        stack.push(...waiting);
+        for (const one of waiting) stack.push(one);
         if (waiting.length > 0) continue;
         costs.set(record, costOf(record, children, costs));
         open.delete(record);

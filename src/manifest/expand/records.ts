@@ -8,23 +8,21 @@ import { MAX_PROJECT_RECORDS } from "../limits.ts";
 import type { Places } from "../places.ts";
 import { expandBuilders, lacksParts } from "./builders.ts";
 import { listOf, objectAt, withDefaults } from "./entry.ts";
+import { identity } from "./identity.ts";
 import { withZone } from "./interpolate.ts";
-import {
-  type Layer,
-  overlay,
-  type RecordSet,
-  type RecordSetContext,
-  type RecordSets,
-  reportUnused,
-  usedSets,
-} from "./record-sets.ts";
+import { type RecordSet, type RecordSetContext, type RecordSets, reportUnused, usedSets } from "./record-sets.ts";
 import { badReverse } from "./reverse.ts";
 
 export interface ExpandContext extends RecordSetContext {
   /** What lost a key to validation. */
   readonly incomplete: ReadonlySet<object>;
-  /** The records of the zone file that a domain names, beside those that the manifest states. */
-  zoneFile(domain: JsonObject, zone: string, stated: readonly JsonObject[]): Promise<readonly JsonObject[]>;
+  /** The records of the zone file that a domain names, beside those that the manifest states; `sharing` domains name it alike. */
+  zoneFile(
+    domain: JsonObject,
+    zone: string,
+    stated: readonly JsonObject[],
+    sharing: number,
+  ): Promise<readonly JsonObject[]>;
 }
 
 /** One file after validation. */
@@ -47,6 +45,11 @@ export async function expandDomains(
   const entries: JsonObject[] = [];
   const incomplete: JsonObject[] = [];
   const everUsed = new Set<RecordSet>();
+  const excess = firstTooMany(files, sets, context.places);
+  if (excess !== null) {
+    context.report(tooManyRecords(excess, context.places));
+    return { entries, incomplete };
+  }
   let total = 0;
   for (const { tree } of files) {
     const defaults = objectAt(tree, "defaults");
@@ -57,8 +60,10 @@ export async function expandDomains(
       const entry = withDefaults(written, objectAt(defaults, "domain"), context.places);
       const used = usedSets(entry, sets, context);
       for (const set of used) everUsed.add(set);
-      for (const single of eachDomain(entry, context)) {
-        const expanded = await complete(single, { own, used, room: MAX_PROJECT_RECORDS - total }, context);
+      const singles = eachDomain(entry, context);
+      for (const single of singles) {
+        const room = MAX_PROJECT_RECORDS - total;
+        const expanded = await complete(single, { own, used, room, domains: singles.length }, context);
         total += expanded?.count ?? 0;
         if (expanded === null || total > MAX_PROJECT_RECORDS) {
           context.report(tooManyRecords(entry, context.places));
@@ -73,6 +78,38 @@ export async function expandDomains(
   // Where something is missing, it may be just what uses the set.
   if (context.setsKnown && context.incomplete.size === 0) reportUnused(sets, everUsed, context);
   return { entries, incomplete };
+}
+
+/**
+ * The first entry with which there are surely too many records, counted as they are written: to expand a million of them
+ * only to refuse them would take minutes.
+ */
+function firstTooMany(files: readonly ExpandInput[], sets: RecordSets, places: Places): JsonObject | null {
+  let total = 0;
+  for (const { tree } of files) {
+    const defaults = objectAt(objectAt(tree, "defaults"), "domain");
+    for (const written of listOf(tree["domains"])) {
+      const entry = withDefaults(written, defaults, places);
+      const names = entry["domain"];
+      total += (Array.isArray(names) ? names.length : 1) * leastRecords(entry, sets);
+      if (total > MAX_PROJECT_RECORDS) return entry;
+    }
+  }
+  return null;
+}
+
+/** Records of one domain. Where it has its own, they may take the place of any of its sets. */
+function leastRecords(entry: JsonObject, sets: RecordSets): number {
+  const own = countOf(listOf(entry["records"]));
+  if (own > 0) return own;
+  const names = entry["use"];
+  if (!Array.isArray(names)) return 0;
+  const used = new Set((names as readonly Json[]).flatMap((name) => sets.get(String(name)) ?? []));
+  return [...used].reduce((sum, { records }) => sum + countOf(records), 0);
+}
+
+function countOf(records: readonly JsonObject[]): number {
+  return records.reduce((sum, { targets }) => sum + (Array.isArray(targets) ? targets.length : 1), 0);
 }
 
 function tooManyRecords(entry: JsonObject, places: Places): Diagnostic {
@@ -124,12 +161,14 @@ interface Origins {
   readonly used: readonly RecordSet[];
   /** So many records may still come. */
   readonly room: number;
+  /** How many domains the entry is for. */
+  readonly domains: number;
 }
 
 /** @returns null if there is no room for its records */
 async function complete(
   entry: JsonObject,
-  { own, used, room }: Origins,
+  { own, used, room, domains }: Origins,
   context: ExpandContext,
 ): Promise<{ entry: JsonObject; count: number } | null> {
   const { places } = context;
@@ -151,17 +190,26 @@ async function complete(
       zone,
       context,
     );
-  const stated: Layer[] = [
-    ...used.map((set): Layer => ({ origin: { type: "set", name: set.name }, records: plain(set.records) })),
-    { origin: { type: "own" }, records: plain(own) },
-  ];
-  const statedRecords = stated.flatMap((layer) => layer.records);
-  const fromFile = hasFile ? await context.zoneFile(complete, zone, statedRecords) : [];
-  const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
-  const records = [...overlay(layers, zone, context)];
+  const ownRecords = plain(own);
+  const inherited = without(plain(used.flatMap((set) => set.records)), ownRecords, zone);
+  const stated = [...inherited, ...ownRecords];
+  const sharing = complete["zone_file"] === entry["zone_file"] ? domains : 1;
+  const fromFile = hasFile ? without(await context.zoneFile(complete, zone, stated, sharing), stated, zone) : [];
+  const records = [...fromFile, ...stated];
   places.make(records, places.span(entry));
   complete["records"] = records;
   return { entry: complete, count: records.length };
+}
+
+/** What no record of `replacing` shares name and type with. */
+function without(
+  records: readonly JsonObject[],
+  replacing: readonly JsonObject[],
+  zone: string,
+): readonly JsonObject[] {
+  if (records.length === 0 || replacing.length === 0) return records;
+  const taken = new Set(replacing.map((record) => identity(record, zone)));
+  return records.filter((record) => !taken.has(identity(record, zone)));
 }
 
 /** What `${zone}` stands for. */

@@ -1,7 +1,6 @@
 /** The values of a project's variables: defaults < environment < variable files < --var. */
 
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import type { GivenValue } from "../../model/plan.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
 import { listNames, suggestion } from "../../model/suggest.ts";
@@ -9,7 +8,11 @@ import type { Places } from "../places.ts";
 import { isOwnKey } from "../schema.ts";
 import { mapText } from "./text.ts";
 
-export type VariableValue = GivenValue;
+export interface VariableValue {
+  readonly value: Json;
+  /** A number or boolean as it was written, for fields that are text. */
+  readonly source: string | null;
+}
 
 /** `null`: declared, but without a value; that was reported. */
 export type Variables = ReadonlyMap<string, VariableValue | null>;
@@ -19,8 +22,6 @@ export interface VariableInputs {
   /** In the order given; later ones win. */
   readonly files: readonly VariableFile[];
   readonly assigned: Readonly<Record<string, string>>;
-  /** Of a saved plan; files and assignments are compared with them, not put in their place. */
-  readonly saved?: Readonly<Record<string, VariableValue>>;
 }
 
 export interface VariableFile {
@@ -49,7 +50,6 @@ export function resolveVariables(root: JsonObject, inputs: VariableInputs, conte
     }
   }
   fromEnvironments(root, inputs.environment, names, values, context);
-  fromSaved(inputs.saved ?? {}, names, values, context);
   for (const file of inputs.files) fromFile(file, names, values, context);
   fromAssignments(inputs.assigned, names, values, context);
   return complete(root, declared, values, context);
@@ -128,24 +128,6 @@ function undeclared(name: string, names: readonly string[], span: Span | null): 
     fix: text === "" ? `Add \`${name}: {}\` to \`variables\`.` : text,
     ...(span === null ? {} : { span }),
   };
-}
-
-function fromSaved(
-  saved: Readonly<Record<string, VariableValue>>,
-  names: readonly string[],
-  values: Map<string, VariableValue>,
-  context: VariableContext,
-): void {
-  for (const name of Object.keys(saved)) {
-    const value = saved[name];
-    if (names.includes(name) && value !== undefined) values.set(name, value);
-    else
-      context.reportRequest({
-        ...undeclared(name, names, null),
-        detail: `The plan file sets \`${name}\`, which is not declared under \`variables\` any more.`,
-        fix: "Plan again.",
-      });
-  }
 }
 
 function fromFile(

@@ -59,8 +59,14 @@ export class ZoneFiles {
    * @param domain the domain's entry, with text under `zone_file`
    * @param zone lower-case ASCII without a final dot
    * @param stated the records that the manifest has for the domain
+   * @param sharing how many domains, this one included, one entry gives the same file
    */
-  async records(domain: JsonObject, zone: string, stated: readonly JsonObject[]): Promise<JsonObject[]> {
+  async records(
+    domain: JsonObject,
+    zone: string,
+    stated: readonly JsonObject[],
+    sharing: number,
+  ): Promise<JsonObject[]> {
     // A domain that cannot be, or cannot have records, is reported by its unit.
     if (zone === "" || nameProblem(zone, true) !== null || domain["type"] === "slave") return [];
     const file = posix.normalize(String(domain["zone_file"]));
@@ -73,7 +79,10 @@ export class ZoneFiles {
     }
     const include = (path: string, from: string): Promise<IncludedFile> => this.#include(path, from);
     const reading = await readZoneFile(text.text, { zone, file, include });
-    this.#recordCount += reading.records.length + reading.setAside.length;
+    const read = reading.records.length + reading.setAside.length;
+    this.#recordCount += read;
+    // The first of many domains tells how many records all of them will have.
+    if (read * sharing > MAX_PROJECT_RECORDS) this.#recordCount = Math.max(this.#recordCount, read * sharing);
     if (this.#recordCount > MAX_PROJECT_RECORDS) {
       report({ ...tooManyRecords(), span: places.span(domain, "zone_file") });
       return [];

@@ -20,7 +20,8 @@ export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[]
   const warnings: Diagnostic[] = [];
   let unmanaged = 0;
   for (const [match, root] of rootAddresses(matches, identifyNetwork)) {
-    pairs.push(vpcPair(match, root, context), ...subnetPairs(match, root));
+    pairs.push(vpcPair(match, root, context));
+    for (const pair of subnetPairs(match, root)) pairs.push(pair);
     warnings.push(...unstatedDescription(match, root));
     if (match.intent === "manage" && subnetsAreLeftAlone(match.declared, match.live)) {
       unmanaged += match.live.vpc.subnets.length;

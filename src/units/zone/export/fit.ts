@@ -71,7 +71,7 @@ function levelTtls(records: readonly PlainRecord[], zoneTtl: number): Pick<Fitti
   const level = [...sets.values()].flatMap((set) => {
     const ttls = new Set(set.map(({ ttl_sec }) => ttl_sec || zoneTtl));
     if (ttls.size === 1) return set;
-    const lowest = Math.min(...ttls);
+    const lowest = [...ttls].reduce((least, ttl) => Math.min(least, ttl));
     levelled.push(...set.slice(0, 1));
     return set.map((record) => ({ ...record, ttl_sec: lowest }));
   });

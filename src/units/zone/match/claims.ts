@@ -18,24 +18,32 @@ export function claimsBeyond(some: readonly Claim[], others: readonly Claim[]): 
   );
 }
 
+/** Who holds a slot: those that share it, and those that let nobody else in. */
+interface Held<Holder> {
+  readonly shared: Holder[];
+  readonly exclusive: Holder[];
+}
+
 /** Claims that are there to stay, to be asked which of them a new claim would clash with. */
 export class ClaimTable<Holder> {
-  readonly #holders = new Map<string, { claim: Claim; holder: Holder }[]>();
+  readonly #held = new Map<string, Held<Holder>>();
 
   add(claims: readonly Claim[], holder: Holder): void {
-    for (const claim of claims) {
-      const held = this.#holders.get(claim.slot);
-      if (held) held.push({ claim, holder });
-      else this.#holders.set(claim.slot, [{ claim, holder }]);
+    for (const { slot, exclusive } of claims) {
+      const held = this.#held.get(slot) ?? { shared: [], exclusive: [] };
+      this.#held.set(slot, held);
+      (exclusive ? held.exclusive : held.shared).push(holder);
     }
   }
 
+  /** Takes time for what clashes only: of thousands that share a name none clashes with another. */
   conflicts(claims: readonly Claim[]): Holder[] {
     const found = new Set<Holder>();
     for (const claim of claims) {
-      for (const held of this.#holders.get(claim.slot) ?? []) {
-        if (claim.exclusive || held.claim.exclusive) found.add(held.holder);
-      }
+      const held = this.#held.get(claim.slot);
+      if (held === undefined) continue;
+      for (const holder of held.exclusive) found.add(holder);
+      if (claim.exclusive) for (const holder of held.shared) found.add(holder);
     }
     return [...found];
   }
