@@ -4,13 +4,14 @@ import { clashes } from "./replay.ts";
 import {
   ADDRESS,
   type Answer,
-  isAnswer,
+  isAddress,
   isWithin,
   type ModelRecord,
   type ModelZone,
   parentOf,
   Resolver,
   targetOf,
+  verdictOf,
 } from "./resolver.ts";
 
 export interface Violation {
@@ -19,7 +20,7 @@ export interface Violation {
   readonly asked: { readonly trail: ReadonlySet<string>; readonly types: readonly string[] } | null;
 }
 
-const TYPES = ["A", "AAAA", ADDRESS, "TXT", "MX", "NS", "SRV", "CNAME"] as const;
+const TYPES = ["A", "AAAA", ADDRESS, "TXT", "MX", "NS", "SRV", "CAA", "PTR", "CNAME"] as const;
 
 export class Judge {
   readonly #before: readonly ModelZone[];
@@ -38,7 +39,10 @@ export class Judge {
     this.#to = new Resolver(after, this.#hosted);
     this.#kept = [...questions([...before, ...after])]
       .flatMap((name) => TYPES.map((type) => ({ name, type })))
-      .filter(({ name, type }) => this.#from.answers(name, type) && this.#to.answers(name, type));
+      .filter(({ name, type }) => {
+        const verdicts = [this.#from, this.#to].map((side) => side.verdict(name, type));
+        return !verdicts.includes("no") && (!verdicts.includes("unknown") || verdicts.includes("yes"));
+      });
   }
 
   /** @param strict an answer that comes neither from where it came before nor from where it will come is none */
@@ -46,38 +50,50 @@ export class Judge {
     const resolver = new Resolver(zones, this.#hosted);
     const now = (name: string, type: string) => {
       const answer = resolver.resolve(name, type);
-      return isAnswer(answer, type) && !(strict && this.#standsIn(answer, type));
+      return verdictOf(answer, type) !== "no" && !(strict && this.#standsIn(answer, type));
     };
     const dark = this.#kept.filter(({ name, type }) => !now(name, type));
     return [
       ...dark.map(({ name, type }) => this.#asked(`${name} ${type} has no answer`, name, [type])),
-      ...this.#dangling(zones, now),
+      ...this.#dangling(zones, resolver, now),
       ...zones.flatMap((zone) => [...besideAliases(zone), ...this.#halfFilled(zone)]),
     ];
   }
 
   /** From an old place it goes on the old way; a new place may still lead to an old one. */
-  #standsIn({ places }: Answer, type: string): boolean {
+  #standsIn({ places, servers }: Answer, type: string): boolean {
     const hops = [...places];
+    const last = hops.at(-1)?.[0] ?? "";
+    const known = [this.#from, this.#to].flatMap((side) => side.resolve(last, type).servers);
+    if (servers.length > 0 && !servers.some((server) => known.includes(server))) return true;
     for (const [index, [name, place]] of hops.entries()) {
       if (this.#to.resolve(name, type).places.get(name) === place) continue;
       const old = this.#from.resolve(name, type);
-      return !isAnswer(old, type) || JSON.stringify([...old.places]) !== JSON.stringify(hops.slice(index));
+      return verdictOf(old, type) === "no" || JSON.stringify([...old.places]) !== JSON.stringify(hops.slice(index));
     }
     return false;
   }
 
   /** A pointer's target resolves as long as the pointer is there, if it did when it was there before, and does if it is after. */
-  #dangling(zones: readonly ModelZone[], now: (name: string, type: string) => boolean): Violation[] {
+  #dangling(
+    zones: readonly ModelZone[],
+    resolver: Resolver,
+    now: (name: string, type: string) => boolean,
+  ): Violation[] {
     const had = pointersOf(this.#before);
     const has = pointersOf(this.#after);
     const found: Violation[] = [];
-    for (const [text, { target, type }] of pointersOf(zones)) {
-      const isOwed = (side: ReadonlyMap<string, unknown>, resolver: Resolver) => {
-        return !side.has(text) || resolver.answers(target, ADDRESS);
+    for (const [text, { owner, target, type, isDelegation, isOccluded }] of pointersOf(zones)) {
+      if (isOccluded || had.get(text)?.isOccluded === true || has.get(text)?.isOccluded === true) continue;
+      const leads = (side: Resolver) => {
+        return isDelegation ? side.serves(target, owner) : side.verdict(target, ADDRESS) === "yes";
       };
-      if (!isOwed(had, this.#from) || !isOwed(has, this.#to) || now(target, ADDRESS)) continue;
-      found.push(this.#asked(`${text} points at nothing`, target, type === "CNAME" ? TYPES : [ADDRESS]));
+      const isOwed = (side: ReadonlyMap<string, unknown>, there: Resolver) => !side.has(text) || leads(there);
+      if (!isOwed(had, this.#from) || !isOwed(has, this.#to)) continue;
+      if (isDelegation ? leads(resolver) : now(target, ADDRESS)) continue;
+      const violation = this.#asked(`${text} points at nothing`, target, type === "CNAME" ? TYPES : [ADDRESS]);
+      const servers = isDelegation ? [this.#from, this.#to].flatMap((side) => side.serverTrail(target, owner)) : [];
+      found.push(withTrail(violation, servers));
     }
     return found;
   }
@@ -115,17 +131,41 @@ function questions(zones: readonly ModelZone[]): Set<string> {
   return names;
 }
 
-function pointersOf(zones: readonly ModelZone[]): Map<string, { readonly target: string; readonly type: string }> {
+interface Pointer {
+  readonly owner: string;
+  readonly target: string;
+  readonly type: string;
+  readonly isDelegation: boolean;
+  /** Nobody is sent on by it. */
+  readonly isOccluded: boolean;
+}
+
+function withTrail({ text, asked }: Violation, more: readonly string[]): Violation {
+  return { text, asked: asked === null ? null : { ...asked, trail: new Set([...asked.trail, ...more]) } };
+}
+
+function pointersOf(zones: readonly ModelZone[]): Map<string, Pointer> {
   const served = zones.filter(({ active }) => active);
-  const pointers = new Map<string, { target: string; type: string }>();
+  const pointers = new Map<string, Pointer>();
   for (const zone of served) {
     for (const record of zone.records ?? []) {
       const target = targetOf(record);
       if (target === null) continue;
-      pointers.set(`${zone.name}: ${record.name} ${record.type} ${target}`, { target, type: record.type });
+      pointers.set(`${zone.name}: ${record.name} ${record.type} ${target}`, {
+        ...{ owner: record.name, target, type: record.type },
+        isDelegation: record.type === "NS" && record.name !== zone.name,
+        isOccluded: record.type === "NS" && isOccluded(record.name, zone, served),
+      });
     }
   }
   return pointers;
+}
+
+/** Beneath another delegation of its zone, or in a zone beneath, nobody is sent on by an NS. */
+function isOccluded(owner: string, { name, records }: ModelZone, served: readonly ModelZone[]): boolean {
+  const isAbove = (other: ModelRecord) => other.type === "NS" && other.name !== name && other.name !== owner;
+  const isDeeper = (other: ModelZone) => other.name.length > name.length && isWithin(owner, other.name);
+  return (records ?? []).some((other) => isAbove(other) && isWithin(owner, other.name)) || served.some(isDeeper);
 }
 
 function besideAliases({ name, records }: ModelZone): Violation[] {
@@ -146,7 +186,6 @@ export function excuses(what: string, { asked }: Violation): boolean {
   if (["beneath", "outside", "delegation", "wildcard"].includes(first)) {
     return [...asked.trail].some((name) => isWithin(name, second));
   }
-  const isAddress = (type: string) => type === "A" || type === "AAAA" || type === ADDRESS;
   const isAbout = (type: string) => {
     return (
       type === second ||
@@ -155,5 +194,6 @@ export function excuses(what: string, { asked }: Violation): boolean {
       (isAddress(second) && type === ADDRESS)
     );
   };
+  if (isAddress(second) && asked.trail.has(`server ${first}`)) return true;
   return asked.trail.has(first) && asked.types.some(isAbout);
 }

@@ -18,13 +18,26 @@ export interface ModelZone {
 /** `elsewhere`: other servers answer, or a zone of unknown content. */
 export type Outcome = "answer" | "elsewhere" | "none";
 
+/** `assumed`: other servers are asked, and are taken to answer. `unknown`: an alias leads to where nobody here can look. */
+export type Verdict = "yes" | "assumed" | "unknown" | "no";
+
 export interface Answer {
   readonly outcome: Outcome;
-  /** Whatever it came by: names asked for, wildcards, delegations, zones. */
+  /** Whatever it came by: names asked for, wildcards, delegations, zones; `server NAME` where an address was needed to ask on. */
   readonly trail: readonly string[];
   /** For each name that was asked for, the zone and the owner that answered. */
   readonly places: ReadonlyMap<string, string>;
   readonly aliased: boolean;
+  /** What the answer says, in the words of the records that it is made of, or where it is to be looked for. */
+  readonly values: readonly string[];
+  /** Of a delegation that it ends in: those that can be asked. */
+  readonly servers: readonly string[];
+}
+
+interface Found {
+  readonly outcome: Outcome;
+  readonly values: readonly string[];
+  readonly servers: readonly string[];
 }
 
 /** What `name` was asked for to find where a host is: any address. */
@@ -37,7 +50,7 @@ export class Resolver {
   readonly #zones: readonly Indexed[];
   readonly #hosted: readonly string[];
 
-  /** @param hosted names of the zones that are in the account at any time, served or not: a delegation to one leads nowhere else */
+  /** @param hosted names of the zones that are in the account at any time: nobody else serves a name within one that is not delegated */
   constructor(zones: readonly ModelZone[], hosted: readonly string[]) {
     this.#zones = zones
       .filter((zone) => zone.active)
@@ -52,46 +65,128 @@ export class Resolver {
     let asked = name;
     for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
       const here: string[] = [];
-      const found = this.#lookUp(asked, type, here);
+      const found = this.#lookUp(asked, type, here, trail);
       trail.push(asked, ...here);
       places.set(asked, here.join(" "));
-      if (typeof found === "string") return { outcome: found, trail, places, aliased: hop > 0 };
+      if ("outcome" in found) return { ...found, trail, places, aliased: hop > 0 };
       asked = found.alias;
     }
-    return { outcome: "none", trail, places, aliased: true };
+    return { outcome: "none", trail, places, aliased: true, values: [], servers: [] };
   }
 
-  /** All servers serve all zones, so that of those that enclose the name the deepest answers, delegated or not. */
-  #lookUp(name: string, type: string, trail: string[]): Outcome | { readonly alias: string } {
-    const zone = this.#zones.find((candidate) => isWithin(name, candidate.name));
-    if (zone === undefined) return this.#hosted.some((hosted) => isWithin(name, hosted)) ? "none" : "elsewhere";
-    trail.push(zone.name);
-    if (zone.opaque) return "elsewhere";
+  /**
+   * All servers serve all zones, so that of those that enclose the name the deepest answers, delegated or not.
+   * @param here what the name came by itself
+   * @param trail takes what the servers of a delegation came by
+   */
+  #lookUp(name: string, type: string, here: string[], trail: string[]): Found | { readonly alias: string } {
+    const zone = this.#zoneOf(name);
+    if (zone === undefined) return this.#outside(name) ? elsewhere(name) : NONE;
+    here.push(zone.name);
+    if (zone.opaque) return elsewhere(`${zone.name} ${name}`);
     const cut = zone.cutAbove(name);
     if (cut !== null) {
-      trail.push(cut);
-      if (cut === name && type === "NS") return "answer";
-      // One of our own zones, not served: had it been, it would be the deepest.
-      return this.#hosted.some((hosted) => isWithin(name, hosted) && isWithin(hosted, cut)) ? "none" : "elsewhere";
+      here.push(cut);
+      const servers = zone.at(cut).filter((record) => record.type === "NS");
+      if (cut === name && type === "NS")
+        return { outcome: "answer", values: servers.map(({ target }) => target), servers: [] };
+      // A referral without a server that has an address leads nowhere (RFC 1034, 4.2.1).
+      const reached = servers.filter(({ target }) => this.#reaches(target, [cut], trail));
+      const names = reached.map(({ target }) => target);
+      return reached.length > 0 ? { ...elsewhere(`${cut} ${name}`), servers: names } : NONE;
     }
     const owner = zone.ownerFor(name);
-    if (owner === null) return "none";
-    trail.push(owner);
+    if (owner === null) return NONE;
+    here.push(owner);
     const records = zone.at(owner);
-    if (records.some((record) => matches(record.type, type))) return "answer";
+    const values = records.filter((record) => matches(record.type, type)).map(({ target }) => target);
+    if (values.length > 0) return { outcome: "answer", values, servers: [] };
     const alias = records.find((record) => record.type === "CNAME");
-    return alias === undefined ? "none" : { alias: alias.target };
+    return alias === undefined ? NONE : { alias: alias.target };
   }
 
-  answers(name: string, type: string): boolean {
-    return isAnswer(this.resolve(name, type), type);
+  /** Whether the server of a delegation can be asked: by its glue, or because its name resolves without the delegation. */
+  serves(server: string, cut: string): boolean {
+    return this.#reaches(server, [cut], []);
+  }
+
+  /** What `serves` looks at. */
+  serverTrail(server: string, cut: string): string[] {
+    const trail: string[] = [];
+    this.#reaches(server, [cut], trail);
+    return trail;
+  }
+
+  /** @param cuts delegations that are being followed: none of them helps to find its own server */
+  #reaches(server: string, cuts: readonly string[], trail: string[]): boolean {
+    trail.push(server, `server ${server}`);
+    const zone = this.#zoneOf(server);
+    if (zone === undefined) return this.#outside(server);
+    trail.push(zone.name);
+    if (zone.opaque) return true;
+    const cut = zone.cutAbove(server);
+    if (cut === null) {
+      const { outcome, trail: passed } = this.#alias(server, cuts);
+      trail.push(...passed);
+      return outcome !== "none";
+    }
+    trail.push(cut);
+    if (zone.at(server).some((record) => matches(record.type, ADDRESS))) return true;
+    if (cuts.includes(cut)) return false;
+    const servers = zone.at(cut).filter((record) => record.type === "NS");
+    return servers.some(({ target }) => this.#reaches(target, [...cuts, cut], trail));
+  }
+
+  /** The server's own name is followed as any other; a chain that needs the delegation itself ends in it. */
+  #alias(server: string, cuts: readonly string[]): Pick<Answer, "outcome" | "trail"> {
+    const trail: string[] = [];
+    let asked = server;
+    for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
+      const zone = this.#zoneOf(asked);
+      const cut = zone?.cutAbove(asked) ?? null;
+      if (cut !== null && cuts.length > 0) {
+        return { outcome: this.#reaches(asked, cuts, trail) ? "elsewhere" : "none", trail };
+      }
+      const found = this.#lookUp(asked, ADDRESS, trail, trail);
+      trail.push(asked, `server ${asked}`);
+      if ("outcome" in found) return { outcome: found.outcome, trail };
+      asked = found.alias;
+    }
+    return { outcome: "none", trail };
+  }
+
+  #zoneOf(name: string): Indexed | undefined {
+    return this.#zones.find((candidate) => isWithin(name, candidate.name));
+  }
+
+  #outside(name: string): boolean {
+    return !this.#hosted.some((hosted) => isWithin(name, hosted));
+  }
+
+  verdict(name: string, type: string): Verdict {
+    return verdictOf(this.resolve(name, type), type);
   }
 }
 
-/** Where others are to answer, an address is expected; an alias is not expected to lead to anything else. */
-export function isAnswer({ outcome, aliased }: Answer, type: string): boolean {
-  if (outcome !== "elsewhere") return outcome === "answer";
-  return ["A", "AAAA", ADDRESS].includes(type) || (!aliased && type !== "CNAME");
+const NONE: Found = { outcome: "none", values: [], servers: [] };
+
+function elsewhere(where: string): Found {
+  return { outcome: "elsewhere", values: [`elsewhere: ${where}`], servers: [] };
+}
+
+/**
+ * Where others are to answer, an address is expected, and whatever is asked where a delegation leads to them. What is behind an alias
+ * to them nobody knows.
+ */
+export function verdictOf({ outcome, aliased }: Answer, type: string): Verdict {
+  if (outcome !== "elsewhere") return outcome === "answer" ? "yes" : "no";
+  if (isAddress(type)) return "yes";
+  if (aliased) return "unknown";
+  return type === "CNAME" ? "no" : "assumed";
+}
+
+export function isAddress(type: string): boolean {
+  return type === "A" || type === "AAAA" || type === ADDRESS;
 }
 
 /** A zone with its existing names, empty non-terminals among them (RFC 4592, 2.2.2). */

@@ -81,6 +81,31 @@ const move: fc.Arbitrary<DraftRecord[]> = fc
     return [...all(wildcard, wide as Side), ...all(owner, second as Side)];
   });
 
+/** A delegation to a server beneath it, whose server, or whose server's address, is replaced; or that comes, or goes, with both. */
+const delegation: fc.Arbitrary<DraftRecord[]> = fc
+  .record({
+    cut: fc.constantFrom("a", "b", "sub", "a.sub"),
+    forms: fc.tuple(form(), form()),
+    outside: fc.constantFrom<Side | "never">("never", "never", "live", "declared"),
+  })
+  .map(({ cut, forms, outside }) => [
+    ...forms.flatMap(({ label, where, addressWhere, v6 }) => [
+      made("NS", cut, `${label}.${cut}`, where),
+      made(v6 ? "AAAA" : "A", `${label}.${cut}`, v6 ? SAMPLES.AAAA : SAMPLES.A, addressWhere),
+    ]),
+    ...(outside === "never" ? [] : [made("NS", cut, "h.other.test", outside)]),
+  ]);
+
+function form() {
+  const sides = fc.constantFrom<Side>("both", "live", "declared");
+  return fc.record({
+    label: fc.constantFrom("a", "x", "y"),
+    where: sides,
+    addressWhere: sides,
+    v6: fc.constantFrom(false, false, true),
+  });
+}
+
 const SAMPLES = { A: "192.0.2.3", AAAA: "2001:db8::3", TXT: "three" } as const;
 
 function made(type: RecordType, owner: string, to: string, where: Side): DraftRecord {
@@ -88,9 +113,16 @@ function made(type: RecordType, owner: string, to: string, where: Side): DraftRe
 }
 
 const records = fc
-  .array(fc.oneof({ weight: 4, arbitrary: record.map((single) => [single]) }, { weight: 1, arbitrary: move }), {
-    maxLength: 6,
-  })
+  .array(
+    fc.oneof(
+      { weight: 4, arbitrary: record.map((single) => [single]) },
+      { weight: 1, arbitrary: move },
+      { weight: 1, arbitrary: delegation },
+    ),
+    {
+      maxLength: 6,
+    },
+  )
   .map((lists) => lists.flat());
 
 const zone = (zoneName: string): fc.Arbitrary<DraftZone> =>
@@ -136,7 +168,7 @@ function acceptable(draft: DraftZone): DraftZone {
   const kept: DraftRecord[] = [];
   for (const candidate of draft.records) {
     const isKept = (entry: DraftRecord) => draft.ignore !== "nothing" && isIgnored(entry, draft.ignore);
-    const plain = leadingAway(candidate, draft.name);
+    const plain = leadingAway(ownServer(candidate, draft.name), draft.name);
     const entry: DraftRecord = isKept(plain) ? { ...plain, side: "live" } : plain;
     if (entry.type === "CNAME" && entry.name === "") continue;
     const meets = (other: DraftRecord) =>
@@ -152,6 +184,12 @@ function acceptable(draft: DraftZone): DraftZone {
   return { ...draft, records: kept };
 }
 
+/** The server of a generated delegation is in the zone itself. */
+function ownServer(entry: DraftRecord, zoneName: string): DraftRecord {
+  const isWhole = entry.type !== "NS" || entry.target.endsWith(".test");
+  return isWhole ? entry : { ...entry, target: absolute(entry.target, zoneName) };
+}
+
 /** A wildcard's alias that leads back beneath a wildcard is left out: what it answers would hang on itself. */
 function leadingAway(entry: DraftRecord, zoneName: string): DraftRecord {
   if (entry.type !== "CNAME" || !entry.name.startsWith("*")) return entry;
@@ -162,7 +200,7 @@ function isIgnored({ type, name }: DraftRecord, ignore: DraftZone["ignore"]): bo
   return ignore === "texts" ? type === "TXT" : name.startsWith("*");
 }
 
-/** What the plan starts from: the records of a zone that is not declared are not read. */
+/** What the plan starts from: the records of a zone that nobody speaks of are not read. */
 export function liveOf({ drafts }: NameWorld): Live {
   const items = drafts.flatMap((draft, index) => {
     if (draft.live === "absent") return [];
@@ -173,7 +211,7 @@ export function liveOf({ drafts }: NameWorld): Live {
 }
 
 function isRead({ declared, managed }: DraftZone): boolean {
-  return (declared === "active" || declared === "disabled") && managed;
+  return declared === "removed" || ((declared === "active" || declared === "disabled") && managed);
 }
 
 export function desiredOf({ drafts }: NameWorld): Desired {

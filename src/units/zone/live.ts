@@ -27,6 +27,7 @@ export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWat
   const isNeeded = (domain: WireDomain): boolean =>
     scope.whole === true ||
     named.has(zoneName(domain)) ||
+    isPruned(domain, scope) ||
     (domain.type === "master" && scope.wants?.(identifyZone({ domain, records: null })) === true);
   const needed = new Set(domains.filter(isNeeded));
   const progress = { done: 0, total: needed.size };
@@ -48,12 +49,20 @@ function sourcesOf({ declared }: Scope<ZoneSpec>): string[] {
 
 function namesWithRecords(scope: Scope<ZoneSpec>): Set<string> {
   const names = new Set<string>();
-  for (const { key, ignore } of scope.removed) if (ignore.length > 0) names.add(key);
+  // What goes as a whole is read, too: what its pointers lead to must not go before it.
+  for (const { key, destroy } of scope.removed) if (destroy) names.add(key);
   for (const { key, spec } of scope.declared) {
-    // What goes as a whole need not be read, unless records in it must stay.
+    // Where everything goes, only what must stay matters.
     if (scope.destroy ? spec.ignore.length > 0 : spec.records !== null) names.add(key);
   }
   return names;
+}
+
+/** Whether it carries the owner's tag and is not declared: it goes as a whole, unless the run is narrowed. */
+function isPruned(domain: WireDomain, { owner, declared, removed, destroy }: Scope<ZoneSpec>): boolean {
+  if (destroy || owner === null || ownerOfTags(domain.tags) !== owner) return false;
+  const name = zoneName(domain);
+  return ![...declared, ...removed].some(({ key }) => key === name);
 }
 
 /** The service keeps the letter case of a domain (OBSERVED: Domains); its name does not depend on it. */

@@ -120,11 +120,16 @@ function domainPair({ match, zone, kept }: Reading, context: PairContext): Pair 
     renew: false,
     labels: rootLabels(match, live, null, context),
     heldBy: [],
-    block: match.intent === "delete" && kept.length > 0 ? keptRecords(kept) : null,
+    block: match.intent === "delete" && isBound(match, kept) ? keptRecords(kept) : null,
     protect: match.declared?.protect ?? false,
     note: match.declared?.note ?? null,
     span: match.declared?.span ?? match.removed?.span ?? null,
   };
+}
+
+/** Whether something in it was asked to be let be. */
+function isBound(match: ZoneMatch, kept: readonly LiveEntry[]): boolean {
+  return kept.length > 0 && ignorePatterns(match).length > 0;
 }
 
 function desiredValues(match: ZoneMatch, live: Values | null, context: PairContext): Values | null {

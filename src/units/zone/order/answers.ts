@@ -7,7 +7,7 @@ import type { SideRecord, SideZone } from "./sides.ts";
 /**
  * Where the answers for a name come from.
  * - `outside`: no zone of the account. - `dark`: a zone of the account that is not served.
- * - `opaque`: a zone of unknown content. - `cut`: a delegation at `owner`; `lame`: one to a zone of the account that is not served.
+ * - `opaque`: a zone of unknown content. - `cut`: a delegation at `owner`; `lame`: one of whose servers none has an address.
  * - `node`: the name itself, or a wildcard. - `nothing`: neither is there.
  */
 export type Source =
@@ -15,12 +15,29 @@ export type Source =
   | { readonly type: "opaque" | "nothing"; readonly zone: string; readonly owner: "" }
   | { readonly type: "cut" | "lame" | "node"; readonly zone: string; readonly owner: string };
 
+/**
+ * `assumed`: others answer for the name itself, so that what is asked for is taken for granted. `unknown`: an alias leads out of the
+ * account, to where nobody here can look.
+ */
+export type Verdict = "yes" | "assumed" | "unknown" | "no";
+
+/** A name on the way to an answer, and where its answers come from. */
+export interface Hop {
+  readonly name: string;
+  readonly source: Source;
+  /** What is asked of it; `glue` is an address beside a delegation that stands above it. */
+  readonly asked: Question | "glue";
+}
+
 /** A zone with its names, those without records among them (RFC 4592, 2.2.2). */
 class Zone {
   readonly opaque: boolean;
   readonly owners = new Map<string, SideRecord[]>();
   readonly names: Set<string>;
   readonly apex: string;
+  /** What its delegations name as their servers. */
+  readonly servers: Set<string> = new Set();
+  readonly #cuts = new Set<string>();
 
   constructor({ name, records }: SideZone) {
     this.apex = name;
@@ -30,6 +47,10 @@ class Zone {
       const found = this.owners.get(record.name);
       if (found === undefined) this.owners.set(record.name, [record]);
       else found.push(record);
+      if (record.values.type === "NS" && record.name !== name) {
+        this.servers.add(record.values.target);
+        this.#cuts.add(record.name);
+      }
       for (let above = record.name; !this.names.has(above); above = parentOf(above)) this.names.add(above);
     }
   }
@@ -37,7 +58,7 @@ class Zone {
   cutAbove(name: string): string | null {
     let cut: string | null = null;
     for (let above = name; above !== this.apex; above = parentOf(above)) {
-      if (this.owners.get(above)?.some(({ values }) => values.type === "NS")) cut = above;
+      if (this.#cuts.has(above)) cut = above;
     }
     return cut;
   }
@@ -53,9 +74,11 @@ class Zone {
 export class Answers {
   readonly #zones = new Map<string, Zone>();
   readonly #active = new Set<string>();
+  readonly #reached = new Map<string, boolean>();
+  readonly #carriers = new Map<string, readonly SideRecord[]>();
   readonly #hosted: ReadonlySet<string>;
 
-  /** @param hosted the zones of either side: what is delegated to one of them is answered by it or not at all */
+  /** @param hosted the zones of either side: nobody else answers for a name within one that is not delegated */
   constructor(zones: readonly SideZone[], hosted: ReadonlySet<string>) {
     this.#hosted = hosted;
     for (const zone of zones) {
@@ -95,39 +118,106 @@ export class Answers {
   }
 
   source(name: string): Source {
+    const source = this.#place(name);
+    return source.type === "cut" && !this.isReached(source.zone, source.owner) ? { ...source, type: "lame" } : source;
+  }
+
+  /** Where a name is to be looked for, whether or not a delegation leads anywhere. */
+  #place(name: string): Source {
     const zone = this.#zoneOf(name);
-    if (zone === null) return { type: this.#isHosted(name, "") ? "dark" : "outside", zone: null, owner: "" };
+    if (zone === null) return { type: this.#isHosted(name) ? "dark" : "outside", zone: null, owner: "" };
     if (zone.opaque) return { type: "opaque", zone: zone.apex, owner: "" };
     const cut = zone.cutAbove(name);
-    if (cut !== null) {
-      return { type: this.#isHosted(name, parentOf(cut)) ? "lame" : "cut", zone: zone.apex, owner: cut };
-    }
+    if (cut !== null) return { type: "cut", zone: zone.apex, owner: cut };
     const encloser = zone.encloserOf(name);
     const owner = encloser === name ? name : `*.${encloser}`;
     if (encloser !== name && !zone.owners.has(owner)) return { type: "nothing", zone: zone.apex, owner: "" };
     return { type: "node", zone: zone.apex, owner };
   }
 
+  /** Whether a server of the delegation can be asked: a referral without an address leads nowhere (RFC 1034, 4.2.1). */
+  isReached(zone: string, cut: string): boolean {
+    const key = `${zone} ${cut}`;
+    const known = this.#reached.get(key);
+    if (known !== undefined) return known;
+    const reached = this.serversAt(zone, cut).some(({ values }) => this.wayToServer(values.target, cut) !== null);
+    this.#reached.set(key, reached);
+    return reached;
+  }
+
+  /** The NS records of a delegation. */
+  serversAt(zone: string, cut: string): readonly SideRecord[] {
+    return this.recordsAt(zone, cut).filter(({ values }) => values.type === "NS");
+  }
+
+  /** Whether a delegation of the zone names the host as its server. */
+  isServer(zone: string, host: string): boolean {
+    return this.#zones.get(zone)?.servers.has(host) ?? false;
+  }
+
   /**
-   * Whether something answers: where others do, an address is taken for granted, and so is all but an
-   * alias where no alias led there.
+   * How the address of a delegation's server is found, null if it is not: by its glue, or because it resolves without the delegation.
+   * @param met delegations that have been tried: none of them helps to find its own server
+   */
+  wayToServer(server: string, cut: string, met: Set<string> = new Set()): readonly Hop[] | null {
+    met.add(cut);
+    const hops: Hop[] = [];
+    let name = server;
+    for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
+      const source = this.#place(name);
+      if (source.zone === null) return source.type === "dark" ? null : [...hops, { name, source, asked: "address" }];
+      if (source.type === "nothing") return null;
+      if (source.type === "opaque") return [...hops, { name, source, asked: "address" }];
+      const owner = source.type === "node" ? source.owner : name;
+      const records = this.recordsAt(source.zone, owner);
+      const hasAddress = records.some(({ values }) => matches(values.type, "address"));
+      if (hasAddress) return [...hops, { name, source, asked: source.type === "node" ? "address" : "glue" }];
+      hops.push({ name, source, asked: "address" });
+      if (source.type !== "node") {
+        if (met.has(source.owner)) return null;
+        met.add(source.owner);
+        for (const { values } of this.serversAt(source.zone, source.owner)) {
+          const way = this.wayToServer(values.target, source.owner, met);
+          if (way !== null) return [...hops, ...way];
+        }
+        return null;
+      }
+      const alias = records.find(({ values }) => values.type === "CNAME");
+      if (alias === undefined) return null;
+      name = alias.values.target;
+    }
+    return null;
+  }
+
+  /** Whether something answers, or may. */
+  answers(name: string, question: Question, hops = 0): boolean {
+    return this.verdict(name, question, hops) !== "no";
+  }
+
+  /**
+   * What is known of an answer: where others give it, an address is taken for granted, and so is all but an alias where no alias led
+   * there.
    * @param hops aliases that led here
    */
-  answers(name: string, question: Question, hops = 0): boolean {
+  verdict(name: string, question: Question, hops = 0): Verdict {
     let asked = name;
     for (let hop = hops; hop < MAX_CHAIN_LENGTH; hop += 1) {
       const source = this.source(asked);
-      if (source.type === "dark" || source.type === "nothing") return false;
-      if (isCut(source) && question === "NS" && asked === source.owner) return true;
-      if (source.type === "lame") return false;
-      if (source.type !== "node") return isAddress(question) || (hop === 0 && question !== "CNAME");
+      if (source.type === "dark" || source.type === "nothing") return "no";
+      if (isCut(source) && question === "NS" && asked === source.owner) return "yes";
+      if (source.type === "lame") return "no";
+      if (source.type !== "node") {
+        if (isAddress(question)) return "yes";
+        if (hop > 0) return "unknown";
+        return question === "CNAME" ? "no" : "assumed";
+      }
       const records = this.recordsAt(source.zone, source.owner);
-      if (records.some(({ values }) => matches(values.type, question))) return true;
+      if (records.some(({ values }) => matches(values.type, question))) return "yes";
       const alias = records.find(({ values }) => values.type === "CNAME");
-      if (alias === undefined) return false;
+      if (alias === undefined) return "no";
       asked = pointerTarget(alias.values) ?? "";
     }
-    return false;
+    return "no";
   }
 
   /** Whether the aliases that begin at the name lead to, or past, the other. */
@@ -160,11 +250,18 @@ export class Answers {
   }
 
   /** The records of an owner that give an answer to the question, its alias if that leads to one. */
-  carriers(zone: string, owner: string, question: Question): SideRecord[] {
+  carriers(zone: string, owner: string, question: Question): readonly SideRecord[] {
+    const key = `${zone} ${owner} ${question}`;
+    const known = this.#carriers.get(key);
+    if (known !== undefined) return known;
     const records = this.recordsAt(zone, owner);
     const direct = records.filter(({ values }) => matches(values.type, question));
-    if (direct.length > 0) return direct;
-    return records.filter(({ values }) => values.type === "CNAME" && this.answers(values.target, question, 1));
+    const isLeading = ({ values }: SideRecord) => {
+      return values.type === "CNAME" && this.answers(values.target, question, 1);
+    };
+    const found = direct.length > 0 ? direct : records.filter(isLeading);
+    this.#carriers.set(key, found);
+    return found;
   }
 
   #zoneOf(name: string): Zone | null {
@@ -174,9 +271,9 @@ export class Answers {
     return null;
   }
 
-  /** Whether a zone of the account, beneath `above`, holds the name. */
-  #isHosted(name: string, above: string): boolean {
-    for (let zone = name; zone !== above && zone !== ""; zone = parentOf(zone)) if (this.#hosted.has(zone)) return true;
+  /** Whether a zone of the account, served or not, holds the name. */
+  #isHosted(name: string): boolean {
+    for (let zone = name; zone !== ""; zone = parentOf(zone)) if (this.#hosted.has(zone)) return true;
     return false;
   }
 }

@@ -9,6 +9,8 @@ interface Draft {
   readonly pointsAt: Set<string>;
   readonly releases: Set<string>;
   readonly turns: Turn[];
+  readonly settles: Set<string>;
+  readonly unsettles: Set<string>;
 }
 
 /** Changes are told by their keys. */
@@ -29,6 +31,16 @@ export class Drafts {
     const key = keyOf(thing);
     this.#goings.set(key, thing);
     this.#of(change).releases.add(key);
+  }
+
+  /**
+   * What a name's new place says is settled before its old place says something else: in between, an answer would be neither the one
+   * from before nor the one from after. Nothing is without an answer, so that breaking it leaves no gap.
+   */
+  settlesBefore(place: string, settling: readonly string[], unsettling: readonly string[]): void {
+    if (settling.length === 0 || unsettling.length === 0) return;
+    for (const change of settling) this.#of(change).settles.add(place);
+    for (const change of unsettling) this.#of(change).unsettles.add(place);
   }
 
   takesPart(change: string, turn: Turn): void {
@@ -66,7 +78,8 @@ export class Drafts {
   factsOf(change: string): Facts {
     const draft = this.#drafts.get(change);
     if (draft === undefined) return NO_FACTS;
-    const { provides, withdraws, pointsAt, releases, turns } = draft;
+    const { provides, withdraws, pointsAt, releases, turns, settles, unsettles } = draft;
+    const unsettled = [...unsettles].filter((place) => !settles.has(place));
     return {
       ...NO_FACTS,
       provides: [...provides],
@@ -74,6 +87,8 @@ export class Drafts {
       pointsAt: [...pointsAt],
       releases: [...releases],
       turns,
+      grows: [...settles].map((set) => ({ set, persists: true })),
+      shrinks: unsettled.map((set) => ({ set, persists: true })),
     };
   }
 
@@ -86,6 +101,8 @@ export class Drafts {
       pointsAt: new Set(),
       releases: new Set(),
       turns: [],
+      settles: new Set(),
+      unsettles: new Set(),
     };
     this.#drafts.set(change, draft);
     return draft;

@@ -10,9 +10,9 @@ import { isCut, parentOf } from "./answers.ts";
 import { Drafts } from "./drafts.ts";
 import { orderHandovers } from "./handover.ts";
 import { orderPointer, orderZonePointers } from "./pointers.ts";
-import type { Question, Thing } from "./question.ts";
+import { isAddress, type Question, type Thing } from "./question.ts";
 import { afterValues, planName } from "./sides.ts";
-import { Transition } from "./transition.ts";
+import { moversOf, Transition } from "./transition.ts";
 
 /** The facts of all steps of a plan's zones, found by looking at both of its sides. */
 export class ZoneOrder {
@@ -48,11 +48,12 @@ export class ZoneOrder {
     const left = before === null ? [] : this.#setsOf(before, zone, "before");
     const joined = after === null ? [] : this.#setsOf(after, zone, "after");
     const isJoined = (set: string) => joined.some(([question, owner]) => `${owner} ${question}` === set);
+    const soft = this.#drafts.factsOf(record.key);
     return {
-      ...this.#drafts.factsOf(record.key),
+      ...soft,
       ...hard,
-      grows: this.#memberships(zone, joined),
-      shrinks: this.#memberships(zone, left).filter(({ set }) => !isJoined(set)),
+      grows: [...soft.grows, ...this.#memberships(zone, joined)],
+      shrinks: [...soft.shrinks, ...this.#memberships(zone, left).filter(({ set }) => !isJoined(set))],
     };
   }
 
@@ -84,8 +85,11 @@ export class ZoneOrder {
     return [before, after].every((side) => {
       const source = side.source(owner);
       const isAsked = source.type === "node" || (isCut(source) && question === "NS");
-      const isHere = source.zone === zone && source.owner === owner && isAsked;
-      return isHere && side.carriers(zone, owner, question).length > 0;
+      const isGlue = isCut(source) && isAddress(question) && side.isServer(zone, owner);
+      const isHere = source.zone === zone && ((source.owner === owner && isAsked) || isGlue);
+      const carriers = isHere ? side.carriers(zone, owner, question) : [];
+      // Nobody follows an alias to the server of a delegation above it.
+      return carriers.some(({ values }) => !isGlue || values.type !== "CNAME");
     });
   }
 
@@ -122,31 +126,13 @@ export class ZoneOrder {
         }
       }
     }
+    const movers = (thing: Thing, way: "comes" | "goes"): readonly string[] => {
+      if (thing.type !== "wildcard") return moversOf(thing, transition, way);
+      return names[way].get(`${thing.zone} ${thing.owner}`) ?? [];
+    };
     this.#drafts.settle(
-      (thing) => this.#movers(thing, "comes", names.comes),
-      (thing) => this.#movers(thing, "goes", names.goes),
+      (thing) => movers(thing, "comes"),
+      (thing) => movers(thing, "goes"),
     );
-  }
-
-  /** The changes that bring a thing, or take it away. */
-  #movers(thing: Thing, way: "comes" | "goes", names: ReadonlyMap<string, readonly string[]>): readonly string[] {
-    const transition = this.#transition;
-    const { zone, owner } = thing;
-    const keys = (changes: readonly Change[]) => changes.map(({ key }) => key);
-    const gains = (question: Question) => keys(transition.gained(zone, owner, question));
-    const loses = (question: Question) => keys(transition.lost(zone, owner, question));
-    switch (thing.type) {
-      case "answer":
-        return way === "comes" ? gains(thing.question) : loses(thing.question);
-      case "zone":
-        return [transition.changeOf(zone)];
-      case "cut":
-        return way === "comes" ? gains("NS") : loses("NS");
-      case "open":
-        if (zone === owner) return [transition.changeOf(zone)];
-        return way === "comes" ? loses("NS") : gains("NS");
-      case "wildcard":
-        return names.get(`${zone} ${owner}`) ?? [];
-    }
   }
 }

@@ -1,11 +1,12 @@
 /** Names that answer on both sides of a plan but from different places: the new place answers before the old one ceases to. */
 
 import type { RecordType } from "../../../api/wire/index.ts";
+import type { Change } from "../../../model/change.ts";
 import { type Answers, isCut, type Source } from "./answers.ts";
 import type { Drafts } from "./drafts.ts";
-import { coversOf, movesOf, pivotOf } from "./pointers.ts";
+import { coversOf, delegationMovesOf, movesOf, pivotOf } from "./pointers.ts";
 import { ASKED_OF_ALIASES, isAddress, type Question, type Thing } from "./question.ts";
-import type { Transition } from "./transition.ts";
+import { moversOf, type Transition } from "./transition.ts";
 import { WildcardTurns } from "./wildcard-turns.ts";
 
 /** A label that nobody uses: what a wildcard answers for. */
@@ -21,15 +22,34 @@ interface Handover {
 
 export function orderHandovers(transition: Transition, drafts: Drafts): void {
   const turns = new WildcardTurns(transition, drafts);
+  const cuts = new Map<string, { readonly zone: string; readonly owner: string }>();
   for (const name of namesOf(transition)) {
     const from = transition.before.source(name);
     const to = transition.after.source(name);
     if (from.zone === null || to.zone === null) continue;
-    if (from.zone === to.zone && from.type === to.type && from.owner === to.owner) continue;
+    if (from.zone === to.zone && from.type === to.type && from.owner === to.owner) {
+      if (from.type === "cut") cuts.set(`${from.zone} ${from.owner}`, from);
+      continue;
+    }
     const questions = keptQuestions(name, from, to, transition);
     if (questions.length > 0) handOver({ name, from, to, questions }, transition, drafts, turns);
   }
+  for (const { zone, owner } of cuts.values()) keepReached(zone, owner, transition, drafts);
   turns.settle();
+}
+
+/** A delegation that stays, of which no server does as it is: a new one can be asked before the last old one cannot. */
+function keepReached(zone: string, cut: string, transition: Transition, drafts: Drafts): void {
+  const isKept = transition.keepsServer(zone, cut);
+  const arriving = isKept ? [] : keysOf(transition.gainedServers(zone, cut).slice(0, 1));
+  if (arriving.length === 0) {
+    for (const thing of delegationMovesOf(zone, cut, transition, "comes")) {
+      arriving.push(...moversOf(thing, transition, "comes").slice(0, 1));
+    }
+  }
+  const leaving = delegationMovesOf(zone, cut, transition, "goes");
+  if (!isKept && transition.lostServers(zone, cut).length > 0) leaving.push({ type: "cut", zone, owner: cut });
+  for (const key of arriving) for (const thing of leaving) drafts.precedes(key, thing);
 }
 
 /** Every name that is there on a side, and if there are wildcards one beneath each that is not. */
@@ -61,7 +81,11 @@ function keptQuestions(name: string, from: Source, to: Source, transition: Trans
   }
   if (from.type !== "node" && to.type !== "node") questions.add("address");
   const { before, after } = transition;
-  const kept = [...questions].filter((question) => before.answers(name, question) && after.answers(name, question));
+  const kept = [...questions].filter((question) => {
+    const verdicts = [before.verdict(name, question), after.verdict(name, question)];
+    // Behind an alias that leads out of the account anything may be: what is known to be there on the other side may be there, too.
+    return !verdicts.includes("no") && (!verdicts.includes("unknown") || verdicts.includes("yes"));
+  });
   const kinds = kept.filter((question) => question === "A" || question === "AAAA");
   const isTold = kinds.length > 0 && (questions.has("CNAME") || before.hasBothKinds(name) || after.hasBothKinds(name));
   return kept.filter((question) => !isAddress(question) || isTold !== (question === "address"));
@@ -77,7 +101,9 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
   const isTurning = (zone: string | null): zone is string => {
     return zone !== null && (transition.begins(zone) || transition.ceases(zone));
   };
+  holdLame(from, to, transition, drafts);
   for (const question of questions) {
+    settle(from, to, question, transition, drafts);
     const providers = providersOf(to, question, transition);
     const leavers = leaversOf(from, question, transition);
     const leaving = leavingOf(from, question, transition);
@@ -111,6 +137,35 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
   }
 }
 
+/** Servers that cannot be asked are named after one that can, and are gone before it: alone they would hide the name and lead nowhere. */
+function holdLame(from: Source, to: Source, transition: Transition, drafts: Drafts): void {
+  if (to.type === "cut" && !transition.keepsServer(to.zone, to.owner)) {
+    const leading = new Set(transition.gainedServers(to.zone, to.owner));
+    for (const change of leading.size === 0 ? [] : transition.gained(to.zone, to.owner, "NS")) {
+      if (!leading.has(change)) drafts.awaits(change.key, { type: "cut", zone: to.zone, owner: to.owner });
+    }
+  }
+  if (from.type === "cut" && !transition.keepsServer(from.zone, from.owner)) {
+    const leading = new Set(transition.lostServers(from.zone, from.owner));
+    for (const change of leading.size === 0 ? [] : transition.lost(from.zone, from.owner, "NS")) {
+      if (!leading.has(change)) drafts.precedes(change.key, { type: "cut", zone: from.zone, owner: from.owner });
+    }
+  }
+}
+
+/** Names beneath one wildcard share it, so that it is the wildcard's changes that are told once. */
+function settle(from: Source, to: Source, question: Question, transition: Transition, drafts: Drafts): void {
+  if (from.type !== "node" || to.type !== "node") return;
+  const shared = to.owner.startsWith("*.")
+    ? `answers of ${to.owner} ${question}`
+    : `answers before ${from.owner} ${question}`;
+  const changing = ({ zone, owner }: { readonly zone: string; readonly owner: string }) => {
+    const isWhole = transition.begins(zone) || transition.ceases(zone);
+    return isWhole ? [transition.changeOf(zone)] : keysOf(transition.altered(zone, owner, question));
+  };
+  drafts.settlesBefore(`${to.zone} ${shared}`, changing(to), changing(from));
+}
+
 /** A delegation answers for either kind of address; what is kept are the kinds that the other side has. */
 function inKinds(questions: readonly Question[], { type, zone, owner }: Source, side: Answers): Question[] {
   const has = (kind: Question) => type === "node" && side.carriers(zone, owner, kind).length > 0;
@@ -124,12 +179,16 @@ function inKinds(questions: readonly Question[], { type, zone, owner }: Source, 
 function providersOf(to: Source, question: Question, transition: Transition): string[] {
   if (to.zone === null) return [];
   if (transition.begins(to.zone)) return [transition.changeOf(to.zone)];
-  const asked = askedOf(to, question);
-  if (asked === null || transition.persists(to.zone, to.owner, asked)) return [];
-  return transition
-    .gained(to.zone, to.owner, asked)
-    .slice(0, 1)
-    .map(({ key }) => key);
+  if (isCut(to) && question === "NS") {
+    const isThere = transition.persists(to.zone, to.owner, question);
+    return isThere ? [] : keysOf(transition.gained(to.zone, to.owner, question).slice(0, 1));
+  }
+  if (isCut(to)) {
+    const isThere = transition.keepsServer(to.zone, to.owner);
+    return isThere ? [] : keysOf(transition.gainedServers(to.zone, to.owner).slice(0, 1));
+  }
+  if (to.type !== "node" || transition.persists(to.zone, to.owner, question)) return [];
+  return keysOf(transition.gained(to.zone, to.owner, question).slice(0, 1));
 }
 
 /** By the going of these the old place ceases to answer. */
@@ -137,7 +196,10 @@ function leavingOf(from: Source, question: Question, transition: Transition): Th
   const { zone, owner } = from;
   if (zone === null) return [];
   if (transition.ceases(zone)) return [{ type: "zone", zone, owner: zone }];
-  if (isCut(from)) return [{ type: "cut", zone, owner }];
+  if (isCut(from)) {
+    const isNamed = question === "NS" && !transition.persists(zone, owner, question);
+    return [{ type: "cut", zone, owner }, ...(isNamed ? [{ type: "answer", zone, owner, question } as const] : [])];
+  }
   if (from.type !== "node" || transition.persists(zone, owner, question)) return [];
   return [{ type: "answer", zone, owner, question }];
 }
@@ -146,17 +208,18 @@ function leavingOf(from: Source, question: Question, transition: Transition): Th
 function leaversOf(from: Source, question: Question, transition: Transition): string[] {
   if (from.zone === null) return [];
   if (transition.ceases(from.zone)) return [transition.changeOf(from.zone)];
-  const asked = askedOf(from, question);
-  return asked === null ? [] : transition.lost(from.zone, from.owner, asked).map(({ key }) => key);
+  if (isCut(from)) return keysOf(transition.lost(from.zone, from.owner, "NS"));
+  return from.type === "node" ? keysOf(transition.lost(from.zone, from.owner, question)) : [];
 }
 
-/** A delegation answers everything by its NS. */
-function askedOf(source: Source, question: Question): Question | null {
-  if (isCut(source)) return "NS";
-  return source.type === "node" ? question : null;
+function keysOf(changes: readonly Change[]): string[] {
+  return changes.map(({ key }) => key);
 }
 
-/** What comes or goes at the end of a place's alias: the alias itself may be there on both sides. */
+/**
+ * What comes or goes at the end of a place's alias, or at a delegation's servers: the alias or the delegation itself may be there on
+ * both sides.
+ */
 function beyond(
   name: string,
   source: Source,
@@ -164,6 +227,7 @@ function beyond(
   transition: Transition,
   way: "comes" | "goes",
 ): Thing[] {
+  if (source.type === "cut") return delegationMovesOf(source.zone, source.owner, transition, way);
   if (source.type !== "node") return [];
   const side = way === "comes" ? transition.after : transition.before;
   const alias = side.recordsAt(source.zone, source.owner).find(({ values }) => values.type === "CNAME");

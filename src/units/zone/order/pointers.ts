@@ -6,7 +6,7 @@ import { type Answers, childToward, isCut, parentOf, type Source } from "./answe
 import type { Drafts } from "./drafts.ts";
 import { ASKED_OF_ALIASES, MAX_CHAIN_LENGTH, type Question, type Thing } from "./question.ts";
 import { afterValues } from "./sides.ts";
-import type { Transition } from "./transition.ts";
+import { isPointerMoved, type Transition } from "./transition.ts";
 
 type Way = "comes" | "goes";
 
@@ -44,6 +44,14 @@ function neededBy(values: RecordValues, zone: string, transition: Transition, wa
   if (target === null) return [];
   const [far, near] = sides(transition, way);
   const owner = recordFqdn(values, zone);
+  if (values.type === "NS" && owner !== zone) {
+    // Beneath another delegation, or in a zone beneath, nobody is sent on by this one.
+    if (far.source(owner).zone !== zone || far.cutAbove(zone, owner) !== owner) return [];
+    const things = serverMovesOf(target, owner, transition, way);
+    const other = near.source(owner).zone;
+    // Where another zone answered for the owner, it hands over by itself.
+    return other === null || other === zone ? things : things.filter(({ type }) => type === "answer");
+  }
   const source = far.source(owner);
   // Where another zone answered for the owner, it hands over by itself.
   const isSeen = source.type === "node" && source.zone === zone && near.source(owner).zone === zone;
@@ -80,13 +88,52 @@ export function movesOf(
     if (zone === null) break;
     things.push(...coversOf(name, source, transition, way));
     if (!near.isServed(zone)) return [...things, { type: "zone", zone, owner: zone }];
-    if (isCut(source)) things.push({ type: "cut", zone, owner });
+    if (isCut(source)) things.push({ type: "cut", zone, owner }, ...delegationMovesOf(zone, owner, transition, way));
     if (source.type !== "node") break;
     const alias = far.recordsAt(zone, owner).find(({ values }) => values.type === "CNAME");
     const isChanged = !transition.persists(zone, owner, alias === undefined ? question : "CNAME");
     if (isChanged) things.push({ type: "answer", zone, owner, question });
     if (alias === undefined || (isChanged && isAwaited(owner, question, near))) break;
     name = alias.values.target;
+  }
+  return things;
+}
+
+/** All that must happen until one of a delegation's servers can be asked, or by which none can be any more, beside its NS records. */
+export function delegationMovesOf(zone: string, cut: string, transition: Transition, way: Way): Thing[] {
+  const [far] = sides(transition, way);
+  const reached = far.serversAt(zone, cut).filter(({ values }) => far.wayToServer(values.target, cut) !== null);
+  const staying = reached.filter(({ change }) => change === null || !isPointerMoved(change));
+  const moves = (staying.length > 0 ? staying : reached).map(({ values }) => {
+    return serverMovesOf(values.target, cut, transition, way);
+  });
+  // Any server is enough, so that one of which nothing changes is.
+  return moves.find((things) => things.length === 0) ?? moves[0] ?? [];
+}
+
+/** All that must happen until a delegation's server can be asked, or by which it cannot be any more. */
+function serverMovesOf(server: string, cut: string, transition: Transition, way: Way): Thing[] {
+  const [far, near] = sides(transition, way);
+  const hops = far.wayToServer(server, cut);
+  if (hops === null) return [];
+  const things: Thing[] = [];
+  for (const { name, source, asked } of hops) {
+    const { zone, owner } = source;
+    if (zone === null) break;
+    if (asked === "glue") {
+      things.push(...deeperZones(name, zone, near));
+      if (!near.isServed(zone)) return [...things, { type: "zone", zone, owner: zone }];
+      if (!transition.persists(zone, name, "address")) {
+        things.push({ type: "answer", zone, owner: name, question: "address" });
+      }
+      continue;
+    }
+    things.push(...coversOf(name, source, transition, way));
+    if (!near.isServed(zone)) return [...things, { type: "zone", zone, owner: zone }];
+    if (isCut(source)) things.push({ type: "cut", zone, owner });
+    if (source.type === "node" && !transition.persists(zone, owner, "address")) {
+      things.push({ type: "answer", zone, owner, question: "address" });
+    }
   }
   return things;
 }
@@ -101,14 +148,21 @@ export function coversOf(name: string, source: Source, transition: Transition, w
   const [far, near] = sides(transition, way);
   const zone = source.zone as string;
   const things: Thing[] = [];
-  for (let above = name; above !== zone; above = parentOf(above)) {
-    if (near.isServed(above)) things.push({ type: "open", zone: above, owner: above });
-  }
+  things.push(...deeperZones(name, zone, near));
   if (!near.isServed(zone) || far.isOpaque(zone) || near.isOpaque(zone)) return things;
   const cut = near.cutAbove(zone, name);
   if (cut !== null && cut !== far.cutAbove(zone, name)) things.push({ type: "open", zone, owner: cut });
   const pivot = pivotOf(name, source);
   if (pivot !== null && near.exists(zone, pivot)) things.push({ type: "wildcard", zone, owner: pivot });
+  return things;
+}
+
+/** Zones beneath `zone` that answer for the name in its stead. */
+function deeperZones(name: string, zone: string, near: Answers): Thing[] {
+  const things: Thing[] = [];
+  for (let above = name; above !== zone; above = parentOf(above)) {
+    if (near.isServed(above)) things.push({ type: "open", zone: above, owner: above });
+  }
   return things;
 }
 

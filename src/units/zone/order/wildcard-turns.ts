@@ -9,7 +9,7 @@ import { childToward, isBeneath, isCut, parentOf, type Source } from "./answers.
 import type { Drafts } from "./drafts.ts";
 import { isAddress, type Question, type Thing, wordsOf } from "./question.ts";
 import type { SideRecord } from "./sides.ts";
-import type { Transition } from "./transition.ts";
+import { moversOf, type Transition } from "./transition.ts";
 
 export type Turn = "hide" | "uncover";
 
@@ -157,12 +157,15 @@ export class WildcardTurns {
 
   #stepsOf(turn: Turn, zone: string, entry: Entry): string[] {
     const question = entry.type === "NS" ? "NS" : ([...entry.questions][0] as Question);
-    const changes =
-      turn === "hide"
-        ? this.#transition.gained(zone, entry.owner, question)
-        : this.#transition.lost(zone, entry.owner, question);
-    return changes.map(({ key }) => key);
+    const way = turn === "hide" ? "comes" : "goes";
+    if (leadsOn(entry)) return moversOf({ type: "cut", zone, owner: entry.owner }, this.#transition, way);
+    return moversOf({ type: "answer", zone, owner: entry.owner, question }, this.#transition, way);
   }
+}
+
+/** Whether a delegation is asked for more than its own NS, so that one of its servers must be there. */
+function leadsOn({ type, questions }: Entry): boolean {
+  return type === "NS" && [...questions].some((question) => question !== "NS");
 }
 
 /** A delegation answers everything, of which a wildcard may answer a part meanwhile. */
@@ -178,7 +181,8 @@ function rank({ owner, type }: Entry, pivot: string): number {
   return (isWide ? 0 : 2) + (leads ? 0 : 1);
 }
 
-function thingOf({ owner, type, questions }: Entry, zone: string): Thing {
-  if (type === "NS") return { type: "cut", zone, owner };
+function thingOf(entry: Entry, zone: string): Thing {
+  const { owner, questions } = entry;
+  if (leadsOn(entry)) return { type: "cut", zone, owner };
   return { type: "answer", zone, owner, question: [...questions][0] as Question };
 }

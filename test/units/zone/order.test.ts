@@ -1,0 +1,86 @@
+/** What the order of a zone's changes costs, and what holds it together where delegations meet. */
+
+import { expect, test } from "vitest";
+import type { WireDomain, WireRecord } from "../../../src/api/wire/index.ts";
+import type { Declared, Desired } from "../../../src/model/desired.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { makePlan } from "../../../src/plan/plan.ts";
+import { units } from "../../../src/units/registry.ts";
+import type { RecordSpec } from "../../../src/units/zone/shape.ts";
+import { callsIn } from "../../support/calls.ts";
+
+type Entry = Pick<WireRecord, "type" | "name" | "target">;
+
+const SPAN = { file: "tenon.yaml", start: 0, end: 0 };
+const TIME = { created: "2026-01-01T00:00:00", updated: "2026-01-01T00:00:00" };
+const SECONDS = { refresh_sec: 0, retry_sec: 0, expire_sec: 0, ttl_sec: 0 };
+
+function planOf(live: readonly Entry[], desired: readonly Entry[]): Plan {
+  const domain: WireDomain = {
+    ...{ id: 1, domain: "a.example", type: "master", status: "active", soa_email: "h@a.example" },
+    ...{ description: "", group: "", master_ips: [], axfr_ips: [], tags: [], ...SECONDS, ...TIME },
+  };
+  const records = live.map((entry, id): WireRecord => {
+    const zeros = { priority: 0, weight: 0, port: 0, protocol: null, service: null, tag: null };
+    return { id, ...entry, ttl_sec: 300, ...zeros, ...TIME };
+  });
+  const specs = desired.map((entry) => ({
+    ...entry,
+    ttl_sec: 300,
+    span: SPAN,
+    note: null,
+    lintOff: [],
+  })) as RecordSpec[];
+  const fields = { type: "master", status: "active" };
+  const spec = { domain: "a.example", fields, records: specs, ignore: [], policy: "authoritative" };
+  const names = { unit: "zone", address: "domain/a.example", key: "a.example", id: null, movedFrom: null };
+  const declared = { ...names, protect: false, note: null, span: SPAN, spec } as Declared;
+  const wanted: Desired = { owner: null, account: null, declared: [declared], removed: [], allow: [], lintOff: [] };
+  const found = { units: { zone: { items: [{ domain, records }], total: 1 } } };
+  return makePlan(wanted, found, units, {
+    ...{ goal: "apply", nowMilliseconds: 0, targets: [], excludes: [], consents: [], maxChanges: null },
+    ...{ takeOwnershipFrom: [], clone: false, account: null },
+  });
+}
+
+function texts(from: number, to: number): Entry[] {
+  return Array.from({ length: to - from }, (_, index) => ({
+    type: "TXT",
+    name: "www",
+    target: `text ${from + index}`,
+  }));
+}
+
+/** Beneath 4 if the cost is linear; a quadratic one is near 16. */
+const MOST_FOR_FOUR_TIMES_AS_MANY = 6;
+
+test("the order of one name's records costs in proportion to them: half of them replaced by fewer", async () => {
+  const work = (count: number) => () => {
+    // What goes is more than what comes, so that some are updates, some deletes.
+    expect(planOf(texts(0, count), texts(count / 2, count + count / 4)).steps).toHaveLength(count / 2);
+  };
+  const [few, many] = [await callsIn("/src/", work(400)), await callsIn("/src/", work(1600))];
+  expect(few).toBeGreaterThan(400);
+  expect(many / few).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
+test("the order of live duplicates costs in proportion to them", async () => {
+  const work = (count: number) => () => {
+    const live = Array.from({ length: count }, () => texts(0, 1)).flat();
+    expect(planOf(live, texts(0, 1)).steps).toHaveLength(count - 1);
+  };
+  const [few, many] = [await callsIn("/src/", work(400)), await callsIn("/src/", work(1600))];
+  expect(few).toBeGreaterThan(400);
+  expect(many / few).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
+test("an alias waits until the delegation that hides its target is gone", () => {
+  const host: Entry = { type: "A", name: "host.sub", target: "192.0.2.1" };
+  const { steps, gaps } = planOf(
+    [host, { type: "NS", name: "sub", target: "ns.sub.a.example" }],
+    [host, { type: "CNAME", name: "www", target: "host.sub.a.example" }],
+  );
+  expect(gaps).toEqual([]);
+  expect(steps.map(({ id }) => id)).toEqual(["delete domain/a.example/sub/NS", "create domain/a.example/www/CNAME"]);
+  expect(steps[1]?.after).toEqual(["delete domain/a.example/sub/NS"]);
+});
