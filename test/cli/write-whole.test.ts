@@ -1,10 +1,11 @@
+import { spawn } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { readProblem, writeProblem } from "../../src/cli/file-problem.ts";
 import { writeWhole } from "../../src/cli/write-whole.ts";
 import { here } from "./here.ts";
-import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+import { emulator, ended, envOf, expectPlain, folder, MAIN, PROJECT, run } from "./run.ts";
 
 it("a plan written over another file is for its owner's eyes, and nothing else is left", async () => {
   const cwd = await folder({ "tenon.yaml": PROJECT, "the.plan": "an older one" });
@@ -27,6 +28,18 @@ it("a link is followed, and stays a link", async () => {
   expect((await readdir(cwd, { withFileTypes: true })).find(({ name }) => name === "link")?.isSymbolicLink()).toBe(
     true,
   );
+});
+
+it("what cannot be written to its end leaves what was there", async () => {
+  const cwd = await folder({ "tenon.yaml": PROJECT, "the.plan": "an older one" });
+  const env = { ...envOf(await emulator()), PATH: process.env["PATH"] };
+  // No file may have more than 1 KiB: the write fails as it does on a disk that is full.
+  const limited = `ulimit -f 1; exec "${process.execPath}" "${MAIN}" plan --out the.plan`;
+  const child = spawn("bash", ["-c", limited], { cwd, env });
+  const { code, stderr } = await ended(child);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("the plan file cannot be written") });
+  expect(await readFile(join(cwd, "the.plan"), "utf8")).toBe("an older one");
+  expect((await readdir(cwd)).sort()).toEqual(["tenon.yaml", "the.plan"]);
 });
 
 it("a device is written to, and not replaced", async () => {

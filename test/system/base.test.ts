@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { checkOut } from "../../src/cli/git.ts";
 import { here } from "../cli/here.ts";
 import { emulator, envOf, expectPlain, folder, type RunOptions, run } from "../cli/run.ts";
 
@@ -240,6 +241,20 @@ describe("tenon plan --base", () => {
       expect(ended.stderr.replace(/\s+/g, " ")).toContain(advice);
       expect(ended.stderr).not.toContain("shallow");
     }
+  });
+
+  it("has the files byte for byte, whatever they begin and end with", async () => {
+    const files = {
+      "tenon.yaml": manifest("a"),
+      "\n.txt": "",
+      blank: "\n\nx",
+      "empty.yaml": "",
+      "zones/é.zone": "@ A 192.0.2.1\r\n",
+    };
+    const { options } = await repository(files);
+    const into = await folder({});
+    expect(await checkOut(options.cwd, "HEAD", into, process.env)).toEqual({ ok: true, exists: true });
+    for (const [name, text] of Object.entries(files)) expect(await readFile(join(into, name), "utf8")).toBe(text);
   });
 
   it("refuses what cannot be a ref, and where there is no repository", async () => {
