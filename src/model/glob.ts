@@ -36,6 +36,50 @@ export function escapeGlob(text: string): string {
   return text.replace(/[\\*]/g, (character) => `\\${character}`);
 }
 
+/**
+ * Globs of one star each that together match all of `addresses` and none of `others`: one if one can, else one for each part that
+ * has a beginning of its own. Linear in the characters of both, times the depth at which they part.
+ */
+export function globsFor(addresses: readonly string[], others: readonly string[]): string[] {
+  const sort = (texts: readonly string[]) => [...new Set(texts)].sort();
+  return globsWithin(sort(addresses), sort(others));
+}
+
+/** Both are sorted. */
+function globsWithin(addresses: readonly string[], others: readonly string[]): string[] {
+  const [first = "", last = first] = [addresses[0], addresses.at(-1)];
+  if (first === last) return addresses.length === 0 ? [] : [escapeGlob(first)];
+  const prefix = first.slice(0, sharedStart(first, last));
+  const suffix = addresses.reduce((shared, text) => {
+    const length = sharedEnd(shared, text.slice(prefix.length));
+    return length === 0 ? "" : shared.slice(-length);
+  }, first.slice(prefix.length));
+  const near = others.filter((other) => other.startsWith(prefix));
+  const glob = `${escapeGlob(prefix)}*${escapeGlob(suffix)}`;
+  if (!near.some((other) => other.length >= prefix.length + suffix.length && other.endsWith(suffix))) return [glob];
+  const parts = new Map<string, string[]>();
+  for (const text of addresses) {
+    const next = String.fromCodePoint(...[text.codePointAt(prefix.length)].filter((point) => point !== undefined));
+    const part = parts.get(next) ?? [];
+    part.push(text);
+    parts.set(next, part);
+  }
+  return [...parts.values()].flatMap((part) => globsWithin(part, near));
+}
+
+/** Never within a character of two code units. */
+function sharedStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return /[\uD800-\uDBFF]/.test(a[length - 1] ?? "") ? length - 1 : length;
+}
+
+function sharedEnd(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a.at(-1 - length) === b.at(-1 - length)) length += 1;
+  return length > 0 && /[\uDC00-\uDFFF]/.test(a.at(-length) ?? "") ? length - 1 : length;
+}
+
 /** Whether the glob can match `address` or anything beneath it. May be wrong only by saying yes. */
 export function mayMatchWithin(glob: string, address: string): boolean {
   const tokens = tokenise(glob);

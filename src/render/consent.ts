@@ -1,8 +1,10 @@
 /** Guards in words: what a change would do, and exactly what to write to consent to it. */
 
 import type { Address } from "../model/address.ts";
+import type { Change } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
-import { escapeGlob } from "../model/glob.ts";
+import { escapeGlob, globsFor } from "../model/glob.ts";
+import { groupBy } from "../model/group.ts";
 import type { Guard } from "../model/plan.ts";
 import { escapeText } from "./escape.ts";
 
@@ -44,20 +46,104 @@ export function consentText(guard: Guard): string {
 }
 
 /** How much of what is in it. */
-function lossText({ address, count, of }: Guard): string {
-  return `${count ?? 0} of the ${of ?? 0} ${address.startsWith("vpc/") ? "subnets" : "records"}`;
+function lossText(guard: Guard): string {
+  return `${guard.count ?? 0} of the ${guard.of ?? 0} ${withinOf(guard)}`;
 }
 
-/** The words of consent on the command line and in the root file, or null where there can be none. */
-export function consentWords(guard: Guard): { readonly flag: string; readonly entry: string } | null {
-  if (guard.consent !== "missing" || guard.rule === "protect" || guard.rule === "max-changes") return null;
-  const glob = escapeText(escapeGlob(guard.address));
-  return { flag: consentFlag(guard.rule, guard.address), entry: `- { ${guard.rule}: ${yamlWord(glob)} }` };
+function withinOf({ address }: Guard): string {
+  return address.startsWith("vpc/") ? "subnets" : "records";
+}
+
+/** Guards that one answer settles. */
+export interface Asked {
+  /** What would happen, without a full stop. */
+  readonly text: string;
+  /** The words of consent on the command line and in the root file; none where there can be none. */
+  readonly words: readonly { readonly flag: string; readonly entry: string }[];
+}
+
+/** So many of a rule and kind are told one by one; more of them as one. */
+const MAX_UNFOLDED_GUARDS = 3;
+
+/**
+ * In the order of the first of each. What covers several covers no other address of the plan.
+ * @param markOf what is said behind a guard: our own words
+ */
+export function askedOf(
+  guards: readonly Guard[],
+  changes: readonly Change[],
+  markOf: (guard: Guard) => string,
+): Asked[] {
+  const alike = groupBy(guards, (guard) => JSON.stringify([guard.rule, guard.consent, kindOf(guard), markOf(guard)]));
+  return [...alike.values()].flatMap((group) => {
+    const isFolded = FOLDED[group[0]?.rule ?? "max-changes"] !== undefined && group.length > MAX_UNFOLDED_GUARDS;
+    const parts = isFolded ? [group] : group.map((guard) => [guard]);
+    return parts.map((part) => asked(part, changes, markOf));
+  });
+}
+
+function asked(guards: readonly Guard[], changes: readonly Change[], markOf: (guard: Guard) => string): Asked {
+  const first = guards[0] as Guard;
+  const text = (guards.length === 1 ? guardText(first) : foldedText(guards)) + markOf(first);
+  const { rule, consent } = first;
+  if (consent !== "missing" || rule === "protect" || rule === "max-changes") return { text, words: [] };
+  const addresses = guards.map(({ address }) => address);
+  const globs =
+    guards.length === 1 ? addresses.map(escapeGlob) : globsFor(addresses, othersThan(new Set(addresses), changes));
+  const words = globs.map((glob) => ({
+    flag: flagOf(rule, glob),
+    entry: `- { ${rule}: ${yamlWord(escapeText(glob))} }`,
+  }));
+  return { text, words };
+}
+
+const FOLDED: Readonly<Partial<Record<Guard["rule"], string>>> = {
+  delete: "would be deleted: they carry our tag and are no longer declared",
+  replace: "would be deleted and made anew, with all that is in them",
+  ns: "would get other NS records at their apex",
+  bulk: "would lose much of what is in them",
+  protect: "are protected; set their protect to false first",
+};
+
+function foldedText(guards: readonly Guard[]): string {
+  const first = guards[0] as Guard;
+  const lost = first.rule === "bulk" ? `: ${sum(guards, "count")} of ${sum(guards, "of")} ${withinOf(first)}` : "";
+  return `${guards.length} ${kindOf(first)} ${FOLDED[first.rule]}${lost}`;
+}
+
+function sum(guards: readonly Guard[], field: "count" | "of"): number {
+  return guards.reduce((total, guard) => total + (guard[field] ?? 0), 0);
+}
+
+function kindOf({ address }: Guard): string {
+  if (address.startsWith("vpc/")) return address.includes("/subnet/") ? "subnets" : "VPCs";
+  return address.startsWith("image/") ? "images" : "domains";
+}
+
+/** What is within an object goes with it, and is no other. */
+function othersThan(own: ReadonlySet<Address>, changes: readonly Change[]): Address[] {
+  return changes.flatMap(({ address, root, previousAddress }) =>
+    own.has(address) || own.has(root) ? [] : [address, ...(previousAddress === null ? [] : [previousAddress])],
+  );
+}
+
+/** What to write, to be copied as it stands. */
+export function consentLines(words: Asked["words"], indent: number): string[] {
+  const [only] = words;
+  if (only === undefined) return [];
+  const blank = " ".repeat(indent);
+  if (words.length === 1) return [blank + only.flag, `${blank}or under allow: in the root file:  ${only.entry}`];
+  const flags = words.map(({ flag }) => blank + flag);
+  return [...flags, `${blank}or under allow: in the root file:`, ...words.map(({ entry }) => `${blank}  ${entry}`)];
 }
 
 /** The flag that consents to just this, for a shell. */
 export function consentFlag(rule: ConsentRule, address: Address): string {
-  return `--allow ${shellWord(`${rule}=${escapeText(escapeGlob(address))}`)}`;
+  return flagOf(rule, escapeGlob(address));
+}
+
+function flagOf(rule: ConsentRule, glob: string): string {
+  return `--allow ${shellWord(`${rule}=${escapeText(glob)}`)}`;
 }
 
 function shellWord(text: string): string {

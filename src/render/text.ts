@@ -4,7 +4,7 @@ import type { Address } from "../model/address.ts";
 import type { Plan, PlanBase } from "../model/plan.ts";
 import { type Alike, groupAlike } from "./alike.ts";
 import { blockText, count } from "./block.ts";
-import { consentText, consentWords, guardText } from "./consent.ts";
+import { askedOf, consentLines, consentText } from "./consent.ts";
 import { escapeText } from "./escape.ts";
 import { fieldLines } from "./field.ts";
 import { headline, isInHeadline, labelText } from "./heading.ts";
@@ -42,7 +42,7 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
     strategyLines(plan, context),
     ...groupAlike(plan.refusals, () => "").map((alike) => alikeLines("Refused", alike, context)),
     ...groupAlike(plan.warnings, marks.warning).map((alike) => alikeLines("Warning", alike, context)),
-    guardLines(view, marks, context),
+    guardLines(plan, view, marks, context),
     footLines(plan, view, context.width),
     [...splitLines(plan, view, context.width), lastLine(plan, view, context.paint)],
   ];
@@ -182,15 +182,11 @@ function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, {
   ];
 }
 
-function guardLines(view: PlanView, marks: PendingMarks, { paint, width }: Context): string[] {
+function guardLines({ changes }: Plan, view: PlanView, marks: PendingMarks, { paint, width }: Context): string[] {
   const lines: string[] = [];
   if (view.refusing.length > 0) lines.push(paint.bad("Apply would refuse this plan:"));
-  for (const guard of view.refusing) {
-    lines.push(...wrap(guardText(guard) + marks.guard(guard), width, CHILD_INDENT.length));
-    const words = consentWords(guard);
-    if (words === null) continue;
-    lines.push(`${" ".repeat(DETAIL_INDENT)}${words.flag}`);
-    lines.push(`${" ".repeat(DETAIL_INDENT)}or under allow: in the root file:  ${words.entry}`);
+  for (const { text, words } of askedOf(view.refusing, changes, marks.guard)) {
+    lines.push(...wrap(text, width, CHILD_INDENT.length), ...consentLines(words, DETAIL_INDENT));
   }
   if (view.consented.length > 0) lines.push("Consent is given to:");
   for (const guard of view.consented) lines.push(...wrap(consentText(guard), width, CHILD_INDENT.length));
@@ -200,7 +196,7 @@ function guardLines(view: PlanView, marks: PendingMarks, { paint, width }: Conte
 /** Only what apply would refuse, with the words of consent: for where the plan itself is not shown. */
 export function renderGuardsText(plan: Plan, options: TextOptions): string {
   const context = contextOf(options);
-  const lines = guardLines({ ...viewPlan(plan), consented: [] }, pendingMarks(plan), context);
+  const lines = guardLines(plan, { ...viewPlan(plan), consented: [] }, pendingMarks(plan), context);
   return lines.map((line) => `${line}\n`).join("");
 }
 

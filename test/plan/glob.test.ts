@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { escapeGlob, globMatches, mayMatchWithin } from "../../src/model/glob.ts";
+import { escapeGlob, globMatches, globsFor, mayMatchWithin } from "../../src/model/glob.ts";
 
 test.each([
   ["domain/*", "domain/a.example/www/A", true],
@@ -84,4 +84,30 @@ test("a hostile glob looks at most |glob|·|text| times", () => {
   expect(globMatches(glob, text)).toBe(false);
   expect(looks()).toBeGreaterThan(length - 1);
   expect(looks()).toBeLessThanOrEqual(glob.length * length);
+});
+
+test.each([
+  [["domain/p1.example", "domain/p2.example"], ["domain/www.example", "vpc/p"], ["domain/p*.example"]],
+  [["domain/p1.example", "domain/p2.example"], ["domain/p3.example"], ["domain/p1.example", "domain/p2.example"]],
+  [["domain/a1", "domain/a22", "domain/a23"], ["domain/a4"], ["domain/a1", "domain/a2*"]],
+  [["domain/a", "domain/ab", "domain/ac"], ["domain/ad"], ["domain/a", "domain/ab", "domain/ac"]],
+  [["image/a*b", "image/a*c"], ["image/axb"], ["image/a\\**"]],
+  [["image/\u{1f600}", "image/\u{1f601}"], [], ["image/*"]],
+  [["domain/one.test"], ["domain/two.test"], ["domain/one.test"]],
+  [[], ["domain/a"], []],
+] as const)("%j without %j are %j", (addresses, others, globs) => {
+  expect(globsFor(addresses, others)).toEqual(globs);
+});
+
+test("the globs match all that they are for, and nothing else that is known", () => {
+  const text = fc.string({ unit: fc.constantFrom("a", "b", "*", "\\", "/", "\u{1f600}", "\u{1f601}"), maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 12 }), fc.array(text, { maxLength: 12 }), (addresses, known) => {
+      const others = known.filter((other) => !addresses.includes(other));
+      const globs = globsFor(addresses, others);
+      expect(addresses.filter((address) => !globs.some((glob) => globMatches(glob, address)))).toEqual([]);
+      expect(others.filter((other) => globs.some((glob) => globMatches(glob, other)))).toEqual([]);
+    }),
+    { numRuns: 3_000 },
+  );
 });

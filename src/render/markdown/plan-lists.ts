@@ -1,12 +1,12 @@
 /** The lists of a plan: what apply would refuse, what is blocked, and what else a reviewer should know. */
 
-import type { Guard, Plan } from "../../model/plan.ts";
+import type { Plan } from "../../model/plan.ts";
 import { type Alike, groupAlike } from "../alike.ts";
 import { blockText } from "../block.ts";
-import { consentText, consentWords, guardText } from "../consent.ts";
+import { type Asked, askedOf, consentLines, consentText } from "../consent.ts";
 import { escapeText } from "../escape.ts";
 import { withdrawnEntries } from "../origin.ts";
-import { type PendingMarks, pendingMarks } from "../pending.ts";
+import { pendingMarks } from "../pending.ts";
 import type { PlanView } from "../view.ts";
 import { hang, wrap } from "../width.ts";
 import { GAPS_HEADING, gapText, strategyText } from "../wording.ts";
@@ -14,6 +14,8 @@ import type { List } from "./list.ts";
 import { CODE_COLUMNS } from "./unit.ts";
 
 const INDENT = 2;
+/** Of a refusal that no one glob covers: an entry that is longer than its list's share would not be there at all. */
+const MAX_SHOWN_GLOBS = 20;
 
 /** Before the changes, the gravest first: what a reviewer must not miss. */
 export function listsBefore(plan: Plan, view: PlanView): List[] {
@@ -28,7 +30,7 @@ export function listsBefore(plan: Plan, view: PlanView): List[] {
     ),
     list(
       "Apply would refuse this plan:",
-      view.refusing.map((guard) => guardLines(guard, marks)),
+      askedOf(view.refusing, plan.changes, marks.guard).map(askedLines),
       10_000,
       "never",
     ),
@@ -82,11 +84,10 @@ function alikeEntries({ summaries, advice }: Alike): string[][] {
   ]);
 }
 
-function guardLines(guard: Guard, marks: PendingMarks): string[] {
-  const words = consentWords(guard);
-  const lines = wrap(guardText(guard) + marks.guard(guard), CODE_COLUMNS, 0);
-  if (words === null) return lines;
-  return [...lines, `    ${words.flag}`, `    or under allow: in the root file:  ${words.entry}`];
+function askedLines({ text, words }: Asked): string[] {
+  const rest = words.length - MAX_SHOWN_GLOBS;
+  const more = rest > 0 ? [`    and ${rest} more, which tenon plan shows`] : [];
+  return [...wrap(text, CODE_COLUMNS, 0), ...consentLines(words.slice(0, MAX_SHOWN_GLOBS), 4), ...more];
 }
 
 function blockLines({ key, block }: { key: string; block: Parameters<typeof blockText>[0] }): string[] {

@@ -107,7 +107,13 @@ describe("a comment on a large plan", () => {
       plan(
         zones(20, 20, (index) => (index % 2 === 0 ? "blocked" : "update")),
         {
-          guards: long.map((address) => ({ rule: "delete", address, consent: "missing", count: null, of: null })),
+          guards: long.map((address) => ({
+            rule: "max-changes",
+            address,
+            consent: "impossible",
+            count: null,
+            of: null,
+          })),
           gaps: long.map((what) => ({ what, wanted: what, before: what, root: what })),
           refusals: long.map((summary) => ({ code: "x", severity: "error", summary, detail: summary })),
           warnings: long.map((summary) => ({ code: "x", severity: "warning", summary, detail: summary, fix: summary })),

@@ -1,0 +1,81 @@
+/** What apply would refuse: many of a kind are one refusal, with one consent to paste. */
+
+import { expect, test } from "vitest";
+import { globMatches } from "../../src/model/glob.ts";
+import type { Guard } from "../../src/model/plan.ts";
+import { renderPlanMarkdown } from "../../src/render/markdown/plan.ts";
+import { renderGuardsText, renderPlanText } from "../../src/render/text.ts";
+import { change, plan } from "./plans.ts";
+
+const NAMES = Array.from({ length: 39 }, (_, index) => `parked-${index + 1}.example`);
+const prunes = NAMES.map((domain) =>
+  change(`domain/${domain}`, "domain", { before: { domain, owner: "me" }, labels: ["prune"] }),
+);
+const kept = ["www.example", "parked.example"].map((domain) =>
+  change(`domain/${domain}`, "domain", { action: "no-op", before: { domain }, after: { domain } }),
+);
+
+function guard(rule: Guard["rule"], address: string, rest: Partial<Guard> = {}): Guard {
+  return { rule, address, consent: "missing", count: null, of: null, ...rest };
+}
+
+const missing = prunes.map(({ address }) => guard("delete", address));
+
+test("39 prunes are one refusal with one glob, in text and in markdown", () => {
+  const planned = plan([...prunes, ...kept], { guards: missing });
+  expect(renderGuardsText(planned, { colour: false })).toBe(`Apply would refuse this plan:
+  39 domains would be deleted: they carry our tag and are no longer declared
+      --allow 'delete=domain/parked-*.example'
+      or under allow: in the root file:  - { delete: 'domain/parked-*.example' }
+`);
+  expect(renderPlanMarkdown(planned).match(/--allow/g)).toHaveLength(1);
+  expect(renderPlanText(planned, { colour: false }).match(/--allow/g)).toHaveLength(1);
+});
+
+test("no glob covers what stays: then there are several, each to be pasted", () => {
+  const stays = change("domain/parked-40.example", "domain", { action: "no-op", before: {}, after: {} });
+  const text = renderGuardsText(plan([...prunes, stays], { guards: missing }), { colour: false });
+  const globs = [...text.matchAll(/--allow '?delete=([^'\n]+)/g)].map(([, glob]) => glob as string);
+  expect(globs.length).toBeGreaterThan(1);
+  expect(globs.length).toBeLessThan(15);
+  const covers = (address: string) => globs.some((glob) => globMatches(glob, address));
+  expect(missing.filter(({ address }) => !covers(address))).toEqual([]);
+  expect(covers(stays.address)).toBe(false);
+  for (const glob of globs) expect(text).toContain(`- { delete: ${glob.includes("*") ? `'${glob}'` : glob} }`);
+});
+
+test("in a comment a refusal of very many globs is cut, but there", () => {
+  const names = Array.from({ length: 300 }, (_, index) => String.fromCharCode(0x4e00 + index * 2));
+  const stays = names.map((name) => change(`image/${name}y`, "image", { action: "no-op", before: {}, after: {} }));
+  const guards = names.flatMap((name) => ["x", "z"].map((end) => guard("delete", `image/${name}${end}`)));
+  const text = renderPlanMarkdown(plan(stays, { guards }));
+  expect(text).toContain("600 images would be deleted");
+  expect(text).toContain("and 580 more, which tenon plan shows");
+});
+
+test("few are told one by one, and other kinds, rules and consents apart", () => {
+  const guards = [
+    ...missing.slice(0, 3),
+    ...["a", "b", "c", "d"].map((label) => guard("replace", `vpc/v/subnet/${label}`)),
+    ...["a", "b", "c", "d"].map((label) => guard("bulk", `vpc/${label}`, { count: 1, of: 3 })),
+    ...["a", "b", "c", "d"].map((label) => guard("protect", `image/${label}`, { consent: "impossible" })),
+  ];
+  expect(renderGuardsText(plan([], { guards }), { colour: false, width: 200 })).toBe(`Apply would refuse this plan:
+  domain/parked-1.example would be deleted: it carries our tag and is no longer declared
+      --allow delete=domain/parked-1.example
+      or under allow: in the root file:  - { delete: domain/parked-1.example }
+  domain/parked-2.example would be deleted: it carries our tag and is no longer declared
+      --allow delete=domain/parked-2.example
+      or under allow: in the root file:  - { delete: domain/parked-2.example }
+  domain/parked-3.example would be deleted: it carries our tag and is no longer declared
+      --allow delete=domain/parked-3.example
+      or under allow: in the root file:  - { delete: domain/parked-3.example }
+  4 subnets would be deleted and made anew, with all that is in them
+      --allow 'replace=vpc/v/subnet/*'
+      or under allow: in the root file:  - { replace: 'vpc/v/subnet/*' }
+  4 VPCs would lose much of what is in them: 4 of 12 subnets
+      --allow 'bulk=vpc/*'
+      or under allow: in the root file:  - { bulk: 'vpc/*' }
+  4 images are protected; set their protect to false first
+`);
+});
