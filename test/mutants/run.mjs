@@ -1,0 +1,205 @@
+/**
+ * Plants seeded mistakes anywhere in src, one at a time in a copy, and runs the tests that execute the place: the share that they notice
+ * is the score. Not in the list of `npm test`: `npm run test:mutants`, with `-- --sample N --seed N`, and for one
+ * part of src `--only PART-OF-ITS-PATH --tests FOLDER,FOLDER`.
+ */
+
+import { spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { EQUIVALENT } from "./equivalent.mjs";
+import { mutate, sitesOf, watch } from "./sites.mjs";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MIN_SCORE_PERCENT = 85;
+const DEFAULT_SAMPLE = 200;
+const DEFAULT_SEED = 20_261_122;
+
+/** Of the tests that execute a place the nearest are run: what only the hundredth notices is as good as unnoticed. */
+const MAX_TEST_FILES = 25;
+
+/** A mistake that keeps the tests from ending is noticed. */
+const LIMIT_MILLISECONDS = 240_000;
+
+const { values } = parseArgs({
+  options: {
+    sample: { type: "string" },
+    seed: { type: "string" },
+    only: { type: "string" },
+    tests: { type: "string" },
+  },
+});
+const base = mkdtempSync(join(tmpdir(), "tenon-mutants-"));
+try {
+  process.exitCode = (await main()) ? 0 : 1;
+} finally {
+  rmSync(base, { recursive: true, force: true });
+}
+
+async function main() {
+  const sites = draw(allSites(), Number(values.sample ?? DEFAULT_SAMPLE), Number(values.seed ?? DEFAULT_SEED));
+  const workers = Array.from({ length: availableParallelism() }, (_, index) => copyTo(join(base, `copy-${index}`)));
+  const executing = await testsThatExecute(sites, workers[0]);
+  const left = sites.entries();
+  const results = [];
+  await Promise.all(
+    workers.map(async (copy) => {
+      for (const [number, site] of left) {
+        const tests = executing[number] ?? [];
+        const isKilled = tests.length > 0 && !(await passes(copy, site, tests));
+        const word = isKilled ? "killed  " : tests.length === 0 ? "UNTESTED" : "SURVIVED";
+        process.stdout.write(`${word} ${site.file}:${site.line} ${site.name}\n`);
+        results.push({ site, isKilled });
+      }
+    }),
+  );
+  return report(results);
+}
+
+function allSites() {
+  const files = readdirSync(join(ROOT, "src"), { recursive: true })
+    .map((file) => `src/${file.split(sep).join("/")}`)
+    .filter((file) => file.endsWith(".ts") && file.includes(values.only ?? ""))
+    .sort();
+  const sites = files.flatMap((file) => sitesOf(file, readFileSync(join(ROOT, file), "utf8")));
+  const known = new Set(EQUIVALENT.map(({ file, code, name }) => JSON.stringify([file, code, name])));
+  return sites.filter(({ file, start, end, name }) => {
+    const code = readFileSync(join(ROOT, file), "utf8").slice(start, end);
+    return !known.has(JSON.stringify([file, code, name]));
+  });
+}
+
+/** Each folder of src in turn gives one, so that a large one does not crowd out the others. */
+function draw(sites, count, seed) {
+  const random = generator(seed);
+  const folders = Object.values(groupBy(sites, ({ file }) => folderOf(file)));
+  const drawn = [];
+  for (let turn = 0; drawn.length < count && folders.some((folder) => folder.length > 0); turn += 1) {
+    const folder = folders[turn % folders.length];
+    if (folder.length > 0) drawn.push(...folder.splice(Math.floor(random() * folder.length), 1));
+  }
+  return drawn;
+}
+
+/** Mulberry32: the same places for the same seed. */
+function generator(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+function groupBy(items, keyOf) {
+  const groups = {};
+  for (const item of items) {
+    const key = keyOf(item);
+    groups[key] ??= [];
+    groups[key].push(item);
+  }
+  return groups;
+}
+
+function folderOf(file) {
+  const [, first = "", second] = file.split("/");
+  return second === undefined ? "src" : first;
+}
+
+/** What tests need of the project. dist is today's: a child process runs the code without the mistake. */
+function copyTo(folder) {
+  mkdirSync(folder);
+  for (const part of ["src", "test", "schemas", "examples", "docs", "bench"]) {
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  }
+  for (const part of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "package.json", ".ci"]) {
+    cpSync(join(ROOT, part), join(folder, part), { recursive: true });
+  }
+  for (const part of ["node_modules", "dist"]) symlinkSync(join(ROOT, part), join(folder, part));
+  writeFileSync(
+    join(folder, "vitest.config.ts"),
+    `import base from ${JSON.stringify(join(ROOT, "vitest.config.ts"))};
+export default { test: { ...base.test, globalSetup: [], maxWorkers: Number(process.env.TENON_MUTANT_WORKERS ?? 1),
+  setupFiles: process.env.TENON_MUTANT_HITS ? ["test/mutants/executed.ts"] : [] } };\n`,
+  );
+  return folder;
+}
+
+/** Number of a site → the test files that execute it, the nearest first. */
+async function testsThatExecute(sites, copy) {
+  const hits = join(base, "hits");
+  mkdirSync(hits);
+  const ofFile = groupBy([...sites.entries()], ([, { file }]) => file);
+  for (const [file, entries] of Object.entries(ofFile)) {
+    const numbered = entries.map(([number, site]) => ({ number, site }));
+    writeFileSync(join(copy, file), watch(readFileSync(join(ROOT, file), "utf8"), numbered));
+  }
+  const workers = String(availableParallelism() + 1);
+  const environment = { TENON_MUTANT_HITS: hits, TENON_MUTANT_WORKERS: workers };
+  const { status, output } = await vitest(copy, values.tests?.split(",") ?? [], environment, null);
+  for (const file of Object.keys(ofFile)) cpSync(join(ROOT, file), join(copy, file));
+  if (status !== 0)
+    process.stdout.write(`Tests fail without any mistake; they are left out.\n${output.slice(-4_000)}\n`);
+  const told = readdirSync(hits).map((name) => JSON.parse(readFileSync(join(hits, name), "utf8")));
+  return sites.map(({ file }, number) =>
+    told
+      .filter(({ executed, failed }) => !failed && executed.includes(number))
+      .sort((a, b) => near(b.file, file) - near(a.file, file) || a.executed.length - b.executed.length)
+      .slice(0, MAX_TEST_FILES)
+      .map((one) => relative(copy, one.file)),
+  );
+}
+
+/** How many folders' names they share. */
+function near(testFile, file) {
+  const folders = file.split("/").slice(1, -1);
+  return folders.filter((folder) => testFile.split(sep).includes(folder)).length;
+}
+
+async function passes(copy, site, tests) {
+  const path = join(copy, site.file);
+  const source = readFileSync(path, "utf8");
+  writeFileSync(path, mutate(source, site));
+  const { status } = await vitest(copy, ["--bail", "1", ...tests], {}, LIMIT_MILLISECONDS);
+  writeFileSync(path, source);
+  return status === 0;
+}
+
+function vitest(cwd, args, environment, limit) {
+  return new Promise((resolve, reject) => {
+    const program = join(ROOT, "node_modules/vitest/vitest.mjs");
+    const env = { ...process.env, TENON_PROPERTY_RUNS: "50", TENON_PROPERTY_SHRINK: "no", ...environment };
+    const child = spawn(process.execPath, [program, "run", ...args], {
+      cwd,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      ...(limit === null ? {} : { timeout: limit, killSignal: "SIGKILL" }),
+    });
+    let output = "";
+    const keep = (part) => {
+      output = (output + part).slice(-20_000);
+    };
+    child.stdout.on("data", keep);
+    child.stderr.on("data", keep);
+    child.on("error", reject);
+    child.on("close", (status) => resolve({ status, output }));
+  });
+}
+
+function report(results) {
+  const folders = groupBy(results, ({ site }) => folderOf(site.file));
+  for (const [folder, ofFolder] of Object.entries(folders).sort()) {
+    const killed = ofFolder.filter(({ isKilled }) => isKilled).length;
+    process.stdout.write(`${folder.padEnd(10)} ${killed} of ${ofFolder.length}\n`);
+  }
+  const killed = results.filter(({ isKilled }) => isKilled).length;
+  const percent = (killed * 100) / results.length;
+  process.stdout.write(
+    `${killed} of ${results.length} mutants killed: ${percent.toFixed(1)} %, at least ${MIN_SCORE_PERCENT} % must be\n`,
+  );
+  return percent >= MIN_SCORE_PERCENT;
+}
