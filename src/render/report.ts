@@ -5,7 +5,7 @@ import type { Failure } from "../model/failure.ts";
 import { compareText } from "../model/group.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ChangeOutcome, Report, StepReport } from "../model/report.ts";
-import type { Json } from "../model/resource.ts";
+import type { Json, ObjectId } from "../model/resource.ts";
 import type { Verification } from "../model/verification.ts";
 import { blockText, count } from "./block.ts";
 import { someRootCounts } from "./by-root.ts";
@@ -155,11 +155,32 @@ export function leftovers({ failed, skipped, unknown, blocked, duplicates }: Rep
   return parts.filter((part) => !part.startsWith("0 ")).join(", ");
 }
 
+/** The id of what a change was about: of what it made, else of what was there; null where neither is known. */
+function idsOf({ steps }: Report, plan: Plan): (key: string) => ObjectId | null {
+  const known = new Map(plan.changes.map(({ key, id }) => [key, id]));
+  const made = new Map(steps.map(({ step, id }) => [step, id]));
+  for (const step of plan.steps) {
+    const id = step.type === "request" && step.produces !== null ? made.get(step.id) : null;
+    if (step.type === "request" && step.produces !== null && id !== null && id !== undefined)
+      known.set(step.produces.ref, id);
+  }
+  // A record's POST produces nothing that other steps refer to.
+  const single = plan.steps.filter(
+    (step) => step.type === "request" && step.method === "POST" && step.changes.length === 1,
+  );
+  for (const { id: step, changes } of single) {
+    const id = made.get(step);
+    if (id !== null && id !== undefined) for (const key of changes) known.set(key, id);
+  }
+  return (key) => known.get(key) ?? null;
+}
+
 /**
  * The report as one line of JSON, newline-terminated: schemas/report.schema.json.
  * @param verification what nameservers were asked afterwards; null: they were not
  */
 export function renderReportJson(report: Report, plan: Plan, verification: Verification | null = null): string {
+  const idOf = idsOf(report, plan);
   const json = {
     type: "report",
     format_version: REPORT_FORMAT_VERSION,
@@ -172,7 +193,7 @@ export function renderReportJson(report: Report, plan: Plan, verification: Verif
     duplicates: report.duplicates,
     requests: report.requestCount,
     interrupted: report.interrupted,
-    changes: sortedChanges(report).map(({ key, outcome }) => ({ address: key, outcome })),
+    changes: sortedChanges(report).map(({ key, outcome }) => ({ address: key, outcome, id: idOf(key) })),
     steps: report.steps.map((step) => sortKeys(step as unknown as Json)),
     surprises: report.surprises,
     ...(verification === null ? {} : { verification: verificationJson(verification) }),

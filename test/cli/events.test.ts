@@ -81,6 +81,9 @@ describe("the lines of apply --format json fit their schema", () => {
     const ran = await applied({});
     expect(ran.code).toBe(0);
     expect(typesOf(ran)).toEqual(["report", "step-done", "step-started"]);
+    const idOf = new Map(ran.lines.at(-1).changes.map(({ address, id }: Plain) => [address, id]));
+    for (const address of ["vpc/prod", "domain/example.com", "domain/example.com/www/A", "domain/example.com/@/MX"])
+      expect([address, idOf.get(address)]).toEqual([address, expect.any(Number)]);
     const idle = await applied({}, { project: "tenon: 1\n" });
     expect(idle).toMatchObject({ code: 0, lines: [{ type: "report", interrupted: false }] });
   });
