@@ -7,7 +7,7 @@ import type { Plan } from "../../../src/model/plan.ts";
 import { makePlan } from "../../../src/plan/plan.ts";
 import { units } from "../../../src/units/registry.ts";
 import type { RecordSpec } from "../../../src/units/zone/shape.ts";
-import { callsIn } from "../../support/calls.ts";
+import { growth } from "../../support/operations.ts";
 
 type Entry = Pick<WireRecord, "type" | "name" | "target">;
 
@@ -55,23 +55,19 @@ function texts(from: number, to: number): Entry[] {
 const MOST_FOR_FOUR_TIMES_AS_MANY = 6;
 
 test("the order of one name's records costs in proportion to them: half of them replaced by fewer", async () => {
-  const work = (count: number) => () => {
+  const work = (count: number) => {
     // What goes is more than what comes, so that some are updates, some deletes.
     expect(planOf(texts(0, count), texts(count / 2, count + count / 4)).steps).toHaveLength(count / 2);
   };
-  const [few, many] = [await callsIn("/src/", work(400)), await callsIn("/src/", work(1600))];
-  expect(few).toBeGreaterThan(400);
-  expect(many / few).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+  expect(await growth(400, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
 test("the order of live duplicates costs in proportion to them", async () => {
-  const work = (count: number) => () => {
+  const work = (count: number) => {
     const live = Array.from({ length: count }, () => texts(0, 1)).flat();
     expect(planOf(live, texts(0, 1)).steps).toHaveLength(count - 1);
   };
-  const [few, many] = [await callsIn("/src/", work(400)), await callsIn("/src/", work(1600))];
-  expect(few).toBeGreaterThan(400);
-  expect(many / few).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+  expect(await growth(400, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
 test("an alias waits until the delegation that hides its target is gone", () => {
