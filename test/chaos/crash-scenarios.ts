@@ -58,6 +58,7 @@ removed:
   - { vpc: let-go, destroy: false }
 allow:
   - { replace: vpc/moved }
+  - { replace: vpc/core/subnet/db }
   - { delete: vpc/stray }
 `,
 );
@@ -186,6 +187,8 @@ images:
 removed:
   - { image: legacy }
   - { image: let-go, destroy: false }
+allow:
+  - { delete: image/stray }
 `,
   { files: { "golden.img.gz": IMAGE_FILE } },
 );
