@@ -171,8 +171,9 @@ describe("the journal of a run", () => {
   test("holds the intent of each request before the service sees it, and its outcome after", async () => {
     const journal = await opened();
     const seen: string[][] = [];
-    service.twist = () => {
-      seen.push(lines(journal.path).map((line) => `${line.type} ${line.step ?? ""}`.trim()));
+    service.twist = ({ method }) => {
+      // The list at the end is of no step.
+      if (method !== "GET") seen.push(lines(journal.path).map((line) => `${line.type} ${line.step ?? ""}`.trim()));
       return null;
     };
     const steps = [createRecord("a"), request("b", { after: ["a"] })];
