@@ -47,7 +47,15 @@ export { hasErrors } from "./model/diagnostic.ts";
 export type { Api } from "./model/exchange.ts";
 export type { Failure } from "./model/failure.ts";
 export type { Live } from "./model/live.ts";
-export { type Goal, type Guard, type Plan, type Strategy, type Summary, summarise } from "./model/plan.ts";
+export {
+  type Goal,
+  type Guard,
+  type Plan,
+  type PlanInputs,
+  type Strategy,
+  type Summary,
+  summarise,
+} from "./model/plan.ts";
 export type { Report } from "./model/report.ts";
 export type { Snapshot } from "./model/snapshot.ts";
 export { Sources } from "./model/source.ts";
@@ -62,12 +70,12 @@ export { renderPlanMarkdown } from "./render/markdown/plan.ts";
 export { renderReportMarkdown } from "./render/markdown/report.ts";
 export { renderUnreviewedMarkdown } from "./render/markdown/unreviewed.ts";
 export type { PlanFileResult } from "./render/read-plan-file.ts";
-export { type RefusalReason, renderRefusalJson } from "./render/refusal.ts";
+export { type RefusalReason, renderPlanEventJson, renderRefusalJson } from "./render/refusal.ts";
 export { failureText, renderReportJson, renderReportText } from "./render/report.ts";
 export { countSetAside } from "./render/set-aside.ts";
 export { renderGuardsText, renderPlanText, type TextOptions } from "./render/text.ts";
 export { renderUnreviewedText } from "./render/unreviewed.ts";
-export { renderValidationJson } from "./render/validation.ts";
+export { diagnosticsJson, renderErrorsJson, renderValidationJson } from "./render/validation.ts";
 export { renderVerificationJson, renderVerificationText } from "./render/verification.ts";
 export { cut, usableWidth, wrap } from "./render/width.ts";
 export type { Witnesses, WitnessesResult, WitnessOptions, ZoneExport } from "./zones.ts";

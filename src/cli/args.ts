@@ -1,13 +1,15 @@
 /** Arguments: the flags that commands share, and what their values may be. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Consent, ConsentRule } from "../index.ts";
+import type { Consent, ConsentRule, PlanInputs } from "../index.ts";
 
 export interface ProjectFlags {
   readonly env?: string;
   readonly var?: Readonly<Record<string, string>>;
   readonly varFile?: readonly string[];
   readonly skipUnsupported?: boolean;
+  /** No flag: what a plan file was made with. */
+  readonly saved?: PlanInputs["variables"];
 }
 
 export interface ConnectionFlags {

@@ -55,6 +55,16 @@ export function resolveDialect(flags: Pick<ConnectionFlags, "dialect">): string 
   return isDialect(dialect) ? dialect : null;
 }
 
+/** Shorter ones occur by chance. */
+const MIN_TOKEN_CHARACTERS = 6;
+
+/** Whether a JSON text that is to be kept has the token in it, as it is or as JSON spells it. */
+export function holdsToken(text: string, token: string): boolean {
+  const plain = token.trim();
+  const spellings = [plain, JSON.stringify(plain).slice(1, -1)];
+  return plain.length >= MIN_TOKEN_CHARACTERS && spellings.some((spelling) => text.includes(spelling));
+}
+
 type TokenResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly diagnostic: Diagnostic };

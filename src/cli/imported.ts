@@ -112,13 +112,39 @@ function paragraph(text: string, width: number): string {
   return `${lines.join("\n").slice(INDENT_COLUMNS)}\n`;
 }
 
-export function importSummary({ taken, setAside, files }: Imported, out: string): string {
+/** Of schemas/import.schema.json. */
+const IMPORT_FORMAT_VERSION = 1;
+
+/** The same for programs: one document, newline-terminated. */
+export function importJson(imported: Imported, out: string, notMissed: NotMissed): string {
+  const leftOut = imported.setAside.map((aside) => {
+    const { type, name, detail, span } = aside;
+    const { line } = imported.sources.position(span.file, span.start);
+    return { file: span.file, line, type, name, reason: notMissed(aside) ?? "unsupported", detail };
+  });
+  const json = {
+    format_version: IMPORT_FORMAT_VERSION,
+    out,
+    files: imported.files.map(({ file }) => file),
+    imported: countTaken(imported),
+    left_out: leftOut,
+  };
+  return `${JSON.stringify(json, null, 2)}\n`;
+}
+
+function countTaken({ taken }: Imported): Record<"vpcs" | "domains" | "records" | "images", number> {
   const records = taken.domains.reduce((sum, domain) => sum + (domain.records?.length ?? 0), 0);
+  return { vpcs: taken.vpcs.length, domains: taken.domains.length, records, images: taken.images.length };
+}
+
+export function importSummary(imported: Imported, out: string): string {
+  const { setAside, files } = imported;
+  const { vpcs, domains, records, images } = countTaken(imported);
   const parts = [
-    ...some(taken.vpcs.length, "VPC", "VPCs"),
-    ...some(taken.domains.length, "domain", "domains"),
+    ...some(vpcs, "VPC", "VPCs"),
+    ...some(domains, "domain", "domains"),
     ...some(records, "record", "records"),
-    ...some(taken.images.length, "image", "images"),
+    ...some(images, "image", "images"),
   ];
   const left =
     setAside.length === 0

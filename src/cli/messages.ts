@@ -17,6 +17,7 @@ export function sayDiagnostics(
   sources: Sources = new Sources(),
 ): void {
   if (diagnostics.length === 0) return;
+  terminal.record?.(diagnostics, sources);
   const { colour, width } = terminal.messages;
   const text = renderDiagnostics(diagnostics, sources, { colour, width });
   terminal.say(text.endsWith("\n") ? text : `${text}\n`);
@@ -34,14 +35,24 @@ export function sayStrict(terminal: Terminal): void {
   terminal.say("error: warnings are errors with --strict\n");
 }
 
-/** An error of the command line itself. */
-export function sayError(terminal: Terminal, summary: string, fix = ""): void {
+/**
+ * An error of the command line itself.
+ * @param code for programs: with `--format json` it is told as a diagnostic
+ */
+export function sayError(terminal: Terminal, summary: string, fix = "", code = "command-failed"): void {
+  record(terminal, { code, summary, fix });
   terminal.say(`error: ${escapeText(summary)}\n${fix === "" ? "" : `  ${escapeText(fix)}\n`}`);
 }
 
 export function sayFailure(terminal: Terminal, what: string, failure: Failure): void {
   const fix = adviceFor(failure);
+  record(terminal, { code: `service-${failure.type}`, summary: `${what}: ${failureText(failure)}`, fix });
   terminal.say(`error: ${escapeText(what)}: ${failureText(failure)}\n${fix === "" ? "" : `  ${fix}\n`}`);
+}
+
+function record(terminal: Terminal, { code, summary, fix }: Record<"code" | "summary" | "fix", string>): void {
+  const diagnostic: Diagnostic = { code, severity: "error", summary, detail: "", ...(fix === "" ? {} : { fix }) };
+  terminal.record?.([diagnostic], new Sources());
 }
 
 function adviceFor({ status, type }: Failure): string {

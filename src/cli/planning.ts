@@ -30,6 +30,8 @@ export interface Session {
   readonly terminal: Terminal;
   readonly flags: PlanFlags;
   readonly goal: Goal;
+  /** false: targets and excludes are those of a saved plan. */
+  readonly checkSelection?: boolean;
 }
 
 /** What planning needs of a session, and what `plan` and `drift` may have beside it. */
@@ -38,6 +40,8 @@ export interface PlanSession extends Omit<Session, "connection"> {
   readonly base?: Base;
   /** What was found before planning, to be told with the plan. */
   readonly warnings?: readonly Diagnostic[];
+  /** undefined: there is none, as nothing is sent. */
+  readonly token?: string;
   /** Of a snapshot: when and of which account it was. Else it is now, and TENON_ACCOUNT. */
   readonly moment?: Moment;
 }
@@ -85,6 +89,8 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     ...(base === undefined ? {} : { base }),
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],
+    checkSelection: session.checkSelection ?? true,
+    inputs: project.inputs,
     consents: flags.allow ?? [],
     maxChanges: flags.maxChanges ?? null,
     takeOwnershipFrom: flags.takeOwnershipFrom ?? [],

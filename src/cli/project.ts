@@ -28,13 +28,14 @@ export function load(
     ...(flags.env === undefined ? {} : { environment: flags.env }),
     variables: flags.var ?? {},
     variableFiles: flags.varFile ?? [],
+    ...(flags.saved === undefined ? {} : { saved: flags.saved }),
     skipUnsupported: flags.skipUnsupported ?? false,
     allowedSeconds: allowedSeconds(dialect),
   });
 }
 
 /** The beginning of what `renderPlanJson` writes. */
-const PLAN_BEGINNING = /^\{\s*"format_version":\s*"[^"]{1,20}",\s*"planned_values"/;
+const PLAN_BEGINNING = /^\{\s*"format_version":\s*"[^"]{1,20}",\s*"(?:applyable|planned_values)"/;
 const BEGINNING_BYTES = 256;
 
 /** Terraform takes a plan where we take a project. */

@@ -17,6 +17,8 @@ export interface ReadingFlags extends PlanFlags {
   readonly live?: string;
   /** A git ref or a folder to compare with. */
   readonly base?: string;
+  /** What `tenon destroy` would do. */
+  readonly destroy?: boolean;
 }
 
 type Opened<T> = { readonly ok: true; readonly opened: T } | { readonly ok: false; readonly code: ExitCode };
@@ -50,12 +52,12 @@ export async function inReading(
     project,
     terminal,
     flags,
-    goal: "apply" as const,
+    goal: flags.destroy === true ? ("destroy" as const) : ("apply" as const),
     ...(base === null || base.base === null ? {} : { base: base.base }),
     warnings: base?.base === null ? [base.warning] : [],
     ...(moment === null ? {} : { moment }),
   };
-  if (snapshot === null) return withClient(terminal, flags, (api) => work({ ...session, api }));
+  if (snapshot === null) return withClient(terminal, flags, (api, { token }) => work({ ...session, api, token }));
   const { openSnapshot } = await snapshotTools();
   return work({ ...session, api: openSnapshot(snapshot) });
 }
@@ -69,13 +71,13 @@ async function openSource(terminal: Terminal, flags: ReadingFlags): Promise<Open
   const { snapshot } = read;
   if ((flags.dialect ?? "") !== "" && dialect !== snapshot.dialect) {
     const summary = `the snapshot is of a service that says ${snapshot.dialect}, and not ${dialect}`;
-    sayError(terminal, summary, "Leave --dialect and TENON_DIALECT out: the snapshot knows.");
+    sayError(terminal, summary, "Leave --dialect and TENON_DIALECT out: the snapshot knows.", "snapshot-of-others");
     return { ok: false, code: EXIT.error };
   }
   const account = accountOf(terminal);
   if (account !== null && snapshot.account !== null && account !== snapshot.account) {
     const summary = `the snapshot is of the account ${snapshot.account}, and TENON_ACCOUNT is ${account}`;
-    sayError(terminal, summary, "Take the snapshot of the right account.");
+    sayError(terminal, summary, "Take the snapshot of the right account.", "snapshot-of-others");
     return { ok: false, code: EXIT.refused };
   }
   // As it was then: what depends on time is the same however often, and whenever, it is planned.

@@ -1,5 +1,6 @@
 /** The terminal, or whatever stands in its place: results on stdout, messages on stderr, colour only where it is seen. */
 
+import type { Diagnostic, Sources } from "../index.ts";
 import type { Interrupt } from "./interrupt.ts";
 
 export interface Terminal {
@@ -14,6 +15,8 @@ export interface Terminal {
   /** Text as it is: the caller ends its lines. */
   print(text: string): void;
   say(text: string): void;
+  /** Told what is said of errors and warnings, where a program wants it as data. */
+  record?(diagnostics: readonly Diagnostic[], sources: Sources): void;
 }
 
 export interface Look {

@@ -7,6 +7,7 @@ import {
   type Plan,
   type Report,
   renderGuardsText,
+  renderPlanEventJson,
   renderPlanMarkdown,
   renderPlanText,
   renderRefusalJson,
@@ -53,10 +54,11 @@ export async function tellVerdict(
   { format, yes }: { readonly format: Format; readonly yes?: boolean },
 ): Promise<ExitCode | null> {
   if (format === "text") terminal.print(renderPlanText(plan, terminal.results));
+  if (format === "json") terminal.print(renderPlanEventJson(plan, Date.now()));
   switch (verdict.type) {
     case "go":
       // Whoever is asked must have seen it; the report is what goes to stdout.
-      if (format === "markdown" && yes !== true) terminal.say(renderPlanText(plan, terminal.messages));
+      if (format !== "text" && yes !== true) terminal.say(renderPlanText(plan, terminal.messages));
       return null;
     case "unreviewed":
       sayUnreviewed(terminal, verdict.extra);

@@ -54,7 +54,7 @@ export const RECORD_KEYS: readonly string[] = [
     "port",
     "ttl_sec",
   ],
-  ...["note", "lint", OTHERS],
+  ...["override", "note", "lint", OTHERS],
 ];
 
 export const IGNORE_KEYS: readonly string[] = ["preset", "txt_prefix", "txt_suffix", "name", "type", "target", OTHERS];

@@ -26,7 +26,7 @@ export interface Lifted {
   readonly domains: readonly LiftedDomain[];
 }
 
-/** Records of one name and type, which go into a set together or not at all: a domain's own would replace the set's. */
+/** Records of one name and type, which go into a set together or not at all: a domain's own would meet the set's. */
 interface Rrset {
   readonly records: readonly JsonObject[];
   /** The same for all domains that have it, their own names aside. */

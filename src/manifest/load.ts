@@ -4,6 +4,7 @@ import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Desired } from "../model/desired.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
+import type { PlanInputs } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { Sources } from "../model/source.ts";
 import { assemble, lintOff } from "./assemble.ts";
@@ -34,6 +35,8 @@ export interface LoadOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** --var-file, in the order given. */
   readonly variableFiles?: readonly string[];
+  /** What a saved plan was made with: as if it were given again. */
+  readonly saved?: PlanInputs["variables"];
   /** --skip-unsupported: records of a zone file that the service cannot hold are left out, with a warning. */
   readonly skipUnsupported?: boolean;
   /**
@@ -50,6 +53,8 @@ export interface Project {
   readonly root: string;
   readonly desired: Desired;
   readonly sources: Sources;
+  /** What it was loaded with, beside the files. */
+  readonly inputs: Pick<PlanInputs, "environment" | "variables">;
 }
 
 export interface LoadResult {
@@ -122,14 +127,14 @@ class Loading {
     this.#reportRequest = (diagnostic) => found.request.push(diagnostic);
   }
 
-  async run(): Promise<{ root: string; desired: Desired } | null> {
+  async run(): Promise<Omit<Project, "sources"> | null> {
     const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
     if (rootPath === null) return null;
     const root = dirname(rootPath);
     const context: ParseContext = { yaml: await import("yaml"), places: this.#places, report: this.#report };
     const rootFile = await readManifest(rootPath, ROOT_FILE, this.#sources, context);
     if (rootFile?.tree == null) return null;
-    const variables = await this.#variables(rootFile.tree, rootFile.damaged, context);
+    const { variables, given } = await this.#variables(rootFile.tree, rootFile.damaged, context);
     this.#interpolate(rootFile, variables, !rootFile.damaged);
     const further = await readFurtherFiles({ root, rootPath, tree: rootFile.tree }, this.#sources, context);
     for (const file of further) this.#interpolate(file, variables, !rootFile.damaged);
@@ -140,7 +145,7 @@ class Loading {
     const expand = { ...this.#zoneFiles(root, rootFile.tree), places: this.#places, setsKnown, incomplete };
     const { desired, loaded } = await this.#assemble(rootFile.tree, sound, expand);
     if (this.#options.past !== true) await this.#checkFiles(root, loaded);
-    return { root, desired };
+    return { root, desired, inputs: { environment: this.#options.environment ?? null, variables: given } };
   }
 
   /** What a variable is without a value matters only where it names a file. */
@@ -166,15 +171,27 @@ class Loading {
     ];
   }
 
-  async #variables(tree: JsonObject, damaged: boolean, context: ParseContext): Promise<Variables> {
+  /** `given`: those whose values come from the command line or a saved plan, not from the project. */
+  async #variables(
+    tree: JsonObject,
+    damaged: boolean,
+    context: ParseContext,
+  ): Promise<{ variables: Variables; given: PlanInputs["variables"] }> {
     const forFiles = { ...context, report: this.#reportRequest };
     const files = await readVariableFiles(this.#options.variableFiles ?? [], this.#sources, forFiles);
-    const { environment = null, variables: given = {}, past = false } = this.#options;
-    const assigned = past ? declaredOnly(given, tree) : given;
-    const inputs = { environment, files, assigned };
+    const { environment = null, variables: wanted = {}, saved = {}, past = false } = this.#options;
+    const assigned = past ? declaredOnly(wanted, tree) : wanted;
+    const inputs = { environment, files, assigned, saved };
     // What a damaged root file declares is a guess: nothing is said about it.
     const [report, reportRequest] = damaged ? [() => {}, () => {}] : [this.#report, this.#reportRequest];
-    return resolveVariables(tree, inputs, { places: this.#places, report, reportRequest });
+    const variables = resolveVariables(tree, inputs, { places: this.#places, report, reportRequest });
+    const names = new Set([...Object.keys(saved), ...files.flatMap(({ values }) => [...values.keys()])]);
+    for (const name of Object.keys(assigned)) names.add(name);
+    const given = [...names].sort().flatMap((name) => {
+      const value = variables.get(name);
+      return value === null || value === undefined ? [] : [[name, value] as const];
+    });
+    return { variables, given: Object.fromEntries(given) };
   }
 
   #interpolate(file: ParsedFile, variables: Variables, variablesKnown: boolean): void {

@@ -137,6 +137,8 @@ export interface LiveIdentity {
   readonly address: Address;
   /** The owner in its tag, if it carries one. Several are joined by commas, so that none of them is taken for it. */
   readonly owner: string | null;
+  /** It was begun, and never became what it was to be. */
+  readonly unfinished?: true;
   /** For a list of candidates: what tells this one from others of the same key, as values. */
   readonly shown: Values;
 }
@@ -239,6 +241,9 @@ export interface Facts {
   /** Exclusive things it takes or frees (hard): freed before taken. */
   readonly takes: readonly Claim[];
   readonly frees: readonly Claim[];
+  /** Points that are reached when all steps that name them here are done, and points that must be reached first (hard). */
+  readonly reaches: readonly string[];
+  readonly awaits: readonly string[];
   /** What resolves once it is done, and what no longer does. */
   readonly provides: readonly string[];
   readonly withdraws: readonly string[];
@@ -277,6 +282,8 @@ export const NO_FACTS: Facts = {
   follows: [],
   takes: [],
   frees: [],
+  reaches: [],
+  awaits: [],
   provides: [],
   withdraws: [],
   pointsAt: [],

@@ -16,12 +16,26 @@ export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" |
 export function outsideBound(changes: readonly Change[], reviewed: readonly ReviewedChange[]): Change[] {
   const shown = groupBy(reviewed, (change) => keyOf(change.kind, change.address));
   const records = new RecordEffects(reviewed, changes);
+  const replaced = replacedObjects(reviewed, changes);
   return changes.filter((change) => {
     if (change.action === "no-op" || change.blocked !== null) return false;
     if (change.kind === "domain_record") return !records.cover(change);
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
+    if (change.action === "delete" && change.id !== null && replaced.has(keyOf(change.kind, String(change.id))))
+      return false;
     return !candidates.some((candidate) => covers(candidate, change));
   });
+}
+
+/** Those that were shown to be replaced, and whose replacement is there, or comes: of such a replace the delete is the rest. */
+function replacedObjects(reviewed: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<string> {
+  const ends = new Map(changes.map((change) => [keyOf(change.kind, change.address), change]));
+  const isReplaced = ({ kind, address, id, after }: ReviewedChange) => {
+    const end = ends.get(keyOf(kind, address));
+    return end !== undefined && end.id !== id && end.after !== null && isEqual(end.after["label"], after?.["label"]);
+  };
+  const replaces = reviewed.filter((change) => change.action === "replace" && isReplaced(change));
+  return new Set(replaces.map(({ kind, id }) => keyOf(kind, String(id))));
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Milestone {
   readonly after: readonly number[];
   /** Breaking it leaves no gap: something else answers throughout. */
   readonly harmless: boolean;
+  /** It is never broken, and what awaits it does not go without it. */
+  readonly hard: boolean;
 }
 
 export interface Edges {
@@ -111,21 +113,29 @@ function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
   const sets = new Map<string, Sides>();
   const comings = new Map<string, Sides>();
   const goings = new Map<string, Sides>();
+  const points = new Map<string, Sides>();
   for (const [index, { facts }] of planned.entries()) {
     for (const { set, persists } of facts.grows) sidesOf(sets, set, persists).before.push(index);
     for (const { set, persists } of facts.shrinks) sidesOf(sets, set, persists).after.push(index);
+    for (const key of facts.reaches) sidesOf(points, key, false).before.push(index);
+    for (const key of facts.awaits) sidesOf(points, key, false).after.push(index);
     for (const key of facts.provides) sidesOf(comings, key, false).before.push(index);
     for (const key of facts.pointsAt) sidesOf(comings, key, false).after.push(index);
     for (const key of facts.releases) sidesOf(goings, key, false).before.push(index);
     for (const key of facts.withdraws) sidesOf(goings, key, false).after.push(index);
   }
-  return [...named("growth of", sets), ...named("arrival of", comings), ...named("release of", goings)];
+  return [
+    ...named("growth of", sets),
+    ...named("arrival of", comings),
+    ...named("release of", goings),
+    ...named("all of", points, true),
+  ];
 }
 
-function named(prefix: string, sides: ReadonlyMap<string, Sides>): Milestone[] {
+function named(prefix: string, sides: ReadonlyMap<string, Sides>, hard = false): Milestone[] {
   return [...sides]
     .filter(([, { before, after }]) => before.length > 0 && after.length > 0)
-    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side, after: withoutItself(side) }))
+    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side, hard, after: withoutItself(side) }))
     .filter(({ after }) => after.length > 0);
 }
 

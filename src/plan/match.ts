@@ -47,9 +47,11 @@ interface Candidate {
 class Candidates {
   readonly #byId: ReadonlyMap<ObjectId, Candidate>;
   readonly #byKey: ReadonlyMap<string, Candidate[]>;
+  readonly #owner: string | null;
   readonly claimed: Set<Candidate> = new Set();
 
-  constructor(unit: Unit, items: readonly unknown[]) {
+  constructor(unit: Unit, items: readonly unknown[], owner: string | null) {
+    this.#owner = owner;
     const all = items.map((live) => ({ live, identity: unit.identify(live) }));
     this.#byId = new Map(all.map((candidate) => [candidate.identity.id, candidate]));
     this.#byKey = groupBy(all, (candidate) => candidate.identity.key);
@@ -59,8 +61,15 @@ class Candidates {
     return this.#byId.get(id);
   }
 
+  /** What a run of ours was cut off from finishing is not meant while something finished carries the key, nor more than one of it. */
   withKey(key: string): Candidate[] {
-    return (this.#byKey.get(key) ?? []).filter((candidate) => !this.claimed.has(candidate));
+    const open = (this.#byKey.get(key) ?? []).filter((candidate) => !this.claimed.has(candidate));
+    const finished = open.filter(({ identity }) => !this.#isOurRemnant(identity));
+    return finished.length > 0 ? finished : open.slice(0, 1);
+  }
+
+  #isOurRemnant({ unfinished, owner }: LiveIdentity): boolean {
+    return unfinished === true && owner !== null && owner === this.#owner;
   }
 
   unclaimed(): Candidate[] {
@@ -69,7 +78,7 @@ class Candidates {
 }
 
 export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options: MatchOptions): Matched {
-  const candidates = new Candidates(unit, live.items);
+  const candidates = new Candidates(unit, live.items, desired.owner);
   const findings: Findings = { refusals: [], warnings: [], guessed: [] };
   const matches: Match[] = [];
   // Ids are claimed first: a label that repeats is then free for the one that is left.

@@ -43,20 +43,27 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
 function breakCycle(
   component: readonly number[],
   dependencies: number[][],
-  { hard, follows, milestones }: Edges,
+  edges: Edges,
   planned: readonly PlannedStep[],
   gaps: Map<string, Gap>,
 ): void {
-  const count = hard.length;
+  const { milestones } = edges;
+  const count = edges.hard.length;
   const inside = new Set(component);
-  const held = (step: number) => (dependencies[step] ?? []).filter((node) => node >= count && inside.has(node));
+  const isSoft = softIn(edges);
+  const held = (step: number) => (dependencies[step] ?? []).filter((node) => isSoft(node) && inside.has(node));
   const harm = (step: number) => held(step).filter((node) => !(milestones[node - count] as Milestone).harmless).length;
-  const isHeld = (node: number) => [...(hard[node] ?? []), ...(follows[node] ?? [])].some((first) => inside.has(first));
+  const isHeld = (node: number) => (dependencies[node] ?? []).some((first) => inside.has(first) && !isSoft(first));
   const free = component.filter((node) => node < count && !isHeld(node));
   const chosen = free.sort((a, b) => harm(a) - harm(b) || a - b)[0];
   if (chosen === undefined)
     throw new Error(`A cycle of hard edges: ${component.map((node) => planned[node]?.step.id).join(", ")}`);
-  goAhead(chosen, new Set(held(chosen)), inside, dependencies, { hard, follows, milestones }, planned, gaps);
+  goAhead(chosen, new Set(held(chosen)), inside, dependencies, edges, planned, gaps);
+}
+
+/** Whether a node of the graph is a milestone that may be broken. */
+function softIn({ hard, milestones }: Edges): (node: number) => boolean {
+  return (node) => milestones[node - hard.length]?.hard === false;
 }
 
 /** Puts the steps of the cycle into the order that the hard edges ask for, and drops whatever runs against it. Linear. */
@@ -69,19 +76,17 @@ function breakAtOnce(
 ): void {
   const count = edges.hard.length;
   const inside = new Set(component);
+  const isSoft = softIn(edges);
   const steps = component.filter((node) => node < count).sort((a, b) => a - b);
-  const local = new Map(steps.map((step, index) => [step, index]));
-  const hard = steps.map((step) =>
-    [...(edges.hard[step] ?? []), ...(edges.follows[step] ?? [])].flatMap((first) => local.get(first) ?? []),
-  );
+  const firm = component.filter((node) => !isSoft(node)).sort((a, b) => a - b);
+  const local = new Map(firm.map((node, index) => [node, index]));
+  const hard = firm.map((node) => (dependencies[node] ?? []).flatMap((first) => local.get(first) ?? []));
   const position = new Map(
     components(hard)
-      .flatMap((list) => list.map((index) => steps[index]))
-      .map((step, at) => [step, at]),
+      .flatMap((list) => list.map((index) => firm[index]))
+      .map((node, at) => [node, at]),
   );
-  const last = new Map(
-    component.filter((node) => node >= count).map((node) => [node, lastOf(dependencies[node] ?? [], position)]),
-  );
+  const last = new Map(component.filter(isSoft).map((node) => [node, lastOf(dependencies[node] ?? [], position)]));
   for (const step of steps) {
     const against = (dependencies[step] ?? []).filter((node) => (last.get(node) ?? -1) > (position.get(step) ?? 0));
     if (against.length > 0) goAhead(step, new Set(against), inside, dependencies, edges, planned, gaps);

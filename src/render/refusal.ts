@@ -1,7 +1,7 @@
-/** Why nothing was done, as one line of JSON: for what reads the events of an apply. */
+/** What is to be done, and why nothing was done, each as one line of JSON: for what reads the events of an apply. */
 
 import type { Change } from "../model/change.ts";
-import type { Plan } from "../model/plan.ts";
+import { type Plan, summarise } from "../model/plan.ts";
 import type { Json } from "../model/resource.ts";
 import { sortKeys } from "./view.ts";
 
@@ -12,6 +12,18 @@ import { sortKeys } from "./view.ts";
  * - `blocked`: something is blocked, and was not to be.
  */
 export type RefusalReason = "identity" | "consent" | "unreviewed" | "blocked";
+
+/**
+ * What is about to be done, as the first line of the events of an apply. Newline-terminated: `plan` in schemas/event.schema.json.
+ * @param nowMilliseconds since the epoch
+ */
+export function renderPlanEventJson(plan: Plan, nowMilliseconds: number): string {
+  const { goal, inputs, requestCount, steps } = plan;
+  const { environment, targets, excludes } = inputs;
+  const asked = { goal, environment, targets, excludes };
+  const counts = { summary: summarise(plan.changes), steps: steps.length, requests: requestCount };
+  return `${JSON.stringify({ type: "plan", time: new Date(nowMilliseconds).toISOString(), ...asked, ...counts })}\n`;
+}
 
 /** Newline-terminated: `refused` in schemas/event.schema.json. @param unreviewed what the reviewed plan does not show */
 export function renderRefusalJson(plan: Plan, reason: RefusalReason, unreviewed: readonly Change[] = []): string {

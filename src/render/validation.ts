@@ -1,20 +1,36 @@
 /** What `validate` found, as JSON for programs: counted as Terraform's `validate -json` does, with our codes and fixes. */
 
-import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { JsonObject } from "../model/resource.ts";
 import type { Sources } from "../model/source.ts";
 import { diagnosticsJson } from "./diagnostics.ts";
 
 const VALIDATION_FORMAT_VERSION = "1.0";
 
-/** Newline-terminated. */
+export { diagnosticsJson };
+
+/** Newline-terminated: schemas/validation.schema.json. */
 export function renderValidationJson(diagnostics: readonly Diagnostic[], sources: Sources): string {
+  return `${JSON.stringify(validationJson(diagnosticsJson(diagnostics, sources)), null, 2)}\n`;
+}
+
+/**
+ * The same of a command that failed, in the place of its result. Newline-terminated.
+ * @param diagnostics of `diagnosticsJson`
+ * @param isEvent as one line of a stream, with a `type`: `error` in schemas/event.schema.json
+ */
+export function renderErrorsJson(diagnostics: readonly JsonObject[], isEvent: boolean): string {
+  const json = validationJson(diagnostics);
+  return `${isEvent ? JSON.stringify({ type: "error", ...json }) : JSON.stringify(json, null, 2)}\n`;
+}
+
+function validationJson(diagnostics: readonly JsonObject[]): JsonObject {
   const errors = diagnostics.filter(({ severity }) => severity === "error").length;
-  const json = {
+  return {
     format_version: VALIDATION_FORMAT_VERSION,
-    valid: !hasErrors(diagnostics),
+    valid: errors === 0,
     error_count: errors,
     warning_count: diagnostics.length - errors,
-    diagnostics: diagnosticsJson(diagnostics, sources),
+    diagnostics: [...diagnostics],
   };
-  return `${JSON.stringify(json, null, 2)}\n`;
 }

@@ -10,7 +10,7 @@ const ROUNDS = 10;
 const MEETINGS: readonly string[] = ["one commit, twice", "a first apply, twice"];
 /** Long enough for two processes that do not start in the same millisecond to meet. */
 const LATENCY_MILLISECONDS = 8;
-const APPLY = ["apply", "--yes", "--allow", "delete=*", "--allow", "bulk=*"];
+const APPLY = ["apply", "--yes", "--allow", "delete=*", "--allow", "replace=*", "--allow", "bulk=*"];
 /** One more question for each label that may repeat. */
 const MAX_CHOICES = 3;
 

@@ -89,7 +89,7 @@ domains:
   };
 }
 
-/** Images: captured, uploaded, taken up where an upload was never finished, updated, deleted; beside them a small zone. */
+/** Images: captured, uploaded, made anew where an upload was never finished, updated, deleted, pruned, all after what is made; beside them a small zone. */
 function imaged(): OutcomeWorld {
   return {
     name: "images",
@@ -100,6 +100,7 @@ function imaged(): OutcomeWorld {
         { id: "private/103", label: "renamed-from", description: TAG },
         { id: "private/104", label: "begun", description: TAG, status: "pending_upload", created: TWO_HOURS_AGO },
         { id: "private/105", label: "let-go", description: `Kept ${TAG}` },
+        { id: "private/106", label: "golden-before", description: TAG },
       ],
     }),
     project: {

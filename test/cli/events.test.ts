@@ -69,7 +69,7 @@ describe("the lines of apply --format json fit their schema", () => {
   it("which describes every type of event, note and reason there is, and no other", () => {
     const { $defs, oneOf } = schema("event");
     const types = Object.keys($defs).filter((name) => $defs[name].properties?.type !== undefined && name !== "failure");
-    expect(types.sort()).toEqual([...Object.keys(TYPES), "verify-progress", "refused"].sort());
+    expect(types.sort()).toEqual([...Object.keys(TYPES), "plan", "verify-progress", "refused", "error"].sort());
     expect(oneOf).toHaveLength(types.length + 1);
     expect($defs["step-note"].properties.note.enum.sort()).toEqual(Object.keys(NOTES).sort());
     expect($defs.stopping.properties.reason.enum.sort()).toEqual(Object.keys(REASONS).sort());
@@ -80,18 +80,26 @@ describe("the lines of apply --format json fit their schema", () => {
   it("when all is done, and when nothing is left to do", async () => {
     const ran = await applied({});
     expect(ran.code).toBe(0);
-    expect(typesOf(ran)).toEqual(["report", "step-done", "step-started"]);
+    expect(typesOf(ran)).toEqual(["plan", "report", "step-done", "step-started"]);
+    expect(ran.lines[0]).toMatchObject({
+      goal: "apply",
+      environment: null,
+      targets: [],
+      summary: { add: 5, change: 0, destroy: 0, blocked: 0 },
+      steps: new Set(ran.lines.flatMap(({ step }) => step ?? [])).size,
+      requests: ran.lines.at(-1).requests - 1,
+    });
     const idOf = new Map(ran.lines.at(-1).changes.map(({ address, id }: Plain) => [address, id]));
     for (const address of ["vpc/prod", "domain/example.com", "domain/example.com/www/A", "domain/example.com/@/MX"])
       expect([address, idOf.get(address)]).toEqual([address, expect.any(Number)]);
     const idle = await applied({}, { project: "tenon: 1\n" });
-    expect(idle).toMatchObject({ code: 0, lines: [{ type: "report", interrupted: false }] });
+    expect(idle).toMatchObject({ code: 0, lines: [{ type: "plan" }, { type: "report", interrupted: false }] });
   });
 
   it("when a step fails and others are skipped", async () => {
     const ran = await applied(faults("status=400,method=POST,path=/domains"));
     expect(ran.code).toBe(6);
-    expect(typesOf(ran)).toEqual(["report", "step-done", "step-failed", "step-skipped", "step-started"]);
+    expect(typesOf(ran)).toEqual(["plan", "report", "step-done", "step-failed", "step-skipped", "step-started"]);
     expect(ran.lines.find(({ type }) => type === "step-skipped").because).toEqual(["create domain/example.com"]);
   });
 

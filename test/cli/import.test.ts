@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { here } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
@@ -33,6 +34,34 @@ describe("tenon import from an account", () => {
 
   it("needs a connection", async () => {
     expectPlain(await run(["import", "--out", "x"], { cwd: await folder({}) }), 1, ["base URL"]);
+  });
+});
+
+describe("tenon import --out -", () => {
+  it("prints the manifest that a folder would get, and writes nothing", async () => {
+    const cwd = await folder({
+      "a.zone": "$ORIGIN a.example.\n@ SOA ns hostmaster 1 2 3 4 5\nwww A 192.0.2.1\nx HINFO a b\n",
+    });
+    const args = ["import", "--from", "zone", "a.zone", "--soa-email", "a@a.example", "--skip-unsupported", "--out"];
+    const printed = await here([...args, "-"], { cwd });
+    expect(printed).toMatchObject({ code: 0, stderr: expect.stringContaining("HINFO") });
+    expect(await readdir(cwd)).toEqual(["a.zone"]);
+    await here([...args, "folder"], { cwd });
+    expect(printed.stdout).toBe(await readFile(join(cwd, "folder/tenon.yaml"), "utf8"));
+  });
+
+  it("is told apart from what makes several documents", async () => {
+    const cwd = await folder({});
+    expectPlain(await here(["import", "--split", "--out", "-"], { cwd }), 1, ["--split"]);
+    const asJson = await here(["import", "--format", "json", "--out", "-"], { cwd });
+    expect(asJson).toMatchObject({ code: 1, stderr: expect.stringContaining("--out - prints the manifest") });
+    expect(JSON.parse(asJson.stdout)).toMatchObject({ valid: false, error_count: 1 });
+  });
+
+  it.each(["zone", "octodns"])("--from %s takes one --domain only", async (from) => {
+    const args = ["import", "--from", from, "a.zone", "--domain", "a.example", "--domain", "b.example", "--out", "x"];
+    const ended = await here(args, { cwd: await folder({ "a.zone": "www A 192.0.2.1\n" }) });
+    expectPlain(ended, 1, ["--domain names the one zone of one file"]);
   });
 });
 

@@ -23,18 +23,20 @@ function validator(): ValidateFunction {
   const { type: _type, required: _required, ...event } = schema("event");
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true });
   ajv.addSchema(closed(schema("report")));
+  ajv.addSchema(closed(schema("validation")));
   return ajv.compile(closed(event));
 }
 
 const isLine = validator();
 
-/** Each fits, with no field that is not described, and the last is the only report, or a refusal the only line. */
+/** Each fits, with no field that is not described; the first is the plan if there was one, the last is the only end. */
 export function expectLines(lines: readonly Plain[]): void {
   for (const line of lines) {
     const fits = isLine(line);
     expect(fits, JSON.stringify({ line, errors: isLine.errors })).toBe(true);
   }
-  const ends = lines.flatMap(({ type }, index) => (type === "report" || type === "refused" ? [index] : []));
-  expect(ends).toEqual([lines.length - 1]);
-  if (lines.at(-1)?.type === "refused") expect(lines).toHaveLength(1);
+  const indexesOf = (...types: string[]) => lines.flatMap(({ type }, index) => (types.includes(type) ? [index] : []));
+  expect(indexesOf("report", "refused", "error")).toEqual([lines.length - 1]);
+  const isWithoutPlan = lines.length === 1 && lines[0]?.type === "error";
+  expect(indexesOf("plan")).toEqual(isWithoutPlan ? [] : [0]);
 }

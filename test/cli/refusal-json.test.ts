@@ -22,7 +22,8 @@ async function refused(manifest: string, seed: object, more: { reviewed?: string
     .map((line) => JSON.parse(line));
   expectLines(lines);
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
-  return { code, line: lines[0] };
+  expect(lines.map(({ type }) => type)).toEqual(["plan", "refused"]);
+  return { code, line: lines[1] };
 }
 
 const REMOVAL = "tenon: 1\nremoved: [{ vpc: old }]\nvpcs: [{ label: new, region: us-east, protect: true }]\n";

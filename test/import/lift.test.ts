@@ -101,7 +101,7 @@ const zones = fc
       maxLength: 3,
     }),
     fc.array(fc.nat(2), { minLength: 1, maxLength: 6 }),
-    fc.array(fc.constantFrom({}, { tags: ["x"] }, { ttl_sec: 300 }, { group: "g" }), { minLength: 6, maxLength: 6 }),
+    fc.array(fc.constantFrom({}, { tags: ["xyz"] }, { ttl_sec: 300 }, { group: "g" }), { minLength: 6, maxLength: 6 }),
   )
   .map(([groups, picks, fields]) =>
     picks.map((pick, index) => {

@@ -234,7 +234,7 @@ describe("a builder", () => {
 
   test("of a record set is replaced by what a domain says itself", async () => {
     const sets = "record_sets: { mail: [{ spf: { mx: true, all: fail } }, { dmarc: { policy: none } }] }\n";
-    const result = await loadText(sets + domain("use: [mail]\nrecords: [{ spf: { all: fail } }]\n"));
+    const result = await loadText(sets + domain("use: [mail]\nrecords: [{ spf: { all: fail }, override: true }]\n"));
     expect(texts(result)).toEqual(["TXT _dmarc v=DMARC1; p=none", "TXT @ v=spf1 -all"]);
   });
 

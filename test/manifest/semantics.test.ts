@@ -216,10 +216,10 @@ describe("values", () => {
 });
 
 describe("record sets", () => {
-  test("a domain's own name and type replace the set's, however the name is written", async () => {
+  test("a domain's own name and type replace the set's with `override`, however the name is written", async () => {
     const result = await loadText(
       `record_sets:\n  base:\n    - { type: A, name: www, target: 192.0.2.1 }\n    - { type: A, name: "@", target: 192.0.2.2 }\n    - { type: SRV, service: sip, protocol: tcp, target: sip, port: 1, priority: 1, weight: 1 }\n${domain(
-        "use: [base]\nrecords:\n  - { type: A, name: WWW.example.com., target: 192.0.2.9 }\n  - { type: SRV, name: _sip._tcp, target: other, port: 1, priority: 1, weight: 1 }\n",
+        "use: [base]\nrecords:\n  - { type: A, name: WWW.example.com., target: 192.0.2.9, override: true }\n  - { type: SRV, name: _sip._tcp, target: other, port: 1, priority: 1, weight: 1, override: true }\n",
       )}`,
     );
     expect(records(result).map(({ type, name, target }) => `${type} ${name} ${target}`)).toEqual([

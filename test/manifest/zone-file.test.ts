@@ -32,12 +32,12 @@ describe("a zone file", () => {
     expect(declaredZone(result).spec.records?.[1]?.span).toEqual({ file: "zones/a.zone", start: 21, end: 35 });
   });
 
-  test("is replaced, name and type, by what the manifest says", async () => {
+  test("is replaced, name and type, by what the manifest says with `override`", async () => {
     const zone = "$TTL 300\nwww A 192.0.2.1\nwww A 192.0.2.2\nwww TXT x\n@ MX 1 a.example.\nold A 192.0.2.9\n";
-    const own = "use: [mail]\nrecords: [{ type: A, name: WWW, target: 192.0.2.7 }, { ptr: {} }]\n";
+    const own = "use: [mail]\nrecords: [{ type: A, name: WWW, target: 192.0.2.7, override: true }, { ptr: {} }]\n";
     const result = await loadFiles({
       ...project(zone),
-      "tenon.yaml": manifest(own, "record_sets: { mail: [{ type: MX, target: mx.example.net. }] }\n"),
+      "tenon.yaml": manifest(own, "record_sets: { mail: [{ type: MX, target: mx.example.net., override: true }] }\n"),
     });
     expect(result.diagnostics).toEqual([]);
     expect(records(result).map(({ name, type, target }) => `${name} ${type} ${target}`)).toEqual([

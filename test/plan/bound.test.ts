@@ -245,6 +245,20 @@ describe("VPCs, domains and images, which stay themselves while their fields cha
     expect(outside([anew(8)], [anew(7)])).toHaveLength(1);
   });
 
+  test("a replace that has made its object and was cut off covers the delete of the old one, and of no other", () => {
+    const image = { label: "golden", description: "" };
+    const shown = [
+      change({ address: "image/golden", action: "replace", id: "private/1", before: image, after: image }),
+    ];
+    const made = change({ address: "image/golden", action: "no-op", id: "private/2", before: image, after: image });
+    const rest = (id: string) =>
+      change({ address: "image/golden:1", kind: "image", action: "delete", id, before: image });
+    expect(outside([made, rest("private/1")], shown)).toEqual([]);
+    expect(outside([made, rest("private/3")], shown)).toEqual(["image/golden:1"]);
+    expect(outside([rest("private/1")], shown)).toEqual(["image/golden:1"]);
+    expect(outside([{ ...made, id: "private/1" }, rest("private/1")], shown)).toEqual(["image/golden:1"]);
+  });
+
   test("another kind at the same address covers nothing", () => {
     const shown = [{ ...change({ address: "vpc/v", action: "delete", before: vpc }), kind: "image" as const }];
     expect(outside([change({ address: "vpc/v", action: "delete", before: vpc })], shown)).toHaveLength(1);

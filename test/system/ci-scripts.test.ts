@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { EXIT } from "../../src/cli/exit-codes.ts";
@@ -21,6 +21,32 @@ it("common.sh has a sentence for every exit code", () => {
   const sentences = stdout.trim().split("\n");
   expect(sentences).toHaveLength(codes.length);
   for (const sentence of sentences) expect(sentence).not.toContain("unknown");
+});
+
+it("apply.sh takes no plan of another goal, environment or variables than plan.sh asks for", async () => {
+  const inputs = { environment: null, variables: {}, targets: [], excludes: [] };
+  const cwd = await folder({ "bin/tenon": '#!/bin/sh\necho "ran: $*"\n' });
+  await chmod(join(cwd, "bin/tenon"), 0o755);
+  const applied = async (plan: unknown) => {
+    await writeFile(join(cwd, "the.plan"), typeof plan === "string" ? plan : JSON.stringify(plan));
+    const env = { PATH: `${join(cwd, "bin")}:${process.env["PATH"]}` };
+    const { status, stdout } = spawnSync("bash", [join(SCRIPTS, "apply.sh"), "the.plan"], {
+      cwd,
+      encoding: "utf8",
+      env,
+    });
+    return { status, isRun: stdout.includes("ran: apply") };
+  };
+  expect(await applied({ tenon: { goal: "apply", inputs } })).toEqual({ status: 0, isRun: true });
+  for (const forged of [
+    { tenon: { goal: "destroy", inputs } },
+    { tenon: { goal: "apply", inputs: { ...inputs, environment: "other" } } },
+    { tenon: { goal: "apply", inputs: { ...inputs, variables: { protect: { value: false, source: "false" } } } } },
+    { tenon: { goal: "apply" } },
+    "cut off {",
+  ]) {
+    expect(await applied(forged)).toEqual({ status: 1, isRun: false });
+  }
 });
 
 it("common.sh shortens long messages in their middle, and says so; short ones are as they are", async () => {

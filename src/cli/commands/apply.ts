@@ -2,10 +2,13 @@
 
 import {
   applyPlan,
+  type Diagnostic,
   escapeText,
   openJournal,
   type Plan,
   type Report,
+  renderPlanEventJson,
+  renderPlanMarkdown,
   renderRefusalJson,
   renderReportJson,
   renderReportMarkdown,
@@ -20,10 +23,11 @@ import type { FailOn, PlanFlags } from "../args.ts";
 import { confirm } from "../confirm.ts";
 import { gatherEvidence } from "../evidence.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { withJsonErrors } from "../json-result.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { inSession, type Planned, planIn, type Session } from "../planning.ts";
 import { Progress } from "../progress.ts";
-import { readPlanFile } from "../reviewed.ts";
+import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../reviewed.ts";
 import { tellMarkdown } from "../step-summary.ts";
 import type { Terminal } from "../terminal.ts";
 import { judge, tellVerdict } from "../verdict.ts";
@@ -44,41 +48,70 @@ const DEFAULT_CONCURRENCY = 8;
 const DETACH_POLL_SECONDS = 10;
 
 export function apply(terminal: Terminal, directory: string | undefined, flags: ApplyFlags): Promise<ExitCode> {
-  return run(terminal, directory, flags, "apply");
+  return withEvents(terminal, flags, (inner) => run(inner, directory, flags, "apply"));
 }
 
 export function destroy(terminal: Terminal, directory: string | undefined, flags: ApplyFlags): Promise<ExitCode> {
-  return run(terminal, directory, flags, "destroy");
+  return withEvents(terminal, flags, (inner) => run(inner, directory, flags, "destroy"));
+}
+
+function withEvents(
+  terminal: Terminal,
+  { format }: ApplyFlags,
+  work: (terminal: Terminal) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return withJsonErrors(terminal, { format, stream: true }, work);
 }
 
 async function run(
   terminal: Terminal,
   directory: string | undefined,
-  flags: ApplyFlags,
-  goal: "apply" | "destroy",
+  given: ApplyFlags,
+  command: "apply" | "destroy",
 ): Promise<ExitCode> {
-  if (flags.yes !== true && !terminal.canAsk) {
-    sayError(terminal, "there is no terminal to ask on", `Give --yes to ${goal} without being asked.`);
-    return EXIT.error;
-  }
-  const prepared = await prepareWitnesses(terminal, flags, { flag: "--verify", given: flags.verify === true });
+  const prepared = await prepareWitnesses(terminal, given, { flag: "--verify", given: given.verify === true });
   if (!prepared.ok) return prepared.code;
-  const reviewed = await readPlanFile(terminal, flags.plan);
+  const reviewed = await readPlanFile(terminal, given.plan);
   if (!reviewed.ok) return reviewed.code;
-  return inSession(terminal, directory, flags, goal, async (session) => {
+  const bound = reviewed.plan;
+  const difference = bound === null ? null : differsFromPlan(given, bound);
+  if (difference !== null) return refuseDifferent(terminal, difference);
+  const flags = bound === null ? given : asPlanned(given, bound);
+  const goal = bound?.goal ?? command;
+  return inSession(terminal, directory, flags, goal, async (opened) => {
+    const other = bound === null ? null : variablesDiffer(opened.project.inputs.variables, bound);
+    if (other !== null) return refuseDifferent(terminal, other);
+    const session = { ...opened, checkSelection: bound === null };
     const planned = await planUntilDetached(session, flags);
     if (!planned.ok) {
-      if (planned.refused !== null && flags.format === "json")
-        terminal.print(renderRefusalJson(planned.refused, "identity"));
+      if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
+        terminal.print(
+          renderPlanEventJson(planned.refused, Date.now()) + renderRefusalJson(planned.refused, "identity"),
+        );
       return planned.code;
     }
-    const verdict = judge(planned.plan, reviewed.plan, flags.failOn ?? []);
+    const verdict = judge(planned.plan, bound, flags.failOn ?? []);
     const code = await tellVerdict(terminal, planned.plan, verdict, flags);
     if (code !== null) return code;
-    const consent = flags.yes === true || (await confirm(terminal, goal));
-    const { witnesses } = prepared;
-    return consent ? carryOut(session, planned.plan, flags, witnesses) : (terminal.interrupt.code() ?? EXIT.error);
+    const consent = await isConsented(terminal, planned.plan, flags);
+    if (typeof consent === "number") return consent;
+    return carryOut(session, planned.plan, flags, prepared.witnesses);
   });
+}
+
+function refuseDifferent(terminal: Terminal, diagnostic: Diagnostic): ExitCode {
+  sayDiagnostics(terminal, [diagnostic]);
+  return EXIT.error;
+}
+
+/** The plan was shown. @returns true, or how it ends */
+async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: ApplyFlags): Promise<true | ExitCode> {
+  if (yes === true) return true;
+  if (terminal.canAsk) return (await confirm(terminal, plan.goal)) || (terminal.interrupt.code() ?? EXIT.error);
+  const fix = `Give --yes to ${plan.goal} without being asked.`;
+  sayError(terminal, "there is no terminal to ask on; nothing was done", fix, "consent-not-asked");
+  await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+  return EXIT.error;
 }
 
 /** `--wait-detached`: plans again until no interface holds anything, or the time is over. */

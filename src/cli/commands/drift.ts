@@ -3,6 +3,7 @@
 import { driftTools } from "../../index.ts";
 import type { Format } from "../args.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { withJsonErrors } from "../json-result.ts";
 import { sayDiagnostics } from "../messages.ts";
 import { planIn } from "../planning.ts";
 import { inReading, type ReadingFlags } from "../reading.ts";
@@ -16,7 +17,12 @@ const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
 type Tools = Awaited<ReturnType<typeof driftTools>>;
 
-export async function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
+export function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
+  const { format } = flags;
+  return withJsonErrors(terminal, { format, stream: false }, (inner) => tellDrift(inner, directory, flags));
+}
+
+function tellDrift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   return inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
     const planned = await planIn(session);
     if (!planned.ok) return planned.code;

@@ -1,5 +1,8 @@
 /** `tenon import`: writes a project from an account, zone files or octoDNS, and checks that it loads. */
 
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   allowedSeconds,
   hasErrors,
@@ -12,12 +15,14 @@ import type { ConnectionFlags } from "../args.ts";
 import { withClient } from "../client.ts";
 import { needDialect, resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { importSummary, toldLines } from "../imported.ts";
+import { importJson, importSummary, toldLines } from "../imported.ts";
+import { withJsonErrors } from "../json-result.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { Progress } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface ImportFlags extends ConnectionFlags {
+  readonly format: "text" | "json";
   readonly from: "live" | "zone" | "octodns";
   readonly out: string;
   readonly domain?: readonly string[];
@@ -32,9 +37,15 @@ export interface ImportFlags extends ConnectionFlags {
 
 type ImportRead = Extract<ImportResult, { ok: true }>;
 
+const STDOUT = "-";
 const OWNER = /^[a-z0-9-]{1,32}$/;
 
-export async function importInto(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {
+export function importInto(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {
+  const { format } = flags;
+  return withJsonErrors(terminal, { format, stream: false }, (inner) => run(inner, paths, flags));
+}
+
+async function run(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {
   const wrong = wrongUse(paths, flags) ?? (await wrongEmail(flags));
   if (wrong !== null) {
     sayError(terminal, wrong[0], wrong[1]);
@@ -59,6 +70,15 @@ function wrongUse(paths: readonly string[], flags: ImportFlags): readonly [strin
   const { from, owner, domain = [] } = flags;
   if (owner !== undefined && !OWNER.test(owner)) {
     return ["the owner is not one", "Lower-case letters, digits and hyphens, at most 32."];
+  }
+  if (flags.out === STDOUT && flags.split === true) {
+    return ["--out - prints one file, and --split makes several", "Name a folder, or leave --split out."];
+  }
+  if (flags.out === STDOUT && flags.format === "json") {
+    return [
+      "--out - prints the manifest, and --format json what was imported",
+      "Name a folder, or leave one of the two out.",
+    ];
   }
   if (from === "live") {
     return paths.length === 0 ? null : ["a live account has no files", "Say --from zone or --from octodns."];
@@ -129,6 +149,7 @@ function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult 
 }
 
 async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<ExitCode> {
+  if (flags.out === STDOUT) return print(terminal, result, flags);
   const { obstacles, writeProject } = await manifestTools();
   const request = { out: flags.out, files: result.files, force: flags.force === true };
   const inTheWay = await obstacles(request);
@@ -143,17 +164,37 @@ async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags)
       terminal,
       `cannot write to ${flags.out}: ${(error as Error).message}`,
       "Look at what is there before you try again; files that --force has replaced already stay replaced.",
+      "file-unwritable",
     );
     return EXIT.error;
   }
-  const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
-  const loaded = await loadProject({ directory: flags.out, allowedSeconds: allowedSeconds(dialect) });
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
-  if (hasErrors(errors)) {
-    sayDiagnostics(terminal, errors, loaded.sources);
-    sayError(terminal, "what was written does not load", "This is an error of Tenon: please report it.");
-    return EXIT.error;
-  }
-  terminal.print(importSummary(result, flags.out));
+  if (!(await loads(terminal, flags.out, flags))) return EXIT.error;
+  const { notMissed } = await manifestTools();
+  terminal.print(flags.format === "json" ? importJson(result, flags.out, notMissed) : importSummary(result, flags.out));
   return EXIT.done;
+}
+
+/** `--out -`: the one file, once it is known to load. What is said about it goes to stderr. */
+async function print(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<ExitCode> {
+  const { writeProject } = await manifestTools();
+  const folder = await mkdtemp(join(tmpdir(), "tenon-import-"));
+  try {
+    const out = join(folder, "project");
+    await writeProject({ out, files: result.files, force: false });
+    if (!(await loads(terminal, out, flags))) return EXIT.error;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  for (const { text } of result.files) terminal.print(text);
+  return EXIT.done;
+}
+
+async function loads(terminal: Terminal, directory: string, flags: ImportFlags): Promise<boolean> {
+  const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
+  const loaded = await loadProject({ directory, allowedSeconds: allowedSeconds(dialect) });
+  const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
+  if (!hasErrors(errors)) return true;
+  sayDiagnostics(terminal, errors, loaded.sources);
+  sayError(terminal, "what was written does not load", "This is an error of Tenon: please report it.");
+  return false;
 }

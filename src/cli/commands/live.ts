@@ -2,6 +2,7 @@
 
 import { escapeText, NEUTRAL_DIALECT, type Snapshot, snapshotTools } from "../../index.ts";
 import type { ConnectionFlags, ProjectFlags } from "../args.ts";
+import { holdsToken } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { writeProblem } from "../file-problem.ts";
 import { sayError, sayFailure } from "../messages.ts";
@@ -19,8 +20,6 @@ const SNAPSHOT_MODE = 0o600;
 const STDOUT = "-";
 /** Of lists that could not be read; the rest is counted. */
 const MAX_UNREAD_SHOWN = 5;
-/** Shorter ones occur by chance. */
-const MIN_TOKEN_CHARACTERS = 6;
 
 export async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {
   const problem = flags.out === STDOUT ? null : await whyUnwritable(flags.out);
@@ -38,7 +37,7 @@ export async function live(terminal: Terminal, directory: string | undefined, fl
       sayError(terminal, `what the service said could not be read back: ${reread.diagnostic.detail}`);
       return EXIT.error;
     }
-    if (holdsToken(text, session)) {
+    if (holdsToken(text, session.connection.token)) {
       sayError(terminal, "the account itself holds the token, in some name, text or record", "Revoke the token.");
       return EXIT.error;
     }
@@ -69,12 +68,6 @@ async function takeIn({ project, connection, api, terminal }: Session): Promise<
   if (taken.ok) return taken.snapshot;
   sayFailure(terminal, `cannot read ${taken.what}`, taken.failure);
   return EXIT.error;
-}
-
-function holdsToken(text: string, { connection }: Session): boolean {
-  const token = connection.token.trim();
-  const spellings = [token, JSON.stringify(token).slice(1, -1)];
-  return token.length >= MIN_TOKEN_CHARACTERS && spellings.some((spelling) => text.includes(spelling));
 }
 
 async function write(terminal: Terminal, text: string, out: string): Promise<boolean> {

@@ -2,10 +2,12 @@
 
 import { type Plan, renderPlanJson, renderPlanMarkdown, summarise } from "../../index.ts";
 import type { FailOn } from "../args.ts";
+import { holdsToken } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { writeProblem } from "../file-problem.ts";
+import { withJsonErrors } from "../json-result.ts";
 import { sayError } from "../messages.ts";
-import { planIn } from "../planning.ts";
+import { type PlanSession, planIn } from "../planning.ts";
 import { inReading, type ReadingFlags } from "../reading.ts";
 import { showPlan } from "../show-plan.ts";
 import { writeStepSummary } from "../step-summary.ts";
@@ -18,35 +20,52 @@ export interface PlanCommandFlags extends ReadingFlags {
   readonly failOn?: readonly FailOn[];
 }
 
+const HELD_TOKEN = "the plan holds the token, in some name, text, record or variable, and is not saved";
 /** A plan holds record values and notes: for the one who made it, and whom they hand it to. */
 const PLAN_FILE_MODE = 0o600;
 
-export async function plan(
-  terminal: Terminal,
-  directory: string | undefined,
-  flags: PlanCommandFlags,
-): Promise<ExitCode> {
+export function plan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
+  const { format } = flags;
+  return withJsonErrors(terminal, { format, stream: false }, (inner) => makePlan(inner, directory, flags));
+}
+
+async function makePlan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
   const problem = flags.out === undefined ? null : await whyUnwritable(flags.out);
   if (problem !== null) {
-    sayError(terminal, `the plan file cannot be written: ${problem}`);
+    sayError(terminal, `the plan file cannot be written: ${problem}`, "", "file-unwritable");
     return EXIT.error;
   }
   return inReading(terminal, directory, flags, async (session) => {
     const planned = await planIn(session);
-    if (!planned.ok) return planned.code;
-    const written = flags.out === undefined || (await writePlan(terminal, planned.plan, flags.out));
+    if (!planned.ok) {
+      // A plan that is refused is data all the same; of one that was asked for wrongly there is nothing to read.
+      if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
+        terminal.print(renderPlanJson(planned.refused));
+      return planned.code;
+    }
+    const written = flags.out === undefined || (await writePlan(session, planned.plan, flags.out));
     showPlan(terminal, planned.plan, flags.format);
     await writeStepSummary(terminal, () => renderPlanMarkdown(planned.plan));
     return written ? exitCode(planned.plan, flags) : EXIT.error;
   });
 }
 
-async function writePlan(terminal: Terminal, plan: Plan, file: string): Promise<boolean> {
+async function writePlan({ terminal, token }: PlanSession, plan: Plan, file: string): Promise<boolean> {
+  const text = renderPlanJson(plan);
+  if (token !== undefined && holdsToken(text, token)) {
+    sayError(
+      terminal,
+      HELD_TOKEN,
+      "Take it out of the manifest, the variables or the account, and revoke it.",
+      "token-in-plan",
+    );
+    return false;
+  }
   try {
-    await writeWhole(file, renderPlanJson(plan), PLAN_FILE_MODE);
+    await writeWhole(file, text, PLAN_FILE_MODE);
     return true;
   } catch (error) {
-    sayError(terminal, `the plan file cannot be written: ${writeProblem(error, file)}`);
+    sayError(terminal, `the plan file cannot be written: ${writeProblem(error, file)}`, "", "file-unwritable");
     return false;
   }
 }

@@ -19,7 +19,7 @@ export function addApply(program: Command, terminal: Terminal, finish: Finish): 
   const command = addRunFlags(program.command("apply"))
     .summary("make the account fit the manifests")
     .description("Make the account fit the manifests. Shows the plan and asks first.")
-    .option("--plan <file>", "do nothing that this reviewed plan does not show")
+    .option("--plan <file>", "carry out this saved plan, and nothing that it does not show")
     .option("--verify", "then ask nameservers for the changed records")
     .addHelpText(
       "after",
@@ -31,6 +31,9 @@ Examples:
   tenon apply --allow 'bulk=domain/*.example' --max-changes 50
   tenon apply --wait-detached 10m
   tenon apply --yes --verify --delegation
+
+A saved plan knows its environment, variables, targets and goal: what is given
+beside it must be the same.
 
 Run again, it goes on where it was interrupted.`,
     )

@@ -1,7 +1,7 @@
 /** `tenon import`, its flags and its help. */
 
 import { type Command, Option } from "commander";
-import { addConnectionFlags, collect } from "../args.ts";
+import { addConnectionFlags, collect, formatFlag } from "../args.ts";
 import type { Finish } from "../exit-codes.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -14,7 +14,8 @@ export function addImport(program: Command, terminal: Terminal, finish: Finish):
     )
     .argument("[path...]", "zone files, or octoDNS: its folder or configuration")
     .addOption(new Option("--from <source>", "what to read").choices(["live", "zone", "octodns"]).default("live"))
-    .requiredOption("--out <dir>", "the folder to write the project to")
+    .requiredOption("--out <dir>", "the folder to write the project to; - is stdout")
+    .addOption(formatFlag("how to say what was imported"))
     .option("--domain <name>", "only this domain, * globs; repeatable", collect)
     .option("--vpc <label>", "only this VPC, * globs; repeatable", collect)
     .option("--images", "the private images")
@@ -31,6 +32,7 @@ zone --domain is the name of the one zone.
 
 Examples:
   tenon import --out infra
+  tenon import --domain example.com --out - | less
   tenon import --domain '*.example' --split --out infra
   tenon import --from zone zones/*.zone --out infra
   tenon import --from octodns config/production.yaml --split --out infra`,

@@ -22,6 +22,7 @@ export function addPlan(program: Command, terminal: Terminal, finish: Finish): v
     .argument("[dir]", DIRECTORY)
     .addOption(formatFlag("text is for people, json for programs, markdown for a comment", ALL_FORMATS))
     .option("--out <file>", "save the plan, as the bound of a later apply")
+    .option("--destroy", "show what tenon destroy would do")
     .option("--base <ref|dir>", "tell this change from what was pending there")
     .option("--live <file>", "plan against a file of tenon live, without a token")
     .option("--detailed-exitcode", "exit with 2 if changes are pending")
@@ -40,6 +41,7 @@ Examples:
   tenon plan --format json | jq .tenon.summary
   tenon plan --base refs/remotes/origin/main --format markdown
   tenon plan --base refs/remotes/origin/main --live live.json
+  tenon plan --destroy --out destroy.plan && tenon apply --plan destroy.plan
   tenon plan --detailed-exitcode --fail-on refused,blocked`,
     )
     .action(async (directory, flags) => {

@@ -22,7 +22,7 @@ const BUILDERS = ["spf", "dmarc", "dkim", "caa", "ptr"] as const;
 type Builder = (typeof BUILDERS)[number];
 
 /** What the records of a builder have from its entry. */
-const PASSED_ON = ["ttl_sec", "note", "lint"] as const;
+const PASSED_ON = ["ttl_sec", "override", "note", "lint"] as const;
 
 /**
  * Builders in their place in the list, replaced by their records; a record stands where the part does that it comes from.

@@ -1,4 +1,4 @@
-/** Which records replace which: name and type in one form, however they are written. */
+/** Which records meet: name and type in one form, however they are written. */
 
 import { ownerName, serviceOwner } from "../../dns/owner.ts";
 import type { JsonObject } from "../../model/resource.ts";

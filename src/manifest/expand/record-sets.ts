@@ -1,4 +1,4 @@
-/** Record sets: collected from all files, and taken by the domains that name them under `use`. */
+/** Record sets: collected from all files, taken by the domains that name them under `use`, and laid over each other. */
 
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
@@ -6,11 +6,13 @@ import { suggestion } from "../../model/suggest.ts";
 import type { Places } from "../places.ts";
 import { isOwnKey } from "../schema.ts";
 import { listOf, objectAt, withDefaults } from "./entry.ts";
+import { identity } from "./identity.ts";
 
 /** Name → records, with the defaults of their file. */
 export type RecordSets = ReadonlyMap<string, RecordSet>;
 
 export interface RecordSet {
+  readonly name: string;
   readonly records: readonly JsonObject[];
   readonly container: JsonObject;
 }
@@ -35,6 +37,7 @@ export function collectRecordSets(
       if (first !== undefined) context.report(duplicateSet(name, own, first.container, context.places));
       else
         sets.set(name, {
+          name,
           records: listOf(own[name]).map((record) => withDefaults(record, defaults, context.places)),
           container: own,
         });
@@ -105,4 +108,113 @@ function unknownSet(name: string, known: readonly string[], span: NonNullable<Di
     fix: suggestion(name, known) || "Add it to `record_sets`.",
     span,
   };
+}
+
+/** Where records of a domain come from; what comes later may take the place of what came before. */
+export interface Layer {
+  readonly origin: { readonly type: "zone-file" | "own" } | { readonly type: "set"; readonly name: string };
+  readonly records: readonly JsonObject[];
+}
+
+/** The records of one layer with one name and type. */
+interface Rrset {
+  readonly origin: Layer["origin"];
+  readonly records: JsonObject[];
+}
+
+/**
+ * The records that remain, in the order of the layers. Where two layers have the same name and type, the later one says under `override`
+ * whether it replaces (true) or adds (false); where it does not say, that is an error with both places.
+ * @param zone lower-case ASCII without a final dot
+ */
+export function overlay(
+  layers: readonly Layer[],
+  zone: string,
+  context: Pick<RecordSetContext, "places" | "report">,
+): readonly JsonObject[] {
+  const filled = layers.filter(({ records }) => records.length > 0);
+  if (filled.length < 2) return filled.flatMap(({ records }) => records);
+  const divided = filled.map((layer) => rrsetsOf(layer, zone));
+  const replacedAt = new Map<string, number>();
+  for (const [index, rrsets] of divided.entries()) {
+    for (const [key, rrset] of rrsets) if (verdictOf(rrset, context) === true) replacedAt.set(key, index);
+  }
+  const remaining = new Map<string, Rrset[]>();
+  for (const [index, rrsets] of divided.entries()) {
+    for (const [key, rrset] of rrsets) {
+      const before = remaining.get(key) ?? [];
+      const verdict = statedOverrides(rrset)[0];
+      const isReplacedLater = index < (replacedAt.get(key) ?? -1);
+      if (before.length > 0 && verdict === undefined && !isReplacedLater) {
+        context.report(unsaidOverride(key, rrset, before, context.places));
+      }
+      remaining.set(key, verdict === false ? [...before, rrset] : [rrset]);
+    }
+  }
+  const kept = new Set([...remaining.values()].flatMap((rrsets) => rrsets.flatMap(({ records }) => records)));
+  return filled.flatMap(({ records }) => records.filter((record) => kept.has(record)));
+}
+
+function rrsetsOf({ origin, records }: Layer, zone: string): Map<string, Rrset> {
+  const rrsets = new Map<string, Rrset>();
+  for (const record of records) {
+    const key = identity(record, zone);
+    const known = rrsets.get(key);
+    if (known === undefined) rrsets.set(key, { origin, records: [record] });
+    else known.records.push(record);
+  }
+  return rrsets;
+}
+
+function statedOverrides({ records }: Rrset): boolean[] {
+  return records.flatMap(({ override }) => (typeof override === "boolean" ? [override] : []));
+}
+
+/** What the records of one name and type say together; one of them is enough. */
+function verdictOf(rrset: Rrset, { places, report }: Pick<RecordSetContext, "places" | "report">): boolean | undefined {
+  const [first, ...others] = statedOverrides(rrset);
+  if (others.every((other) => other === first)) return first;
+  const [one, other] = [true, false].map((value) => rrset.records.find(({ override }) => override === value));
+  report({
+    code: "conflicting-override",
+    severity: "error",
+    summary: "`override` is both true and false",
+    detail: "Records of one name and type replace those of a record set or a zone file together, or stand beside them.",
+    fix: "Give all of them the same `override`.",
+    span: places.span(other as JsonObject, "override"),
+    related: [{ message: "the other one", span: places.span(one as JsonObject, "override") }],
+  });
+  return first;
+}
+
+function unsaidOverride(key: string, rrset: Rrset, before: readonly Rrset[], places: Places): Diagnostic {
+  const [type = "", name = ""] = key.split(" ");
+  const where = name === "" ? "the apex" : `\`${name}\``;
+  const last = (before.at(-1) as Rrset).origin;
+  const isFile = before.every(({ origin }) => origin.type === "zone-file");
+  const whose = isFile ? "the zone file's" : "the record set's";
+  const mine = rrset.origin.type === "set" ? ` to the record of \`${rrset.origin.name}\`` : "";
+  return {
+    code: isFile ? "overrides-zone-file" : "overrides-record-set",
+    severity: "error",
+    summary: `replace ${whose} ${type}, or add to it?`,
+    detail: `There is a ${type} at ${where} in ${originName(last)}, too, and \`override\` does not say which is meant.`,
+    fix: `Add \`override: true\`${mine} to replace ${whose}, or \`override: false\` to have both.`,
+    span: places.span(rrset.records[0] as JsonObject),
+    related: before.map(({ origin, records }) => ({
+      message: `in ${originName(origin)}`,
+      span: places.span(records[0] as JsonObject),
+    })),
+  };
+}
+
+function originName(origin: Layer["origin"]): string {
+  switch (origin.type) {
+    case "zone-file":
+      return "the zone file";
+    case "set":
+      return `record set \`${origin.name}\``;
+    case "own":
+      return "the domain itself";
+  }
 }

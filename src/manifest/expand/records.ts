@@ -8,9 +8,16 @@ import { MAX_PROJECT_RECORDS } from "../limits.ts";
 import type { Places } from "../places.ts";
 import { expandBuilders, lacksParts } from "./builders.ts";
 import { listOf, objectAt, withDefaults } from "./entry.ts";
-import { identity } from "./identity.ts";
 import { withZone } from "./interpolate.ts";
-import { type RecordSet, type RecordSetContext, type RecordSets, reportUnused, usedSets } from "./record-sets.ts";
+import {
+  type Layer,
+  overlay,
+  type RecordSet,
+  type RecordSetContext,
+  type RecordSets,
+  reportUnused,
+  usedSets,
+} from "./record-sets.ts";
 import { badReverse } from "./reverse.ts";
 
 export interface ExpandContext extends RecordSetContext {
@@ -190,26 +197,18 @@ async function complete(
       zone,
       context,
     );
-  const ownRecords = plain(own);
-  const inherited = without(plain(used.flatMap((set) => set.records)), ownRecords, zone);
-  const stated = [...inherited, ...ownRecords];
+  const stated: Layer[] = [
+    ...used.map((set): Layer => ({ origin: { type: "set", name: set.name }, records: plain(set.records) })),
+    { origin: { type: "own" }, records: plain(own) },
+  ];
+  const statedRecords = stated.flatMap((layer) => layer.records);
   const sharing = complete["zone_file"] === entry["zone_file"] ? domains : 1;
-  const fromFile = hasFile ? without(await context.zoneFile(complete, zone, stated, sharing), stated, zone) : [];
-  const records = [...fromFile, ...stated];
+  const fromFile = hasFile ? await context.zoneFile(complete, zone, statedRecords, sharing) : [];
+  const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
+  const records = [...overlay(layers, zone, context)];
   places.make(records, places.span(entry));
   complete["records"] = records;
   return { entry: complete, count: records.length };
-}
-
-/** What no record of `replacing` shares name and type with. */
-function without(
-  records: readonly JsonObject[],
-  replacing: readonly JsonObject[],
-  zone: string,
-): readonly JsonObject[] {
-  if (records.length === 0 || replacing.length === 0) return records;
-  const taken = new Set(replacing.map((record) => identity(record, zone)));
-  return records.filter((record) => !taken.has(identity(record, zone)));
 }
 
 /** What `${zone}` stands for. */

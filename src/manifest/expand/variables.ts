@@ -1,6 +1,7 @@
 /** The values of a project's variables: defaults < environment < variable files < --var. */
 
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import type { GivenValue } from "../../model/plan.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
 import { listNames, suggestion } from "../../model/suggest.ts";
@@ -8,11 +9,7 @@ import type { Places } from "../places.ts";
 import { isOwnKey } from "../schema.ts";
 import { mapText } from "./text.ts";
 
-export interface VariableValue {
-  readonly value: Json;
-  /** A number or boolean as it was written, for fields that are text. */
-  readonly source: string | null;
-}
+export type VariableValue = GivenValue;
 
 /** `null`: declared, but without a value; that was reported. */
 export type Variables = ReadonlyMap<string, VariableValue | null>;
@@ -22,6 +19,8 @@ export interface VariableInputs {
   /** In the order given; later ones win. */
   readonly files: readonly VariableFile[];
   readonly assigned: Readonly<Record<string, string>>;
+  /** Of a saved plan; files and assignments are compared with them, not put in their place. */
+  readonly saved?: Readonly<Record<string, VariableValue>>;
 }
 
 export interface VariableFile {
@@ -50,6 +49,7 @@ export function resolveVariables(root: JsonObject, inputs: VariableInputs, conte
     }
   }
   fromEnvironments(root, inputs.environment, names, values, context);
+  fromSaved(inputs.saved ?? {}, names, values, context);
   for (const file of inputs.files) fromFile(file, names, values, context);
   fromAssignments(inputs.assigned, names, values, context);
   return complete(root, declared, values, context);
@@ -128,6 +128,24 @@ function undeclared(name: string, names: readonly string[], span: Span | null): 
     fix: text === "" ? `Add \`${name}: {}\` to \`variables\`.` : text,
     ...(span === null ? {} : { span }),
   };
+}
+
+function fromSaved(
+  saved: Readonly<Record<string, VariableValue>>,
+  names: readonly string[],
+  values: Map<string, VariableValue>,
+  context: VariableContext,
+): void {
+  for (const name of Object.keys(saved)) {
+    const value = saved[name];
+    if (names.includes(name) && value !== undefined) values.set(name, value);
+    else
+      context.reportRequest({
+        ...undeclared(name, names, null),
+        detail: `The plan file sets \`${name}\`, which is not declared under \`variables\` any more.`,
+        fix: "Plan again.",
+      });
+  }
 }
 
 function fromFile(

@@ -23,6 +23,7 @@ export function identifyImage(image: WireImage): LiveIdentity {
     key: image.label,
     address: imageAddress(image.label),
     owner: splitDescription(image.description).owner,
+    ...(image.status === "pending_upload" ? { unfinished: true } : {}),
     shown: { status: image.status, size: image.size, created: image.created },
   };
 }

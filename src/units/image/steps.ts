@@ -1,5 +1,6 @@
 /** The requests that carry out the changes of images (API.md, Images, rules 1 to 3). */
 
+import type { WireImage } from "../../api/wire/index.ts";
 import type { Change } from "../../model/change.ts";
 import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
 import type { PathPart, RequestStep, UploadStep, WaitStep } from "../../model/step.ts";
@@ -10,43 +11,58 @@ import { request, type UnorderedRequest } from "../request.ts";
 /** How long an image may take to become available once its data is there. */
 const AVAILABLE_LIMIT_SECONDS = 3_600;
 
+/** The point at which no image is deleted too early: whatever is to stand in for it can be used. */
+const ALL_AVAILABLE = "images";
+
+/** Labels are not unique, so what replaces an image is made while that is still there, and no image goes before all are made. */
 export function imageSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
+  const deletes = changes.some(({ action }) => action === "delete" || action === "replace");
+  const unready = new Set(deletes ? (context.live as WireImage[]).filter(isUnready).map(({ id }) => id) : []);
   return changes.flatMap((change): PlannedStep[] => {
+    const pending = unready.has(String(change.id)) ? [wait(change, imagePath(change), [])] : [];
     switch (change.action) {
       case "no-op":
-        return [];
+        return pending;
       case "create":
-        return createImage(change, [], context);
+        return createImage(change, context);
       case "update":
         return [
           {
             step: request(change, `update ${change.address}`, "PUT", imagePath(change), updateBody(change)),
             facts: NO_FACTS,
           },
+          ...pending,
         ];
       case "delete":
         return [deleteImage(change)];
-      case "replace": {
-        const gone = deleteImage(change);
-        return [gone, ...createImage(change, [gone.step.id], context)];
-      }
+      case "replace":
+        return [...createImage(change, context), deleteImage(change)];
     }
   });
 }
 
-function deleteImage(change: Change): PlannedStep {
-  return { step: request(change, `delete ${change.address}`, "DELETE", imagePath(change), null), facts: NO_FACTS };
+/** Its data is there, but it cannot be used yet. */
+function isUnready({ status }: WireImage): boolean {
+  return status === "creating";
 }
 
-function createImage(change: Change, requires: readonly string[], context: StepContext): PlannedStep[] {
+function deleteImage(change: Change): PlannedStep {
+  return {
+    step: request(change, `delete ${change.address}`, "DELETE", imagePath(change), null),
+    facts: { ...NO_FACTS, awaits: [ALL_AVAILABLE] },
+  };
+}
+
+function createImage(change: Change, context: StepContext): PlannedStep[] {
   const after = change.after as Values;
   const known = context.idsOf(String(after["label"]));
   const upload = after["upload"] as JsonObject | undefined;
-  // It does not say how it is made: it is blocked.
-  if (upload === undefined && after["capture"] === undefined) return [];
+  const waits = (last: string[]) => wait(change, ["images", { ref: change.key, field: "id" }], last);
+  // It does not say how it is made: it is blocked, and with it what waits for it.
+  if (upload === undefined && after["capture"] === undefined) return [waits([])];
   const made = upload === undefined ? capture(change, after, known) : uploadRequest(change, after, upload, known);
-  const create = { step: made, facts: { ...NO_FACTS, requires } };
-  if (upload === undefined) return [create, wait(change, made.id)];
+  const create = { step: made, facts: NO_FACTS };
+  if (upload === undefined) return [create, waits([made.id])];
   const send: Omit<UploadStep, "after"> = {
     id: `upload ${change.address}`,
     type: "upload",
@@ -57,7 +73,7 @@ function createImage(change: Change, requires: readonly string[], context: StepC
     file: String(upload["file"]),
     limitSeconds: context.uploadTimeoutSeconds,
   };
-  return [create, { step: send, facts: { ...NO_FACTS, requires: [made.id] } }, wait(change, send.id)];
+  return [create, { step: send, facts: { ...NO_FACTS, requires: [made.id] } }, waits([send.id])];
 }
 
 function uploadRequest(
@@ -117,19 +133,19 @@ function describe(values: Values): string {
   return joinDescription(String(values["description"] ?? ""), typeof owner === "string" ? owner : null);
 }
 
-function wait(change: Change, after: string): PlannedStep {
+function wait(change: Change, path: readonly PathPart[], requires: readonly string[]): PlannedStep {
   const step: Omit<WaitStep, "after"> = {
     id: `wait for ${change.address}`,
     type: "wait",
     unit: "image",
     root: change.root,
     changes: [change.key],
-    path: ["images", { ref: change.key, field: "id" }],
+    path,
     field: "status",
     until: ["available"],
     limitSeconds: AVAILABLE_LIMIT_SECONDS,
   };
-  return { step, facts: { ...NO_FACTS, requires: [after] } };
+  return { step, facts: { ...NO_FACTS, requires, reaches: [ALL_AVAILABLE] } };
 }
 
 function imagePath(change: Change): PathPart[] {

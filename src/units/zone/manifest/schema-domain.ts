@@ -80,7 +80,7 @@ export const DOMAIN_FIELDS: Readonly<Record<string, JsonObject>> = {
   use: {
     title: "Use",
     description:
-      "Record sets whose records the domain has, too. Its own records replace those of the same name and type.",
+      "Record sets whose records the domain has, too. Where one meets the domain's own records, or another set's, of the same name and type, the later one says under `override` what is meant.",
     type: "array",
     items: { type: "string", title: "Record set", description: "A name under record_sets of any file." },
     examples: [["mail"]],
@@ -88,7 +88,7 @@ export const DOMAIN_FIELDS: Readonly<Record<string, JsonObject>> = {
   zone_file: {
     title: "Zone file",
     description:
-      "A master file (RFC 1035) inside the project whose records the domain has, too. `records` and `use` replace those of the same name and type. null: none.",
+      "A master file (RFC 1035) inside the project whose records the domain has, too. Where `records` or `use` have the same name and type, they say under `override` what is meant. null: none.",
     type: ["string", "null"],
     minLength: 1,
     examples: ["zones/example.com.zone"],

@@ -84,6 +84,13 @@ export const RECORD_SCHEMA: JsonObject = {
       examples: ["tcp"],
     },
     tag: { title: "Tag", description: "CAA, required.", type: "string", enum: ["issue", "issuewild", "iodef"] },
+    override: {
+      title: "Override",
+      description:
+        "Where a record set that the domain uses, or its zone file, has records of the same name and type: true replaces them, false stands beside them. In a record set it is about the sets before it under `use`, and the zone file.",
+      type: "boolean",
+      examples: [true],
+    },
     note: NOTE,
     lint: LINT,
     ...BUILDER_SCHEMAS,
