@@ -19,6 +19,8 @@ export interface ForeignZone {
   readonly named: NamedEmail | null;
   readonly records: readonly SourceRecord[];
   readonly setAside: readonly SetAside[];
+  /** Records that have their TTL from the zone; absent: none has. */
+  readonly inheriting?: ReadonlySet<SourceRecord>;
 }
 
 export interface GatheringOptions {
@@ -61,7 +63,7 @@ export class Gathered {
   }
 
   /** The domain that declares the zone, and all that cannot come along. */
-  take({ zone, file, named, records, setAside }: ForeignZone): void {
+  take({ zone, file, named, records, setAside, inheriting = new Set() }: ForeignZone): void {
     for (const one of setAside) this.#setAside.push(one);
     if (setAside.some((one) => notMissed(one) === "signing")) this.#signed.push(zone);
     const { unit, allowedSeconds, soaEmail } = this.#options;
@@ -72,7 +74,9 @@ export class Gathered {
     }
     if (email.filledIn !== null) this.#filledIn.push(email.filledIn);
     const head = { domain: zone, type: "master", soa_email: email.email };
-    const settled = settleDomain(head, records.map(recordEntry), unit, allowedSeconds);
+    const entries = records.map((record) => recordEntry({ ...record, ttl_sec: kept(record, inheriting) }));
+    const ttls = records.map((record) => (isServicesDefault(record, inheriting) ? 0 : record.ttl_sec));
+    const settled = settleDomain(head, entries, unit, allowedSeconds, ttls);
     for (const { span: _, ...problem } of settled.problems) {
       this.report({ ...problem, summary: `${file}: ${problem.summary}` });
     }
@@ -105,6 +109,19 @@ export class Gathered {
     const detail = problem.detail === "" ? `${problem.summary}.` : problem.detail;
     this.#setAside.push({ reason: "not-holdable", type, name, detail, span });
   }
+}
+
+/** What the service serves where neither a record nor its domain says a TTL (OBSERVED: Zone file). */
+const SERVICE_DEFAULT_TTL_SECONDS = 86_400;
+
+/** As a zone that the service renders, or that is exported, has it: a record without a TTL below `$TTL 86400`. */
+function isServicesDefault(record: SourceRecord, inheriting: ReadonlySet<SourceRecord>): boolean {
+  return record.ttl_sec === SERVICE_DEFAULT_TTL_SECONDS && inheriting.has(record);
+}
+
+/** The TTL for the manifest, where 0 is the zone's default: a source's 0 means no time at all, to which 1 comes nearest. */
+function kept(record: SourceRecord, inheriting: ReadonlySet<SourceRecord>): number {
+  return isServicesDefault(record, inheriting) ? 0 : Math.max(1, record.ttl_sec);
 }
 
 function duplicate({ type, span }: SourceRecord): Diagnostic {

@@ -102,8 +102,7 @@ class Reader implements OctodnsReading {
     if (!Number.isSafeInteger(ttl_sec) || ttl_sec < 0) return this.refuse("the ttl is no number", place.span);
     if (ttl === null) this.withoutTtl += 1;
     this.#remarkOptions(fields);
-    // To the service 0 means the zone's default.
-    return values.flatMap((value) => this.#value(plain, value, { ...place, ttl_sec: Math.max(1, ttl_sec) }) ?? []);
+    return values.flatMap((value) => this.#value(plain, value, { ...place, ttl_sec }) ?? []);
   }
 
   /** `octodns: { ignored: true }`: octoDNS itself leaves it alone. */
@@ -147,9 +146,15 @@ class Reader implements OctodnsReading {
     }
     const extra = extraOf(type, fields);
     if (extra === null) return this.refuse(`a value of ${shown(place)} lacks a number`, value.span);
+    const beyond = beyondLimits(extra);
+    if (beyond !== null) return this.#setAside("not-holdable", beyond, place);
     const flags = type === "CAA" ? Number(textOf(fields, "flags") ?? 0) : 0;
     if (flags !== 0) return this.#setAside("not-holdable", "The service has no flags of CAA records.", place);
     const tag = type === "CAA" ? { tag: textOf(fields, "tag") ?? "issue" } : {};
+    if (tag.tag !== undefined && !CAA_TAGS.includes(tag.tag)) {
+      const detail = `The tag is \`${tag.tag}\`, and the service keeps ${CAA_TAGS.join(", ")} alone.`;
+      return this.#setAside("not-holdable", detail, place);
+    }
     return { ...base, target: targetOf(type, text), ...extra, ...tag };
   }
 
@@ -205,6 +210,19 @@ function extraOf(type: PlainType, fields: Fields): Readonly<Record<string, numbe
     extra[field] = Number(text);
   }
   return extra;
+}
+
+/** API.md, Domain record. */
+const CAA_TAGS: readonly string[] = ["issue", "issuewild", "iodef"];
+const MAX_NUMBERS: Readonly<Record<string, number>> = { priority: 255, weight: 65_535, port: 65_535 };
+
+/** Why the service cannot keep a number, or null. */
+function beyondLimits(extra: Readonly<Record<string, number>>): string | null {
+  for (const [field, value] of Object.entries(extra)) {
+    const most = MAX_NUMBERS[field] ?? Number.POSITIVE_INFINITY;
+    if (value > most) return `The ${field} is ${value}, and the service keeps at most ${most}.`;
+  }
+  return null;
 }
 
 function targetOf(type: PlainType, text: string): string {

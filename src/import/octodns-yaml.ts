@@ -81,6 +81,22 @@ class Refusal extends Error {
   }
 }
 
+/**
+ * The text that octoDNS makes of a key: it reads YAML 1.1, and takes `str()` of what that gives in lower case. So `null:` is the name `none`,
+ * `yes:` is `true` and `010:` is `8`; in quotes a key is what it says.
+ */
+function keyText({ value, type }: YamlLibrary.Scalar): string {
+  const text = String(value);
+  if (type !== "PLAIN") return text;
+  if (/^(?:~|null|Null|NULL|)$/.test(text)) return "none";
+  if (/^(?:yes|Yes|YES|true|True|TRUE|on|On|ON)$/.test(text)) return "true";
+  if (/^(?:no|No|NO|false|False|FALSE|off|Off|OFF)$/.test(text)) return "false";
+  const digits = text.replaceAll("_", "");
+  if (/^0[0-7_]+$/.test(text)) return BigInt(`0o${digits}`).toString();
+  if (/^(?:0x[0-9a-fA-F_]+|0b[01_]+|[1-9][0-9_]*)$/.test(text)) return BigInt(digits).toString();
+  return text;
+}
+
 class Conversion {
   readonly #anchors: Map<string, Node> = new Map();
   readonly #open: Set<Node> = new Set();
@@ -125,7 +141,7 @@ class Conversion {
     for (const { key, value } of pairs) {
       const span = this.#span(key);
       if (!this.#yaml.isScalar(key)) throw new Refusal("a key is not a word", span);
-      const name = String(key.value);
+      const name = keyText(key as YamlLibrary.Scalar);
       const converted = this.value(value);
       if (name === "<<")
         for (const item of converted.kind === "list" ? converted.items : [converted]) merged.push(item);

@@ -29,12 +29,14 @@ const MAX_ROUNDS = 8;
 /**
  * The unit itself judges, so that what passes here passes when it is loaded.
  * @param records of one target each
+ * @param ttls what the source says of each, where it is not what the record has; a TTL that comes out differently is counted as rounded
  */
 export function settleDomain(
   head: JsonObject,
   records: readonly JsonObject[] | null,
   unit: SettlingUnit,
   allowedSeconds: readonly number[],
+  ttls: readonly number[] | null = null,
 ): SettledDomain {
   const refused = new Map<number, Diagnostic>();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -45,7 +47,7 @@ export function settleDomain(
       return { domain: null, problems: judged.problems, refused, rounded: new Map() };
     }
     if (judged.refused.size > 0) continue;
-    const given = kept.map(([, entry]) => entry);
+    const given = kept.map(([index, entry]) => ttls?.[index] ?? entry["ttl_sec"] ?? 0);
     return { ...written(judged.declared, records === null ? null : given, unit), problems: [], refused };
   }
   return { domain: null, problems: [...refused.values()].slice(0, 1), refused, rounded: new Map() };
@@ -84,7 +86,7 @@ function judge(
 
 function written(
   declared: Declared,
-  given: readonly JsonObject[] | null,
+  given: readonly Json[] | null,
   unit: SettlingUnit,
 ): Pick<SettledDomain, "domain" | "rounded"> {
   const { head, body } = unit.spec.write(declared.spec);
@@ -92,7 +94,7 @@ function written(
   const entries = (body["records"] as readonly JsonObject[] | undefined) ?? [];
   const rounded = new Map<string, number>();
   for (const [index, entry] of entries.entries()) {
-    const [before, after] = [given?.[index]?.["ttl_sec"] ?? 0, entry["ttl_sec"] ?? 0];
+    const [before, after] = [given?.[index] ?? 0, entry["ttl_sec"] ?? 0];
     const change = `${String(before)} → ${String(after)}`;
     if (before !== after) rounded.set(change, (rounded.get(change) ?? 0) + 1);
   }

@@ -59,8 +59,8 @@ async function readOne(
   const isForeign = looksForeign(reading);
   for (const diagnostic of isForeign ? firstErrors(path, reading) : reading.diagnostics) gathered.report(diagnostic);
   if (isForeign) return null;
-  const { records, setAside } = reading;
-  gathered.take({ zone, file: path, named: namedBy(reading), records, setAside });
+  const { records, setAside, inheriting } = reading;
+  gathered.take({ zone, file: path, named: namedBy(reading), records, setAside, inheriting });
   return zone;
 }
 

@@ -75,6 +75,26 @@ describe("tenon import from files", () => {
     expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("1 domain, 27 records") });
   });
 
+  it("of octoDNS with numbers that cannot be held writes nothing, and leaves them out by line when asked to", async () => {
+    const zone =
+      "'':\n  type: MX\n  values:\n    - { exchange: a.test., preference: 500 }\n    - { exchange: b.test., preference: 5 }\n";
+    const cwd = await folder({ "octo/a.test.yaml": zone });
+    const args = ["import", "--from", "octodns", "octo", "--soa-email", "a@a.test", "--out", "dns"];
+    expectPlain(await run(args, { cwd }), 3, ["octo/a.test.yaml:4: MX @: ", "500", "--skip-unsupported"]);
+    expect(await readdir(cwd)).toEqual(["octo"]);
+    const imported = await run([...args, "--skip-unsupported"], { cwd });
+    expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("1 domain, 1 record") });
+  });
+
+  it("of what validate refuses says so, with the codes", async () => {
+    const zone = '$TTL 300\n@ SOA ns1 host 1 2 3 4 5\n@ TXT "v=spf1 -all"\n@ TXT "v=spf1 +mx -all"\nwww CNAME www\n';
+    const cwd = await folder({ "a.test.zone": zone });
+    const imported = await run(["import", "--from", "zone", "a.test.zone", "--out", "dns"], { cwd });
+    expect(imported.code).toBe(0);
+    expect(imported.stderr).toContain("validate refuses what was imported: cname-loop (1), multiple-spf (1)");
+    expect((await run(["validate", "dns"], { cwd })).code).toBe(3);
+  });
+
   it("of a real zone names every record that it leaves out, by line", async () => {
     const cwd = await folder({});
     const file = join(FIXTURES, "zones/example.org.zone");

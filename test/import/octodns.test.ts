@@ -104,6 +104,39 @@ c: { type: CAA, value: { flags: 128, tag: issue, value: x.test } }
     expect(records.map(({ type, name }) => `${type} ${name}`)).toEqual(["A a", "A b"]);
   });
 
+  it("with a number or a tag that the service does not keep are set aside by line, those beside them taken", async () => {
+    const { records, setAside } = await imported(`
+'':
+  - type: MX
+    values: [{ exchange: mx1.a.test., preference: 500 }, { exchange: mx2.a.test., preference: 255 }]
+_sip._tcp:
+  type: SRV
+  values:
+    - { priority: 256, weight: 1, port: 1, target: a.a.test. }
+    - { priority: 1, weight: 65536, port: 1, target: b.a.test. }
+    - { priority: 1, weight: 1, port: 99999999999999999999, target: c.a.test. }
+    - { priority: 255, weight: 65535, port: 65535, target: d.a.test. }
+caa: { type: CAA, values: [{ tag: contactemail, value: a@a.test }, { tag: issue, value: x.test }] }
+`);
+    expect(setAside.sort()).toEqual([
+      "not-holdable CAA caa",
+      "not-holdable MX ",
+      "not-holdable SRV _sip._tcp",
+      "not-holdable SRV _sip._tcp",
+      "not-holdable SRV _sip._tcp",
+    ]);
+    expect(records.map(({ type, target }) => `${type} ${target}`)).toEqual(["MX mx2", "SRV d", "CAA x.test"]);
+  });
+
+  it("have the names that octoDNS makes of keys which are no text in YAML 1.1", async () => {
+    const value = "{ type: A, value: 192.0.2.1 }";
+    const keys = ["null", "~", "Yes", "off", "010", "0x1F", "1_000", "12", "'null'", '"~yes"'];
+    for (const [index, name] of ["none", "none", "true", "false", "8", "31", "1000", "12", "null"].entries()) {
+      const { records } = await imported(`${keys[index]}: ${value}\n`);
+      expect([keys[index], records.map((record) => record["name"])]).toEqual([keys[index], [name]]);
+    }
+  });
+
   it.each([
     ["no type", "a: { value: 192.0.2.1 }"],
     ["no value", "a: { type: A }"],

@@ -80,6 +80,47 @@ describe("what a zone file says", () => {
     expect(rounded?.detail).toContain("20 → 300 s (2), 1000 → 300 s (1)");
   });
 
+  it("leaves the TTL to the zone where an exported one does, and plans empty against the account it came from", async () => {
+    const records = [
+      { type: "A", name: "a", target: "192.0.2.1" },
+      { type: "A", name: "b", target: "192.0.2.2", ttl_sec: 86_400 },
+      { type: "A", name: "c", target: "192.0.2.3", ttl_sec: 300 },
+    ] as const;
+    const account = await Account.open({ seed: { domains: [{ domain: "a.test", soa_email: "a@a.test", records }] } });
+    onTestFinished(() => account.close());
+    const soa = "@ SOA ns1 a.a.test. 1 14400 14400 1209600 86400";
+    const lines = `$ORIGIN a.test.\n$TTL 86400\n${soa}\na IN A 192.0.2.1\nb 86400 IN A 192.0.2.2\nc 300 IN A 192.0.2.3\n`;
+    const path = join(folder({ "a.test.zone": lines }), "a.test.zone");
+    const { desired } = await loadFolder(await written(await importFiles("zone", [path])));
+    if (desired === null) throw new Error("not loaded");
+    expect((await account.plan(desired)).steps).toEqual([]);
+  });
+
+  it("tells a TTL of 0 as 0, beside one of 1", async () => {
+    const path = join(folder({ "a.test.zone": "a 0 A 192.0.2.1\nb 1 A 192.0.2.1\nc 0 A 192.0.2.2\n" }), "a.test.zone");
+    const result = await importFiles("zone", [path], { soaEmail: "a@a.test" });
+    if (!result.ok) throw new Error(JSON.stringify(result));
+    expect(result.taken.domains[0]?.records?.map(({ ttl_sec }) => ttl_sec)).toEqual([300, 300, 300]);
+    const rounded = result.diagnostics.find(({ code }) => code === "rounded-seconds");
+    expect(rounded?.detail).toContain("0 → 300 s (2), 1 → 300 s (1)");
+  });
+
+  it("leaves out ALIAS, ANAME and LUA with --skip-unsupported, each told by its line", async () => {
+    const lines =
+      "a 300 A 192.0.2.1\n@ 300 ALIAS a.test.net.\nb 300 ANAME a\nc 300 LUA A \"ifportup(443, {'192.0.2.1'})\"\n";
+    const path = join(folder({ "a.test.zone": lines }), "a.test.zone");
+    const options = { soaEmail: "a@a.test" };
+    expect(codesOf(await importFiles("zone", [path], options))).toContain("unsupported-records");
+    const result = await importFiles("zone", [path], { ...options, skipUnsupported: true });
+    if (!result.ok) throw new Error(JSON.stringify(result));
+    expect(result.taken.domains[0]?.records).toHaveLength(1);
+    expect(result.setAside.map(({ type, reason }) => `${reason} ${type}`)).toEqual([
+      "unsupported-type ALIAS",
+      "unsupported-type ANAME",
+      "unsupported-type LUA",
+    ]);
+  });
+
   it("is rounded in many zones with one warning", async () => {
     const root = folder({ "a.test.zone": "a 20 A 192.0.2.1\n", "b.test.zone": "a 20 A 192.0.2.1\n" });
     const paths = ["a", "b"].map((name) => join(root, `${name}.test.zone`));

@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   allowedSeconds,
+  type Diagnostic,
   hasErrors,
   type ImportResult,
+  lintProject,
   loadProject,
   manifestTools,
   NEUTRAL_DIALECT,
@@ -149,13 +151,17 @@ function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult 
 }
 
 async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<ExitCode> {
-  if (flags.out === STDOUT) return print(terminal, result, flags);
-  const { obstacles, writeProject } = await manifestTools();
+  const { notMissed, obstacles, writeProject } = await manifestTools();
   const request = { out: flags.out, files: result.files, force: flags.force === true };
-  const inTheWay = await obstacles(request);
+  const inTheWay = flags.out === STDOUT ? [] : await obstacles(request);
   if (inTheWay.length > 0) {
     sayDiagnostics(terminal, inTheWay);
     return EXIT.refused;
+  }
+  if (!(await loads(terminal, result, flags))) return EXIT.error;
+  if (flags.out === STDOUT) {
+    for (const { text } of result.files) terminal.print(text);
+    return EXIT.done;
   }
   try {
     await writeProject(request);
@@ -168,33 +174,47 @@ async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags)
     );
     return EXIT.error;
   }
-  if (!(await loads(terminal, flags.out, flags))) return EXIT.error;
-  const { notMissed } = await manifestTools();
   terminal.print(flags.format === "json" ? importJson(result, flags.out, notMissed) : importSummary(result, flags.out));
   return EXIT.done;
 }
 
-/** `--out -`: the one file, once it is known to load. What is said about it goes to stderr. */
-async function print(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<ExitCode> {
+/** Tried in a folder of its own, so that what does not load is nowhere left behind. What `validate` would refuse is told. */
+async function loads(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<boolean> {
   const { writeProject } = await manifestTools();
   const folder = await mkdtemp(join(tmpdir(), "tenon-import-"));
   try {
-    const out = join(folder, "project");
-    await writeProject({ out, files: result.files, force: false });
-    if (!(await loads(terminal, out, flags))) return EXIT.error;
+    const directory = join(folder, "project");
+    await writeProject({ out: directory, files: result.files, force: false });
+    const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
+    const { project, diagnostics, sources } = await loadProject({ directory, allowedSeconds: allowedSeconds(dialect) });
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    if (project === null || hasErrors(errors)) {
+      sayDiagnostics(terminal, errors, sources);
+      sayError(
+        terminal,
+        "what was imported does not load, and nothing was written",
+        "This is an error of Tenon: please report it.",
+      );
+      return false;
+    }
+    const linted = (await lintProject(project)).filter(({ severity }) => severity === "error");
+    if (linted.length > 0) sayDiagnostics(terminal, [refusedByValidate(linted)]);
+    return true;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  for (const { text } of result.files) terminal.print(text);
-  return EXIT.done;
 }
 
-async function loads(terminal: Terminal, directory: string, flags: ImportFlags): Promise<boolean> {
-  const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
-  const loaded = await loadProject({ directory, allowedSeconds: allowedSeconds(dialect) });
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === "error");
-  if (!hasErrors(errors)) return true;
-  sayDiagnostics(terminal, errors, loaded.sources);
-  sayError(terminal, "what was written does not load", "This is an error of Tenon: please report it.");
-  return false;
+/** The zone has these mistakes where it comes from, and they are imported with it. */
+function refusedByValidate(linted: readonly Diagnostic[]): Diagnostic {
+  const counts = new Map<string, number>();
+  for (const { code } of linted) counts.set(code, (counts.get(code) ?? 0) + 1);
+  const codes = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([code, count]) => `${code} (${count})`);
+  return {
+    code: "import-invalid",
+    severity: "warning",
+    summary: `validate refuses what was imported: ${codes.join(", ")}`,
+    detail: "It was so where it comes from. It can be planned and applied as it is.",
+    fix: "Run tenon validate to see the places; mend them, or switch a rule off with `lint: { off: [CODE] }`.",
+  };
 }

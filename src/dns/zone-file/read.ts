@@ -31,13 +31,15 @@ export type IncludedFile =
   | { readonly ok: false; readonly detail: string; readonly fix?: string };
 
 export interface ZoneFileReading {
-  /** In the order of the file. A TTL of 0 has become 1: to the service 0 means the zone's default. */
+  /** In the order of the file. A TTL of 0 is one of no time, which the service does not have: there 0 means the zone's default. */
   readonly records: readonly SourceRecord[];
   readonly setAside: readonly SetAside[];
   /** With errors, the records are what could be read. */
   readonly diagnostics: readonly Diagnostic[];
   /** null: the zone's apex has none. */
   readonly soa: ZoneFileSoa | null;
+  /** Those of the records whose TTL is that of a `$TTL` line, or of the SOA that stands for it. */
+  readonly inheriting: ReadonlySet<SourceRecord>;
 }
 
 /**

@@ -31,6 +31,8 @@ export class Reading {
   /** The first of each record, whatever its TTL. */
   readonly #first = new Map<string, Held>();
   #soa: ZoneFileSoa | null = null;
+  /** Records whose TTL is the default of the file. */
+  readonly #inheriting: Set<SourceRecord> = new Set();
   /** Of `$TTL`, or of an SOA that stands for it. */
   #defaultTtl: number | null = null;
   #lastTtl: number | null = null;
@@ -50,7 +52,13 @@ export class Reading {
     return this.#stopped;
   }
 
-  result(): { records: SourceRecord[]; setAside: SetAside[]; diagnostics: Diagnostic[]; soa: ZoneFileSoa | null } {
+  result(): {
+    records: SourceRecord[];
+    setAside: SetAside[];
+    diagnostics: Diagnostic[];
+    soa: ZoneFileSoa | null;
+    inheriting: ReadonlySet<SourceRecord>;
+  } {
     const hidden = this.#warningCount - MAX_PROBLEMS;
     const more: Diagnostic[] =
       hidden > 0
@@ -64,7 +72,13 @@ export class Reading {
           ]
         : [];
     const diagnostics = [...this.#diagnostics, ...more];
-    return { records: this.#records, setAside: this.#setAside, diagnostics, soa: this.#soa };
+    return {
+      records: this.#records,
+      setAside: this.#setAside,
+      diagnostics,
+      soa: this.#soa,
+      inheriting: this.#inheriting,
+    };
   }
 
   setDefaultTtl(seconds: number): void {
@@ -104,7 +118,8 @@ export class Reading {
       const rdata = readRdata(type, typeWord, rest, origin);
       const ttl = this.#ttlOf(head, rdata);
       if (rdata.type === "SOA") this.#takeSoa(owner, rdata, ttl, span);
-      else this.#hold(owner, ttl, rdata, span, through);
+      else
+        this.#hold(owner, { ttl, inheritsTtl: head.ttl === null && this.#defaultTtl !== null }, rdata, span, through);
     }
   }
 
@@ -134,13 +149,20 @@ export class Reading {
     this.#putAside(owner, "SOA", "soa", detail, span);
   }
 
-  #hold(owner: Labels, ttl: number, rdata: Exclude<Rdata, SoaRdata>, span: Span, through: readonly Span[]): void {
-    const held = holdRecord(owner, Math.max(ttl, 1), rdata, this.#zone);
+  #hold(
+    owner: Labels,
+    { ttl, inheritsTtl }: { readonly ttl: number; readonly inheritsTtl: boolean },
+    rdata: Exclude<Rdata, SoaRdata>,
+    span: Span,
+    through: readonly Span[],
+  ): void {
+    const held = holdRecord(owner, ttl, rdata, this.#zone);
     if (!held.ok) {
       this.#putAside(owner, rdata.type, held.reason, held.detail, span);
       return;
     }
     const record: SourceRecord = { ...held.record, span };
+    if (inheritsTtl) this.#inheriting.add(record);
     const key = dataOf(record);
     const first = this.#first.get(key);
     if (first === undefined) {

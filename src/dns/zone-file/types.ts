@@ -18,13 +18,16 @@ const READ_CODES: ReadonlyMap<number, PlainType | "SOA"> = new Map([
   [257, "CAA"],
 ]);
 
-/** The registered types of records; those of questions and of messages are none of them. */
+/**
+ * The registered types of records; those of questions and of messages are none of them. ALIAS, ANAME and LUA are name servers' own, never on
+ * the wire.
+ */
 const OTHER_TYPES: ReadonlySet<string> = new Set(
   (
     "MD MF MB MG MR NULL WKS HINFO MINFO RP AFSDB X25 ISDN RT NSAP NSAP-PTR SIG KEY PX GPOS LOC NXT EID NIMLOC ATMA " +
     "NAPTR KX CERT A6 DNAME SINK APL DS SSHFP IPSECKEY RRSIG NSEC DNSKEY DHCID NSEC3 NSEC3PARAM TLSA SMIMEA HIP NINFO " +
     "RKEY TALINK CDS CDNSKEY OPENPGPKEY CSYNC ZONEMD SVCB HTTPS DSYNC HHIT BRID SPF UINFO UID GID UNSPEC NID L32 L64 " +
-    "LP EUI48 EUI64 URI AVC DOA AMTRELAY RESINFO WALLET CLA IPN TA DLV"
+    "ALIAS ANAME LUA LP EUI48 EUI64 URI AVC DOA AMTRELAY RESINFO WALLET CLA IPN TA DLV"
   ).split(" "),
 );
 

@@ -44,7 +44,7 @@ const TOO_LONG = `its strings take more than the ${MAX_RDATA_OCTETS} octets that
 /** The same zone, the same bytes, whatever the order of its records. */
 export function writeZoneFile(zone: WrittenZone): string {
   const defaultTtl = zone.soa?.ttl_sec ?? DEFAULT_TTL_SECONDS;
-  const lines = linesOf(zone, defaultTtl);
+  const lines = linesOf(zone);
   const ownerWidth = widest(lines.map(({ owner }) => owner.length).filter((width) => width <= MAX_OWNER_WIDTH));
   const ttlWidth = widest(lines.map(({ ttl }) => ttl.length));
   const typeWidth = widest(lines.map(({ type }) => type.length));
@@ -65,7 +65,7 @@ interface Line {
   readonly data: readonly string[];
 }
 
-function linesOf({ zone, soa, nameservers, records }: WrittenZone, defaultTtl: number): Line[] {
+function linesOf({ zone, soa, nameservers, records }: WrittenZone): Line[] {
   const lines: Line[] = [];
   if (soa !== null) lines.push({ owner: "@", ttl: "", type: "SOA", data: [soaData(soa)] });
   const own = new Set([...nameservers].sort());
@@ -73,7 +73,7 @@ function linesOf({ zone, soa, nameservers, records }: WrittenZone, defaultTtl: n
   const others = records.filter(({ type, name, target }) => type !== "NS" || name !== "" || !own.has(target));
   for (const record of sorted(others, zone)) {
     const data = dataOf(record);
-    const ttl = record.ttl_sec === 0 || record.ttl_sec === defaultTtl ? "" : String(record.ttl_sec);
+    const ttl = record.ttl_sec === 0 ? "" : String(record.ttl_sec);
     lines.push({ owner: ownerText(record.name), ttl, type: record.type, data });
   }
   return lines;

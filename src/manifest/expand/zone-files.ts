@@ -164,7 +164,8 @@ function entryOf({ type, name, target, ttl_sec, priority, weight, port, tag }: S
   entry["type"] = type;
   if (name !== "") entry["name"] = name;
   entry["target"] = NAMED.has(type) ? `${target}.` : target;
-  entry["ttl_sec"] = ttl_sec;
+  // To the service 0 means the zone's default.
+  entry["ttl_sec"] = Math.max(1, ttl_sec);
   for (const [key, value] of Object.entries({ priority, weight, port, tag })) {
     if (value !== undefined) entry[key] = value;
   }

@@ -66,8 +66,8 @@ describe("TTLs", () => {
     expect(await recordsOf(line)).toEqual([address("a", ttl)]);
   });
 
-  test("of 0 become 1, as 0 is the zone's default to the service", async () => {
-    expect(await recordsOf("a 0 A 192.0.2.1")).toEqual([address("a", 1)]);
+  test("of 0 stay 0: whoever keeps them knows what 0 means there", async () => {
+    expect(await recordsOf("a 0 A 192.0.2.1")).toEqual([address("a", 0)]);
   });
 
   const SOA = "@ SOA ns1 hostmaster 1 2 3 4 77";

@@ -44,7 +44,7 @@ $TTL 300
 *             IN A   192.0.2.1
 _sip._tcp     IN SRV 1 2 3 .
 www           IN A   192.0.2.1
-b.www         IN A   192.0.2.9
+b.www     300 IN A   192.0.2.9
 b.www     600 IN A   192.0.2.10
 `;
     expect(writeZoneFile(written)).toBe(text);
