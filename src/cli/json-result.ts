@@ -36,7 +36,9 @@ export async function withJsonErrors(
       if (!stream || LAST_LINE.test(text)) isComplete = true;
       terminal.print(text);
     },
-    record: (diagnostics, sources) => problems.push(...diagnosticsJson(diagnostics, sources)),
+    record: (diagnostics, sources) => {
+      for (const problem of diagnosticsJson(diagnostics, sources)) problems.push(problem);
+    },
   });
   if (isComplete || code === EXIT.done) return code;
   terminal.print(

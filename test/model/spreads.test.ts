@@ -20,7 +20,12 @@ const SHORT: readonly [file: RegExp, call: RegExp, why: string][] = [
   [/^units\/network\/pairs\.ts$/, /^warnings\.push\(/, "warnings of one VPC"],
   [/^units\/zone\/match\/pairs\.ts$/, /^warnings\.push\(/, "warnings of one domain"],
   [/^units\/zone\/export\/fit\.ts$/, /^levelled\.push\(/, "one record at most"],
-  [/^units\/zone\/order\//, /^(leaving|things|keeps\.get\(key\)\?)\.push\(/, "names of one zone, 12,000 at most"],
+  [/^model\/glob\.ts$/, /^String\.fromCodePoint\(/, "one character at most"],
+  [
+    /^units\/zone\/order\//,
+    /^(arriving|leaving|things|keeps\.get\(key\)\?)\.push\(/,
+    "names of one zone, 12,000 at most",
+  ],
 ];
 
 function spreads(): string[] {
