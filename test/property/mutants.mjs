@@ -57,14 +57,14 @@ const MUTANTS = [
   {
     name: "what is claimed already may be claimed again",
     file: "src/plan/match.ts",
-    find: "filter((candidate) => !this.claimed.has(candidate));\n  }\n\n  unclaimed",
-    replace: "filter(() => true);\n  }\n\n  unclaimed",
+    find: "(this.#byKey.get(key) ?? []).filter((candidate) => !this.claimed.has(candidate))",
+    replace: "(this.#byKey.get(key) ?? [])",
   },
   {
     name: "what takes a slot does not wait until it is free",
     file: "src/plan/edges.ts",
-    find: "claim.exclusive || taken.exclusive",
-    replace: "false",
+    find: "return exclusive ? [...before.exclusive, ...before.shared] : before.exclusive",
+    replace: "return []",
   },
   {
     name: "required steps are not waited for",
