@@ -71,7 +71,7 @@ export { renderReportMarkdown } from "./render/markdown/report.ts";
 export { renderUnreviewedMarkdown } from "./render/markdown/unreviewed.ts";
 export type { PlanFileResult } from "./render/read-plan-file.ts";
 export { type RefusalReason, renderPlanEventJson, renderRefusalJson } from "./render/refusal.ts";
-export { failureText, renderReportJson, renderReportText } from "./render/report.ts";
+export { failureText, newIdNotes, renderReportJson, renderReportText } from "./render/report.ts";
 export { countSetAside } from "./render/set-aside.ts";
 export { renderGuardsText, renderPlanText, type TextOptions } from "./render/text.ts";
 export { renderUnreviewedText } from "./render/unreviewed.ts";

@@ -66,11 +66,19 @@ export type Block =
     }
   /** Nobody knows when whoever began it gives it up. `address` as above; null: no consent takes it. */
   | { readonly type: "upload-of-others"; readonly id: ObjectId; readonly address: Address | null }
+  /** It could be any of these, by id. */
+  | { readonly type: "ambiguous"; readonly candidates: readonly Candidate[] }
   /** An image that would have to be made, and nothing says how. */
   | { readonly type: "image-source-missing" }
   /** What it is to be cloned from is not there. */
   | { readonly type: "clone-source-missing"; readonly domain: string }
   | { readonly type: "depends"; readonly on: readonly string[] };
+
+/** A live object that a declared one may be, with what tells it from others of its label. */
+export interface Candidate {
+  readonly id: ObjectId;
+  readonly shown: Values;
+}
 
 /** A configuration profile interface that keeps a subnet from being deleted (API.md, VPCs, rules 1 and 2). */
 export interface AttachedInterface {

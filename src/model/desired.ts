@@ -17,6 +17,8 @@ export interface Declared<Spec = unknown> {
   readonly protect: boolean;
   readonly note: string | null;
   readonly span: Span;
+  /** Of its `id:`; absent if it has none. */
+  readonly idSpan?: Span;
   readonly spec: Spec;
 }
 

@@ -7,7 +7,7 @@ import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { Api } from "./exchange.ts";
 import type { Failure } from "./failure.ts";
 import type { LeftAlone, Strategy } from "./plan.ts";
-import type { JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
+import type { Json, JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
 import type { Lookup, RequestStep, Step } from "./step.ts";
 
 /**
@@ -21,6 +21,8 @@ export interface Unit<Spec = unknown, Live = unknown> {
   /** Reads what only a blocked change needs to be explained. Missing rights make the message shorter, nothing else. */
   detail?(live: Live, api: Api): Promise<Live>;
   identify(live: Live): LiveIdentity;
+  /** All that tells it from an equal object; null while something is attached to it. Absent: keys do not repeat. */
+  content?(live: Live): Json;
   /** The way back: what would declare the live object, saying only what differs from the defaults; null if nothing can. */
   declare(live: Live): Declared<Spec> | null;
   /** Reshapes matches into pairs that plain comparison can diff: normalised, with what must be kept copied into desired. */

@@ -2,6 +2,7 @@
 
 import isEqual from "fast-deep-equal";
 import type { Change } from "../model/change.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Drift, DriftField, DriftObject, DriftStatus } from "../model/drift.ts";
 import { compareText } from "../model/group.ts";
 import type { Plan } from "../model/plan.ts";
@@ -12,6 +13,25 @@ export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs
   const summary = { changed: 0, missing: 0, unexpected: 0, unadopted: 0 };
   for (const { status } of objects) summary[status] += 1;
   return { owner, targets: inputs.targets, excludes: inputs.excludes, objects, summary };
+}
+
+/** Objects that nobody can tell from others of their label: what is said of them may be wrong. */
+export function unclearIdentities({ changes }: Pick<Plan, "changes">): Diagnostic[] {
+  return changes.flatMap(({ address, blocked, span }) => {
+    if (blocked?.type !== "ambiguous") return [];
+    const { candidates } = blocked;
+    return [
+      {
+        code: "ambiguous-identity",
+        severity: "warning",
+        summary: `${address} could be any of ${candidates.length} live objects`,
+        detail: `Several objects in the account carry its label: ${candidates.map(({ id }) => `id ${id}`).join(", ")}.`,
+        fix: "Say which one is meant with `id:`, or rename or delete the others.",
+        ...(span === null ? {} : { span }),
+        address,
+      },
+    ];
+  });
 }
 
 function driftObject(change: Change): DriftObject | null {

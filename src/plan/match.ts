@@ -1,20 +1,23 @@
 /** Which live object is which declared or removed one, and what is to become of each. */
 
+import isEqual from "fast-deep-equal";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
 import { ROOT_KIND } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { groupBy } from "../model/group.ts";
+import { compareIds, groupBy } from "../model/group.ts";
 import type { LiveUnit } from "../model/live.ts";
 import type { Goal, LeftAlone } from "../model/plan.ts";
 import type { ObjectId } from "../model/resource.ts";
 import type { LiveIdentity, Match, Unit } from "../model/unit.ts";
-import { ambiguousIdentity, claimedTwice, foreignOwner, staleId } from "./refusals.ts";
+import { claimedTwice, foreignOwner, staleId } from "./refusals.ts";
 
 export interface MatchOptions {
   readonly goal: Goal;
   /** The run is narrowed by targets or excludes: nothing is pruned. */
   readonly narrowed: boolean;
   readonly takeOwnershipFrom: readonly string[];
+  /** Whether nothing of the live object differs from what is declared. */
+  isAsDeclared(entry: Declared, live: unknown): boolean;
 }
 
 export interface Matched {
@@ -24,6 +27,14 @@ export interface Matched {
   readonly leftAlone: readonly LeftAlone[];
   /** Declared by an id that is gone, and found by label without our tag: not to be replaced or emptied on a guess. */
   readonly guessed: readonly Guess[];
+  /** Entries that could mean any of several live objects. What their matches come to is blocked. */
+  readonly unclear: readonly Unclear[];
+}
+
+export interface Unclear {
+  readonly entry: Declared | Removed;
+  /** By id. */
+  readonly candidates: readonly LiveIdentity[];
 }
 
 export interface Guess {
@@ -36,6 +47,7 @@ interface Findings {
   readonly refusals: Diagnostic[];
   readonly warnings: Diagnostic[];
   readonly guessed: Guess[];
+  readonly unclear: Unclear[];
 }
 
 interface Candidate {
@@ -79,52 +91,118 @@ class Candidates {
 
 export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options: MatchOptions): Matched {
   const candidates = new Candidates(unit, live.items, desired.owner);
-  const findings: Findings = { refusals: [], warnings: [], guessed: [] };
+  const findings: Findings = { refusals: [], warnings: [], guessed: [], unclear: [] };
   const matches: Match[] = [];
-  // Ids are claimed first: a label that repeats is then free for the one that is left.
+  const identity: Identity = { unit, desired, candidates, options, spare: [] };
+  // Ids are claimed first, those that are known before those that are gone: a label that repeats is then free for the one that is left.
+  const rank = ({ id }: Declared) => (id === null ? 2 : candidates.withId(id) === undefined ? 1 : 0);
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
-  for (const entry of [
-    ...declared.filter((entry) => entry.id !== null),
-    ...declared.filter((entry) => entry.id === null),
-  ]) {
-    const found = find(entry, candidates, findings);
+  for (const entry of [...declared].sort((a, b) => rank(a) - rank(b))) {
+    const found = find(entry, identity, findings);
     if (found === "refused") continue;
+    if (Array.isArray(found)) {
+      matches.push(...unclearDeclared(entry, found, desired, options));
+      continue;
+    }
     if (found !== null) noteGuess(entry, found.identity, desired, findings);
     const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
     if (match !== null) matches.push(match);
   }
   const removed = options.goal === "destroy" ? [] : desired.removed.filter((entry) => entry.unit === unit.name);
   for (const entry of removed) {
-    const found = find(entry, candidates, findings);
+    const found = find(entry, identity, findings);
     if (found === null || found === "refused") continue;
+    if (Array.isArray(found)) {
+      matches.push(...unclearRemoved(entry, found));
+      continue;
+    }
     const match = remove(entry, found, desired, options, findings.refusals);
     if (match !== null) matches.push(match);
   }
+  matches.push(...identity.spare.map((candidate) => deletion(candidate.live, null, null, null)));
   const pruned = prunes(candidates, desired, options);
   for (const candidate of pruned) candidates.claimed.add(candidate);
   for (const candidate of pruned) matches.push(deletion(candidate.live, null, null, "prune"));
-  const count = live.total - matches.filter((match) => match.live !== null).length - findings.refusals.length;
+  const found = new Set(matches.flatMap((match) => (match.live === null ? [] : [unit.identify(match.live).id])));
+  for (const { candidates: any } of findings.unclear) for (const { id } of any) found.add(id);
+  const count = live.total - found.size - findings.refusals.length;
   const leftAlone: LeftAlone[] = count > 0 ? [{ kind: ROOT_KIND[unit.name], count, reason: "undeclared" }] : [];
   return { matches, ...findings, leftAlone };
 }
 
+/** What is needed to say which live object is meant. */
+interface Identity {
+  readonly unit: Unit;
+  readonly desired: Desired;
+  readonly candidates: Candidates;
+  readonly options: MatchOptions;
+  /** Of `destroy`: what equals an object that goes, and goes with it. */
+  readonly spare: Candidate[];
+}
+
+/**
+ * Which of several is meant, if that can be said: the one that is as declared, where an id is gone; and the oldest of those that all carry
+ * our tag, are equal, and are in no use. The others are undeclared then, and pruned.
+ */
+function chosen(entry: Declared | Removed, found: Candidate[], identity: Identity): Candidate | Candidate[] {
+  const { unit, desired, options, spare } = identity;
+  const sorted = [...found].sort((a, b) => compareIds(a.identity.id, b.identity.id));
+  if (entry.id !== null && "spec" in entry) {
+    const [exact, another] = sorted.filter(({ live }) => options.isAsDeclared(entry, live));
+    if (exact !== undefined && another === undefined) return exact;
+  }
+  if (desired.owner === null || found.some((candidate) => candidate.identity.owner !== desired.owner)) return sorted;
+  const [oldest, ...others] = sorted;
+  if (oldest === undefined || !areEqual(unit, sorted)) return sorted;
+  if (options.goal === "destroy") {
+    for (const other of others) identity.candidates.claimed.add(other);
+    spare.push(...others);
+  }
+  return oldest;
+}
+
+function areEqual(unit: Unit, candidates: readonly Candidate[]): boolean {
+  const [first, ...others] = candidates.map(({ live }) => unit.content?.(live) ?? null);
+  return first !== null && others.every((content) => isEqual(content, first));
+}
+
+/** Nobody knows which is meant, so that none is touched; as a change of its own it is blocked. */
+function unclearDeclared(
+  entry: Declared,
+  found: readonly Candidate[],
+  desired: Desired,
+  options: MatchOptions,
+): readonly Match[] {
+  if (options.goal === "apply") return [{ intent: "create", declared: entry, removed: null, live: null }];
+  return found
+    .filter(({ identity }) => desired.owner === null || identity.owner === desired.owner)
+    .map(({ live }) => deletion(live, null, null, null));
+}
+
+function unclearRemoved(entry: Removed, found: readonly Candidate[]): readonly Match[] {
+  if (entry.destroy) return found.map(({ live }) => deletion(live, null, entry, null));
+  return found
+    .filter(({ identity }) => identity.owner !== null)
+    .map(({ live }) => ({ intent: "release", declared: null, removed: entry, live }));
+}
+
+/** @returns a list if it could be any of several: they are claimed, so that none of them is taken for undeclared */
 function find(
   entry: Declared | Removed,
-  candidates: Candidates,
-  { refusals, warnings }: Findings,
-): Candidate | null | "refused" {
+  identity: Identity,
+  { refusals, warnings, unclear }: Findings,
+): Candidate | Candidate[] | null | "refused" {
+  const { candidates } = identity;
   const withId = entry.id === null ? undefined : candidates.withId(entry.id);
   // What is removed by an id that is gone is done. What is declared by one may have been made anew since, so its label counts.
   if (entry.id !== null && withId === undefined && !("spec" in entry)) return null;
-  const found = withId ?? byLabel(entry, candidates);
+  const labelled = withId ?? byLabel(entry, candidates);
+  const found = Array.isArray(labelled) ? chosen(entry, labelled, identity) : labelled;
   if (Array.isArray(found)) {
-    refusals.push(
-      ambiguousIdentity(
-        entry,
-        found.map((candidate) => candidate.identity),
-      ),
-    );
-    return "refused";
+    if (entry.id !== null) warnings.push(staleId(entry, "several"));
+    for (const candidate of found) candidates.claimed.add(candidate);
+    unclear.push({ entry, candidates: found.map((candidate) => candidate.identity) });
+    return found;
   }
   if (entry.id !== null && withId === undefined) warnings.push(staleId(entry, found?.identity ?? null));
   if (found === undefined) return null;

@@ -2,20 +2,20 @@
 
 import type { Address } from "../model/address.ts";
 import type { Action, Change } from "../model/change.ts";
-import type { Consent, Desired } from "../model/desired.ts";
+import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { escapeGlob } from "../model/glob.ts";
 import { groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import { type Goal, isNarrowed, type LeftAlone, type Plan, type PlanInputs, type Strategy } from "../model/plan.ts";
 import { countLastLooks, DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/step.ts";
-import type { Pair, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
+import type { Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
 import { type Matched, matchUnit } from "./match.ts";
 import { orderSteps } from "./order.ts";
 import { expiredConsents, guardsOf, validConsents } from "./policy.ts";
-import { staleIdHurts, wrongAccount } from "./refusals.ts";
+import { idBecomesStale, staleIdHurts, wrongAccount } from "./refusals.ts";
 import { mayConcern, selectChanges, unmatchedGlobs } from "./select.ts";
 
 export interface PlanOptions {
@@ -79,6 +79,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     warnings: [
       ...expiredConsents(consents, today),
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
+      ...staleSoon(desired, open.changes),
     ],
     leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
     requestCount: ordered.steps.length + countLastLooks(ordered.steps),
@@ -101,7 +102,6 @@ interface Worked {
 
 /** Everything is matched, so that a narrowed run takes nothing for something else; it says only what it is about. */
 function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOptions): Worked {
-  const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options) });
   const isConcern = (address: Address | undefined) => address === undefined || mayConcern(address, options);
   const identities = live.items.map((item) => unit.identify(item));
   const idsByKey = new Map(
@@ -114,14 +114,20 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       .filter(({ rule }) => rule === "delete")
       .map(({ address }) => address),
   );
-  const paired = unit.pairs(matched.matches, {
+  const context: PairContext = {
     owner: desired.owner,
     servedMilliseconds: live.servedMilliseconds ?? null,
     uploadTimeoutSeconds,
     mayDelete: (address) => deletable.has(escapeGlob(address)),
     idsOf: (key) => idsByKey.get(key) ?? [],
     ownerOf: (key) => owners.get(key) ?? null,
-  });
+  };
+  const isAsDeclared = (declared: Declared, item: unknown): boolean => {
+    const { pairs } = unit.pairs([{ intent: "manage", declared, removed: null, live: item }], context);
+    return diffPairs(pairs).every(({ action }) => action === "no-op");
+  };
+  const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options), isAsDeclared });
+  const paired = blockUnclear(unit.pairs(matched.matches, context), matched);
   const [mixed, additive] = [new Set(paired.mixed ?? []), new Set(paired.additive ?? [])];
   return {
     unit,
@@ -142,6 +148,21 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
   };
 }
 
+/** What an unclear entry comes to is blocked as a whole: its object, and what depends on that. */
+function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
+  if (unclear.length === 0) return paired;
+  const byAddress = new Map(unclear.map((one) => [one.entry.address, one]));
+  const byId = new Map(unclear.flatMap((one) => one.candidates.map(({ id }) => [id, one] as const)));
+  const pairs = paired.pairs.map((pair): Pair => {
+    if (pair.parent !== null) return pair;
+    const found = pair.id === null ? byAddress.get(pair.address) : byId.get(pair.id);
+    if (found === undefined) return pair;
+    const candidates = found.candidates.map(({ id, shown }) => ({ id, shown }));
+    return { ...pair, block: { type: "ambiguous", candidates }, span: pair.span ?? found.entry.span };
+  });
+  return { ...paired, pairs };
+}
+
 /** Each object made by itself: which copies there are depends on what is selected. */
 function plainSteps(worked: readonly Worked[], changes: readonly Change[]): PlannedStep[] {
   return worked.flatMap((work) => unitSteps({ ...work, context: { ...work.context, clone: false } }, changes));
@@ -160,6 +181,17 @@ function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): 
 
 function protectedAddresses(pairs: readonly Pair[]): Set<Address> {
   return new Set(pairs.filter((pair) => pair.protect).map((pair) => pair.address));
+}
+
+/** What is named by its id, and made anew: in the order of the changes. */
+function staleSoon({ declared }: Desired, changes: readonly Change[]): Diagnostic[] {
+  const named = new Map(declared.flatMap((entry) => (entry.id === null ? [] : [[entry.address, entry] as const])));
+  return changes.flatMap(({ address, id, action, blocked }) => {
+    const entry = named.get(address);
+    return entry !== undefined && entry.id === id && action === "replace" && blocked === null
+      ? [idBecomesStale(entry)]
+      : [];
+  });
 }
 
 /** What was found by its label only because its id is gone may be changed, but not replaced, nor lose anything. */

@@ -1,4 +1,4 @@
-/** What a plan says of whole objects before it compares them: unclear identity, other owners, the wrong account. */
+/** What a plan says of whole objects before it compares them: ids that are gone, other owners, the wrong account. */
 
 import type { Declared, Removed } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -6,18 +6,9 @@ import type { LiveIdentity } from "../model/unit.ts";
 
 type Entry = Declared | Removed;
 
-export function ambiguousIdentity(entry: Entry, candidates: readonly LiveIdentity[]): Diagnostic {
-  const listed = candidates.map(({ id, shown }) => `id ${id} (${describe(shown)})`).join("; ");
-  return refusal(entry, {
-    code: "ambiguous-identity",
-    summary: `${entry.address} could be any of ${candidates.length} live objects`,
-    detail: `Several objects in the account carry the label "${entry.key}": ${listed}.`,
-    fix: "Say which one is meant with `id:`, or rename or delete the others.",
-  });
-}
-
 /** A warning: the object may have been made anew, and so have got another id. */
-export function staleId(entry: Entry, found: LiveIdentity | null): Diagnostic {
+export function staleId(entry: Entry, found: LiveIdentity | "several" | null): Diagnostic {
+  if (found === "several") return staleAmong(entry);
   const instead = found === null ? "so it will be created" : `so its label counts, and finds the id ${found.id}`;
   return {
     ...refusal(entry, {
@@ -27,6 +18,31 @@ export function staleId(entry: Entry, found: LiveIdentity | null): Diagnostic {
       fix: found === null ? "Correct the id, or leave it out." : `Write \`id: ${found.id}\`, or leave the id out.`,
     }),
     severity: "warning",
+  };
+}
+
+function staleAmong(entry: Entry): Diagnostic {
+  return {
+    ...refusal(entry, {
+      code: "stale-id",
+      summary: `no live object has the id ${String(entry.id)}`,
+      detail: `${entry.address} is declared with an \`id:\` that the account does not know, and several objects carry its label.`,
+      fix: "Write the id of the one that is meant.",
+    }),
+    severity: "warning",
+  };
+}
+
+/** A warning: the replace gives the object another id than the manifest names. */
+export function idBecomesStale(entry: Declared): Diagnostic {
+  return {
+    code: "id-becomes-stale",
+    severity: "warning",
+    summary: `${entry.address} is named by its id, and gets a new one`,
+    detail: `It is deleted and made anew, so that nothing has the id ${String(entry.id)} any more. The report of the apply says the new one.`,
+    fix: "Write the new id into the manifest then.",
+    span: entry.idSpan ?? entry.span,
+    address: entry.address,
   };
 }
 
@@ -68,12 +84,7 @@ export function wrongAccount(expected: string, actual: string | null): Diagnosti
   };
 }
 
-function describe(shown: LiveIdentity["shown"]): string {
-  return Object.entries(shown)
-    .map(([field, value]) => `${field} ${JSON.stringify(value)}`)
-    .join(", ");
-}
-
 function refusal(entry: Entry, said: Pick<Diagnostic, "code" | "summary" | "detail"> & { fix: string }): Diagnostic {
-  return { ...said, severity: "error", span: entry.span, address: entry.address };
+  const span = ("idSpan" in entry ? entry.idSpan : undefined) ?? entry.span;
+  return { ...said, severity: "error", span, address: entry.address };
 }

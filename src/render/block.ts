@@ -1,6 +1,6 @@
 /** Blocked changes: what stops them, and what to do about it, in words. */
 
-import type { AttachedInterface, Block } from "../model/change.ts";
+import type { AttachedInterface, Block, Candidate } from "../model/change.ts";
 import { consentFlag } from "./consent.ts";
 import { escapeText } from "./escape.ts";
 import { recordText } from "./record.ts";
@@ -39,6 +39,12 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
           ? "Remove it from the manifest, as external-dns keeps it; or narrow the preset under `ignore`."
           : "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",
       };
+    case "ambiguous":
+      return {
+        reason: `${count(block.candidates.length, "live object carries", "live objects carry")} this label, and nothing says which is meant`,
+        items: named(block.candidates.map(candidateText)),
+        fix: "Say which with `id:`, or rename or delete the others.",
+      };
     case "upload-in-progress": {
       const until = block.until === null ? "" : ` until ${escapeText(block.until)}, by the service's clock`;
       const later = block.until === null ? "" : "Plan again then. ";
@@ -76,6 +82,11 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
         fix: "",
       };
   }
+}
+
+function candidateText({ id, shown }: Candidate): string {
+  const told = Object.entries(shown).filter(([, value]) => value !== null && value !== "");
+  return escapeText(`id ${id}: ${told.map(([field, value]) => `${field} ${JSON.stringify(value)}`).join(", ")}`);
 }
 
 function interfaceText(attached: AttachedInterface): string {

@@ -1,6 +1,7 @@
 /** The report of an apply, as text and as JSON: what was done, what was not, and what to do now. */
 
 import type { Change } from "../model/change.ts";
+import type { Span } from "../model/diagnostic.ts";
 import type { Failure } from "../model/failure.ts";
 import { compareText } from "../model/group.ts";
 import type { Plan } from "../model/plan.ts";
@@ -47,6 +48,19 @@ export function renderReportText(report: Report, plan: Plan, options: TextOption
   if (lines.length > 0) lines.push("");
   lines.push(...closing(report, plan, paint, width));
   return `${lines.join("\n")}\n`;
+}
+
+/**
+ * For each object that the manifest names by its id, and that this run made anew: its new id, and where to write it.
+ * @param place file and line of a span, as a person says them
+ */
+export function newIdNotes(report: Report, plan: Plan, place: (span: Span) => string): string[] {
+  return plan.warnings.flatMap(({ code, address, span }) => {
+    if (code !== "id-becomes-stale" || span === undefined) return [];
+    const made = report.steps.find(({ id, changes }) => id !== null && changes[0] === address);
+    if (made === undefined) return [];
+    return [`${address} was made anew and has a new id: write \`id: ${made.id}\` at ${place(span)}`];
+  });
 }
 
 /** The keys of what an interrupted run left as it was, with no other reason: only how many there are is of use to anyone. */

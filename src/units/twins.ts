@@ -1,6 +1,7 @@
 /** Live objects that carry one label: each gets an address of its own, so that no two are taken for one. */
 
 import type { Address } from "../model/address.ts";
+import { compareIds } from "../model/group.ts";
 import type { LiveIdentity, Match } from "../model/unit.ts";
 
 /**
@@ -18,7 +19,7 @@ export function rootAddresses<Spec, Live>(
     else rest.push({ match, identity: identify(match.live) });
   }
   const taken = new Set(addresses.values());
-  for (const { match, identity } of rest.sort((a, b) => compareIds(a.identity, b.identity))) {
+  for (const { match, identity } of rest.sort((a, b) => compareIds(a.identity.id, b.identity.id))) {
     const address = taken.has(identity.address)
       ? `${identity.address}:${encodeURIComponent(identity.id)}`
       : identity.address;
@@ -26,8 +27,4 @@ export function rootAddresses<Spec, Live>(
     addresses.set(match, address);
   }
   return addresses;
-}
-
-function compareIds({ id: a }: LiveIdentity, { id: b }: LiveIdentity): number {
-  return typeof a === "number" && typeof b === "number" ? a - b : a < b ? -1 : 1;
 }

@@ -138,6 +138,8 @@ function blockText({ blocked }: Change): string {
       return `depends on ${blocked.on.join(", ")}`;
     case "clone-source-missing":
       return `${blocked.type} ${blocked.domain}`;
+    case "ambiguous":
+      return `ambiguous ${blocked.candidates.map(({ id }) => id).join(" ")}`;
     case "upload-in-progress":
     case "upload-of-others":
       return `${blocked.type} ${blocked.id}`;

@@ -1,6 +1,14 @@
 /** The judge of two runs that met: what each of them must have said, and what one more plan and apply must come to. */
 
-import { type Api, applyPlan, type Diagnostic, type Plan, planProject, type Report } from "../../src/index.ts";
+import {
+  type Api,
+  applyPlan,
+  type Change,
+  type Diagnostic,
+  type Plan,
+  planProject,
+  type Report,
+} from "../../src/index.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { ALL_CONSENTS } from "../support/account.ts";
 import { differences, readRoots, remains } from "./interleave-account.ts";
@@ -91,7 +99,8 @@ class Settling {
   async settle(): Promise<Settled> {
     const repeated = await repeatedLabels(this.#api, this.#work.manifest);
     const settled = await this.#ask();
-    if (settled.twins === repeated.length || settled.problems.length > 0) return settled;
+    // Of equal ones of ours that nobody uses the plan itself takes the oldest.
+    if (settled.twins <= repeated.length || settled.problems.length > 0) return settled;
     return { ...settled, problems: [`a person was asked about ${settled.twins} of ${repeated.join(", ")}`] };
   }
 
@@ -99,8 +108,15 @@ class Settling {
     for (let question = 0; question <= MAX_QUESTIONS; question += 1) {
       const plan = await this.#plan();
       const [refusal] = plan.refusals;
-      const problems = refusal === undefined ? await this.#apply(plan) : await this.#answer(refusal);
-      if (problems.length > 0 || refusal === undefined) return this.#settled(problems);
+      const unclear = plan.changes.find(({ blocked }) => blocked?.type === "ambiguous");
+      const isAsked = refusal !== undefined || unclear !== undefined;
+      const problems =
+        refusal !== undefined
+          ? await this.#answer(refusal)
+          : unclear !== undefined
+            ? await this.#chooseTwin(unclear)
+            : await this.#apply(plan);
+      if (problems.length > 0 || !isAsked) return this.#settled(problems);
     }
     return this.#settled(["the next plan never stops asking"]);
   }
@@ -124,9 +140,8 @@ class Settling {
   }
 
   /** @returns why no person could answer */
-  async #answer({ code, summary, detail, address }: Diagnostic): Promise<readonly string[]> {
+  async #answer({ code, summary, address }: Diagnostic): Promise<readonly string[]> {
     const subject = String(address);
-    if (code === "ambiguous-identity") return this.#chooseTwin(subject, detail);
     if (code !== "foreign-owner" || !this.#pair.contested.includes(subject.replace("domain/", ""))) {
       return [`the next plan is refused: ${code} ${summary}`];
     }
@@ -134,11 +149,11 @@ class Settling {
     return [];
   }
 
-  async #chooseTwin(address: string, detail: string): Promise<readonly string[]> {
+  async #chooseTwin({ address, blocked }: Change): Promise<readonly string[]> {
     const ids = await candidates(this.#api, address);
-    const unnamed = ids.filter((id) => !detail.includes(`id ${id} `));
-    if (ids.length < 2 || unnamed.length > 0)
-      return [`${address} could be ${ids.join(", ")}, and is said to be ${detail}`];
+    const said = blocked?.type === "ambiguous" ? blocked.candidates.map(({ id }) => id) : [];
+    if (ids.length < 2 || ids.some((id) => !said.includes(id)))
+      return [`${address} could be ${ids.join(", ")}, and is said to be ${said.join(", ")}`];
     this.#twins += 1;
     // A person takes one that is whole: those come first.
     this.#work = { ...this.#work, manifest: choosing(this.#work.manifest, address, ids[0] as string | number) };

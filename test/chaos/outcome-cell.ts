@@ -191,8 +191,11 @@ async function chooseTwin(
   const label = target.step.type === "request" ? target.step.body?.["label"] : null;
   const twins: readonly JsonObject[] = (await trial.list(path)).filter((item) => item["label"] === label);
   if (twins.length !== 2) return [`there are ${twins.length} of ${String(label)}, not 2`];
-  const refused = (await trial.plan()).refusals.map(({ summary, detail, fix }) => `${summary} ${detail} ${fix}`).join();
-  const named = twins.every(({ id }) => refused.includes(String(id)));
+  const { changes } = await trial.plan();
+  const unclear = changes.flatMap(({ blocked }) => (blocked?.type === "ambiguous" ? blocked.candidates : []));
+  const refused = unclear.map(({ id }) => id).join();
+  // Equal ones of ours need no choice.
+  const named = unclear.length === 0 || twins.every(({ id }) => unclear.some((candidate) => candidate.id === id));
   const kept = report.steps.find(({ step }) => step === target.step.id)?.id;
   const [extra] = twins.filter(({ id }) => id !== kept);
   await trial.other.send({ method: "DELETE", path: [path, String(extra?.["id"])] });

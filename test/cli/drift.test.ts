@@ -114,9 +114,15 @@ Drift: 1 changed, 1 missing, 1 unexpected.
     }
   });
 
-  it("exits with 4 where it cannot tell who is who, and with 3 for an invalid manifest", async () => {
-    const twins = { vpcs: [VPC, { ...VPC, id: 2 }] };
-    expectPlain(await here(["drift"], (await world(twins)).options), 4, ["ambiguous-identity"]);
+  it("says where it cannot tell who is who, and looks at the rest", async () => {
+    const twins = { vpcs: [VPC, { ...VPC, id: 2, region: "us-west" }] };
+    const ended = await here(["drift"], (await world(twins)).options);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(/warning\[ambiguous-identity\]: vpc\/prod could be any of 2 live objects/);
+    expect(ended.stderr).toMatch(/id 1\b.*id 2\b/s);
+  });
+
+  it("exits with 4 for what another owner has tagged, and with 3 for an invalid manifest", async () => {
     const { options } = await world({ vpcs: [{ ...VPC, description: "[tenon:other]" }] });
     expectPlain(await here(["drift"], options), 4, ["foreign-owner"]);
     const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: 7\n" });

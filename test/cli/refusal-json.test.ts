@@ -38,13 +38,10 @@ describe("an apply that may not be, for what reads its lines", () => {
     ]);
   });
 
-  it("says whose it is, or what is ambiguous", async () => {
+  it("says whose it is", async () => {
     const foreign = await refused(REMOVAL, { vpcs: [OLD] });
     expect(foreign).toMatchObject({ code: 4, line: { reason: "identity", guards: [] } });
     expect(foreign.line.refusals).toEqual([expect.objectContaining({ code: "foreign-owner" })]);
-    const twins = [1, 2].map((id) => ({ id, label: "prod", region: "us-east", description: "" }));
-    const ambiguous = await refused(PROJECT, { vpcs: twins });
-    expect(ambiguous.line.refusals).toEqual([expect.objectContaining({ code: "ambiguous-identity" })]);
   });
 
   it("says what the reviewed plan does not show", async () => {

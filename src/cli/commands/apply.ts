@@ -4,6 +4,7 @@ import {
   applyPlan,
   type Diagnostic,
   escapeText,
+  newIdNotes,
   openJournal,
   type Plan,
   type Report,
@@ -14,6 +15,7 @@ import {
   renderReportMarkdown,
   renderReportText,
   rootsHeldByInterfaces,
+  type Span,
   systemClock,
   type Verification,
   type Witnesses,
@@ -148,7 +150,7 @@ async function carryOut(
   const { journal } = opened;
   const progress = new ApplyProgress(terminal, plan, format);
   try {
-    const report = await applyPlan({
+    const applied = await applyPlan({
       plan,
       api,
       root,
@@ -159,6 +161,8 @@ async function carryOut(
       abort: terminal.interrupt.second,
       emit: (event) => progress.tell(event),
     });
+    const place = ({ file, start }: Span): string => `${file}:${project.sources.position(file, start).line}`;
+    const report = { ...applied, surprises: [...applied.surprises, ...newIdNotes(applied, plan, place)] };
     progress.end();
     if (format === "text") terminal.print(`\n${renderReportText(report, plan, terminal.results)}`);
     terminal.say(`The journal of this run is ${escapeText(journal.path)}\n`);

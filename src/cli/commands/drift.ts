@@ -27,8 +27,8 @@ function tellDrift(terminal: Terminal, directory: string | undefined, flags: Dri
     const planned = await planIn(session);
     if (!planned.ok) return planned.code;
     const warnings = planned.plan.warnings.filter(({ code }) => ABOUT_READING.has(code));
-    sayDiagnostics(terminal, warnings, session.project.sources);
     const tools = await driftTools();
+    sayDiagnostics(terminal, [...warnings, ...tools.unclearIdentities(planned.plan)], session.project.sources);
     const found = tools.driftOf(planned.plan);
     terminal.print(textOf(found, flags.format, tools, terminal));
     await writeStepSummary(terminal, () => tools.renderDriftMarkdown(found));

@@ -9,7 +9,7 @@ import { splitDescription } from "../ownership.ts";
 import { recogniseOne } from "../recognise.ts";
 import { declareImage } from "./declare.ts";
 import { isOver, leaseEnd } from "./lease.ts";
-import { identifyImage, readImages } from "./live.ts";
+import { contentOfImage, identifyImage, readImages } from "./live.ts";
 import { pairImages } from "./pairs.ts";
 import { type ImageSpec, imageSpec } from "./spec.ts";
 import { imageSteps } from "./steps.ts";
@@ -20,6 +20,7 @@ export const image: Unit<ImageSpec, WireImage> = {
   spec: imageSpec,
   read: readImages,
   identify: identifyImage,
+  content: contentOfImage,
   declare: declareImage,
   pairs: pairImages,
   steps: imageSteps,

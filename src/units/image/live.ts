@@ -3,6 +3,7 @@
 import type { WireImage } from "../../api/wire/index.ts";
 import { imageAddress } from "../../model/address.ts";
 import type { Api } from "../../model/exchange.ts";
+import type { Json } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
 import type { ImageSpec } from "./spec.ts";
@@ -26,4 +27,9 @@ export function identifyImage(image: WireImage): LiveIdentity {
     ...(image.status === "pending_upload" ? { unfinished: true } : {}),
     shown: { status: image.status, size: image.size, created: image.created },
   };
+}
+
+/** Nothing is ever attached to an image. */
+export function contentOfImage({ label, description, status, size, capabilities }: WireImage): Json {
+  return { label, description: description ?? "", status, size, capabilities: [...(capabilities ?? [])].sort() };
 }

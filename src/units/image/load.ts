@@ -36,6 +36,7 @@ export function loadImage(entry: JsonObject, context: LoadContext): Declared<Ima
     protect: entry["protect"] === true,
     note: textOrNull(entry["note"]),
     span: context.span(entry, "label"),
+    ...(entry["id"] === undefined ? {} : { idSpan: context.span(entry, "id") }),
     spec: { label, description, source },
   };
 }

@@ -4,7 +4,7 @@ import type { Unit } from "../../model/unit.ts";
 import { declareNetwork } from "./declare.ts";
 import { detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
 import { pairNetworks } from "./pairs.ts";
-import { permitsNetwork, recogniseNetwork, vpcDuplicateKey, vpcLikeness } from "./recognise.ts";
+import { contentOfNetwork, permitsNetwork, recogniseNetwork, vpcDuplicateKey, vpcLikeness } from "./recognise.ts";
 import { type NetworkSpec, networkSpec } from "./spec.ts";
 import { networkSteps } from "./steps.ts";
 import { clashInNetwork, toldOfNetwork } from "./told.ts";
@@ -15,6 +15,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   read: readNetworks,
   detail: detailNetwork,
   identify: identifyNetwork,
+  content: contentOfNetwork,
   declare: declareNetwork,
   pairs: pairNetworks,
   steps: networkSteps,

@@ -33,6 +33,7 @@ export function loadNetwork(entry: JsonObject, context: LoadContext): Declared<N
     protect: entry["protect"] === true,
     note: textOrNull(entry["note"]),
     span: context.span(entry, "label"),
+    ...(entry["id"] === undefined ? {} : { idSpan: context.span(entry, "id") }),
     spec: { label, region: textOrNull(entry["region"]) ?? "", description, subnets },
   };
 }

@@ -2,10 +2,11 @@
 
 import isEqual from "fast-deep-equal";
 import { compareText } from "../../model/group.ts";
-import type { JsonObject } from "../../model/resource.ts";
+import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Lookup, RequestStep } from "../../model/step.ts";
 import type { Likeness, Recognition } from "../../model/unit.ts";
 import { recogniseOne } from "../recognise.ts";
+import type { LiveNetwork } from "./live.ts";
 
 /** Equal content, tag included, of an object that was not there before. */
 export function recogniseNetwork(lookup: Lookup, items: readonly JsonObject[]): Recognition {
@@ -38,6 +39,11 @@ function vpcContent(item: JsonObject): JsonObject {
     description: item["description"] ?? "",
     subnets: byRange(subnets.map(subnetContent)),
   };
+}
+
+/** An equal VPC has the same subnets; one with interfaces in it is in use. */
+export function contentOfNetwork({ vpc }: LiveNetwork): Json {
+  return vpc.subnets.some(({ nodes }) => nodes.length > 0) ? null : vpcContent(vpc as unknown as JsonObject);
 }
 
 function subnetContent(item: JsonObject): JsonObject {
