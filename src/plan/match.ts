@@ -101,7 +101,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     const found = find(entry, identity, findings);
     if (found === "refused") continue;
     if (Array.isArray(found)) {
-      matches.push(...unclearDeclared(entry, found, desired, options));
+      for (const match of unclearDeclared(entry, found, desired, options)) matches.push(match);
       continue;
     }
     if (found !== null) noteGuess(entry, found.identity, desired, findings);
@@ -113,13 +113,13 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     const found = find(entry, identity, findings);
     if (found === null || found === "refused") continue;
     if (Array.isArray(found)) {
-      matches.push(...unclearRemoved(entry, found));
+      for (const match of unclearRemoved(entry, found)) matches.push(match);
       continue;
     }
     const match = remove(entry, found, desired, options, findings.refusals);
     if (match !== null) matches.push(match);
   }
-  matches.push(...identity.spare.map((candidate) => deletion(candidate.live, null, null, null)));
+  for (const candidate of identity.spare) matches.push(deletion(candidate.live, null, null, null));
   const pruned = prunes(candidates, desired, options);
   for (const candidate of pruned) candidates.claimed.add(candidate);
   for (const candidate of pruned) matches.push(deletion(candidate.live, null, null, "prune"));
@@ -155,8 +155,10 @@ function chosen(entry: Declared | Removed, found: Candidate[], identity: Identit
   const [oldest, ...others] = sorted;
   if (oldest === undefined || !areEqual(unit, sorted)) return sorted;
   if (options.goal === "destroy") {
-    for (const other of others) identity.candidates.claimed.add(other);
-    spare.push(...others);
+    for (const other of others) {
+      identity.candidates.claimed.add(other);
+      spare.push(other);
+    }
   }
   return oldest;
 }

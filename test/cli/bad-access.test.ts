@@ -104,19 +104,30 @@ describe("an account", () => {
     await refuse(4, ["production", "staging", "TENON_ACCOUNT"], { manifest, env: { TENON_ACCOUNT: "staging" } });
   });
 
-  it("with two VPCs of the declared label is ambiguous: both ids are listed, for plan and apply", async () => {
-    const vpcs = [11, 12].map((id) => ({ id, label: "prod", region: "us-east" }));
-    const words = [/error\[[a-z-]*ambiguous[a-z-]*\]/, /\b11\b/, /\b12\b/, "id"];
-    await refuse(4, words, { seed: { vpcs } });
-    const service = await emulator({ seed: { vpcs } });
-    const cwd = await folder({ "tenon.yaml": PROJECT });
-    expectPlain(await run(["plan"], { cwd, env: envOf(service) }), 4, words);
-  });
-
-  it("with two images of the declared label is ambiguous too", async () => {
-    const images = [1, 2].map((id) => ({ id: `private/${id}`, label: "golden" }));
-    const manifest = "tenon: 1\nimages:\n  - { label: golden, capture: { disk_id: 1 } }\n";
-    await refuse(4, [/ambiguous/, "private/1", "private/2"], { manifest, seed: { images } });
+  it.each([
+    [
+      "VPCs",
+      "vpcs: [{ label: dup, region: us-east }]",
+      { vpcs: [11, 12].map((id) => ({ id, label: "dup", region: "us-east" })) },
+    ],
+    [
+      "images",
+      "images: [{ label: dup, capture: { disk_id: 1 } }]",
+      { images: [11, 12].map((id) => ({ id: `private/${id}`, label: "dup" })) },
+    ],
+  ] as const)("with two %s of the declared label leaves both alone, and lists their ids", async (_, entry, seed) => {
+    const service = await emulator({ seed: seed as EmulatorOptions["seed"] & object });
+    const options = { cwd: await folder({ "tenon.yaml": `tenon: 1\n${entry}\n` }), env: envOf(service) };
+    for (const [args, code] of [
+      [["plan"], 0],
+      [["apply", "--yes"], 6],
+    ] as const) {
+      const ended = await run(args, options);
+      expect({ args, code: ended.code }).toEqual({ args, code });
+      expect(ended.stdout).toContain("2 live objects carry this label");
+      expect(ended.stdout).toMatch(/\bid (private\/)?11:[^]*\bid (private\/)?12:/);
+    }
+    expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   });
 
   it("whose domain has another owner is refused, naming the owner", async () => {

@@ -111,7 +111,7 @@ describe("a service that fails for a while", () => {
 describe("a service that fails for ever", () => {
   it.each<[string, Fault, string[]]>([
     ["429", refusal(429, "Too many requests"), ["refuses further requests for now (429)", "Too many requests"]],
-    ["429 for an hour", refusal(429, "Too many requests", { "retry-after": "3600" }), ["(429)"]],
+    ["429 for over an hour", refusal(429, "Too many requests", { "retry-after": "3601" }), ["(429)"]],
     ["500", refusal(500, "Internal server error"), ["the service failed (500)", "Internal server error"]],
     ["503 in maintenance", refusal(503, "Down", { "x-maintenance-mode": "all" }), ["in maintenance (503)"]],
   ])("is given up when the time for it is over: %s", async (_, fault, fragments) => {

@@ -13,7 +13,9 @@ const EXAMPLES = new URL("../../examples/", import.meta.url).pathname;
 /** Everything but where it stands in the source. */
 function withoutPlaces(desired: Desired): unknown {
   const undefinedKept = (_key: string, value: unknown): unknown => (value === undefined ? "(left alone)" : value);
-  return JSON.parse(JSON.stringify(desired, undefinedKept), (key, value) => (key === "span" ? undefined : value));
+  return JSON.parse(JSON.stringify(desired, undefinedKept), (key, value) =>
+    key === "span" || key === "idSpan" ? undefined : value,
+  );
 }
 
 async function desiredOf(directory: string, options: Partial<LoadOptions> = {}): Promise<Desired> {
