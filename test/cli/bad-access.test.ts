@@ -125,7 +125,7 @@ describe("an account", () => {
       const ended = await run(args, options);
       expect({ args, code: ended.code }).toEqual({ args, code });
       expect(ended.stdout).toContain("2 live objects carry this label");
-      expect(ended.stdout).toMatch(/\bid (private\/)?11:[^]*\bid (private\/)?12:/);
+      expect(ended.stdout).toMatch(/\bid (private\/)?11:[\s\S]*\bid (private\/)?12:/);
     }
     expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
   });
