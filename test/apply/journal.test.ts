@@ -320,3 +320,11 @@ describe("the journal of a run", () => {
     ).toEqual(written);
   });
 });
+
+test("a journal that is closed holds its file open no longer", async () => {
+  const journal = await opened();
+  const entry = { type: "end", at: "2026-11-22T00:00:00Z" } as unknown as Parameters<Journal["record"]>[0];
+  expect(await journal.record(entry)).toBeNull();
+  await journal.close();
+  expect(await journal.record(entry)).toMatch(/closed|EBADF|bad file descriptor/i);
+});

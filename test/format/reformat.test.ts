@@ -188,3 +188,22 @@ describe("what is written stays what it is", () => {
     expect(result.match(/# c\d+$/gm)).toHaveLength(text.match(/# c\d+$/gm)?.length ?? 0);
   });
 });
+
+describe("records of one name and type", () => {
+  it("are sorted by their first target, and only neighbours that differ in nothing else become one", async () => {
+    expect(
+      await records("- { type: A, targets: [192.0.2.9, 192.0.2.8] }", "- { type: A, target: 192.0.2.5, ttl_sec: 300 }"),
+    ).toEqual(["- { type: A, target: 192.0.2.5, ttl_sec: 300 }", "- { type: A, targets: [192.0.2.9, 192.0.2.8] }"]);
+    const apart = [
+      "- { type: A, target: 192.0.2.1 }",
+      "- { type: A, target: 192.0.2.2, lint: { off: [private-address] } }",
+      "- { type: A, target: 192.0.2.3 }",
+    ];
+    expect(await records(...apart)).toEqual(apart);
+    const targetless = ["- { type: A, name: x }", "- { type: A, name: x, target: 192.0.2.1 }"];
+    expect(await records(...targetless)).toEqual(targetless);
+    // The first of the targets is no scalar: it has no place among the others by its target.
+    const nested = ["- { type: A, name: x, targets: [ [192.0.2.9] ] }", "- { type: A, name: x, target: 192.0.2.1 }"];
+    expect((await records(...nested)).toSorted()).toEqual(nested.toSorted());
+  });
+});

@@ -22,6 +22,19 @@ async function linted(files: Readonly<Record<string, string>>): Promise<Diagnost
 }
 
 describe("lintProject", () => {
+  it("lets any of three SPF records at a name switch the rule off that is about all of them", async () => {
+    const texts = ["v=spf1 -all", "v=spf1 mx -all", "v=spf1 a -all"];
+    const entry = (index: number, off: number) =>
+      `      - { type: TXT, target: "${texts[index]}"${index === off ? ", lint: { off: [multiple-spf] }" : ""} }\n`;
+    const manifest = (off: number) => `${HEAD}    records:\n${texts.map((_, index) => entry(index, off)).join("")}`;
+    const found = async (off: number) =>
+      (await linted({ "tenon.yaml": manifest(off) })).filter(({ code }) => code === "multiple-spf");
+    const [told, ...more] = await found(-1);
+    expect(more).toEqual([]);
+    expect(told?.detail).toMatch(/^3 TXT records /);
+    for (const off of texts.keys()) expect(await found(off)).toEqual([]);
+  });
+
   it("is silent where a rule is off: for a record, a domain, the domains of a file, the project", async () => {
     const off = "lint: { off: [private-address] }";
     const record = (lint = "") => `    records: [{ type: A, target: 10.0.0.1${lint} }]\n`;

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { allowedSeconds, type ClientApi, createApi, type Desired, loadProject } from "../../src/index.ts";
+import { snapshotApi } from "../../src/live/snapshot-api.ts";
 import { emulator, folder } from "../cli/run.ts";
 import { NOBODY, planText, planTextFrom, readSnapshot, snapshotText } from "../support/snapshot.ts";
 
@@ -151,5 +152,32 @@ images: [{ label: golden }, { label: old, description: new }]
     const { service, api: broken } = await open(undefined);
     await service.close();
     await expect(snapshotText(broken, NOBODY)).rejects.toThrow();
+  });
+});
+
+describe("the service as a snapshot remembers it", () => {
+  it("answers a filter with what fits it, and without one with all", async () => {
+    const kept = [
+      { id: 1, domain: "a.example", type: "master" },
+      { id: 2, domain: "b.example", type: "slave" },
+      { id: 3, domain: "c.example", type: "master" },
+    ];
+    const api = snapshotApi({
+      readAt: "2026-11-22T00:00:00.000Z",
+      servedAt: null,
+      host: "127.0.0.1:8080",
+      dialect: "node",
+      account: null,
+      lists: new Map([["domains", kept]]),
+      unread: [],
+    });
+    const ids = async (filter?: Readonly<Record<string, string>>) => {
+      const answer = await api.list({ path: ["domains"], ...(filter === undefined ? {} : { filter }) });
+      return answer.ok ? [answer.items.map(({ id }) => id), answer.total] : answer.failure;
+    };
+    expect(await ids()).toEqual([[1, 2, 3], 3]);
+    expect(await ids({ type: "master" })).toEqual([[1, 3], 2]);
+    expect(await ids({ type: "master", domain: "c.example" })).toEqual([[3], 1]);
+    expect(await ids({ domain: "gone.example" })).toEqual([[], 0]);
   });
 });

@@ -44,15 +44,14 @@ const MUTANTS = [
   {
     name: "labels are claimed before ids",
     file: "src/plan/match.ts",
-    find: "declared.filter((entry) => entry.id !== null),",
-    replace: "",
-    also: { find: "declared.filter((entry) => entry.id === null),", replace: "declared," },
+    find: "[...declared].sort((a, b) => rank(a) - rank(b))",
+    replace: "declared",
   },
   {
     name: "what is released is deleted",
     file: "src/plan/match.ts",
-    find: "if (entry.destroy) return",
-    replace: "if (entry.destroy || true) return",
+    find: "if (entry.destroy) return deletion(",
+    replace: "if (entry.destroy || true) return deletion(",
   },
   {
     name: "what is claimed already may be claimed again",
@@ -142,10 +141,9 @@ function plant(mutant) {
 }
 
 /** The source with its mistake. */
-function mutated({ file, find, replace, also }) {
+function mutated({ file, find, replace }) {
   const source = readFileSync(join(base, file), "utf8");
-  const changed = substitute(source, find, replace, file);
-  return also ? substitute(changed, also.find, also.replace, file) : changed;
+  return substitute(source, find, replace, file);
 }
 
 function substitute(source, find, replace, file) {
