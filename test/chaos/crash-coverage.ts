@@ -55,5 +55,5 @@ export const NEEDED: readonly string[] = [
   ...["activate", "check", "clone", "convert", "create", "delete", "set aside", "update", "upload", "wait"].map(
     (what) => `step ${what}`,
   ),
-  ...["delete", "replace"].map((rule) => `consent to ${rule} given`),
+  ...["delete", "replace", "bulk"].map((rule) => `consent to ${rule} given`),
 ];

@@ -26,7 +26,15 @@ const NETWORK = scenario(
         description: "[tenon:edge]",
         subnets: [{ id: 1006, label: "web", ipv4: "10.1.1.0/24" }],
       },
-      { id: 1003, label: "found", region: "us-east", subnets: [{ id: 50, label: "kept", ipv4: "10.2.1.0/24" }] },
+      {
+        id: 1003,
+        label: "found",
+        region: "us-east",
+        subnets: [
+          { id: 50, label: "kept", ipv4: "10.2.1.0/24" },
+          { id: 51, label: "dropped", ipv4: "10.2.2.0/24" },
+        ],
+      },
       { id: 1004, label: "stray", region: "us-east", description: "[tenon:edge]" },
       { id: 1005, label: "legacy", region: "us-east", description: "[tenon:edge]" },
       { id: 1006, label: "let-go", region: "us-east", description: "Words [tenon:edge]" },
@@ -48,7 +56,7 @@ vpcs:
   - label: moved
     region: eu-west
     subnets: [{ label: web, ipv4: 10.1.1.0/24 }]
-  - { label: found, region: us-east }
+  - { label: found, region: us-east, subnets: [{ label: kept, ipv4: 10.2.1.0/24 }] }
   - label: fresh
     region: us-east
     description: New
@@ -60,6 +68,7 @@ allow:
   - { replace: vpc/moved }
   - { replace: vpc/core/subnet/db }
   - { delete: vpc/stray }
+  - { bulk: vpc/found }
 `,
 );
 
