@@ -15,6 +15,7 @@ const NETWORK = scenario(
           { id: 1001, label: "web", ipv4: "10.0.1.0/24" },
           { id: 1002, label: "db", ipv4: "10.0.2.0/24" },
           { id: 1003, label: "gone", ipv4: "10.0.4.0/24" },
+          { id: 1007, label: "spare", ipv4: "10.0.7.0/24" },
           { id: 1004, label: "right", ipv4: "10.0.5.0/24" },
           { id: 1005, label: "left", ipv4: "10.0.6.0/24" },
         ],
@@ -26,15 +27,7 @@ const NETWORK = scenario(
         description: "[tenon:edge]",
         subnets: [{ id: 1006, label: "web", ipv4: "10.1.1.0/24" }],
       },
-      {
-        id: 1003,
-        label: "found",
-        region: "us-east",
-        subnets: [
-          { id: 50, label: "kept", ipv4: "10.2.1.0/24" },
-          { id: 51, label: "dropped", ipv4: "10.2.2.0/24" },
-        ],
-      },
+      { id: 1003, label: "found", region: "us-east", subnets: [{ id: 50, label: "kept", ipv4: "10.2.1.0/24" }] },
       { id: 1004, label: "stray", region: "us-east", description: "[tenon:edge]" },
       { id: 1005, label: "legacy", region: "us-east", description: "[tenon:edge]" },
       { id: 1006, label: "let-go", region: "us-east", description: "Words [tenon:edge]" },
@@ -56,7 +49,7 @@ vpcs:
   - label: moved
     region: eu-west
     subnets: [{ label: web, ipv4: 10.1.1.0/24 }]
-  - { label: found, region: us-east, subnets: [{ label: kept, ipv4: 10.2.1.0/24 }] }
+  - { label: found, region: us-east }
   - label: fresh
     region: us-east
     description: New
@@ -68,7 +61,7 @@ allow:
   - { replace: vpc/moved }
   - { replace: vpc/core/subnet/db }
   - { delete: vpc/stray }
-  - { bulk: vpc/found }
+  - { bulk: vpc/core }
 `,
 );
 
