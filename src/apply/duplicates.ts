@@ -48,6 +48,8 @@ export interface Findings {
   goOnWith(step: RequestStep, id: ObjectId): void;
   /** More than one is left, and the run cannot mend that. */
   leave(step: RequestStep): void;
+  /** Another run's equal object was there: what was copied meanwhile holds both. */
+  meet(made: MadeObject): void;
 }
 
 /** What is known of another object of the same name. */
@@ -195,6 +197,7 @@ async function lookAtGroup({ path, members }: Group, context: Context, findings:
     if (lookup === null || own === undefined) continue;
     const likeness = (item: JsonObject): Likeness => one.unit.likeness?.(lookup, item, own) ?? "different";
     const rivals = rivalsOf(one).map((item) => ({ id: item["id"] as ObjectId, likeness: likeness(item) }));
+    if (rivals.length > 0) findings.meet(one);
     const verdict = rivals.length === 0 ? ALONE : judgeDuplicates(one, likeness(own), rivals);
     const found = await act(one, verdict, { lookup, path }, context, findings);
     if (found !== null) waiting.push(found);
@@ -259,7 +262,7 @@ async function act(
     case "yield":
       return yieldTo(verdict.to, made, place, context, findings);
     case "remove":
-      await removeExtras(verdict, made, place, context, findings);
+      await removeExtras(verdict, made, place.path, context, findings);
       return null;
     case "stuck": {
       const { step, id } = made;
@@ -315,9 +318,9 @@ async function view(id: ObjectId, path: readonly string[], context: Context): Pr
 
 /** Equal records are one answer, given twice: without the others nothing is lost, and the next plan would remove them as well. */
 async function removeExtras(
-  { keep, extras }: Extract<Verdict, { type: "remove" }>,
+  { keep, extras }: Pick<Extract<Verdict, { type: "remove" }>, "keep" | "extras">,
   made: MadeObject,
-  { path }: Place,
+  path: readonly string[],
   context: Context,
   findings: Findings,
 ): Promise<void> {
@@ -330,6 +333,39 @@ async function removeExtras(
     else findings.tell(stopped ? `${text}; the run was stopped, so the next plan removes it` : `${text}; ${problem}`);
     if (problem !== null) findings.leave(step);
     else if (extra === made.id) findings.goOnWith(step, keep);
+  }
+}
+
+/** A list of a copy that this run made, and what it made in the same list of the object that was copied, beside another run's. */
+export interface CopiedList {
+  readonly path: readonly string[];
+  readonly met: readonly MadeObject[];
+}
+
+/**
+ * What two runs had put into an object is in its copies twice. The copy is this run's own, and equal records are one answer, given twice:
+ * the oldest stays. Another run that finds the copy keeps the same one.
+ */
+export async function settleCopy({ path, met }: CopiedList, context: Context, findings: Findings): Promise<void> {
+  const answer = await context.api.list({ path }, context.inFlight);
+  for (const made of met) {
+    const { step, unit } = made;
+    const { lookup } = step;
+    const key = lookup === null ? null : (unit.duplicateKey?.(lookup) ?? null);
+    if (lookup === null || key === null || lookup.additive === true) continue;
+    if (!answer.ok) {
+      findings.tell(
+        `${step.id}: whether the copy ${path.join("/")} holds it twice could not be checked: ${answer.failure.message}`,
+      );
+      findings.leave(step);
+      continue;
+    }
+    const ids = answer.items
+      .filter((item) => unit.duplicateKey?.(lookup, item) === key)
+      .map(({ id }) => id as ObjectId);
+    const [keep, ...extras] = ids.sort((a, b) => Number(ageOf(a)) - Number(ageOf(b)));
+    if (keep === undefined || extras.length === 0) continue;
+    await removeExtras({ keep, extras }, made, path, context, findings);
   }
 }
 

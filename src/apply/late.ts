@@ -4,6 +4,7 @@ import type { ObjectId } from "../model/resource.ts";
 import type { RequestStep, Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import type { Context } from "./context.ts";
+import type { CopiedList, MadeObject } from "./duplicates.ts";
 import { type Look, list, type Place, recogniseIn } from "./look.ts";
 import { resolvePath } from "./resolve.ts";
 
@@ -62,6 +63,37 @@ export function repeatedWithin<Entry extends { readonly step: RequestStep }>(
     if (list === null || !list.ok || list.value.join("/") === own) return false;
     return object.every((segment, index) => list.value[index] === segment);
   });
+}
+
+/** A POST to an object that makes another one in the list which holds it: `domains/1/clone` makes one of `domains`. */
+export function isCopy({ path, lookup }: RequestStep, { products }: Context): boolean {
+  const [to, list] = [resolvePath(path, products), lookup === null ? null : resolvePath(lookup.path, products)];
+  if (!to.ok || list === null || !list.ok) return false;
+  const within = list.value.every((segment, index) => to.value[index] === segment);
+  return within && to.value.length >= MIN_NESTED_SEGMENTS && to.value.length > list.value.length + 1;
+}
+
+/** The lists of a copy that hold what was made in the same lists of the object that it is a copy of. */
+export function listsOfCopy(
+  copy: RequestStep,
+  id: ObjectId,
+  made: readonly MadeObject[],
+  context: Context,
+): readonly CopiedList[] {
+  const lists = new Map<string, CopiedList & { met: MadeObject[] }>();
+  for (const one of repeatedWithin(copy, made, context)) {
+    const [object, list] = [
+      resolvePath(copy.path, context.products),
+      resolvePath(one.step.lookup?.path ?? [], context.products),
+    ];
+    if (!object.ok || !list.ok) continue;
+    const place = object.value.length - 2;
+    const path = list.value.with(place, String(id));
+    const found = lists.get(path.join("/")) ?? { path, met: [] };
+    lists.set(path.join("/"), found);
+    found.met.push(one);
+  }
+  return [...lists.values()];
 }
 
 /** Steps that look in the same list share one. */

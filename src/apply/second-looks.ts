@@ -4,8 +4,8 @@ import type { ObjectId } from "../model/resource.ts";
 import { canBeDuplicated, type RequestStep, type Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import type { Context, StepResult } from "./context.ts";
-import { type MadeObject, settleDuplicates } from "./duplicates.ts";
-import { lookForLateCommits, type Repeated, repeatedWithin } from "./late.ts";
+import { type Findings, type MadeObject, settleCopy, settleDuplicates } from "./duplicates.ts";
+import { isCopy, listsOfCopy, lookForLateCommits, type Repeated, repeatedWithin } from "./late.ts";
 
 export interface SecondLooksOptions {
   /** In the order of the plan. */
@@ -18,6 +18,12 @@ export interface SecondLooksOptions {
   goOnWith(step: RequestStep, id: ObjectId): void;
 }
 
+/** A step that copied an object, and the id of the copy. */
+interface Copy {
+  readonly step: RequestStep;
+  readonly id: ObjectId;
+}
+
 export class SecondLooks {
   readonly #options: SecondLooksOptions;
   /** By the id of their step: those of which there may be two. */
@@ -26,6 +32,9 @@ export class SecondLooks {
   readonly #looks: Map<string, Promise<void>> = new Map();
   readonly #told: Set<string> = new Set();
   readonly #left: Set<string> = new Set();
+  /** By the id of their step: those beside which another run's equal object was seen. */
+  readonly #met: Map<string, MadeObject> = new Map();
+  readonly #copies: Copy[] = [];
 
   constructor(options: SecondLooksOptions) {
     this.#options = options;
@@ -38,6 +47,7 @@ export class SecondLooks {
 
   learn(step: RequestStep, { id, recovered, repeated }: StepResult, unit: Unit): void {
     if (step.method !== "POST" || step.lookup === null) return;
+    if (id !== null && isCopy(step, this.#options.context)) this.#copies.push({ step, id });
     if (id !== null && canBeDuplicated(step.lookup.kind)) {
       this.#made.set(step.id, { step, unit, id, isOwn: !recovered, repeated });
     } else if (repeated) {
@@ -64,19 +74,28 @@ export class SecondLooks {
     // An interrupted run has no time but for what it may have made twice itself.
     const { aborted } = context.stopping;
     await this.#settle([...this.#made.values()].filter(({ repeated }) => repeated || !aborted));
+    for (const { step, id } of this.#inOrder(this.#copies)) {
+      const lists = listsOfCopy(step, id, this.#inOrder([...this.#met.values()]), context);
+      for (const list of lists) await settleCopy(list, context, this.#findings());
+    }
   }
 
   #settle(made: readonly MadeObject[]): Promise<void> {
-    const { context, concurrency, goOnWith } = this.#options;
-    return settleDuplicates(this.#inOrder(made), context, concurrency, {
+    const { context, concurrency } = this.#options;
+    return settleDuplicates(this.#inOrder(made), context, concurrency, this.#findings());
+  }
+
+  #findings(): Findings {
+    return {
       tell: (sentence) => this.#tell(sentence),
       leave: ({ id }) => this.#left.add(id),
+      meet: (made) => this.#met.set(made.step.id, made),
       goOnWith: (step, id) => {
         const own = this.#made.get(step.id);
         if (own !== undefined) this.#made.set(step.id, { ...own, id, isOwn: false });
-        goOnWith(step, id);
+        this.#options.goOnWith(step, id);
       },
-    });
+    };
   }
 
   #inOrder<Entry extends { readonly step: RequestStep }>(entries: readonly Entry[]): readonly Entry[] {

@@ -295,6 +295,40 @@ describe("two runs that make the same at the same time", () => {
     expect(report.requestCount).toBe(plan.requestCount);
   });
 
+  test("what a copy of a zone took over from both runs is there once in the end", async () => {
+    const names = ["one", "two", "three"];
+    const records =
+      "[{ type: A, name: www, target: 192.0.2.1 }, { type: A, name: img, target: 192.0.2.2 }, { type: TXT, name: é, target: x }]";
+    const zones = names.map((name) => {
+      return `{ domain: ${name}.example, type: master, soa_email: a@a.example, records: ${records} }`;
+    });
+    const [plan] = (await plansOf(`tenon: 1\ndomains: [${zones.join(", ")}]`, 1)) as [Plan];
+    let source: readonly string[] = [];
+    const others: string[][] = [];
+    const report = await apply(plan, {
+      // The other run fills the same zone just before it is copied, and takes its own away while this run waits at its end.
+      beforeSend: async (call) => {
+        if (source.length > 0 || !call.endsWith("/clone")) return;
+        source = [...(call.split(" ")[1] ?? "").split("/").slice(0, 2), "records"];
+        for (const { id: _, ...body } of await account.list<JsonObject>(...source)) {
+          const answer = await account.api.send({ method: "POST", path: source, body });
+          if (answer.ok) others.push([...source, String((answer.body as JsonObject)["id"])]);
+        }
+      },
+      beforeList: async (path, nth) => {
+        if (path !== source.join("/") || nth === 0) return;
+        for (const other of others) await account.api.send({ method: "DELETE", path: other, body: null });
+      },
+    });
+    expect(others).toHaveLength(3);
+    expect(report).toMatchObject({ duplicates: 0, failed: 0 });
+    for (const { id } of await account.list<{ id: number }>("domains")) {
+      if (id !== 30) expect(await account.list("domains", String(id), "records")).toHaveLength(3);
+    }
+    const [next] = await plansOf(`tenon: 1\ndomains: [${zones.join(", ")}]`, 1);
+    expect(changeList(next as Plan)).toEqual([]);
+  });
+
   test("many records of one zone are compared once each, not each with each", async () => {
     const service = await Service.start();
     try {

@@ -203,10 +203,9 @@ class Meeting {
   }
 
   /**
-   * With nothing else done there is one of each, and the next plan is empty. There are three exceptions, in which the run that ended last,
+   * With nothing else done there is one of each, and the next plan is empty. There are two exceptions, in which the run that ended last,
    * which could see both, has not ended with 0: the answer to a POST was lost, so that nobody may know who made which of two equal
-   * objects; the clock jumped so far that a run has waited an hour for the other's upload in vain; and a zone was cloned while it held
-   * the records of both runs, so that its copies hold them twice until the next plan.
+   * objects; and the clock jumped so far that a run has waited an hour for the other's upload in vain.
    */
   async #leftTwice(): Promise<readonly string[]> {
     const { api } = this.#service;
@@ -215,10 +214,7 @@ class Meeting {
     const last = this.#runs.find(({ endedAs }) => endedAs === this.#runs.length - 1);
     if (left.length > 0) {
       const surprises = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.surprises : []));
-      const mayBeLeft =
-        this.#temper.lost !== null ||
-        surprises.some((text) => text.includes(UPLOAD_NOT_READY)) ||
-        left.every((name) => OF_A_COPY.test(name));
+      const mayBeLeft = this.#temper.lost !== null || surprises.some((text) => text.includes(UPLOAD_NOT_READY));
       const told = mayBeLeft ? [] : left.map((name) => `${name} is there twice`);
       return last !== undefined && isClean(last)
         ? [...told, `the last run ended with 0, and twice is: ${left.join()}`]
@@ -237,9 +233,6 @@ class Meeting {
     for (const run of this.#runs) await run.close();
   }
 }
-
-/** The zones of the scenarios that are made as clones of another one. */
-const OF_A_COPY = /^record .* of (two|three)\.example$/;
 
 function isWrite({ method }: Pick<Held, "method">): boolean {
   return method !== "GET";
