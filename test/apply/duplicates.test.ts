@@ -317,7 +317,7 @@ describe("two runs that make the same at the same time", () => {
       },
       beforeList: async (path, nth) => {
         if (path !== source.join("/") || nth === 0) return;
-        for (const other of others) await account.api.send({ method: "DELETE", path: other, body: null });
+        for (const other of others) await account.api.send({ method: "DELETE", path: other });
       },
     });
     expect(others).toHaveLength(3);
