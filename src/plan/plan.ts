@@ -5,7 +5,7 @@ import type { Action, Change } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { escapeGlob } from "../model/glob.ts";
-import { groupBy } from "../model/group.ts";
+import { compareText, groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import { type Goal, isNarrowed, type LeftAlone, type Plan, type PlanInputs, type Strategy } from "../model/plan.ts";
 import { countLastLooks, DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/step.ts";
@@ -71,21 +71,26 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     ...ordered,
     strategies: worked.flatMap((work) => unitStrategies(work, open.changes)),
     guards: guardsOf(open.changes, protectedAddresses(pairs), { ...options, owner: desired.owner, today, consents }),
-    refusals: [
+    refusals: byAddress([
       ...accountRefusal(desired, options),
       ...unmatchedSelection(whole, desired, options),
       ...worked.flatMap(({ matched }) => [...matched.refusals, ...hurtGuesses(matched, open.changes)]),
-    ],
-    warnings: [
+    ]),
+    warnings: byAddress([
       ...expiredConsents(consents, today),
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
       ...staleSoon(desired, open.changes),
-    ],
+    ]),
     leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
     requestCount: ordered.steps.length + countLastLooks(ordered.steps),
     pace: null,
     base: null,
   };
+}
+
+/** Whatever the order in which the manifest lists the objects: first what is about none of them, each object's in the order they were found. */
+function byAddress(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return diagnostics.toSorted((a, b) => compareText(a.address ?? "", b.address ?? ""));
 }
 
 /** YYYY-MM-DD, UTC. */

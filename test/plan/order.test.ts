@@ -6,6 +6,7 @@ import type { PlannedStep } from "../../src/model/unit.ts";
 import { claimEdges, edgesOf } from "../../src/plan/edges.ts";
 import { components } from "../../src/plan/graph.ts";
 import { MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
+import { Account } from "../support/account.ts";
 import { planned } from "./changes.ts";
 
 function ids(ordered: Ordered): string[] {
@@ -20,6 +21,30 @@ test("steps that nothing orders keep their order", () => {
     ["b", []],
   ]);
   expect([barriers, gaps]).toEqual([[], []]);
+});
+
+test("warnings and refusals come in the order of their addresses, whatever the order of the manifest", async () => {
+  const live = ["b", "a", "c"].map((label) => ({ label, region: "us-east", description: "words" }));
+  const zones = ["z", "y"].map((name) => ({ domain: `${name}.example`, type: "master", soa_email: "a@a.example" }));
+  const ofOthers = zones.map((zone) => ({ ...zone, tags: ["tenon:others"] }));
+  const account = await Account.open({ seed: { vpcs: live, domains: ofOthers } as never });
+  try {
+    const found = [];
+    for (const order of [(list: object[]) => list, (list: object[]) => list.toReversed()]) {
+      const vpcs = order(live.map(({ label }) => ({ label, region: "us-west" })));
+      const domains = order(zones);
+      const { desired } = await account.load(JSON.stringify({ tenon: 1, owner: "edge", vpcs, domains }));
+      if (desired === null) throw new Error("The manifest is invalid.");
+      const { warnings, refusals } = await account.plan(desired);
+      const of = (all: typeof warnings) => all.map(({ code, address }) => `${code} ${address}`);
+      found.push([of(warnings), of(refusals)]);
+    }
+    expect(found[0]?.[0]).toEqual(["a", "b", "c"].map((label) => `unstated-description vpc/${label}`));
+    expect(found[0]?.[1]).toHaveLength(2);
+    expect(found[1]).toEqual(found[0]);
+  } finally {
+    await account.close();
+  }
 });
 
 test("what is required, referred to, or freed comes first", () => {
