@@ -55,7 +55,7 @@ export class Judge {
     const dark = this.#kept.filter(({ name, type }) => !now(name, type));
     return [
       ...dark.map(({ name, type }) => this.#asked(`${name} ${type} has no answer`, name, [type])),
-      ...this.#dangling(zones, resolver, now),
+      ...this.#dangling(zones, resolver, now, strict),
       ...zones.flatMap((zone) => [...besideAliases(zone), ...this.#halfFilled(zone)]),
     ];
   }
@@ -74,11 +74,18 @@ export class Judge {
     return false;
   }
 
+  /** Found by way of something that leads to it neither before nor after. */
+  #serverStandsIn(server: string, cut: string, resolver: Resolver): boolean {
+    const known = new Set([this.#from, this.#to].flatMap((side) => side.serverTrail(server, cut)));
+    return resolver.serverTrail(server, cut).some((name) => !known.has(name));
+  }
+
   /** A pointer's target resolves as long as the pointer is there, if it did when it was there before, and does if it is after. */
   #dangling(
     zones: readonly ModelZone[],
     resolver: Resolver,
     now: (name: string, type: string) => boolean,
+    strict: boolean,
   ): Violation[] {
     const had = pointersOf(this.#before);
     const has = pointersOf(this.#after);
@@ -90,7 +97,10 @@ export class Judge {
       };
       const isOwed = (side: ReadonlyMap<string, unknown>, there: Resolver) => !side.has(text) || leads(there);
       if (!isOwed(had, this.#from) || !isOwed(has, this.#to)) continue;
-      if (isDelegation ? leads(resolver) : now(target, ADDRESS)) continue;
+      const isThere = isDelegation
+        ? leads(resolver) && !(strict && this.#serverStandsIn(target, owner, resolver))
+        : now(target, ADDRESS);
+      if (isThere) continue;
       const violation = this.#asked(`${text} points at nothing`, target, type === "CNAME" ? TYPES : [ADDRESS]);
       const servers = isDelegation ? [this.#from, this.#to].flatMap((side) => side.serverTrail(target, owner)) : [];
       found.push(withTrail(violation, servers));

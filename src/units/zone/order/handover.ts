@@ -2,7 +2,7 @@
 
 import type { RecordType } from "../../../api/wire/index.ts";
 import type { Change } from "../../../model/change.ts";
-import { type Answers, isCut, type Source } from "./answers.ts";
+import { type Answers, isCut, parentOf, type Source } from "./answers.ts";
 import type { Drafts } from "./drafts.ts";
 import { coversOf, delegationMovesOf, movesOf, pivotOf } from "./pointers.ts";
 import { ASKED_OF_ALIASES, isAddress, type Question, type Thing } from "./question.ts";
@@ -102,6 +102,7 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
     return zone !== null && (transition.begins(zone) || transition.ceases(zone));
   };
   holdLame(from, to, transition, drafts);
+  holdLameBeneath(name, from, to, transition, drafts);
   for (const question of questions) {
     settle(from, to, question, transition, drafts);
     const providers = providersOf(to, question, transition);
@@ -149,6 +150,26 @@ function holdLame(from: Source, to: Source, transition: Transition, drafts: Draf
     const leading = new Set(transition.lostServers(from.zone, from.owner));
     for (const change of leading.size === 0 ? [] : transition.lost(from.zone, from.owner, "NS")) {
       if (!leading.has(change)) drafts.precedes(change.key, { type: "cut", zone: from.zone, owner: from.owner });
+    }
+  }
+}
+
+/** Delegations beneath another one lead nobody anywhere while it is there; those that lead nowhere hide the name without it. */
+function holdLameBeneath(name: string, from: Source, to: Source, transition: Transition, drafts: Drafts): void {
+  if (to.type === "cut" && !transition.keepsServer(to.zone, to.owner)) {
+    for (let above = name; above !== to.owner; above = parentOf(above)) {
+      const lame = transition.gained(to.zone, above, "NS").filter((change) => {
+        return transition.after.wayToServer(String(change.after?.["target"]), above) === null;
+      });
+      for (const { key } of lame) drafts.awaits(key, { type: "cut", zone: to.zone, owner: to.owner });
+    }
+  }
+  if (from.type === "cut" && !transition.keepsServer(from.zone, from.owner)) {
+    for (let above = name; above !== from.owner; above = parentOf(above)) {
+      const lame = transition.lost(from.zone, above, "NS").filter((change) => {
+        return transition.before.wayToServer(String(change.before?.["target"]), above) === null;
+      });
+      for (const { key } of lame) drafts.precedes(key, { type: "cut", zone: from.zone, owner: from.owner });
     }
   }
 }

@@ -47,10 +47,14 @@ function neededBy(values: RecordValues, zone: string, transition: Transition, wa
   if (values.type === "NS" && owner !== zone) {
     // Beneath another delegation, or in a zone beneath, nobody is sent on by this one.
     if (far.source(owner).zone !== zone || far.cutAbove(zone, owner) !== owner) return [];
+    // Where the server itself can be asked on both sides, its own name hands over.
+    if (near.answers(target, "address") && far.source(target).type === "node") return [];
     const things = serverMovesOf(target, owner, transition, way);
     const other = near.source(owner).zone;
-    // Where another zone answered for the owner, it hands over by itself.
-    return other === null || other === zone ? things : things.filter(({ type }) => type === "answer");
+    // Where another zone answers for the owner, it hands over by itself.
+    const isHandedOver =
+      other !== null && (other.length > zone.length || (other !== zone && near.answers(owner, "address")));
+    return isHandedOver ? things.filter(({ type }) => type === "answer") : things;
   }
   const source = far.source(owner);
   // Where another zone answered for the owner, it hands over by itself.
