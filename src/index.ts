@@ -244,6 +244,7 @@ function planOptions(request: PlanRequest, owned: readonly string[]): PlanOption
     account: request.account ?? null,
     clone: request.clone ?? true,
     uploadTimeoutSeconds: request.uploadTimeoutSeconds ?? DEFAULT_UPLOAD_TIMEOUT_SECONDS,
+    former: request.base?.desired.declared ?? [],
   };
 }
 

@@ -13,7 +13,7 @@ export interface ReadOptions {
   readonly desired: Desired;
   readonly units: readonly Unit[];
   readonly api: Api;
-  /** Everything declared goes: children do not matter. */
+  /** Everything declared goes; with an owner, what carries its tag. */
   readonly destroy: boolean;
   /** Address globs; if there are any, only what they can match is read. */
   readonly targets?: readonly string[];
@@ -128,6 +128,7 @@ function scopeOf(name: UnitName, { desired, targets = [], destroy }: ReadOptions
     // What carries the tag and is not declared is pruned by a run that is not narrowed, and only then.
     owner: destroy || targets.length > 0 ? null : desired.owner,
     destroy,
+    ...(destroy && desired.owner !== null ? { destroyOwner: desired.owner } : {}),
   };
 }
 

@@ -49,6 +49,15 @@ export interface Change {
   readonly span: Span | null;
   /** null if the plan was not compared with a base, or the resource stays as it is. */
   readonly origin: ChangeOrigin | null;
+  /** Of a domain that goes as a whole, if its records were read. */
+  readonly holds?: Holdings;
+}
+
+/** What goes with a domain, and has no change of its own. */
+export interface Holdings {
+  readonly records: number;
+  /** How many of them Tenon had been told to ignore; null if no manifest that is known says what to ignore of the domain. */
+  readonly ignored: number | null;
 }
 
 /** What stops a change. */

@@ -1,7 +1,7 @@
 /** The unit: what a network, a zone and an image each tell the generic pipeline about themselves. */
 
 import type { Address } from "./address.ts";
-import type { AttachedInterface, Block, Change, ChangeLabel } from "./change.ts";
+import type { AttachedInterface, Block, Change, ChangeLabel, Holdings } from "./change.ts";
 import type { Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { Api } from "./exchange.ts";
@@ -108,8 +108,10 @@ export interface Scope<Spec = unknown> {
   readonly removed: readonly Removed[];
   /** Objects with this owner's tag matter although nothing names them. */
   readonly owner: string | null;
-  /** Children do not matter: everything declared goes. */
+  /** Everything declared goes. */
   readonly destroy: boolean;
+  /** Of a destroy: of what is declared only what carries this owner's tag goes. Absent: all of it. */
+  readonly destroyOwner?: string;
   /** Of an import: objects that matter with their children although nothing names them. Asked before children are read. */
   wants?(identity: LiveIdentity): boolean;
   /** Of a snapshot: every object with all that belongs to it, and what `detail` could ask for. */
@@ -157,6 +159,8 @@ export type Match<Spec = unknown, Live = unknown> =
       readonly removed: Removed | null;
       readonly live: Live;
       readonly label: "prune" | null;
+      /** What declared it in the manifests that the plan is compared with; null if nothing did, or there are none. */
+      readonly former: Declared<Spec> | null;
     };
 
 export interface PairContext {
@@ -209,6 +213,8 @@ export interface Pair {
   readonly protect: boolean;
   readonly note: string | null;
   readonly span: Span | null;
+  /** Of a domain that goes as a whole, if its records were read. */
+  readonly holds?: Holdings;
 }
 
 export interface StepContext {

@@ -49,6 +49,7 @@ function draft(pair: Pair, action: Action): Draft {
     note: pair.note,
     span: pair.span,
     origin: null,
+    ...(pair.holds === undefined ? {} : { holds: pair.holds }),
   };
 }
 

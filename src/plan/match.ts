@@ -16,6 +16,8 @@ export interface MatchOptions {
   /** The run is narrowed by targets or excludes: nothing is pruned. */
   readonly narrowed: boolean;
   readonly takeOwnershipFrom: readonly string[];
+  /** What the manifests declare that the plan is compared with. */
+  readonly former?: readonly Declared[];
   /** Whether nothing of the live object differs from what is declared. */
   isAsDeclared(entry: Declared, live: unknown): boolean;
 }
@@ -127,7 +129,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   for (const { candidates: any } of findings.unclear) for (const { id } of any) found.add(id);
   const count = live.total - found.size - findings.refusals.length;
   const leftAlone: LeftAlone[] = count > 0 ? [{ kind: ROOT_KIND[unit.name], count, reason: "undeclared" }] : [];
-  return { matches, ...findings, leftAlone };
+  return { matches: withFormer(matches, unit, options.former ?? []), ...findings, leftAlone };
 }
 
 /** What is needed to say which live object is meant. */
@@ -260,7 +262,16 @@ function remove(
 }
 
 function deletion(live: unknown, declared: Declared | null, removed: Removed | null, label: "prune" | null): Match {
-  return { intent: "delete", declared, removed, live, label };
+  return { intent: "delete", declared, removed, live, label, former: null };
+}
+
+/** What goes and is not declared any more may have been told to ignore something while it was. */
+function withFormer(matches: readonly Match[], unit: Unit, former: readonly Declared[]): readonly Match[] {
+  const byKey = new Map(former.flatMap((entry) => (entry.unit === unit.name ? [[entry.key, entry] as const] : [])));
+  if (byKey.size === 0) return matches;
+  return matches.map((match) =>
+    match.intent === "delete" ? { ...match, former: byKey.get(unit.identify(match.live).key) ?? null } : match,
+  );
 }
 
 function refuseForeign(

@@ -41,6 +41,8 @@ export interface PlanOptions {
   readonly clone: boolean;
   /** After so long an upload ends, done or given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
   readonly uploadTimeoutSeconds?: number;
+  /** What the manifests declare that the plan is compared with. */
+  readonly former?: readonly Declared[];
 }
 
 /** @param live a unit that is absent was not read, and is not planned */

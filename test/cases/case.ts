@@ -45,6 +45,8 @@ export interface Case {
   readonly steps: readonly string[] | null;
   /** Id of a step → the whole body of its request. */
   readonly bodies: Readonly<Record<string, unknown>>;
+  /** Key of a zone that goes as a whole → `records`, or `records, n ignored` where that is known; null: not asked. */
+  readonly holds: Readonly<Record<string, string>> | null;
   /** `count kind reason`; null: not asked. */
   readonly leftAlone: readonly string[] | null;
   /** Whether `before` is applied again at the end. */
@@ -56,7 +58,7 @@ export const LATER_SECONDS = 2 * 3600;
 
 const KEYS = [
   ...["what", "before", "live", "emulator", "after", "plan", "later", "changes", "labels", "guards", "gaps", "blocked"],
-  ...["refusals", "warnings", "steps", "bodies", "leftAlone", "back"],
+  ...["refusals", "warnings", "steps", "bodies", "leftAlone", "holds", "back"],
 ];
 
 const DOMAIN = { type: "master", soa_email: "hostmaster@example.com" } as const;
@@ -80,6 +82,7 @@ export function parseCase(text: string): Case {
     plan: {},
     later: false,
     leftAlone: null,
+    holds: null,
     back: true,
     emulator: {},
     changes: [],

@@ -110,12 +110,18 @@ function shown(plan: Plan, given: Case): Record<string, unknown> {
     ),
     leftAlone:
       given.leftAlone === null ? null : plan.leftAlone.map(({ count, kind, reason }) => `${count} ${kind} ${reason}`),
+    holds: given.holds === null ? null : Object.fromEntries(open.flatMap(holdsText)),
   };
 }
 
 function expected(given: Case): Record<string, unknown> {
-  const { changes, labels, guards, gaps, blocked, refusals, warnings, steps, bodies, leftAlone } = given;
-  return { changes, labels, guards, gaps, blocked, refusals, warnings, steps, bodies, leftAlone };
+  const { changes, labels, guards, gaps, blocked, refusals, warnings, steps, bodies, leftAlone, holds } = given;
+  return { changes, labels, guards, gaps, blocked, refusals, warnings, steps, bodies, leftAlone, holds };
+}
+
+function holdsText({ key, holds }: Change): [string, string][] {
+  if (holds === undefined) return [];
+  return [[key, `${holds.records}${holds.ignored === null ? "" : `, ${holds.ignored} ignored`}`]];
 }
 
 function labelText(labels: readonly ChangeLabel[]): string {

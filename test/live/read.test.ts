@@ -154,13 +154,58 @@ describe("reading the account", () => {
     expect(unitsOf(await read(await emulator(), manifest, { targets }))).toEqual(expected);
   });
 
-  it("to destroy, reads neither records nor what is only tagged", async () => {
-    const service = await emulator({ seed: { domains: [{ id: 1, domain: "z.example", soa_email: "a@example.com" }] } });
-    const result = await read(service, `owner: edge\ndomains: [{ domain: z.example, ${ZONE}, records: [] }]`, {
-      destroy: true,
+  it("to destroy, reads the records of all that is declared, managed or not, and nothing of what is only tagged", async () => {
+    const tagged = { soa_email: "a@example.com", tags: ["tenon:edge"] };
+    const service = await emulator({
+      seed: { domains: [1, 2, 3].map((id) => ({ id, domain: `z${id}.example`, ...tagged })) },
     });
-    expect(unitsOf(result)).toEqual(["zone"]);
-    expect(pathsOf(service)).toEqual(["/v4/domains"]);
+    const manifest = `owner: edge\ndomains: [{ domain: z1.example, ${ZONE}, records: [] }, { domain: z2.example, ${ZONE} }]`;
+    expect(unitsOf(await read(service, manifest, { destroy: true }))).toEqual(["zone"]);
+    expect(pathsOf(service)).toEqual(["/v4/domains", "/v4/domains/1/records", "/v4/domains/2/records"]);
+  });
+
+  it("to destroy, reads no records of what carries no tag of the owner: it stays", async () => {
+    const domains = [["tenon:edge"], [], ["tenon:other"]].map((tags, index) => ({
+      ...{ id: index + 1, domain: `z${index + 1}.example`, soa_email: "a@example.com", tags },
+    }));
+    const service = await emulator({ seed: { domains } });
+    const declared = domains.map(({ domain }) => `{ domain: ${domain}, ${ZONE}, records: [] }`);
+    await read(service, `owner: edge\ndomains: [${declared.join(", ")}]`, { destroy: true });
+    expect(pathsOf(service)).toEqual(["/v4/domains", "/v4/domains/1/records"]);
+  });
+
+  it("to destroy 1,000 zones, sends one list for each beside the list of domains, tells how many, and orders them", async () => {
+    const count = 1_000;
+    const name = (index: number): string => `z${String(index).padStart(4, "0")}.example`;
+    // Each points at the one before, so that the order of the names is the wrong way round.
+    const domains = Array.from({ length: count }, (_, index) => ({
+      ...{ id: index + 1, domain: name(index), soa_email: "a@example.com" },
+      records: [
+        { type: "A" as const, name: "t", target: "192.0.2.1" },
+        ...(index === 0 ? [] : [{ type: "CNAME" as const, name: "www", target: `t.${name(index - 1)}` }]),
+      ],
+    }));
+    const service = await emulator({ seed: { domains } });
+    const desired = await desiredOf(
+      `domains: [${domains.map(({ domain }) => `{ domain: ${domain}, ${ZONE}, records: [] }`).join(", ")}]`,
+    );
+    const told: number[] = [];
+    const planned = await planProject({
+      goal: "destroy",
+      nowMilliseconds: 0,
+      desired,
+      api: await apiOf(service.baseUrl),
+      watch: { progress: (_, total) => told.push(total) },
+    });
+    if (!planned.ok) throw new Error(planned.failure.message);
+    const records = service.requests.filter(({ path }) => path.endsWith("/records"));
+    expect(records).toHaveLength(count);
+    // 1,000 domains are two pages of 500.
+    expect(service.requests.length - records.length).toBe(2);
+    expect(told.at(-1)).toBe(count);
+    const order = planned.plan.steps.map(({ id }) => id);
+    expect(order).toEqual(domains.map(({ domain }) => `delete domain/${domain}`).reverse());
+    expect(planned.plan.requestCount).toBe(count);
   });
 
   it("adds up the progress of what is read at the same time", async () => {

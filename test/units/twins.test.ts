@@ -14,7 +14,7 @@ interface Thing {
 const span = { file: "tenon.yaml", start: 0, end: 0 };
 
 function gone(id: ObjectId, label: string): Match<null, Thing> {
-  return { intent: "delete", declared: null, removed: null, live: { id, label }, label: "prune" };
+  return { intent: "delete", declared: null, removed: null, live: { id, label }, label: "prune", former: null };
 }
 
 function released(id: ObjectId, label: string): Match<null, Thing> {

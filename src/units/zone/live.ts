@@ -26,7 +26,7 @@ export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWat
   const named = namesWithRecords(scope);
   const isNeeded = (domain: WireDomain): boolean =>
     scope.whole === true ||
-    named.has(zoneName(domain)) ||
+    (named.has(zoneName(domain)) && !isSpared(domain, scope)) ||
     isPruned(domain, scope) ||
     (domain.type === "master" && scope.wants?.(identifyZone({ domain, records: null })) === true);
   const needed = new Set(domains.filter(isNeeded));
@@ -51,11 +51,13 @@ function namesWithRecords(scope: Scope<ZoneSpec>): Set<string> {
   const names = new Set<string>();
   // What goes as a whole is read, too: what its pointers lead to must not go before it.
   for (const { key, destroy } of scope.removed) if (destroy) names.add(key);
-  for (const { key, spec } of scope.declared) {
-    // Where everything goes, only what must stay matters.
-    if (scope.destroy ? spec.ignore.length > 0 : spec.records !== null) names.add(key);
-  }
+  for (const { key, spec } of scope.declared) if (scope.destroy || spec.records !== null) names.add(key);
   return names;
+}
+
+/** Whether a destroy leaves it, as it does not carry the owner's tag. */
+function isSpared(domain: WireDomain, { destroyOwner }: Scope<ZoneSpec>): boolean {
+  return destroyOwner !== undefined && ownerOfTags(domain.tags) !== destroyOwner;
 }
 
 /** Whether it carries the owner's tag and is not declared: it goes as a whole, unless the run is narrowed. */

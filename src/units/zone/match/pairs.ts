@@ -32,6 +32,9 @@ interface Reading {
   readonly zone: string;
   /** null if the records are not managed. */
   readonly desired: readonly DesiredEntry<RecordSpec>[] | null;
+  /** All records of a type that the API had. */
+  readonly entries: readonly LiveEntry[];
+  /** Of them those that may be changed. */
   readonly live: readonly LiveEntry[];
   /** Ignored, or of a type that the API did not have: never touched. */
   readonly kept: readonly LiveEntry[];
@@ -83,7 +86,7 @@ function readMatch(match: ZoneMatch): Reading {
   for (const entry of entries) (ignored.has(entry.values) ? kept : live).push(entry);
   const managed = match.intent === "create" || match.intent === "manage" ? match.declared.spec.records : null;
   const desired = managed?.map((spec) => ({ origin: spec, values: desiredRecord(spec) })) ?? null;
-  return { match, zone, desired, live, kept, ignored };
+  return { match, zone, desired, entries, live, kept, ignored };
 }
 
 function ignorePatterns(match: ZoneMatch): readonly IgnorePattern[] {
@@ -103,7 +106,7 @@ function pointedNames(readings: readonly Reading[]): Set<string> {
   return names;
 }
 
-function domainPair({ match, zone, kept }: Reading, context: PairContext): Pair {
+function domainPair({ match, zone, entries, kept }: Reading, context: PairContext): Pair {
   const live = match.live === null ? null : liveDomain(match.live);
   const address = domainAddress(zone);
   return {
@@ -124,7 +127,20 @@ function domainPair({ match, zone, kept }: Reading, context: PairContext): Pair 
     protect: match.declared?.protect ?? false,
     note: match.declared?.note ?? null,
     span: match.declared?.span ?? match.removed?.span ?? null,
+    ...holdings(match, entries),
   };
+}
+
+/** Of a zone that goes. What it was told to ignore counts although only an earlier manifest says so. */
+function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<Pair, "holds"> {
+  const records = match.live?.records ?? null;
+  if (match.intent !== "delete" || records === null) return {};
+  const told = [match.declared?.spec.ignore, match.removed?.ignore, match.former?.spec.ignore];
+  const patterns = told.flatMap((ignore) => ignore ?? []);
+  const isKnown = match.declared !== null || match.former !== null || patterns.length > 0;
+  const ignored = ignoring(patterns, entries, ({ values }) => values);
+  const count = entries.filter(({ values }) => ignored.has(values)).length;
+  return { holds: { records: records.length, ignored: isKnown ? count : null } };
 }
 
 /** Whether something in it was asked to be let be. */
