@@ -3,7 +3,7 @@
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
-import { escapeGlob, globsFor } from "../model/glob.ts";
+import { escapeGlob, globMatches, globsFor } from "../model/glob.ts";
 import { groupBy } from "../model/group.ts";
 import type { Guard } from "../model/plan.ts";
 import { escapeText } from "./escape.ts";
@@ -58,8 +58,23 @@ function withinOf({ address }: Guard): string {
 export interface Asked {
   /** What would happen, without a full stop. */
   readonly text: string;
-  /** The words of consent on the command line and in the root file; none where there can be none. */
-  readonly words: readonly { readonly flag: string; readonly entry: string }[];
+  /** What consents to it; none where nothing can. */
+  readonly words: readonly Words[];
+}
+
+/** A consent that is missing, and how it is written on the command line and in the root file. */
+export interface Words extends MissingConsent {
+  readonly flag: string;
+  readonly entry: string;
+}
+
+/** What to consent to, as `--allow` and `allow:` have it. */
+export interface MissingConsent {
+  readonly rule: ConsentRule;
+  /** A glob. */
+  readonly address: string;
+  /** How many guards it settles. */
+  readonly guards: number;
 }
 
 /** So many of a rule and kind are told one by one; more of them as one. */
@@ -91,6 +106,9 @@ function asked(guards: readonly Guard[], changes: readonly Change[], markOf: (gu
   const globs =
     guards.length === 1 ? addresses.map(escapeGlob) : globsFor(addresses, othersThan(new Set(addresses), changes));
   const words = globs.map((glob) => ({
+    rule,
+    address: glob,
+    guards: globs.length === 1 ? guards.length : addresses.filter((address) => globMatches(glob, address)).length,
     flag: flagOf(rule, glob),
     entry: `- { ${rule}: ${yamlWord(escapeText(glob))} }`,
   }));

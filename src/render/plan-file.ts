@@ -1,7 +1,7 @@
 /** The plan file: its shape, as Terraform's plan JSON with everything of ours under `tenon`. */
 
 import type { Address } from "../model/address.ts";
-import type { Block, Change, ChangeLabel, ChangeOrigin } from "../model/change.ts";
+import type { Block, Change, ChangeLabel, ChangeOrigin, Holdings } from "../model/change.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { compareText } from "../model/group.ts";
 import {
@@ -19,7 +19,9 @@ import {
 } from "../model/plan.ts";
 import type { JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
 import type { Barrier, Step } from "../model/step.ts";
+import { askedOf, type MissingConsent } from "./consent.ts";
 import { digestOf } from "./digest.ts";
+import { pendingMarks } from "./pending.ts";
 
 /** Of Terraform's plan JSON, so that its readers accept the file. */
 export const TERRAFORM_FORMAT_VERSION = "1.2";
@@ -106,6 +108,8 @@ export interface TenonPart {
   readonly steps: readonly Step[];
   readonly barriers: readonly Barrier[];
   readonly guards: readonly Guard[];
+  /** What would give all consent that is missing, in as few globs as cover nothing else of the plan. */
+  readonly missing_consent: readonly MissingConsent[];
   /** Addresses in resource_changes whose change is blocked; why is under `changes`. */
   readonly blocked: readonly string[];
   readonly gaps: readonly Gap[];
@@ -127,6 +131,8 @@ export interface ChangeExtra {
   readonly note: string | null;
   readonly span: Span | null;
   readonly origin: ChangeOrigin | null;
+  /** What goes with a domain; absent if it stays, or if that was not read. */
+  readonly holds?: Holdings;
 }
 
 const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
@@ -166,6 +172,7 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Om
     steps: plan.steps,
     barriers: plan.barriers,
     guards: plan.guards,
+    missing_consent: missingConsents(plan),
     blocked: changes.filter((change) => change.blocked !== null).map((change) => change.key),
     gaps: plan.gaps,
     strategies: plan.strategies,
@@ -175,10 +182,18 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Om
   };
 }
 
+/** For programs: what to consent to until no guard is left that consent can settle. */
+export function missingConsents(plan: Plan): MissingConsent[] {
+  const refusing = plan.guards.filter(({ consent }) => consent === "missing");
+  const asked = askedOf(refusing, plan.changes, pendingMarks(plan).guard);
+  return asked.flatMap(({ words }) => words.map(({ rule, address, guards }) => ({ rule, address, guards })));
+}
+
 function changeExtra(change: Change): ChangeExtra {
-  const { unit, root, labels, replaceFields, blocked, note, span, origin } = change;
+  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds } = change;
   const wanted = blocked === null ? null : { ...changeShape(change), previous_address: change.previousAddress };
-  return { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
+  const extra = { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
+  return holds === undefined ? extra : { ...extra, holds };
 }
 
 function resourceChange(change: Change, goal: Goal): ResourceChange {

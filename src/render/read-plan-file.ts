@@ -123,6 +123,7 @@ function toChange(resource: ResourceChange, extra: ChangeExtra): Change {
     note: extra.note,
     span: extra.span,
     origin: extra.origin,
+    ...(extra.holds === undefined ? {} : { holds: extra.holds }),
   };
 }
 

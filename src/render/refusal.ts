@@ -3,6 +3,7 @@
 import type { Change } from "../model/change.ts";
 import { type Plan, summarise } from "../model/plan.ts";
 import type { Json } from "../model/resource.ts";
+import { missingConsents } from "./plan-file.ts";
 import { sortKeys } from "./view.ts";
 
 /**
@@ -33,6 +34,7 @@ export function renderRefusalJson(plan: Plan, reason: RefusalReason, unreviewed:
     reason,
     refusals: plan.refusals.map(({ code, summary, detail, fix }) => ({ code, summary, detail, fix: fix ?? "" })),
     guards: plan.guards.filter(({ consent }) => consent !== "given"),
+    missing_consent: missingConsents(plan),
     unreviewed: unreviewed.map(({ key, action }) => ({ address: key, action })),
     blocked: plan.changes.flatMap(({ key, blocked }) => (blocked === null ? [] : [{ address: key, by: blocked.type }])),
   };

@@ -7,14 +7,14 @@ import { blockText, count } from "./block.ts";
 import { askedOf, consentLines, consentText } from "./consent.ts";
 import { escapeText } from "./escape.ts";
 import { fieldLines } from "./field.ts";
-import { headline, isInHeadline, labelText } from "./heading.ts";
+import { headline, headlineOfMany, isInHeadline, labelText, memberText } from "./heading.ts";
 import { byOrigin, ownHeading, PENDING_HEADING, splitText, withdrawnEntries, withdrawnHeading } from "./origin.ts";
 import { requestsText } from "./pace.ts";
 import { BLOCKED_MARK, createPaint, type Paint, paintMark, signOf } from "./paint.ts";
 import { type PendingMarks, pendingMarks } from "./pending.ts";
 import { childLine, isBeyondLine, isRow, type Table, tableOf } from "./record.ts";
-import { type ChangeView, type GroupView, groupsOf, type PlanView, viewPlan } from "./view.ts";
-import { columnsOf, DEFAULT_WIDTH_COLUMNS, hang, usableWidth, wrap } from "./width.ts";
+import { type ChangeView, entriesOf, type GroupView, groupsOf, type PlanView, viewPlan } from "./view.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, hang, usableWidth, wrap, wrapItems } from "./width.ts";
 import { GAPS_HEADING, gapText, leftAloneText, noChangesText, strategyText } from "./wording.ts";
 
 export interface TextOptions {
@@ -69,7 +69,8 @@ function sourcesOf({ strategies }: Plan): Map<Address, Address> {
 
 /** With a base, what the proposed change brings comes first. */
 function changeSections(plan: Plan, view: PlanView, context: Context): string[][] {
-  const linesOf = (groups: readonly GroupView[]): string[][] => groups.map((group) => groupLines(group, context));
+  const linesOf = (groups: readonly GroupView[]): string[][] =>
+    entriesOf(groups).map((entry) => entryLines(entry, context));
   if (plan.base === null) return linesOf(view.groups);
   const { paint, width } = context;
   const origins = byOrigin(plan);
@@ -89,6 +90,20 @@ function withdrawnLines(base: PlanBase, { paint, width }: Context): string[] {
   return lines;
 }
 
+function entryLines(entry: readonly GroupView[], context: Context): string[] {
+  const [first] = entry;
+  if (first === undefined) return [];
+  return entry.length === 1 ? groupLines(first, context) : goingLines(entry, first, context);
+}
+
+/** Each is named: a fold hides nothing that goes. */
+function goingLines(groups: readonly GroupView[], { own }: GroupView, context: Context): string[] {
+  if (own === null) return [];
+  const lines = headLines(own, headlineOfMany(groups), context);
+  for (const line of wrapItems(groups.map(memberText), context.width, FIELD_INDENT.length)) lines.push(line);
+  return lines;
+}
+
 /** The records of a copy are those of its source, word for word: they are counted, not shown again. */
 function groupLines(group: GroupView, context: Context): string[] {
   const lines = group.own === null ? [context.paint.bold(`  ${headline(group)}`)] : ownLines(group, group.own, context);
@@ -103,15 +118,19 @@ function groupLines(group: GroupView, context: Context): string[] {
 }
 
 function ownLines(group: GroupView, own: ChangeView, context: Context): string[] {
-  const { paint, width } = context;
-  const [head, labels] = [headline(group), labelText(own)];
-  const mark = `${markText(own, paint)} `;
-  const isWide = markColumns(own) + columnsOf(head) + columnsOf(labels) > width;
-  const lines = [`${mark}${paint.bold(head)}${isWide ? "" : paintLabels(labels, paint)}`];
-  if (isWide && labels !== "") lines.push(FIELD_INDENT + paint.warn(labels.trimStart()));
+  const lines = headLines(own, headline(group), context);
   const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
-  for (const line of fieldLines(own, fields, width - FIELD_INDENT.length)) lines.push(FIELD_INDENT + line);
+  for (const line of fieldLines(own, fields, context.width - FIELD_INDENT.length)) lines.push(FIELD_INDENT + line);
   lines.push(...detailLines(own, context, FIELD_INDENT.length));
+  return lines;
+}
+
+/** Why it happens stands behind the heading, or below where there is no room. */
+function headLines(view: ChangeView, head: string, { paint, width }: Context): string[] {
+  const labels = labelText(view);
+  const isWide = markColumns(view) + columnsOf(head) + columnsOf(labels) > width;
+  const lines = [`${markText(view, paint)} ${paint.bold(head)}${isWide ? "" : paintLabels(labels, paint)}`];
+  if (isWide && labels !== "") lines.push(FIELD_INDENT + paint.warn(labels.trimStart()));
   return lines;
 }
 

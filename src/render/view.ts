@@ -3,6 +3,7 @@
 import isEqual from "fast-deep-equal";
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
+import { groupBy } from "../model/group.ts";
 import { type Guard, type Plan, type Summary, summarise } from "../model/plan.ts";
 import type { Json, Kind, Values } from "../model/resource.ts";
 
@@ -65,6 +66,36 @@ export function groupsOf(changes: readonly Change[]): GroupView[] {
     else group.children.push(viewChange(change));
   }
   return [...groups].map(([root, group]) => ({ root, ...group }));
+}
+
+/** So many of a kind that only go are shown one by one; more of them as one entry. */
+const MAX_UNFOLDED_GROUPS = 3;
+
+/**
+ * Groups as they are shown, in the order of the first of each entry: by themselves, or together where many of a kind only go, and there
+ * is no more to say of each than its name and what goes with it.
+ */
+export function entriesOf(groups: readonly GroupView[]): (readonly GroupView[])[] {
+  const alike = groupBy(groups, reasonToGo);
+  return groups.flatMap((group) => {
+    const reason = reasonToGo(group);
+    const together = reason === null ? [] : (alike.get(reason) ?? []);
+    if (together.length <= MAX_UNFOLDED_GROUPS) return [[group]];
+    return together[0] === group ? [together] : [];
+  });
+}
+
+/** What those have in common that are shown as one; null: it is shown by itself. */
+function reasonToGo({ own, children }: GroupView): string | null {
+  if (own === null || ![own, ...children].every(onlyGoes)) return null;
+  // A second object of the same address is among the children, and no part of the first.
+  if (children.some(({ change }) => change.kind !== "vpc_subnet" || change.labels.length > 0)) return null;
+  const { kind, labels } = own.change;
+  return labels.every((label) => label === "prune") ? `${kind} ${labels.join()}` : null;
+}
+
+function onlyGoes({ mark, change }: ChangeView): boolean {
+  return mark === "delete" && change.blocked === null && change.note === null;
 }
 
 const ROOT_KINDS: ReadonlySet<Kind> = new Set<Kind>(["vpc", "domain", "image"]);

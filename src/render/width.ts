@@ -46,7 +46,26 @@ export function wrap(text: string, width: number, indent: number): string[] {
   return lines;
 }
 
-/** The same, but only what follows the first line stands after `indent` blanks. */
+/** Items with commas between them, on lines of at most `width` columns, each after `indent` blanks. A longer item stays whole. */
+export function wrapItems(items: readonly string[], width: number, indent: number): string[] {
+  const blank = " ".repeat(indent);
+  const lines: string[] = [];
+  let [line, columns] = ["", 0];
+  for (const [index, item] of items.entries()) {
+    const text = index < items.length - 1 ? `${item},` : item;
+    const more = columnsOf(text) + (line === "" ? 0 : 1);
+    if (line !== "" && indent + columns + more > width) {
+      lines.push(blank + line);
+      [line, columns] = ["", 0];
+    }
+    columns += columnsOf(text) + (line === "" ? 0 : 1);
+    line = line === "" ? text : `${line} ${text}`;
+  }
+  if (line !== "") lines.push(blank + line);
+  return lines;
+}
+
+/** Words like `wrap`, but only what follows the first line stands after `indent` blanks. */
 export function hang(text: string, width: number, indent: number): string[] {
   const [first = "", ...rest] = wrap(text, width, 0);
   return [first, ...wrap(rest.join(" "), width, indent)];

@@ -38,6 +38,21 @@ describe("an apply that may not be, for what reads its lines", () => {
     ]);
   });
 
+  it("says which globs consent to all of many, and with them it is done", async () => {
+    const vpcs = Array.from({ length: 5 }, (_, index) => ({ ...OLD, id: index + 1, label: `old-${index}` }));
+    const seed = { vpcs: [...vpcs, { ...OLD, id: 9, label: "old" }] };
+    const manifest = "tenon: 1\nowner: edge\nvpcs: [{ label: old, region: us-east }]\n";
+    const pruned = await refused(manifest, seed);
+    expect(pruned).toMatchObject({ code: 4, line: { reason: "consent" } });
+    expect(pruned.line.guards).toHaveLength(5);
+    expect(pruned.line.missing_consent).toEqual([{ rule: "delete", address: "vpc/old-*", guards: 5 }]);
+    const service = await emulator({ seed });
+    const options = { cwd: await folder({ "tenon.yaml": manifest }), env: envOf(service) };
+    const allow = pruned.line.missing_consent.map(({ rule, address }: Record<string, string>) => `${rule}=${address}`);
+    const flags = allow.flatMap((text: string) => ["--allow", text]);
+    expect(await run(["apply", "--yes", ...flags], options)).toMatchObject({ code: 0 });
+  });
+
   it("says whose it is", async () => {
     const foreign = await refused(REMOVAL, { vpcs: [OLD] });
     expect(foreign).toMatchObject({ code: 4, line: { reason: "identity", guards: [] } });

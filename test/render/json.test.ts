@@ -7,7 +7,7 @@ import { renderPlanJson } from "../../src/render/json.ts";
 import type { PlanFile } from "../../src/render/plan-file.ts";
 import { parsePlanFile } from "../../src/render/read-plan-file.ts";
 import { renderPlanText } from "../../src/render/text.ts";
-import { change, everything, plan, record } from "./plans.ts";
+import { change, everything, going, plan, record } from "./plans.ts";
 
 function fileOf(text: string): PlanFile {
   return JSON.parse(text) as PlanFile;
@@ -31,6 +31,40 @@ describe("a plan as JSON", () => {
     const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
     validate(fileOf(renderPlanJson(everything())));
     expect(validate.errors).toBeNull();
+  });
+
+  it("says what goes with a domain, and which consents would settle all that is missing", async () => {
+    const schema = JSON.parse(readFileSync(new URL("../../schemas/plan.schema.json", import.meta.url), "utf8"));
+    const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
+    const text = renderPlanJson(going());
+    const { tenon } = fileOf(text);
+    validate(fileOf(text));
+    expect(validate.errors).toBeNull();
+    expect(tenon.changes["domain/e1.test"]?.holds).toEqual({ records: 37, ignored: 4 });
+    expect(tenon.changes["domain/parked-1.example"]?.holds).toEqual({ records: 12, ignored: null });
+    expect(tenon.changes["image/base-1"]).not.toHaveProperty("holds");
+    expect(tenon.missing_consent).toEqual([
+      { rule: "delete", address: "domain/parked-*.example", guards: 39 },
+      { rule: "delete", address: "domain/xn--bcher-kva.example", guards: 1 },
+      { rule: "delete", address: "image/base*", guards: 4 },
+      { rule: "delete", address: "vpc/*", guards: 4 },
+    ]);
+    expect(tenon.guards).toHaveLength(48);
+    const parsed = await parsePlanFile(text);
+    expect(parsed.ok && renderPlanJson(parsed.plan)).toBe(text);
+    expect(parsed.ok && renderPlanText(parsed.plan, { colour: false })).toBe(
+      renderPlanText(going(), { colour: false }),
+    );
+  });
+
+  it("asks for no consent to what has it, or can have none", () => {
+    const guard = { address: "vpc/a", count: null, of: null };
+    const given = { ...guard, rule: "delete", consent: "given" } as const;
+    const impossible = { ...guard, rule: "protect", consent: "impossible" } as const;
+    expect(fileOf(renderPlanJson(plan([], { guards: [given, impossible] }))).tenon.missing_consent).toEqual([]);
+    const odd = { ...guard, address: "image/a*b\\", rule: "delete", consent: "missing" } as const;
+    const asked = [{ rule: "delete", address: "image/a\\*b\\\\", guards: 1 }];
+    expect(fileOf(renderPlanJson(plan([], { guards: [odd] }))).tenon.missing_consent).toEqual(asked);
   });
 
   it("names actions, ids and what is not known yet as Terraform does", () => {

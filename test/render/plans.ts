@@ -146,6 +146,46 @@ export function everything(): Plan {
   });
 }
 
+/** Much that goes as a whole, and what must not be lost to sight among it. */
+export function going(): Plan {
+  const parked = Array.from({ length: 39 }, (_, index) => zoneThatGoes(`parked-${index + 1}.example`, 12));
+  const images = ["base-1", "base-2", "base 3, of old", "base-4"].map((label) => {
+    return change(`image/${label}`, "image", { before: { label, owner: "edge" }, labels: ["prune"] });
+  });
+  const networks = ["a", "b", "c", "d"].flatMap((label, index) => [
+    change(`vpc/${label}`, "vpc", { before: { label, region: "us-east", owner: "edge" }, labels: ["prune"] }),
+    ...["db", "web"].slice(0, index % 3).map((subnet, at) => {
+      return change(`vpc/${label}/subnet/${subnet}`, "vpc_subnet", {
+        before: { label: subnet, ipv4: `10.${index}.${at}.0/24` },
+      });
+    }),
+  ]);
+  const changes = [
+    change("domain/e1.test", "domain", {
+      ...zoneThatGoes("e1.test", 37, 4),
+      labels: [],
+      note: "moved to the shop team",
+    }),
+    change("domain/held.example", "domain", {
+      ...zoneThatGoes("held.example", 3, 1),
+      blocked: { type: "kept-records", records: [{ id: 4, ...record("_acme", "TXT", "x") }] },
+    }),
+    ...parked.map((one, index) => (index === 6 ? { ...one, holds: { records: 14, ignored: 2 } } : one)),
+    zoneThatGoes("xn--bcher-kva.example", 1),
+    ...images,
+    ...networks,
+  ].sort((a, b) => (a.key < b.key ? -1 : 1));
+  const pruned = changes.filter(({ labels, blocked }) => labels.includes("prune") && blocked === null);
+  return plan(changes, {
+    guards: pruned.map(({ address }) => ({ rule: "delete", address, consent: "missing", count: null, of: null })),
+  });
+}
+
+function zoneThatGoes(domain: string, records: number, ignored: number | null = null): Change {
+  const before = { domain, type: "master", status: "active", owner: "edge" };
+  return change(`domain/${domain}`, "domain", { before, labels: ["prune"], holds: { records, ignored } });
+}
+
 function zoneChanges(): Change[] {
   const zone = { type: "master", domain: "example.com", soa_email: "hostmaster@example.com", owner: "edge" };
   return [

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { renderPlanText } from "../../src/render/text.ts";
-import { change, DKIM, everything, plan, record } from "./plans.ts";
+import { change, DKIM, everything, going, plan, record } from "./plans.ts";
 
 const GOLDEN = "../golden";
 const PLAIN = { colour: false, width: 80 };
@@ -83,6 +83,64 @@ describe("a plan as text", () => {
     const name = `${"a".repeat(50)}.example`;
     const [heading, why] = linesOf(change(`domain/${name}`, "domain", { before: domain(name), labels: ["prune"] }));
     expect([heading, why]).toEqual([`- domain ${name} and all its records`, "    (prune: no longer declared)"]);
+  });
+
+  it("says how many records go with a domain, and how many of them were to be ignored", () => {
+    const before = domain("old.example");
+    const headOf = (holds: { records: number; ignored: number | null }, more: object = {}): string[] =>
+      linesOf(change("domain/old.example", "domain", { before, holds, ...more })).slice(0, 2);
+    expect(headOf({ records: 37, ignored: 4 })[0]).toBe("- domain old.example and its 37 records, 4 of them ignored");
+    expect(headOf({ records: 1, ignored: 1 })[0]).toBe("- domain old.example and its 1 record, which is ignored");
+    expect(headOf({ records: 2, ignored: 2 })[0]).toBe("- domain old.example and its 2 records, 2 of them ignored");
+    for (const ignored of [0, null]) {
+      expect(headOf({ records: 12, ignored })[0]).toBe("- domain old.example and its 12 records");
+      expect(headOf({ records: 0, ignored })[0]).toBe("- domain old.example, which has no records");
+    }
+    expect(headOf({ records: 37, ignored: 4 }, { labels: ["prune"] })).toEqual([
+      "- domain old.example and its 37 records, 4 of them ignored",
+      "    (prune: no longer declared)",
+    ]);
+  });
+
+  it("shows many objects that only go as one entry, with the name of each, and none that there is more to say of", async () => {
+    await expect(renderPlanText(going(), PLAIN)).toMatchFileSnapshot("../golden/plan-going.txt");
+  });
+
+  it("folds no more than what goes for the same reason, and never fewer than four", () => {
+    const one = (label: string, rest: object = {}) => change(`image/${label}`, "image", { before: { label }, ...rest });
+    const prune = { labels: ["prune"] };
+    const three = [one("a"), one("b"), one("c")];
+    expect(linesOf(...three).filter((line) => line.startsWith("- "))).toEqual(["- image a", "- image b", "- image c"]);
+    expect(linesOf(...three, one("d", prune))).toContain("- image d (prune: no longer declared)");
+    expect(linesOf(...three, one("d"), one("e", prune))).toEqual([
+      ...["- 4 images", "    a, b, c, d", "", "- image e (prune: no longer declared)", ""],
+      ...["Applying this takes 5 requests.", "", "Plan: 0 to add, 0 to change, 5 to destroy.", ""],
+    ]);
+    const apart = [{ note: "ask Ada" }, { labels: ["prune", "unfinished"] }, { after: { label: "d" } }];
+    for (const rest of apart) expect(linesOf(...three, one("d", rest)).join("\n")).not.toContain("4 images");
+  });
+
+  it("folds a network with what is in it, and not if something in it is blocked", () => {
+    const vpc = (label: string, subnet: object = {}) => [
+      change(`vpc/${label}`, "vpc", { before: { label, region: "x" } }),
+      change(`vpc/${label}/subnet/s`, "vpc_subnet", { before: { label: "s", ipv4: "10.0.0.0/24" }, ...subnet }),
+    ];
+    const four = ["a", "b", "c", "d"].flatMap((label) => vpc(label));
+    expect(linesOf(...four).slice(0, 3)).toEqual([
+      "- 4 VPCs and their 4 subnets",
+      "    a (1 subnet), b (1 subnet), c (1 subnet), d (1 subnet)",
+      "",
+    ]);
+    const held = vpc("e", { blocked: { type: "depends", on: ["vpc/e"] } });
+    const text = linesOf(...four, ...held).join("\n");
+    expect(text).toContain("4 VPCs and their 4 subnets");
+    expect(text).toContain("! - subnet s 10.0.0.0/24 (blocked)");
+  });
+
+  it("shows in a fold no name that could be taken for two", () => {
+    const labels = ["a", "b, c", "d (9 subnets)", 'e"', " f"];
+    const text = linesOf(...labels.map((label) => change(`image/${label}`, "image", { before: { label } })));
+    expect(text.slice(0, 2)).toEqual(["- 5 images", '    a, "b, c", "d (9 subnets)", "e\\"", " f"']);
   });
 
   it("shows of a new domain what is not the default, and the owner only where it changes", () => {

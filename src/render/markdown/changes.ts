@@ -4,10 +4,10 @@ import type { Address } from "../../model/address.ts";
 import type { Change } from "../../model/change.ts";
 import type { Strategy } from "../../model/plan.ts";
 import { count } from "../block.ts";
-import { type GroupView, groupsOf } from "../view.ts";
+import { entriesOf, type GroupView, groupsOf } from "../view.ts";
 import { type Fittable, fitAll, MAX_MARKDOWN_CHARACTERS } from "./fit.ts";
 import { type Tense, tallyByKind, tallyText } from "./tally.ts";
-import { isLoss, type Level, renderUnit, viewsOf } from "./unit.ts";
+import { isLoss, type Level, renderGoing, renderUnit, viewsOf } from "./unit.ts";
 
 /** What is said of what has no line, and the headings. */
 const FRAME_CHARACTERS = 1_500;
@@ -30,7 +30,8 @@ export interface ChangesFrame {
 
 interface UnitItem extends Fittable {
   readonly section: Section;
-  readonly group: GroupView;
+  /** One network, zone or image, or many that only go. */
+  readonly groups: readonly GroupView[];
 }
 
 /** @param room characters; Infinity: everything is shown. @returns blocks of markdown */
@@ -44,7 +45,7 @@ export function renderChanges(sections: readonly Section[], frame: ChangesFrame,
     return [...headingOf(section, frame.tense), ...joined(texts), ...restBlocks(rest, frame.tense)];
   });
   const counted = [...shown.values()].reduce((sum, rendering) => sum + rendering.counted, 0);
-  const uncounted = left.reduce((sum, { group }) => sum + viewsOf(group).length, 0);
+  const uncounted = left.reduce((sum, { groups }) => sum + groups.flatMap(viewsOf).length, 0);
   return [...blocks, ...countedBlock(counted + uncounted, frame)];
 }
 
@@ -52,10 +53,13 @@ function itemsOf(section: Section, { strategies, tense }: ChangesFrame): UnitIte
   const sources = new Map<Address, Address>();
   for (const { source, copies } of strategies) for (const copy of copies) sources.set(copy, source);
   // The section says whose they are.
-  return groupsOf(section.changes.map((change) => ({ ...change, origin: null }))).map((group) => {
-    const unit = { group, source: sources.get(group.root) ?? null, tense };
-    const weight = section.weight * 2 + (viewsOf(group).some(isLoss) ? 1 : 0);
-    return { section, group, weight, render: (level: Level) => renderUnit(unit, level) };
+  return entriesOf(groupsOf(section.changes.map((change) => ({ ...change, origin: null })))).map((groups) => {
+    const weight = section.weight * 2 + (groups.flatMap(viewsOf).some(isLoss) ? 1 : 0);
+    const [first, ...others] = groups as [GroupView, ...GroupView[]];
+    if (others.length > 0)
+      return { section, groups, weight, render: (level: Level) => renderGoing(groups, tense, level) };
+    const unit = { group: first, source: sources.get(first.root) ?? null, tense };
+    return { section, groups, weight, render: (level: Level) => renderUnit(unit, level) };
   });
 }
 
@@ -79,10 +83,11 @@ function joined(texts: readonly string[]): string[] {
 function restBlocks(rest: readonly UnitItem[], tense: Tense): string[] {
   if (rest.length === 0) return [];
   const kinds = tallyByKind(
-    rest.flatMap(({ group }) => viewsOf(group)),
+    rest.flatMap(({ groups }) => groups.flatMap(viewsOf)),
     tense,
   );
-  const units = count(rest.length, "further network, zone or image", "further networks, zones and images");
+  const number = rest.reduce((sum, { groups }) => sum + groups.length, 0);
+  const units = count(number, "further network, zone or image", "further networks, zones and images");
   return [[`${units}:`, "", ...kinds.map((line) => `- ${line}`)].join("\n")];
 }
 

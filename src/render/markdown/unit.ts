@@ -4,7 +4,7 @@ import type { Address } from "../../model/address.ts";
 import { count } from "../block.ts";
 import { escapeText } from "../escape.ts";
 import { fieldLines } from "../field.ts";
-import { headline, isInHeadline, labelText } from "../heading.ts";
+import { headline, headlineOfMany, isInHeadline, labelText } from "../heading.ts";
 import { childLine, isBeyondLine, isRow, type Table, tableOf } from "../record.ts";
 import type { ChangeView, GroupView, Mark } from "../view.ts";
 import { codeBlock, codeSpan, fold, htmlCode } from "./code.ts";
@@ -12,6 +12,9 @@ import { type Tense, tallyText } from "./tally.ts";
 
 /** Of a line in a code block: about what a comment shows without scrolling. */
 export const CODE_COLUMNS = 120;
+
+/** Of many that go, so many have a line where not all can. */
+const MAX_SHOWN_LOSSES = 200;
 
 /**
  * How much is shown of a unit, from least to most.
@@ -74,6 +77,23 @@ export function renderUnit(frame: UnitFrame, level: Level): Rendering {
   return { text: fold(`${htmlCode(headline(group))}: ${counts}`, codeBlock(lines, "diff")), counted: missing };
 }
 
+/** Many that only go, and for one reason, which is said once. Where there is little room the first of them have a line. */
+export function renderGoing(groups: readonly GroupView[], tense: Tense, level: Level): Rendering {
+  const views = groups.flatMap(viewsOf);
+  const own = groups[0]?.own;
+  const head = headlineOfMany(groups) + (own == null ? "" : labelText(own));
+  const counts = countsText(views, tense);
+  if (level === "counts") return { text: `- ${codeSpan(head)}: ${counts}`, counted: views.length };
+  const shown = level === "losses" ? groups.slice(0, MAX_SHOWN_LOSSES) : groups;
+  const lines = shown.flatMap((group) => [
+    `${DIFF_SIGNS.delete} ${headline(group)}`,
+    ...childrenLines(group.children, level === "full"),
+  ]);
+  const counted = views.length - shown.flatMap(viewsOf).length;
+  if (counted > 0) lines.push(`  and ${tallyText(groups.slice(shown.length).flatMap(viewsOf), tense)}, not shown here`);
+  return { text: fold(`${htmlCode(head)}: ${counts}`, codeBlock(lines, "diff")), counted };
+}
+
 /** `84 changed`, or `3 changes: 2 to add, 1 to change`. */
 function countsText(views: readonly ChangeView[], tense: Tense): string {
   const tally = tallyText(views, tense);
@@ -90,9 +110,13 @@ function unitLines({ group, source }: UnitFrame, views: readonly ChangeView[], i
     const alike = count(children.length, "record", "records");
     return [...lines, `+   ${alike} as in ${escapeText(source.replace("/", " "))}`];
   }
-  const table = tableOf(children);
-  for (const child of children) for (const line of childLines(child, table, isFull)) lines.push(line);
+  for (const line of childrenLines(children, isFull)) lines.push(line);
   return lines;
+}
+
+function childrenLines(children: readonly ChangeView[], isFull: boolean): string[] {
+  const table = tableOf(children);
+  return children.flatMap((child) => childLines(child, table, isFull));
 }
 
 function ownLines(group: GroupView, own: ChangeView, isFull: boolean): string[] {

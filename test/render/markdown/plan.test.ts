@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { renderPlanMarkdown } from "../../../src/render/markdown/plan.ts";
-import { change, everything, plan, record } from "../plans.ts";
+import { change, everything, going, plan, record } from "../plans.ts";
 import { statedIn } from "./anatomy.ts";
 
 const WWW = change("domain/a.example/www/A", "domain_record", { after: record("www", "A", "192.0.2.1") });
@@ -8,6 +8,14 @@ const WWW = change("domain/a.example/www/A", "domain_record", { after: record("w
 describe("a plan as markdown", () => {
   it("shows everything there is to a plan", async () => {
     await expect(renderPlanMarkdown(everything())).toMatchFileSnapshot("../../golden/plan-everything.md");
+  });
+
+  it("shows many objects that only go as one fold, with a line for each and for what is in it", async () => {
+    const text = renderPlanMarkdown(going());
+    expect(text.match(/<details>/g)).toHaveLength(5);
+    const { lines, counted, destroy, blocked } = statedIn(text);
+    expect({ lines, counted, destroy, blocked }).toEqual({ lines: 53, counted: 0, destroy: 52, blocked: 1 });
+    await expect(text).toMatchFileSnapshot("../../golden/plan-going.md");
   });
 
   it("tells this change from what was pending already, and what it takes back", async () => {

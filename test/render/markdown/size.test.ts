@@ -70,6 +70,20 @@ describe("a comment on a large plan", () => {
     expect(text).toContain("\n+ image image-299 (20 fields not shown)\n");
   });
 
+  it("names as many of 3,000 domains that go as there is room for, and counts the rest", () => {
+    const gone = Array.from({ length: 3000 }, (_, index) => {
+      const domain = `${"x".repeat(index % 60)}-${index}.example`;
+      return change(`domain/${domain}`, "domain", { before: { domain }, holds: { records: 3, ignored: null } });
+    });
+    const text = expectWhole(plan(gone));
+    expect(text.match(/<details>/g)).toHaveLength(1);
+    expect(text).toContain("<code>3000 domains and their 9000 records</code>: 3000 to destroy</summary>");
+    expect(statedIn(text).lines).toBeGreaterThanOrEqual(100);
+    expect(statedIn(expectWhole(plan(gone.slice(0, 300))))).toMatchObject({ lines: 300, counted: 0 });
+    const crowd = expectWhole(plan([...gone, ...zones(1000, 12)]));
+    expect(crowd).toContain("3000 domains and their 9000 records");
+  });
+
   it("prefers what is proposed to what was pending before", () => {
     const changes = zones(2, 1500).map((each, index) => ({
       ...each,
@@ -158,18 +172,25 @@ describe("a comment of about the size that fits", () => {
   it("fits and is complete whatever the plan", () => {
     const doing = fc.constantFrom<Doing>("create", "update", "delete", "blocked");
     const unit = fc.record({ records: fc.oneof(fc.nat(5), fc.nat(900)), doing, width: fc.nat(300) });
+    const going = fc.array(fc.record({ width: fc.nat(200), records: fc.nat(20) }), { maxLength: 1500 });
     const units = fc.oneof(
       fc.array(unit, { minLength: 1, maxLength: 12 }),
       fc.array(fc.record({ records: fc.constant(2), doing, width: fc.nat(60) }), { minLength: 200, maxLength: 900 }),
     );
     fc.assert(
-      fc.property(units, fc.boolean(), (drawn, hasBase) => {
-        const changes = drawn.flatMap(({ records, doing: what, width }, zone) =>
+      fc.property(units, going, fc.boolean(), (drawn, gone, hasBase) => {
+        const within = drawn.flatMap(({ records, doing: what, width }, zone) =>
           Array.from({ length: records }, (_, index) => ({
             ...recordChange(`z${zone}.${"y".repeat(width)}`, index, what, "1".repeat(width)),
             origin: hasBase ? (index % 3 === 0 ? ("already-pending" as const) : ("this-change" as const)) : null,
           })),
         );
+        const wholes = gone.map(({ width, records }, index) => ({
+          ...change(`domain/${"w".repeat(width)}-${index}.test`, "domain", { before: { domain: "x" } }),
+          holds: { records, ignored: index % 2 === 0 ? null : Math.min(records, index % 4) },
+          origin: hasBase ? (index % 3 === 0 ? ("already-pending" as const) : ("this-change" as const)) : null,
+        }));
+        const changes = [...wholes, ...within];
         expectWhole(plan(changes, hasBase ? { base: { name: "main", withdrawn: [] } } : {}));
       }),
       { numRuns: 15 },
