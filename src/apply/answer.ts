@@ -2,10 +2,10 @@
 
 import type { Answer, Method } from "../model/exchange.ts";
 import type { Failure } from "../model/failure.ts";
-import { isJsonObject, type Json } from "../model/resource.ts";
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import type { RequestStep } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
-import { DONE, notDone, type StepResult } from "./context.ts";
+import { DONE, notDone, partsIn, type StepResult } from "./context.ts";
 import { localFailure } from "./failures.ts";
 import { readId, readProducts } from "./resolve.ts";
 
@@ -19,8 +19,9 @@ export function judge(step: RequestStep, answer: Answer, unit: Unit): StepResult
     // The service said yes, so a POST may well have made something.
     return notDone(step.method === "GET" ? "failed" : "unknown", malformed("without the fields that later steps need"));
   }
-  const id = step.method === "POST" ? readId(step.produces, answer.body) : null;
-  return { ...DONE, id, products };
+  if (step.method !== "POST") return { ...DONE, products };
+  const parts = partsIn(step, answer.body as JsonObject, unit);
+  return { ...DONE, id: readId(step.produces, answer.body), parts, products };
 }
 
 /** Whether a request that failed may have had an effect all the same. */

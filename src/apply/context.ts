@@ -3,8 +3,9 @@
 import type { Change } from "../model/change.ts";
 import type { Api, Method } from "../model/exchange.ts";
 import type { Failure } from "../model/failure.ts";
+import type { StepReport } from "../model/report.ts";
 import type { Json, JsonObject, ObjectId, UnitName } from "../model/resource.ts";
-import type { Lookup } from "../model/step.ts";
+import type { Lookup, RequestStep } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import type { Clock } from "./clock.ts";
 import type { NoteType } from "./events.ts";
@@ -44,6 +45,8 @@ export interface Intent {
 export interface StepResult {
   readonly outcome: Settled;
   readonly id: ObjectId | null;
+  /** As in the report. */
+  readonly parts: StepReport["parts"];
   readonly products: ProducedFields | null;
   readonly recovered: boolean;
   /** A POST was sent again after an unknown outcome: the first may still come true. */
@@ -56,6 +59,7 @@ export interface StepResult {
 export const DONE: StepResult = {
   outcome: "done",
   id: null,
+  parts: undefined,
   products: null,
   recovered: false,
   repeated: false,
@@ -63,6 +67,12 @@ export const DONE: StepResult = {
   halts: null,
   surprises: [],
 };
+
+/** What came with the object that a POST made, or with an equal one that is used in its place. */
+export function partsIn(step: RequestStep, object: JsonObject, unit: Unit): StepResult["parts"] {
+  const parts = unit.partsIn?.(step, object) ?? {};
+  return Object.keys(parts).length === 0 ? undefined : parts;
+}
 
 /** The step did not get done. A 401 from the service means that no later request can succeed either. */
 export function notDone(outcome: "failed" | "unknown", failure: Failure): StepResult {

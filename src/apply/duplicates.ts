@@ -5,7 +5,7 @@ import type { Json, JsonObject, Kind, ObjectId } from "../model/resource.ts";
 import type { RequestStep } from "../model/step.ts";
 import type { Likeness, Unit } from "../model/unit.ts";
 import { pause } from "./clock.ts";
-import type { Context } from "./context.ts";
+import { type Context, partsIn, type StepResult } from "./context.ts";
 import type { Place } from "./look.ts";
 import { resolvePath } from "./resolve.ts";
 
@@ -44,8 +44,8 @@ export interface MadeObject {
 export interface Findings {
   /** A sentence. */
   tell(sentence: string): void;
-  /** The step's own object was deleted; this one is used instead. */
-  goOnWith(step: RequestStep, id: ObjectId): void;
+  /** The step's own object was deleted; this one is used instead, with what came with it. */
+  goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
   /** More than one is left, and the run cannot mend that. */
   leave(step: RequestStep): void;
   /** Another run's equal object was there: what was copied meanwhile holds both. */
@@ -304,7 +304,7 @@ async function yieldTo(
     return null;
   }
   context.made.add(lookup, path, to);
-  findings.goOnWith(step, to);
+  findings.goOnWith(step, to, partsIn(step, older, unit));
   findings.tell(
     `${step.id}: another run had made an equal ${kind} before; this run deleted its own, ${String(id)}, and goes on with ${String(to)}`,
   );
@@ -332,7 +332,7 @@ async function removeExtras(
     if (problem === null) findings.tell(`${text} and was deleted`);
     else findings.tell(stopped ? `${text}; the run was stopped, so the next plan removes it` : `${text}; ${problem}`);
     if (problem !== null) findings.leave(step);
-    else if (extra === made.id) findings.goOnWith(step, keep);
+    else if (extra === made.id) findings.goOnWith(step, keep, undefined);
   }
 }
 

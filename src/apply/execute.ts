@@ -61,6 +61,10 @@ function secretFields(steps: readonly Step[]): ReadonlyMap<string, readonly stri
   return fields;
 }
 
+function withParts(parts: StepResult["parts"]): Pick<StepReport, "parts"> {
+  return parts === undefined ? {} : { parts };
+}
+
 class Execution {
   readonly #options: ApplyOptions;
   readonly #steps: ReadonlyMap<string, Step>;
@@ -96,9 +100,11 @@ class Execution {
       context: this.#context,
       concurrency: options.concurrency,
       tell: (surprise) => this.#surprises.push(surprise),
-      goOnWith: ({ id: step }, id) => {
+      goOnWith: ({ id: step }, id, parts) => {
         const report = this.#reports.get(step);
-        if (report !== undefined) this.#record({ ...report, id });
+        if (report === undefined) return;
+        const { parts: _own, ...rest } = report;
+        this.#record({ ...rest, id, ...withParts(parts) });
       },
     });
     for (const step of plan.steps) unitOf(step, this.#context);
@@ -177,7 +183,8 @@ class Execution {
   #end(step: Step, result: StepResult): void {
     this.#learn(step, result);
     const { outcome, id, recovered, failure } = result;
-    this.#record({ step: step.id, changes: step.changes, outcome, id, recovered, failure, because: [] });
+    const what = { step: step.id, changes: step.changes, outcome, id, ...withParts(result.parts) };
+    this.#record({ ...what, recovered, failure, because: [] });
     const about = { time: this.#now(), step: step.id, changes: step.changes };
     if (outcome === "done") this.#emit({ type: "step-done", ...about, id, recovered });
     else this.#emit({ type: "step-failed", ...about, outcome, failure });

@@ -6,7 +6,7 @@ import type { RequestStep } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
 import { judge } from "./answer.ts";
 import { pause } from "./clock.ts";
-import { announce, type Context, DONE, notDone, type StepResult } from "./context.ts";
+import { announce, type Context, DONE, notDone, partsIn, type StepResult } from "./context.ts";
 import { itemWithId, type Look, look, type Place } from "./look.ts";
 import { readAdopted, resolvePath } from "./resolve.ts";
 
@@ -71,10 +71,10 @@ async function lookTwice(lost: Lost): Promise<Look | null> {
 }
 
 function adopt(lost: Lost, item: JsonObject, id: ObjectId): StepResult {
-  const { step, context } = lost;
+  const { step, unit, context } = lost;
   context.note(step.id, "adopted", `it had happened: ${String(id)}`);
   const products = step.produces === null ? null : readAdopted(step.produces, item, id);
-  return { ...DONE, id, products, recovered: true };
+  return { ...DONE, id, parts: partsIn(step, item, unit), products, recovered: true };
 }
 
 /** Of equal records any is as good as another; which of several equal VPCs, domains or images is ours, nobody can tell. */

@@ -14,8 +14,8 @@ export interface SecondLooksOptions {
   readonly concurrency: number;
   /** One sentence for the report. */
   tell(surprise: string): void;
-  /** The step's object is another one now: an older, equal one that another run made. */
-  goOnWith(step: RequestStep, id: ObjectId): void;
+  /** The step's object is another one now, with its parts: an older, equal one that another run made. */
+  goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
 }
 
 /** A step that copied an object, and the id of the copy. */
@@ -90,10 +90,10 @@ export class SecondLooks {
       tell: (sentence) => this.#tell(sentence),
       leave: ({ id }) => this.#left.add(id),
       meet: (made) => this.#met.set(made.step.id, made),
-      goOnWith: (step, id) => {
+      goOnWith: (step, id, parts) => {
         const own = this.#made.get(step.id);
         if (own !== undefined) this.#made.set(step.id, { ...own, id, isOwn: false });
-        this.#options.goOnWith(step, id);
+        this.#options.goOnWith(step, id, parts);
       },
     };
   }

@@ -12,6 +12,8 @@ export interface StepReport {
   readonly outcome: StepOutcome;
   /** The id of what a POST made or was recognised as. */
   readonly id: ObjectId | null;
+  /** The ids of what that object came with, by the keys of their changes: of a VPC its subnets. Absent if nothing did. */
+  readonly parts?: Readonly<Record<string, ObjectId>>;
   /** It was found done after an unknown outcome. */
   readonly recovered: boolean;
   readonly failure: Failure | null;

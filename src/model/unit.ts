@@ -37,6 +37,8 @@ export interface Unit<Spec = unknown, Live = unknown> {
   permits(step: RequestStep, answer: JsonObject): string | null;
   /** What the answer to a PUT tells of the object that was changed, in the form of the change's values; null if nothing. */
   told?(change: Change, answer: JsonObject): Values | null;
+  /** The ids of what came with the object that the step's POST made, by the keys of their changes. Absent: objects come alone. */
+  partsIn?(step: RequestStep, made: JsonObject): Readonly<Record<string, ObjectId>>;
   /** What has come into the way of a request since it was planned, by the words that refuse it: a clause; null if nothing has. */
   clash?(step: RequestStep, failure: Failure): string | null;
   /** Did the step of this lookup already happen? `servedMilliseconds` is when the items were listed, by the service's clock. */

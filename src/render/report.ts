@@ -186,6 +186,7 @@ function idsOf({ steps }: Report, plan: Plan): (key: string) => ObjectId | null 
     const id = made.get(step);
     if (id !== null && id !== undefined) for (const key of changes) known.set(key, id);
   }
+  for (const { parts = {} } of steps) for (const [key, id] of Object.entries(parts)) known.set(key, id);
   return (key) => known.get(key) ?? null;
 }
 

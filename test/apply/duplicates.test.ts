@@ -130,6 +130,9 @@ describe("two runs that make the same at the same time", () => {
     // What it goes on with is what its report names.
     const ids = second.steps.filter(({ id }) => id !== null).map(({ id }) => String(id));
     expect(ids.toSorted()).toEqual([...before.vpc, ...before.image, ...before.record].map(String).toSorted());
+    const [vpc] = await account.list<{ subnets: readonly { id: number }[] }>("vpcs");
+    const parts = second.steps.flatMap((step) => (step.parts === undefined ? [] : [step.parts]));
+    expect(parts).toEqual([{ "vpc/prod/subnet/web": vpc?.subnets[0]?.id }]);
     const [last] = await plansOf(ALL, 1);
     expect(changeList(last as Plan)).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ApplyEvent, NoteType, StopReason } from "../../src/apply/events.ts";
 import { apply } from "../../src/cli/commands/apply.ts";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
+import type { Consent, ConsentRule } from "../../src/index.ts";
 import { expectLines, type Plain, schema } from "./lines.ts";
 import { emulator, envOf, folder, PROJECT } from "./run.ts";
 import { faults, type Signals, stage } from "./stage.ts";
@@ -32,8 +33,15 @@ const REASONS: Readonly<Record<StopReason, true>> = {
   "internal-error": true,
 };
 
+const AUTHORISED = { headers: { authorization: "Bearer emulator-token" } };
+
+function consentTo(rule: ConsentRule): Consent {
+  return { rule, address: "vpc/prod", until: null, reason: null, span: null };
+}
+
 interface Ran {
   readonly code: number;
+  readonly baseUrl: string;
   readonly lines: readonly Plain[];
 }
 
@@ -59,7 +67,7 @@ async function applied(
     .split("\n")
     .map((line) => JSON.parse(line));
   expectLines(lines);
-  return { code, lines };
+  return { code, lines, baseUrl: service.baseUrl };
 }
 
 const typesOf = ({ lines }: Ran): string[] => [...new Set(lines.map(({ type }) => type as string))].sort();
@@ -90,10 +98,52 @@ describe("the lines of apply --format json fit their schema", () => {
       requests: ran.lines.at(-1).requests,
     });
     const idOf = new Map(ran.lines.at(-1).changes.map(({ address, id }: Plain) => [address, id]));
-    for (const address of ["vpc/prod", "domain/example.com", "domain/example.com/www/A", "domain/example.com/@/MX"])
-      expect([address, idOf.get(address)]).toEqual([address, expect.any(Number)]);
+    expect([...idOf.keys()]).toHaveLength(5);
+    for (const [address, id] of idOf) expect([address, id]).toEqual([address, expect.any(Number)]);
     const idle = await applied({}, { project: "tenon: 1\n" });
     expect(idle).toMatchObject({ code: 0, lines: [{ type: "plan" }, { type: "report", interrupted: false }] });
+  });
+
+  it("and name the ids of subnets that were made with their VPC, whatever became of its POST", async () => {
+    const project =
+      "tenon: 1\nvpcs:\n  - label: prod\n    region: eu-west\n    subnets:\n" +
+      "      - { label: b, ipv4: 10.0.1.0/24 }\n      - { label: a, ipv4: 10.0.2.0/24 }\n";
+    const subnets = [
+      { id: 1, label: "a", ipv4: "10.0.2.0/24" },
+      { id: 2, label: "b", ipv4: "10.0.1.0/24" },
+    ];
+    const replaced = { label: "prod", region: "us-east", subnets };
+    const flags = { retryFor: 10, allow: [consentTo("replace"), consentTo("bulk")] };
+    for (const [what, options] of [
+      ["made", {}],
+      ["recovered", faults("drop=after,method=POST,path=/vpcs,nth=1")],
+      ["sent twice", faults("drop=before,method=POST,path=/vpcs,nth=1")],
+      ["made anew", { seed: { vpcs: [replaced] } }],
+    ] as const) {
+      const ran = await applied(options, { project, flags });
+      const { data }: Plain = await (await fetch(`${ran.baseUrl}/vpcs`, AUTHORISED)).json();
+      const [vpc, ...others] = data;
+      expect([what, ran.code, others]).toEqual([what, 0, []]);
+      const expected = new Map<string, unknown>([["vpc/prod", vpc.id]]);
+      for (const { id, label } of vpc.subnets) expected.set(`vpc/prod/subnet/${label}`, id);
+      expect([what, new Map(ran.lines.at(-1).changes.map(({ address, id }: Plain) => [address, id]))]).toEqual([
+        what,
+        expected,
+      ]);
+    }
+  });
+
+  it("and have no id for the records that came with a copy", async () => {
+    const domain = (name: string) =>
+      `  - domain: ${name}\n    type: master\n    soa_email: a@a.example\n` +
+      "    records: [{ type: A, name: x, targets: [192.0.2.1, 192.0.2.2, 192.0.2.3] }]\n";
+    const project = `tenon: 1\ndomains:\n${domain("a.example")}${domain("b.example")}`;
+    const ran = await applied({}, { project });
+    const ids = ran.lines.at(-1).changes.map(({ address, id }: Plain) => [address, typeof id]);
+    expect([ran.code, ids.filter(([, type]: string[]) => type !== "number")]).toEqual([
+      0,
+      [0, 1, 2].map((n) => [`domain/b.example/x/A[${n}]`, "object"]),
+    ]);
   });
 
   it("when a step fails and others are skipped", async () => {

@@ -4,7 +4,14 @@ import type { Unit } from "../../model/unit.ts";
 import { declareNetwork } from "./declare.ts";
 import { detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
 import { pairNetworks } from "./pairs.ts";
-import { contentOfNetwork, permitsNetwork, recogniseNetwork, vpcDuplicateKey, vpcLikeness } from "./recognise.ts";
+import {
+  contentOfNetwork,
+  permitsNetwork,
+  recogniseNetwork,
+  subnetsMadeWith,
+  vpcDuplicateKey,
+  vpcLikeness,
+} from "./recognise.ts";
 import { type NetworkSpec, networkSpec } from "./spec.ts";
 import { networkSteps } from "./steps.ts";
 import { clashInNetwork, toldOfNetwork } from "./told.ts";
@@ -22,6 +29,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   permits: permitsNetwork,
   told: toldOfNetwork,
   clash: clashInNetwork,
+  partsIn: subnetsMadeWith,
   recognise: recogniseNetwork,
   duplicateKey: vpcDuplicateKey,
   likeness: vpcLikeness,

@@ -2,7 +2,7 @@
 
 import isEqual from "fast-deep-equal";
 import { compareText } from "../../model/group.ts";
-import type { Json, JsonObject } from "../../model/resource.ts";
+import type { Json, JsonObject, ObjectId } from "../../model/resource.ts";
 import type { Lookup, RequestStep } from "../../model/step.ts";
 import type { Likeness, Recognition } from "../../model/unit.ts";
 import { recogniseOne } from "../recognise.ts";
@@ -39,6 +39,18 @@ function vpcContent(item: JsonObject): JsonObject {
     description: item["description"] ?? "",
     subnets: byRange(subnets.map(subnetContent)),
   };
+}
+
+/** A VPC's POST carries its subnets in the order of their changes, after the VPC's own. Ranges are unique within a VPC. */
+export function subnetsMadeWith({ changes, body }: RequestStep, vpc: JsonObject): Record<string, ObjectId> {
+  const made = new Map(subnetsOf(vpc).map(({ ipv4, id }) => [ipv4, id]));
+  const wanted = body === null ? [] : subnetsOf(body);
+  return Object.fromEntries(
+    wanted.flatMap(({ ipv4 }, index) => {
+      const [key, id] = [changes[index + 1], made.get(ipv4)];
+      return key === undefined || typeof id !== "number" ? [] : [[key, id]];
+    }),
+  );
 }
 
 /** An equal VPC has the same subnets; one with interfaces in it is in use. */
