@@ -70,6 +70,9 @@ const SERVICE_FLAGS: Readonly<Record<string, string>> = {
   concurrency: "--concurrency",
 };
 
+/** The code of a CommanderError of ours: options that do not go together. */
+export const CONFLICT = "tenon.conflict";
+
 /**
  * `--live FILE` sends nothing: whoever names a service beside it expects something else. What the environment says is for all
  * commands, and conflicts with none.
@@ -80,7 +83,8 @@ export function refuseServiceBesideLive(command: Command): void {
   const given = Object.keys(SERVICE_FLAGS).filter((name) => command.getOptionValueSource(name) === "cli");
   if (given.length === 0) return;
   const flags = given.map((name) => SERVICE_FLAGS[name]).join(", ");
-  command.error(`error: --live and ${flags} conflict: a snapshot is in the service's place, and nothing is sent`);
+  const message = `error: --live and ${flags} conflict: a snapshot is in the service's place, and nothing is sent`;
+  command.error(message, { code: CONFLICT });
 }
 
 export function addPlanFlags(command: Command): Command {

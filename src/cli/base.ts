@@ -43,7 +43,7 @@ const NOTHING: Desired = { owner: null, account: null, declared: [], removed: []
 export async function openBase(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
   if (isPath(request.name)) return baseInFolder(terminal, request);
   if (request.name === "" || request.name.startsWith("-")) {
-    sayError(terminal, `--base ${request.name} is neither a project folder nor a git ref`, NAME_IT);
+    sayBaseUnknown(terminal, `--base ${request.name} is neither a project folder nor a git ref`);
     return { ok: false, code: EXIT.error };
   }
   const folder = await mkdtemp(join(tmpdir(), "tenon-base-"));
@@ -51,11 +51,16 @@ export async function openBase(terminal: Terminal, request: BaseRequest): Promis
     return await baseAtRef(terminal, folder, request);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    sayError(terminal, `the project at ${request.name} cannot be written to a folder: ${message}`);
+    const summary = `the project at ${request.name} cannot be written to a folder: ${message}`;
+    sayError(terminal, { code: "base-unreadable", summary });
     return { ok: false, code: EXIT.error };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function sayBaseUnknown(terminal: Terminal, summary: string): void {
+  sayError(terminal, { code: "base-unknown", summary, fix: NAME_IT });
 }
 
 const NAME_IT =
@@ -68,7 +73,7 @@ function isPath(name: string): boolean {
 
 async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
   if (await isProject(request.name)) return loadBase(request.name, request);
-  sayError(terminal, `--base ${request.name} is no folder with a tenon.yaml in it`, NAME_IT);
+  sayBaseUnknown(terminal, `--base ${request.name} is no folder with a tenon.yaml in it`);
   return { ok: false, code: EXIT.error };
 }
 

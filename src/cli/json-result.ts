@@ -3,6 +3,7 @@
 import { type Diagnostic, diagnosticsJson, renderErrorsJson, Sources } from "../index.ts";
 import type { Format } from "./args.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { asDiagnostic, type CommandError } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Problems = ReturnType<typeof diagnosticsJson>;
@@ -30,7 +31,9 @@ export async function withJsonErrors(
   if (format !== "json") return work(terminal);
   const problems: Problems[number][] = [];
   let isComplete = false;
-  const code = await work({
+  const tell = (diagnostics: readonly Problems[number][]): void =>
+    terminal.print(renderErrorsJson(diagnostics, stream));
+  const inner: Terminal = {
     ...terminal,
     print: (text) => {
       if (!stream || LAST_LINE.test(text)) isComplete = true;
@@ -39,15 +42,32 @@ export async function withJsonErrors(
     record: (diagnostics, sources) => {
       for (const problem of diagnosticsJson(diagnostics, sources)) problems.push(problem);
     },
-  });
+  };
+  let code: ExitCode;
+  try {
+    code = await work(inner);
+  } catch (error) {
+    if (!isComplete) tell([...problems, ...diagnosticsJson([bugOf(error)], new Sources())]);
+    throw error;
+  }
   if (isComplete || code === EXIT.done) return code;
-  terminal.print(
-    renderErrorsJson(
-      problems.some(isError) ? problems : [...problems, ...diagnosticsJson([ENDED], new Sources())],
-      stream,
-    ),
-  );
+  tell(problems.some(isError) ? problems : [...problems, ...diagnosticsJson([ENDED], new Sources())]);
   return code;
+}
+
+/** Of a command that could not even begin. */
+export function printError(terminal: Terminal, error: CommandError, stream: boolean): void {
+  terminal.print(renderErrorsJson(diagnosticsJson([asDiagnostic(error)], new Sources()), stream));
+}
+
+/** It is thrown all the same: where it comes from is told on stderr. */
+function bugOf(error: unknown): Diagnostic {
+  const [message = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
+  return asDiagnostic({
+    code: "internal-error",
+    summary: `an error of Tenon: ${message}`,
+    fix: "TENON_DEBUG=1 shows where it comes from: please report it.",
+  });
 }
 
 function isError({ severity }: Problems[number]): boolean {

@@ -1,34 +1,16 @@
 #!/usr/bin/env node
 /** The command line's entry: runs one command, and turns however it ends into an exit code. */
 
-import { CommanderError } from "commander";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { listenForInterrupts } from "./interrupt.ts";
-import { buildProgram } from "./program.ts";
+import { runCommand } from "./program.ts";
 import { openTerminal } from "./terminal.ts";
 
 const DEBUG_VARIABLE = "TENON_DEBUG";
 
-async function main(): Promise<ExitCode> {
+function main(): Promise<ExitCode> {
   ignoreReadersThatLeave();
-  const terminal = openTerminal(process, listenForInterrupts(process));
-  let code: ExitCode = EXIT.done;
-  const program = buildProgram(terminal, (ended) => {
-    code = ended;
-  });
-  // Without a command there is nothing to do but to say what could be done.
-  if (process.argv.length <= 2) {
-    program.outputHelp({ error: true });
-    return EXIT.error;
-  }
-  try {
-    await program.parseAsync(process.argv);
-  } catch (error) {
-    // Commander has said what is wrong; help and version are no errors.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.error;
-    throw error;
-  }
-  return code;
+  return runCommand(openTerminal(process, listenForInterrupts(process)), process.argv.slice(2));
 }
 
 const READER_LEFT_CODES: readonly (string | undefined)[] = [

@@ -35,11 +35,77 @@ export function sayStrict(terminal: Terminal): void {
   terminal.say("error: warnings are errors with --strict\n");
 }
 
-/**
- * An error of the command line itself.
- * @param code for programs: with `--format json` it is told as a diagnostic
- */
-export function sayError(terminal: Terminal, summary: string, fix = "", code = "command-failed"): void {
+/** Errors of the command line itself, by the code that programs know them by: stable, and listed in docs/plan-and-apply.md. */
+export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
+  "base-unknown": "`--base` names no project folder and no git ref that is here",
+  "base-unreadable": "the project at `--base` could not be taken from git",
+  "conflicting-options": "options that do not go together, or one without the other that it is for",
+  "consent-not-asked": "there is no terminal to ask on, and no `--yes`",
+  "demo-failed": "`tenon demo` did not go as it should",
+  "emulator-failed": "the emulator could not start: its port, data file or seed",
+  "file-exists": "a file is there already, and `--force` was not given",
+  "file-unwritable": "a file that the command writes cannot be written",
+  "internal-error": "an error of Tenon: please report it",
+  "invalid-argument": "the value of an option or argument is not one that it can have",
+  "missing-argument": "an argument is missing",
+  "missing-option": "an option that the command cannot do without is missing",
+  "missing-value": "an option is given without its value",
+  "plan-file-as-project": "a saved plan was given where a project belongs",
+  "plan-file-unreadable": "the file of `--plan`, or of `show`, cannot be read",
+  "service-aborted": "a request was given up because the run was interrupted",
+  "service-malformed": "what answered does not speak this API",
+  "service-refused": "the service refused a request: its status and words are in `summary`",
+  "service-unavailable": "the service was not able to answer, for as long as `--retry-for` says",
+  "service-unreachable": "nobody answers at the base URL",
+  "snapshot-malformed": "what the service said does not fit into a snapshot",
+  "snapshot-of-others": "the snapshot of `--live` is of another account or service",
+  "snapshot-unreadable": "the file of `--live` cannot be read",
+  "token-in-plan": "the plan holds the access token, and is not saved",
+  "token-in-snapshot": "the account holds the access token, and the snapshot is not saved",
+  "unexpected-argument": "an argument too many",
+  "unknown-command": "there is no such command",
+  "unknown-option": "the command has no such option",
+};
+
+export type ErrorCode =
+  | "base-unknown"
+  | "base-unreadable"
+  | "conflicting-options"
+  | "consent-not-asked"
+  | "demo-failed"
+  | "emulator-failed"
+  | "file-exists"
+  | "file-unwritable"
+  | "internal-error"
+  | "invalid-argument"
+  | "missing-argument"
+  | "missing-option"
+  | "missing-value"
+  | "plan-file-as-project"
+  | "plan-file-unreadable"
+  | "service-aborted"
+  | "service-malformed"
+  | "service-refused"
+  | "service-unavailable"
+  | "service-unreachable"
+  | "snapshot-malformed"
+  | "snapshot-of-others"
+  | "snapshot-unreadable"
+  | "token-in-plan"
+  | "token-in-snapshot"
+  | "unexpected-argument"
+  | "unknown-command"
+  | "unknown-option";
+
+/** `summary` is a clause, `fix` sentences that say what to do. */
+export interface CommandError {
+  readonly code: ErrorCode;
+  readonly summary: string;
+  readonly fix?: string;
+}
+
+/** An error of the command line itself; with `--format json` it is told as a diagnostic, too. */
+export function sayError(terminal: Terminal, { code, summary, fix = "" }: CommandError): void {
   record(terminal, { code, summary, fix });
   terminal.say(`error: ${escapeText(summary)}\n${fix === "" ? "" : `  ${escapeText(fix)}\n`}`);
 }
@@ -50,9 +116,12 @@ export function sayFailure(terminal: Terminal, what: string, failure: Failure): 
   terminal.say(`error: ${escapeText(what)}: ${failureText(failure)}\n${fix === "" ? "" : `  ${fix}\n`}`);
 }
 
-function record(terminal: Terminal, { code, summary, fix }: Record<"code" | "summary" | "fix", string>): void {
-  const diagnostic: Diagnostic = { code, severity: "error", summary, detail: "", ...(fix === "" ? {} : { fix }) };
-  terminal.record?.([diagnostic], new Sources());
+function record(terminal: Terminal, error: CommandError): void {
+  terminal.record?.([asDiagnostic(error)], new Sources());
+}
+
+export function asDiagnostic({ code, summary, fix = "" }: CommandError): Diagnostic {
+  return { code, severity: "error", summary, detail: "", ...(fix === "" ? {} : { fix }) };
 }
 
 function adviceFor({ status, type }: Failure): string {

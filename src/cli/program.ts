@@ -1,6 +1,7 @@
 /** The program: its commands, in the order of its help. What they do is loaded only when one is run. */
 
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
+import { CONFLICT } from "./args.ts";
 import { addApply, addDestroy } from "./definitions/apply.ts";
 import { addDemo } from "./definitions/demo.ts";
 import { addDrift } from "./definitions/drift.ts";
@@ -12,20 +13,63 @@ import { addPlan } from "./definitions/plan.ts";
 import { addShow } from "./definitions/show.ts";
 import { addValidate } from "./definitions/validate.ts";
 import { addZone } from "./definitions/zone.ts";
-import { EXIT_CODES_HELP, type Finish } from "./exit-codes.ts";
+import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit-codes.ts";
+import type { ErrorCode } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 import { readVersion } from "./version.ts";
 
 const HELP_WIDTH_COLUMNS = 80;
 
-/** @param finish told how the command that was run ended */
-export function buildProgram(terminal: Terminal, finish: Finish): Command {
+/** Runs the command that the arguments name. @param args without the program's own name */
+export async function runCommand(terminal: Terminal, args: readonly string[]): Promise<ExitCode> {
+  let code: ExitCode = EXIT.done;
+  const finish: Finish = (ended) => {
+    code = ended;
+  };
+  let misuse: Misuse | null = null;
+  const program = buildProgram(terminal, finish, (told) => {
+    misuse = told;
+  });
+  // Without a command there is nothing to do but to say what could be done.
+  if (args.length === 0) {
+    program.outputHelp({ error: true });
+    return EXIT.error;
+  }
+  try {
+    await program.parseAsync([...args], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Help and version are no errors. Of others commander has told people what is wrong.
+    if (error.exitCode === 0) return EXIT.done;
+    if (misuse !== null && wantsJson(args)) await printMisuse(terminal, misuse);
+    return EXIT.error;
+  }
+  return code;
+}
+
+/** What is wrong with the arguments of a command. */
+interface Misuse {
+  readonly error: CommanderError;
+  readonly command: string;
+  /** A sentence. */
+  readonly advice: string;
+}
+
+/**
+ * @param finish told how the command that was run ended
+ * @param misused told what is wrong with the arguments, before it is thrown
+ */
+export function buildProgram(
+  terminal: Terminal,
+  finish: Finish,
+  misused: (misuse: Misuse) => void = () => {},
+): Command {
   const program = new Command("tenon")
     .description("Keep a cloud account's VPCs, subnets, DNS zones and machine images\nas YAML in git.")
     .version(readVersion(), "-V, --version", "show the version")
     .helpOption("-h, --help", "show this help")
     .configureHelp({ helpWidth: HELP_WIDTH_COLUMNS })
-    .exitOverride()
+    .configureOutput({ writeOut: (text) => terminal.print(text), writeErr: (text) => terminal.say(text) })
     .addHelpText("after", `\n${PROGRAM_EXAMPLES}\n\n${EXIT_CODES_HELP}`);
   addValidate(program, terminal, finish);
   addPlan(program, terminal, finish);
@@ -39,8 +83,42 @@ export function buildProgram(terminal: Terminal, finish: Finish): Command {
   addFmt(program, terminal, finish);
   addEmulate(program, terminal, finish);
   addDemo(program, terminal, finish);
-  pointToHelp(program, "tenon");
+  explainErrors(program, "tenon", misused);
   return program;
+}
+
+/** Commands whose `--format json` is a stream of events. */
+const STREAMS: ReadonlySet<string> = new Set(["apply", "destroy"]);
+
+/** The last one counts, as it does for commander. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  const options = end === -1 ? args : args.slice(0, end);
+  const formats = options.flatMap((word, index) => {
+    if (word === "--format") return [options[index + 1]];
+    return word.startsWith("--format=") ? [word.slice("--format=".length)] : [];
+  });
+  return formats.at(-1) === "json";
+}
+
+const MISUSES: Readonly<Record<string, ErrorCode>> = {
+  "commander.unknownOption": "unknown-option",
+  "commander.unknownCommand": "unknown-command",
+  "commander.excessArguments": "unexpected-argument",
+  "commander.missingArgument": "missing-argument",
+  "commander.missingMandatoryOptionValue": "missing-option",
+  "commander.optionMissingArgument": "missing-value",
+  "commander.conflictingOption": "conflicting-options",
+  [CONFLICT]: "conflicting-options",
+};
+
+/** Commander's message is `error: …`, and a suggestion in brackets may follow on a line of its own. */
+async function printMisuse(terminal: Terminal, { error, command, advice }: Misuse): Promise<void> {
+  const { printError } = await import("./json-result.ts");
+  const { code, message } = error;
+  const [, summary = message, suggestion = advice] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
+  const told = { code: MISUSES[code] ?? "invalid-argument", summary, fix: suggestion } as const;
+  printError(terminal, told, STREAMS.has(command));
 }
 
 /** Command → flags that people know from elsewhere, and what to do instead. */
@@ -51,16 +129,31 @@ const HABITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** What is wrong with the arguments of a command is told with that command's own help. */
-function pointToHelp(command: Command, called: string): void {
+function explainErrors(command: Command, called: string, misused: (misuse: Misuse) => void): void {
+  const name = command.name();
+  const habitOf = (message: string): string | undefined => {
+    const flag = /^error: unknown option '([^']+)'/.exec(message)?.[1] ?? "";
+    const habits = HABITS[name] ?? {};
+    return Object.hasOwn(habits, flag) ? habits[flag] : undefined;
+  };
   command.showHelpAfterError(`(${called} --help shows what there is)`);
-  const habits = HABITS[command.name()] ?? {};
   command.configureOutput({
     outputError: (text, write) => {
-      const flag = /^error: unknown option '([^']+)'/.exec(text)?.[1] ?? "";
-      write(Object.hasOwn(habits, flag) ? `error: unknown option '${flag}': ${habits[flag]}\n` : text);
+      const habit = habitOf(text);
+      write(habit === undefined ? text : `${text.trimEnd().split("\n")[0]}: ${habit}\n`);
     },
   });
-  for (const inner of command.commands) pointToHelp(inner, `${called} ${inner.name()}`);
+  command.exitOverride((error) => {
+    const habit = habitOf(error.message);
+    const advice = habit === undefined ? `${called} --help shows what there is.` : `${asSentence(habit)}.`;
+    if (error.exitCode !== 0) misused({ error, command: name, advice });
+    throw error;
+  });
+  for (const inner of command.commands) explainErrors(inner, `${called} ${inner.name()}`, misused);
+}
+
+function asSentence(clause: string): string {
+  return clause.charAt(0).toUpperCase() + clause.slice(1);
 }
 
 const PROGRAM_EXAMPLES = `Examples:

@@ -66,11 +66,11 @@ export async function openProject(
 ): Promise<Opened> {
   const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
   if (project === null && directory !== undefined && (await isSavedPlan(directory))) {
-    sayError(
-      terminal,
-      `${directory} is a saved plan, not a project`,
-      `Give it as --plan ${directory} beside the project; tenon show ${directory} shows it.`,
-    );
+    sayError(terminal, {
+      code: "plan-file-as-project",
+      summary: `${directory} is a saved plan, not a project`,
+      fix: `Give it as --plan ${directory} beside the project; tenon show ${directory} shows it.`,
+    });
     return { ok: false, code: EXIT.error };
   }
   sayLoaded(terminal, diagnostics, sources);

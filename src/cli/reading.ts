@@ -71,13 +71,14 @@ async function openSource(terminal: Terminal, flags: ReadingFlags): Promise<Open
   const { snapshot } = read;
   if ((flags.dialect ?? "") !== "" && dialect !== snapshot.dialect) {
     const summary = `the snapshot is of a service that says ${snapshot.dialect}, and not ${dialect}`;
-    sayError(terminal, summary, "Leave --dialect and TENON_DIALECT out: the snapshot knows.", "snapshot-of-others");
+    const fix = "Leave --dialect and TENON_DIALECT out: the snapshot knows.";
+    sayError(terminal, { code: "snapshot-of-others", summary, fix });
     return { ok: false, code: EXIT.error };
   }
   const account = accountOf(terminal);
   if (account !== null && snapshot.account !== null && account !== snapshot.account) {
     const summary = `the snapshot is of the account ${snapshot.account}, and TENON_ACCOUNT is ${account}`;
-    sayError(terminal, summary, "Take the snapshot of the right account.", "snapshot-of-others");
+    sayError(terminal, { code: "snapshot-of-others", summary, fix: "Take the snapshot of the right account." });
     return { ok: false, code: EXIT.refused };
   }
   // As it was then: what depends on time is the same however often, and whenever, it is planned.

@@ -71,7 +71,8 @@ export async function readPlanFile(terminal: Terminal, file: string | undefined)
   try {
     text = await readRegular(file, MAX_PLAN_BYTES);
   } catch (error) {
-    sayError(terminal, `the plan file cannot be read: ${readProblem(error, file)}`, "", "plan-file-unreadable");
+    const summary = `the plan file cannot be read: ${readProblem(error, file)}`;
+    sayError(terminal, { code: "plan-file-unreadable", summary });
     return { ok: false, code: EXIT.error };
   }
   const parsed = await parsePlanFile(text);

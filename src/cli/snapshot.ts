@@ -26,7 +26,8 @@ export async function openSnapshotFile(
   try {
     text = await readRegular(file, MAX_SNAPSHOT_BYTES);
   } catch (error) {
-    sayError(terminal, `the snapshot cannot be read: ${readProblem(error, file)}`);
+    const summary = `the snapshot cannot be read: ${readProblem(error, file)}`;
+    sayError(terminal, { code: "snapshot-unreadable", summary });
     return { ok: false, code: EXIT.error };
   }
   const { parseLiveFile } = await snapshotTools();

@@ -19,7 +19,6 @@ import {
 } from "../index.ts";
 import type { FailOn, Format } from "./args.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { sayError } from "./messages.ts";
 import { tellMarkdown } from "./step-summary.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -67,7 +66,7 @@ export async function tellVerdict(
       return EXIT.unreviewed;
     case "guarded":
       if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
-      sayError(terminal, "refused; nothing was done");
+      sayRefused(terminal, "refused; nothing was done");
       if (format === "json") terminal.print(renderRefusalJson(plan, "consent"));
       await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
       return EXIT.refused;
@@ -84,14 +83,19 @@ export async function tellVerdict(
   }
 }
 
+/** To people: programs read the last line of the stream. */
+function sayRefused(terminal: Terminal, summary: string): void {
+  terminal.say(`error: ${summary}\n`);
+}
+
 function sayUnreviewed(terminal: Terminal, changes: readonly Change[]): void {
-  sayError(terminal, "this plan is not within the reviewed one; nothing was done. It does not show:");
+  sayRefused(terminal, "this plan is not within the reviewed one; nothing was done. It does not show:");
   terminal.say(renderUnreviewedText(changes));
   terminal.say("  Review a new plan: tenon plan --out FILE\n");
 }
 
 function sayBlocked(terminal: Terminal, plan: Plan): void {
-  sayError(terminal, "changes are blocked; nothing was done:");
+  sayRefused(terminal, "changes are blocked; nothing was done:");
   for (const { key, blocked } of plan.changes) if (blocked !== null) terminal.say(`  ${escapeText(key)}\n`);
 }
 

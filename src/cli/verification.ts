@@ -37,11 +37,13 @@ export async function prepareWitnesses(
   if (!wanted.given) {
     const isIdle = nameservers.length + parents.length === 0 && !delegation && verifyTimeout === undefined;
     if (isIdle) return { ok: true, witnesses: null };
-    sayError(terminal, `nameservers are asked only with ${wanted.flag}`, `Give ${wanted.flag}, too.`);
+    const summary = `nameservers are asked only with ${wanted.flag}`;
+    sayError(terminal, { code: "conflicting-options", summary, fix: `Give ${wanted.flag}, too.` });
     return { ok: false, code: EXIT.error };
   }
   if (parents.length > 0 && !delegation) {
-    sayError(terminal, "--parent is for --delegation", "Give --delegation, too.");
+    const fix = "Give --delegation, too.";
+    sayError(terminal, { code: "conflicting-options", summary: "--parent is for --delegation", fix });
     return { ok: false, code: EXIT.error };
   }
   const tools = await zoneTools();

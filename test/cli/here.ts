@@ -3,8 +3,7 @@
  * What only a process shows (exit codes, streams, signals) is tested with `run`.
  */
 
-import { CommanderError } from "commander";
-import { buildProgram } from "../../src/cli/program.ts";
+import { runCommand } from "../../src/cli/program.ts";
 import { openTerminal } from "../../src/cli/terminal.ts";
 import type { Ended, RunOptions } from "./run.ts";
 
@@ -23,20 +22,13 @@ export async function here(args: readonly string[], { cwd = process.cwd(), env =
   const about = { env: environment, stdout: into("stdout"), stderr: into("stderr"), stdin: { isTTY: false } };
   const interrupt = { first: NEVER, second: NEVER, code: () => null, raise: () => {} };
   const terminal = openTerminal(about as unknown as NodeJS.Process, interrupt);
-  let code: number | null = null;
-  const program = buildProgram(terminal, (ended) => {
-    code = ended;
-  });
   const restore = goTo(cwd, environment);
   try {
-    await program.parseAsync(["node", "tenon", ...args]);
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    code = error.exitCode === 0 ? 0 : 1;
+    const code = await runCommand(terminal, args);
+    return { code, ...texts };
   } finally {
     restore();
   }
-  return { code, ...texts };
 }
 
 /** Flags have defaults in the environment, and paths are relative to the folder: both belong to the process. */

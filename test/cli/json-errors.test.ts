@@ -3,9 +3,11 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, it } from "vitest";
+import { withJsonErrors } from "../../src/cli/json-result.ts";
 import { here } from "./here.ts";
 import { expectLines } from "./lines.ts";
-import { emulator, envOf, folder, PROJECT } from "./run.ts";
+import { emulator, envOf, folder, PROJECT, run } from "./run.ts";
+import { stage } from "./stage.ts";
 
 const schema = JSON.parse(readFileSync(new URL("../../schemas/validation.schema.json", import.meta.url), "utf8"));
 const fits = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(schema);
@@ -125,5 +127,105 @@ it("a stream that began ends with an error where nobody can be asked, and where 
     expect(ended.code).toBe(1);
     expect(lines.map(({ type }) => type)).toEqual(["plan", "error"]);
     expect(lines[1].diagnostics[0].code).toContain(code);
+  }
+});
+
+const IN_THE_WAY = { "here/tenon.yaml": "tenon: 1\n", "a.zone": "$ORIGIN a.example.\n$TTL 1h\n@ A 192.0.2.1\n" };
+
+/** What is wrong with a command, and the code that programs know it by. */
+const WRONG_USE: readonly [code: string, args: readonly string[], files?: Readonly<Record<string, string>>][] = [
+  ["base-unknown", ["plan", "--base", "./nosuch"]],
+  ["base-unknown", ["plan", "--base", ""]],
+  ["conflicting-options", ["apply", "--nameserver", "ns1.example.net"]],
+  ["conflicting-options", ["apply", "--verify", "--parent", "192.0.2.1"]],
+  ["conflicting-options", ["import", "--out", "-", "--split"]],
+  ["conflicting-options", ["import", "--from", "zone", "a.zone", "--out", "o", "--vpc", "prod"]],
+  ["conflicting-options", ["import", "--from", "zone", "a.zone", "b.zone", "--out", "o", "--domain", "a.example"]],
+  ["conflicting-options", ["plan", "--live", "live.json", "--concurrency", "2"]],
+  ["conflicting-options", ["zone", "check", "--live", "--strict"]],
+  ["consent-not-asked", ["apply"]],
+  ["file-exists", ["import", "--from", "zone", "a.zone", "--out", "here", "--soa-email", "a@a.example"], IN_THE_WAY],
+  ["file-unwritable", ["plan", "--out", "nosuch/plan"]],
+  ["invalid-argument", ["import", "--out", "o", "--owner", "No Owner"]],
+  ["invalid-argument", ["import", "--from", "zone", "a.zone", "--out", "o", "--soa-email", "nobody"]],
+  ["invalid-argument", ["plan", "--allow", "erase=vpc/a"]],
+  ["invalid-argument", ["plan", "--concurrency", "0"]],
+  ["invalid-argument", ["plan", "--fail-on", "rain"]],
+  ["missing-argument", ["import", "--from", "zone", "--out", "o"]],
+  ["missing-argument", ["show"]],
+  ["missing-option", ["import"]],
+  ["missing-value", ["plan", "--format", "json", "--target"]],
+  ["plan-file-as-project", ["plan", "a.plan"], { "a.plan": '{"format_version":"1.2","applyable":true}' }],
+  ["plan-file-unreadable", ["apply", "--plan", "nosuch.plan"]],
+  ["plan-file-unreadable", ["show", "nosuch.plan"]],
+  ["snapshot-unreadable", ["plan", "--live", "nosuch.json"]],
+  ["unexpected-argument", ["import", "a.zone", "--out", "o"]],
+  ["unexpected-argument", ["plan", "a", "b"]],
+  ["unknown-command", ["plam"]],
+  ["unknown-command", ["zone", "exprot"]],
+  ["unknown-environment", ["show", "--expanded", "--env", "nosuch"]],
+  ["unknown-option", ["--nosuch"]],
+  ["unknown-option", ["apply", "--auto-approve"]],
+  ["unknown-option", ["destroy", "--nosuch"]],
+  ["unknown-option", ["validate", "--nosuch"]],
+  ["dialect-invalid", ["validate", "--dialect", "a/b"]],
+];
+
+it.each(WRONG_USE)("a wrong use is JSON with a code of its own: %s, %j", async (code, args, files = {}) => {
+  const service = await emulator();
+  const options = { cwd: await folder({ "tenon.yaml": PROJECT, ...files }), env: envOf(service) };
+  const ended = await here([...args, ...(args.includes("--format") ? [] : ["--format", "json"])], options);
+  const lines = ended.stdout.trimEnd().split("\n");
+  const isStream = args[0] === "apply" || args[0] === "destroy";
+  const { type, ...document } = JSON.parse(isStream ? (lines.at(-1) ?? "") : ended.stdout);
+  expect([type, fits(document), fits.errors]).toEqual([isStream ? "error" : undefined, true, null]);
+  expect(document.diagnostics.map((one: { code: string }) => one.code)).toEqual([code]);
+  expect(ended.code).toBe(code === "file-exists" ? 4 : 1);
+  // People read the same on stderr, as without the flag.
+  expect(ended.stderr).toContain("error");
+  const told = document.diagnostics[0].summary;
+  expect(ended.stderr.replace(/\s+/g, " ")).toContain(told.replace(/\s+/g, " "));
+  expect(told).not.toMatch(/^error/);
+});
+
+it("what is wrong with a command line comes with what to do", async () => {
+  const adviceOn = async (...args: string[]) => {
+    const { stdout, stderr, code } = await run([...args, "--format=json"]);
+    expect(code).toBe(1);
+    const [{ summary, fix }] = JSON.parse(stdout).diagnostics;
+    expect(stderr).toContain(summary);
+    return [summary, fix];
+  };
+  expect(await adviceOn("plam")).toEqual(["unknown command 'plam'", "Did you mean plan?"]);
+  expect(await adviceOn("plan", "--ot", "x")).toEqual(["unknown option '--ot'", "Did you mean --out?"]);
+  expect(await adviceOn("plan", "--nosuch")).toEqual([
+    "unknown option '--nosuch'",
+    "tenon plan --help shows what there is.",
+  ]);
+  expect(await adviceOn("apply", "--auto-approve")).toEqual(["unknown option '--auto-approve'", "Use --yes."]);
+});
+
+it("a command that has no --format json, or is not asked for it, prints none", async () => {
+  for (const args of [
+    ["plan", "--nosuch"],
+    ["plan", "--format", "json", "--nosuch", "--format", "text"],
+    ["plan", "--format", "markdown", "--nosuch"],
+    ["plan", "a", "b", "--", "--format", "json"],
+  ]) {
+    const { stdout, code } = await here(args, {});
+    expect([args, code, stdout]).toEqual([args, 1, ""]);
+  }
+});
+
+it("a bug is told as JSON, too, and is thrown all the same", async () => {
+  const bug = () => Promise.reject(new Error("a bug\nof ours"));
+  for (const stream of [true, false]) {
+    const { terminal, printed } = stage({});
+    await expect(withJsonErrors(terminal, { format: "json", stream }, bug)).rejects.toThrow("a bug");
+    const { type, diagnostics } = JSON.parse(printed());
+    expect([type, diagnostics]).toEqual([
+      stream ? "error" : undefined,
+      [expect.objectContaining({ code: "internal-error", summary: "an error of Tenon: a bug" })],
+    ]);
   }
 });

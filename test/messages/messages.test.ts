@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { ERROR_CODES } from "../../src/cli/messages.ts";
 import type { Seed } from "../../src/emulator/index.ts";
 import { loadProject, type PlanRequest } from "../../src/index.ts";
 import { ZONE_RULES } from "../../src/lint/registry.ts";
@@ -54,8 +55,11 @@ const LINT: Readonly<Record<string, readonly string[]>> = { ...NAME_CASES, ...DE
 /** What has no input here, with the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {
   "base-invalid": "needs git: test/system",
-  "base-unknown": "needs git: test/system",
+  "base-unreadable": "needs git, or a folder that cannot be written: test/system",
+  "demo-failed": "needs a demo that fails",
+  "emulator-failed": "is of a command without --format json: test/cli/emulate.test.ts",
   "file-too-large": "needs a file of megabytes: test/manifest/limits.test.ts",
+  "internal-error": "needs an error of Tenon: test/cli/json-errors.test.ts",
   interrupted: "needs a signal",
   "journal-symlink": "shows the path of a temporary folder: test/apply/journal.test.ts",
   "journal-unwritable": "shows what the file system says: test/apply/journal.test.ts",
@@ -64,7 +68,16 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "plan-file": "is the beginning of the codes of a plan file: plan-file-damaged, plan-file-truncated",
   "plan-file-differs": "needs a saved plan: test/cli/saved-plan.test.ts",
   "project-too-large": "needs files of megabytes: test/manifest/limits.test.ts",
+  "service-aborted": "needs a signal",
+  "service-malformed": "is the words of a broken answer: test/cli/bad-service.test.ts",
+  "service-refused": "is the service's words: test/cli/json-errors.test.ts",
+  "service-unavailable": "is the service's words: test/cli/bad-service.test.ts",
+  "service-unreachable": "is the network's words: test/cli/json-errors.test.ts",
+  "snapshot-malformed": "is of a command without --format json: test/cli/live.test.ts",
+  "snapshot-of-others": "needs a snapshot: test/cli/live.test.ts",
   "record-left-out": "is of records that no manifest and no account has any more: test/units/zone/export.test.ts",
+  "token-in-plan": "shows nothing of the plan: test/cli/saved-plan.test.ts",
+  "token-in-snapshot": "is of a command without --format json: test/cli/live.test.ts",
   "too-large": "needs a file of megabytes: test/dns/zone-file/hostile.test.ts",
   "too-many-files": "needs a thousand files: test/manifest/limits.test.ts",
 };
@@ -126,9 +139,9 @@ describe("the message of", () => {
       const cwd = folder(files ?? {});
       const { baseUrl } = service.emulator;
       const env = { TENON_BASE_URL: baseUrl, TENON_TOKEN: "emulator-token" };
-      // A plan's warnings are part of the plan.
+      // A plan's warnings are part of the plan; the code of a command's own error is only in its JSON.
       const { stdout, stderr } = await here(args, { cwd, env });
-      const shown = args[0] === "plan" ? stdout + stderr : stderr;
+      const shown = args[0] === "plan" || args.includes("json") ? stdout + stderr : stderr;
       expect.soft(shown, code).toContain(code);
       const text = steady(shown.replaceAll(cwd, "FOLDER").replaceAll(baseUrl, "BASE_URL"));
       told.push(`== ${code}\n$ tenon ${args.join(" ")}\n${text}\n`);
@@ -166,10 +179,11 @@ function steady(text: string): string {
   return text
     .replaceAll(/p=[A-Za-z0-9+/]{20,}/g, "p=KEY")
     .replaceAll(/\/\S*\/tenon-manifest-\w+/g, "FOLDER")
+    .replaceAll(/"time":"[^"]+"/g, '"time":"NOW"')
     .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, "MINUTE");
 }
 
-/** What stands in src as `code: "…"`, sorted. */
+/** What stands in src as `code: "…"`, and the command line's own, sorted. */
 function codesOfSource(): string[] {
   const files = readdirSync(SOURCE, { recursive: true, encoding: "utf8" }).filter(
     (file) => file.endsWith(".ts") && !file.startsWith("emulator/"),
@@ -177,5 +191,5 @@ function codesOfSource(): string[] {
   const codes = files.flatMap((file) =>
     [...readFileSync(SOURCE + file, "utf8").matchAll(/\bcode: "([a-z][a-z0-9-]*)"/g)].map(([, code = ""]) => code),
   );
-  return [...new Set(codes)].sort();
+  return [...new Set([...codes, ...Object.keys(ERROR_CODES)])].sort();
 }

@@ -111,7 +111,11 @@ async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: Appl
   if (yes === true) return true;
   if (terminal.canAsk) return (await confirm(terminal, plan.goal)) || (terminal.interrupt.code() ?? EXIT.error);
   const fix = `Give --yes to ${plan.goal} without being asked.`;
-  sayError(terminal, "there is no terminal to ask on; nothing was done", fix, "consent-not-asked");
+  sayError(terminal, {
+    code: "consent-not-asked",
+    summary: "there is no terminal to ask on; nothing was done",
+    fix,
+  });
   await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
   return EXIT.error;
 }

@@ -126,6 +126,7 @@ async function perform(
     child.on("close", resolve);
   });
   if (code === ends && results.includes(shows)) return true;
-  sayError(terminal, `the demo went wrong: tenon ${args.join(" ")} ended with ${code}, where ${ends} was expected`);
+  const summary = `the demo went wrong: tenon ${args.join(" ")} ended with ${code}, where ${ends} was expected`;
+  sayError(terminal, { code: "demo-failed", summary });
   return false;
 }

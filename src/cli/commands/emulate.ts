@@ -49,13 +49,17 @@ async function start(
     return await startEmulator(await toOptions(flags));
   } catch (error) {
     if (error instanceof SeedError) saySeedError(terminal, flags.seed ?? "", error);
-    else sayError(terminal, `the emulator cannot start: ${error instanceof Error ? error.message : String(error)}`);
+    else sayFailed(terminal, error instanceof Error ? error.message : String(error));
     return null;
   }
 }
 
+function sayFailed(terminal: Terminal, why: string): void {
+  sayError(terminal, { code: "emulator-failed", summary: `the emulator cannot start: ${why}` });
+}
+
 function saySeedError(terminal: Terminal, file: string, error: SeedError): void {
-  sayError(terminal, "the emulator cannot start: the seed cannot be used");
+  sayFailed(terminal, "the seed cannot be used");
   for (const problem of error.message.split("\n")) terminal.say(`  ${escapeText(`${file}: ${problem}`)}\n`);
 }
 

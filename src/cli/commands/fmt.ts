@@ -33,7 +33,8 @@ export async function fmt(terminal: Terminal, directory: string | undefined, fla
       try {
         await writeWhole(path, text, (await stat(path)).mode & PERMISSION_BITS);
       } catch (error) {
-        sayError(terminal, `cannot write ${file}: ${writeProblem(error, file)}`, "Check its permissions.");
+        const summary = `cannot write ${file}: ${writeProblem(error, file)}`;
+        sayError(terminal, { code: "file-unwritable", summary, fix: "Check its permissions." });
         return EXIT.error;
       }
     }

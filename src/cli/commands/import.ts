@@ -19,7 +19,7 @@ import { needDialect, resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { importJson, importSummary, toldLines } from "../imported.ts";
 import { withJsonErrors } from "../json-result.ts";
-import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
+import { type CommandError, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { Progress } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -50,7 +50,7 @@ export function importInto(terminal: Terminal, paths: readonly string[], flags: 
 async function run(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {
   const wrong = wrongUse(paths, flags) ?? (await wrongEmail(flags));
   if (wrong !== null) {
-    sayError(terminal, wrong[0], wrong[1]);
+    sayError(terminal, wrong);
     return EXIT.error;
   }
   const result = await (flags.from === "live" ? readLive(terminal, flags) : readPaths(terminal, paths, flags));
@@ -68,35 +68,42 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
 }
 
 /** What is wrong with the flags together, and what to do. */
-function wrongUse(paths: readonly string[], flags: ImportFlags): readonly [string, string] | null {
+function wrongUse(paths: readonly string[], flags: ImportFlags): CommandError | null {
   const { from, owner, domain = [] } = flags;
   if (owner !== undefined && !OWNER.test(owner)) {
-    return ["the owner is not one", "Lower-case letters, digits and hyphens, at most 32."];
+    const fix = "Lower-case letters, digits and hyphens, at most 32.";
+    return { code: "invalid-argument", summary: "the owner is not one", fix };
   }
   if (flags.out === STDOUT && flags.split === true) {
-    return ["--out - prints one file, and --split makes several", "Name a folder, or leave --split out."];
+    return conflict("--out - prints one file, and --split makes several", "Name a folder, or leave --split out.");
   }
   if (flags.out === STDOUT && flags.format === "json") {
-    return [
-      "--out - prints the manifest, and --format json what was imported",
-      "Name a folder, or leave one of the two out.",
-    ];
+    const summary = "--out - prints the manifest, and --format json what was imported";
+    return conflict(summary, "Name a folder, or leave one of the two out.");
   }
   if (from === "live") {
-    return paths.length === 0 ? null : ["a live account has no files", "Say --from zone or --from octodns."];
+    const fix = "Say --from zone or --from octodns.";
+    return paths.length === 0 ? null : { code: "unexpected-argument", summary: "a live account has no files", fix };
   }
-  if (paths.length === 0) return ["which files are to be read?", `Name them after --from ${from}.`];
-  if (flags.vpc !== undefined || flags.images === true) return ["--vpc and --images are for a live account", ""];
+  if (paths.length === 0) {
+    return { code: "missing-argument", summary: "which files are to be read?", fix: `Name them after --from ${from}.` };
+  }
+  if (flags.vpc !== undefined || flags.images === true) return conflict("--vpc and --images are for a live account");
   if (domain.length > 1 || (from === "zone" && domain.length === 1 && paths.length > 1)) {
-    return ["--domain names the one zone of one file", "Import the files one by one, or leave it out."];
+    return conflict("--domain names the one zone of one file", "Import the files one by one, or leave it out.");
   }
   return null;
 }
 
-async function wrongEmail({ soaEmail }: ImportFlags): Promise<readonly [string, string] | null> {
+function conflict(summary: string, fix = ""): CommandError {
+  return { code: "conflicting-options", summary, fix };
+}
+
+async function wrongEmail({ soaEmail }: ImportFlags): Promise<CommandError | null> {
   const { isSoaEmail } = await manifestTools();
   if (soaEmail === undefined || isSoaEmail(soaEmail)) return null;
-  return [`--soa-email ${soaEmail} is no e-mail address`, "For example: hostmaster@example.com."];
+  const summary = `--soa-email ${soaEmail} is no e-mail address`;
+  return { code: "invalid-argument", summary, fix: "For example: hostmaster@example.com." };
 }
 
 /** Nothing is wrong with what could be read. */
@@ -166,12 +173,11 @@ async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags)
   try {
     await writeProject(request);
   } catch (error) {
-    sayError(
-      terminal,
-      `cannot write to ${flags.out}: ${(error as Error).message}`,
-      "Look at what is there before you try again; files that --force has replaced already stay replaced.",
-      "file-unwritable",
-    );
+    sayError(terminal, {
+      code: "file-unwritable",
+      summary: `cannot write to ${flags.out}: ${(error as Error).message}`,
+      fix: "Look at what is there before you try again; files that --force has replaced already stay replaced.",
+    });
     return EXIT.error;
   }
   terminal.print(flags.format === "json" ? importJson(result, flags.out, notMissed) : importSummary(result, flags.out));
@@ -190,11 +196,11 @@ async function loads(terminal: Terminal, result: ImportRead, flags: ImportFlags)
     const errors = diagnostics.filter(({ severity }) => severity === "error");
     if (project === null || hasErrors(errors)) {
       sayDiagnostics(terminal, errors, sources);
-      sayError(
-        terminal,
-        "what was imported does not load, and nothing was written",
-        "This is an error of Tenon: please report it.",
-      );
+      sayError(terminal, {
+        code: "internal-error",
+        summary: "what was imported does not load, and nothing was written",
+        fix: "This is an error of Tenon: please report it.",
+      });
       return false;
     }
     const linted = (await lintProject(project)).filter(({ severity }) => severity === "error");

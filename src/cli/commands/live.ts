@@ -24,7 +24,7 @@ const MAX_UNREAD_SHOWN = 5;
 export async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {
   const problem = flags.out === STDOUT ? null : await whyUnwritable(flags.out);
   if (problem !== null) {
-    sayError(terminal, `the snapshot cannot be written: ${problem}`);
+    sayError(terminal, { code: "file-unwritable", summary: `the snapshot cannot be written: ${problem}` });
     return EXIT.error;
   }
   return inSession(terminal, directory, { ...flags, clone: true, format: "text" }, "apply", async (session) => {
@@ -34,11 +34,13 @@ export async function live(terminal: Terminal, directory: string | undefined, fl
     const text = await renderLiveFile(snapshot);
     const reread = await parseLiveFile(text);
     if (!reread.ok) {
-      sayError(terminal, `what the service said could not be read back: ${reread.diagnostic.detail}`);
+      const summary = `what the service said could not be read back: ${reread.diagnostic.detail}`;
+      sayError(terminal, { code: "snapshot-malformed", summary });
       return EXIT.error;
     }
     if (holdsToken(text, session.connection.token)) {
-      sayError(terminal, "the account itself holds the token, in some name, text or record", "Revoke the token.");
+      const summary = "the account itself holds the token, in some name, text or record";
+      sayError(terminal, { code: "token-in-snapshot", summary, fix: "Revoke the token." });
       return EXIT.error;
     }
     const written = await write(terminal, text, flags.out);
@@ -79,7 +81,10 @@ async function write(terminal: Terminal, text: string, out: string): Promise<boo
     await writeWhole(out, text, SNAPSHOT_MODE);
     return true;
   } catch (error) {
-    sayError(terminal, `the snapshot cannot be written: ${writeProblem(error, out)}`);
+    sayError(terminal, {
+      code: "file-unwritable",
+      summary: `the snapshot cannot be written: ${writeProblem(error, out)}`,
+    });
     return false;
   }
 }

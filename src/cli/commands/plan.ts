@@ -32,7 +32,7 @@ export function plan(terminal: Terminal, directory: string | undefined, flags: P
 async function makePlan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
   const problem = flags.out === undefined ? null : await whyUnwritable(flags.out);
   if (problem !== null) {
-    sayError(terminal, `the plan file cannot be written: ${problem}`, "", "file-unwritable");
+    sayError(terminal, { code: "file-unwritable", summary: `the plan file cannot be written: ${problem}` });
     return EXIT.error;
   }
   return inReading(terminal, directory, flags, async (session) => {
@@ -53,19 +53,16 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
 async function writePlan({ terminal, token }: PlanSession, plan: Plan, file: string): Promise<boolean> {
   const text = renderPlanJson(plan);
   if (token !== undefined && holdsToken(text, token)) {
-    sayError(
-      terminal,
-      HELD_TOKEN,
-      "Take it out of the manifest, the variables or the account, and revoke it.",
-      "token-in-plan",
-    );
+    const fix = "Take it out of the manifest, the variables or the account, and revoke it.";
+    sayError(terminal, { code: "token-in-plan", summary: HELD_TOKEN, fix });
     return false;
   }
   try {
     await writeWhole(file, text, PLAN_FILE_MODE);
     return true;
   } catch (error) {
-    sayError(terminal, `the plan file cannot be written: ${writeProblem(error, file)}`, "", "file-unwritable");
+    const summary = `the plan file cannot be written: ${writeProblem(error, file)}`;
+    sayError(terminal, { code: "file-unwritable", summary });
     return false;
   }
 }

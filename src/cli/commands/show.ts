@@ -4,6 +4,7 @@ import { renderDesired } from "../../index.ts";
 import type { Format, ProjectFlags } from "../args.ts";
 import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { withJsonErrors } from "../json-result.ts";
 import { sayError } from "../messages.ts";
 import { openProject } from "../project.ts";
 import { readPlanFile } from "../reviewed.ts";
@@ -17,12 +18,17 @@ export interface ShowFlags extends ProjectFlags {
 }
 
 /** @param path a plan file; with `--expanded` a project */
-export async function show(terminal: Terminal, path: string | undefined, flags: ShowFlags): Promise<ExitCode> {
-  if (flags.expanded === true) return showExpanded(terminal, path, flags);
+export function show(terminal: Terminal, path: string | undefined, flags: ShowFlags): Promise<ExitCode> {
+  const work = flags.expanded === true ? showExpanded : showSaved;
+  return withJsonErrors(terminal, { format: flags.format, stream: false }, (inner) => work(inner, path, flags));
+}
+
+async function showSaved(terminal: Terminal, path: string | undefined, flags: ShowFlags): Promise<ExitCode> {
   const read = await readPlanFile(terminal, path);
   if (!read.ok) return read.code;
   if (read.plan === null) {
-    sayError(terminal, "which plan is to be shown?", "Name a plan file, or give --expanded for the desired state.");
+    const fix = "Name a plan file, or give --expanded for the desired state.";
+    sayError(terminal, { code: "missing-argument", summary: "which plan is to be shown?", fix });
     return EXIT.error;
   }
   showPlan(terminal, read.plan, flags.format);
@@ -32,7 +38,8 @@ export async function show(terminal: Terminal, path: string | undefined, flags: 
 async function showExpanded(terminal: Terminal, directory: string | undefined, flags: ShowFlags): Promise<ExitCode> {
   const { format } = flags;
   if (format === "markdown") {
-    sayError(terminal, "markdown is for plans", "Give --format text or json for the desired state.");
+    const fix = "Give --format text or json for the desired state.";
+    sayError(terminal, { code: "conflicting-options", summary: "markdown is for plans", fix });
     return EXIT.error;
   }
   const dialect = needDialect(terminal, flags);

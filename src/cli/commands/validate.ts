@@ -4,6 +4,7 @@ import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
 import type { ProjectFlags } from "../args.ts";
 import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { withJsonErrors } from "../json-result.ts";
 import { sayDiagnostics, sayStrict } from "../messages.ts";
 import { exitOf, load } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
@@ -14,11 +15,12 @@ export interface ValidateFlags extends ProjectFlags {
   readonly dialect?: string;
 }
 
-export async function validate(
-  terminal: Terminal,
-  directory: string | undefined,
-  flags: ValidateFlags,
-): Promise<ExitCode> {
+export function validate(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
+  const { format } = flags;
+  return withJsonErrors(terminal, { format, stream: false }, (inner) => check(inner, directory, flags));
+}
+
+async function check(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
   const { project, fault, diagnostics: found, sources } = await load(directory, flags, dialect);

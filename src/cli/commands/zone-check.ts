@@ -13,6 +13,7 @@ import {
 import type { ProjectFlags } from "../args.ts";
 import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { withJsonErrors } from "../json-result.ts";
 import { sayDiagnostics, sayError, sayLoaded, sayStrict } from "../messages.ts";
 import { exitOf, load } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
@@ -27,15 +28,17 @@ export interface ZoneCheckFlags extends ProjectFlags, VerifyFlags {
   readonly dialect?: string;
 }
 
-export async function zoneCheck(
-  terminal: Terminal,
-  directory: string | undefined,
-  flags: ZoneCheckFlags,
-): Promise<ExitCode> {
+export function zoneCheck(terminal: Terminal, directory: string | undefined, flags: ZoneCheckFlags): Promise<ExitCode> {
+  const { format } = flags;
+  return withJsonErrors(terminal, { format, stream: false }, (inner) => check(inner, directory, flags));
+}
+
+async function check(terminal: Terminal, directory: string | undefined, flags: ZoneCheckFlags): Promise<ExitCode> {
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
   if (flags.live === true && flags.strict === true) {
-    sayError(terminal, "--strict is for the lint, and --live does not lint", "Leave one of the two out.");
+    const summary = "--strict is for the lint, and --live does not lint";
+    sayError(terminal, { code: "conflicting-options", summary, fix: "Leave one of the two out." });
     return EXIT.error;
   }
   const prepared = await prepareWitnesses(terminal, flags, { flag: "--live", given: flags.live === true });

@@ -8,7 +8,7 @@ import { withClient } from "../client.ts";
 import { resolveDialect } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { writeProblem } from "../file-problem.ts";
-import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
+import { type CommandError, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { openProject } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeWhole } from "../write-whole.ts";
@@ -31,13 +31,14 @@ export async function zoneExport(
   flags: ZoneExportFlags,
 ): Promise<ExitCode> {
   if (name === undefined) {
-    sayError(terminal, "which zone is to be exported?", adviceForName(flags));
+    const fix = adviceForName(flags);
+    sayError(terminal, { code: "missing-argument", summary: "which zone is to be exported?", fix });
     return EXIT.error;
   }
   const obstacle = flags.out === undefined ? null : await obstacleOf(flags.out, flags.force === true);
   if (obstacle !== null) {
-    sayError(terminal, obstacle.summary, obstacle.fix);
-    return obstacle.code;
+    sayError(terminal, obstacle);
+    return obstacle.code === "file-exists" ? EXIT.refused : EXIT.error;
   }
   const { readNameservers } = await zoneTools();
   const named = readNameservers(flags.nameserver ?? []);
@@ -66,24 +67,18 @@ function adviceForName({ fromManifest }: ZoneExportFlags): string {
   return `\`${escapeText(fromManifest)}\` was taken for the folder: put the name first, or write --from-manifest=DIR.`;
 }
 
-interface Obstacle {
-  readonly summary: string;
-  readonly fix: string;
-  readonly code: ExitCode;
-}
-
 /** What keeps a file from being written, as far as a look tells. A pipe or a device is written to as it is. */
-async function obstacleOf(file: string, force: boolean): Promise<Obstacle | null> {
+async function obstacleOf(file: string, force: boolean): Promise<CommandError | null> {
   const found = await stat(file).catch(() => null);
   if (found?.isDirectory() === true)
-    return { summary: `${file} is a folder`, fix: "Name a file with --out.", code: EXIT.error };
+    return { code: "file-unwritable", summary: `${file} is a folder`, fix: "Name a file with --out." };
   if (found?.isFile() === true && !force)
-    return { summary: `${file} is there already`, fix: "Give --force to overwrite it.", code: EXIT.refused };
+    return { code: "file-exists", summary: `${file} is there already`, fix: "Give --force to overwrite it." };
   const parent = dirname(file);
   const isThere = found !== null || (await stat(parent).catch(() => null))?.isDirectory() === true;
-  return isThere
-    ? null
-    : { summary: `there is no folder ${parent}`, fix: "Make it first, or name another file.", code: EXIT.error };
+  if (isThere) return null;
+  const fix = "Make it first, or name another file.";
+  return { code: "file-unwritable", summary: `there is no folder ${parent}`, fix };
 }
 
 type Options = Parameters<Awaited<ReturnType<typeof zoneTools>>["exportLive"]>[2];
@@ -122,7 +117,8 @@ async function hand(terminal: Terminal, text: string, file: string | undefined):
     await writeWhole(file, text, ZONE_FILE_MODE);
     return EXIT.done;
   } catch (error) {
-    sayError(terminal, `the zone file cannot be written: ${writeProblem(error, file)}`);
+    const summary = `the zone file cannot be written: ${writeProblem(error, file)}`;
+    sayError(terminal, { code: "file-unwritable", summary });
     return EXIT.error;
   }
 }
