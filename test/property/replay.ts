@@ -43,18 +43,29 @@ export class ModelAccount {
     if (zoneId === undefined) return this.#createZone(step);
     const zone = this.#zones.get(zoneId);
     if (zone === undefined) return false;
+    if (step.path[2] === "clone") return this.#createZone(step, zone);
     if (step.path.length > 2) return changeRecord(zone, recordId ?? step.id, step);
     if (step.method === "DELETE") return this.#zones.delete(zoneId);
     zone.active = ((step.body?.["status"] as string | undefined) ?? (zone.active ? "active" : "")) === "active";
     return true;
   }
 
-  #createZone({ body, produces }: RequestStep): boolean {
+  #createZone({ body, produces }: RequestStep, source: Zone | null = null): boolean {
     const name = String(body?.["domain"]);
     if ([...this.#zones.values()].some((zone) => zone.name === name)) return false;
-    this.#zones.set(String(produces?.ref), { name, active: body?.["status"] === "active", records: new Map() });
+    const active = source?.active ?? body?.["status"] === "active";
+    this.#zones.set(String(produces?.ref), { name, active, records: copiedTo(name, source) });
     return true;
   }
+}
+
+/** The names of a copy's records are its own. */
+function copiedTo(name: string, source: Zone | null): Map<string, ModelRecord> {
+  const copies = [...(source?.records ?? [])].map(([key, record]) => {
+    const relative = record.name.slice(0, record.name.length - (source?.name.length ?? 0));
+    return [key, { ...record, name: `${relative}${name}` }] as const;
+  });
+  return new Map(copies);
 }
 
 function idOf(part: PathPart): string {

@@ -39,7 +39,7 @@ const OPTIONS: PlanOptions = {
   consents: [],
   maxChanges: null,
   takeOwnershipFrom: [],
-  clone: false,
+  clone: true,
   account: null,
 };
 const chances = fc.infiniteStream(fc.nat({ max: 1_000_000 }));
@@ -47,7 +47,7 @@ const chances = fc.infiniteStream(fc.nat({ max: 1_000_000 }));
 test("resolution holds at every moment of an apply, but for the gaps that are forced and said", {
   timeout: Math.max(280_000, RUNS * 60),
 }, () => {
-  const reached = { plans: 0, gaps: 0, searched: 0 };
+  const reached = { plans: 0, gaps: 0, searched: 0, clones: 0 };
   fc.assert(
     fc.property(nameWorlds, chances, (world, chance) => {
       const plan = makePlan(desiredOf(world), liveOf(world), units, OPTIONS);
@@ -71,6 +71,7 @@ test("resolution holds at every moment of an apply, but for the gaps that are fo
       }
       if (plan.steps.length > 1) reached.plans += 1;
       if (plan.gaps.length > 0) reached.gaps += 1;
+      if (plan.strategies.length > 0) reached.clones += 1;
       if (plan.steps.length <= MAX_SEARCHED_STEPS && plan.gaps.length > 0) reached.searched += 1;
     }),
     { numRuns: RUNS, ...(IS_NEW ? {} : { seed: SEED }), ...(SKIPPED === undefined ? {} : { path: SKIPPED }) },
@@ -78,6 +79,7 @@ test("resolution holds at every moment of an apply, but for the gaps that are fo
   if (RUNS >= 500) {
     expect(reached.plans).toBeGreaterThan(RUNS / 2);
     expect(reached.gaps).toBeGreaterThan(RUNS / 20);
+    expect(reached.clones).toBeGreaterThan(RUNS / 100);
     expect(reached.searched).toBeGreaterThan(RUNS / 50);
   }
 });

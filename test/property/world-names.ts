@@ -147,9 +147,23 @@ const zone = (zoneName: string): fc.Arbitrary<DraftZone> =>
     records,
   });
 
+/** Which zone is to be what another one is, made from nothing: a plan makes it as a copy where that takes fewer requests. */
+const copied = fc.constantFrom(...["none", "none", "none", "none", "sub.one.test", "one.test"]);
+
 export const nameWorlds: fc.Arbitrary<NameWorld> = fc
-  .tuple(...ZONES.map(zone))
-  .map((drafts) => ({ drafts: drafts.map(acceptable).filter(isAnything) }));
+  .tuple(copied, ...ZONES.map(zone))
+  .map(([of, ...drafts]) => ({ drafts: withCopy(drafts, of).map(acceptable).filter(isAnything) }));
+
+function withCopy(drafts: readonly DraftZone[], of: string): readonly DraftZone[] {
+  const source = drafts.find(({ name: other }) => other === of);
+  if (source === undefined) return drafts;
+  const common = { declared: "active", managed: true, ignore: "nothing" } as const;
+  return drafts.map((draft): DraftZone => {
+    if (draft.name === "two.test") return { ...draft, ...common, live: "absent", records: source.records };
+    const live = draft.live === "active" ? "absent" : draft.live;
+    return draft === source ? { ...draft, ...common, live } : draft;
+  });
+}
 
 function isAnything({ live, declared }: DraftZone): boolean {
   return live !== "absent" || declared === "active" || declared === "disabled";

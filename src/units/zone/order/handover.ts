@@ -102,7 +102,7 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
     return zone !== null && (transition.begins(zone) || transition.ceases(zone));
   };
   holdLame(from, to, transition, drafts);
-  holdLameBeneath(name, from, to, transition, drafts);
+  holdBeneath(name, from, to, transition, drafts);
   for (const question of questions) {
     settle(from, to, question, transition, drafts);
     const providers = providersOf(to, question, transition);
@@ -154,22 +154,20 @@ function holdLame(from: Source, to: Source, transition: Transition, drafts: Draf
   }
 }
 
-/** Delegations beneath another one lead nobody anywhere while it is there; those that lead nowhere hide the name without it. */
-function holdLameBeneath(name: string, from: Source, to: Source, transition: Transition, drafts: Drafts): void {
+/** Delegations beneath another one lead nobody anywhere while it is there, and may hide the name without it. */
+function holdBeneath(name: string, from: Source, to: Source, transition: Transition, drafts: Drafts): void {
   if (to.type === "cut" && !transition.keepsServer(to.zone, to.owner)) {
     for (let above = name; above !== to.owner; above = parentOf(above)) {
-      const lame = transition.gained(to.zone, above, "NS").filter((change) => {
-        return transition.after.wayToServer(String(change.after?.["target"]), above) === null;
-      });
-      for (const { key } of lame) drafts.awaits(key, { type: "cut", zone: to.zone, owner: to.owner });
+      for (const { key } of transition.gained(to.zone, above, "NS")) {
+        drafts.awaits(key, { type: "cut", zone: to.zone, owner: to.owner });
+      }
     }
   }
   if (from.type === "cut" && !transition.keepsServer(from.zone, from.owner)) {
     for (let above = name; above !== from.owner; above = parentOf(above)) {
-      const lame = transition.lost(from.zone, above, "NS").filter((change) => {
-        return transition.before.wayToServer(String(change.before?.["target"]), above) === null;
-      });
-      for (const { key } of lame) drafts.precedes(key, { type: "cut", zone: from.zone, owner: from.owner });
+      for (const { key } of transition.lost(from.zone, above, "NS")) {
+        drafts.precedes(key, { type: "cut", zone: from.zone, owner: from.owner });
+      }
     }
   }
 }

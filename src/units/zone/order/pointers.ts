@@ -20,9 +20,21 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
   const from = before === null ? null : pointerTarget(before);
   const to = after === null ? null : pointerTarget(after);
   if (from === to && before?.name === after?.name) return;
+  if (to !== null) preferSettled(record.key, to, transition, drafts, "comes");
+  if (from !== null) preferSettled(record.key, from, transition, drafts, "goes");
   if (after !== null) for (const thing of neededBy(after, zone, transition, "comes")) drafts.awaits(record.key, thing);
   if (before !== null)
     for (const thing of neededBy(before, zone, transition, "goes")) drafts.precedes(record.key, thing);
+}
+
+/**
+ * What answers on both sides may have a gap in between, of which a pointer that is not there yet, or not any more, has no part. Breaking
+ * this leaves no gap of its own.
+ */
+function preferSettled(pointer: string, target: string, transition: Transition, drafts: Drafts, way: Way): void {
+  const changes = transition.changesAt(target);
+  if (way === "comes") drafts.settlesBefore(`pointing at ${target}`, changes, [pointer]);
+  else drafts.settlesBefore(`ceasing to point at ${target}`, [pointer], changes);
 }
 
 /** All pointers of a zone that begins or ceases to be served, by one change. */
@@ -47,8 +59,10 @@ function neededBy(values: RecordValues, zone: string, transition: Transition, wa
   if (values.type === "NS" && owner !== zone) {
     // Beneath another delegation, or in a zone beneath, nobody is sent on by this one.
     if (far.source(owner).zone !== zone || far.cutAbove(zone, owner) !== owner) return [];
-    // Where the server itself can be asked on both sides, its own name hands over.
-    if (near.answers(target, "address") && far.source(target).type === "node") return [];
+    // Where the server itself can be asked on both sides, its own name hands over; glue comes and goes with a whole zone.
+    const server = far.source(target);
+    const isWhole = server.zone === zone && !transition.isServedThroughout(zone);
+    if (near.answers(target, "address") && (server.type === "node" || isWhole)) return [];
     const things = serverMovesOf(target, owner, transition, way);
     const other = near.source(owner).zone;
     // Where another zone answers for the owner, it hands over by itself.

@@ -16,6 +16,7 @@ export class Transition {
   readonly #domains: ReadonlyMap<string, string>;
   readonly #movements = new Map<string, Movement>();
   readonly #delegations = new Map<string, Movement>();
+  readonly #places = new Map<string, readonly string[]>();
 
   constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
     const { before, after } = sidesOf(domains, records, live);
@@ -74,6 +75,23 @@ export class Transition {
   /** Whether one server of the delegation can be asked on both sides. */
   keepsServer(zone: string, cut: string): boolean {
     return this.#servers(zone, cut).persists;
+  }
+
+  /** Keys of all changes where the name's answers come from on either side. */
+  changesAt(name: string): readonly string[] {
+    const known = this.#places.get(name);
+    if (known !== undefined) return known;
+    const keys = new Set<string>();
+    for (const side of [this.before, this.after]) {
+      const { zone, owner } = side.source(name);
+      if (zone === null) continue;
+      if (!this.isServedThroughout(zone) && this.#domains.has(zone)) keys.add(this.changeOf(zone));
+      else
+        for (const { change } of side.recordsAt(zone, owner))
+          if (change !== null && change.action !== "no-op") keys.add(change.key);
+    }
+    this.#places.set(name, [...keys]);
+    return [...keys];
   }
 
   #movement(zone: string, owner: string, question: Question): Movement {
