@@ -25,6 +25,7 @@ import { outsideBound } from "./plan/bound.ts";
 import { tellOrigins } from "./plan/origin.ts";
 import { paceOf } from "./plan/pace.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
+import { mayGoByMistake, type OtherEnvironment, tellEnvironments } from "./plan/policy.ts";
 import { wrongAccount } from "./plan/refusals.ts";
 import { isUnmatched } from "./plan/select.ts";
 import type { PlanFileResult } from "./render/read-plan-file.ts";
@@ -62,6 +63,7 @@ export { Sources } from "./model/source.ts";
 export { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Step } from "./model/step.ts";
 export { nearest } from "./model/suggest.ts";
 export { isVerified, type Verification } from "./model/verification.ts";
+export type { OtherEnvironment } from "./plan/policy.ts";
 export { isUnmatched } from "./plan/select.ts";
 export { renderDiagnostics } from "./render/diagnostics.ts";
 export { escapeText } from "./render/escape.ts";
@@ -264,6 +266,16 @@ function heldByInterfaces(plan: Plan): (live: LiveIdentity) => boolean {
 /** The changes of `plan` that the reviewed plan does not show: empty if it is within it. */
 export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
   return outsideBound(plan.changes, reviewed.changes);
+}
+
+/** Whether the plan deletes what another environment of the project may declare, without consent. */
+export function needsEnvironments({ guards }: Plan): boolean {
+  return guards.some(mayGoByMistake);
+}
+
+/** The plan with, on each deletion that lacks consent, the other environments that declare what would go. */
+export function withEnvironments(plan: Plan, desired: Desired, others: readonly OtherEnvironment[]): Plan {
+  return { ...plan, guards: tellEnvironments(plan.guards, desired, others) };
 }
 
 /** Reads back what `renderPlanJson` wrote; says by name what is wrong with it. */

@@ -8,10 +8,14 @@ import {
   type Diagnostic,
   type Goal,
   isUnmatched,
+  NEUTRAL_DIALECT,
+  needsEnvironments,
+  type OtherEnvironment,
   type Plan,
   type Project,
   planProject,
   renderPlanMarkdown,
+  withEnvironments,
 } from "../index.ts";
 import type { PlanFlags } from "./args.ts";
 import { withClient } from "./client.ts";
@@ -19,7 +23,7 @@ import { resolveDialect } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { sayDiagnostics, sayFailure } from "./messages.ts";
 import { Progress } from "./progress.ts";
-import { openProject } from "./project.ts";
+import { load, openProject } from "./project.ts";
 import { tellMarkdown } from "./step-summary.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -112,6 +116,21 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   sayDiagnostics(terminal, plan.refusals, project.sources);
   await tellMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
+}
+
+/**
+ * The plan with, on each deletion that lacks consent, the environments that declare what would go. Of an environment that the project
+ * cannot be loaded with nothing is said: it is not what was asked for.
+ */
+export async function tellEnvironments({ project, flags }: PlanSession, plan: Plan): Promise<Plan> {
+  if (!needsEnvironments(plan)) return plan;
+  const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
+  const others: OtherEnvironment[] = [];
+  for (const name of project.environments.filter((other) => other !== project.inputs.environment)) {
+    const loaded = await load(project.root, { ...flags, env: name }, dialect, { past: true });
+    if (loaded.project !== null) others.push({ name, desired: loaded.project.desired });
+  }
+  return withEnvironments(plan, project.desired, others);
 }
 
 /** TENON_ACCOUNT; null if it is not set. */

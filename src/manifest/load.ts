@@ -15,7 +15,7 @@ import { interpolateFile } from "./expand/interpolate.ts";
 import { collectRecordSets } from "./expand/record-sets.ts";
 import { type ExpandContext, expandDomains } from "./expand/records.ts";
 import { readVariableFiles } from "./expand/variable-files.ts";
-import { resolveVariables, type Variables } from "./expand/variables.ts";
+import { environmentNames, resolveVariables, type Variables } from "./expand/variables.ts";
 import type { ZoneFiles } from "./expand/zone-files.ts";
 import type { ParseContext, ParsedFile } from "./parse.ts";
 import { Places } from "./places.ts";
@@ -53,6 +53,8 @@ export interface Project {
   readonly root: string;
   readonly desired: Desired;
   readonly sources: Sources;
+  /** The names of its `environments:`, in the order of the root file. */
+  readonly environments: readonly string[];
   /** What it was loaded with, beside the files. */
   readonly inputs: Pick<PlanInputs, "environment" | "variables">;
 }
@@ -145,7 +147,13 @@ class Loading {
     const expand = { ...this.#zoneFiles(root, rootFile.tree), places: this.#places, setsKnown, incomplete };
     const { desired, loaded } = await this.#assemble(rootFile.tree, sound, expand);
     if (this.#options.past !== true) await this.#checkFiles(root, loaded);
-    return { root, desired, inputs: { environment: this.#options.environment ?? null, variables: given } };
+    const environments = environmentNames(rootFile.tree);
+    return {
+      root,
+      desired,
+      environments,
+      inputs: { environment: this.#options.environment ?? null, variables: given },
+    };
   }
 
   /** What a variable is without a value matters only where it names a file. */

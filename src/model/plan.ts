@@ -97,6 +97,8 @@ export interface Guard {
   readonly count: number | null;
   /** `bulk`: records or subnets that are there; `max-changes`: the limit. */
   readonly of: number | null;
+  /** `delete`, where consent is missing: the other environments of the project that declare the object, under the same owner. Absent: none. */
+  readonly declaredUnder?: readonly string[];
 }
 
 /** A moment at which a name does not resolve, forced by the change itself. */

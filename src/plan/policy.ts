@@ -2,10 +2,10 @@
 
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
-import type { Consent, ConsentRule } from "../model/desired.ts";
+import type { Consent, ConsentRule, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { globMatches } from "../model/glob.ts";
-import { groupBy } from "../model/group.ts";
+import { compareText, groupBy } from "../model/group.ts";
 import type { Goal, Guard } from "../model/plan.ts";
 import type { Json, Values } from "../model/resource.ts";
 
@@ -48,6 +48,41 @@ export function guardsOf(changes: readonly Change[], kept: ReadonlySet<Address>,
     });
   }
   return guards;
+}
+
+/** The project as it is with another `--env`. */
+export interface OtherEnvironment {
+  readonly name: string;
+  readonly desired: Pick<Desired, "owner" | "account" | "declared">;
+}
+
+/** Whether something would go that another environment may declare. */
+export function mayGoByMistake({ rule, consent }: Guard): boolean {
+  return rule === "delete" && consent === "missing";
+}
+
+/**
+ * Names the environments that declare what would go: with one owner for several of them each takes the objects of the others for its
+ * own that are no longer declared. An object of another account is another one.
+ */
+export function tellEnvironments(
+  guards: readonly Guard[],
+  { owner, account }: Pick<Desired, "owner" | "account">,
+  others: readonly OtherEnvironment[],
+): Guard[] {
+  const under = new Map<Address, string[]>();
+  for (const { name, desired } of others) {
+    if (desired.owner !== owner || desired.account !== account) continue;
+    for (const address of new Set(desired.declared.map((entry) => entry.address))) {
+      const names = under.get(address);
+      if (names === undefined) under.set(address, [name]);
+      else names.push(name);
+    }
+  }
+  return guards.map((one) => {
+    const names = mayGoByMistake(one) ? under.get(one.address) : undefined;
+    return names === undefined ? one : { ...one, declaredUnder: names.toSorted(compareText) };
+  });
 }
 
 /** @param today YYYY-MM-DD, UTC: the last day counts */

@@ -5,15 +5,21 @@ import type { Change } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
 import { escapeGlob, globMatches, globsFor } from "../model/glob.ts";
 import { groupBy } from "../model/group.ts";
-import type { Guard } from "../model/plan.ts";
+import type { Guard, Plan } from "../model/plan.ts";
 import { escapeText } from "./escape.ts";
 
+/** What guards are told beside: the changes of their plan, and what it was made for. */
+export type AskedOf = Pick<Plan, "changes" | "owner" | "inputs">;
+
+/** So many environments are named; the rest is counted. */
+const MAX_NAMED_ENVIRONMENTS = 3;
+
 /** What would happen, without a full stop. */
-export function guardText(guard: Guard): string {
+function guardText(guard: Guard, of: AskedOf): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
-      return `${address} would be deleted: it carries our tag and is no longer declared`;
+      return `${address} would be deleted: it carries our tag and is ${declaredText(guard, of)}`;
     case "replace":
       return `${address} would be deleted and made anew, with all that is in it`;
     case "bulk":
@@ -41,8 +47,28 @@ export function consentText(guard: Guard): string {
       return `change the NS records at the apex of ${address}`;
     case "protect":
     case "max-changes":
-      return guardText(guard);
+      // Nothing consents to these.
+      return "";
   }
+}
+
+function declaredText({ declaredUnder = [] }: Guard, { inputs: { environment } }: AskedOf): string {
+  if (declaredUnder.length === 0) return "no longer declared";
+  const named = declaredUnder.slice(0, MAX_NAMED_ENVIRONMENTS).map(environmentFlag);
+  const rest = declaredUnder.length - named.length;
+  const all = rest > 0 ? [...named, `${rest} more`] : named;
+  const listed = all.length === 1 ? all.join() : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
+  return `declared with ${listed}, not with${environment === null ? "out --env" : ` ${environmentFlag(environment)}`}`;
+}
+
+function environmentFlag(name: string): string {
+  return `--env ${shellWord(escapeText(name))}`;
+}
+
+/** What would end it, as a sentence; empty if consent is all there is. */
+function adviceOf({ declaredUnder = [] }: Guard, { owner }: AskedOf): string {
+  if (declaredUnder.length === 0 || owner === null) return "";
+  return `Give each environment its own owner, e.g. owner: ${escapeText(owner)}-\${var.env}`;
 }
 
 /** How much of what is in it. */
@@ -58,6 +84,8 @@ function withinOf({ address }: Guard): string {
 export interface Asked {
   /** What would happen, without a full stop. */
   readonly text: string;
+  /** What would be better than consent, as a sentence; empty if nothing is known. */
+  readonly advice: string;
   /** What consents to it; none where nothing can. */
   readonly words: readonly Words[];
 }
@@ -84,27 +112,26 @@ const MAX_UNFOLDED_GUARDS = 3;
  * In the order of the first of each. What covers several covers no other address of the plan.
  * @param markOf what is said behind a guard: our own words
  */
-export function askedOf(
-  guards: readonly Guard[],
-  changes: readonly Change[],
-  markOf: (guard: Guard) => string,
-): Asked[] {
-  const alike = groupBy(guards, (guard) => JSON.stringify([guard.rule, guard.consent, kindOf(guard), markOf(guard)]));
+export function askedOf(guards: readonly Guard[], of: AskedOf, markOf: (guard: Guard) => string): Asked[] {
+  const alike = groupBy(guards, (guard) =>
+    JSON.stringify([guard.rule, guard.consent, kindOf(guard), markOf(guard), guard.declaredUnder ?? []]),
+  );
   return [...alike.values()].flatMap((group) => {
     const isFolded = FOLDED[group[0]?.rule ?? "max-changes"] !== undefined && group.length > MAX_UNFOLDED_GUARDS;
     const parts = isFolded ? [group] : group.map((guard) => [guard]);
-    return parts.map((part) => asked(part, changes, markOf));
+    return parts.map((part) => asked(part, of, markOf));
   });
 }
 
-function asked(guards: readonly Guard[], changes: readonly Change[], markOf: (guard: Guard) => string): Asked {
+function asked(guards: readonly Guard[], of: AskedOf, markOf: (guard: Guard) => string): Asked {
   const first = guards[0] as Guard;
-  const text = (guards.length === 1 ? guardText(first) : foldedText(guards)) + markOf(first);
+  const text = (guards.length === 1 ? guardText(first, of) : foldedText(guards, of)) + markOf(first);
   const { rule, consent } = first;
-  if (consent !== "missing" || rule === "protect" || rule === "max-changes") return { text, words: [] };
+  const advice = adviceOf(first, of);
+  if (consent !== "missing" || rule === "protect" || rule === "max-changes") return { text, advice, words: [] };
   const addresses = guards.map(({ address }) => address);
   const globs =
-    guards.length === 1 ? addresses.map(escapeGlob) : globsFor(addresses, othersThan(new Set(addresses), changes));
+    guards.length === 1 ? addresses.map(escapeGlob) : globsFor(addresses, othersThan(new Set(addresses), of.changes));
   const words = globs.map((glob) => ({
     rule,
     address: glob,
@@ -112,21 +139,22 @@ function asked(guards: readonly Guard[], changes: readonly Change[], markOf: (gu
     flag: flagOf(rule, glob),
     entry: `- { ${rule}: ${yamlWord(escapeText(glob))} }`,
   }));
-  return { text, words };
+  return { text, advice, words };
 }
 
 const FOLDED: Readonly<Partial<Record<Guard["rule"], string>>> = {
-  delete: "would be deleted: they carry our tag and are no longer declared",
+  delete: "would be deleted: they carry our tag and are",
   replace: "would be deleted and made anew, with all that is in them",
   ns: "would get other NS records at their apex",
   bulk: "would lose much of what is in them",
   protect: "are protected; set their protect to false first",
 };
 
-function foldedText(guards: readonly Guard[]): string {
+function foldedText(guards: readonly Guard[], of: AskedOf): string {
   const first = guards[0] as Guard;
-  const lost = first.rule === "bulk" ? `: ${sum(guards, "count")} of ${sum(guards, "of")} ${withinOf(first)}` : "";
-  return `${guards.length} ${kindOf(first)} ${FOLDED[first.rule]}${lost}`;
+  const text = `${guards.length} ${kindOf(first)} ${FOLDED[first.rule]}`;
+  if (first.rule === "delete") return `${text} ${declaredText(first, of)}`;
+  return first.rule === "bulk" ? `${text}: ${sum(guards, "count")} of ${sum(guards, "of")} ${withinOf(first)}` : text;
 }
 
 function sum(guards: readonly Guard[], field: "count" | "of"): number {

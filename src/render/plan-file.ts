@@ -185,7 +185,7 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Om
 /** For programs: what to consent to until no guard is left that consent can settle. */
 export function missingConsents(plan: Plan): MissingConsent[] {
   const refusing = plan.guards.filter(({ consent }) => consent === "missing");
-  const asked = askedOf(refusing, plan.changes, pendingMarks(plan).guard);
+  const asked = askedOf(refusing, plan, pendingMarks(plan).guard);
   return asked.flatMap(({ words }) => words.map(({ rule, address, guards }) => ({ rule, address, guards })));
 }
 

@@ -201,11 +201,12 @@ function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, {
   ];
 }
 
-function guardLines({ changes }: Plan, view: PlanView, marks: PendingMarks, { paint, width }: Context): string[] {
+function guardLines(plan: Plan, view: PlanView, marks: PendingMarks, { paint, width }: Context): string[] {
   const lines: string[] = [];
   if (view.refusing.length > 0) lines.push(paint.bad("Apply would refuse this plan:"));
-  for (const { text, words } of askedOf(view.refusing, changes, marks.guard)) {
-    lines.push(...wrap(text, width, CHILD_INDENT.length), ...consentLines(words, DETAIL_INDENT));
+  for (const { text, advice, words } of askedOf(view.refusing, plan, marks.guard)) {
+    lines.push(...wrap(text, width, CHILD_INDENT.length), ...wrap(advice, width, DETAIL_INDENT));
+    lines.push(...consentLines(words, DETAIL_INDENT));
   }
   if (view.consented.length > 0) lines.push("Consent is given to:");
   for (const guard of view.consented) lines.push(...wrap(consentText(guard), width, CHILD_INDENT.length));

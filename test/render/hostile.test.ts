@@ -87,6 +87,21 @@ describe("text from the service or a manifest", () => {
     ]);
   });
 
+  it("is escaped where much goes as one entry, and where another environment declares it", () => {
+    const going = [1, 2, 3, 4].map((number) => {
+      const address = `image/${number}${HOSTILE}`;
+      return change(address, "image", { root: address, before: { label: HOSTILE } });
+    });
+    const guard = { rule: "delete", consent: "missing", count: null, of: null, declaredUnder: [HOSTILE] } as const;
+    const guards = going.map(({ address }) => ({ ...guard, address }));
+    const inputs = { environment: HOSTILE, variables: {}, targets: [], excludes: [] };
+    const text = renderPlanText(plan(going, { guards, inputs, owner: HOSTILE }), { colour: false });
+    expect(text).toMatch(/^- 4 images$/m);
+    expect(text).toContain("they carry our tag and are declared with --env");
+    expect(unsafeCharacters(text)).toEqual([]);
+    expect(text.split("\n").filter((line) => line.startsWith("Plan:"))).toHaveLength(1);
+  });
+
   it("is escaped in a report", () => {
     const failure = {
       type: "refused",

@@ -27,7 +27,7 @@ import { gatherEvidence } from "../evidence.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { withJsonErrors } from "../json-result.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
-import { inSession, type Planned, planIn, type Session } from "../planning.ts";
+import { inSession, type Planned, planIn, type Session, tellEnvironments } from "../planning.ts";
 import { Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../reviewed.ts";
 import { tellMarkdown } from "../step-summary.ts";
@@ -92,12 +92,13 @@ async function run(
         );
       return planned.code;
     }
-    const verdict = judge(planned.plan, bound, flags.failOn ?? []);
-    const code = await tellVerdict(terminal, planned.plan, verdict, flags);
+    const plan = await tellEnvironments({ ...session, flags }, planned.plan);
+    const verdict = judge(plan, bound, flags.failOn ?? []);
+    const code = await tellVerdict(terminal, plan, verdict, flags);
     if (code !== null) return code;
-    const consent = await isConsented(terminal, planned.plan, flags);
+    const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
-    return carryOut(session, planned.plan, flags, prepared.witnesses);
+    return carryOut(session, plan, flags, prepared.witnesses);
   });
 }
 

@@ -7,7 +7,7 @@ import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { writeProblem } from "../file-problem.ts";
 import { withJsonErrors } from "../json-result.ts";
 import { sayError } from "../messages.ts";
-import { type PlanSession, planIn } from "../planning.ts";
+import { type PlanSession, planIn, tellEnvironments } from "../planning.ts";
 import { inReading, type ReadingFlags } from "../reading.ts";
 import { showPlan } from "../show-plan.ts";
 import { writeStepSummary } from "../step-summary.ts";
@@ -43,10 +43,11 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
         terminal.print(renderPlanJson(planned.refused));
       return planned.code;
     }
-    const written = flags.out === undefined || (await writePlan(session, planned.plan, flags.out));
-    showPlan(terminal, planned.plan, flags.format);
-    await writeStepSummary(terminal, () => renderPlanMarkdown(planned.plan));
-    return written ? exitCode(planned.plan, flags) : EXIT.error;
+    const made = await tellEnvironments(session, planned.plan);
+    const written = flags.out === undefined || (await writePlan(session, made, flags.out));
+    showPlan(terminal, made, flags.format);
+    await writeStepSummary(terminal, () => renderPlanMarkdown(made));
+    return written ? exitCode(made, flags) : EXIT.error;
   });
 }
 

@@ -99,7 +99,7 @@ function fromEnvironments(
   context: VariableContext,
 ): void {
   const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
-  const known = Object.keys(environments).filter((name) => !isOwnKey(name));
+  const known = environmentNames(root);
   if (chosen !== null && !known.includes(chosen)) context.reportRequest(unknownEnvironment(chosen, known));
   for (const environment of known) {
     const entry = environments[environment];
@@ -109,6 +109,12 @@ function fromEnvironments(
       else if (environment === chosen) take(values, name, assigned, name, context);
     }
   }
+}
+
+/** What `--env` may name, in the order of the root file. */
+export function environmentNames(root: JsonObject): string[] {
+  const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
+  return Object.keys(environments).filter((name) => !isOwnKey(name));
 }
 
 function unknownEnvironment(name: string, known: readonly string[]): Diagnostic {

@@ -28,12 +28,7 @@ export function listsBefore(plan: Plan, view: PlanView): List[] {
       10_000,
       "never",
     ),
-    list(
-      "Apply would refuse this plan:",
-      askedOf(view.refusing, plan.changes, marks.guard).map(askedLines),
-      10_000,
-      "never",
-    ),
+    list("Apply would refuse this plan:", askedOf(view.refusing, plan, marks.guard).map(askedLines), 10_000, "never"),
     list("Blocked:", blocked.map(blockLines), 8_000, "never"),
     list(
       GAPS_HEADING,
@@ -84,10 +79,11 @@ function alikeEntries({ summaries, advice }: Alike): string[][] {
   ]);
 }
 
-function askedLines({ text, words }: Asked): string[] {
+function askedLines({ text, advice, words }: Asked): string[] {
   const rest = words.length - MAX_SHOWN_GLOBS;
   const more = rest > 0 ? [`    and ${rest} more, which tenon plan shows`] : [];
-  return [...wrap(text, CODE_COLUMNS, 0), ...consentLines(words.slice(0, MAX_SHOWN_GLOBS), 4), ...more];
+  const better = wrap(advice, CODE_COLUMNS, INDENT + INDENT);
+  return [...wrap(text, CODE_COLUMNS, 0), ...better, ...consentLines(words.slice(0, MAX_SHOWN_GLOBS), 4), ...more];
 }
 
 function blockLines({ key, block }: { key: string; block: Parameters<typeof blockText>[0] }): string[] {

@@ -36,11 +36,15 @@ export function hostilePlan(text: string): Plan {
         before: record("x", "A", text),
         blocked: { type: "kept-records", records: [record(text, "CAA", text, 0, { tag: text })] },
       }),
+      ...["1", "2", "3", "4"].map((number) => {
+        const address = `image/${number}${text}`;
+        return change(address, "image", { root: address, before: values, labels: ["prune"] });
+      }),
     ],
     {
       base: { name: text, withdrawn: [{ key: text, action: "delete" }] },
       guards: [
-        { rule: "delete", address: text, consent: "missing", count: null, of: null },
+        { rule: "delete", address: text, consent: "missing", count: null, of: null, declaredUnder: [text, "b"] },
         { rule: "replace", address: text, consent: "given", count: null, of: null },
       ],
       gaps: [{ what: text, wanted: text, before: text, root: text }],
