@@ -28,6 +28,8 @@ export class SecondLooks {
   readonly #options: SecondLooksOptions;
   /** By the id of their step: those of which there may be two. */
   readonly #made: Map<string, MadeObject> = new Map();
+  /** Those of them whose request was sent twice: few, while every step asks for them. */
+  readonly #sentTwice: Set<string> = new Set();
   readonly #repeated: Repeated[] = [];
   readonly #looks: Map<string, Promise<void>> = new Map();
   readonly #told: Set<string> = new Set();
@@ -50,6 +52,7 @@ export class SecondLooks {
     if (id !== null && isCopy(step, this.#options.context)) this.#copies.push({ step, id });
     if (id !== null && canBeDuplicated(step.lookup.kind)) {
       this.#made.set(step.id, { step, unit, id, isOwn: !recovered, repeated });
+      if (repeated) this.#sentTwice.add(step.id);
     } else if (repeated) {
       this.#repeated.push({ step, id, unit });
     }
@@ -57,7 +60,7 @@ export class SecondLooks {
 
   /** Before an object is copied in which something may be there twice; null if there is nothing to look at. Its copies share one look. */
   before(step: Step): Promise<void> | null {
-    const sentTwice = [...this.#made.values()].filter(({ repeated }) => repeated);
+    const sentTwice = [...this.#sentTwice].flatMap((id) => this.#made.get(id) ?? []);
     const within = repeatedWithin(step, sentTwice, this.#options.context);
     if (within.length === 0) return null;
     const key = JSON.stringify(within.map(({ step: { id } }) => id));

@@ -22,3 +22,21 @@ test("the smallest rank comes out first, however ranks come in and go out", () =
     }),
   );
 });
+
+test("a rank is compared with those on its way through the heap, not with all that wait", () => {
+  let comparisons = 0;
+  /** Counts itself whenever it is compared, by whatever compares it. */
+  const counted = (rank: number): number =>
+    ({
+      valueOf: () => {
+        comparisons += 1;
+        return rank;
+      },
+    }) as unknown as number;
+  const count = 4_096;
+  const queue = new ReadyQueue();
+  for (let index = 0; index < count; index += 1) queue.push(counted((index * 2_741) % count));
+  for (let rank = 0; rank < count; rank += 1) expect(Number(queue.pop())).toBe(rank);
+  // Both sides of a comparison count: one a level on the way up, two on the way down.
+  expect(comparisons).toBeLessThan(count * Math.log2(count) * 2 * 3);
+});

@@ -5,7 +5,6 @@ import { here as run } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, PROJECT } from "./run.ts";
 
 const TEN_ERRORS = join(import.meta.dirname, "../manifest/fixtures/ten-errors");
-const MAX_MILLISECONDS = 10_000;
 
 /** Every alias stands for ten of the one before it: ten thousand million values in 400 bytes. */
 function yamlBomb(): string {
@@ -21,11 +20,9 @@ const VPC = "vpcs:\n  - { label: prod, region: us-east";
 /** Applies, so that a manifest that got through would be seen at the service. */
 async function refuse(directory: string, words: readonly (string | RegExp)[], code: 1 | 3 = 3): Promise<string> {
   const service = await emulator();
-  const started = Date.now();
   const result = await run(["apply", "--yes", directory], { env: envOf(service) });
   expectPlain(result, code, words);
   expect(service.requests).toEqual([]);
-  expect(Date.now() - started).toBeLessThan(MAX_MILLISECONDS);
   return result.stderr;
 }
 

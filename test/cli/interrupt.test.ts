@@ -9,8 +9,7 @@ const RECORDS = Array.from(
 ).join("\n");
 const LONG = `${PROJECT}${RECORDS}\n`;
 
-/** Less than the 7 s that an orderly end may take, and more than a busy machine needs. */
-const MAX_END_MILLISECONDS = 5_000;
+const WAIT_MILLISECONDS = 30_000;
 
 function posts(service: Emulator): number {
   return service.requests.filter(({ method }) => method === "POST").length;
@@ -47,10 +46,11 @@ describe("a signal", () => {
     const child = start(["plan"], { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) });
     const end = ended(child);
     await expect.poll(() => service.requests.length, { timeout: 15_000 }).toBeGreaterThan(0);
-    const started = Date.now();
+    const asked = service.requests.length;
     child.kill("SIGINT");
     expect(await end).toMatchObject({ code: 130, stdout: "" });
-    expect(Date.now() - started).toBeLessThan(MAX_END_MILLISECONDS);
+    // A reading whose answer does not come in time is asked for again.
+    expect(service.requests).toHaveLength(asked);
   });
 
   it("that comes a second time ends an apply at once", async () => {
@@ -65,10 +65,11 @@ describe("a signal", () => {
     const hasPosted = (): boolean => service.requests.some((request) => request.startsWith("POST "));
     await expect.poll(hasPosted, { timeout: 15_000 }).toBe(true);
     child.kill("SIGINT");
-    await expect.poll(() => told, { timeout: MAX_END_MILLISECONDS }).toContain("Interrupt again");
-    const started = Date.now();
+    await expect.poll(() => told, { timeout: WAIT_MILLISECONDS }).toContain("Interrupt again");
     child.kill("SIGINT");
-    expect((await end).code).toBe(130);
-    expect(Date.now() - started).toBeLessThan(MAX_END_MILLISECONDS);
+    const { code, stderr } = await end;
+    expect(code).toBe(130);
+    // And not because the limit of the drain was over.
+    expect(stderr.match(/Stopping: .*/g)).toEqual(["Stopping: aborted."]);
   });
 });

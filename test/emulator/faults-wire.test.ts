@@ -4,9 +4,12 @@ import { expect, test } from "vitest";
 import type { Fault, LoggedRequest } from "../../src/emulator/index.ts";
 import { assumption } from "../support/emulated.ts";
 import { startTested } from "../support/emulator.ts";
-import { type RawAnswer, rawExchange } from "./raw-exchange.ts";
+import { type OpenExchange, openExchange, type RawAnswer, rawExchange } from "./raw-exchange.ts";
 
 const DOMAIN = JSON.stringify({ domain: "example.com", type: "master", soa_email: "a@example.com" });
+
+/** Longer than any test may take. */
+const LONG_MILLISECONDS = 300_000;
 
 interface Struck {
   readonly answer: RawAnswer;
@@ -24,6 +27,14 @@ async function strike(effect: Fault["effect"], headers?: Readonly<Record<string,
   expect(emulator.requests).toHaveLength(1);
   emulator.setFaults([]);
   return { answer, logged, domains: (await send("GET", "/domains")).body.results };
+}
+
+/** The same with an answer that does not end within the test: what has come of it once the domain is there. */
+async function strikeForLong(effect: Fault["effect"]): Promise<OpenExchange> {
+  const { emulator, send } = await startTested({ faults: [{ effect, method: "POST" }] });
+  const exchange = openExchange(emulator.port, { method: "POST", path: "/v4/domains", body: DOMAIN });
+  await expect.poll(async () => (await send("GET", "/domains")).body.results, { timeout: 10_000 }).toBe(1);
+  return exchange;
 }
 
 function headerOf(answer: RawAnswer, name: string): string | undefined {
@@ -108,25 +119,26 @@ test("bad JSON has the length it promises and cannot be read, and the work is do
 });
 
 test("slow headers come late and whole, and the work is done", async () => {
-  const { answer, logged, domains } = await strike({ type: "slow-headers", delayMilliseconds: 300 });
-  expect(answer.firstByteMilliseconds).toBeGreaterThan(290);
+  const waiting = await strikeForLong({ type: "slow-headers", delayMilliseconds: LONG_MILLISECONDS });
+  expect(waiting.received()).toBe("");
+  const { answer, logged, domains } = await strike({ type: "slow-headers", delayMilliseconds: 50 });
   expect([answer.status, JSON.parse(answer.body).domain]).toEqual([200, "example.com"]);
   expect([logged?.fault, domains]).toEqual(["slow-headers", 1]);
 });
 
 test("a slow body comes in pieces behind its head, whole in the end", async () => {
-  const { answer, logged, domains } = await strike({ type: "slow-body", durationMilliseconds: 500 });
-  expect(answer.totalMilliseconds).toBeGreaterThan(490);
-  expect(answer.firstByteMilliseconds).toBeLessThan(answer.totalMilliseconds - 300);
+  const waiting = await strikeForLong({ type: "slow-body", durationMilliseconds: LONG_MILLISECONDS });
+  await expect.poll(waiting.received, { timeout: 10_000 }).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n$/s);
+  const { answer, logged, domains } = await strike({ type: "slow-body", durationMilliseconds: 200 });
+  expect(answer.pieces).toBeGreaterThan(3);
   expect([answer.status, JSON.parse(answer.body).domain, answer.reset]).toEqual([200, "example.com", false]);
   expect([logged?.fault, domains]).toEqual(["slow-body", 1]);
 });
 
 test("a client that stops waiting does no harm, and an emulator that is closed waits for no slow answer", async () => {
-  const delayMilliseconds = 60_000;
   for (const effect of [
-    { type: "slow-headers", delayMilliseconds },
-    { type: "slow-body", durationMilliseconds: delayMilliseconds },
+    { type: "slow-headers", delayMilliseconds: LONG_MILLISECONDS },
+    { type: "slow-body", durationMilliseconds: LONG_MILLISECONDS },
   ] as const) {
     const { emulator } = await startTested({ faults: [{ effect, method: "POST" }] });
     const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
@@ -139,9 +151,8 @@ test("a client that stops waiting does no harm, and an emulator that is closed w
     expect(((await listed.json()) as { results: number }).results).toBe(1);
     const waiting = rawExchange(emulator.port, { method: "POST", path: "/v4/domains", body: DOMAIN });
     await new Promise((resolve) => setTimeout(resolve, 100));
-    const before = performance.now();
+    // Would this wait for the answer, the test would not end in time.
     await emulator.close();
-    expect(performance.now() - before).toBeLessThan(5_000);
     await waiting;
   }
 });

@@ -11,9 +11,14 @@ export interface RawAnswer {
   readonly status: number;
   /** The connection did not end as connections should. */
   readonly reset: boolean;
-  /** From the end of the request. */
-  readonly firstByteMilliseconds: number;
-  readonly totalMilliseconds: number;
+  /** How many times something came. */
+  readonly pieces: number;
+}
+
+export interface OpenExchange {
+  /** What has come so far. */
+  received(): string;
+  readonly ended: Promise<RawAnswer>;
 }
 
 export interface RawRequest {
@@ -24,10 +29,11 @@ export interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function rawExchange(
-  port: number,
-  { method = "GET", path, body = "", headers }: RawRequest,
-): Promise<RawAnswer> {
+export function rawExchange(port: number, request: RawRequest): Promise<RawAnswer> {
+  return openExchange(port, request).ended;
+}
+
+export function openExchange(port: number, { method = "GET", path, body = "", headers }: RawRequest): OpenExchange {
   const all = {
     host: `127.0.0.1:${port}`,
     connection: "close",
@@ -35,22 +41,20 @@ export function rawExchange(
     ...(headers ?? { authorization: "Bearer emulator-token", "content-type": "application/json" }),
   };
   const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let [sentAt, firstAt, reset] = [performance.now(), 0, false];
+  const chunks: Buffer[] = [];
+  const received = (): string => Buffer.concat(chunks).toString("utf8");
+  const ended = new Promise<RawAnswer>((resolve) => {
+    let reset = false;
     const socket = connect(port, "127.0.0.1", () => {
       socket.write(`${method} ${path} HTTP/1.1\r\n${head.join("")}\r\n`);
       socket.write(body);
-      sentAt = performance.now();
     });
-    socket.on("data", (chunk) => {
-      if (chunks.push(chunk) === 1) firstAt = performance.now();
-    });
+    socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("error", () => {
       reset = true;
     });
     socket.on("close", () => {
-      const text = Buffer.concat(chunks).toString("utf8");
+      const text = received();
       const end = text.indexOf("\r\n\r\n");
       resolve({
         text,
@@ -58,9 +62,9 @@ export function rawExchange(
         body: end === -1 ? "" : text.slice(end + 4),
         status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0),
         reset,
-        firstByteMilliseconds: firstAt - sentAt,
-        totalMilliseconds: performance.now() - sentAt,
+        pieces: chunks.length,
       });
     });
   });
+  return { received, ended };
 }

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { lintZones } from "../../src/lint/lint.ts";
 import type { LintRecord, LintZone } from "../../src/lint/zone.ts";
+import { growth } from "../support/operations.ts";
 import { linesOf, lint, project, withRecords, withZones } from "./projects.ts";
 
 const SPAN = { file: "zones.txt", start: 0, end: 0 };
@@ -62,8 +63,8 @@ test("names as deep and as long as names can be are looked at without trouble", 
   expect(lint(odd).map(({ code }) => code)).toEqual(["missing-target", "dmarc-syntax"]);
 });
 
-test("texts that are made to be slow to read are read at once", () => {
-  const long = 65_000;
+test("texts that are made to be slow to read are read in one pass: squares of their length would take minutes", () => {
+  const long = 400_000;
   const texts = [
     `v=spf1 ${"a:".repeat(long / 2)}`,
     `v=spf1 ${"include:a.example ".repeat(long / 18)}`,
@@ -91,7 +92,7 @@ test("texts that are made to be slow to read are read at once", () => {
     { type: "CAA", name: "", target, tag: "issue", ttl_sec: 0, span: SPAN, off: [] },
     { type: "CAA", name: "", target, tag: "iodef", ttl_sec: 0, span: SPAN, off: [] },
   ]);
-  expect(secondsOf([zone("example.com", records)])).toBeLessThan(2);
+  expect(lintZones([zone("example.com", records)], [], null).length).toBeGreaterThan(0);
 });
 
 test("a zone of eight times the records is read eight times as often, not sixty-four", () => {
@@ -101,7 +102,7 @@ test("a zone of eight times the records is read eight times as often, not sixty-
   expect(many).toBeLessThan(few * 8 * 1.1);
 });
 
-test("a chain of six thousand aliases, or includes, is followed in linear time", () => {
+test("a chain of six thousand aliases, or includes, is followed to its end, and one four times as long with four times the work", async () => {
   const chain = (count: number) => [
     zone(
       "chain.example",
@@ -124,9 +125,9 @@ test("a chain of six thousand aliases, or includes, is followed in linear time",
       ),
     ),
   ];
-  const few = secondsOf(chain(750));
-  const many = secondsOf(chain(6_000));
-  expect(many).toBeLessThan(Math.max(few, 0.02) * 8 * 3);
+  const follow = (count: number) => lintZones(chain(count), [], null);
+  follow(6_000);
+  expect(await growth(300, 4, follow)).toBeLessThan(6);
 });
 
 test("eight times the zones that point at each other are read eight times as often", () => {
@@ -191,10 +192,4 @@ function readsOf(zones: readonly LintZone[]): number {
     null,
   );
   return reads;
-}
-
-function secondsOf(zones: readonly LintZone[]): number {
-  const start = performance.now();
-  lintZones(zones, [], null);
-  return (performance.now() - start) / 1_000;
 }

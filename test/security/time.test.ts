@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { performance } from "node:perf_hooks";
 import { expect, test } from "vitest";
 import { lintProject } from "../../src/index.ts";
 import { findFiles } from "../../src/manifest/files.ts";
@@ -8,15 +7,7 @@ import { globMatches, mayMatchWithin } from "../../src/model/glob.ts";
 import { escapeText } from "../../src/render/escape.ts";
 import { codes, domain, folder, loadText, zone } from "../manifest/support.ts";
 
-/** Backtracking would take longer than the universe has; doubling would take minutes. */
-const MOST_MILLISECONDS = 15_000;
-
-async function quickly<Result>(name: string, work: () => Promise<Result> | Result): Promise<Result> {
-  const started = performance.now();
-  const result = await work();
-  expect([name, performance.now() - started < MOST_MILLISECONDS]).toEqual([name, true]);
-  return result;
-}
+// Backtracking would take longer than the universe has, and squares of a million take minutes: no test would end within its time.
 
 const STARS = `${"*a".repeat(2_000)}*b`;
 const LONG = "a".repeat(20_000);
@@ -29,8 +20,8 @@ test("a glob of addresses and names with two thousand stars is matched without b
     `${"\\*".repeat(5_000)}*b`,
     `${"*a*".repeat(3_000)}c`,
   ]) {
-    await quickly(glob.slice(0, 10), () => globMatches(glob, LONG));
-    await quickly(glob.slice(0, 10), () => mayMatchWithin(glob, LONG));
+    globMatches(glob, LONG);
+    mayMatchWithin(glob, LONG);
   }
   const pattern = `${"*a".repeat(40)}*b`;
   const records = Array.from(
@@ -38,9 +29,7 @@ test("a glob of addresses and names with two thousand stars is matched without b
     (_, index) => `  - { type: A, name: ${"a".repeat(50)}${index}, target: 192.0.2.1 }\n`,
   );
   const text = domain(`ignore: [{ name: "${pattern}" }]\nrecords:\n${records.join("")}`);
-  expect(
-    (await quickly("ignore", () => loadText(`allow: [{ delete: "${pattern}" }]\n${text}`))).project,
-  ).not.toBeNull();
+  expect((await loadText(`allow: [{ delete: "${pattern}" }]\n${text}`)).project).not.toBeNull();
 });
 
 test("a glob of files with a hundred stars is matched without backtracking", async () => {
@@ -53,7 +42,7 @@ test("a glob of files with a hundred stars is matched without backtracking", asy
     `${"**/".repeat(200)}b`,
     `${"*".repeat(5_000)}/x`,
   ]) {
-    await quickly(pattern.slice(0, 10), () => findFiles(root, join(root, "tenon.yaml"), [pattern]));
+    await findFiles(root, join(root, "tenon.yaml"), [pattern]);
   }
 });
 
@@ -84,10 +73,8 @@ test("a text of one character four thousand times over is read in no time: TXT, 
         `type: TXT, name: _dmarc, target: "${target}"`,
         `type: TXT, name: a._domainkey, target: "${target}"`,
       ]) {
-        await quickly(`${start}${piece}`, async () => {
-          const { project } = await loadText(zone(record));
-          return project === null ? null : lintProject(project);
-        });
+        const { project } = await loadText(zone(record));
+        if (project !== null) await lintProject(project);
       }
     }
   }
@@ -105,13 +92,13 @@ test("a name, an address or a reference of twenty thousand characters is refused
       `vpcs: [{ label: ${long}, region: us-east, subnets: [{ label: a, ipv4: ${long} }] }]\n`,
       `owner: ${long}\nallow: [{ delete: a, until: ${long} }]\nfiles: [${long}]\n`,
     ]) {
-      const { diagnostics } = await quickly(`${piece} in ${text.slice(0, 20)}`, () => loadText(text));
+      const { diagnostics } = await loadText(text);
       expect(diagnostics.length).toBeGreaterThan(0);
     }
   }
 });
 
 test("an unknown key of a thousand characters, and a text of nothing but escapes, take no time", async () => {
-  expect(codes(await quickly("key", () => loadText(`${"a".repeat(1_000)}: 1\n`)))).toEqual(["unknown-key"]);
-  await quickly("escape", () => escapeText("\u001b\u202e\u200b".repeat(500_000)));
+  expect(codes(await loadText(`${"a".repeat(1_000)}: 1\n`))).toEqual(["unknown-key"]);
+  escapeText("\u001b\u202e\u200b".repeat(500_000));
 });

@@ -3,15 +3,7 @@ import { folder as project } from "../cli/run.ts";
 import { codes, loadText, zone } from "../manifest/support.ts";
 import { refuse } from "./hostile.ts";
 
-/** Generous: each of these would take minutes, or all memory, if it were taken at its word. */
-const MOST_MILLISECONDS = 20_000;
-
-async function quickly<Result>(work: Promise<Result>): Promise<Result> {
-  const started = performance.now();
-  const result = await work;
-  expect(performance.now() - started).toBeLessThan(MOST_MILLISECONDS);
-  return result;
-}
+// Taken at its word, each of these would take minutes, or all memory: no test would end within its time.
 
 test("a bomb of aliases is refused when it has unfolded to 100,000 values", async () => {
   const levels = Array.from({ length: 30 }, (_, level) => {
@@ -19,20 +11,20 @@ test("a bomb of aliases is refused when it has unfolded to 100,000 values", asyn
     return `  x-${level}: &a${level} [${Array.from({ length: 9 }, () => before).join(", ")}]\n`;
   });
   const text = `x-bomb:\n${levels.join("")}vpcs: *a29\n`;
-  expect(codes(await quickly(loadText(text)))).toContain("too-many-aliases");
-  await quickly(refuse(await project({ "tenon.yaml": `tenon: 1\n${text}` }), ["error[too-many-aliases]"]));
+  expect(codes(await loadText(text))).toContain("too-many-aliases");
+  await refuse(await project({ "tenon.yaml": `tenon: 1\n${text}` }), ["error[too-many-aliases]"]);
 });
 
 test("an alias of itself, in a list, a mapping or a key, is refused", async () => {
   for (const text of ["x-a: &a [*a]\n", "x-a: &a { b: *a }\n", "x-a: &a\n  b: &b [*a, *b]\n"]) {
-    expect([text, codes(await quickly(loadText(text)))]).toEqual([text, expect.arrayContaining(["circular-alias"])]);
+    expect([text, codes(await loadText(text))]).toEqual([text, expect.arrayContaining(["circular-alias"])]);
   }
 });
 
 test("nesting without an end is refused at 64 levels, in brackets, braces and indentation", async () => {
   const indented = Array.from({ length: 3_000 }, (_, depth) => `${" ".repeat(depth)}a:\n`).join("");
   for (const text of ["[".repeat(200_000), "{a: ".repeat(100_000), "- ".repeat(100_000), `\n${indented}`]) {
-    const { project: loaded, diagnostics } = await quickly(loadText(`x-deep: ${text}`));
+    const { project: loaded, diagnostics } = await loadText(`x-deep: ${text}`);
     expect(loaded).toBeNull();
     expect(diagnostics.length).toBeLessThan(10);
   }
@@ -47,7 +39,7 @@ test("a merge key is a key like all others, and brings in nothing", async () => 
 test("a text of megabytes is refused by its field's limit, and shown in part", async () => {
   const long = "a".repeat(1_000_000);
   for (const text of [zone(`type: TXT, target: "${long}"`), `vpcs: [{ label: ${long}, region: us-east }]\n`]) {
-    const { project: loaded, diagnostics } = await quickly(loadText(text));
+    const { project: loaded, diagnostics } = await loadText(text);
     expect(loaded).toBeNull();
     for (const { summary, detail, fix } of diagnostics) {
       expect(`${summary}${detail}${fix}`.length).toBeLessThan(20_000);
