@@ -27,7 +27,10 @@ function guardText(guard: Guard, of: AskedOf): string {
     case "ns":
       return `the NS records at the apex of ${address} would change`;
     case "protect":
-      return `${address} is protected; set its protect to false first`;
+      // A subnet that is not declared any more has its protection from its VPC.
+      return guard.address.includes("/subnet/")
+        ? `${address} is protected; set protect to false first, of the subnet or of its VPC`
+        : `${address} is protected; set its protect to false first`;
     case "max-changes":
       return `${guard.count ?? 0} changes are more than --max-changes ${guard.of ?? 0}`;
   }
@@ -154,6 +157,7 @@ function foldedText(guards: readonly Guard[], of: AskedOf): string {
   const first = guards[0] as Guard;
   const text = `${guards.length} ${kindOf(first)} ${FOLDED[first.rule]}`;
   if (first.rule === "delete") return `${text} ${declaredText(first, of)}`;
+  if (first.rule === "protect" && kindOf(first) === "subnets") return `${text}, or that of their VPC`;
   return first.rule === "bulk" ? `${text}: ${sum(guards, "count")} of ${sum(guards, "of")} ${withinOf(first)}` : text;
 }
 

@@ -79,3 +79,16 @@ test("few are told one by one, and other kinds, rules and consents apart", () =>
   4 images are protected; set their protect to false first
 `);
 });
+
+test("a subnet that its VPC protects need not be declared to be let go", () => {
+  const alike = ["a", "b", "c", "d"].map((label) => `vpc/w/subnet/${label}`);
+  const guards = ["vpc/v", ...alike].map((address) => guard("protect", address, { consent: "impossible" }));
+  const lone = [guard("protect", "vpc/v/subnet/web", { consent: "impossible" })];
+  expect(renderGuardsText(plan([], { guards: lone }), { colour: false, width: 200 })).toContain(
+    "vpc/v/subnet/web is protected; set protect to false first, of the subnet or of its VPC",
+  );
+  expect(renderGuardsText(plan([], { guards }), { colour: false, width: 200 })).toBe(`Apply would refuse this plan:
+  vpc/v is protected; set its protect to false first
+  4 subnets are protected; set their protect to false first, or that of their VPC
+`);
+});
