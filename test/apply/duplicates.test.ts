@@ -8,7 +8,7 @@ import type { Lookup } from "../../src/model/step.ts";
 import type { Unit } from "../../src/model/unit.ts";
 import { Account, changeList } from "../support/account.ts";
 import { createRecord, plan as planOf, request } from "./support/plans.ts";
-import { applyTo, QuickClock } from "./support/run.ts";
+import { applyTo, DrainClock, QuickClock } from "./support/run.ts";
 import { Service } from "./support/service.ts";
 
 const ZONE = { domain: "a.example", type: "master", soa_email: "a@a.example" };
@@ -44,20 +44,6 @@ const LISTS = { vpc: ["vpcs"], image: ["images"], record: ["domains", "30", "rec
 async function idsOf(kind: keyof typeof LISTS): Promise<(number | string)[]> {
   const items = await account.list<{ id: number | string }>(...LISTS[kind]);
   return items.map(({ id }) => id);
-}
-
-/** Once interrupted, what is in flight has all the time it wants. */
-class DrainClock extends QuickClock {
-  readonly #interrupt: AbortSignal;
-
-  constructor(interrupt: AbortSignal) {
-    super();
-    this.#interrupt = interrupt;
-  }
-
-  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return this.#interrupt.aborted ? new Promise(() => undefined) : super.sleep(milliseconds, signal);
-  }
 }
 
 interface Hooks {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { LOOK_AGAIN_AFTER_SECONDS } from "../../src/apply/recover.ts";
 import type { Kind } from "../../src/model/resource.ts";
 import { createRecord, lookup, plan, RECORDS, request } from "./support/plans.ts";
-import { applyTo, outcomes, QuickClock } from "./support/run.ts";
+import { applyTo, DrainClock, outcomes, QuickClock } from "./support/run.ts";
 import { type Call, Service, type Twist } from "./support/service.ts";
 
 let service: Service;
@@ -197,20 +197,6 @@ describe("a POST of unknown outcome", () => {
     expect(report.surprises).toEqual([]);
   });
 });
-
-/** Once interrupted, what is in flight has all the time it wants. */
-class DrainClock extends QuickClock {
-  readonly #interrupt: AbortSignal;
-
-  constructor(interrupt: AbortSignal) {
-    super();
-    this.#interrupt = interrupt;
-  }
-
-  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return this.#interrupt.aborted ? new Promise(() => undefined) : super.sleep(milliseconds, signal);
-  }
-}
 
 describe("a POST that comes true after it was repeated", () => {
   /** The first POST is lost, and committed when the list is read for the last time. */

@@ -31,6 +31,20 @@ export class QuickClock implements Clock {
   }
 }
 
+/** Once interrupted, what is in flight has all the time it wants. */
+export class DrainClock extends QuickClock {
+  readonly #interrupt: AbortSignal;
+
+  constructor(interrupt: AbortSignal) {
+    super();
+    this.#interrupt = interrupt;
+  }
+
+  override sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return this.#interrupt.aborted ? new Promise(() => undefined) : super.sleep(milliseconds, signal);
+  }
+}
+
 /** Judges by `expect`, recognises by the fields of `match`: what the real units do, without their objects. */
 function unit(name: Unit["name"]): Unit {
   const permits = (step: RequestStep, answer: JsonObject): string | null =>
