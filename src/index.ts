@@ -17,7 +17,7 @@ import type { Diagnostic } from "./model/diagnostic.ts";
 import type { Api } from "./model/exchange.ts";
 import type { Failure } from "./model/failure.ts";
 import type { Live } from "./model/live.ts";
-import type { Goal, Plan, PlanInputs } from "./model/plan.ts";
+import type { Goal, Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
 import { DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "./model/step.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
@@ -156,7 +156,7 @@ export interface PlanRequest {
   /** false: they are those of a saved plan, and may match nothing any more. */
   readonly checkSelection?: boolean;
   /** What the project was loaded with: the plan keeps it. */
-  readonly inputs?: Pick<PlanInputs, "environment" | "variables">;
+  readonly inputs?: Project["inputs"];
   /** Beside those of the manifest. */
   readonly consents?: readonly Consent[];
   readonly maxChanges?: number | null;
@@ -240,6 +240,7 @@ function planOptions(request: PlanRequest, owned: readonly string[]): PlanOption
     owned,
     environment: request.inputs?.environment ?? null,
     variables: request.inputs?.variables ?? {},
+    skipUnsupported: request.inputs?.skipUnsupported ?? false,
     consents: request.consents ?? [],
     maxChanges: request.maxChanges ?? null,
     takeOwnershipFrom: request.takeOwnershipFrom ?? [],

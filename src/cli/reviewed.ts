@@ -1,7 +1,7 @@
 /** Reads the plan file that bounds an apply, or that is to be shown. */
 
 import { isDeepStrictEqual } from "node:util";
-import { type Diagnostic, type Plan, type PlanInputs, parsePlanFile } from "../index.ts";
+import { type Diagnostic, type Goal, type Plan, type PlanInputs, parsePlanFile } from "../index.ts";
 import type { PlanFlags } from "./args.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { readProblem } from "./file-problem.ts";
@@ -14,45 +14,89 @@ const MAX_PLAN_BYTES = 384 * 1024 * 1024;
 
 export type Reviewed<T> = { readonly ok: true; readonly plan: T } | { readonly ok: false; readonly code: ExitCode };
 
-/** What a command was asked for beside a plan file, and what the file was made with. */
-type Asked = Pick<PlanFlags, "env" | "target" | "exclude">;
+/** What a command was asked for beside a plan file. */
+export type Asked = Pick<
+  PlanFlags,
+  "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone"
+> & {
+  /** Nothing is taken from the file: what is not given is meant to be absent there, too. */
+  readonly pin?: boolean;
+};
 
 /** With what the file says in the place of what was not given. */
 export function asPlanned<Flags extends PlanFlags>(flags: Flags, { inputs }: Plan): Flags {
-  const { environment, variables, targets, excludes } = inputs;
+  const { environment, variables, targets, excludes, skipUnsupported, takeOwnershipFrom, clone } = inputs;
   const env = environment === null ? {} : { env: environment };
-  return { ...flags, ...env, saved: variables, target: targets, exclude: excludes };
+  const selection = { target: targets, exclude: excludes };
+  return { ...flags, ...env, ...selection, saved: variables, skipUnsupported, takeOwnershipFrom, clone };
 }
 
-/** What is given beside a plan file must be what it was made with: else it is not that plan that would be carried out. */
-export function differsFromPlan({ env, target, exclude }: Asked, { inputs }: Plan): Diagnostic | null {
+/**
+ * What is given beside a plan file must be what it was made with: else it is not that plan that would be carried out.
+ * @param command `destroy` takes plans of its own goal only, and so does whoever pins
+ */
+export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: Plan): Diagnostic | null {
+  const { pin = false, env, target, exclude, takeOwnershipFrom, skipUnsupported, clone } = asked;
+  if (goal !== command && (pin || command === "destroy")) return OTHER_GOAL[goal];
+  const isGiven = (value: unknown): boolean => pin || value !== undefined;
   const { environment, targets, excludes } = inputs;
-  if (env !== undefined && env !== environment)
-    return differs("environment", `--env ${env}`, environment === null ? "none" : `--env ${environment}`);
-  if (target !== undefined && !isSameSet(target, targets))
-    return differs("targets", flagsOf("--target", target), flagsOf("--target", targets));
-  if (exclude !== undefined && !isSameSet(exclude, excludes))
-    return differs("excludes", flagsOf("--exclude", exclude), flagsOf("--exclude", excludes));
+  if (isGiven(env) && (env ?? null) !== environment)
+    return differs("environment", nameOf(env ?? null), `with ${nameOf(environment)}`, pin);
+  for (const [what, flag, given, made] of [
+    ["targets", "--target", target, targets],
+    ["excludes", "--exclude", exclude, excludes],
+    ["owners to take from", "--take-ownership-from", takeOwnershipFrom, inputs.takeOwnershipFrom],
+  ] as const) {
+    if (isGiven(given) && !isSameSet(given ?? [], made))
+      return differs(what, flagsOf(flag, given ?? []), `with ${flagsOf(flag, made)}`, pin);
+  }
+  for (const [flag, given, made] of [
+    ["--skip-unsupported", skipUnsupported, inputs.skipUnsupported],
+    ["--no-clone", clone ? undefined : true, !inputs.clone],
+  ] as const) {
+    if (isGiven(given) && (given ?? false) !== made)
+      return differs("options", made ? `no ${flag}` : flag, made ? "with it" : "without it", pin);
+  }
   return null;
 }
 
-/** The same of variables, once the project is loaded with both. Values are not shown: they may be confidential. */
-export function variablesDiffer(loaded: PlanInputs["variables"], { inputs }: Plan): Diagnostic | null {
+function nameOf(environment: string | null): string {
+  return environment === null ? "no --env" : `--env ${environment}`;
+}
+
+/** By the goal of the plan file. */
+const OTHER_GOAL: Readonly<Record<Goal, Diagnostic>> = {
+  apply: otherGoal("It is to make the account fit the manifests.", "tenon apply --plan FILE carries it out."),
+  destroy: otherGoal("It is to delete what is declared.", "tenon destroy --plan FILE carries it out."),
+};
+
+function otherGoal(detail: string, fix: string): Diagnostic {
+  return { code: "plan-file-differs", severity: "error", summary: "the plan file is of another goal", detail, fix };
+}
+
+/**
+ * The same of variables, once the project is loaded with both. Values are not shown: they may be confidential.
+ * @param pin the file's are not among those that were loaded
+ */
+export function variablesDiffer(loaded: PlanInputs["variables"], { inputs }: Plan, pin: boolean): Diagnostic | null {
+  const missing = pin ? Object.keys(inputs.variables).filter((name) => !Object.hasOwn(loaded, name)) : [];
+  if (missing.length > 0)
+    return differs("variables", `no --var or --var-file for ${missing.sort().join(", ")}`, "with values of these", pin);
   const names = Object.keys(loaded).filter((name) => !isDeepStrictEqual(loaded[name], inputs.variables[name]));
   if (names.length === 0) return null;
   const known = names.filter((name) => Object.hasOwn(inputs.variables, name));
   const made =
     known.length === names.length ? "other values" : known.length === 0 ? "no values" : "other values, or none";
-  return differs("variables", `--var or --var-file for ${names.sort().join(", ")}`, `${made} of these`);
+  return differs("variables", `--var or --var-file for ${names.sort().join(", ")}`, `with ${made} of these`, pin);
 }
 
-function differs(what: string, given: string, made: string): Diagnostic {
+function differs(what: string, given: string, made: string, pin: boolean): Diagnostic {
   return {
     code: "plan-file-differs",
     severity: "error",
     summary: `the plan file was made with other ${what}`,
-    detail: `Given is ${given}; the plan file was made with ${made}.`,
-    fix: "Leave it out: the plan file knows. Or plan again.",
+    detail: `Given is ${given}; the plan file was made ${made}.`,
+    fix: pin ? "Give what it was made with, or plan again." : "Leave it out: the plan file knows. Or plan again.",
   };
 }
 

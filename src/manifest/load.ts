@@ -56,7 +56,7 @@ export interface Project {
   /** The names of its `environments:`, in the order of the root file. */
   readonly environments: readonly string[];
   /** What it was loaded with, beside the files. */
-  readonly inputs: Pick<PlanInputs, "environment" | "variables">;
+  readonly inputs: Pick<PlanInputs, "environment" | "variables" | "skipUnsupported">;
 }
 
 export interface LoadResult {
@@ -147,13 +147,9 @@ class Loading {
     const expand = { ...this.#zoneFiles(root, rootFile.tree), places: this.#places, setsKnown, incomplete };
     const { desired, loaded } = await this.#assemble(rootFile.tree, sound, expand);
     if (this.#options.past !== true) await this.#checkFiles(root, loaded);
+    const { environment = null, skipUnsupported = false } = this.#options;
     const environments = environmentNames(rootFile.tree);
-    return {
-      root,
-      desired,
-      environments,
-      inputs: { environment: this.#options.environment ?? null, variables: given },
-    };
+    return { root, desired, environments, inputs: { environment, variables: given, skipUnsupported } };
   }
 
   /** What a variable is without a value matters only where it names a file. */

@@ -44,6 +44,12 @@ export interface PlanInputs {
   /** Address globs. */
   readonly targets: readonly string[];
   readonly excludes: readonly string[];
+  /** --skip-unsupported: what the service cannot keep of zone files was left out. */
+  readonly skipUnsupported: boolean;
+  /** Owners of --take-ownership-from. */
+  readonly takeOwnershipFrom: readonly string[];
+  /** false: --no-clone. */
+  readonly clone: boolean;
 }
 
 /** The value of a variable. */

@@ -31,6 +31,7 @@ export interface PlanOptions {
   /** What the project was loaded with: the plan keeps it. */
   readonly environment?: string | null;
   readonly variables?: PlanInputs["variables"];
+  readonly skipUnsupported?: boolean;
   /** Of `--allow`; those of the manifest are in `desired`. */
   readonly consents: readonly Consent[];
   readonly maxChanges: number | null;
@@ -68,6 +69,9 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       variables: options.variables ?? {},
       targets: options.targets,
       excludes: options.excludes,
+      skipUnsupported: options.skipUnsupported ?? false,
+      takeOwnershipFrom: options.takeOwnershipFrom,
+      clone: options.clone,
     },
     changes: open.changes,
     ...ordered,

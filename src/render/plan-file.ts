@@ -90,13 +90,20 @@ export interface WantedChange extends ChangeShape {
   readonly previous_address: string | null;
 }
 
+/** The last three are absent in files of before them, and were not given then. */
+export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables" | "targets" | "excludes"> {
+  readonly skip_unsupported?: boolean;
+  readonly take_ownership_from?: readonly string[];
+  readonly clone?: boolean;
+}
+
 export interface TenonPart {
   readonly format_version: number;
   /** Of the rest of the file, so that damage is told from a plan that is another one. */
   readonly digest: string;
   readonly goal: Goal;
   readonly owner: string | null;
-  readonly inputs: PlanInputs;
+  readonly inputs: SavedInputs;
   readonly summary: Summary;
   readonly requests: number;
   /** The service's limit as reading the account met it; null if it told none. */
@@ -158,12 +165,16 @@ export function toPlanFile(plan: Plan, summary: Summary): PlanFile {
   return { ...file, tenon: { ...file.tenon, digest: digestOf(file) } };
 }
 
+function savedInputs({ skipUnsupported, takeOwnershipFrom, ...others }: PlanInputs): SavedInputs {
+  return { ...others, skip_unsupported: skipUnsupported, take_ownership_from: takeOwnershipFrom };
+}
+
 function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Omit<TenonPart, "digest"> {
   return {
     format_version: PLAN_FORMAT_VERSION,
     goal: plan.goal,
     owner: plan.owner,
-    inputs: plan.inputs,
+    inputs: savedInputs(plan.inputs),
     summary,
     requests: plan.requestCount,
     pace: plan.pace,

@@ -2,7 +2,7 @@
 
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Plan, PlanInputs } from "../model/plan.ts";
 import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
 import { digestOf } from "./digest.ts";
@@ -13,6 +13,7 @@ import {
   type PlanAction,
   type PlanFile,
   type ResourceChange,
+  type SavedInputs,
 } from "./plan-file.ts";
 import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
 
@@ -85,7 +86,7 @@ function toPlan(file: PlanFile): Plan {
   return {
     goal: tenon.goal,
     owner: tenon.owner,
-    inputs: tenon.inputs,
+    inputs: toInputs(tenon.inputs),
     changes: file.resource_changes.map((change) => toChange(change, tenon.changes[change.address] as ChangeExtra)),
     steps: tenon.steps,
     barriers: tenon.barriers,
@@ -98,6 +99,15 @@ function toPlan(file: PlanFile): Plan {
     requestCount: tenon.requests,
     pace: tenon.pace,
     base: tenon.base,
+  };
+}
+
+function toInputs({ skip_unsupported, take_ownership_from, clone, ...others }: SavedInputs): PlanInputs {
+  return {
+    ...others,
+    skipUnsupported: skip_unsupported ?? false,
+    takeOwnershipFrom: take_ownership_from ?? [],
+    clone: clone ?? true,
   };
 }
 

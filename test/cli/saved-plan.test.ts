@@ -3,8 +3,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { withDigest } from "../security/hostile.ts";
 import { here } from "./here.ts";
-import { emulator, envOf, expectPlain, folder, PROJECT } from "./run.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
 
 const ENVIRONMENTS = `tenon: 1
 owner: \${var.env}
@@ -56,7 +57,27 @@ describe("apply --plan", () => {
       variables: { size: { source: "010", value: expect.anything() }, text: { source: null, value: "one" } },
       targets: ["vpc/a-*"],
       excludes: [],
+      skip_unsupported: false,
+      take_ownership_from: [],
+      clone: true,
     });
+  });
+
+  it("takes from the file what was skipped, taken over, and not to be cloned", async () => {
+    const domain = (name: string) =>
+      `  - { domain: ${name}, type: master, soa_email: a@a.example, zone_file: a.zone }\n`;
+    const manifest = `tenon: 1\nowner: edge\ndomains:\n${["a.example", "b.example", "c.example"].map(domain).join("")}`;
+    const zone = "$TTL 1h\nx A 192.0.2.1\nx A 192.0.2.2\ny A 192.0.2.3\nx SSHFP 1 1 aa\n";
+    const others = { domain: "c.example", soa_email: "a@a.example", tags: ["tenon:others"] };
+    const service = await emulator({ seed: { domains: [others] } });
+    const options = { cwd: await folder({ "tenon.yaml": manifest, "a.zone": zone }), env: envOf(service) };
+    const flags = ["--skip-unsupported", "--take-ownership-from", "others", "--no-clone"];
+    expect(await here(["plan", "--out", "the.plan", ...flags], options)).toMatchObject({ code: 0 });
+    const applied = await here(["apply", "--yes", "--plan", "the.plan"], options);
+    expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining("Resources: 11 added, 1 changed") });
+    expect(service.requests.filter(({ path }) => path.endsWith("/clone"))).toEqual([]);
+    const { tenon } = JSON.parse(await readFile(join(options.cwd, "the.plan"), "utf8"));
+    expect(tenon.inputs).toMatchObject({ skip_unsupported: true, take_ownership_from: ["others"], clone: false });
   });
 
   it("takes the same beside the file", async () => {
@@ -71,6 +92,9 @@ describe("apply --plan", () => {
     [["--var", "env=staging"], "variables", "env", "no values"],
     [["--target", "vpc/b-*"], "targets", "--target vpc/b-*", "--target vpc/a-*"],
     [["--exclude", "vpc/b-*"], "excludes", "--exclude vpc/b-*", "no --exclude"],
+    [["--skip-unsupported"], "options", "--skip-unsupported", "without it"],
+    [["--no-clone"], "options", "--no-clone", "without it"],
+    [["--take-ownership-from", "x"], "owners to take from", "--take-ownership-from x", "no --take-ownership-from"],
   ])("refuses %j beside it, as the file was made with another", async (args, what, given, made) => {
     const { apply, service } = await saved();
     const words = ["error[plan-file-differs]", `was made with other ${what}`, given, made];
@@ -115,6 +139,74 @@ describe("plan --destroy", () => {
     expect(await vpcs()).toEqual([]);
     const again = await here(["plan", "--destroy"], options);
     expect(again.stdout).toContain("No changes. No objects need to be destroyed.");
+  });
+});
+
+describe("apply --plan --pin", () => {
+  it.each([
+    [["--env", "staging"], "environment"],
+    [["--env", "production", "--var", "text=one"], "variables"],
+    [["--env", "staging", "--target", "vpc/a-*"], "targets"],
+    [["--env", "staging", "--exclude", "vpc/b-*"], "excludes"],
+    [["--env", "staging", "--take-ownership-from", "others"], "owners to take from"],
+    [["--env", "staging", "--no-clone"], "options"],
+    [["--env", "staging", "--skip-unsupported"], "options"],
+  ])("takes nothing from the file: one that was made with %j needs it beside it, too", async (flags, what) => {
+    const manifest = ENVIRONMENTS.replace("text: {}", 'text: { default: "" }');
+    const { apply, service } = await saved(flags, manifest);
+    const environment = flags.length > 2 ? flags.slice(0, 2) : [];
+    expectPlain(await apply("--yes", "--pin", ...environment), 1, ["error[plan-file-differs]", `other ${what}`]);
+    expect(service.requests).toEqual([]);
+    expect(await apply("--yes", "--pin", ...flags)).toMatchObject({ code: 0 });
+  });
+
+  it("carries out a plan that was made with nothing, and a destroy plan never", async () => {
+    const service = await emulator();
+    const options = { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) };
+    expect(await run(["plan", "--out", "the.plan"], options)).toMatchObject({ code: 0 });
+    const apply = ["apply", "--yes", "--pin", "--plan"];
+    expect(await run([...apply, "the.plan"], options)).toMatchObject({ code: 0 });
+    expect(await run(["plan", "--destroy", "--out", "destroy.plan"], options)).toMatchObject({ code: 0 });
+    service.clearRequests();
+    expectPlain(await run([...apply, "destroy.plan"], options), 1, [
+      "error[plan-file-differs]",
+      "the plan file is of another goal",
+      "tenon destroy --plan",
+    ]);
+    expect(service.requests).toEqual([]);
+  });
+
+  it("is for --plan", async () => {
+    const { options } = await saved([], PROJECT);
+    expectPlain(await here(["apply", "--yes", "--pin"], options), 1, ["--pin is for --plan"]);
+  });
+});
+
+describe("destroy --plan", () => {
+  it("takes a destroy plan only", async () => {
+    const { options, service, apply, vpcs } = await saved([], PROJECT);
+    expect(await apply("--yes")).toMatchObject({ code: 0 });
+    service.clearRequests();
+    expectPlain(await run(["destroy", "--yes", "--plan", "the.plan"], options), 1, [
+      "error[plan-file-differs]",
+      "the plan file is of another goal",
+      "tenon apply --plan",
+    ]);
+    expect(service.requests).toEqual([]);
+    expect(await here(["plan", "--destroy", "--out", "destroy.plan"], options)).toMatchObject({ code: 0 });
+    expect(await run(["destroy", "--yes", "--pin", "--plan", "destroy.plan"], options)).toMatchObject({ code: 0 });
+    expect(await vpcs()).toEqual([]);
+  });
+});
+
+describe("a plan file of before", () => {
+  it("that does not say what was skipped, taken over or not cloned, was made without", async () => {
+    const { options, apply } = await saved([], PROJECT);
+    const file = join(options.cwd, "the.plan");
+    const plan = JSON.parse(await readFile(file, "utf8"));
+    for (const name of ["skip_unsupported", "take_ownership_from", "clone"]) delete plan.tenon.inputs[name];
+    await writeFile(file, withDigest(JSON.stringify(plan)));
+    expect(await apply("--yes", "--pin")).toMatchObject({ code: 0 });
   });
 });
 

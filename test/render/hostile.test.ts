@@ -3,7 +3,7 @@ import { parse } from "yaml";
 import { escapeJson, escapeText, escapeYaml, isPlainlyVisible } from "../../src/render/escape.ts";
 import { renderReportText } from "../../src/render/report.ts";
 import { renderPlanText } from "../../src/render/text.ts";
-import { change, plan, record } from "./plans.ts";
+import { change, NO_INPUTS, plan, record } from "./plans.ts";
 
 const ESC = "\u001b";
 const HOSTILE = `${ESC}[2J${ESC}]0;title\u0007\r\nPlan: 0 to add\u202e\u2066\u200b\u0085\u2028\ud800`;
@@ -94,7 +94,7 @@ describe("text from the service or a manifest", () => {
     });
     const guard = { rule: "delete", consent: "missing", count: null, of: null, declaredUnder: [HOSTILE] } as const;
     const guards = going.map(({ address }) => ({ ...guard, address }));
-    const inputs = { environment: HOSTILE, variables: {}, targets: [], excludes: [] };
+    const inputs = { ...NO_INPUTS, environment: HOSTILE };
     const text = renderPlanText(plan(going, { guards, inputs, owner: HOSTILE }), { colour: false });
     expect(text).toMatch(/^- 4 images$/m);
     expect(text).toContain("they carry our tag and are declared with --env");

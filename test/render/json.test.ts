@@ -7,7 +7,7 @@ import { renderPlanJson } from "../../src/render/json.ts";
 import type { PlanFile } from "../../src/render/plan-file.ts";
 import { parsePlanFile } from "../../src/render/read-plan-file.ts";
 import { renderPlanText } from "../../src/render/text.ts";
-import { change, everything, going, plan, record } from "./plans.ts";
+import { change, everything, going, NO_INPUTS, plan, record } from "./plans.ts";
 
 function fileOf(text: string): PlanFile {
   return JSON.parse(text) as PlanFile;
@@ -138,7 +138,7 @@ describe("a plan as JSON", () => {
       return { applyable, complete, errored };
     };
     const refusals = [{ code: "x", severity: "error", summary: "no", detail: "" } as const];
-    const inputs = { environment: null, variables: {}, targets: ["vpc/*"], excludes: [] };
+    const inputs = { ...NO_INPUTS, targets: ["vpc/*"] };
     expect(flagsOf(some)).toEqual({ applyable: true, complete: true, errored: false });
     expect(flagsOf([])).toEqual({ applyable: false, complete: true, errored: false });
     expect(flagsOf(some, { inputs })).toEqual({ applyable: true, complete: false, errored: false });

@@ -1,7 +1,7 @@
 /** Hand-built plans: changes with only what matters to a test spelt out. */
 
 import type { Change } from "../../src/model/change.ts";
-import type { Plan } from "../../src/model/plan.ts";
+import type { Plan, PlanInputs } from "../../src/model/plan.ts";
 import type { Kind, UnitName } from "../../src/model/resource.ts";
 
 const UNITS: Readonly<Record<Kind, UnitName>> = {
@@ -10,6 +10,16 @@ const UNITS: Readonly<Record<Kind, UnitName>> = {
   domain: "zone",
   domain_record: "zone",
   image: "image",
+};
+
+export const NO_INPUTS: PlanInputs = {
+  environment: null,
+  variables: {},
+  targets: [],
+  excludes: [],
+  skipUnsupported: false,
+  takeOwnershipFrom: [],
+  clone: true,
 };
 
 export function change(address: string, kind: Kind, rest: Partial<Change>): Change {
@@ -40,7 +50,7 @@ export function plan(changes: readonly Change[], rest: Partial<Plan> = {}): Plan
   return {
     goal: "apply",
     owner: "edge",
-    inputs: { environment: null, variables: {}, targets: [], excludes: [] },
+    inputs: NO_INPUTS,
     changes,
     steps: [],
     barriers: [],

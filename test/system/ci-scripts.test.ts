@@ -1,10 +1,10 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { EXIT } from "../../src/cli/exit-codes.ts";
-import { folder } from "../cli/run.ts";
+import { emulator, ended, envOf, folder, MAIN, run } from "../cli/run.ts";
 import { SCRIPTS } from "../examples/ci/workflow.ts";
 
 const names = readdirSync(SCRIPTS).filter((name) => name.endsWith(".sh"));
@@ -23,30 +23,39 @@ it("common.sh has a sentence for every exit code", () => {
   for (const sentence of sentences) expect(sentence).not.toContain("unknown");
 });
 
-it("apply.sh takes no plan of another goal, environment or variables than plan.sh asks for", async () => {
-  const inputs = { environment: null, variables: {}, targets: [], excludes: [] };
-  const cwd = await folder({ "bin/tenon": '#!/bin/sh\necho "ran: $*"\n' });
+it("apply.sh takes no plan of another goal, environment, variables or flags than plan.sh asks for", async () => {
+  const service = await emulator();
+  const manifest = `tenon: 1
+variables: { protect: { default: true }, env: { default: prod } }
+environments: { other: { variables: { env: other } } }
+vpcs: [{ label: "\${var.env}", region: us-east, protect: "\${var.protect}" }]
+`;
+  const tenon = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
+  const cwd = await folder({ "tenon.yaml": manifest, "bin/tenon": tenon, "cut.plan": "cut off {" });
   await chmod(join(cwd, "bin/tenon"), 0o755);
-  const applied = async (plan: unknown) => {
-    await writeFile(join(cwd, "the.plan"), typeof plan === "string" ? plan : JSON.stringify(plan));
-    const env = { PATH: `${join(cwd, "bin")}:${process.env["PATH"]}` };
-    const { status, stdout } = spawnSync("bash", [join(SCRIPTS, "apply.sh"), "the.plan"], {
-      cwd,
-      encoding: "utf8",
-      env,
-    });
-    return { status, isRun: stdout.includes("ran: apply") };
+  const options = { cwd, env: { ...envOf(service), PATH: `${join(cwd, "bin")}:${process.env["PATH"]}` } };
+  const applied = async (file: string) => {
+    service.clearRequests();
+    const child = spawn("bash", [join(SCRIPTS, "apply.sh"), file], options);
+    const { code, stdout, stderr } = await ended(child);
+    return { code, isAsked: service.requests.length > 0, told: stdout + stderr };
   };
-  expect(await applied({ tenon: { goal: "apply", inputs } })).toEqual({ status: 0, isRun: true });
-  for (const forged of [
-    { tenon: { goal: "destroy", inputs } },
-    { tenon: { goal: "apply", inputs: { ...inputs, environment: "other" } } },
-    { tenon: { goal: "apply", inputs: { ...inputs, variables: { protect: { value: false, source: "false" } } } } },
-    { tenon: { goal: "apply" } },
-    "cut off {",
-  ]) {
-    expect(await applied(forged)).toEqual({ status: 1, isRun: false });
+  const forgeries = {
+    destroy: ["--destroy"],
+    environment: ["--env", "other"],
+    variables: ["--var", "protect=false"],
+    targets: ["--target", "vpc/*"],
+    owners: ["--take-ownership-from", "others"],
+  };
+  for (const [name, flags] of Object.entries(forgeries)) {
+    expect(await run(["plan", "--out", `${name}.plan`, ...flags], options)).toMatchObject({ code: 0 });
+    const { code, isAsked, told } = await applied(`${name}.plan`);
+    expect([name, code, isAsked]).toEqual([name, 1, false]);
+    expect(told).toContain("plan-file-differs");
   }
+  expect(await applied("cut.plan")).toMatchObject({ code: 1, isAsked: false });
+  expect(await run(["plan", "--out", "the.plan"], options)).toMatchObject({ code: 0 });
+  expect(await applied("the.plan")).toMatchObject({ code: 0, isAsked: true });
 });
 
 it("common.sh shortens long messages in their middle, and says so; short ones are as they are", async () => {

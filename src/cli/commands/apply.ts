@@ -40,6 +40,8 @@ export interface ApplyFlags extends PlanFlags, VerifyFlags {
   readonly yes?: boolean;
   readonly verify?: boolean;
   readonly plan?: string;
+  /** Nothing is taken from the plan file: what is not given is meant to be absent there, too. */
+  readonly pin?: boolean;
   readonly journal?: string;
   readonly failOn?: readonly FailOn[];
   /** Seconds. */
@@ -71,17 +73,22 @@ async function run(
   given: ApplyFlags,
   command: "apply" | "destroy",
 ): Promise<ExitCode> {
+  const pin = given.pin === true;
+  if (pin && given.plan === undefined) {
+    sayError(terminal, { code: "conflicting-options", summary: "--pin is for --plan", fix: "Give --plan, too." });
+    return EXIT.error;
+  }
   const prepared = await prepareWitnesses(terminal, given, { flag: "--verify", given: given.verify === true });
   if (!prepared.ok) return prepared.code;
   const reviewed = await readPlanFile(terminal, given.plan);
   if (!reviewed.ok) return reviewed.code;
   const bound = reviewed.plan;
-  const difference = bound === null ? null : differsFromPlan(given, bound);
+  const difference = bound === null ? null : differsFromPlan(given, command, bound);
   if (difference !== null) return refuseDifferent(terminal, difference);
-  const flags = bound === null ? given : asPlanned(given, bound);
+  const flags = bound === null || pin ? given : asPlanned(given, bound);
   const goal = bound?.goal ?? command;
   return inSession(terminal, directory, flags, goal, async (opened) => {
-    const other = bound === null ? null : variablesDiffer(opened.project.inputs.variables, bound);
+    const other = bound === null ? null : variablesDiffer(opened.project.inputs.variables, bound, pin);
     if (other !== null) return refuseDifferent(terminal, other);
     const session = { ...opened, checkSelection: bound === null };
     const planned = await planUntilDetached(session, flags);

@@ -19,7 +19,6 @@ export function addApply(program: Command, terminal: Terminal, finish: Finish): 
   const command = addRunFlags(program.command("apply"))
     .summary("make the account fit the manifests")
     .description("Make the account fit the manifests. Shows the plan and asks first.")
-    .option("--plan <file>", "carry out this saved plan, and nothing that it does not show")
     .option("--verify", "then ask nameservers for the changed records")
     .addHelpText(
       "after",
@@ -27,13 +26,15 @@ export function addApply(program: Command, terminal: Terminal, finish: Finish): 
 Examples:
   tenon apply
   tenon apply --yes --plan production.plan
+  tenon apply --yes --pin --plan production.plan --env production
   tenon apply --allow delete=vpc/legacy
   tenon apply --allow 'bulk=domain/*.example' --max-changes 50
   tenon apply --wait-detached 10m
   tenon apply --yes --verify --delegation
 
-A saved plan knows its environment, variables, targets and goal: what is given
-beside it must be the same.
+A saved plan knows its goal, environment, variables, targets and flags: what is
+given beside it must be the same. With --pin nothing is taken from it: a plan of
+another goal, or made with flags that are not given here, is an error.
 
 Run again, it goes on where it was interrupted.`,
     )
@@ -53,7 +54,10 @@ export function addDestroy(program: Command, terminal: Terminal, finish: Finish)
       `
 Examples:
   tenon destroy --env staging
-  tenon destroy --target image/golden --yes`,
+  tenon destroy --target image/golden --yes
+  tenon destroy --yes --plan destroy.plan
+
+--plan takes a plan of tenon plan --destroy only.`,
     )
     .action(async (directory, flags) => {
       const { destroy } = await import("../commands/apply.ts");
@@ -67,6 +71,8 @@ function addRunFlags(command: Command): Command {
   return command
     .argument("[dir]", DIRECTORY)
     .option("--yes", "do not ask")
+    .option("--plan <file>", "carry out this saved plan, and nothing that it does not show")
+    .option("--pin", "with --plan: its goal and flags must be those given here")
     .addOption(
       formatFlag("text is for people, json streams events and the report, markdown is for a comment", ALL_FORMATS),
     )

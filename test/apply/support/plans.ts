@@ -4,6 +4,7 @@ import type { Change } from "../../../src/model/change.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import type { JsonObject, Kind } from "../../../src/model/resource.ts";
 import type { Barrier, Lookup, PathPart, RequestStep, Step, UploadStep, WaitStep } from "../../../src/model/step.ts";
+import { NO_INPUTS } from "../../render/plans.ts";
 
 export function request(id: string, fields: Partial<RequestStep> = {}): RequestStep {
   return {
@@ -98,7 +99,7 @@ export function plan(steps: readonly Step[], barriers: readonly Barrier[] = [], 
   return {
     goal: "apply",
     owner: null,
-    inputs: { environment: null, variables: {}, targets: [], excludes: [] },
+    inputs: NO_INPUTS,
     changes: changes ?? [...keys].map((key) => change(key)),
     steps,
     barriers,
