@@ -8,7 +8,11 @@ export default defineConfig({
     exclude: ["test/system/**", "**/*.chaos.test.ts"],
     globalSetup: ["test/support/build.ts"],
     // Colours and connections of whoever runs the tests must not leak into them.
-    env: { NO_COLOR: "1", TENON_TOKEN: "", TENON_BASE_URL: "", TENON_DIALECT: "", TENON_ACCOUNT: "" },
+    env: {
+      ...{ NO_COLOR: "1", TENON_TOKEN: "", TENON_BASE_URL: "", TENON_DIALECT: "", TENON_ACCOUNT: "" },
+      // A sample of what test:chaos looks at in full.
+      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "150",
+    },
     // Many tests wait for a process of their own: one more at a time than there are cores takes a quarter less time.
     maxWorkers: availableParallelism() + 1,
     // No test keeps anything between files: loading the modules anew for each would take a fifth of the time.

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
-import { emulator, envOf, folder, PROJECT, run } from "./run.ts";
+import { here as run } from "./here.ts";
+import { emulator, envOf, folder, PROJECT } from "./run.ts";
 
 const NO_CHANGES = "No changes. Your infrastructure matches the configuration.\n";
 

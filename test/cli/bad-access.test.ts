@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
-import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+import { here as run } from "./here.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT } from "./run.ts";
 
 type Words = readonly (string | RegExp)[];
 

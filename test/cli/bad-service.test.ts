@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { here as run } from "./here.ts";
 import { type Fault, failing, oddService, refusal, respond } from "./odd-service.ts";
-import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT } from "./run.ts";
 
 const LISTS = { page: 1, pages: 1, results: 1 };
 

@@ -2,7 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { emulator, envOf, folder, PROJECT, run } from "./run.ts";
+import { here as run } from "./here.ts";
+import { emulator, envOf, folder, PROJECT } from "./run.ts";
 
 const TOKEN = "not-a-token-anyone-has";
 const BASE = "http://127.0.0.1:9/v4";

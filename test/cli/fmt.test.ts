@@ -1,7 +1,8 @@
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { expectPlain, folder, run } from "./run.ts";
+import { here as run } from "./here.ts";
+import { expectPlain, folder } from "./run.ts";
 
 const UNTIDY = `owner: edge # ours
 tenon: 1

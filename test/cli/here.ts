@@ -9,7 +9,10 @@ import type { Ended, RunOptions } from "./run.ts";
 
 const NEVER = new AbortController().signal;
 
-export async function here(args: readonly string[], { cwd = process.cwd(), env = {} }: RunOptions): Promise<Ended> {
+export async function here(
+  args: readonly string[],
+  { cwd = process.cwd(), env = {} }: RunOptions = {},
+): Promise<Ended> {
   const texts = { stdout: "", stderr: "" };
   const into = (stream: keyof typeof texts) => ({
     isTTY: false,

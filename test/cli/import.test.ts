@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { here } from "./here.ts";
-import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT } from "./run.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
 
@@ -11,29 +11,29 @@ describe("tenon import from an account", () => {
     const service = await emulator();
     const cwd = await folder({ "tenon.yaml": PROJECT });
     const env = envOf(service);
-    await run(["apply", "--yes"], { cwd, env });
-    const imported = await run(["import", "--owner", "edge", "--split", "--out", "infra"], { cwd, env });
+    await here(["apply", "--yes"], { cwd, env });
+    const imported = await here(["import", "--owner", "edge", "--split", "--out", "infra"], { cwd, env });
     expect(imported).toEqual({
       code: 0,
       stdout: "Imported 1 VPC, 1 domain, 2 records into infra (2 files).\nNext: tenon plan infra\n",
       stderr: "",
     });
     expect(await readdir(join(cwd, "infra/zones"))).toEqual(["example.com.yaml"]);
-    const planned = await run(["plan", "infra", "--detailed-exitcode"], { cwd, env });
+    const planned = await here(["plan", "infra", "--detailed-exitcode"], { cwd, env });
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes\./m) });
-    expect(await run(["fmt", "infra", "--check"], { cwd })).toMatchObject({ code: 0, stdout: "" });
+    expect(await here(["fmt", "infra", "--check"], { cwd })).toMatchObject({ code: 0, stdout: "" });
   });
 
   it("tells what belongs to somebody else, and with which flag it comes", async () => {
     const service = await emulator();
     const cwd = await folder({ "tenon.yaml": PROJECT });
-    await run(["apply", "--yes"], { cwd, env: envOf(service) });
-    const imported = await run(["import", "--out", "infra"], { cwd, env: envOf(service) });
+    await here(["apply", "--yes"], { cwd, env: envOf(service) });
+    const imported = await here(["import", "--out", "infra"], { cwd, env: envOf(service) });
     expectPlain(imported, 1, ["--owner edge", "nothing-to-import"]);
   });
 
   it("needs a connection", async () => {
-    expectPlain(await run(["import", "--out", "x"], { cwd: await folder({}) }), 1, ["base URL"]);
+    expectPlain(await here(["import", "--out", "x"], { cwd: await folder({}) }), 1, ["base URL"]);
   });
 });
 
@@ -69,9 +69,9 @@ describe("tenon import from files", () => {
   it("of octoDNS stops at what cannot be held, and comes in without it", async () => {
     const cwd = await folder({});
     const args = ["import", "--from", "octodns", join(FIXTURES, "octodns"), "--out", "dns"];
-    expectPlain(await run(args, { cwd }), 3, ["unit.tests.yaml:22: SSHFP @: not supported", "--skip-unsupported"]);
+    expectPlain(await here(args, { cwd }), 3, ["unit.tests.yaml:22: SSHFP @: not supported", "--skip-unsupported"]);
     expect(await readdir(cwd)).toEqual([]);
-    const imported = await run([...args, "--skip-unsupported"], { cwd });
+    const imported = await here([...args, "--skip-unsupported"], { cwd });
     expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("1 domain, 27 records") });
   });
 
@@ -80,26 +80,26 @@ describe("tenon import from files", () => {
       "'':\n  type: MX\n  values:\n    - { exchange: a.test., preference: 500 }\n    - { exchange: b.test., preference: 5 }\n";
     const cwd = await folder({ "octo/a.test.yaml": zone });
     const args = ["import", "--from", "octodns", "octo", "--soa-email", "a@a.test", "--out", "dns"];
-    expectPlain(await run(args, { cwd }), 3, ["octo/a.test.yaml:4: MX @: ", "500", "--skip-unsupported"]);
+    expectPlain(await here(args, { cwd }), 3, ["octo/a.test.yaml:4: MX @: ", "500", "--skip-unsupported"]);
     expect(await readdir(cwd)).toEqual(["octo"]);
-    const imported = await run([...args, "--skip-unsupported"], { cwd });
+    const imported = await here([...args, "--skip-unsupported"], { cwd });
     expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("1 domain, 1 record") });
   });
 
   it("of what validate refuses says so, with the codes", async () => {
     const zone = '$TTL 300\n@ SOA ns1 host 1 2 3 4 5\n@ TXT "v=spf1 -all"\n@ TXT "v=spf1 +mx -all"\nwww CNAME www\n';
     const cwd = await folder({ "a.test.zone": zone });
-    const imported = await run(["import", "--from", "zone", "a.test.zone", "--out", "dns"], { cwd });
+    const imported = await here(["import", "--from", "zone", "a.test.zone", "--out", "dns"], { cwd });
     expect(imported.code).toBe(0);
     expect(imported.stderr).toContain("validate refuses what was imported: cname-loop (1), multiple-spf (1)");
-    expect((await run(["validate", "dns"], { cwd })).code).toBe(3);
+    expect((await here(["validate", "dns"], { cwd })).code).toBe(3);
   });
 
   it("of a real zone names every record that it leaves out, by line", async () => {
     const cwd = await folder({});
     const file = join(FIXTURES, "zones/example.org.zone");
     const args = ["import", "--from", "zone", file, "--skip-unsupported", "--out", "dns"];
-    const imported = await run(args, { cwd });
+    const imported = await here(args, { cwd });
     expect(imported).toMatchObject({ code: 0, stdout: expect.stringContaining("1 domain, 258 records") });
     const told = imported.stderr.replace(/\n +/g, " ");
     expect(told).toMatch(/example\.org\.zone: SOA \(line \d+\) and NS \(lines \d+-\d+\) belong to the old service/);
@@ -109,7 +109,7 @@ describe("tenon import from files", () => {
 
   it("of a broken zone file writes nothing, and shows the line", async () => {
     const cwd = await folder({ "a.example.zone": "$TTL 1h\n@ A 192.0.2.1\nwww A not-an-address\n" });
-    expectPlain(await run(["import", "--from", "zone", "a.example.zone", "--out", "dns"], { cwd }), 3, [
+    expectPlain(await here(["import", "--from", "zone", "a.example.zone", "--out", "dns"], { cwd }), 3, [
       "a.example.zone:3",
     ]);
     expect(await readdir(cwd)).toEqual(["a.example.zone"]);
@@ -123,7 +123,7 @@ describe("a source that tenon import cannot use", () => {
     ["is wrong", "a.example.zone", 3, "a.example.zone:2"],
   ])("and that %s", async (_, path, code, words) => {
     const cwd = await folder({ "a.example.zone": "$TTL 1h\nwww A x\n" });
-    expectPlain(await run(["import", "--from", "zone", path, "--out", "dns"], { cwd }), code, [words]);
+    expectPlain(await here(["import", "--from", "zone", path, "--out", "dns"], { cwd }), code, [words]);
   });
 });
 
@@ -131,7 +131,7 @@ describe("a folder that cannot be made", () => {
   it("is an error, and no wait without end", async () => {
     const cwd = await folder({ "a.example.zone": "$TTL 1h\n@ A 192.0.2.1\n" });
     const args = ["import", "--from", "zone", "a.example.zone", "--out", "/proc/tenon/deeper"];
-    expectPlain(await run(args, { cwd }), 1, ["cannot write to /proc/tenon/deeper"]);
+    expectPlain(await here(args, { cwd }), 1, ["cannot write to /proc/tenon/deeper"]);
   });
 });
 
@@ -141,16 +141,16 @@ describe("what is there already", () => {
 
   it("is not overwritten without --force, and nothing is written beside it", async () => {
     const cwd = await folder({ "a.example.zone": zone, "tenon.yaml": "mine\n" });
-    expectPlain(await run([...args, "--split", "--out", "."], { cwd }), 4, ["tenon.yaml", "--force"]);
+    expectPlain(await here([...args, "--split", "--out", "."], { cwd }), 4, ["tenon.yaml", "--force"]);
     expect((await readdir(cwd)).sort()).toEqual(["a.example.zone", "tenon.yaml"]);
     expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toBe("mine\n");
-    expect(await run([...args, "--split", "--out", ".", "--force"], { cwd })).toMatchObject({ code: 0 });
+    expect(await here([...args, "--split", "--out", ".", "--force"], { cwd })).toMatchObject({ code: 0 });
     expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toContain("tenon: 1");
   });
 
   it("is never loaded beside what is imported, and never removed", async () => {
     const cwd = await folder({ "a.example.zone": zone, "zones/gone.example.yaml": "tenon: 1\n" });
-    const refused = await run([...args, "--split", "--out", ".", "--force"], { cwd });
+    const refused = await here([...args, "--split", "--out", ".", "--force"], { cwd });
     expectPlain(refused, 4, ["zones/gone.example.yaml", "Remove it if nobody needs it"]);
     expect((await readdir(cwd)).sort()).toEqual(["a.example.zone", "zones"]);
     expect(await readdir(join(cwd, "zones"))).toEqual(["gone.example.yaml"]);
@@ -160,13 +160,13 @@ describe("what is there already", () => {
     const cwd = await folder({ "a.example.zone": zone });
     const outside = await folder({});
     await symlink(outside, join(cwd, "link"));
-    expectPlain(await run([...args, "--out", "link", "--force"], { cwd }), 4, ["symbolic link"]);
+    expectPlain(await here([...args, "--out", "link", "--force"], { cwd }), 4, ["symbolic link"]);
     await mkdir(join(cwd, "dns"));
     await symlink(outside, join(cwd, "dns/zones"));
-    expectPlain(await run([...args, "--split", "--out", "dns", "--force"], { cwd }), 4, ["symbolic link"]);
+    expectPlain(await here([...args, "--split", "--out", "dns", "--force"], { cwd }), 4, ["symbolic link"]);
     await writeFile(join(outside, "x"), "x");
     await symlink(join(outside, "x"), join(cwd, "dns/tenon.yaml"));
-    expectPlain(await run([...args, "--out", "dns", "--force"], { cwd }), 4, ["not a regular file"]);
+    expectPlain(await here([...args, "--out", "dns", "--force"], { cwd }), 4, ["not a regular file"]);
     expect(await readdir(outside)).toEqual(["x"]);
     expect(await readFile(join(outside, "x"), "utf8")).toBe("x");
   });
@@ -183,6 +183,6 @@ describe("wrong use", () => {
     [["import", "--from", "bind", "--out", "x"], "Allowed choices"],
     [["import", "--from", "zone", "a", "--soa-email", "nonsense", "--out", "x"], "--soa-email nonsense is no e-mail"],
   ])("%j", async (args, words) => {
-    expectPlain(await run(args, { cwd: await folder({}) }), 1, [words]);
+    expectPlain(await here(args, { cwd: await folder({}) }), 1, [words]);
   });
 });

@@ -1,7 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { emulator, ended, envOf, folder, PROJECT, run, start } from "./run.ts";
+import { here as run } from "./here.ts";
+import { emulator, ended, envOf, folder, PROJECT, start } from "./run.ts";
 
 describe("tenon validate", () => {
   it("accepts a sound project without any connection", async () => {

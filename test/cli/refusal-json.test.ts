@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { here as run } from "./here.ts";
 import { expectLines } from "./lines.ts";
-import { emulator, envOf, folder, PROJECT, run } from "./run.ts";
+import { emulator, envOf, folder, PROJECT } from "./run.ts";
 
 /** With its one line, which fits the schema. */
 async function refused(manifest: string, seed: object, more: { reviewed?: string; flags?: string[] } = {}) {

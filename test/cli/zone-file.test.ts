@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { emulator, envOf, folder, run } from "./run.ts";
+import { here as run } from "./here.ts";
+import { emulator, envOf, folder } from "./run.ts";
 
 const MANIFEST = `tenon: 1
 lint: { off: [zone-file-soa] }

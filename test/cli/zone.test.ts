@@ -9,8 +9,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { type Asking, startAsked } from "../support/scripted-asked.ts";
 import { address, soa } from "../support/scripted-nameserver.ts";
+import { here as run } from "./here.ts";
 import { expectLines } from "./lines.ts";
-import { emulator, ended, envOf, expectPlain, folder, run, start } from "./run.ts";
+import { emulator, ended, envOf, expectPlain, folder, start } from "./run.ts";
 
 const PROJECT = `tenon: 1
 defaults: { domain: { type: master, soa_email: hostmaster@example.com } }

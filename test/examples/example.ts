@@ -1,4 +1,4 @@
-/** A copy of an example, and the account it is applied to: by the command line, in processes of their own. */
+/** A copy of an example, and the account it is applied to, by the command line. */
 
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
-import { type Ended, envOf, run } from "../cli/run.ts";
+import { here } from "../cli/here.ts";
+import { type Ended, envOf } from "../cli/run.ts";
 import { tested } from "../support/emulator.ts";
 
 const EXAMPLES = join(import.meta.dirname, "../../examples");
@@ -34,7 +35,7 @@ export class Example {
   }
 
   run(...args: readonly string[]): Promise<Ended> {
-    return run(args, { cwd: this.folder, env: envOf(this.emulator) });
+    return here(args, { cwd: this.folder, env: envOf(this.emulator) });
   }
 
   /** Validates without a warning, applies, and has nothing left to do. @returns what apply printed */

@@ -6,7 +6,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 import { parseSeed } from "../../src/index.ts";
-import { envOf, run } from "../cli/run.ts";
+import { here } from "../cli/here.ts";
+import { envOf } from "../cli/run.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../examples/migration");
 
@@ -38,7 +39,7 @@ describe.each(Object.entries(SOURCES))("from %s", (source, { args, told }) => {
     await cp(join(MIGRATIONS, source), folder, { recursive: true });
     const emulator = await startEmulator(await accountOf(folder));
     onTestFinished(() => emulator.close());
-    const tenon = (...words: readonly string[]) => run(words, { cwd: folder, env: envOf(emulator) });
+    const tenon = (...words: readonly string[]) => here(words, { cwd: folder, env: envOf(emulator) });
     const imported = await tenon("import", ...args, "--out", "imported");
     expect(imported).toMatchObject({ code: 0 });
     for (const line of told) expect(imported.stderr).toContain(line);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../src/model/resource.ts";
+import { here } from "../cli/here.ts";
 import { emulator, envOf, folder, run } from "../cli/run.ts";
 import { tested } from "../support/emulator.ts";
 import { type FixtureRecord, fixtureRecords, manifestOf } from "../support/records.ts";
@@ -46,9 +47,9 @@ describe("a real person's zone of 262 records", () => {
         cwd: await folder({ "tenon.yaml": manifestOf(DOMAIN, records, 7200) }),
         env: envOf(service),
       };
-      const applied = await run(["apply", "--yes"], options);
+      const applied = await here(["apply", "--yes"], options);
       expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining("Resources: 263 added, ") });
-      const planned = await run(["plan", "--detailed-exitcode"], options);
+      const planned = await here(["plan", "--detailed-exitcode"], options);
       expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes\. /m) });
 
       const { send } = tested(service);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { emulator, envOf, folder, run } from "../cli/run.ts";
+import { here as run } from "../cli/here.ts";
+import { emulator, envOf, folder } from "../cli/run.ts";
 import { expectPlainText } from "./hostile.ts";
 
 /** What a page would act on, each with a mark of its own so that it is found. */

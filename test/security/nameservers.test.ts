@@ -1,7 +1,8 @@
 import { createSocket } from "node:dgram";
 import { expect, onTestFinished, test } from "vitest";
+import { here as run } from "../cli/here.ts";
 import { oddService } from "../cli/odd-service.ts";
-import { emulator, envOf, folder, run } from "../cli/run.ts";
+import { emulator, envOf, folder } from "../cli/run.ts";
 
 const ZONE = (server: string): string => `tenon: 1
 domains:

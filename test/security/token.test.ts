@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { createApi } from "../../src/index.ts";
+import { here as run } from "../cli/here.ts";
 import { failing, oddService } from "../cli/odd-service.ts";
-import { emulator, envOf, expectPlain, folder, PROJECT, run } from "../cli/run.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT } from "../cli/run.ts";
 import { refuse, trap } from "./hostile.ts";
 
 const IMAGE = "tenon: 1\nimages:\n  - { label: golden, upload: { file: golden.img.gz, region: us-east } }\n";
