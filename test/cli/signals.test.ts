@@ -75,9 +75,13 @@ describe("a signal", () => {
     const service = await failing(behind, (request) => (request.startsWith("POST ") ? "silence" : null));
     const { child, end, cwd } = await applying(service);
     await started(() => service.requests.some((request) => request.startsWith("POST ")));
+    let told = "";
+    child.stderr.on("data", (text: string) => {
+      told += text;
+    });
     child.kill(signals[0]);
     // Two of a kind that come together are one to the system.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await started(() => told.includes("Interrupt again"));
     child.kill(signals[1]);
     const { code, stderr } = await end;
     expect(code).toBe(expected);
