@@ -53,6 +53,23 @@ test("in a comment a refusal of very many globs is cut, but there", () => {
   expect(text).toContain("and 580 more, which tenon plan shows");
 });
 
+test("the environments that declare it are named in words that can be typed, many of them counted", () => {
+  const told = (declaredUnder: string[], environment: string | null = "dev") => {
+    const inputs = { environment, variables: {}, targets: [], excludes: [] };
+    const guards = [guard("delete", "image/a", declaredUnder.length === 0 ? {} : { declaredUnder })];
+    return renderGuardsText(plan([], { guards, inputs }), { colour: false, width: 200 }).split("\n").slice(1, 3);
+  };
+  const says = (text: string) => `  image/a would be deleted: it carries our tag and is ${text}`;
+  const advice = "      Give each environment its own owner, e.g. owner: edge-${var.env}";
+  expect(told([])[0]).toBe(says("no longer declared"));
+  expect(told(["prod"])).toEqual([says("declared with --env prod, not with --env dev"), advice]);
+  expect(told(["a", "b", "c"])[0]).toBe(says("declared with --env a, --env b and --env c, not with --env dev"));
+  expect(told(["a", "b", "c", "d", "e"], null)[0]).toBe(
+    says("declared with --env a, --env b, --env c and 2 more, not without --env"),
+  );
+  expect(told(["it's prod"])[0]).toBe(says("declared with --env 'it'\\''s prod', not with --env dev"));
+});
+
 test("few are told one by one, and other kinds, rules and consents apart", () => {
   const guards = [
     ...missing.slice(0, 3),
