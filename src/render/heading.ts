@@ -16,7 +16,8 @@ export function headline(group: GroupView): string {
   return escapeText(group.root.replace("/", " ")) + unicodeText(group.root) + lossText(group);
 }
 
-/** The Unicode form of a name in punycode. */ function unicodeText(root: Address): string {
+/** The Unicode form of a domain's name in punycode. */
+function unicodeText(root: Address): string {
   const unicode = root.startsWith(DOMAIN) ? unicodeName(root.slice(DOMAIN.length)) : null;
   return unicode === null ? "" : ` (${escapeText(unicode)})`;
 }
@@ -36,19 +37,14 @@ function lossText({ root, own }: GroupView): string {
 export function headlineOfMany(groups: readonly GroupView[]): string {
   const kind = groups[0]?.own?.change.kind ?? "domain";
   const what = count(groups.length, ...KIND_WORDS[kind]);
-  if (kind !== "domain")
-    return (
-      what +
-      withThem(
-        total(groups, ({ children }) => children.length),
-        ...KIND_WORDS.vpc_subnet,
-      )
-    );
+  if (kind !== "domain") {
+    const subnets = total(groups, ({ children }) => children.length);
+    return what + withThem(subnets, ...KIND_WORDS.vpc_subnet);
+  }
   if (groups.some(({ own }) => own?.change.holds === undefined)) return `${what} and all their records`;
   const records = total(groups, ({ own }) => own?.change.holds?.records ?? 0);
-  return (
-    what + withThem(records, ...RECORDS) + ignoredText(total(groups, ({ own }) => own?.change.holds?.ignored ?? 0))
-  );
+  const ignored = total(groups, ({ own }) => own?.change.holds?.ignored ?? 0);
+  return what + withThem(records, ...RECORDS) + ignoredText(ignored);
 }
 
 /** Each with what goes with it: `example.com (12 records, 1 ignored)`. */

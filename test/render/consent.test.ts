@@ -55,7 +55,7 @@ test("in a comment a refusal of very many globs is cut, but there", () => {
 
 test("the environments that declare it are named in words that can be typed, many of them counted", () => {
   const told = (declaredUnder: string[], environment: string | null = "dev") => {
-    const inputs = { environment, variables: {}, targets: [], excludes: [] };
+    const inputs = { ...plan([]).inputs, environment };
     const guards = [guard("delete", "image/a", declaredUnder.length === 0 ? {} : { declaredUnder })];
     return renderGuardsText(plan([], { guards, inputs }), { colour: false, width: 200 }).split("\n").slice(1, 3);
   };
