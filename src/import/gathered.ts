@@ -21,6 +21,8 @@ export interface ForeignZone {
   readonly setAside: readonly SetAside[];
   /** Records that have their TTL from the zone; absent: none has. */
   readonly inheriting?: ReadonlySet<SourceRecord>;
+  /** Seconds: what such records have, and for how long it is remembered that a name does not exist, if both are one time; else null. */
+  readonly ttl?: number | null;
 }
 
 export interface GatheringOptions {
@@ -63,7 +65,7 @@ export class Gathered {
   }
 
   /** The domain that declares the zone, and all that cannot come along. */
-  take({ zone, file, named, records, setAside, inheriting = new Set() }: ForeignZone): void {
+  take({ zone, file, named, records, setAside, inheriting = new Set(), ttl = null }: ForeignZone): void {
     for (const one of setAside) this.#setAside.push(one);
     if (setAside.some((one) => notMissed(one) === "signing")) this.#signed.push(zone);
     const { unit, allowedSeconds, soaEmail } = this.#options;
@@ -73,9 +75,16 @@ export class Gathered {
       return;
     }
     if (email.filledIn !== null) this.#filledIn.push(email.filledIn);
-    const head = { domain: zone, type: "master", soa_email: email.email };
-    const entries = records.map((record) => recordEntry({ ...record, ttl_sec: kept(record, inheriting) }));
-    const ttls = records.map((record) => (isServicesDefault(record, inheriting) ? 0 : record.ttl_sec));
+    // The service has one time for both. What it would round is left to the records, where rounding is told.
+    const own = ttl !== null && ttl !== SERVICE_DEFAULT_TTL_SECONDS && allowedSeconds.includes(ttl) ? ttl : null;
+    const stated = own === null ? {} : { ttl_sec: own };
+    const head = { domain: zone, type: "master", soa_email: email.email, ...stated };
+    const zoneTtl = own ?? SERVICE_DEFAULT_TTL_SECONDS;
+    const isDefault = (record: SourceRecord) => record.ttl_sec === zoneTtl && inheriting.has(record);
+    // 0 is the zone's default to the service: a source's 0 means no time at all, to which 1 comes nearest.
+    const kept = (record: SourceRecord) => (isDefault(record) ? 0 : Math.max(1, record.ttl_sec));
+    const entries = records.map((record) => recordEntry({ ...record, ttl_sec: kept(record) }));
+    const ttls = records.map((record) => (isDefault(record) ? 0 : record.ttl_sec));
     const settled = settleDomain(head, entries, unit, allowedSeconds, ttls);
     for (const { span: _, ...problem } of settled.problems) {
       this.report({ ...problem, summary: `${file}: ${problem.summary}` });
@@ -113,16 +122,6 @@ export class Gathered {
 
 /** What the service serves where neither a record nor its domain says a TTL (OBSERVED: Zone file). */
 const SERVICE_DEFAULT_TTL_SECONDS = 86_400;
-
-/** As a zone that the service renders, or that is exported, has it: a record without a TTL below `$TTL 86400`. */
-function isServicesDefault(record: SourceRecord, inheriting: ReadonlySet<SourceRecord>): boolean {
-  return record.ttl_sec === SERVICE_DEFAULT_TTL_SECONDS && inheriting.has(record);
-}
-
-/** The TTL for the manifest, where 0 is the zone's default: a source's 0 means no time at all, to which 1 comes nearest. */
-function kept(record: SourceRecord, inheriting: ReadonlySet<SourceRecord>): number {
-  return isServicesDefault(record, inheriting) ? 0 : Math.max(1, record.ttl_sec);
-}
 
 function duplicate({ type, span }: SourceRecord): Diagnostic {
   return {

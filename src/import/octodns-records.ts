@@ -4,7 +4,7 @@ import { canonicalIp } from "../dns/ip.ts";
 import { relativeName, toAscii } from "../dns/name.ts";
 import { PLAIN_TYPES, type PlainType, type SetAside, type SourceRecord } from "../dns/plain-record.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import type { Entry, Value } from "./octodns-yaml.ts";
+import { type Entry, plainNumber, type Value } from "./octodns-yaml.ts";
 import type { Remark } from "./taken.ts";
 
 /** What octoDNS takes where neither a record nor its configuration says one. */
@@ -98,7 +98,7 @@ class Reader implements OctodnsReading {
     const values = valuesOf(fields);
     if (values.length === 0) return this.refuse(`the ${type} record at \`${name}\` has no value`, place.span);
     const ttl = textOf(fields, "ttl");
-    const ttl_sec = Number(ttl ?? this.#defaultTtl);
+    const ttl_sec = ttl === null ? this.#defaultTtl : (numberOf(fields, "ttl") ?? Number.NaN);
     if (!Number.isSafeInteger(ttl_sec) || ttl_sec < 0) return this.refuse("the ttl is no number", place.span);
     if (ttl === null) this.withoutTtl += 1;
     this.#remarkOptions(fields);
@@ -148,9 +148,10 @@ class Reader implements OctodnsReading {
     if (extra === null) return this.refuse(`a value of ${shown(place)} lacks a number`, value.span);
     const beyond = beyondLimits(extra);
     if (beyond !== null) return this.#setAside("not-holdable", beyond, place);
-    const flags = type === "CAA" ? Number(textOf(fields, "flags") ?? 0) : 0;
+    const flags = type === "CAA" && textOf(fields, "flags") !== null ? numberOf(fields, "flags") : 0;
     if (flags !== 0) return this.#setAside("not-holdable", "The service has no flags of CAA records.", place);
-    const tag = type === "CAA" ? { tag: textOf(fields, "tag") ?? "issue" } : {};
+    const tag = type === "CAA" ? { tag: textOf(fields, "tag") ?? "" } : {};
+    if (tag.tag === "") return this.refuse(`a value of ${shown(place)} lacks its tag`, value.span);
     if (tag.tag !== undefined && !CAA_TAGS.includes(tag.tag)) {
       const detail = `The tag is \`${tag.tag}\`, and the service keeps ${CAA_TAGS.join(", ")} alone.`;
       return this.#setAside("not-holdable", detail, place);
@@ -186,6 +187,14 @@ function textOf(fields: Fields, key: string): string | null {
   return value?.kind === "text" && value.text !== "" ? value.text : null;
 }
 
+/** As Python's `int()` of what YAML 1.1 reads; null: it is not there, or none. */
+function numberOf(fields: Fields, key: string): number | null {
+  const value = fields.get(key)?.value;
+  if (value?.kind !== "text") return null;
+  const text = (value.plain ? plainNumber(value.text) : null) ?? value.text.trim();
+  return /^[-+]?\d+(?:_\d+)*(?:\.\d*)?$/.test(text) ? Math.trunc(Number(text.replaceAll("_", ""))) : null;
+}
+
 function valuesOf(fields: Fields): readonly Value[] {
   const { value } = fields.get("values") ?? fields.get("value") ?? {};
   if (value === undefined) return [];
@@ -205,9 +214,9 @@ const NUMBERS: Readonly<Partial<Record<PlainType, readonly (readonly [field: str
 function extraOf(type: PlainType, fields: Fields): Readonly<Record<string, number>> | null {
   const extra: Record<string, number> = {};
   for (const [field, other] of NUMBERS[type] ?? []) {
-    const text = textOf(fields, other) ?? textOf(fields, field);
-    if (text === null || !/^\d+$/.test(text)) return null;
-    extra[field] = Number(text);
+    const number = numberOf(fields, textOf(fields, other) === null ? field : other);
+    if (number === null || number < 0) return null;
+    extra[field] = number;
   }
   return extra;
 }
@@ -243,7 +252,7 @@ function targetOf(type: PlainType, text: string): string {
   }
 }
 
-/** octoDNS joins the strings of a text that is quoted as in a zone file. */
+/** octoDNS takes the first and last character off a text that begins with a quote, and joins its strings, whether it does or not. */
 function unchunked(text: string): string {
-  return text.length > 1 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1).replaceAll('" "', "") : text;
+  return (text.startsWith('"') ? text.slice(1, -1) : text).replaceAll('" "', "");
 }

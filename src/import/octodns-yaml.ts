@@ -13,7 +13,8 @@ const MAX_NODES = 1_000_000;
 
 /** A node with aliases followed and merge keys merged. */
 export type Value =
-  | { readonly kind: "text"; readonly text: string; readonly span: Span }
+  /** `plain`: without quotes, so that YAML 1.1 may take it for something else than a text. */
+  | { readonly kind: "text"; readonly text: string; readonly plain: boolean; readonly span: Span }
   | { readonly kind: "list"; readonly items: readonly Value[]; readonly span: Span }
   | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Entry>; readonly span: Span };
 
@@ -91,10 +92,26 @@ function keyText({ value, type }: YamlLibrary.Scalar): string {
   if (/^(?:~|null|Null|NULL|)$/.test(text)) return "none";
   if (/^(?:yes|Yes|YES|true|True|TRUE|on|On|ON)$/.test(text)) return "true";
   if (/^(?:no|No|NO|false|False|FALSE|off|Off|OFF)$/.test(text)) return "false";
-  const digits = text.replaceAll("_", "");
-  if (/^0[0-7_]+$/.test(text)) return BigInt(`0o${digits}`).toString();
-  if (/^(?:0x[0-9a-fA-F_]+|0b[01_]+|[1-9][0-9_]*)$/.test(text)) return BigInt(digits).toString();
-  return text;
+  return plainNumber(text) ?? text;
+}
+
+/** A plain scalar that YAML 1.1 takes for a number, as Python's `str()` writes it: `010` is `8`, `1:30` is `90`, `1.10` is `1.1`; null: it is none. */
+export function plainNumber(text: string): string | null {
+  const [, sign = "", written = ""] = /^([-+]?)(.*)$/s.exec(text) ?? [];
+  const number = unsigned(written.replaceAll("_", ""), written);
+  return number === null ? null : `${sign === "-" && number !== "0" ? "-" : ""}${number}`;
+}
+
+function unsigned(digits: string, written: string): string | null {
+  if (/^0[0-7_]+$/.test(written)) return BigInt(`0o${digits}`).toString();
+  if (/^(?:0x[0-9a-fA-F_]+|0b[01_]+|0|[1-9][0-9_]*)$/.test(written)) return BigInt(digits).toString();
+  if (/^[1-9][0-9_]*(?::[0-5]?[0-9])+$/.test(written))
+    return String(digits.split(":").reduce((sum, part) => sum * 60 + Number(part), 0));
+  if (/^[0-9][0-9_]*\.[0-9_]*$/.test(written)) {
+    const value = Number(digits);
+    return Number.isInteger(value) ? `${value}.0` : String(value);
+  }
+  return null;
 }
 
 class Conversion {
@@ -114,7 +131,7 @@ class Conversion {
   value(node: Node | null): Value {
     const yaml = this.#yaml;
     this.#nodes += 1;
-    if (node === null) return { kind: "text", text: "", span: this.#span(this.#document.contents) };
+    if (node === null) return { kind: "text", text: "", plain: true, span: this.#span(this.#document.contents) };
     const span = this.#span(node);
     if (this.#nodes > MAX_NODES) throw new Refusal("the file has too many values", span);
     if (yaml.isAlias(node)) {
@@ -126,7 +143,7 @@ class Conversion {
     if (node.tag !== undefined && !node.tag.startsWith("tag:yaml.org,2002:")) {
       throw new Refusal(`the tag ${node.tag} is not supported`, span);
     }
-    if (yaml.isScalar(node)) return { kind: "text", text: String(node.value), span };
+    if (yaml.isScalar(node)) return { kind: "text", text: String(node.value), plain: node.type === "PLAIN", span };
     this.#open.add(node);
     const value: Value = yaml.isSeq(node)
       ? { kind: "list", items: node.items.map((item) => this.value(item as Node)), span }

@@ -59,8 +59,9 @@ async function readOne(
   const isForeign = looksForeign(reading);
   for (const diagnostic of isForeign ? firstErrors(path, reading) : reading.diagnostics) gathered.report(diagnostic);
   if (isForeign) return null;
-  const { records, setAside, inheriting } = reading;
-  gathered.take({ zone, file: path, named: namedBy(reading), records, setAside, inheriting });
+  const { records, setAside, inheriting, soa } = reading;
+  const ttl = soa !== null && soa.ttl_sec === soa.minimum ? soa.minimum : null;
+  gathered.take({ zone, file: path, named: namedBy(reading), records, setAside, inheriting, ttl });
   return zone;
 }
 

@@ -235,7 +235,8 @@ class Loading {
   #zoneFiles(root: string, tree: JsonObject): Pick<ExpandContext, "zoneFile" | "report"> {
     const report = this.#report;
     const shared = { root, sources: this.#sources, places: this.#places, lintOff: lintOff(tree), report };
-    const options = { ...shared, skipUnsupported: this.#options.skipUnsupported ?? false };
+    const { skipUnsupported = false, allowedSeconds } = this.#options;
+    const options = { ...shared, skipUnsupported, allowedSeconds };
     let zoneFiles: Promise<ZoneFiles> | null = null;
     const create = async (): Promise<ZoneFiles> => new (await import("./expand/zone-files.ts")).ZoneFiles(options);
     const zoneFile: ExpandContext["zoneFile"] = async (domain, zone, stated, sharing) => {

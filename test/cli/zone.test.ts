@@ -30,7 +30,32 @@ domains:
   - { domain: off.example, status: disabled, records: [{ type: A, target: 192.0.2.9 }] }
 `;
 
+/** TTLs that the service keeps, of domains and records alike; 0 is the default. */
+const TTLS = [0, 300, 3600, 86_400, 2_419_200];
+
 describe("zone export", () => {
+  it.each(TTLS)("comes back by import as it was, from a zone of the TTL %d", async (ttl_sec) => {
+    const records = TTLS.map((ttl, index) => ({
+      type: "A" as const,
+      name: `a${index}`,
+      target: "192.0.2.1",
+      ttl_sec: ttl,
+    }));
+    const domain = { domain: "a.example", soa_email: "a@a.example", ttl_sec, records };
+    const service = await emulator({ seed: { domains: [domain] } });
+    const options = { cwd: await folder({}), env: envOf(service) };
+    for (const args of [
+      ["zone", "export", "a.example", "--out", "a.zone"],
+      ["import", "--from", "zone", "a.zone", "--out", "dns"],
+    ])
+      expect(await run(args, options)).toMatchObject({ code: 0 });
+    const planned = await run(["plan", "dns"], options);
+    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining("No changes.") });
+    const read = await run(["show", "--expanded", "dns", "--format", "json"], options);
+    const { domains } = JSON.parse(read.stdout);
+    expect(domains[0].ttl_sec ?? 86_400).toBe(ttl_sec === 0 ? 86_400 : ttl_sec);
+  });
+
   it("writes the declared zone to stdout, and errors to stderr", async () => {
     const cwd = await folder({ "tenon.yaml": PROJECT });
     const args = ["zone", "export", "Bücher.Example", "--from-manifest"];

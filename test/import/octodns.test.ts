@@ -130,11 +130,31 @@ caa: { type: CAA, values: [{ tag: contactemail, value: a@a.test }, { tag: issue,
 
   it("have the names that octoDNS makes of keys which are no text in YAML 1.1", async () => {
     const value = "{ type: A, value: 192.0.2.1 }";
-    const keys = ["null", "~", "Yes", "off", "010", "0x1F", "1_000", "12", "'null'", '"~yes"'];
-    for (const [index, name] of ["none", "none", "true", "false", "8", "31", "1000", "12", "null"].entries()) {
-      const { records } = await imported(`${keys[index]}: ${value}\n`);
-      expect([keys[index], records.map((record) => record["name"])]).toEqual([keys[index], [name]]);
+    const names = {
+      ...{ null: "none", "~": "none", Yes: "true", off: "false", "'null'": "null", '"no"': "no" },
+      ...{ "010": "8", "0x1F": "31", "0b101": "5", "1_000": "1000", "12": "12", "+5": "5", "0": "0", "08": "08" },
+      // In a reverse zone this is another name than the one that is written.
+      ...{ "1.10": "1.1", "1.0": "1.0", "20.": "20.0", "1.2.3": "1.2.3", "'1.10'": "1.10", "? 1:30\n": "90" },
+    };
+    for (const [key, name] of Object.entries(names)) {
+      const { records } = await imported(`${key}: ${value}\n`);
+      expect([key, records.map((record) => record["name"])]).toEqual([key, [name]]);
     }
+  });
+
+  it("have the numbers that YAML 1.1 makes of plain ones, and Python of text", async () => {
+    const numbers = { "010": 8, "'010'": 10, "0x10": 16, "1_0": 10, "1:30": 90, "10.0": 10, '" 7 "': 7 };
+    for (const [written, number] of Object.entries(numbers)) {
+      const { records } = await imported(`m: { type: MX, value: { preference: ${written}, exchange: mx. } }\n`);
+      expect([written, records.map(({ priority }) => priority)]).toEqual([written, [number]]);
+    }
+    const { records } = await imported("a: { type: A, ttl: 1:00:00, value: 192.0.2.1 }\n");
+    expect(records.map(({ ttl_sec }) => ttl_sec)).toEqual([3600]);
+  });
+
+  it("have texts joined, and without the quotes that they begin with, as octoDNS has them", async () => {
+    const { records } = await imported(`a: { type: TXT, values: ['"x" "y"', 'x" "z', '"wx'] }\n`);
+    expect(records.map(({ target }) => target)).toEqual(["w", "xy", "xz"]);
   });
 
   it.each([
@@ -143,6 +163,8 @@ caa: { type: CAA, values: [{ tag: contactemail, value: a@a.test }, { tag: issue,
     ["a ttl that is no number", "a: { type: A, ttl: soon, value: 192.0.2.1 }"],
     ["an MX without its host", "a: { type: MX, value: { preference: 1 } }"],
     ["an MX without a number", "a: { type: MX, value: { exchange: mx. } }"],
+    ["a CAA without its tag", "a: { type: CAA, value: { value: ca.test } }"],
+    ["an MX whose number is none", "a: { type: MX, value: { preference: 'x', exchange: mx. } }"],
     ["a name twice", "a: { type: A, value: 192.0.2.1 }\na: { type: A, value: 192.0.2.1 }"],
     ["an unknown tag", "a: !include b.yaml"],
     ["no mapping", "- a"],

@@ -106,6 +106,16 @@ describe("a zone file", () => {
     ]);
   });
 
+  test("tells a TTL of 0 as 0, once, and beside one of 1, as an import does", async () => {
+    const zone = "a 0 A 192.0.2.1\nb 1 A 192.0.2.1\nc 0 A 192.0.2.2\n";
+    const result = await loadFiles(project(zone));
+    expect(result.diagnostics.map(({ code, summary }) => [code, summary])).toEqual([
+      ["rounded-seconds", "the TTL 0 is rounded to 300"],
+      ["rounded-seconds", "`ttl_sec` is rounded to 300"],
+    ]);
+    expect(records(result).map(({ ttl_sec }) => ttl_sec)).toEqual([300, 300, 300]);
+  });
+
   test("says once that a TTL is rounded, and how often", async () => {
     const result = await loadFiles(
       project("$TTL 3000\na A 192.0.2.1\nb A 192.0.2.1\nc 600 A 192.0.2.1\nd A 192.0.2.1\n"),

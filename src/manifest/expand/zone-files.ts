@@ -33,6 +33,8 @@ export interface ZoneFilesOptions {
   readonly places: Places;
   /** --skip-unsupported: what the service cannot hold is a warning. */
   readonly skipUnsupported: boolean;
+  /** Seconds that the service keeps as they are, ascending, without 0. */
+  readonly allowedSeconds: readonly number[];
   /** Codes that do not hold in the project. */
   readonly lintOff: readonly string[];
   report(diagnostic: Diagnostic): void;
@@ -149,11 +151,25 @@ export class ZoneFiles {
     return records.map((record) => {
       const at = firstWithTtl.get(record.ttl_sec) ?? record.span;
       firstWithTtl.set(record.ttl_sec, at);
-      const entry = entryOf(record);
+      // To the service 0 means the zone's default, and no time at all has a value of its own in no zone.
+      const least = this.#options.allowedSeconds[0] ?? 1;
+      if (record.ttl_sec === 0 && at === record.span) this.#options.report(noTime(least, at));
+      const entry = entryOf({ ...record, ttl_sec: record.ttl_sec === 0 ? least : record.ttl_sec });
       this.#options.places.make(entry, record.span, at.file === record.span.file ? { ttl_sec: at } : {});
       return entry;
     });
   }
+}
+
+function noTime(least: number, span: Span): Diagnostic {
+  return {
+    code: "rounded-seconds",
+    severity: "warning",
+    summary: `the TTL 0 is rounded to ${least}`,
+    detail: `To the service 0 is the zone's default; the nearest value it keeps is ${least}.`,
+    fix: `Write ${least}.`,
+    span,
+  };
 }
 
 const NAMED: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
@@ -164,8 +180,7 @@ function entryOf({ type, name, target, ttl_sec, priority, weight, port, tag }: S
   entry["type"] = type;
   if (name !== "") entry["name"] = name;
   entry["target"] = NAMED.has(type) ? `${target}.` : target;
-  // To the service 0 means the zone's default.
-  entry["ttl_sec"] = Math.max(1, ttl_sec);
+  entry["ttl_sec"] = ttl_sec;
   for (const [key, value] of Object.entries({ priority, weight, port, tag })) {
     if (value !== undefined) entry[key] = value;
   }
