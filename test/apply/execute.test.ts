@@ -199,6 +199,6 @@ describe("apply on a large plan", () => {
       expect(report.added).toBe(2 * size);
     };
     await run(12_000);
-    expect(await growth(500, 4, run)).toBeLessThan(6);
+    expect(await growth(500, 4, run)).toBeLessThan(5);
   });
 });

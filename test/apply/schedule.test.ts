@@ -185,6 +185,6 @@ describe("any schedule", () => {
       }
     };
     run(192_000);
-    expect(await growth(1_000, 4, run)).toBeLessThan(6);
+    expect(await growth(1_000, 4, run)).toBeLessThan(5);
   });
 });

@@ -140,7 +140,7 @@ describe("the data of a record", () => {
     };
     // All that a message has room for.
     read(Math.floor((65_535 - 12 - first.length) / winding.length));
-    expect(await growth(100, 4, read)).toBeLessThan(6);
+    expect(await growth(100, 4, read)).toBeLessThan(5);
   });
 });
 

@@ -145,7 +145,7 @@ describe("what is lifted", () => {
     const files = await projectFiles(taken(...many(1_000)), { split: true, lifts: true });
     expect(files).toHaveLength(1_001);
     expect(files[0]?.text).toContain("\n  mail:\n");
-    expect(await growth(200, 4, (count) => lift(many(count)))).toBeLessThan(6);
+    expect(await growth(200, 4, (count) => lift(many(count)))).toBeLessThan(5);
     const write = (count: number) => projectFiles(taken(...many(count)), { split: true, lifts: true });
     expect(await growth(50, 4, write)).toBeLessThan(5);
   });

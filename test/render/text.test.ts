@@ -321,6 +321,6 @@ Warning: caches keep the old domain/shop.example/x/A until 2026-11-22 12:00 UTC
       expect(lines.filter((line) => line.startsWith("  + host-"))).toHaveLength(count);
     };
     render(12_000);
-    expect(await growth(500, 4, render)).toBeLessThan(6);
+    expect(await growth(500, 4, render)).toBeLessThan(5);
   });
 });

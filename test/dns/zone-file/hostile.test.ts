@@ -52,7 +52,7 @@ describe("reading in one pass, with a bounded number of problems", () => {
       findOrigin(piece.repeat(count));
       await read(`a TXT ${piece.repeat(count)}`);
     };
-    expect(await growth(1_000, 4, work)).toBeLessThan(6);
+    expect(await growth(1_000, 4, work)).toBeLessThan(5);
   });
 
   test.each<[string, string]>([

@@ -105,7 +105,7 @@ describe("a comment on a large plan", () => {
 
   it("takes eight times the work for eight times the zones", async () => {
     // Twice a hundred zones are too many for one comment already: all that is left out has been tried.
-    expect(await growth(200, 8, (count) => renderPlanMarkdown(plan(zones(count, 20))))).toBeLessThan(12);
+    expect(await growth(200, 8, (count) => renderPlanMarkdown(plan(zones(count, 20))))).toBeLessThan(9);
   });
 
   it("keeps to its size with lists that are longer than a comment, and says what they leave out", () => {

@@ -226,6 +226,6 @@ describe("what no zone file can hold", () => {
       expect(written({ records }).lines).toHaveLength(count + 5);
     };
     write(12_000);
-    expect(await growth(500, 4, write)).toBeLessThan(6);
+    expect(await growth(500, 4, write)).toBeLessThan(5);
   });
 });
