@@ -5,7 +5,15 @@ import type { Readable } from "node:stream";
 import type { Dispatcher, Pool } from "undici";
 import { isLoopback } from "./base-url.ts";
 import type { Timeouts } from "./connection.ts";
-import { ABORTED, type HttpCall, type HttpOutcome, MISCONFIGURED, TOTAL_TIMEOUT, type Transport } from "./transport.ts";
+import {
+  ABORTED,
+  type HttpCall,
+  type HttpOutcome,
+  MISCONFIGURED,
+  TOTAL_TIMEOUT,
+  type Transport,
+  UNREADABLE_FILE,
+} from "./transport.ts";
 
 export const DEFAULT_TIMEOUTS: Timeouts = {
   connect: 10_000,
@@ -153,7 +161,7 @@ class Listener implements Dispatcher.DispatchHandler {
 
   /** The file to be sent could not be read. */
   unreadable(error: Error): void {
-    this.stop((error as NodeJS.ErrnoException).code ?? error.name, error.message);
+    this.stop(UNREADABLE_FILE, (error as NodeJS.ErrnoException).code ?? error.message);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -2,7 +2,7 @@
 
 import type { ApiError } from "../model/failure.ts";
 import { isJsonObject, type Json } from "../model/resource.ts";
-import { ABORTED, type HttpOutcome, MISCONFIGURED, TOTAL_TIMEOUT } from "./transport.ts";
+import { ABORTED, type HttpOutcome, MISCONFIGURED, TOTAL_TIMEOUT, UNREADABLE_FILE } from "./transport.ts";
 
 /** More errors than this in one answer are cut off. */
 export const MAX_ERRORS = 20;
@@ -109,6 +109,8 @@ export function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: 
       return `the answer of ${host} is larger than Tenon reads (${code})`;
     case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":
       return "the file changed while it was being sent";
+    case UNREADABLE_FILE:
+      return `the file cannot be read (${detail})`;
     case ABORTED:
       return "interrupted";
     case MISCONFIGURED:

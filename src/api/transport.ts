@@ -44,6 +44,8 @@ export interface Transport {
 
 /** Code of an exchange that the caller's signal ended. */
 export const ABORTED = "ABORTED";
+/** The file to be sent could not be read; why is in the detail. */
+export const UNREADABLE_FILE = "UNREADABLE_FILE";
 /** Code of an exchange that took longer than `Timeouts.total`. */
 export const TOTAL_TIMEOUT = "TOTAL_TIMEOUT";
 /** Code of an exchange that this machine's settings make impossible; `detail` says why. */

@@ -13,7 +13,7 @@ import {
   parseErrors,
   refusalMessage,
 } from "./errors.ts";
-import { ABORTED, type HttpOutcome, MISCONFIGURED } from "./transport.ts";
+import { ABORTED, type HttpOutcome, MISCONFIGURED, UNREADABLE_FILE } from "./transport.ts";
 
 export type Verdict =
   /** `absent`: what was to be deleted was not there. */
@@ -78,8 +78,12 @@ function judgeLost(lost: LostOutcome, context: JudgeContext): Setback {
   const message = lostMessage(lost, context.host);
   if (lost.code === ABORTED) return setback("aborted", { effect, status: lost.status, message });
   const repeat = context.method === "POST" && effect === "unknown" ? "no" : repeatOfLost(lost);
-  const type = isParserCode(lost.code) || isTooLarge(lost.code) ? "malformed" : "unreachable";
-  return setback(type, { effect, repeat, status: lost.status, message });
+  return setback(typeOfLost(lost.code), { effect, repeat, status: lost.status, message });
+}
+
+function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
+  if (code === UNREADABLE_FILE) return "refused";
+  return isParserCode(code) || isTooLarge(code) ? "malformed" : "unreachable";
 }
 
 function repeatOfLost(lost: LostOutcome): Setback["repeat"] {
@@ -92,14 +96,11 @@ function repeatOfLost(lost: LostOutcome): Setback["repeat"] {
 
 const PERMANENT_CODES: readonly string[] = [
   MISCONFIGURED,
+  UNREADABLE_FILE,
   "UND_ERR_INVALID_ARG",
   "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH",
   "UND_ERR_DESTROYED",
   "UND_ERR_CLOSED",
-  // Of a file to be sent.
-  "ENOENT",
-  "EACCES",
-  "EISDIR",
 ];
 
 function isTooLarge(code: string): boolean {
