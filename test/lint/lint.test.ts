@@ -68,6 +68,9 @@ test("texts that are made to be slow to read are read in one pass: squares of th
   const texts = [
     `v=spf1 ${"a:".repeat(long / 2)}`,
     `v=spf1 ${"include:a.example ".repeat(long / 18)}`,
+    `v=spf1 ${"a".repeat(long)}`,
+    `v=spf1 ${"a-".repeat(long / 2)}!`,
+    `v=DMARC1; ${"a".repeat(long)}`,
     `v=spf1 exists:${"%{i}".repeat(long / 4)}`,
     `v=spf1 exists:${"a-".repeat(long / 2)}!`,
     `v=DMARC1; p=none; rua=${"a:b,".repeat(long / 4)}`,
