@@ -7,12 +7,17 @@ import type { ClientApi } from "./connection.ts";
 /** @returns which field is missing or of another type, as `subnets[0].ipv4`; null if all is well */
 type Check = (value: Json | undefined) => string | null;
 
-const number: Check = (value) => (typeof value === "number" ? null : "");
 /** Beyond 2^53 two ids are read as one, and the wrong object would be meant. */
 const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : "");
+const number: Check = (value) => (typeof value === "number" ? null : "");
 const text: Check = (value) => (typeof value === "string" ? null : "");
 const nullableText: Check = (value) => (value === null ? null : text(value));
 const flag: Check = (value) => (typeof value === "boolean" ? null : "");
+
+/** What a type of record does not use may be missing, or null. */
+function optional(check: Check): Check {
+  return (value) => (value === undefined || value === null ? null : check(value));
+}
 
 function listOf(check: Check): Check {
   return (value) => {
@@ -63,19 +68,29 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
   },
   {
     path: "domains/*/records",
-    check: objectOf({ id: numericId, type: text, name: text, target: text, ttl_sec: number }),
+    check: objectOf({
+      ...{ id: numericId, type: text, name: text, target: text, ttl_sec: number },
+      ...{ priority: optional(number), weight: optional(number), port: optional(number) },
+      ...{ service: optional(text), protocol: optional(text), tag: optional(text) },
+    }),
   },
   { path: "images", check: objectOf({ id: text, label: text, status: text, type: text, is_public: flag }) },
 ];
 
-/** @returns a clause about the first field that is not as it should be; null if there is none */
-function itemProblem(path: readonly string[], items: readonly JsonObject[]): string | null {
+interface Misshapen {
+  /** Which object of the list it is, if it says that much. */
+  readonly id: Json | undefined;
+  /** A clause about the first field that is not as it should be. */
+  readonly problem: string;
+}
+
+function misshapenOf(path: readonly string[], items: readonly JsonObject[]): Misshapen | null {
   const key = path.map((segment) => (/^\d+$/.test(segment) ? "*" : segment)).join("/");
   const check = SHAPES.find((shape) => shape.path === key)?.check;
   if (check === undefined) return null;
   for (const item of items) {
     const problem = check(item);
-    if (problem !== null) return `\`${problem.slice(1)}\` is missing or of another type`;
+    if (problem !== null) return { id: item["id"], problem: `\`${problem.slice(1)}\` is missing or of another type` };
   }
   return null;
 }
@@ -92,14 +107,15 @@ export function checkingShapes(api: ClientApi): ClientApi {
     close: () => api.close(),
     list: async (request, signal) => {
       const answer = await api.list(request, signal);
-      const problem = answer.ok ? itemProblem(request.path, answer.items) : null;
-      return problem === null ? answer : malformed(request.path, problem);
+      const misshapen = answer.ok ? misshapenOf(request.path, answer.items) : null;
+      return misshapen === null ? answer : malformed(request.path, misshapen);
     },
   };
 }
 
-function malformed(path: readonly string[], problem: string): ListAnswer {
-  const message = `an answer came that is not the list expected at /${path.join("/")}: ${problem}`;
+function malformed(path: readonly string[], { id, problem }: Misshapen): ListAnswer {
+  const which = typeof id === "number" || typeof id === "string" ? ` (the object ${id})` : "";
+  const message = `an answer came that is not the list expected${which} at /${path.join("/")}: ${problem}`;
   const failure = { effect: "none", status: 200, errors: [], message, maintenance: false, attempts: 1 } as const;
   return { ok: false, failure: { type: "malformed", ...failure } };
 }

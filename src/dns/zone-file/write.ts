@@ -1,6 +1,7 @@
 /** Writes zone files: plain records → text that nameservers and `readZoneFile` read back to the same records. Pure. */
 
-import { absoluteName } from "../name.ts";
+import { canonicalIpv4, canonicalIpv6 } from "../ip.ts";
+import { absoluteName, nameProblem } from "../name.ts";
 import type { PlainRecord, PlainType } from "../plain-record.ts";
 import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS } from "./limits.ts";
 import { escapeLabel } from "./name.ts";
@@ -39,7 +40,12 @@ const MAX_OWNER_WIDTH = 32;
 
 const TYPE_ORDER: readonly PlainType[] = ["NS", "A", "AAAA", "CNAME", "MX", "TXT", "CAA", "SRV", "PTR"];
 
-const TOO_LONG = `its strings take more than the ${MAX_RDATA_OCTETS} octets that a record has room for`;
+/** RFC 2181, 8: seconds. */
+const MAX_TTL_SECONDS = 2 ** 31 - 1;
+const MAX_NUMBER = 65_535;
+
+/** RFC 8659, 4.1 */
+const CAA_TAG = /^[a-z0-9]{1,255}$/i;
 
 /** The same zone, the same bytes, whatever the order of its records. */
 export function writeZoneFile(zone: WrittenZone): string {
@@ -49,7 +55,7 @@ export function writeZoneFile(zone: WrittenZone): string {
   const ttlWidth = widest(lines.map(({ ttl }) => ttl.length));
   const typeWidth = widest(lines.map(({ type }) => type.length));
   const text = lines.map(({ owner, ttl, type, data }) => {
-    if (data.length === 0) return `; ${owner} ${type} is left out: ${TOO_LONG}\n`;
+    if (typeof data === "string") return `; ${owner} ${type} is left out: ${data}\n`;
     const head = `${owner.padEnd(ownerWidth)} ${ttl.padStart(ttlWidth)} IN ${type.padEnd(typeWidth)} `;
     return data.length === 1 ? `${head}${data[0]}\n` : `${head}( ${data.join(`\n${" ".repeat(head.length + 2)}`)} )\n`;
   });
@@ -61,8 +67,8 @@ interface Line {
   /** `""`: the default. */
   readonly ttl: string;
   readonly type: string;
-  /** More than one: each on a line of its own, in parentheses. None: no record has room for it. */
-  readonly data: readonly string[];
+  /** More than one: each on a line of its own, in parentheses. A text: why there is none. */
+  readonly data: readonly string[] | string;
 }
 
 function linesOf({ zone, soa, nameservers, records }: WrittenZone): Line[] {
@@ -72,11 +78,49 @@ function linesOf({ zone, soa, nameservers, records }: WrittenZone): Line[] {
   for (const name of own) lines.push({ owner: "@", ttl: "", type: "NS", data: [absolute(name)] });
   const others = records.filter(({ type, name, target }) => type !== "NS" || name !== "" || !own.has(target));
   for (const record of sorted(others, zone)) {
-    const data = dataOf(record);
-    const ttl = record.ttl_sec === 0 ? "" : String(record.ttl_sec);
+    const data = unwritable(record) ?? dataOf(record);
+    const ttl = record.ttl_sec === 0 || typeof data === "string" ? "" : String(record.ttl_sec);
     lines.push({ owner: ownerText(record.name), ttl, type: record.type, data });
   }
   return lines;
+}
+
+/**
+ * What others say of a record may be anything: a line must not say more than its record.
+ * @returns why no line can say it, as a clause; null if one can
+ */
+export function unwritable({
+  type,
+  target,
+  ttl_sec,
+  priority = 0,
+  weight = 0,
+  port = 0,
+  tag,
+}: PlainRecord): string | null {
+  if (!isWithin(ttl_sec, MAX_TTL_SECONDS)) return `its TTL is no number from 0 to ${MAX_TTL_SECONDS}`;
+  for (const [what, value] of Object.entries({ priority, weight, port })) {
+    if (!isWithin(value, MAX_NUMBER)) return `its ${what} is no number from 0 to ${MAX_NUMBER}`;
+  }
+  switch (type) {
+    case "A":
+      return canonicalIpv4(target) === null ? "its target is no IPv4 address" : null;
+    case "AAAA":
+      return canonicalIpv6(target) === null ? "its target is no IPv6 address" : null;
+    case "CAA":
+      return CAA_TAG.test(tag ?? "issue") ? null : "its tag is none that CAA records have";
+    case "TXT": {
+      const octets = utf8Octets(target);
+      const isTooLong = octets.length + strings(octets).length > MAX_RDATA_OCTETS;
+      return isTooLong ? `its strings take more than the ${MAX_RDATA_OCTETS} octets that a record has room for` : null;
+    }
+    default:
+      return nameProblem(target, false) === null ? null : "its target is no name that DNS has";
+  }
+}
+
+function isWithin(value: number, most: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= most;
 }
 
 function widest(widths: readonly number[]): number {
@@ -136,15 +180,10 @@ function dataOf(record: PlainRecord): string[] {
     case "SRV":
       return [`${priority} ${weight} ${port} ${absolute(target)}`];
     case "TXT":
-      return texts(utf8Octets(target));
+      return strings(utf8Octets(target)).map(quoteOctets);
     case "CAA":
       return [`0 ${tag} ${quoteOctets(utf8Octets(target))}`];
   }
-}
-
-function texts(text: Octets): string[] {
-  const parts = strings(text);
-  return text.length + parts.length > MAX_RDATA_OCTETS ? [] : parts.map(quoteOctets);
 }
 
 /** Divided where a string is full, but never within a character. */

@@ -12,6 +12,9 @@ const DEFAULT_RETRY_SECONDS = 14_400;
 const DEFAULT_EXPIRE_SECONDS = 1_209_600;
 const DEFAULT_TTL_SECONDS = 86_400;
 
+/** What a field of the SOA, or a TTL, can hold (RFC 2181, 8). */
+const MAX_SECONDS = 2 ** 31 - 1;
+
 /** A name that never exists (RFC 2606), where nobody knows the zone's servers: to be replaced before the file is used. */
 const PLACEHOLDER_SERVER = "nameserver.invalid";
 
@@ -114,7 +117,7 @@ function dateSerial(nowMilliseconds: number): number {
 }
 
 function secondsOf(value: Json | undefined, fallback: number): number {
-  return typeof value === "number" && value > 0 ? value : fallback;
+  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= MAX_SECONDS ? value : fallback;
 }
 
 function leftOutNote({ record, reason, fix }: LeftOut, zone: string): Diagnostic {

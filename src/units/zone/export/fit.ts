@@ -2,6 +2,7 @@
 
 import { absoluteName, nameProblem } from "../../../dns/name.ts";
 import type { PlainRecord } from "../../../dns/plain-record.ts";
+import { unwritable } from "../../../dns/zone-file/write.ts";
 import { ZoneTree } from "../../../dns/zone-tree.ts";
 import { groupBy } from "../../../model/group.ts";
 
@@ -82,6 +83,8 @@ function misfit(record: PlainRecord, zone: string, seen: Set<string>, octets: Ma
   const { type, name, ttl_sec: _, ...rest } = record;
   const owner = absoluteName(name, zone);
   if (nameProblem(owner, false) !== null) return "with the zone its name is none that DNS has";
+  const problem = unwritable(record);
+  if (problem !== null) return problem;
   if (type === "CNAME" && name === "") return "a CNAME cannot stand beside the zone's own SOA and NS";
   const whole = JSON.stringify([type, name, Object.entries(rest).sort()]);
   if (seen.has(whole)) return "it is there twice, and is written once";

@@ -1,0 +1,176 @@
+/** A service that lies about a zone: whatever it says, a zone file holds the records that were accepted, and no line of its choosing. */
+
+import fc from "fast-check";
+import { expect, onTestFinished, test } from "vitest";
+import { canonicalIpv4, canonicalIpv6 } from "../../src/dns/ip.ts";
+import type { PlainRecord } from "../../src/dns/plain-record.ts";
+import { readZoneFile } from "../../src/dns/zone-file/read.ts";
+import { createApi } from "../../src/index.ts";
+import { exportZone } from "../../src/units/zone/export/export.ts";
+import { here as run } from "../cli/here.ts";
+import { oddService, respond } from "../cli/odd-service.ts";
+import { folder } from "../cli/run.ts";
+import { expectPlainText } from "./hostile.ts";
+
+const DOMAIN = {
+  ...{ id: 3, domain: "a.example", type: "master", status: "active", soa_email: "a@a.example", tags: [] },
+  ...{ master_ips: [], axfr_ips: [], refresh_sec: 0, retry_sec: 0, expire_sec: 0, ttl_sec: 0, description: "" },
+};
+const EMPTY = { name: "www", target: "", ttl_sec: 0, priority: 0, weight: 0, port: 0, protocol: null, service: null };
+const LINES = "\n$INCLUDE /etc/passwd\nwww A 203.0.113.66\n;";
+
+interface Lies {
+  readonly records?: readonly object[];
+  readonly domain?: object;
+  readonly rendered?: readonly string[];
+}
+
+/** `tenon zone export a.example`, of a service that says this. */
+async function exported({ records = [], domain = {}, rendered = [] }: Lies) {
+  const { baseUrl } = await oddService((request, response) => {
+    const last = new URL(request.url ?? "", "http://localhost").pathname.split("/").at(-1);
+    const data = last === "domains" ? [{ ...DOMAIN, ...domain }] : records;
+    const page = { data, page: 1, pages: 1, results: data.length };
+    respond(response, { status: 200, body: JSON.stringify(last === "zone-file" ? { zone_file: rendered } : page) });
+  });
+  const cwd = await folder({});
+  const env = { TENON_BASE_URL: baseUrl, TENON_TOKEN: "emulator-token" };
+  return run(["zone", "export", "a.example", "--retry-for", "0s"], { cwd, env });
+}
+
+async function parsed(text: string): Promise<PlainRecord[]> {
+  return (await read(text)).records;
+}
+
+/** `setAside` counts what a zone file can say and the service cannot hold: the SOA, the apex NS, texts with control characters. */
+async function read(text: string): Promise<{ records: PlainRecord[]; setAside: number }> {
+  const include = () => Promise.reject(new Error("The file includes another one."));
+  const { records, setAside, diagnostics } = await readZoneFile(text, { zone: "a.example", file: "a.zone", include });
+  expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  return { records: records.map(({ span: _, ...record }) => record as PlainRecord), setAside: setAside.length };
+}
+
+test.each<[string, object, RegExp]>([
+  ["an A record with lines", { type: "A", target: `192.0.2.1${LINES}` }, /its target is no IPv4 address/],
+  ["an A record with a blank", { type: "A", target: "192.0.2.1 ; x" }, /its target is no IPv4 address/],
+  ["an AAAA record with lines", { type: "AAAA", target: `2001:db8::1${LINES}` }, /its target is no IPv6 address/],
+  ["an AAAA record with a zone", { type: "AAAA", target: `fe80::1%${LINES}` }, /its target is no IPv6 address/],
+  ["a CAA tag with lines", { type: "CAA", target: "ca.example", tag: `issue "x"${LINES}` }, /its tag is none/],
+  ["an empty CAA tag", { type: "CAA", target: "ca.example", tag: "" }, /its tag is none/],
+  ["a priority out of range", { type: "MX", target: "mx.example", priority: 70_000 }, /its priority is no number from/],
+  ["a priority between two", { type: "MX", target: "mx.example", priority: 0.5 }, /its priority is no number from/],
+  ["a port below zero", { type: "SRV", name: "_sip._tcp", target: "sip.example", port: -1 }, /its port is no number/],
+  ["a weight beyond all", { type: "SRV", name: "_sip._tcp", target: "sip.example", weight: 1e300 }, /its weight is/],
+  ["a TTL below zero", { type: "A", target: "192.0.2.1", ttl_sec: -300 }, /its TTL is no number from/],
+  ["a TTL between two", { type: "A", target: "192.0.2.1", ttl_sec: 1.5 }, /its TTL is no number from/],
+  ["a label too long", { type: "CNAME", target: `${"x".repeat(64)}.example` }, /its target is no name that DNS has/],
+])("%s is left out of an export, by name", async (_, fields, expected) => {
+  const good = { ...EMPTY, id: 1, type: "TXT", target: "stays", tag: null };
+  const ended = await exported({ records: [good, { ...EMPTY, id: 2, tag: null, ...fields }] });
+  expect(ended.code).toBe(0);
+  expect(ended.stderr.replace(/\s+/g, " ")).toMatch(expected);
+  expect(ended.stderr).toContain("warning[record-left-out]");
+  expectPlainText(ended.stdout + ended.stderr);
+  expect(await parsed(ended.stdout)).toEqual([{ type: "TXT", name: "www", target: "stays", ttl_sec: 86_400 }]);
+});
+
+test.each<[string, object, string]>([
+  ["a priority that is a text", { type: "MX", target: "mx.example", priority: `10 x.${LINES}` }, "priority"],
+  ["a port that is a list", { type: "SRV", target: "sip.example", port: [1] }, "port"],
+  ["a tag that is an object", { type: "CAA", target: "ca.example", tag: {} }, "tag"],
+  ["a service that is a number", { type: "SRV", target: "sip.example", service: 5 }, "service"],
+  ["a TTL that is a text", { type: "A", target: "192.0.2.1", ttl_sec: `300${LINES}` }, "ttl_sec"],
+])("%s is an error that names the record", async (_, fields, field) => {
+  const ended = await exported({ records: [{ ...EMPTY, id: 41, tag: null, ...fields }] });
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toBe("");
+  const said = ended.stderr.replace(/\s+/g, " ");
+  expect(said).toContain(`(the object 41) at /domains/3/records: \`${field}\` is missing or of another type`);
+  expectPlainText(ended.stderr);
+});
+
+test("neither the domain's fields nor the rendered file add lines", async () => {
+  const rendered = [`@ IN SOA evil.example${LINES}. a.b 1 2 3 4 5`, `@ NS ns1.x.example.`, `@ NS bad"(;ns.example.`];
+  const ended = await exported({
+    domain: { soa_email: `a@b.example${LINES}`, refresh_sec: 0.5, retry_sec: 1e300, expire_sec: -4, ttl_sec: 2 ** 40 },
+    rendered,
+  });
+  expect(ended.code).toBe(0);
+  expectPlainText(ended.stdout + ended.stderr);
+  expect(await parsed(ended.stdout)).toEqual([]);
+  expect(ended.stdout).toMatch(/^\$TTL 86400$/m);
+  expect(ended.stdout).toMatch(/ 14400 14400 1209600 86400$/m);
+  expect(ended.stdout.match(/^\$/gm)).toHaveLength(2);
+});
+
+const nasty = fc.constantFrom(
+  "\n",
+  "\r",
+  '"',
+  "(",
+  ")",
+  ";",
+  "\\",
+  " ",
+  "\t",
+  "$",
+  "@",
+  "\u001b[2J",
+  "\u0000",
+  ".",
+  "é",
+);
+const odd = fc
+  .array(fc.oneof(nasty, fc.constantFrom("a", "192.0.2.1", "2001:db8::1", "x.example", "-1", "01")), { maxLength: 5 })
+  .map((parts) => parts.join(""));
+const number = fc.oneof(fc.nat({ max: 70_000 }), fc.double({ noNaN: true }), fc.integer());
+const anyRecord: fc.Arbitrary<PlainRecord> = fc
+  .record({
+    type: fc.constantFrom("A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"),
+    name: fc.oneof(odd, fc.constantFrom("", "www", "*", "a.b")),
+    target: fc.oneof(odd, fc.constantFrom("192.0.2.7", "2001:db8::7", "mx.example", "")),
+    ttl_sec: fc.oneof(number, fc.constantFrom(0, 300)),
+    priority: fc.oneof(number, fc.constant(10)),
+    weight: fc.oneof(number, fc.constant(1)),
+    port: fc.oneof(number, fc.constant(25)),
+    tag: fc.oneof(odd, fc.constantFrom("issue", "iodef")),
+  })
+  .map(({ type, name, target, ttl_sec, priority, weight, port, tag }) => {
+    const own = { MX: { priority }, SRV: { priority, weight, port }, CAA: { tag } } as Record<string, object>;
+    return { type, name, target, ttl_sec, ...own[type] } as PlainRecord;
+  });
+
+test("whatever the service says, an export parses to the records that were accepted, and tells the others", async () => {
+  let kept = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyRecord, { maxLength: 8 }), async (records) => {
+      const source = { zone: "a.example", fields: { soa_email: "a@a.example" }, records, rendered: [] };
+      const options = { nameservers: ["ns.other.example"], serial: 1, nowMilliseconds: 0 };
+      const { text, notes } = exportZone(source, options);
+      expectPlainText(text);
+      const { records: found, setAside } = await read(text);
+      const leftOut = notes.filter(({ code }) => code === "record-left-out");
+      // Set aside are also the SOA and the given server.
+      expect(found.length + setAside - 2 + leftOut.length).toBe(records.length);
+      for (const { type, target } of found) {
+        if (type === "A") expect(canonicalIpv4(target)).toBe(target);
+        if (type === "AAAA") expect(canonicalIpv6(target)).toBe(target);
+        expect(records.some((one) => one.type === type)).toBe(true);
+      }
+      kept += found.length;
+    }),
+    { numRuns: Number(process.env["TENON_PROPERTY_RUNS"] ?? 500) },
+  );
+  expect(kept).toBeGreaterThan(50);
+});
+
+test("a plan names the record as well", async () => {
+  const { baseUrl } = await oddService((_request, response) => {
+    const data = [{ ...EMPTY, id: 41, type: "MX", target: "mx.example", priority: "10" }];
+    respond(response, { status: 200, body: JSON.stringify({ data, page: 1, pages: 1, results: 1 }) });
+  });
+  const api = await createApi({ baseUrl, token: "emulator-token", retryForSeconds: 0 });
+  onTestFinished(() => api.close());
+  const answer = await api.list({ path: ["domains", "3", "records"] });
+  expect(answer).toMatchObject({ ok: false, failure: { type: "malformed" } });
+});
