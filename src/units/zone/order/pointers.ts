@@ -65,9 +65,8 @@ function neededBy(values: RecordValues, zone: string, transition: Transition, wa
     if (near.answers(target, "address") && (server.type === "node" || isWhole)) return [];
     const things = serverMovesOf(target, owner, transition, way);
     const other = near.source(owner).zone;
-    // Where another zone answers for the owner, it hands over by itself.
-    const isHandedOver =
-      other !== null && (other.length > zone.length || (other !== zone && near.answers(owner, "address")));
+    // Where a zone beneath answers for the owner on the other side, it hands over by itself.
+    const isHandedOver = other !== null && other.length > zone.length;
     return isHandedOver ? things.filter(({ type }) => type === "answer") : things;
   }
   const source = far.source(owner);
