@@ -11,7 +11,7 @@ export default defineConfig({
     env: {
       ...{ NO_COLOR: "1", TENON_TOKEN: "", TENON_BASE_URL: "", TENON_DIALECT: "", TENON_ACCOUNT: "" },
       // A sample of what test:chaos looks at in full.
-      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "150",
+      TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "100",
     },
     // Many tests wait for a process of their own: one more at a time than there are cores takes a quarter less time.
     maxWorkers: availableParallelism() + 1,
