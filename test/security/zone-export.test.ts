@@ -16,6 +16,8 @@ const DOMAIN = {
   ...{ master_ips: [], axfr_ips: [], refresh_sec: 0, retry_sec: 0, expire_sec: 0, ttl_sec: 0, description: "" },
 };
 const EMPTY = { name: "www", target: "", ttl_sec: 0, priority: 0, weight: 0, port: 0, protocol: null, service: null };
+/** Quick, so that all of them are always run. */
+const RUNS = 500;
 const LINES = "\n$INCLUDE /etc/passwd\nwww A 203.0.113.66\n;";
 
 interface Lies {
@@ -165,7 +167,7 @@ test("whatever the service says, an export parses to the records that were accep
       }
       kept += found.length;
     }),
-    { numRuns: Number(process.env["TENON_PROPERTY_RUNS"] ?? 500) },
+    { numRuns: RUNS },
   );
-  expect(kept).toBeGreaterThan(50);
+  expect(kept).toBeGreaterThan(RUNS / 10);
 });
