@@ -116,7 +116,7 @@ function copyTo(folder) {
   for (const part of ["src", "test", "schemas", "examples", "docs", "bench"]) {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   }
-  for (const part of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "package.json", ".ci"]) {
+  for (const part of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "package.json", "tsconfig.json", ".ci"]) {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   }
   for (const part of ["node_modules", "dist"]) symlinkSync(join(ROOT, part), join(folder, part));
