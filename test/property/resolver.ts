@@ -137,7 +137,7 @@ export class Resolver {
     return servers.some(({ target }) => this.#reaches(target, [...cuts, cut], trail));
   }
 
-  /** The server's own name is followed as any other; a chain that needs the delegation itself ends in it. */
+  /** Follows the aliases of a server to its address. What lies beneath a delegation that is being followed already does not help to find it. */
   #alias(server: string, cuts: readonly string[]): Pick<Answer, "outcome" | "trail"> {
     const trail: string[] = [];
     let asked = server;

@@ -70,6 +70,40 @@ test("the order of live duplicates costs in proportion to them", async () => {
   expect(await growth(400, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
+test("the order of many pointers to one name of many addresses that change costs in proportion to them", async () => {
+  const addresses = (count: number, third: number) =>
+    Array.from({ length: count }, (_, index): Entry => {
+      return { type: "A", name: "pool", target: `10.${third}.${index >> 8}.${index & 255}` };
+    });
+  const pointers = (count: number, name: string) =>
+    Array.from(
+      { length: count },
+      (_, index): Entry => ({ type: "MX", name: `${name}${index}`, target: "pool.a.example" }),
+    );
+  const work = (count: number) => {
+    const live = [...addresses(count, 0), ...pointers(count, "old")];
+    const { steps } = planOf(live, [...addresses(count, 1), ...pointers(count, "new")]);
+    expect(steps).toHaveLength(2 * count);
+  };
+  expect(await growth(1_000, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
+test("the order of many names beneath many servers of delegations that a new one hides costs in proportion to them", async () => {
+  const hosts = (count: number) =>
+    Array.from({ length: count }, (_, index): Entry => ({ type: "A", name: `h${index}.x.sub`, target: "192.0.2.1" }));
+  const servers = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, index): Entry => ({ type: "NS", name: "x.sub", target: `ns${index}.other.example` }),
+    );
+  const cut: Entry = { type: "NS", name: "sub", target: "ns.other.example" };
+  const work = (count: number) => {
+    expect(planOf(hosts(count), [...hosts(count), ...servers(count), cut]).steps).toHaveLength(count + 1);
+    expect(planOf([...hosts(count), ...servers(count), cut], hosts(count)).steps).toHaveLength(count + 1);
+  };
+  expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
 test("an alias waits until the delegation that hides its target is gone", () => {
   const host: Entry = { type: "A", name: "host.sub", target: "192.0.2.1" };
   const { steps, gaps } = planOf(

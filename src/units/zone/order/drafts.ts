@@ -18,6 +18,7 @@ export class Drafts {
   readonly #drafts = new Map<string, Draft>();
   readonly #comings = new Map<string, Thing>();
   readonly #goings = new Map<string, Thing>();
+  readonly #places = new Set<string>();
 
   /** `change` waits until everything that brings the thing is done. */
   awaits(change: string, thing: Thing): void {
@@ -41,6 +42,19 @@ export class Drafts {
     if (settling.length === 0 || unsettling.length === 0) return;
     for (const change of settling) this.#of(change).settles.add(place);
     for (const change of unsettling) this.#of(change).unsettles.add(place);
+  }
+
+  /** The same for one change after or before all those of a place, which are the same whoever speaks of them: they are taken once. */
+  settlesAfterAll(place: string, changes: readonly string[], change: string): void {
+    if (changes.length === 0) return;
+    if (this.#isNew(place)) for (const other of changes) this.#of(other).settles.add(place);
+    this.#of(change).unsettles.add(place);
+  }
+
+  settlesBeforeAll(place: string, change: string, changes: readonly string[]): void {
+    if (changes.length === 0) return;
+    if (this.#isNew(place)) for (const other of changes) this.#of(other).unsettles.add(place);
+    this.#of(change).settles.add(place);
   }
 
   takesPart(change: string, turn: Turn): void {
@@ -90,6 +104,12 @@ export class Drafts {
       grows: [...settles].map((set) => ({ set, persists: true })),
       shrinks: unsettled.map((set) => ({ set, persists: true })),
     };
+  }
+
+  #isNew(place: string): boolean {
+    const isNew = !this.#places.has(place);
+    this.#places.add(place);
+    return isNew;
   }
 
   #of(change: string): Draft {

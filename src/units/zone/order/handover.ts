@@ -23,6 +23,7 @@ interface Handover {
 export function orderHandovers(transition: Transition, drafts: Drafts): void {
   const turns = new WildcardTurns(transition, drafts);
   const cuts = new Map<string, { readonly zone: string; readonly owner: string }>();
+  const held = new Set<string>();
   for (const name of namesOf(transition)) {
     const from = transition.before.source(name);
     const to = transition.after.source(name);
@@ -32,7 +33,10 @@ export function orderHandovers(transition: Transition, drafts: Drafts): void {
       continue;
     }
     const questions = keptQuestions(name, from, to, transition);
-    if (questions.length > 0) handOver({ name, from, to, questions }, transition, drafts, turns);
+    if (questions.length === 0) continue;
+    holdHidden(name, to, "comes", transition, drafts, held);
+    holdHidden(name, from, "goes", transition, drafts, held);
+    handOver({ name, from, to, questions }, transition, drafts, turns);
   }
   for (const { zone, owner } of cuts.values()) keepReached(zone, owner, transition, drafts);
   turns.settle();
@@ -101,8 +105,6 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
   const isTurning = (zone: string | null): zone is string => {
     return zone !== null && (transition.begins(zone) || transition.ceases(zone));
   };
-  holdLame(from, to, transition, drafts);
-  holdBeneath(name, from, to, transition, drafts);
   for (const question of questions) {
     settle(from, to, question, transition, drafts);
     const providers = providersOf(to, question, transition);
@@ -138,38 +140,41 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
   }
 }
 
-/** Servers that cannot be asked are named after one that can, and are gone before it: alone they would hide the name and lead nowhere. */
-function holdLame(from: Source, to: Source, transition: Transition, drafts: Drafts): void {
-  if (to.type === "cut" && !transition.keepsServer(to.zone, to.owner)) {
-    const leading = new Set(transition.gainedServers(to.zone, to.owner));
-    for (const change of leading.size === 0 ? [] : transition.gained(to.zone, to.owner, "NS")) {
-      if (!leading.has(change)) drafts.awaits(change.key, { type: "cut", zone: to.zone, owner: to.owner });
-    }
+/**
+ * What a delegation hides, and what of it leads nowhere. Delegations beneath it lead nobody anywhere while it is there, and may hide the
+ * name without it; of its own servers those that cannot be asked would do so alone. They come after it, and go before it.
+ * @param held delegations that were looked at for another name beneath them, and then all above them
+ */
+function holdHidden(
+  name: string,
+  { type, zone, owner }: Source,
+  way: "comes" | "goes",
+  transition: Transition,
+  drafts: Drafts,
+  held: Set<string>,
+): void {
+  if (type !== "cut" || transition.keepsServer(zone, owner)) return;
+  const moved = (at: string) => (way === "comes" ? transition.gained(zone, at, "NS") : transition.lost(zone, at, "NS"));
+  const hold = ({ key }: Change) => {
+    const cut = { type: "cut", zone, owner } as const;
+    if (way === "comes") drafts.awaits(key, cut);
+    else drafts.precedes(key, cut);
+  };
+  const isHeld = (at: string) => {
+    const key = `${way} ${zone} ${owner} ${at}`;
+    if (held.has(key)) return true;
+    held.add(key);
+    return false;
+  };
+  for (let at = name; at !== owner; at = parentOf(at)) {
+    if (isHeld(at)) return;
+    for (const change of moved(at)) hold(change);
   }
-  if (from.type === "cut" && !transition.keepsServer(from.zone, from.owner)) {
-    const leading = new Set(transition.lostServers(from.zone, from.owner));
-    for (const change of leading.size === 0 ? [] : transition.lost(from.zone, from.owner, "NS")) {
-      if (!leading.has(change)) drafts.precedes(change.key, { type: "cut", zone: from.zone, owner: from.owner });
-    }
-  }
-}
-
-/** Delegations beneath another one lead nobody anywhere while it is there, and may hide the name without it. */
-function holdBeneath(name: string, from: Source, to: Source, transition: Transition, drafts: Drafts): void {
-  if (to.type === "cut" && !transition.keepsServer(to.zone, to.owner)) {
-    for (let above = name; above !== to.owner; above = parentOf(above)) {
-      for (const { key } of transition.gained(to.zone, above, "NS")) {
-        drafts.awaits(key, { type: "cut", zone: to.zone, owner: to.owner });
-      }
-    }
-  }
-  if (from.type === "cut" && !transition.keepsServer(from.zone, from.owner)) {
-    for (let above = name; above !== from.owner; above = parentOf(above)) {
-      for (const { key } of transition.lost(from.zone, above, "NS")) {
-        drafts.precedes(key, { type: "cut", zone: from.zone, owner: from.owner });
-      }
-    }
-  }
+  if (isHeld(owner)) return;
+  const leading = new Set(
+    way === "comes" ? transition.gainedServers(zone, owner) : transition.lostServers(zone, owner),
+  );
+  if (leading.size > 0) for (const change of moved(owner)) if (!leading.has(change)) hold(change);
 }
 
 /** Names beneath one wildcard share it, so that it is the wildcard's changes that are told once. */

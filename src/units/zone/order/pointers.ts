@@ -33,8 +33,8 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
  */
 function preferSettled(pointer: string, target: string, transition: Transition, drafts: Drafts, way: Way): void {
   const changes = transition.changesAt(target);
-  if (way === "comes") drafts.settlesBefore(`pointing at ${target}`, changes, [pointer]);
-  else drafts.settlesBefore(`ceasing to point at ${target}`, [pointer], changes);
+  if (way === "comes") drafts.settlesAfterAll(`pointing at ${target}`, changes, pointer);
+  else drafts.settlesBeforeAll(`ceasing to point at ${target}`, pointer, changes);
 }
 
 /** All pointers of a zone that begins or ceases to be served, by one change. */
