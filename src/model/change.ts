@@ -77,6 +77,8 @@ export type Block =
   | { readonly type: "upload-of-others"; readonly id: ObjectId; readonly address: Address | null }
   /** It could be any of these, by id. */
   | { readonly type: "ambiguous"; readonly candidates: readonly Candidate[] }
+  /** Declared by an id that is gone, and only its label says that it is this one: too little to replace it, or to take anything from it. */
+  | { readonly type: "stale-id"; readonly candidate: Candidate }
   /** An image that would have to be made, and nothing says how. */
   | { readonly type: "image-source-missing" }
   /** What it is to be cloned from is not there. */

@@ -15,7 +15,7 @@ import { diffPairs } from "./diff.ts";
 import { type Matched, matchUnit } from "./match.ts";
 import { orderSteps } from "./order.ts";
 import { expiredConsents, guardsOf, validConsents } from "./policy.ts";
-import { idBecomesStale, staleIdHurts, wrongAccount } from "./refusals.ts";
+import { idBecomesStale, wrongAccount } from "./refusals.ts";
 import { mayConcern, selectChanges, unmatchedGlobs } from "./select.ts";
 
 export interface PlanOptions {
@@ -80,7 +80,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     refusals: byAddress([
       ...accountRefusal(desired, options),
       ...unmatchedSelection(whole, desired, options),
-      ...worked.flatMap(({ matched }) => [...matched.refusals, ...hurtGuesses(matched, open.changes)]),
+      ...worked.flatMap(({ matched }) => matched.refusals),
     ]),
     warnings: byAddress([
       ...expiredConsents(consents, today),
@@ -138,7 +138,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
     return diffPairs(pairs).every(({ action }) => action === "no-op");
   };
   const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options), isAsDeclared });
-  const paired = blockUnclear(unit.pairs(matched.matches, context), matched);
+  const paired = blockGuesses(blockUnclear(unit.pairs(matched.matches, context), matched), matched);
   const [mixed, additive] = [new Set(paired.mixed ?? []), new Set(paired.additive ?? [])];
   return {
     unit,
@@ -174,6 +174,25 @@ function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
   return { ...paired, pairs };
 }
 
+/** What was found by its label only because its id is gone may be changed, but not replaced, nor lose anything: then all of it is blocked. */
+function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
+  if (guessed.length === 0) return paired;
+  const byRoot = new Map(guessed.map((guess) => [guess.entry.address, guess]));
+  const changes = diffPairs(paired.pairs.filter(({ root }) => byRoot.has(root)));
+  const hurt = new Set(changes.filter(({ action }) => loses(action)).map(({ root }) => root));
+  const pairs = paired.pairs.map((pair): Pair => {
+    const guess = hurt.has(pair.root) ? byRoot.get(pair.root) : undefined;
+    if (guess === undefined) return pair;
+    const { id, shown } = guess.identity;
+    return { ...pair, block: { type: "stale-id", candidate: { id, shown } }, span: pair.span ?? guess.entry.span };
+  });
+  return { ...paired, pairs };
+}
+
+function loses(action: Action): boolean {
+  return action === "delete" || action === "replace";
+}
+
 /** Each object made by itself: which copies there are depends on what is selected. */
 function plainSteps(worked: readonly Worked[], changes: readonly Change[]): PlannedStep[] {
   return worked.flatMap((work) => unitSteps({ ...work, context: { ...work.context, clone: false } }, changes));
@@ -203,17 +222,6 @@ function staleSoon({ declared }: Desired, changes: readonly Change[]): Diagnosti
       ? [idBecomesStale(entry)]
       : [];
   });
-}
-
-/** What was found by its label only because its id is gone may be changed, but not replaced, nor lose anything. */
-function hurtGuesses({ guessed }: Matched, changes: readonly Change[]): Diagnostic[] {
-  return guessed
-    .filter(({ entry }) => changes.some(({ root, action }) => root === entry.address && loses(action)))
-    .map(({ entry, identity }) => staleIdHurts(entry, identity));
-}
-
-function loses(action: Action): boolean {
-  return action === "delete" || action === "replace";
 }
 
 /** In a narrowed run what is outside is not "left alone": it was not looked at. */

@@ -46,11 +46,6 @@ export function idBecomesStale(entry: Declared): Diagnostic {
   };
 }
 
-/** The warning of `staleId` as a refusal: what was found instead would be replaced, or lose something. */
-export function staleIdHurts(entry: Entry, found: LiveIdentity): Diagnostic {
-  return { ...staleId(entry, found), severity: "error" };
-}
-
 export function claimedTwice(entry: Entry, identity: LiveIdentity): Diagnostic {
   return refusal(entry, {
     code: "claimed-twice",

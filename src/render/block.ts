@@ -45,6 +45,12 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
         items: named(block.candidates.map(candidateText)),
         fix: "Say which with `id:`, or rename or delete the others.",
       };
+    case "stale-id":
+      return {
+        reason: "its `id:` is gone, and the one object of this label would be replaced or lose something",
+        items: [candidateText(block.candidate)],
+        fix: `Write \`id: ${escapeText(String(block.candidate.id))}\` if it is meant; if not, correct the id.`,
+      };
     case "upload-in-progress": {
       const until = block.until === null ? "" : ` until ${escapeText(block.until)}, by the service's clock`;
       const later = block.until === null ? "" : "Plan again then. ";

@@ -146,6 +146,8 @@ function blockText({ blocked }: Change): string {
       return `${blocked.type} ${blocked.domain}`;
     case "ambiguous":
       return `ambiguous ${blocked.candidates.map(({ id }) => id).join(" ")}`;
+    case "stale-id":
+      return `${blocked.type} ${blocked.candidate.id}`;
     case "upload-in-progress":
     case "upload-of-others":
       return `${blocked.type} ${blocked.id}`;

@@ -83,3 +83,26 @@ describe("a VPC that is named by its id and made anew", () => {
     expect(report.surprises).toEqual([expect.stringMatching(/^vpc\/dup .* write `id: \d+` at tenon\.yaml:5$/)]);
   });
 });
+
+describe("an id that is gone", () => {
+  const manifest = `vpcs: [{ label: dup, region: us-west, id: 99 }]\n${ZONE}`;
+
+  it("blocks its VPC if the only one of its label would be made anew, and the zone beside it is applied", async () => {
+    const { options, service } = await world(manifest, [{ ...DUP, id: 7, description: "by hand" }]);
+    const planned = await here(["plan"], options);
+    const text = planned.stdout.replace(/\s+/g, " ");
+    expect(text).toContain("its `id:` is gone, and the one object of this label would be replaced or lose something");
+    expect(text).toContain('id 7: region "us-east", description "by hand"');
+    expect(text).toContain("Write `id: 7` if it is meant; if not, correct the id.");
+    expect(planned).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Plan: 2 to add, 0 to change, 0 to destroy\./m),
+    });
+    service.clearRequests();
+    const applied = await here(["apply", "--yes", "--allow", "replace=*"], options);
+    expect(applied).toMatchObject({ code: 6, stdout: expect.stringContaining("1 blocked") });
+    const writes = service.requests.filter(({ method }) => method !== "GET").map(({ path }) => path);
+    expect(writes).not.toEqual([]);
+    expect(writes.filter((path) => path.includes("vpcs"))).toEqual([]);
+  });
+});
