@@ -207,6 +207,21 @@ const UPLOAD: Manifest = {
   images: [{ label: "sent", upload: { file: "disk.img.gz", region: "us-east" } }],
 };
 
+/** An image that goes when two others are there, and a zone beside them. */
+const BEFORE_ROTATION: Seed = {
+  ...OTHERS,
+  images: [...OTHERS.images, { id: "private/4", label: "base-1", description: "[tenon:edge]" }],
+};
+const ROTATED: Manifest = {
+  tenon: 1,
+  owner: "edge",
+  domains: [domain("rot.example", [record("www", "A", "192.0.2.1")])],
+  images: [
+    { label: "base-2", capture: { disk_id: 11 } },
+    { label: "sent-2", upload: { file: "disk.img.gz", region: "us-east" } },
+  ],
+};
+
 /** Labels and names that change places, so that steps go through temporary ones. */
 const SWAPPED: Manifest = {
   ...OLD,
@@ -295,6 +310,12 @@ export const PAIRS: readonly Pair[] = [
     name: "an upload, twice",
     seed: OTHERS,
     sides: [apply(UPLOAD), apply(UPLOAD)],
+    contested: [],
+  },
+  {
+    name: "an image for two others, twice",
+    seed: BEFORE_ROTATION,
+    sides: [apply(ROTATED), apply(ROTATED)],
     contested: [],
   },
 ];

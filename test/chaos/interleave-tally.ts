@@ -17,6 +17,7 @@ export interface Tally {
   readonly applied: number;
   readonly twins: number;
   readonly yielded: number;
+  readonly imagesGone: number;
 }
 
 /** A line of a sequence begins with the run: `0 ` or `1 `. */
@@ -62,7 +63,7 @@ async function survive(seed: number, projects: Projects): Promise<Outcome> {
 }
 
 function tallyOf(outcomes: readonly Outcome[], distinct: number): Tally {
-  const sum = (field: "applied" | "twins" | "yielded") =>
+  const sum = (field: "applied" | "twins" | "yielded" | "imagesGone") =>
     outcomes.reduce((total, outcome) => total + outcome[field], 0);
   return {
     tried: outcomes.length,
@@ -81,6 +82,7 @@ function tallyOf(outcomes: readonly Outcome[], distinct: number): Tally {
     applied: sum("applied"),
     twins: sum("twins"),
     yielded: sum("yielded"),
+    imagesGone: sum("imagesGone"),
   };
 }
 
@@ -103,7 +105,7 @@ function sentenceOf(surprise: string): string {
 }
 
 function countsOf(suite: string, { tried, survived, distinct, alternating, surprises, ...rest }: Tally): Counts {
-  const { applied, twins, yielded } = rest;
+  const { applied, twins, yielded, imagesGone } = rest;
   const more = {
     distinct,
     "writes alternating": alternating,
@@ -111,6 +113,7 @@ function countsOf(suite: string, { tried, survived, distinct, alternating, surpr
     "kinds of surprise": surprises.size,
     twins,
     yielded,
+    "images gone": imagesGone,
   };
   return { suite, tried, survived, more };
 }

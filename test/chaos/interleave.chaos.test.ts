@@ -29,5 +29,6 @@ describe("two runs on one account", () => {
       ]),
     );
     expect(tally.yielded).toBeGreaterThan(0);
+    expect(tally.imagesGone).toBeGreaterThan(INTERLEAVINGS / 40);
   });
 });

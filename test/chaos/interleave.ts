@@ -24,6 +24,8 @@ export interface Outcome {
   /** Equal objects that a person had to choose from; objects that another owner came to have. */
   readonly twins: number;
   readonly yielded: number;
+  /** Images of the account that a run deleted. */
+  readonly imagesGone: number;
   /** What ought not to have happened; empty if the pair survived. */
   readonly problems: readonly string[];
 }
@@ -79,6 +81,7 @@ class Meeting {
   readonly #problems: string[] = [];
   readonly #posts = [0, 0];
   #lastToWrite = 0;
+  #imagesGone = 0;
   #runs: readonly Run[] = [];
   #foreign: readonly string[] = [];
 
@@ -137,6 +140,7 @@ class Meeting {
     if (isWrite(passed)) {
       this.#lastToWrite = index;
       await this.#look(index, passed);
+      await this.#lookForImages(index, passed);
     }
     await run.settle();
   }
@@ -156,6 +160,22 @@ class Meeting {
     if (foreign.join("\n") === this.#foreign.join("\n")) return;
     this.#problems.push(`after ${method} ${path} of run ${index} what is others' has changed`);
     this.#foreign = foreign;
+  }
+
+  /** No image that was there goes before all that the manifest declares can be used. */
+  async #lookForImages(index: number, { method, path, status }: Passed): Promise<void> {
+    const { seed, sides } = this.#pair;
+    const old = (seed.images ?? []).find(({ id }) => path === `/images/${encodeURIComponent(String(id))}`);
+    if (method !== "DELETE" || status !== 200 || old === undefined) return;
+    this.#imagesGone += 1;
+    const { manifest, goal } = sides[index] as Work;
+    if (goal !== "apply") return;
+    const { images } = await readRoots(this.#service.api);
+    const usable = new Set(images.filter((image) => image["status"] === "available").map(({ label }) => label));
+    for (const { label } of manifest.images ?? []) {
+      if (!usable.has(label))
+        this.#problems.push(`run ${index} deleted image ${old.label} before ${label} can be used`);
+    }
   }
 
   async outcome(): Promise<Omit<Outcome, "seed" | "pair">> {
@@ -178,6 +198,7 @@ class Meeting {
       applied: this.#runs.filter(({ ending }) => ending?.type === "applied").length,
       twins: settled.reduce((sum, { twins }) => sum + twins, 0),
       yielded: settled.reduce((sum, { yielded }) => sum + yielded, 0),
+      imagesGone: this.#imagesGone,
       problems: [...problems, ...settled.flatMap((found) => found.problems)],
     };
   }
