@@ -1,4 +1,4 @@
-/** The emulator: the whole API on loopback, from memory or a data file. */
+/** The emulator: the whole API on this machine, from memory or a data file. */
 
 import { type AttachProblem, attach, detach } from "./attachments.ts";
 import { createClock } from "./clock.ts";
@@ -13,6 +13,7 @@ import { TIMEOUTS } from "./http-guard.ts";
 import { ImageStates } from "./image-states.ts";
 import { Journal } from "./journal.ts";
 import type { Emulator, EmulatorOptions } from "./options.ts";
+import { asHost, hostName } from "./page-guard.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 import { RequestLog } from "./request-log.ts";
 import type { Service } from "./route.ts";
@@ -63,10 +64,11 @@ export interface Tuning {
   readonly waitForLate?: (milliseconds: number) => Promise<void>;
 }
 
+const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_READS_UNTIL_AVAILABLE = { creating: 1, pendingUpload: 2 };
 
 /**
- * Starts an emulator on 127.0.0.1.
+ * Starts an emulator.
  * @param tuning for tests
  * @throws SeedError if the account cannot hold the seed; Error if another process uses the data file, or it is none; an
  * error of the system if the port or a file cannot be opened
@@ -87,7 +89,8 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
   const store = new Store();
   const now = options.now ?? Date.now;
   const clock = createClock(store, now);
-  const port = { value: 0 };
+  const host = options.host ?? DEFAULT_HOST;
+  const own = { origin: "" };
   const closing = new AbortController();
   const service: Service = {
     store,
@@ -100,7 +103,10 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
     ),
     zones: new ZonePublisher(store, clock, options.zoneRenderSeconds ?? 0),
     events: new EventLog(() => clock.timestamp()),
-    settings: serviceSettings(options, () => `http://127.0.0.1:${port.value}${UPLOAD_PREFIX}`),
+    settings: serviceSettings(options, (called) => {
+      const isElsewhere = host !== DEFAULT_HOST && called !== undefined;
+      return `${isElsewhere ? `http://${called}` : own.origin}${UPLOAD_PREFIX}`;
+    }),
     closing: closing.signal,
   };
   const notices = await fill(service, options);
@@ -129,12 +135,14 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
         latencyMilliseconds: options.latencyMilliseconds ?? 0,
         timeouts: { ...TIMEOUTS, ...tuning.timeouts },
         faults,
+        hostNames: hostNames(options.hostNames ?? []),
         commit,
       },
+      host,
       options.port ?? 0,
     );
-    port.value = server.port;
-    return face({ service, closing, server, faults, requests, release, lock, commit, notices });
+    own.origin = `http://${reachableHost(host)}:${server.port}`;
+    return face({ service, closing, server, origin: own.origin, faults, requests, release, lock, commit, notices });
   } catch (error) {
     await release();
     throw error;
@@ -151,7 +159,27 @@ async function fill(service: Service, { data, seed }: EmulatorOptions): Promise<
     : notices;
 }
 
-function serviceSettings(options: EmulatorOptions, uploadBaseUrl: () => string): Service["settings"] {
+/** @throws RangeError if one is no name of a host */
+function hostNames(names: readonly string[]): ReadonlySet<string> {
+  return new Set(
+    names.map((name) => {
+      const read = hostName(name);
+      if (read === null || new URL(`http://${name}`).port !== "") throw new RangeError(`no name of a host: ${name}`);
+      return read;
+    }),
+  );
+}
+
+/** Who listens on every address is on loopback too. */
+function reachableHost(host: string): string {
+  if (host === "0.0.0.0") return DEFAULT_HOST;
+  return host === "::" ? "[::1]" : asHost(host);
+}
+
+function serviceSettings(
+  options: EmulatorOptions,
+  uploadBaseUrl: (host: string | undefined) => string,
+): Service["settings"] {
   const word = options.dialect ?? "node";
   if (!/^[a-z]+$/.test(word)) throw new RangeError(`The dialect must be a word of lower-case letters, not ${word}`);
   return {
@@ -172,6 +200,7 @@ interface Parts {
   readonly service: Service;
   readonly closing: AbortController;
   readonly server: RunningServer;
+  readonly origin: string;
   readonly faults: ActiveFaults;
   readonly requests: RequestLog;
   /** Lets go of the files. */
@@ -181,7 +210,8 @@ interface Parts {
   readonly notices: readonly string[];
 }
 
-function face({ service, closing: stop, server, faults, requests, release, lock, commit, notices }: Parts): Emulator {
+function face(parts: Parts): Emulator {
+  const { service, closing: stop, server, origin, faults, requests, release, lock, commit, notices } = parts;
   const done = async (problem: string | null): Promise<void> => {
     if (problem !== null) throw new RangeError(problem);
     await commit();
@@ -195,7 +225,7 @@ function face({ service, closing: stop, server, faults, requests, release, lock,
     await lock?.release();
   };
   return {
-    baseUrl: `http://127.0.0.1:${server.port}${API_PREFIX}`,
+    baseUrl: origin + API_PREFIX,
     port: server.port,
     get requests() {
       return requests.all();

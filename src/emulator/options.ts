@@ -6,6 +6,10 @@ import type { Seed } from "./seed.ts";
 export interface EmulatorOptions {
   /** 0 or absent: any free port. */
   readonly port?: number;
+  /** The address to listen on; default 127.0.0.1. Elsewhere, upload targets are where the client has called the emulator. */
+  readonly host?: string;
+  /** Names that clients call it by, besides loopback and the address that they reached. */
+  readonly hostNames?: readonly string[];
   /** Path of the file that keeps the account. Absent: all is in memory. */
   readonly data?: string;
   /** What a new account holds; not used, with a notice, when `data` already holds one. */
@@ -76,7 +80,7 @@ export interface Attachment {
 }
 
 export interface Emulator {
-  /** `http://127.0.0.1:PORT/v4` */
+  /** `http://127.0.0.1:PORT/v4`, or where else it listens. */
   readonly baseUrl: string;
   readonly port: number;
   /** The latest requests below `/v4` and to upload targets, oldest first; bounded. */

@@ -22,6 +22,8 @@ export interface Call {
   /** null: a request without credentials, which only `anonymous` routes see. */
   readonly caller: TokenRow | null;
   readonly remoteAddress: string;
+  /** The Host header, which names this emulator. */
+  readonly host: string | undefined;
 }
 
 export type JsonBody = Readonly<Record<string, unknown>>;
@@ -58,8 +60,8 @@ export interface ServiceSettings {
   readonly word: string;
   readonly roundSeconds: (seconds: number) => number;
   readonly uniqueLabels: boolean;
-  /** The URL below which upload targets are, known once the server listens. */
-  uploadBaseUrl(): string;
+  /** The URL below which upload targets are, for a client that calls the emulator by `host`; known once the server listens. */
+  uploadBaseUrl(host: string | undefined): string;
 }
 
 /** A path parameter that is an integer id; null otherwise, which is answered as not found. */

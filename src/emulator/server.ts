@@ -1,4 +1,4 @@
-/** The HTTP server: routes → fastify on loopback, every answer in the service's own shape. */
+/** The HTTP server: routes → fastify, every answer in the service's own shape. */
 
 import { isUtf8 } from "node:buffer";
 import type { AddressInfo } from "node:net";
@@ -17,6 +17,7 @@ import type { FormReading, ReceivedFile } from "./forms.ts";
 import { readForm, takeForms } from "./forms.ts";
 import { createApp, sendAnswer } from "./http-app.ts";
 import type { Timeouts } from "./http-guard.ts";
+import { refusePage, refuseWithoutControlHeader } from "./page-guard.ts";
 import type { RateDecision } from "./rate-limit.ts";
 import type { RequestLog } from "./request-log.ts";
 import type { Call, Route, Service } from "./route.ts";
@@ -28,7 +29,8 @@ import { keepUpload, readUpload, refuseUpload } from "./upload.ts";
 export const API_PREFIX = "/v4";
 export const UPLOAD_PREFIX = "/_upload";
 const CONTROL_PREFIX = "/_emulator";
-const HOST = "127.0.0.1";
+/** Of a request that needs no token: enough for every fault there may be. */
+const MAX_CONTROL_BODY_BYTES = 64 * 1024;
 
 /** On every answer of the API, as the running service has them (docs/OBSERVED.md, Pages, filters, limits). */
 const SERVICE_HEADERS = {
@@ -54,6 +56,8 @@ export interface ServerParts {
   readonly latencyMilliseconds: number;
   readonly timeouts: Timeouts;
   readonly faults: ActiveFaults;
+  /** What clients may call the emulator besides loopback and the address that they reached. */
+  readonly hostNames: ReadonlySet<string>;
   /** Resolves once what was changed is kept. */
   readonly commit: () => Promise<void>;
 }
@@ -63,11 +67,15 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-export async function startServer(parts: ServerParts, port: number): Promise<RunningServer> {
+export async function startServer(parts: ServerParts, host: string, port: number): Promise<RunningServer> {
   const app = await createApp((request, reply) => answerUnroutable(parts, request, reply), {
     timeouts: parts.timeouts,
     limitHeaders: () => parts.limitRate().headers,
     mayBeSlow: (url) => url.startsWith(`${UPLOAD_PREFIX}/`),
+  });
+  app.addHook("onRequest", async (request, reply) => {
+    const refusal = refusePage(request.raw, parts.hostNames);
+    return refusal === null ? undefined : sendAnswer(reply, refusal);
   });
   app.addHook("onRequest", (request, reply) => admit(parts, request, reply));
   app.addHook("onSend", (request, reply, payload, done) => {
@@ -91,7 +99,7 @@ export async function startServer(parts: ServerParts, port: number): Promise<Run
   for (const route of parts.controlRoutes) registerControl(app, parts, route);
   registerUpload(app, parts);
   registerOtherMethods(app, parts);
-  await app.listen({ host: HOST, port });
+  await app.listen({ host, port });
   const address = app.server.address() as AddressInfo;
   return { port: address.port, close: () => app.close() };
 }
@@ -145,6 +153,11 @@ function strike({ faults }: ServerParts, request: FastifyRequest): FaultAnswer |
 }
 
 function answerUnroutable(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
+  const refusal = refusePage(request.raw, parts.hostNames);
+  if (refusal !== null) {
+    sendAnswer(reply, refusal);
+    return;
+  }
   if (isBelow(request, API_PREFIX)) reply.headers(SERVICE_HEADERS);
   if (isBelow(request, API_PREFIX) || isOutside(request)) reply.headers(parts.limitRate().headers);
   reply.code(NOT_FOUND.status);
@@ -153,7 +166,8 @@ function answerUnroutable(parts: ServerParts, request: FastifyRequest, reply: Fa
 }
 
 function log(parts: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
-  if (isBelow(request, CONTROL_PREFIX)) return;
+  // A page must not fill the log either.
+  if (isBelow(request, CONTROL_PREFIX) || refusePage(request.raw, parts.hostNames) !== null) return;
   const { path, query } = partsOf(request.url);
   const effect = parts.faults.effectOf(request);
   const status = effect === null ? reply.statusCode : statusSeen(effect, reply.statusCode);
@@ -230,6 +244,7 @@ function callOf(request: FastifyRequest, caller: TokenRow | null, files: readonl
     files,
     caller,
     remoteAddress: request.ip,
+    host: request.headers.host,
   };
 }
 
@@ -243,6 +258,12 @@ function registerControl(app: FastifyInstance, parts: ServerParts, route: Contro
   app.route({
     method: route.method,
     url: CONTROL_PREFIX + route.path,
+    bodyLimit: MAX_CONTROL_BODY_BYTES,
+    // At the route, which a path with percent signs reaches as well.
+    onRequest: async (request, reply) => {
+      const refusal = refuseWithoutControlHeader(request.raw);
+      return refusal === null ? undefined : sendAnswer(reply, refusal);
+    },
     handler: async (request, reply) => {
       const answer = route.handle(isJsonBody(request.body) ? request.body : {});
       await parts.commit();

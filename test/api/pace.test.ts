@@ -76,7 +76,7 @@ describe("the limit that a plan tells", () => {
   it("is the same after the emulator's clock was moved", async () => {
     const opened = await emulated(perSeconds(100, 10));
     const body = JSON.stringify({ advance_seconds: 7_777 });
-    const headers = { "content-type": "application/json" };
+    const headers = { "content-type": "application/json", "x-tenon-emulator": "yes" };
     const moved = await fetch(new URL("/_emulator/clock", opened.url), { method: "POST", body, headers });
     expect(moved.ok).toBe(true);
     expect((await planned(opened, 3)).plan.pace).toEqual({ requests: 100, seconds: 10 });

@@ -70,7 +70,8 @@ describe("tenon emulate", () => {
     expect([made.status, await zoneFile()]).toEqual([200, before]);
     const clock = served.url.replace("/v4", "/_emulator/clock");
     const advance = JSON.stringify({ advance_seconds: 1000 });
-    await fetch(clock, { method: "POST", headers: { "content-type": "application/json" }, body: advance });
+    const control = { "content-type": "application/json", "x-tenon-emulator": "yes" };
+    await fetch(clock, { method: "POST", headers: control, body: advance });
     expect(JSON.stringify(await zoneFile())).toContain("192.0.2.1");
     await served.stop();
     expect((await run(["emulate", "--zone-render", "soon"])).code).toBe(1);

@@ -11,7 +11,7 @@ import { answersIn, exchange, expectError } from "../support/raw-http.ts";
 import { seedOf, shown } from "./hostile-world.ts";
 
 const TIMEOUTS = { headersMilliseconds: 300, bodyMilliseconds: 300, idleMilliseconds: 300, checkMilliseconds: 50 };
-const LINES = "host: x\r\nauthorization: Bearer mine-token\r\n";
+const LINES = "host: localhost\r\nauthorization: Bearer mine-token\r\n";
 const JSON_TYPE = "content-type: application/json\r\n";
 
 async function start(timeouts: Partial<typeof TIMEOUTS> = TIMEOUTS): Promise<Tested> {
@@ -65,7 +65,7 @@ test.each(SLOW)("a %s is given up with 408, and others are served meanwhile", as
 test("a body that goes on after its answer, and one to no path at all, are cut off", async () => {
   const { emulator } = await start();
   for (const path of ["/v4/nothing", "/%zz", "/v4/vpcs"]) {
-    const text = `POST ${path} HTTP/1.1\r\nhost: x\r\n${JSON_TYPE}content-length: 99999\r\n\r\n`;
+    const text = `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${JSON_TYPE}content-length: 99999\r\n\r\n`;
     const { text: said, closed } = await exchange(emulator.port, bitByBit(`${text}${" ".repeat(500)}`, 2), 5_000);
     expect([path, closed]).toEqual([path, true]);
     for (const answer of answersIn(said)) expectError(answer, [401, 404, 408]);
@@ -79,7 +79,7 @@ test("an upload may take as long as it wants while data comes, and is given up w
     const { body } = await send("POST", "/images/upload", { label: "a", region: "us-east" }, token);
     const { pathname, search } = new URL(body.upload_to);
     const type = "content-type: application/octet-stream";
-    return `PUT ${pathname}${search} HTTP/1.1\r\nhost: x\r\n${type}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`;
+    return `PUT ${pathname}${search} HTTP/1.1\r\nhost: localhost\r\n${type}\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`;
   };
   const data = gzipSync(Buffer.alloc(50_000, "x"));
   const header = await upload(data.length);
@@ -115,11 +115,11 @@ const BROKEN: [string, string | Buffer, number[]][] = [
   ["a body that is longer than its length", `${POST}content-length: 5\r\nconnection: close\r\n\r\n${NEW}`, [400]],
   ["a huge length", `${POST}content-length: ${5 * 1024 ** 2}\r\nconnection: close\r\n\r\n`, [413]],
   ["an expectation", `${POST}expect: tea\r\ncontent-length: 2\r\n\r\n{}`, [417]],
-  ["a line folded", "GET /v4/vpcs HTTP/1.1\r\nhost: x\r\n folded\r\n\r\n", [400, 401]],
-  ["a NUL in a header", "GET /v4/vpcs HTTP/1.1\r\nhost: x\r\nx-filter: \u0000\r\n\r\n", [400]],
-  ["a NUL in the path", "GET /v4/\u0000 HTTP/1.1\r\nhost: x\r\n\r\n", [400]],
+  ["a line folded", "GET /v4/vpcs HTTP/1.1\r\nhost: localhost\r\n folded\r\n\r\n", [400, 401]],
+  ["a NUL in a header", "GET /v4/vpcs HTTP/1.1\r\nhost: localhost\r\nx-filter: \u0000\r\n\r\n", [400]],
+  ["a NUL in the path", "GET /v4/\u0000 HTTP/1.1\r\nhost: localhost\r\n\r\n", [400]],
   ["a small letter in the method", `get ${GET.slice(4)}`, [400]],
-  ["long headers", `GET /v4/vpcs HTTP/1.1\r\nhost: x\r\nx-filter: ${"x".repeat(40_000)}\r\n\r\n`, [431]],
+  ["long headers", `GET /v4/vpcs HTTP/1.1\r\nhost: localhost\r\nx-filter: ${"x".repeat(40_000)}\r\n\r\n`, [431]],
   [
     "binary data",
     Buffer.from(`${POST}connection: close\r\ncontent-length: 4\r\n\r\n\xff\xfe\x00\x80`, "latin1"),
@@ -143,8 +143,8 @@ const BROKEN: [string, string | Buffer, number[]][] = [
     ),
     [400],
   ],
-  ["an unknown path", `GET /nothing HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`, [404]],
-  ["a path that cannot be decoded", `GET /%zz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`, [404]],
+  ["an unknown path", `GET /nothing HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`, [404]],
+  ["a path that cannot be decoded", `GET /%zz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`, [404]],
   ["TRACE", `TRACE ${GET.slice(4)}`, [404, 405]],
   ["PROPFIND", `PROPFIND ${GET.slice(4)}`, [404, 405]],
   ["another method", `PATCH ${GET.slice(4)}`, [405]],
@@ -164,7 +164,7 @@ test("what is broken gets its error with the limit's headers, or a closed connec
     expect([name, statuses]).toEqual([name, expect.arrayContaining([answer?.status])]);
     if (answer !== undefined) expectError(answer, statuses);
   }
-  const tunnel = await exchange(run.emulator.port, "CONNECT x:80 HTTP/1.1\r\nhost: x\r\n\r\n", 5_000);
+  const tunnel = await exchange(run.emulator.port, "CONNECT x:80 HTTP/1.1\r\nhost: localhost\r\n\r\n", 5_000);
   expect(tunnel).toEqual({ text: "", closed: true });
   expect(await shown(run, "mine-token")).toEqual(before);
 });

@@ -80,7 +80,7 @@ test("only the rows of a page are made into what is sent", () => {
 function callFor(query: string, filter: string | undefined): Call {
   return {
     ...{ params: {}, query: new URLSearchParams(query), filter, body: {}, files: [] },
-    ...{ caller: null, remoteAddress: "127.0.0.1" },
+    ...{ caller: null, remoteAddress: "127.0.0.1", host: undefined },
   };
 }
 

@@ -97,7 +97,10 @@ test("an unknown path is 404, and a known path with another method 405", async (
   }
   expect((await send("HEAD", "/vpcs")).status).toBe(405);
   // Which `fetch` does not send.
-  const { text } = await exchange(emulator.port, "TRACE /v4/vpcs HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+  const { text } = await exchange(
+    emulator.port,
+    "TRACE /v4/vpcs HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+  );
   const [traced] = answersIn(text);
   expect([traced?.status, traced?.body]).toEqual([405, { errors: [{ reason: "Method Not Allowed" }] }]);
 });

@@ -266,7 +266,7 @@ test("a connection goes on after every refused form", async () => {
 
 test("a client that goes away in the middle leaves nothing behind, and the emulator alive", async () => {
   const tested = await start();
-  const head = `POST /v4${FILES} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer emulator-token\r\nContent-Type: ${FORM}\r\nContent-Length: 100000\r\n\r\n`;
+  const head = `POST /v4${FILES} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer emulator-token\r\nContent-Type: ${FORM}\r\nContent-Length: 100000\r\n\r\n`;
   for (const length of [0, 30, 120, 140]) {
     await new Promise<void>((resolve) => {
       const socket = connect(tested.emulator.port, "127.0.0.1", () => {

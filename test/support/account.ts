@@ -109,7 +109,7 @@ export class Account {
   /** Moves the service's clock, and no other. */
   async advanceClock(seconds: number): Promise<void> {
     const body = JSON.stringify({ advance_seconds: seconds });
-    const headers = { "content-type": "application/json" };
+    const headers = { "content-type": "application/json", "x-tenon-emulator": "yes" };
     const url = new URL("/_emulator/clock", this.emulator.baseUrl);
     const answer = await fetch(url, { method: "POST", headers, body });
     if (!answer.ok) throw new Error(`the clock was not moved: ${answer.status}`);

@@ -32,7 +32,7 @@ export function tested(emulator: Emulator): Tested {
     emulator,
     send: (method, path, body, headers) =>
       request(emulator.baseUrl + path, method, body, { authorization: "Bearer emulator-token", ...headers }),
-    control: (method, path, body) => request(`${origin}/_emulator${path}`, method, body, {}),
+    control: (method, path, body) => request(`${origin}/_emulator${path}`, method, body, { "x-tenon-emulator": "yes" }),
   };
 }
 

@@ -33,6 +33,17 @@ test("a manifest that is a pipe is refused without being read", async () => {
   expect(diagnostics.map(({ code }) => code)).toEqual(["unreadable-file"]);
 });
 
+test("the emulator listens on IPv6, and is called by that address", async () => {
+  const emulator = await startEmulator({ host: "::1" });
+  try {
+    expect(emulator.baseUrl).toBe(`http://[::1]:${emulator.port}/v4`);
+    const answer = await fetch(`${emulator.baseUrl}/vpcs`, { headers: { authorization: "Bearer emulator-token" } });
+    expect(answer.status).toBe(200);
+  } finally {
+    await emulator.close();
+  }
+});
+
 test("a lock of the emulator whose process number another process has now is taken over", async () => {
   const data = join(folder, "account.log");
   writeFileSync(`${data}.lock`, JSON.stringify({ pid: process.pid, start: "1" }));

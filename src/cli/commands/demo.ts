@@ -94,7 +94,7 @@ async function play(terminal: Terminal, emulator: Emulator, project: string): Pr
   const run = (scene: Scene) => perform(terminal, scene, project, emulator.baseUrl, paint);
   for (const scene of BEFORE) if (!(await run(scene))) return EXIT.error;
   show(`\n${paint.cyan("# Somebody shuts the node down and deletes the interface.")}\n`);
-  show(`${paint.dim("$")} curl -X POST -H 'content-type: application/json' \\\n`);
+  show(`${paint.dim("$")} curl -X POST -H 'content-type: application/json' -H 'x-tenon-emulator: yes' \\\n`);
   show(`    -d '{"interface_id": ${HELD_INTERFACE}}' ${new URL("/_emulator/detach", emulator.baseUrl)}\n`);
   await emulator.detach(HELD_INTERFACE);
   for (const scene of AFTER) if (!(await run(scene))) return EXIT.error;

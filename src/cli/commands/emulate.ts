@@ -1,4 +1,4 @@
-/** `tenon emulate`: serves the whole API on loopback until it is interrupted. */
+/** `tenon emulate`: serves the whole API until it is interrupted. */
 
 import { readFile } from "node:fs/promises";
 import {
@@ -16,6 +16,8 @@ import type { Terminal } from "../terminal.ts";
 
 export interface EmulateFlags {
   readonly port: number;
+  readonly host?: string;
+  readonly hostName?: readonly string[];
   readonly data?: string;
   readonly seed?: string;
   readonly dialect?: string;
@@ -65,11 +67,13 @@ function saySeedError(terminal: Terminal, file: string, error: SeedError): void 
 
 async function toOptions(flags: EmulateFlags): Promise<EmulatorOptions> {
   const { port, data, seed, dialect, latency, rateLimit, ttlRounding, uniqueLabels, requestLog, zoneRender } = flags;
-  const { fault, faultSeed, imageDelay } = flags;
+  const { host, hostName, fault, faultSeed, imageDelay } = flags;
   return {
     port,
     ttlRounding,
     uniqueLabels: uniqueLabels === true,
+    ...(host === undefined ? {} : { host }),
+    ...(hostName === undefined ? {} : { hostNames: hostName }),
     ...(data === undefined ? {} : { data }),
     ...(seed === undefined ? {} : { seed: await parseSeed(await readFile(seed, "utf8"), dialect) }),
     ...(dialect ? { dialect } : {}),

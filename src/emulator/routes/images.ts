@@ -174,7 +174,7 @@ function uploadImage(service: Service, call: Call): Answer {
     final_size: 0,
     upload: { signature, received_at: null },
   };
-  const upload_to = `${service.settings.uploadBaseUrl()}/${image.id}?signature=${signature}`;
+  const upload_to = `${service.settings.uploadBaseUrl(call.host)}/${image.id}?signature=${signature}`;
   return succeed({ upload_to, image: keep(service, call, image).body });
 }
 
