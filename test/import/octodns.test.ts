@@ -83,6 +83,17 @@ bücher: { type: CNAME, ttl: 300, value: www.A.test. }
     ]);
   });
 
+  it("may have an absolute name, in any spelling of the zone's", async () => {
+    const { records } = await imported(`
+Www.A.TEST.: { type: A, ttl: 300, value: 192.0.2.1 }
+BÜCHER.a.test.: { type: A, ttl: 300, value: 192.0.2.2 }
+`);
+    expect(records.map(({ name, target }) => `${name} ${target}`)).toEqual([
+      "www 192.0.2.1",
+      "xn--bcher-kva 192.0.2.2",
+    ]);
+  });
+
   it("may share parts by anchors and merge keys", async () => {
     const { records } = await imported(
       "a: &a { type: A, ttl: 300, value: 192.0.2.1 }\nb: { <<: *a, value: 192.0.2.2 }\nc: *a\n",

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { allowedSeconds, type ClientApi, createApi, type Desired, loadProject } from "../../src/index.ts";
 import { snapshotApi } from "../../src/live/snapshot-api.ts";
+import type { Snapshot } from "../../src/model/snapshot.ts";
 import { emulator, folder } from "../cli/run.ts";
 import { NOBODY, planText, planTextFrom, readSnapshot, snapshotText } from "../support/snapshot.ts";
 
@@ -155,22 +156,37 @@ images: [{ label: golden }, { label: old, description: new }]
   });
 });
 
+const EMPTY: Snapshot = {
+  readAt: "2026-11-22T00:00:00.000Z",
+  servedAt: null,
+  host: "127.0.0.1:8080",
+  dialect: "node",
+  account: null,
+  lists: new Map(),
+  unread: [],
+};
+
 describe("the service as a snapshot remembers it", () => {
+  it("fails for a list that it does not hold, and for everything but lists, without having had an effect", async () => {
+    const api = snapshotApi(EMPTY);
+    const failed = { status: null, errors: [], effect: "none", maintenance: false, attempts: 0 };
+    expect(await api.list({ path: ["vpcs"] })).toEqual({
+      ok: false,
+      failure: { ...failed, type: "malformed", message: "the snapshot does not hold the list /vpcs" },
+    });
+    expect(await api.send({ method: "POST", path: ["vpcs"], body: { label: "a" } })).toEqual({
+      ok: false,
+      failure: { ...failed, type: "refused", message: "a snapshot answers lists only" },
+    });
+  });
+
   it("answers a filter with what fits it, and without one with all", async () => {
     const kept = [
       { id: 1, domain: "a.example", type: "master" },
       { id: 2, domain: "b.example", type: "slave" },
       { id: 3, domain: "c.example", type: "master" },
     ];
-    const api = snapshotApi({
-      readAt: "2026-11-22T00:00:00.000Z",
-      servedAt: null,
-      host: "127.0.0.1:8080",
-      dialect: "node",
-      account: null,
-      lists: new Map([["domains", kept]]),
-      unread: [],
-    });
+    const api = snapshotApi({ ...EMPTY, lists: new Map([["domains", kept]]) });
     const ids = async (filter?: Readonly<Record<string, string>>) => {
       const answer = await api.list({ path: ["domains"], ...(filter === undefined ? {} : { filter }) });
       return answer.ok ? [answer.items.map(({ id }) => id), answer.total] : answer.failure;

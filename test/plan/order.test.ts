@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { PlannedStep } from "../../src/model/unit.ts";
+import type { Facts, PlannedStep } from "../../src/model/unit.ts";
 import { claimEdges, edgesOf } from "../../src/plan/edges.ts";
 import { components } from "../../src/plan/graph.ts";
 import { MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
@@ -45,6 +45,31 @@ test("warnings and refusals come in the order of their addresses, whatever the o
   } finally {
     await account.close();
   }
+});
+
+test("what is required comes in the order of the plan, however it is listed", () => {
+  const steps = [planned("late", { requires: ["c", "a", "b"] }), planned("a"), planned("b"), planned("c")];
+  expect(ids(orderSteps(steps))).toEqual(["a", "b", "c", "late"]);
+});
+
+test("what several steps wait for together is named by what happens when it is reached", () => {
+  const twice = (name: string, facts: Partial<Facts>) => [planned(`${name}-1`, facts), planned(`${name}-2`, facts)];
+  const { barriers } = orderSteps([
+    ...twice("grow", { grows: [{ set: "set", persists: false }] }),
+    ...twice("shrink", { shrinks: [{ set: "set", persists: false }] }),
+    ...twice("come", { provides: ["host"] }),
+    ...twice("point", { pointsAt: ["host"] }),
+    ...twice("release", { releases: ["name"] }),
+    ...twice("withdraw", { withdraws: ["name"] }),
+    ...twice("reach", { reaches: ["point"] }),
+    ...twice("await", { awaits: ["point"] }),
+  ]);
+  expect(barriers.map(({ id, after }) => [id, after])).toEqual([
+    ["growth of set", ["grow-1", "grow-2"]],
+    ["arrival of host", ["come-1", "come-2"]],
+    ["release of name", ["release-1", "release-2"]],
+    ["all of point", ["reach-1", "reach-2"]],
+  ]);
 });
 
 test("what is required, referred to, or freed comes first", () => {

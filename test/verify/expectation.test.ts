@@ -58,15 +58,21 @@ describe("what is asked for", () => {
       record("SRV", "_sip._tcp", "", { priority: 1, weight: 2, port: 3, ttl_sec: 600 }),
       record("CAA", "", "a.example", { tag: "Issue" }),
       record("TXT", "t", "é"),
+      record("AAAA", "www", "2001:db8::1"),
+      record("CNAME", "alias", "www.example.com"),
+      record("PTR", "1", "www.example.com"),
       record("NS", "", "ns1.example.net", { ttl_sec: 300 }),
     ];
     expect(shown(wanted({ records }))).toEqual([
+      "1.example.com PTR = www.example.com.",
       "_sip._tcp.example.com SRV = 1 2 3 . | 1 2 3 sip.example.com. ttl 300/600",
+      "alias.example.com CNAME = www.example.com.",
       "example.com CAA = 0 issue a.example",
       "example.com MX = 0 .",
       "example.com NS = ns1.example.net.",
       "t.example.com TXT = Ã©",
       "www.example.com A = 192.0.2.1 | 192.0.2.2 ttl 300",
+      "www.example.com AAAA = 2001:db8::1",
     ]);
   });
 

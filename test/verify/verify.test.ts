@@ -171,6 +171,27 @@ describe("asking", () => {
     ]);
   });
 
+  it("ends with a count of all that went wrong, one or several", () => {
+    const nothing: Verification = {
+      ...{ zones: [], asked: 0, there: 0, silent: [], problems: [], delegation: [], unasked: [], notes: [] },
+      interrupted: false,
+    };
+    const closing = (changes: Partial<Verification>): string | undefined =>
+      renderVerificationText({ ...nothing, ...changes }, { colour: false, width: 200 })
+        .trimEnd()
+        .split("\n")
+        .at(-1);
+    const problem = { zone: "example.com", code: "lame", server: "ns1", detail: "It is lame." } as const;
+    const unasked = { zone: "example.com", detail: "It has no name server." };
+    expect(closing({})).toBe("Verified: there was nothing to ask for.");
+    expect(closing({ delegation: [problem] })).toBe("Not verified: 1 problem of delegation.");
+    expect(closing({ delegation: [problem, problem] })).toBe("Not verified: 2 problems of delegation.");
+    expect(closing({ unasked: [unasked] })).toBe("Not verified: 1 zone could not be asked for.");
+    expect(closing({ unasked: [unasked, unasked], interrupted: true })).toBe(
+      "Not verified: 2 zones could not be asked for; interrupted.",
+    );
+  });
+
   it("leaves no listener on the signal: neither asking nor the delegation, done or interrupted", async () => {
     const server = await startAsked(holder);
     const stop = new AbortController();
