@@ -47,6 +47,7 @@ export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
 export { hasErrors } from "./model/diagnostic.ts";
 export type { Api } from "./model/exchange.ts";
 export type { Failure } from "./model/failure.ts";
+export { jsonText } from "./model/json-text.ts";
 export type { Live } from "./model/live.ts";
 export {
   type Goal,

@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Failure } from "../model/failure.ts";
+import { jsonText } from "../model/json-text.ts";
 import type { StepOutcome } from "../model/report.ts";
 import type { Json, ObjectId, Values } from "../model/resource.ts";
 import type { Intent } from "./context.ts";
@@ -144,7 +145,7 @@ class FileJournal implements Journal {
 
   record(entry: JournalEntry): Promise<string | null> {
     if (this.#problem !== null) return Promise.resolve(this.#problem);
-    const line = `${JSON.stringify(redact(entry as unknown as Json, this.#secrets))}\n`;
+    const line = `${jsonText(redact(entry as unknown as Json, this.#secrets))}\n`;
     return new Promise((resolve) => {
       this.#waiting.push({ line, resolve });
       this.#writing ??= this.#writeAll();

@@ -1,6 +1,6 @@
 /** What is told while an apply runs: events as JSON lines, or progress and failures for people. */
 
-import { type ApplyEvent, escapeText, failureText, type Plan } from "../index.ts";
+import { type ApplyEvent, escapeText, failureText, jsonText, type Plan } from "../index.ts";
 import type { Format } from "./args.ts";
 import { Progress } from "./progress.ts";
 import type { Terminal } from "./terminal.ts";
@@ -21,7 +21,7 @@ export class ApplyProgress {
   }
 
   tell(event: ApplyEvent): void {
-    if (this.#format === "json") this.#terminal.print(`${JSON.stringify(event)}\n`);
+    if (this.#format === "json") this.#terminal.print(`${jsonText(event)}\n`);
     this.#count(event);
     const note = noteOf(event);
     if (note !== null) this.#progress.note(note);

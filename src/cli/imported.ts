@@ -1,6 +1,6 @@
 /** What an import took and left out, in words. */
 
-import { escapeText, type ImportResult, type Sources, type Span, usableWidth, wrap } from "../index.ts";
+import { escapeText, type ImportResult, jsonText, type Sources, type Span, usableWidth, wrap } from "../index.ts";
 
 type Imported = Extract<ImportResult, { ok: true }>;
 type SetAside = Imported["setAside"][number];
@@ -129,7 +129,7 @@ export function importJson(imported: Imported, out: string, notMissed: NotMissed
     imported: countTaken(imported),
     left_out: leftOut,
   };
-  return `${JSON.stringify(json, null, 2)}\n`;
+  return `${jsonText(json, 2)}\n`;
 }
 
 function countTaken({ taken }: Imported): Record<"vpcs" | "domains" | "records" | "images", number> {

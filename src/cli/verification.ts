@@ -2,6 +2,7 @@
 
 import {
   isVerified,
+  jsonText,
   renderVerificationText,
   systemClock,
   type Verification,
@@ -80,7 +81,7 @@ export async function watched(
         if (!events || now - toldAt < EVENT_MILLISECONDS) return;
         toldAt = now;
         const event = { type: "verify-progress", time: new Date(now).toISOString(), there, total };
-        terminal.print(`${JSON.stringify(event)}\n`);
+        terminal.print(`${jsonText(event)}\n`);
       },
     });
   } finally {

@@ -1,7 +1,7 @@
 /** The desired state as one manifest: with every default, variable and record set in place, and nothing left to look up. */
 
 import type { Desired } from "../model/desired.ts";
-import { escapeJson } from "../render/escape.ts";
+import { jsonText } from "../model/json-text.ts";
 import { manifestOf, type WritableUnit } from "./manifest-entry.ts";
 import { writeManifest } from "./write.ts";
 
@@ -15,6 +15,6 @@ export async function renderDesired(
   format: "text" | "json",
 ): Promise<string> {
   const manifest = manifestOf(desired, units);
-  if (format === "json") return `${escapeJson(JSON.stringify(manifest, null, 2))}\n`;
+  if (format === "json") return `${jsonText(manifest, 2)}\n`;
   return writeManifest(manifest, { arrangesRecords: false });
 }

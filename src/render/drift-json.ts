@@ -1,6 +1,7 @@
 /** Drift as JSON for programs: one document, one object a line. */
 
 import { type Drift, type DriftObject, hasDrift } from "../model/drift.ts";
+import { jsonText } from "../model/json-text.ts";
 import type { Json } from "../model/resource.ts";
 import { sortKeys } from "./view.ts";
 
@@ -11,8 +12,8 @@ const DRIFT_FORMAT_VERSION = 1;
 export function renderDriftJson(drift: Drift): string {
   const { owner, targets, excludes, objects, summary } = drift;
   const head = { format_version: DRIFT_FORMAT_VERSION, drift: hasDrift(drift), owner, targets, excludes, summary };
-  const parts = Object.entries(head).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
-  const lines = objects.map((object) => JSON.stringify(sortKeys(objectJson(object))));
+  const parts = Object.entries(head).map(([key, value]) => `${jsonText(key)}:${jsonText(value)}`);
+  const lines = objects.map((object) => jsonText(sortKeys(objectJson(object))));
   const list = lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n]`;
   return `{\n${[...parts, `"objects":${list}`].join(",\n")}\n}\n`;
 }

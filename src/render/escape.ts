@@ -1,11 +1,6 @@
 /** Escaping: text from the service or a manifest must not steer a terminal, hide, or pass for our own words. */
 
-/**
- * Control characters (C0, DEL, C1: so every ANSI sequence), format characters (bidi marks, zero-width, tags), line and
- * paragraph separators, lone surrogates, and whatever else has no shape of its own (Hangul fillers, the grapheme joiner).
- * The two selectors that make a symbol text or emoji stay: what they hide is nothing.
- */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
+import { UNSAFE } from "../model/json-text.ts";
 
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
@@ -19,17 +14,6 @@ export function escapeYaml(text: string): string {
   return escapeWith(text, (character) => {
     if (character === "\n") return character;
     return character.length > 1 ? `\\U${codePoint(character, 8)}` : `\\u${codePoint(character, 4)}`;
-  });
-}
-
-/** The same in strings of JSON, in UTF-16 code units; line breaks are the caller's. */
-export function escapeJson(text: string): string {
-  return escapeWith(text, (character) => {
-    if (character === "\n") return character;
-    return character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join("");
   });
 }
 

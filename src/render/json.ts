@@ -1,5 +1,6 @@
 /** The plan as JSON, which is the plan file: the same plan always gives the same bytes. */
 
+import { jsonText } from "../model/json-text.ts";
 import { type Plan, summarise } from "../model/plan.ts";
 import type { Json } from "../model/resource.ts";
 import { toPlanFile } from "./plan-file.ts";
@@ -12,22 +13,22 @@ const MAX_LINE_DEPTH = 3;
 export function renderPlanJson(plan: Plan): string {
   const file = toPlanFile(plan, summarise(plan.changes));
   // Terraform's keys come first and in its order; what is in them is sorted.
-  const lines = Object.entries(file).map(([key, part]) => `${JSON.stringify(key)}:${write(sortKeys(part as Json), 1)}`);
+  const lines = Object.entries(file).map(([key, part]) => `${jsonText(key)}:${write(sortKeys(part as Json), 1)}`);
   return `{\n${lines.join(",\n")}\n}\n`;
 }
 
 function write(value: Json | undefined, depth: number): string {
-  if (typeof value !== "object" || value === null || depth > MAX_LINE_DEPTH) return JSON.stringify(value);
+  if (typeof value !== "object" || value === null || depth > MAX_LINE_DEPTH) return jsonText(value);
   if (Array.isArray(value))
     return enclose(
       "[",
-      value.map((item: Json) => JSON.stringify(item)),
+      value.map((item: Json) => jsonText(item)),
       "]",
     );
   const entries = Object.entries(value);
   return enclose(
     "{",
-    entries.map(([key, item]) => `${JSON.stringify(key)}:${write(item as Json, depth + 1)}`),
+    entries.map(([key, item]) => `${jsonText(key)}:${write(item as Json, depth + 1)}`),
     "}",
   );
 }

@@ -1,6 +1,7 @@
 /** The snapshot as a file: the same lists always give the same bytes, one object a line. */
 
 import { readFile } from "node:fs/promises";
+import { jsonText } from "../model/json-text.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
 import type { Snapshot } from "../model/snapshot.ts";
@@ -24,7 +25,7 @@ export async function renderLiveFile(snapshot: Snapshot): Promise<string> {
   const times = { read_at: readAt, served_at: servedAt };
   const head = { kind: LIVE_KIND, format_version: LIVE_FORMAT_VERSION, ...times, host, dialect, account };
   const parts = [
-    ...Object.entries(head).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`),
+    ...Object.entries(head).map(([key, value]) => `${jsonText(key)}:${jsonText(value)}`),
     `"lists":${enclose(
       "{",
       [...lists].map(([path, items]) => listText(path, items, forms(path), schema)),
@@ -32,7 +33,7 @@ export async function renderLiveFile(snapshot: Snapshot): Promise<string> {
     )}`,
     `"unread":${enclose(
       "[",
-      unread.map((list) => JSON.stringify(sortKeys(list as unknown as Json))),
+      unread.map((list) => jsonText(sortKeys(list as unknown as Json))),
       "]",
     )}`,
   ];
@@ -40,8 +41,8 @@ export async function renderLiveFile(snapshot: Snapshot): Promise<string> {
 }
 
 function listText(path: string, items: readonly JsonObject[], form: Json | undefined, schema: JsonObject): string {
-  const lines = items.map((item) => JSON.stringify(sortKeys(pick(item, form, schema))));
-  return `${JSON.stringify(path)}:${enclose("[", lines, "]")}`;
+  const lines = items.map((item) => jsonText(sortKeys(pick(item, form, schema))));
+  return `${jsonText(path)}:${enclose("[", lines, "]")}`;
 }
 
 function enclose(open: string, lines: readonly string[], close: string): string {

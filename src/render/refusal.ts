@@ -1,6 +1,7 @@
 /** What is to be done, and why nothing was done, each as one line of JSON: for what reads the events of an apply. */
 
 import type { Change } from "../model/change.ts";
+import { jsonText } from "../model/json-text.ts";
 import { type Plan, summarise } from "../model/plan.ts";
 import type { Json } from "../model/resource.ts";
 import { missingConsents } from "./plan-file.ts";
@@ -23,7 +24,7 @@ export function renderPlanEventJson(plan: Plan, nowMilliseconds: number): string
   const { environment, targets, excludes } = inputs;
   const asked = { goal, environment, targets, excludes };
   const counts = { summary: summarise(plan.changes), steps: steps.length, requests: requestCount };
-  return `${JSON.stringify({ type: "plan", time: new Date(nowMilliseconds).toISOString(), ...asked, ...counts })}\n`;
+  return `${jsonText({ type: "plan", time: new Date(nowMilliseconds).toISOString(), ...asked, ...counts })}\n`;
 }
 
 /** Newline-terminated: `refused` in schemas/event.schema.json. @param unreviewed what the reviewed plan does not show */
@@ -38,5 +39,5 @@ export function renderRefusalJson(plan: Plan, reason: RefusalReason, unreviewed:
     unreviewed: unreviewed.map(({ key, action }) => ({ address: key, action })),
     blocked: plan.changes.flatMap(({ key, blocked }) => (blocked === null ? [] : [{ address: key, by: blocked.type }])),
   };
-  return `${JSON.stringify(sortKeys(json as unknown as Json))}\n`;
+  return `${jsonText(sortKeys(json as unknown as Json))}\n`;
 }

@@ -4,6 +4,7 @@ import type { Change } from "../model/change.ts";
 import type { Span } from "../model/diagnostic.ts";
 import type { Failure } from "../model/failure.ts";
 import { compareText } from "../model/group.ts";
+import { jsonText } from "../model/json-text.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ChangeOutcome, Report, StepReport } from "../model/report.ts";
 import type { Json, ObjectId } from "../model/resource.ts";
@@ -213,5 +214,5 @@ export function renderReportJson(report: Report, plan: Plan, verification: Verif
     surprises: report.surprises,
     ...(verification === null ? {} : { verification: verificationJson(verification) }),
   };
-  return `${JSON.stringify(json)}\n`;
+  return `${jsonText(json)}\n`;
 }

@@ -1,6 +1,7 @@
 /** What `validate` found, as JSON for programs: counted as Terraform's `validate -json` does, with our codes and fixes. */
 
 import type { Diagnostic } from "../model/diagnostic.ts";
+import { jsonText } from "../model/json-text.ts";
 import type { JsonObject } from "../model/resource.ts";
 import type { Sources } from "../model/source.ts";
 import { diagnosticsJson } from "./diagnostics.ts";
@@ -11,7 +12,7 @@ export { diagnosticsJson };
 
 /** Newline-terminated: schemas/validation.schema.json. */
 export function renderValidationJson(diagnostics: readonly Diagnostic[], sources: Sources): string {
-  return `${JSON.stringify(validationJson(diagnosticsJson(diagnostics, sources)), null, 2)}\n`;
+  return `${jsonText(validationJson(diagnosticsJson(diagnostics, sources)), 2)}\n`;
 }
 
 /**
@@ -21,7 +22,7 @@ export function renderValidationJson(diagnostics: readonly Diagnostic[], sources
  */
 export function renderErrorsJson(diagnostics: readonly JsonObject[], isEvent: boolean): string {
   const json = validationJson(diagnostics);
-  return `${isEvent ? JSON.stringify({ type: "error", ...json }) : JSON.stringify(json, null, 2)}\n`;
+  return `${isEvent ? jsonText({ type: "error", ...json }) : jsonText(json, 2)}\n`;
 }
 
 function validationJson(diagnostics: readonly JsonObject[]): JsonObject {

@@ -1,6 +1,7 @@
 /** What real nameservers were found to answer, as text and as JSON. */
 
 import { compareText, groupBy } from "../model/group.ts";
+import { jsonText } from "../model/json-text.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { isVerified, type Verdict, type VerdictState, type Verification } from "../model/verification.ts";
 import { count } from "./block.ts";
@@ -151,5 +152,5 @@ export function verificationJson(verification: Verification): JsonObject {
 /** What `zone check --live --format json` prints, newline-terminated. */
 export function renderVerificationJson(verification: Verification): string {
   const json = { type: "zone-check", format_version: CHECK_FORMAT_VERSION, ...verificationJson(verification) };
-  return `${JSON.stringify(json)}\n`;
+  return `${jsonText(json)}\n`;
 }

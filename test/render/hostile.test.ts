@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { escapeJson, escapeText, escapeYaml, isPlainlyVisible } from "../../src/render/escape.ts";
+import { jsonText } from "../../src/model/json-text.ts";
+import { escapeText, escapeYaml, isPlainlyVisible } from "../../src/render/escape.ts";
 import { renderReportText } from "../../src/render/report.ts";
 import { renderPlanText } from "../../src/render/text.ts";
 import { change, NO_INPUTS, plan, record } from "./plans.ts";
@@ -32,7 +33,8 @@ describe("text from the service or a manifest", () => {
     const hidden = `a\u0085${ESC}\u202e\u{e0041}`;
     expect(escapeYaml(`${hidden}\nb`)).toBe("a\\u0085\\u001b\\u202e\\U000e0041\nb");
     expect(parse(`"${escapeYaml(hidden)}"`)).toBe(hidden);
-    expect(JSON.parse(`"${escapeJson(hidden)}"`)).toBe(hidden);
+    expect(JSON.parse(jsonText(hidden))).toBe(hidden);
+    expect(jsonText([hidden], 1)).toBe('[\n "a\\u0085\\u001b\\u202e\\udb40\\udc41"\n]');
     expect([isPlainlyVisible("a\nb"), isPlainlyVisible(hidden)]).toEqual([true, false]);
   });
 
