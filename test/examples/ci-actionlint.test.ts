@@ -25,7 +25,7 @@ it("it finds what is wrong", () => {
   const broken = text
     .replace("contents: read", "contents: reed")
     .replace("needs.plan.result", "needs.plann.result")
-    .replace("run: bash ci/tenon/plan.sh", "run: echo ${{ github.head_ref }}");
+    .replace('run: bash "$RUNNER_TEMP/tenon/plan.sh"', "run: echo ${{ github.head_ref }}");
   const messages = messagesOf(broken);
   expect(messages).toHaveLength(3);
   for (const word of ['"reed"', '"plann"', "untrusted"]) {

@@ -14,7 +14,7 @@ describe(".gitlab-ci.yml", () => {
   });
 
   it.each([
-    ["needs: [tenon:plan]", "needs: [tenon:plann]", "tenon:comment: no job tenon:plann"],
+    ["job: tenon:plan\n", "job: tenon:plann\n", "tenon:comment: no job tenon:plann"],
     ["job: tenon:replan", "job: tenon:replann", "tenon:apply: no job tenon:replann"],
     ["optional: true", "optional: false", "tenon:apply: tenon:replan may not be there"],
     ["stage: comment", "stage: coment", "tenon:comment: no stage coment"],
@@ -43,10 +43,10 @@ describe(".gitlab-ci.yml", () => {
     ["$CI_COMMIT_BRANCH ==", "$CI_COMIT_BRANCH ==", "no variable CI_COMIT_BRANCH"],
     ['== "schedule"', '== "shedule"', "no source shedule"],
     ["(push|web|schedule)", "(push|web|scheduled)", "no source scheduled"],
-    ["bash ci/tenon/drift.sh", "bash ci/tenon/drifts.sh", "tenon:drift: no ci/tenon/drifts.sh"],
-    ["gitlab.mjs note", "gitlab.mjs notes", "tenon:comment: no ci/tenon/gitlab.mjs notes"],
-    ["gitlab.mjs reviewed-plan", "gitlab.mjs reviewed", "tenon:apply: no ci/tenon/gitlab.mjs reviewed"],
-    ["tenon validate", "tenon validat", "tenon validat: no such command"],
+    ["/tenon/drift.sh", "/tenon/drifts.sh", 'tenon:drift: no /tenon/drifts.sh"'],
+    ['gitlab.mjs" note', 'gitlab.mjs" notes', 'tenon:comment: no /tenon/gitlab.mjs" notes'],
+    ['gitlab.mjs" reviewed-plan', 'gitlab.mjs" reviewed', 'tenon:apply: no /tenon/gitlab.mjs" reviewed'],
+    ['bash "$RUNNER_TEMP/tenon/check.sh"', "tenon validat", "tenon validat: no such command"],
   ])("%s, written %s, is found", (right, wrong, problem) => {
     expect(gitlabText()).toContain(right);
     expect(gitlabProblems(gitlabText().replace(right, wrong))).toContainEqual(matching(problem));
@@ -71,7 +71,11 @@ describe(".pre-commit-config.yaml", () => {
     ["tenon fmt --check", "tenon fmt", "tenon-fmt: writes"],
     ["tenon validate --strict", "tenon validat --strict", "tenon validat: no such command"],
     ["tenon validate --strict", "tenon plan", "calls fmt and plan"],
-    ["node_modules/.bin/tenon fmt", "tenon fmt", "tenon-fmt: not the tool that the repository has installed"],
+    [
+      "ci/tool/node_modules/.bin/tenon fmt",
+      "node_modules/.bin/tenon fmt",
+      "tenon-fmt: not the tool that the repository has installed",
+    ],
   ])("%s, written %s, is found", (right, wrong, problem) => {
     const text = PRE_COMMIT.replace(new RegExp(`(?<=^[^#]*)${right}`, "m"), wrong);
     expect(text).not.toBe(PRE_COMMIT);

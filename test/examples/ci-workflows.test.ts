@@ -21,6 +21,15 @@ const PERMISSIONS: Readonly<Record<string, Readonly<Record<string, readonly stri
     "plan-without-token": ["actions: read", "contents: read"],
   },
 };
+/** Every line that a job may run: scripts of the pipeline's own revision, from the runner's own folder. */
+const OWN = [
+  'git cat-file blob "$PIPELINE:ci/tenon/install.sh" …',
+  'bash "$RUNNER_TEMP/install.sh"',
+  'bash "$RUNNER_TEMP/install.sh" …',
+  ...["apply", "check", "drift", "live", "plan"].map((name) => `bash "$RUNNER_TEMP/tenon/${name}.sh"`),
+  'bash "$RUNNER_TEMP/tenon/apply.sh" …',
+  'node "$RUNNER_TEMP/tenon/github.mjs" …',
+];
 const PINNED = /^actions\/[a-z-]+@[0-9a-f]{40}$/;
 
 it("every workflow is judged here", () => {
@@ -59,12 +68,30 @@ describe.each(WORKFLOW_FILES)("%s", (file) => {
     expect(workflowText(file)).not.toMatch(/head_ref|\.title|\.body|secrets: inherit|toJSON/);
   });
 
-  it("keeps no git credentials, and runs nothing on install", () => {
+  it("keeps no git credentials, and takes scripts and tool from its own revision, not from what is checked out", () => {
     for (const step of steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"))) {
       expect(step.with?.["persist-credentials"]).toBe(false);
     }
-    const scripts = steps.map(({ run }) => run ?? "").join("\n");
-    expect(scripts.match(/npm (?!ci --ignore-scripts\n)/)).toBeNull();
+    const base = Object.keys(workflow.on).includes("pull_request")
+      ? "github.event.pull_request.base.sha"
+      : "github.sha";
+    expect(workflow.env?.["PIPELINE"]).toBe(`\${{ ${base} }}`);
+    for (const { run = "" } of steps) {
+      for (const line of run.trim().split("\n"))
+        expect(["", ...OWN]).toContain(line.replace(/(?<=\.(?:sh|mjs)") .*/, " …"));
+    }
+  });
+
+  it("takes what other jobs have kept into the runner's own folder, and keeps files from there by name", () => {
+    const paths = steps.flatMap(({ uses = "", with: inputs = {} }) =>
+      /-artifact@/.test(uses) ? String(inputs["path"]).trim().split("\n") : [],
+    );
+    expect(paths.length).toBeGreaterThan(1);
+    for (const path of paths) expect(path).toMatch(/^\$\{\{ runner\.temp \}\}\/tenon-\w+/);
+    const kept = steps.filter(({ uses }) => uses?.startsWith("actions/upload-artifact@"));
+    for (const { with: inputs } of kept) {
+      for (const path of String(inputs?.["path"]).trim().split("\n")) expect(path).toMatch(/\/\w+(?:\.\w+)?$/);
+    }
   });
 
   it("ends by itself, and shells stop at the first error", () => {
@@ -76,13 +103,14 @@ describe.each(WORKFLOW_FILES)("%s", (file) => {
   it("hands no token of the account to a job that can write to the repository", () => {
     for (const [, job] of jobs.filter(([, { permissions = {} }]) => Object.values(permissions).includes("write"))) {
       expect(JSON.stringify(job)).not.toMatch(/secrets\.|npm ci/);
+      for (const { run = "" } of job.steps) expect(run).not.toMatch(/^bash "\$RUNNER_TEMP\/install\.sh"$/m);
     }
   });
 
   it("calls commands, flags and scripts that exist", () => {
     const { called, problems } = checkTenonCommands(scriptsOf(workflow));
     expect(problems).toEqual([]);
-    const scripts = [...workflowText(file).matchAll(/ci\/tenon\/([\w.-]+\.\w+)/g)].map(([, name]) => name);
+    const scripts = [...workflowText(file).matchAll(/\/tenon\/([\w.-]+\.\w+)/g)].map(([, name]) => name);
     expect(scripts.length + called.length).toBeGreaterThan(0);
     for (const name of scripts) expect(readdirSync(SCRIPTS)).toContain(name);
   });
@@ -107,6 +135,15 @@ describe("the scripts", () => {
     const text = readFileSync(join(SCRIPTS, name), "utf8");
     if (name !== "common.sh") expect(text).toContain("\nset -euo pipefail\n");
     expect(checkTenonCommands(text).problems).toEqual([]);
+  });
+
+  it("npm installs what the lock file says, without scripts, and asks no file of a home or of a checkout", () => {
+    const calls = names.flatMap((name) =>
+      [...readFileSync(join(SCRIPTS, name), "utf8").matchAll(/^\s*npm (.*)$/gm)].map(([, words]) => words),
+    );
+    expect(calls).toEqual([
+      'ci --userconfig "$into/empty.npmrc" --ignore-scripts --no-dry-run --no-audit --no-fund --no-update-notifier',
+    ]);
   });
 
   it("plan.sh collects flags of tenon plan", () => {

@@ -22,18 +22,12 @@ it("hands a signal on, says what it means, and run again goes on with the same p
   const service = await emulator({ latencyMilliseconds: LATENCY_MILLISECONDS });
   const env = envOf(service);
   expect(await run(["plan", "--out", "plan.json"], { cwd: project, env })).toMatchObject({ code: 0 });
-  const bin = join(project, "node_modules/.bin");
+  const bin = join(project, "bin");
   await writeTools(bin);
   const start = () => {
     const path = [bin, process.env["PATH"]].join(delimiter);
     return spawn("bash", [join(SCRIPTS, "apply.sh"), "plan.json"], { cwd: project, env: { ...env, PATH: path } });
   };
-  await new Promise((resolve) =>
-    spawn("npm", ["ci", "--ignore-scripts"], {
-      cwd: project,
-      env: { PATH: [bin, process.env["PATH"]].join(delimiter) },
-    }).on("close", resolve),
-  );
 
   const first = start();
   const { send } = tested(service);

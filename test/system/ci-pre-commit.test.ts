@@ -7,7 +7,7 @@ import { expect, it } from "vitest";
 import { folder } from "../cli/run.ts";
 import { type Hook, hooksIn } from "../examples/ci/judge.ts";
 import { Repository } from "../examples/ci/repository.ts";
-import { bash, writeTools } from "../examples/ci/runner.ts";
+import { bash, writeNode } from "../examples/ci/runner.ts";
 import { CI } from "../examples/ci/workflow.ts";
 
 const FORMED = "tenon: 1\nowner: edge\n\nvpcs:\n  - label: prod\n    region: us-east\n";
@@ -30,9 +30,9 @@ it.each([
 async function commit(files: Readonly<Record<string, string>>): Promise<Record<string, number | null>> {
   const repository = await Repository.open(FORMED);
   const bin = await folder({});
-  await writeTools(bin);
+  await writeNode(bin);
   const env = { PATH: [bin, process.env["PATH"]].join(delimiter), HOME: bin };
-  expect(await bash("npm ci --ignore-scripts", repository.folder, env)).toMatchObject({ code: 0 });
+  expect(await bash("cd ci/tool && npm ci --ignore-scripts", repository.folder, env)).toMatchObject({ code: 0 });
   for (const [name, text] of Object.entries(files)) {
     const path = join(repository.folder, name);
     await mkdir(dirname(path), { recursive: true });

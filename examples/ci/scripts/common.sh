@@ -1,4 +1,13 @@
-# Sourced by the other scripts: how a pipeline tells a person what an exit code means.
+# Sourced by the other scripts: where tenon is, and how a pipeline tells a person what an exit code means.
+
+# Where install.sh has put both. Before all other places: nothing else that is called tenon is run.
+PATH="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/bin:$PATH"
+
+# fresh FOLDER: made anew, whatever was checked out there; a link is removed, and not what it leads to.
+fresh() {
+  rm -rf -- "$1"
+  mkdir -- "$1"
+}
 
 # error TITLE TEXT: an annotation on GitHub, a line in the log elsewhere. Both are our own words, never the account's.
 error() {

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Looks for drift, and leaves in tenon-out/ what the next job needs: state (drift or clean) and drift.md.
+# Looks for drift, and leaves in OUT what the next job needs: state (drift or clean) and drift.md.
 #   PROJECT   the project's folder; default: here
 #   RUN_URL   where a person finds this run; optional
+#   OUT       the folder, made anew; default: tenon-out
 # Ends with 0 whether or not there is drift; with the exit code of `tenon drift` if it could not tell.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-out=tenon-out
-mkdir -p "$out"
+out=${OUT:-tenon-out}
+fresh "$out"
 
 code=0
 tenon drift "${PROJECT:-.}" --format markdown >"$out/drift.md" 2>"$out/messages.txt" || code=$?

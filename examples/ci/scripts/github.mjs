@@ -2,17 +2,19 @@
  * GitHub's side of the pipeline: one comment, one issue, and where the reviewed plan is. Node alone, nothing to install.
  *
  *   github.mjs comment FILE    writes FILE as the comment of pull request $PULL_REQUEST, or over it
- *   github.mjs plan-run        run-id=… of the run that planned the pull request merged as $GITHUB_SHA
- *   github.mjs snapshot-run    run-id=… of the newest run that kept a snapshot of the account; empty if there is none
+ *   github.mjs plan-run        run-id=… of the run that planned the pull request merged as $GITHUB_SHA, artifact-id=… of its plan
+ *   github.mjs snapshot-run    the same of the newest snapshot of the account; empty if there is none
  *   github.mjs visibility      private=true or false
  *   github.mjs issue FOLDER    opens, updates or closes the drift issue after drift.sh
  */
 
+import { constants } from "node:fs";
 import { appendFile, readFile } from "node:fs/promises";
 
 const { env } = process;
 const BOT = "github-actions[bot]";
 const PLAN_WORKFLOW = "tenon-plan.yml";
+const PLAN = "tenon-plan";
 const SNAPSHOT = "tenon-snapshot";
 const DRIFT_LABEL = "tenon-drift";
 const DRIFT_MARKER = "<!-- tenon-drift -->";
@@ -23,7 +25,7 @@ const TIMEOUT_MILLISECONDS = 30_000;
 const commands = { comment, "plan-run": planRun, "snapshot-run": snapshotRun, visibility, issue };
 
 async function comment(file) {
-  const body = await readFile(file, "utf8");
+  const body = await readKept(file);
   const marker = body.slice(0, body.indexOf("\n"));
   const all = `/issues/${number(env.PULL_REQUEST)}/comments`;
   // Anybody can write the marker; only the bot's own comment is ours to change.
@@ -41,9 +43,14 @@ async function planRun() {
   const { workflow_runs: runs } = await send("GET", `/actions/workflows/${PLAN_WORKFLOW}/runs?${query}`);
   // A fork's run has no token, so what it calls a plan is none.
   const own = runs.filter((run) => run.head_repository?.full_name === env.GITHUB_REPOSITORY);
-  const [newest] = own.sort((a, b) => b.run_number - a.run_number);
-  if (newest === undefined) return refuse(`pull request #${merged.number} has no successful run of ${PLAN_WORKFLOW}`);
-  await output("run-id", newest.id);
+  const [run, another] = own;
+  if (run === undefined) return refuse(`pull request #${merged.number} has no successful run of ${PLAN_WORKFLOW}`);
+  // The same commit may be planned by a workflow of another base branch, whose plan nobody has seen here.
+  if (another !== undefined) return refuse(`several runs have planned #${merged.number}, and one was reviewed`);
+  const { artifacts } = await send("GET", `/actions/runs/${number(run.id)}/artifacts?name=${PLAN}`);
+  const [plan] = artifacts.filter(({ name, expired }) => name === PLAN && !expired);
+  if (plan === undefined) return refuse(`the plan of pull request #${merged.number} is kept no more`);
+  await found(run.id, plan.id);
 }
 
 /** Fails the job: what nobody reviewed is not applied. */
@@ -62,7 +69,8 @@ async function snapshotRun() {
     ({ expired, workflow_run: run }) => !expired && run?.head_branch === branch && run.head_repository_id === id,
   );
   const [newest] = ours.sort((a, b) => b.id - a.id);
-  await output("run-id", newest?.workflow_run.id ?? "");
+  if (newest === undefined) await output("run-id", "");
+  else await found(newest.workflow_run.id, newest.id);
 }
 
 async function visibility() {
@@ -71,7 +79,7 @@ async function visibility() {
 }
 
 async function issue(folder) {
-  const isDrift = (await readFile(`${folder}/state`, "utf8")).trim() === "drift";
+  const isDrift = (await readKept(`${folder}/state`)).trim() === "drift";
   const isOurs = (item) => item.user?.login === BOT && firstLine(item.body) === DRIFT_MARKER;
   const open = await findIn(`/issues?state=open&labels=${DRIFT_LABEL}`, isOurs);
   if (!isDrift) {
@@ -80,7 +88,7 @@ async function issue(folder) {
     await send("PATCH", `/issues/${open.number}`, { state: "closed", state_reason: "completed" });
     return;
   }
-  const body = `${DRIFT_MARKER}\n${await readFile(`${folder}/drift.md`, "utf8")}`;
+  const body = `${DRIFT_MARKER}\n${await readKept(`${folder}/drift.md`)}`;
   if (open !== undefined) await send("PATCH", `/issues/${open.number}`, { body });
   else await send("POST", "/issues", { title: "The account is not as declared", body, labels: [DRIFT_LABEL] });
 }
@@ -107,12 +115,26 @@ async function send(method, path, body) {
     body: body === undefined ? null : JSON.stringify(body),
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
   });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  // On one line: GitHub obeys some lines of a log.
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(await response.text())}`);
   return response.json();
 }
 
+/** What an artifact is: its name says nothing, as every run can give it, but no later upload gets this number. */
+async function found(run, artifact) {
+  await output("run-id", number(run));
+  await output("artifact-id", number(artifact));
+}
+
+/** One line for each: a value with a line break would set other outputs. */
 function output(name, value) {
+  if (!/^[\w-]*$/.test(value)) throw new Error(`no value of an output: ${JSON.stringify(value)}`);
   return appendFile(env.GITHUB_OUTPUT, `${name}=${value}\n`);
+}
+
+/** What a job has kept; a link would show another file of this machine. */
+function readKept(file) {
+  return readFile(file, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NOFOLLOW });
 }
 
 function firstLine(text) {

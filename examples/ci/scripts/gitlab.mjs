@@ -1,18 +1,22 @@
 /**
  * GitLab's side of the pipeline: one note, one issue, and the reviewed plan. Node alone, nothing to install.
  *
- *   gitlab.mjs note FILE           writes FILE as a note of the merge request, or over it
- *   gitlab.mjs reviewed-plan FILE  fetches the plan of the merge request that was merged as $CI_COMMIT_SHA
+ *   gitlab.mjs note                writes what this pipeline's plan job has kept as a note of the merge request, or over it
+ *   gitlab.mjs reviewed-plan FILE  fetches the plan of the merge request that was merged as $CI_COMMIT_SHA, or of this pipeline if it was started by hand
  *   gitlab.mjs issue FOLDER        opens, updates or closes the drift issue after drift.sh
  *
- * TENON_GITLAB_TOKEN is a project access token with the scope `api` and the role Reporter.
+ * What a job has kept is asked of GitLab by the job's number: a file of the checkout may have any name.
+ * TENON_GITLAB_TOKEN is a project access token with the scope `api` and the role Developer.
  */
 
+import { constants } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 
 const { env } = process;
 const PLAN_JOB = "tenon:plan";
+const REPLAN_JOB = "tenon:replan";
 const PLAN_FILE = "tenon-out/plan.json";
+const COMMENT_FILE = "tenon-out/comment.md";
 const DRIFT_LABEL = "tenon-drift";
 const DRIFT_MARKER = "<!-- tenon-drift -->";
 const PAGE_SIZE = 100;
@@ -22,8 +26,10 @@ const PROJECT = `/projects/${encodeURIComponent(env.CI_PROJECT_ID ?? "")}`;
 
 const commands = { note, "reviewed-plan": reviewedPlan, issue };
 
-async function note(file) {
-  const body = await readFile(file, "utf8");
+async function note() {
+  const job = await jobOf(env.CI_PIPELINE_ID, PLAN_JOB, ["success", "failed"]);
+  if (job === undefined) throw new Error(`this pipeline has no ${PLAN_JOB}`);
+  const body = (await kept(job, COMMENT_FILE)).toString();
   const marker = firstLine(body);
   const all = `${PROJECT}/merge_requests/${number(env.CI_MERGE_REQUEST_IID)}/notes`;
   const me = await json("GET", "/user");
@@ -34,6 +40,11 @@ async function note(file) {
 }
 
 async function reviewedPlan(file) {
+  if (env.CI_PIPELINE_SOURCE === "web") {
+    const job = await jobOf(env.CI_PIPELINE_ID, REPLAN_JOB, ["success"]);
+    if (job === undefined) return refuse(`this pipeline has no successful ${REPLAN_JOB}`);
+    return writeFile(file, await kept(job, PLAN_FILE), { flag: "wx" });
+  }
   const sha = env.CI_COMMIT_SHA;
   const requests = await json("GET", `${PROJECT}/repository/commits/${sha}/merge_requests`);
   const merged = requests.find(
@@ -43,22 +54,35 @@ async function reviewedPlan(file) {
   if (merged === undefined) return refuse(`${sha} is not the merge of a merge request`);
   const job = await planJob(merged);
   if (job === undefined) return refuse(`merge request !${merged.iid} has no successful ${PLAN_JOB}`);
-  const response = await send("GET", `${PROJECT}/jobs/${job.id}/artifacts/${PLAN_FILE}`);
-  await writeFile(file, Buffer.from(await response.arrayBuffer()));
+  await writeFile(file, await kept(job, PLAN_FILE), { flag: "wx" });
 }
 
 /** The newest one of what was merged. A fork's pipeline runs in the fork: it is not among this project's. */
 async function planJob(merged) {
   const pipelines = await json("GET", `${PROJECT}/merge_requests/${merged.iid}/pipelines`);
   const own = pipelines.filter(
-    (pipeline) => pipeline.sha === merged.sha && String(pipeline.project_id) === env.CI_PROJECT_ID,
+    (pipeline) =>
+      pipeline.sha === merged.sha &&
+      pipeline.source === "merge_request_event" &&
+      String(pipeline.project_id) === env.CI_PROJECT_ID,
   );
   for (const { id } of own.sort((a, b) => b.id - a.id)) {
-    const jobs = await json("GET", `${PROJECT}/pipelines/${id}/jobs?scope[]=success&per_page=${PAGE_SIZE}`);
-    const found = jobs.find((job) => job.name === PLAN_JOB);
+    const found = await jobOf(id, PLAN_JOB, ["success"]);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+async function jobOf(pipeline, name, states) {
+  const scope = states.map((state) => `scope[]=${state}`).join("&");
+  const jobs = await json("GET", `${PROJECT}/pipelines/${number(pipeline)}/jobs?${scope}&per_page=${PAGE_SIZE}`);
+  return jobs.find((job) => job.name === name);
+}
+
+/** One file of what a job has kept. */
+async function kept(job, path) {
+  const response = await send("GET", `${PROJECT}/jobs/${number(job.id)}/artifacts/${path}`);
+  return Buffer.from(await response.arrayBuffer());
 }
 
 /** Fails the job: what nobody reviewed is not applied. */
@@ -68,7 +92,7 @@ function refuse(why) {
 }
 
 async function issue(folder) {
-  const isDrift = (await readFile(`${folder}/state`, "utf8")).trim() === "drift";
+  const isDrift = (await readKept(`${folder}/state`)).trim() === "drift";
   const me = await json("GET", "/user");
   const isOurs = (item) => item.author?.id === me.id && firstLine(item.description) === DRIFT_MARKER;
   const open = await findIn(`${PROJECT}/issues?state=opened&labels=${DRIFT_LABEL}`, isOurs);
@@ -76,7 +100,7 @@ async function issue(folder) {
     if (open !== undefined) await json("PUT", `${PROJECT}/issues/${open.iid}`, { state_event: "close" });
     return;
   }
-  const description = `${DRIFT_MARKER}\n${await readFile(`${folder}/drift.md`, "utf8")}`;
+  const description = `${DRIFT_MARKER}\n${await readKept(`${folder}/drift.md`)}`;
   if (open !== undefined) await json("PUT", `${PROJECT}/issues/${open.iid}`, { description });
   else {
     const title = "The account is not as declared";
@@ -105,10 +129,17 @@ async function send(method, path, body) {
     method,
     headers: { "content-type": "application/json", "private-token": env.TENON_GITLAB_TOKEN ?? "" },
     body: body === undefined ? null : JSON.stringify(body),
+    // The token is in a header that would go along to another host.
+    redirect: "error",
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
   });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   return response;
+}
+
+/** What a script has left; a link would show another file of this machine. */
+function readKept(file) {
+  return readFile(file, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NOFOLLOW });
 }
 
 function firstLine(text) {

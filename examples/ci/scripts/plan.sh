@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Plans, and leaves in tenon-out/ what later jobs need: plan.json (the bound of the apply) and comment.md.
+# Plans, and leaves in OUT what later jobs need: plan.json (the bound of the apply) and comment.md.
 #   PROJECT   the project's folder; default: here
 #   BASE      git ref that tells this change from what was pending already; optional
 #   LIVE      snapshot to plan against, without a connection; optional
 #   RUN_URL   where a person finds this run; optional
+#   OUT       the folder, made anew; default: tenon-out
 # Ends with the exit code of `tenon plan`: 0, or 4 if consent is missing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-out=tenon-out
-mkdir -p "$out"
+out=${OUT:-tenon-out}
+fresh "$out"
 options=(--format markdown --out "$out/plan.json" --fail-on refused)
 if [[ -n ${BASE:-} ]]; then options+=(--base "$BASE"); fi
 if [[ -n ${LIVE:-} ]]; then options+=(--live "$LIVE"); fi

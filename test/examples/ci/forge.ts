@@ -106,8 +106,10 @@ export class Forge {
     const [, area = "", ...rest] = path.split("/");
     if (area === "") return [200, { id: REPOSITORY_ID, private: this.isPrivate, default_branch: "main" }];
     if (area === "commits") return [200, this.pulls];
-    if (area === "actions" && rest[0] === "artifacts") {
-      return [200, { artifacts: this.artifacts.filter(({ name }) => name === query.get("name")) }];
+    if (area === "actions" && rest.at(-1) === "artifacts") {
+      const isOf = (run: number) => rest[0] === "artifacts" || run === Number(rest[1]);
+      const fits = (artifact: Artifact) => artifact.name === query.get("name") && isOf(artifact.workflow_run.id);
+      return [200, { artifacts: this.artifacts.filter(fits) }];
     }
     if (area === "actions") {
       const fits = (run: Run) => (["head_sha", "status", "event"] as const).every((key) => run[key] === query.get(key));

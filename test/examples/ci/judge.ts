@@ -13,15 +13,17 @@ const PRE_COMMIT = compile("pre-commit-config.schema.json");
 /** What GitLab sets in a pipeline, as far as the example needs it. */
 const PREDEFINED = [
   "CI_COMMIT_BRANCH",
+  "CI_COMMIT_SHA",
   "CI_DEFAULT_BRANCH",
   "CI_JOB_URL",
+  "CI_MERGE_REQUEST_DIFF_BASE_SHA",
   "CI_MERGE_REQUEST_SOURCE_PROJECT_ID",
   "CI_MERGE_REQUEST_TARGET_BRANCH_NAME",
   "CI_PIPELINE_SOURCE",
   "CI_PROJECT_ID",
 ];
-/** What docs/ci.md has somebody set, and what a shell knows. */
-const OTHERS = ["PATH", "PWD", "TENON_TOKEN_READ"];
+/** What docs/ci.md has somebody set, and what the file itself does. */
+const OTHERS = ["PIPELINE", "RUNNER_TEMP", "TENON_TOKEN_READ"];
 const SOURCES = ["merge_request_event", "push", "schedule", "web"];
 const GLOBAL = ["stages", "workflow", "variables", "default"];
 
@@ -85,7 +87,7 @@ function isWhereverThatIs(needed: GitlabJob, { rules = [] }: GitlabJob): boolean
 
 function scriptProblems(name: string, { script = [], before_script = [] }: GitlabJob): string[] {
   const text = [...before_script, ...script].join("\n");
-  const calls = [...text.matchAll(/ci\/tenon\/([\w.-]+)(?: ([\w-]+))?/g)];
+  const calls = [...text.matchAll(/\/tenon\/([\w.-]+)"?(?: ([\w-]+))?/g)];
   const wrong = calls.filter(([, file = "", command = ""]) => !isThere(file, command));
   return [...wrong.map(([call]) => `${name}: no ${call}`), ...checkTenonCommands(text).problems];
 }
@@ -121,7 +123,7 @@ export function preCommitProblems(text: string): string[] {
     ...checked.flatMap(({ problems }) => problems),
     ...(called.join() === "fmt,validate" ? [] : [`calls ${called.join(" and ")}`]),
     ...hooks
-      .filter(({ entry }) => !entry.startsWith("node_modules/.bin/tenon "))
+      .filter(({ entry }) => !entry.startsWith("ci/tool/node_modules/.bin/tenon "))
       .map(({ id }) => `${id}: not the tool that the repository has installed`),
     ...hooks
       .filter(({ entry }) => / fmt\b/.test(entry) && !entry.includes(" --check"))

@@ -1,17 +1,18 @@
-/** Runs the jobs of a workflow as GitHub would: real shells, a real clone, the real tool; only the actions are stood in for. */
+/** Runs the jobs of a workflow as GitHub would: real shells, a real clone, a real npm, the real tool; only the actions are stood in for. */
 
 import { execFile, spawn } from "node:child_process";
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { MAIN } from "../../cli/run.ts";
-import { type Forge, REPOSITORY } from "./forge.ts";
+import { type Forge, REPOSITORY, REPOSITORY_ID } from "./forge.ts";
 import { type Environment, evaluate, type Job, type Step, type Workflow, workflowText } from "./workflow.ts";
 
 const run = promisify(execFile);
+const FORK_ID = 9;
 const PLACEHOLDER = "https://api.example.com/v4";
 
 /** What a run is started with. */
@@ -39,6 +40,7 @@ export class Runner {
   readonly #forge: Forge;
   readonly #origin: string;
   readonly #baseUrl: string;
+  readonly #kept = new Map<number, string>();
   readonly folder: string;
 
   private constructor(forge: Forge, origin: string, baseUrl: string, folder: string) {
@@ -51,7 +53,7 @@ export class Runner {
   static async open(forge: Forge, origin: string, baseUrl: string): Promise<Runner> {
     const folder = await mkdtemp(join(tmpdir(), "tenon-runner-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    await writeTools(join(folder, "bin"));
+    await writeNode(join(folder, "bin"));
     return new Runner(forge, origin, baseUrl, folder);
   }
 
@@ -78,12 +80,16 @@ export class Runner {
 
   async #job(context: JobContext): Promise<JobEnded> {
     const { job, id, name } = context;
-    const running = new RunningJob(context, this.#forge.tokenFor(job.permissions ?? {}));
+    const [workspace, temp] = ["work", "temp"].map((place) => join(this.folder, `${id}-${name}`, place)) as [
+      string,
+      string,
+    ];
+    const base = context.event.pull === undefined ? "" : await this.#revision(`${context.event.sha}^1`);
+    const running = new RunningJob(context, { token: this.#forge.tokenFor(job.permissions ?? {}), temp, base });
     if (!running.isWanted(job.if, [job.needs ?? []].flat())) {
       return { result: "skipped", log: "", summary: "", outputs: {} };
     }
-    const workspace = join(this.folder, `${id}-${name}`);
-    await mkdir(workspace, { recursive: true });
+    await Promise.all([workspace, temp].map((place) => mkdir(place, { recursive: true })));
     for (const step of job.steps) {
       if (!running.isWanted(step.if)) continue;
       const inputs = Object.fromEntries(
@@ -92,66 +98,115 @@ export class Runner {
       const ended =
         step.run === undefined
           ? await this.#use(step, inputs, workspace, context)
-          : await this.#shell(step, workspace, running);
+          : await this.#shell(step, { workspace, temp }, running);
       running.ended(step, ended);
     }
     return running.result();
   }
 
+  async #revision(name: string): Promise<string> {
+    return (await run("git", ["-C", this.#origin, "rev-parse", name])).stdout.trim();
+  }
+
   /** The actions that the workflows use: anything else fails the test. */
   async #use(step: Step, inputs: Environment, workspace: string, { event, id }: JobContext): Promise<StepEnded> {
-    const kept = (run: string) => join(this.folder, "artifacts", run, inputs["name"] ?? "");
-    const path = join(workspace, inputs["path"] ?? "");
+    const outputs: Record<string, string> = {};
     switch (step.uses?.split("@")[0]) {
       case "actions/checkout":
         await run("git", ["clone", "--quiet", this.#origin, workspace]);
-        await run("git", ["-C", workspace, "checkout", "--quiet", "--detach", event.sha]);
+        await run("git", ["-C", workspace, "checkout", "--quiet", "--detach", inputs["ref"] ?? event.sha]);
         break;
       case "actions/setup-node":
         break;
       case "actions/upload-artifact":
-        await cp(path, kept(String(id)), { recursive: true }).catch((error: unknown) => {
-          if (inputs["if-no-files-found"] !== "ignore") throw error;
-        });
+        outputs["artifact-id"] = String(await this.#keep(id, event, inputs, workspace));
         break;
-      case "actions/download-artifact":
-        await cp(kept(inputs["run-id"] ?? String(id)), path, { recursive: true });
+      case "actions/download-artifact": {
+        const run = Number(inputs["run-id"] ?? id);
+        const wanted = inputs["artifact-ids"] ?? this.artifactId(run, inputs["name"] ?? "");
+        // As it was packed, links and all.
+        const from = this.artifact(Number(wanted));
+        await cp(from, resolve(workspace, inputs["path"] ?? ""), { recursive: true, verbatimSymlinks: true });
         break;
+      }
       default:
         throw new Error(`what is ${step.uses}?`);
     }
-    return { code: 0, log: "", summary: "", outputs: {} };
+    return { code: 0, log: "", summary: "", outputs };
   }
 
-  async #shell(step: Step, workspace: string, running: RunningJob): Promise<StepEnded> {
-    const files = {
-      path: join(workspace, ".path"),
-      output: join(workspace, ".output"),
-      summary: join(workspace, ".summary"),
-    };
-    await Promise.all([
-      writeFile(files.output, ""),
-      writeFile(files.summary, ""),
-      writeFile(files.path, "", { flag: "a" }),
-    ]);
-    const added = (await readFile(files.path, "utf8")).split("\n").filter((line) => line !== "");
+  /** Folders whole, files by their names, all of them under what they have in common; nothing, if there is none. */
+  async #keep(id: number, event: RunEvent, inputs: Environment, workspace: string): Promise<number> {
+    const name = inputs["name"] ?? "";
+    const paths = (inputs["path"] ?? "").trim().split("\n");
+    const artifact = this.#forge.id();
+    const into = join(this.folder, "artifacts", String(id), name);
+    await rm(into, { recursive: true, force: true });
+    await mkdir(into, { recursive: true });
+    for (const path of paths.map((each) => resolve(workspace, each))) {
+      const found = await stat(path).catch(() => null);
+      if (found?.isDirectory() === true) await cp(path, into, { recursive: true });
+      // What a link leads to is packed in its place.
+      else if (found !== null) await copyFile(path, join(into, basename(path)));
+    }
+    const isOurs = event.pull === undefined || event.pull.repository === REPOSITORY;
+    this.#forge.artifacts.push({
+      id: artifact,
+      name,
+      expired: false,
+      workflow_run: {
+        id,
+        head_branch: event.ref === "refs/heads/main" ? "main" : "proposal",
+        head_repository_id: isOurs ? REPOSITORY_ID : FORK_ID,
+      },
+    });
+    this.#kept.set(artifact, into);
+    return artifact;
+  }
+
+  /** The folder of what a run has uploaded, for a test to look into or to forge. */
+  artifact(id: number): string {
+    const folder = this.#kept.get(id);
+    if (folder === undefined) throw new Error(`no artifact ${id}`);
+    return folder;
+  }
+
+  artifactId(run: number, name: string): number {
+    const found = this.#forge.artifacts.findLast(
+      (artifact) => artifact.name === name && artifact.workflow_run.id === run,
+    );
+    if (found === undefined) throw new Error(`run ${run} has kept no ${name}`);
+    return found.id;
+  }
+
+  async #shell(step: Step, { workspace, temp }: Places, running: RunningJob): Promise<StepEnded> {
+    const own = join(dirname(temp), "files");
+    await mkdir(own, { recursive: true });
+    const files = { output: join(own, "output"), summary: join(own, "summary") };
+    await Promise.all([writeFile(files.output, ""), writeFile(files.summary, "")]);
     const environment = {
       ...running.environmentOf(step),
-      PATH: [...added, join(this.folder, "bin"), process.env["PATH"]].join(delimiter),
-      HOME: workspace,
+      PATH: [join(this.folder, "bin"), process.env["PATH"]].join(delimiter),
+      HOME: own,
+      RUNNER_TEMP: temp,
       CI: "true",
       GITHUB_ACTIONS: "true",
       GITHUB_API_URL: this.#forge.url,
       GITHUB_REPOSITORY: REPOSITORY,
-      GITHUB_PATH: files.path,
       GITHUB_OUTPUT: files.output,
       GITHUB_STEP_SUMMARY: files.summary,
     };
-    const { code, log } = await bash(step.run ?? "", workspace, environment);
+    const { code, log } = await bash(step.run ?? "", workspace, environment, own);
     const lines = (await readFile(files.output, "utf8")).split("\n").filter((line) => line !== "");
     const outputs = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
     return { code, log, summary: await readFile(files.summary, "utf8"), outputs };
   }
+}
+
+/** What is checked out, and the runner's own folder. */
+interface Places {
+  readonly workspace: string;
+  readonly temp: string;
 }
 
 interface JobContext {
@@ -173,15 +228,16 @@ interface StepEnded {
 /** What a job knows while it runs. */
 class RunningJob {
   readonly #context: JobContext;
-  readonly #token: string;
+  readonly #given: { readonly token: string; readonly temp: string; readonly base: string };
   readonly #steps: Record<string, Environment> = {};
   #failed = false;
   #log = "";
   #summary = "";
 
-  constructor(context: JobContext, token: string) {
+  /** @param given the job's token, its folder, and the commit of the base branch */
+  constructor(context: JobContext, given: { readonly token: string; readonly temp: string; readonly base: string }) {
     this.#context = context;
-    this.#token = token;
+    this.#given = given;
   }
 
   /** As GitHub reads `if`: without a function that asks for the status, all before must have gone well. */
@@ -233,7 +289,10 @@ class RunningJob {
       "github.repository": REPOSITORY,
       "github.run_id": id,
       "github.run_attempt": 1,
-      "github.token": this.#token,
+      "github.token": this.#given.token,
+      "github.sha": event.sha,
+      "github.event.pull_request.base.sha": this.#given.base,
+      "runner.temp": this.#given.temp,
       "github.event_name": event.name,
       "github.ref": event.ref,
       "github.actor": event.actor ?? "somebody",
@@ -245,13 +304,14 @@ class RunningJob {
   }
 }
 
-/** As GitHub runs a step with `shell: bash`. */
+/** As GitHub runs a step with `shell: bash`. @param place where its script is put */
 export async function bash(
   script: string,
   cwd: string,
   env: Environment,
+  place = cwd,
 ): Promise<{ readonly code: number; readonly log: string }> {
-  const file = join(cwd, ".step.sh");
+  const file = join(place, ".step.sh");
   await writeFile(file, script);
   const child = spawn("bash", ["--noprofile", "--norc", "-eo", "pipefail", file], {
     cwd,
@@ -265,21 +325,19 @@ export async function bash(
   return { code: code ?? -1, log };
 }
 
-/** `npm ci` puts the built tool where it would be installed. */
+/** The Node that runs the tests, for what asks the path for it. */
+export async function writeNode(bin: string): Promise<void> {
+  await writeCommand(bin, "node", "");
+}
+
+/** That, and the built tool as it is. */
 export async function writeTools(bin: string): Promise<void> {
-  const npm = `#!/bin/sh
-[ "$*" = "ci --ignore-scripts" ] || exit 9
-mkdir -p node_modules/.bin
-printf '#!/bin/sh\\nexec "%s" "%s" "$@"\\n' "${process.execPath}" "${MAIN}" >node_modules/.bin/tenon
-chmod +x node_modules/.bin/tenon
-`;
-  for (const [name, text] of [
-    ["npm", npm],
-    ["node", `#!/bin/sh\nexec "${process.execPath}" "$@"\n`],
-  ] as const) {
-    const file = join(bin, name);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
-    await chmod(file, 0o755);
-  }
+  await writeNode(bin);
+  await writeCommand(bin, "tenon", ` "${MAIN}"`);
+}
+
+async function writeCommand(bin: string, name: string, argument: string): Promise<void> {
+  await mkdir(bin, { recursive: true });
+  await writeFile(join(bin, name), `#!/bin/sh\nexec "${process.execPath}"${argument} "$@"\n`);
+  await chmod(join(bin, name), 0o755);
 }

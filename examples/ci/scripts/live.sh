@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Takes a snapshot of the account for plans without a token, and leaves it as live.json.
+#   PROJECT   the project's folder; default: here
+#   OUT       where it is left, made anew; default: tenon-snapshot
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+out=${OUT:-tenon-snapshot}
+fresh "$out"
+
+code=0
+untrusted tenon live "${PROJECT:-.}" --out "$out/live.json" || code=$?
+if ((code != 0)); then error "Tenon live, exit code $code" "$(meaning "$code")"; fi
+exit "$code"
