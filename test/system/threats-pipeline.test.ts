@@ -149,7 +149,7 @@ test("a home, an environment and the folders above say nothing about how the too
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
   const { repository } = await open();
-  const hostile = "dry-run=true\nignore-scripts=false\nregistry=http://127.0.0.1:9/\n";
+  const hostile = "dry-run=true\nignore-scripts=false\nbin-links=false\nglobal=true\nregistry=http://127.0.0.1:9/\n";
   const home = await folder({ ".npmrc": hostile, "above/.npmrc": hostile, "above/package.json": "{}" });
   const own = {
     HOME: home,
@@ -394,6 +394,7 @@ test("names and lines of a project are no commands to GitHub, and nothing to its
     expect(acted(summary)).not.toMatch(/evil|set-output|add-path/);
   }
   expect(all.map(({ summary }) => summary).join("")).toContain("evil");
-  for (const { body } of [...forge.comments, ...forge.issues]) expect(acted(body)).not.toMatch(/evil|set-output|add-path/);
+  for (const { body } of [...forge.comments, ...forge.issues])
+    expect(acted(body)).not.toMatch(/evil|set-output|add-path/);
   expect(forge.comments).toHaveLength(1);
 });
