@@ -53,11 +53,6 @@ export function isSecure(url: URL): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
 }
 
-/** Loopback, and what other names lead to it: the unspecified address, and IPv4 in IPv6. */
-export function isThisMachine(hostname: string): boolean {
-  return isLoopback(hostname) || hostname === "0.0.0.0" || hostname === "[::]" || /^\[::ffff:(7f|0:0)/.test(hostname);
-}
-
 /** `hostname` as WHATWG URLs give it: IPv4 in four parts, IPv6 in brackets. Other names under `localhost` go through DNS. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);

@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import type { Dispatcher, Pool } from "undici";
 import { isLoopback } from "./base-url.ts";
 import type { Timeouts } from "./connection.ts";
+import { guardedLookup, type Reach } from "./reach.ts";
 import {
   ABORTED,
   type HttpCall,
@@ -32,6 +33,8 @@ export const KEEP_ALIVE_MILLISECONDS = 4_000;
 export interface TransportOptions {
   readonly timeouts: Timeouts;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Of uploads, whose addresses are the service's choice. */
+  readonly reach: Reach;
 }
 
 export async function openTransport(options: TransportOptions): Promise<Transport> {
@@ -39,28 +42,36 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
   if (proxy === "invalid") return brokenTransport("HTTPS_PROXY is not the URL of an http or https proxy");
   const { Agent, EnvHttpProxyAgent, Pool } = await import("undici");
   const settings = {
-    connect: { timeout: options.timeouts.connect },
     headersTimeout: options.timeouts.headers,
     bodyTimeout: options.timeouts.body,
     keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
     maxResponseSize: MAX_ANSWER_BYTES,
   };
-  const direct = new Agent(settings);
   // Empty strings keep undici from looking into the process's environment. Plain http is for loopback only, which
   // is never proxied, so that HTTP_PROXY has no use here.
   const noProxy = variable(options.environment, "NO_PROXY") ?? "";
   const clientFactory = (origin: URL, options: object): Dispatcher => tellsEveryLoss(new Pool(origin, options));
-  const proxied =
-    proxy === null
-      ? null
-      : new EnvHttpProxyAgent({ ...settings, httpsProxy: proxy, httpProxy: "", noProxy, clientFactory });
+  const dispatchersOf = (connect: object) => ({
+    direct: new Agent({ ...settings, connect }),
+    proxied:
+      proxy === null
+        ? null
+        : new EnvHttpProxyAgent({ ...settings, connect, httpsProxy: proxy, httpProxy: "", noProxy, clientFactory }),
+  });
+  const timeout = options.timeouts.connect;
+  const [service, uploads] = [
+    dispatchersOf({ timeout }),
+    dispatchersOf({ timeout, lookup: guardedLookup(options.reach) }),
+  ];
   return {
     exchange: (call, signal) => {
+      const { direct, proxied } = call.content.type === "file" ? uploads : service;
       const dispatcher = proxied && !isLoopback(new URL(call.origin).hostname) ? proxied : direct;
       return exchange(dispatcher, call, options.timeouts, signal);
     },
     close: async () => {
-      await Promise.all([direct.destroy(), proxied?.destroy()]);
+      const all = [service, uploads].flatMap(({ direct, proxied }) => [direct, proxied]);
+      await Promise.all(all.map((dispatcher) => dispatcher?.destroy()));
     },
   };
 }

@@ -2,7 +2,14 @@
 
 import type { ApiError } from "../model/failure.ts";
 import { isJsonObject, type Json } from "../model/resource.ts";
-import { ABORTED, type HttpOutcome, MISCONFIGURED, TOTAL_TIMEOUT, UNREADABLE_FILE } from "./transport.ts";
+import {
+  ABORTED,
+  FORBIDDEN_ADDRESS,
+  type HttpOutcome,
+  MISCONFIGURED,
+  TOTAL_TIMEOUT,
+  UNREADABLE_FILE,
+} from "./transport.ts";
 
 /** More errors than this in one answer are cut off. */
 export const MAX_ERRORS = 20;
@@ -89,6 +96,11 @@ export function isHtml(answer: Extract<HttpOutcome, { type: "answer" }>): boolea
   return /html/i.test(answer.headers["content-type"] ?? "") || answer.text.trimStart().startsWith("<");
 }
 
+/** @param network where the address is, as `Reach` says it */
+export function forbiddenAddress(network: string): string {
+  return `the service gave an address for the upload that is on ${network}, where the service itself is not`;
+}
+
 /** A sentence for an exchange without an answer. `host` is named in it, never a path or a query. */
 export function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string): string {
   const { code, detail } = lost;
@@ -109,6 +121,8 @@ export function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: 
       return `the answer of ${host} is larger than Tenon reads (${code})`;
     case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":
       return "the file changed while it was being sent";
+    case FORBIDDEN_ADDRESS:
+      return forbiddenAddress(detail);
     case UNREADABLE_FILE:
       return `the file cannot be read (${detail})`;
     case ABORTED:

@@ -11,6 +11,7 @@ import { filterHeader } from "./filter.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import { createLister, DEFAULT_PAGE_SIZE } from "./paginate.ts";
 import { endpointOf } from "./rate-limit.ts";
+import { type Reach, uploadReach } from "./reach.ts";
 import { endingWith, shared } from "./signals.ts";
 import type { HttpCall, Transport } from "./transport.ts";
 import { uploadDelivery } from "./upload.ts";
@@ -33,7 +34,8 @@ const MIN_REDACTED_CHARACTERS = 6;
 export async function createApi(connection: Connection): Promise<ClientApi> {
   const base = checkBaseUrl(connection.baseUrl);
   if (!base.ok) throw new Error(base.diagnostic.summary);
-  const transport = await transportOf(connection);
+  const reach = uploadReach(new URL(base.url));
+  const transport = await transportOf(connection, reach);
   const { limiter, courier } = gateOf(connection, transport);
   const dialect = connection.dialect ?? NEUTRAL_DIALECT;
   const sender = createSender({ base: new URL(base.url), token: connection.token.trim(), dialect, courier });
@@ -46,7 +48,7 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
     send: (request, signal) => sender(request, shared(signal)),
     list: (request, signal) => list(request, shared(signal)),
     upload: async (request, signal) => {
-      const delivery = await uploadDelivery(request, new URL(base.url));
+      const delivery = await uploadDelivery(request, reach);
       if (typeof delivery === "string") return refusedHere(delivery);
       const ending = endingWith(signal);
       const limit = request.limitMilliseconds;
@@ -63,12 +65,12 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
   };
 }
 
-async function transportOf(connection: Connection): Promise<Transport> {
+async function transportOf(connection: Connection, reach: Reach): Promise<Transport> {
   if (/[^\x21-\x7e]/.test(connection.token.trim())) {
     return brokenTransport("the token holds characters that no token has, such as blanks or line breaks");
   }
   const timeouts = { ...DEFAULT_TIMEOUTS, ...connection.timeouts };
-  return openTransport({ timeouts, environment: connection.environment ?? {} });
+  return openTransport({ timeouts, environment: connection.environment ?? {}, reach });
 }
 
 function gateOf(connection: Connection, transport: Transport): { limiter: Limiter; courier: Courier } {

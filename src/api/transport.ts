@@ -46,6 +46,8 @@ export interface Transport {
 export const ABORTED = "ABORTED";
 /** The file to be sent could not be read; why is in the detail. */
 export const UNREADABLE_FILE = "UNREADABLE_FILE";
+/** The name that a file was to be sent to leads to a network that it must not reach; which one is in the detail. */
+export const FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS";
 /** Code of an exchange that took longer than `Timeouts.total`. */
 export const TOTAL_TIMEOUT = "TOTAL_TIMEOUT";
 /** Code of an exchange that this machine's settings make impossible; `detail` says why. */

@@ -2,8 +2,10 @@
 
 import { stat } from "node:fs/promises";
 import type { UploadRequest } from "../model/exchange.ts";
-import { isLoopback, isSecure, isThisMachine } from "./base-url.ts";
+import { isSecure } from "./base-url.ts";
 import type { Delivery } from "./courier.ts";
+import { forbiddenAddress } from "./errors.ts";
+import type { Reach } from "./reach.ts";
 import { judgeUpload } from "./verdict.ts";
 
 /** API.md, Limits: at most 5 GB compressed. */
@@ -11,16 +13,14 @@ export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
 
 /**
  * What is to be sent: without the token, and shown without its path, which is part of the secret.
- * @param service the base URL: a service elsewhere must not have this machine's own ports written to
+ * @param reach a service elsewhere must not have this machine's own ports written to, nor those of its networks
  * @returns what is wrong with the file or the URL, as a sentence without a full stop
  */
-export async function uploadDelivery(request: UploadRequest, service: URL): Promise<Delivery | string> {
+export async function uploadDelivery(request: UploadRequest, reach: Reach): Promise<Delivery | string> {
   const url = URL.canParse(request.url) ? new URL(request.url) : null;
   if (url === null || !isSecure(url)) return "the service gave an address for the upload that is not https";
-  if (isThisMachine(url.hostname) && !isLoopback(service.hostname)) {
-    return "the service gave an address for the upload that is on this machine";
-  }
-  const size = await sizeOf(request.file);
+  const [network, size] = await Promise.all([reach(url.hostname), sizeOf(request.file)]);
+  if (network !== null) return forbiddenAddress(network);
   if (typeof size === "string") return size;
   return {
     call: {

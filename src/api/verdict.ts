@@ -13,7 +13,7 @@ import {
   parseErrors,
   refusalMessage,
 } from "./errors.ts";
-import { ABORTED, type HttpOutcome, MISCONFIGURED, UNREADABLE_FILE } from "./transport.ts";
+import { ABORTED, FORBIDDEN_ADDRESS, type HttpOutcome, MISCONFIGURED, UNREADABLE_FILE } from "./transport.ts";
 
 export type Verdict =
   /** `absent`: what was to be deleted was not there. */
@@ -82,7 +82,7 @@ function judgeLost(lost: LostOutcome, context: JudgeContext): Setback {
 }
 
 function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
-  if (code === UNREADABLE_FILE) return "refused";
+  if (code === UNREADABLE_FILE || code === FORBIDDEN_ADDRESS) return "refused";
   return isParserCode(code) || isTooLarge(code) ? "malformed" : "unreachable";
 }
 
@@ -97,6 +97,7 @@ function repeatOfLost(lost: LostOutcome): Setback["repeat"] {
 const PERMANENT_CODES: readonly string[] = [
   MISCONFIGURED,
   UNREADABLE_FILE,
+  FORBIDDEN_ADDRESS,
   "UND_ERR_INVALID_ARG",
   "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH",
   "UND_ERR_DESTROYED",

@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -9,6 +10,9 @@ import { emulator, envOf, expectPlain, folder, PROJECT } from "../cli/run.ts";
 import { refuse, trap } from "./hostile.ts";
 
 const IMAGE = "tenon: 1\nimages:\n  - { label: golden, upload: { file: golden.img.gz, region: us-east } }\n";
+
+/** To networks that are not there. */
+const SHORT = { connect: 300 };
 
 test("a base URL in a manifest is an unknown key", async () => {
   const words = ["unknown key `base_url`", "unknown key `token`"];
@@ -99,6 +103,50 @@ test("an upload goes over https, and never to this machine unless the service is
   }
   await far.close();
   expect(evil.caught).toEqual([]);
+});
+
+test("an upload goes to this machine by none of its names, and to no private network that the service is not in", async () => {
+  const file = join(await folder({ "golden.img.gz": "x" }), "golden.img.gz");
+  const refused = async (service: string, hosts: readonly string[]): Promise<string[]> => {
+    const api = await createApi({ baseUrl: `${service}/v4`, token: "the-token", retryForSeconds: 0, timeouts: SHORT });
+    const found: string[] = [];
+    for (const host of hosts) {
+      // Port 1 is nobody's: what is not refused finds no connection.
+      const answer = await api.upload({ url: `https://${host}:1/`, file });
+      if (!answer.ok && answer.failure.message.startsWith("the service gave an address for the upload"))
+        found.push(host);
+    }
+    await api.close();
+    return found;
+  };
+  const own = [
+    "localhost.",
+    "x.localhost",
+    hostname(),
+    `${hostname()}.`,
+    "[::7f00:1]",
+    "[::ffff:7f00:1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+  ];
+  const interfaces = Object.values(networkInterfaces()).flatMap((all) => all?.filter(({ scopeid }) => !scopeid) ?? []);
+  own.push(...interfaces.map(({ address }) => (address.includes(":") ? `[${address}]` : address)));
+  const networks = [
+    "169.254.169.254",
+    "10.1.2.3",
+    "172.31.0.1",
+    "192.168.1.1",
+    "100.64.0.1",
+    "[fd00::1]",
+    "[fe80::1]",
+    "[::ffff:a01:203]",
+    "0.1.2.3",
+  ];
+  const all = [...own, ...networks];
+  expect(await refused("https://203.0.113.7", all)).toEqual(all);
+  // The service's own network is another matter, and that alone.
+  expect(await refused("https://10.9.9.9", networks)).toEqual(networks.filter((host) => !/10\.1|a01/.test(host)));
+  expect(await refused("http://127.0.0.1:1", all)).toEqual(networks.filter((host) => host !== "0.1.2.3"));
 });
 
 test("an id of the service's choosing leads to no other path of it", async () => {
