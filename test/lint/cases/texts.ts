@@ -79,6 +79,11 @@ export const TEXT_CASES: Readonly<Record<string, readonly string[]>> = {
      ! l TXT v=spf1 a:example.net/99 -all
      ! m TXT v=spf1 mx, -all
      ! n TXT v=spf1 ip4 -all
+     ! p TXT v=spf1 ptr:localhost -all
+     ! q TXT v=spf1 a//129 -all
+     ! r TXT v=spf1 mx/24x -all
+     ! s TXT v=spf1 a:localhost -all
+     ! t TXT v=spf1 exists -all
      ! o TXT v=spf -all`,
     `zone example.com
      a TXT v=spf1
