@@ -20,6 +20,7 @@ const execute = promisify(execFile);
 const TIMEOUT_MILLISECONDS = 240_000;
 const PWNED = '#!/bin/sh\necho "PWNED ${TENON_TOKEN:-by nobody}"\n';
 const PWNED_NODE = '#!/usr/bin/env node\nconsole.log("PWNED", process.env.TENON_TOKEN);\n';
+const SECRETS = { TENON_TOKEN: "emulator-token", TENON_TOKEN_READ: "emulator-token" };
 const FORMED = (label: string) => `tenon: 1\n\nvpcs:\n  - label: ${label}\n    region: us-east\n`;
 /** What a pull request may bring that code owners are not asked about, by its path. */
 type Files = Readonly<Record<string, string>>;
@@ -41,13 +42,13 @@ async function put(place: string, files: Files): Promise<void> {
 }
 
 function pullRequest(sha: string): RunEvent {
-  const secrets = { TENON_TOKEN_READ: "emulator-token" };
+  const secrets = { TENON_TOKEN_READ: SECRETS.TENON_TOKEN_READ };
   const pull = { number: 7, repository: REPOSITORY };
   return { name: "pull_request", sha, ref: "refs/pull/7/merge", base_ref: "main", pull, secrets };
 }
 
 function push(sha: string): RunEvent {
-  return { name: "push", sha, ref: "refs/heads/main", secrets: { TENON_TOKEN: "emulator-token" } };
+  return { name: "push", sha, ref: "refs/heads/main", secrets: SECRETS };
 }
 
 /** The pull request was planned by this run, and merged as `sha`. */
@@ -94,16 +95,27 @@ test("what npm, tenon or the pipeline would take for their own is refused by nam
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
   const { service, repository, forge, runner } = await open();
-  const lure = { ".npmrc": "dry-run=true\n", "node_modules/.bin/tenon": PWNED };
-  const { head, merge } = await repository.propose(FORMED("a"), "proposal", () => put(repository.folder, lure));
-  const planned = await runner.run("tenon-plan.yml", pullRequest(merge), ["validate", "plan"]);
-  const sha = await repository.merge();
-  review(forge, planned.id, head, sha);
-  const byHand = await runner.run("tenon-apply.yml", { ...push(sha), name: "workflow_dispatch" }, ["plan"]);
-  for (const job of [planned.jobs["validate"], planned.jobs["plan"], byHand.jobs["plan"]]) {
+  const { head, merge } = await repository.propose(FORMED("a"));
+  const reviewed = await runner.run("tenon-plan.yml", pullRequest(merge), ["plan"]);
+  await repository.merge();
+  await put(repository.folder, { ".npmrc": "dry-run=true\n", "node_modules/.bin/tenon": PWNED });
+  const sha = await repository.commit(FORMED("a"), true);
+  review(forge, reviewed.id, head, sha);
+  const planned = await runner.run("tenon-plan.yml", pullRequest(sha), ["validate", "plan"]);
+  const applied = await runner.run("tenon-apply.yml", push(sha));
+  const night = await runner.run("tenon-drift.yml", { ...push(sha), name: "schedule" });
+  const all = [planned.jobs["validate"], planned.jobs["plan"], applied.jobs["find"], night.jobs["drift"]];
+  for (const job of all) {
     expect(job).toMatchObject({ result: "failure", log: expect.stringContaining("tracks .npmrc,") });
     expect(job?.log).not.toContain("PWNED");
   }
+  // What comes before it fails, so that the job with the token that may write is not begun: neither then nor by hand.
+  const byHand = await runner.run("tenon-apply.yml", { ...push(sha), name: "workflow_dispatch" });
+  expect([applied.jobs["apply"], byHand.jobs["plan"], byHand.jobs["apply"]]).toMatchObject([
+    { result: "skipped" },
+    { result: "failure", log: expect.stringContaining("tracks .npmrc,") },
+    { result: "skipped" },
+  ]);
 
   for (const [name, project] of [
     ["node_modules/.bin/git", "."],
@@ -365,7 +377,7 @@ test("on GitHub the reviewed plan is that of the one run that planned what was m
 test("names and lines of a project are no commands to GitHub, and nothing to its pages: logs, summaries, the comment, the issue", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
-  const { repository, forge, runner } = await open();
+  const { service, repository, forge, runner } = await open();
   const line = "::set-output name=run-id::7";
   const hostile = `${JSON.stringify(`${line}\n##[add-path]/evil ${ACTIVE}`)}`;
   const zone = `  - domain: example.com
@@ -384,9 +396,18 @@ test("names and lines of a project are no commands to GitHub, and nothing to its
   const { jobs } = await runner.run("tenon-plan.yml", pullRequest(merge), ["validate", "plan", "comment"]);
   expect(jobs["validate"]?.log).toContain("::add-mask::a.yaml");
   expect(jobs["plan"]?.log).toContain("set-output");
-  const broken = await repository.propose(`${manifest}${line}: [\n`, "broken");
+  const broken = await repository.propose(`${manifest}${line}: [\n`, "broken", () =>
+    put(repository.folder, { "##[add-path]d.yaml": "a: [\n" }),
+  );
   const invalid = await runner.run("tenon-plan.yml", pullRequest(broken.merge), ["validate", "plan", "comment"]);
   await repository.git("checkout", "--quiet", "main");
+  const domain = { domain: "example.com", type: "master", soa_email: "hostmaster@example.com" };
+  const { body } = await tested(service).send("POST", "/domains", domain);
+  await tested(service).send("POST", `/domains/${body.id}/records`, {
+    type: "TXT",
+    name: "t",
+    target: `##[evil] ${line}`,
+  });
   const night = await runner.run("tenon-drift.yml", { ...push(await repository.merge()), name: "schedule" });
   const all = [jobs, invalid.jobs, night.jobs].flatMap((each) => Object.values(each));
   for (const { log, summary } of all) {
@@ -394,7 +415,9 @@ test("names and lines of a project are no commands to GitHub, and nothing to its
     expect(acted(summary)).not.toMatch(/evil|set-output|add-path/);
   }
   expect(all.map(({ summary }) => summary).join("")).toContain("evil");
-  for (const { body } of [...forge.comments, ...forge.issues])
-    expect(acted(body)).not.toMatch(/evil|set-output|add-path/);
-  expect(forge.comments).toHaveLength(1);
+  for (const { body } of [...forge.comments, ...forge.issues]) {
+    // What is indented by four spaces is code.
+    expect(acted(body.replaceAll(/^ {4}.*$/gm, ""))).not.toMatch(/evil|set-output|add-path/);
+  }
+  expect([forge.comments, forge.issues]).toMatchObject([[{}], [{ body: expect.stringContaining(line) }]]);
 });

@@ -85,7 +85,7 @@ export class Gitlab {
     const place = join(this.#folder, `job-${id}`);
     const [work, temp] = [join(place, "work"), join(place, "temp")];
     await mkdir(temp, { recursive: true });
-    await run("git", ["clone", "--quiet", this.#origin, work]);
+    await run("git", ["clone", "--quiet", "--no-checkout", this.#origin, work]);
     await run("git", ["-C", work, "checkout", "--quiet", "--detach", pipeline.sha]);
     const { before_script = [], script = [], extends: base, artifacts } = JOBS[name] ?? {};
     const before = base === undefined ? before_script : (JOBS[base]?.before_script ?? []);

@@ -113,7 +113,7 @@ export class Runner {
     const outputs: Record<string, string> = {};
     switch (step.uses?.split("@")[0]) {
       case "actions/checkout":
-        await run("git", ["clone", "--quiet", this.#origin, workspace]);
+        await run("git", ["clone", "--quiet", "--no-checkout", this.#origin, workspace]);
         await run("git", ["-C", workspace, "checkout", "--quiet", "--detach", inputs["ref"] ?? event.sha]);
         break;
       case "actions/setup-node":
