@@ -5,9 +5,13 @@ import type { Readable } from "node:stream";
 import type { Dispatcher, Pool } from "undici";
 import { isLoopback } from "./base-url.ts";
 import type { Timeouts } from "./connection.ts";
+import { JsonSize } from "./json-size.ts";
 import { guardedLookup, type Reach } from "./reach.ts";
 import {
   ABORTED,
+  ANSWER_TOO_DEEP,
+  ANSWER_TOO_FULL,
+  ENDLESS_INFORMATION,
   type HttpCall,
   type HttpOutcome,
   MISCONFIGURED,
@@ -27,6 +31,8 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
 
 /** A page of 500 records may carry targets of 65,535 characters. */
 export const MAX_ANSWER_BYTES: number = 64 * 1024 * 1024;
+/** Informational answers (1xx) before the one that counts: each starts undici's wait for a head anew. */
+export const MAX_INFORMATIONAL_ANSWERS = 20;
 /** Idle connections are kept this long: longer makes it likelier that the service closes one just as a POST is sent. */
 export const KEEP_ALIVE_MILLISECONDS = 4_000;
 
@@ -159,6 +165,8 @@ class Listener implements Dispatcher.DispatchHandler {
   #status: number | null = null;
   #headers: Record<string, string> = {};
   readonly #chunks: Buffer[] = [];
+  readonly #size: JsonSize = new JsonSize();
+  #informationalAnswers = 0;
   readonly #settle: (outcome: HttpOutcome) => void;
 
   constructor(settle: (outcome: HttpOutcome) => void) {
@@ -182,12 +190,20 @@ class Listener implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {
+    if (status < 200) {
+      this.#informationalAnswers += 1;
+      if (this.#informationalAnswers > MAX_INFORMATIONAL_ANSWERS) this.stop(ENDLESS_INFORMATION, `${status}`);
+      return;
+    }
     this.#status = status;
     for (const [name, value] of Object.entries(headers)) this.#headers[name.toLowerCase()] = String(value);
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#chunks.push(chunk);
+    const excess = this.#size.take(chunk);
+    if (excess === "deep") this.stop(ANSWER_TOO_DEEP, "nested too deep");
+    else if (excess === "full") this.stop(ANSWER_TOO_FULL, "too many values");
   }
 
   onResponseEnd(): void {

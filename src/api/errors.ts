@@ -2,8 +2,12 @@
 
 import type { ApiError } from "../model/failure.ts";
 import { isJsonObject, type Json } from "../model/resource.ts";
+import { MAX_ANSWER_DEPTH, MAX_ANSWER_VALUES } from "./json-size.ts";
 import {
   ABORTED,
+  ANSWER_TOO_DEEP,
+  ANSWER_TOO_FULL,
+  ENDLESS_INFORMATION,
   FORBIDDEN_ADDRESS,
   type HttpOutcome,
   MISCONFIGURED,
@@ -119,6 +123,14 @@ export function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: 
       return `${host} did not answer in time (${code})`;
     case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
       return `the answer of ${host} is larger than Tenon reads (${code})`;
+    case "UND_ERR_HEADERS_OVERFLOW":
+      return `the head of an answer of ${host} is larger than Tenon reads (${code})`;
+    case ANSWER_TOO_DEEP:
+      return `an answer of ${host} is nested more than ${MAX_ANSWER_DEPTH} deep, which is more than Tenon reads`;
+    case ANSWER_TOO_FULL:
+      return `an answer of ${host} has more than ${MAX_ANSWER_VALUES.toLocaleString("en")} values, which is more than Tenon reads`;
+    case ENDLESS_INFORMATION:
+      return `${host} sends informational answers (1xx) without an end`;
     case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":
       return "the file changed while it was being sent";
     case FORBIDDEN_ADDRESS:

@@ -50,5 +50,10 @@ export const UNREADABLE_FILE = "UNREADABLE_FILE";
 export const FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS";
 /** Code of an exchange that took longer than `Timeouts.total`. */
 export const TOTAL_TIMEOUT = "TOTAL_TIMEOUT";
+/** Codes of an answer that is nested more deeply, or has more values, than Tenon reads. */
+export const ANSWER_TOO_DEEP = "ANSWER_TOO_DEEP";
+export const ANSWER_TOO_FULL = "ANSWER_TOO_FULL";
+/** Code of an exchange in which nothing but informational answers (1xx) came. */
+export const ENDLESS_INFORMATION = "ENDLESS_INFORMATION";
 /** Code of an exchange that this machine's settings make impossible; `detail` says why. */
 export const MISCONFIGURED = "MISCONFIGURED";

@@ -13,7 +13,16 @@ import {
   parseErrors,
   refusalMessage,
 } from "./errors.ts";
-import { ABORTED, FORBIDDEN_ADDRESS, type HttpOutcome, MISCONFIGURED, UNREADABLE_FILE } from "./transport.ts";
+import {
+  ABORTED,
+  ANSWER_TOO_DEEP,
+  ANSWER_TOO_FULL,
+  ENDLESS_INFORMATION,
+  FORBIDDEN_ADDRESS,
+  type HttpOutcome,
+  MISCONFIGURED,
+  UNREADABLE_FILE,
+} from "./transport.ts";
 
 export type Verdict =
   /** `absent`: what was to be deleted was not there. */
@@ -104,8 +113,16 @@ const PERMANENT_CODES: readonly string[] = [
   "UND_ERR_CLOSED",
 ];
 
+const TOO_LARGE_CODES: readonly string[] = [
+  "UND_ERR_RES_EXCEEDED_MAX_SIZE",
+  "UND_ERR_HEADERS_OVERFLOW",
+  ANSWER_TOO_DEEP,
+  ANSWER_TOO_FULL,
+  ENDLESS_INFORMATION,
+];
+
 function isTooLarge(code: string): boolean {
-  return code === "UND_ERR_RES_EXCEEDED_MAX_SIZE" || code === "UND_ERR_HEADERS_OVERFLOW";
+  return TOO_LARGE_CODES.includes(code);
 }
 
 function judgeAnswer(answer: AnswerOutcome, context: JudgeContext): Verdict {

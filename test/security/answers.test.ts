@@ -1,0 +1,125 @@
+import { writeFile } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { MAX_INFORMATIONAL_ANSWERS } from "../../src/api/client.ts";
+import { createApi } from "../../src/api/index.ts";
+import { oddService } from "../cli/odd-service.ts";
+import { envOf, expectPlain, folder, PROJECT, run } from "../cli/run.ts";
+
+/** A process with so little memory dies of what is parsed before it is judged. */
+const SMALL_HEAP = { NODE_OPTIONS: "--max-old-space-size=256" };
+const ANSWER_BYTES = 60 * 1024 * 1024;
+const PIECE_BYTES = 65_536;
+
+test("an answer of sixty megabytes of brackets or of empty objects is refused while it comes", async () => {
+  const cwd = await folder({ "tenon.yaml": PROJECT });
+  for (const [piece, words] of [
+    ["[", "is nested more than 64 deep"],
+    ["{},", "has more than 2,000,000 values"],
+  ] as const) {
+    const text = piece.repeat(PIECE_BYTES / piece.length);
+    const start = piece === "[" ? "" : '{"page":1,"pages":1,"results":1,"data":[';
+    const service = await oddService((_incoming, response) => {
+      const pieces = Array.from({ length: ANSWER_BYTES / PIECE_BYTES }, () => text);
+      // The reader leaves before the end.
+      pipeline(Readable.from([start, ...pieces]), response).catch(() => {});
+    });
+    expectPlain(await run(["plan"], { cwd, env: { ...envOf(service), ...SMALL_HEAP } }), 1, [words]);
+    // Asked once for each list: the same would only come again.
+    expect(service.requests.length).toBeLessThan(4);
+  }
+});
+
+test("brackets and commas within the texts of an answer, and in what is no JSON, are not counted", async () => {
+  const target = `${"[".repeat(500)}"${"\\".repeat(501)}${",{".repeat(500)}`;
+  const record = { id: 1, type: "TXT", name: "", target, ttl_sec: 0 };
+  const service = await oddService((incoming, response) => {
+    if (incoming.url?.includes("html")) response.writeHead(500).end(`<script>${"[".repeat(500)}</script>`);
+    else response.end(JSON.stringify(record));
+  });
+  const api = await createApi({ baseUrl: service.baseUrl, token: "", retryForSeconds: 0 });
+  onTestFinished(() => api.close());
+  expect(await api.send({ method: "GET", path: ["domains"] })).toMatchObject({ ok: true, body: record });
+  const page = await api.send({ method: "GET", path: ["html"] });
+  expect(page).toMatchObject({ ok: false, failure: { type: "unavailable", status: 500 } });
+});
+
+/** Speaks in the place of a service as soon as it has been asked. */
+async function speaking(speak: (socket: Socket) => void): Promise<{ baseUrl: string; asked: () => number }> {
+  let asked = 0;
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => {
+      asked += 1;
+      speak(socket);
+    });
+  });
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return { baseUrl: `http://127.0.0.1:${port}/v4`, asked: () => asked };
+}
+
+/** Until the other side is gone. */
+function repeat(socket: Socket, text: string): void {
+  const beat = setInterval(() => socket.write(text), 5);
+  socket.on("close", () => clearInterval(beat));
+}
+
+test("informational answers without an end, and a head that comes byte by byte, end a request and an upload by name", async () => {
+  const file = join(await folder({}), "golden.img.gz");
+  await writeFile(file, "content");
+  const early = "HTTP/1.1 103 Early Hints\r\nretry-after: 1\r\n\r\n";
+  const floods: readonly (readonly [(socket: Socket) => void, string])[] = [
+    [(socket) => repeat(socket, early), "sends informational answers (1xx) without an end"],
+    [(socket) => socket.write(early.repeat(100_000)), "sends informational answers (1xx) without an end"],
+    [
+      (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\nx-a: ");
+        repeat(socket, "x");
+      },
+      "did not answer in time",
+    ],
+    [(socket) => socket.write(`HTTP/1.1 200 OK\r\nx-a: ${"x".repeat(100_000)}`), "the head of an answer of"],
+  ];
+  for (const [speak, words] of floods) {
+    const service = await speaking(speak);
+    const timeouts = { headers: 400, uploadStall: 400 };
+    const api = await createApi({ baseUrl: service.baseUrl, token: "", retryForSeconds: 0, timeouts });
+    onTestFinished(() => api.close());
+    const url = service.baseUrl;
+    for (const answer of [await api.send({ method: "GET", path: ["vpcs"] }), await api.upload({ url, file })]) {
+      expect(answer.ok ? "" : answer.failure.message).toContain(words);
+    }
+    expect(service.asked()).toBe(2);
+  }
+});
+
+test("informational answers before one that counts are passed over, and nothing of theirs is taken for it", async () => {
+  const early = "HTTP/1.1 103 Early Hints\r\nretry-after: 3600\r\nx-ratelimit-remaining: 0\r\n\r\n";
+  const body = JSON.stringify({ id: 1 });
+  const service = await speaking((socket) => {
+    socket.write(early.repeat(MAX_INFORMATIONAL_ANSWERS));
+    socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  });
+  const api = await createApi({ baseUrl: service.baseUrl, token: "", retryForSeconds: 0 });
+  onTestFinished(() => api.close());
+  expect(await api.send({ method: "GET", path: ["vpcs"] })).toEqual({ ok: true, body: { id: 1 } });
+  const cut = await speaking((socket) => {
+    socket.write(early);
+    socket.destroySoon();
+  });
+  const other = await createApi({ baseUrl: cut.baseUrl, token: "", retryForSeconds: 0 });
+  onTestFinished(() => other.close());
+  // What only announced itself is no answer with a status.
+  expect(await other.send({ method: "GET", path: ["vpcs"] })).toMatchObject({ ok: false, failure: { status: null } });
+});
