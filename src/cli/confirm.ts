@@ -10,7 +10,9 @@ export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Pr
   lines.on("SIGINT", () => terminal.interrupt.raise("SIGINT"));
   const question = goal === "destroy" ? "Destroy these resources?" : "Make these changes?";
   try {
-    const answer = await lines.question(`\n${question} Only "yes" does: `, { signal: terminal.interrupt.first });
+    const answer = await terminal.interrupt.heed(() =>
+      lines.question(`\n${question} Only "yes" does: `, { signal: terminal.interrupt.first }),
+    );
     if (answer.trim() === "yes") return true;
     terminal.say("Nothing was done.\n");
     return false;

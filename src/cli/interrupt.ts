@@ -1,12 +1,18 @@
-/** Interrupts: the first SIGINT, SIGTERM or SIGHUP asks for an orderly end, the second ends at once. */
+/**
+ * Interrupts. While something is under way that wants an end, the first SIGINT, SIGTERM or SIGHUP asks for it, and the second ends at
+ * once. At any other time the system ends the process itself: who computes hears nothing, and would go on for as long as that takes.
+ */
 
 import { setMaxListeners } from "node:events";
+import { setImmediate } from "node:timers/promises";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
 /** After the second signal, for connections to be torn down and the report to be written. */
 const HARD_EXIT_MILLISECONDS = 500;
 
 export interface Interrupt {
+  /** Listens for signals as long as `work` takes. May be nested. */
+  heed<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Aborted by the first signal: start nothing new. */
   readonly first: AbortSignal;
   /** Aborted by the second: give up what is in flight. */
@@ -24,8 +30,10 @@ const CODES: Readonly<Partial<Record<NodeJS.Signals, ExitCode>>> = {
   SIGTERM: EXIT.terminated,
 };
 
-/** Listens until the process ends. */
-export function listenForInterrupts(process: NodeJS.Process): Interrupt {
+const SIGNALS = Object.keys(CODES) as NodeJS.Signals[];
+
+/** Listens to nothing yet. */
+export function interruptOf(process: NodeJS.Process): Interrupt {
   const first = new AbortController();
   const second = new AbortController();
   setMaxListeners(0, first.signal, second.signal);
@@ -39,6 +47,18 @@ export function listenForInterrupts(process: NodeJS.Process): Interrupt {
     second.abort();
     setTimeout(() => process.exit(code ?? EXIT.interrupted), HARD_EXIT_MILLISECONDS).unref();
   };
-  for (const signal of Object.keys(CODES)) process.on(signal as NodeJS.Signals, raise);
-  return { first: first.signal, second: second.signal, code: () => code, raise };
+  let heeding = 0;
+  const heed = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (heeding === 0) for (const signal of SIGNALS) process.on(signal, raise);
+    heeding += 1;
+    try {
+      return await work();
+    } finally {
+      // A signal that came while this computed is told by the next turn of the loop at the latest, and the present one may be half over.
+      for (let turns = 0; turns < 2; turns += 1) await setImmediate();
+      heeding -= 1;
+      if (heeding === 0) for (const signal of SIGNALS) process.off(signal, raise);
+    }
+  };
+  return { first: first.signal, second: second.signal, code: () => code, raise, heed };
 }

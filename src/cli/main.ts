@@ -2,7 +2,7 @@
 /** The command line's entry: runs one command, and turns however it ends into an exit code. */
 
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { listenForInterrupts } from "./interrupt.ts";
+import { interruptOf } from "./interrupt.ts";
 import { runCommand } from "./program.ts";
 import { openTerminal } from "./terminal.ts";
 
@@ -10,7 +10,7 @@ const DEBUG_VARIABLE = "TENON_DEBUG";
 
 function main(): Promise<ExitCode> {
   ignoreReadersThatLeave();
-  return runCommand(openTerminal(process, listenForInterrupts(process)), process.argv.slice(2));
+  return runCommand(openTerminal(process, interruptOf(process)), process.argv.slice(2));
 }
 
 const READER_LEFT_CODES: readonly (string | undefined)[] = [

@@ -71,7 +71,8 @@ export async function watched(
   progress.show("Asking nameservers");
   let toldAt = 0;
   try {
-    return await verify(await zoneTools(), {
+    const tools = await zoneTools();
+    const watch: Watch = {
       clock: systemClock,
       timeoutSeconds,
       signal: terminal.interrupt.first,
@@ -83,7 +84,8 @@ export async function watched(
         const event = { type: "verify-progress", time: new Date(now).toISOString(), there, total };
         terminal.print(`${jsonText(event)}\n`);
       },
-    });
+    };
+    return await terminal.interrupt.heed(() => verify(tools, watch));
   } finally {
     progress.end();
   }

@@ -9,9 +9,20 @@ export const MAX_FILES = 10_000;
 export const MAX_DIRECTORY_ENTRIES = 200_000;
 /** Collections inside collections; a manifest needs about seven. */
 export const MAX_NESTING_DEPTH = 64;
-/** Nodes that come from aliases, counted each time they are used: stops a "billion laughs" file. */
+/** Nodes of one file that come from aliases, counted each time they are used: stops a "billion laughs" file. */
 export const MAX_ALIAS_NODES = 100_000;
 /** Records of all domains together, record sets counted for each domain that uses them. */
-export const MAX_PROJECT_RECORDS = 1_000_000;
+export const MAX_PROJECT_RECORDS = 300_000;
+/**
+ * What a project comes to, with all that aliases, variables, defaults, record sets and zone files put in, counted wherever they do.
+ * Of 300,000 records it is about thirty million.
+ */
+export const MAX_EXPANDED_CHARACTERS: number = 64 * 1024 * 1024;
+/** Of zone files, with all that they include and generate, counted for each domain that names them: each reads them anew. */
+export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
+/** Characters of records, counted for each pattern under `ignore` that they are compared with. */
+export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
+/** Of references in one value that mean nothing, so many are told. */
+export const MAX_TOLD_REFERENCES = 20;
 /** Image Upload, API.md, Limits: 5 GB compressed. */
 export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;

@@ -3,13 +3,14 @@
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Desired } from "../model/desired.ts";
-import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { PlanInputs } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { Sources } from "../model/source.ts";
 import { assemble, lintOff } from "./assemble.ts";
+import { Budget } from "./budget.ts";
 import { coerceScalars } from "./coerce.ts";
-import { arrange } from "./collect.ts";
+import { arrangeGroups, Findings } from "./collect.ts";
 import { type Loaded, sectionEntries } from "./entries.ts";
 import { interpolateFile } from "./expand/interpolate.ts";
 import { collectRecordSets } from "./expand/record-sets.ts";
@@ -74,14 +75,14 @@ export interface LoadResult {
 
 /** Never throws for what a manifest says; collects every error instead of stopping at the first. */
 export async function loadProject(options: LoadOptions, units: readonly UnitForm[]): Promise<LoadResult> {
-  const found: Findings = { manifest: [], request: [] };
+  const found: Found = { manifest: new Findings(), request: new Findings() };
   const sources = new Sources();
   const loaded = await new Loading(options, units, sources, found).run();
-  const fault = hasErrors(found.manifest) ? "manifest" : hasErrors(found.request) ? "request" : null;
+  const fault = faultOf(found);
   return {
     project: loaded === null || fault !== null ? null : { ...loaded, sources },
     fault,
-    diagnostics: arrange([...found.request, ...found.manifest], sources.files()),
+    diagnostics: arranged(found, sources),
     sources,
   };
 }
@@ -100,17 +101,24 @@ export interface ManifestFile {
 
 /** The manifests of a project as texts, in `sources`: only their syntax is checked. */
 export async function readManifests(options: LoadOptions): Promise<ManifestsResult> {
-  const found: Findings = { manifest: [], request: [] };
+  const found: Found = { manifest: new Findings(), request: new Findings() };
   const sources = new Sources();
   const files = await new Loading(options, [], sources, found).readTexts();
-  const fault = hasErrors(found.manifest) ? "manifest" : hasErrors(found.request) ? "request" : null;
-  const diagnostics = arrange([...found.request, ...found.manifest], sources.files());
-  return { manifests: fault === null ? files : null, fault, diagnostics, sources };
+  const fault = faultOf(found);
+  return { manifests: fault === null ? files : null, fault, diagnostics: arranged(found, sources), sources };
 }
 
-interface Findings {
-  readonly manifest: Diagnostic[];
-  readonly request: Diagnostic[];
+interface Found {
+  readonly manifest: Findings;
+  readonly request: Findings;
+}
+
+function faultOf({ manifest, request }: Found): LoadResult["fault"] {
+  return manifest.hasErrors ? "manifest" : request.hasErrors ? "request" : null;
+}
+
+function arranged({ manifest, request }: Found, sources: Sources): Diagnostic[] {
+  return arrangeGroups([...request.groups(), ...manifest.groups()], sources.files());
 }
 
 class Loading {
@@ -118,22 +126,23 @@ class Loading {
   readonly #units: readonly UnitForm[];
   readonly #sources: Sources;
   readonly #places: Places = new Places();
+  readonly #budget: Budget = new Budget();
   readonly #report: (diagnostic: Diagnostic) => void;
   readonly #reportRequest: (diagnostic: Diagnostic) => void;
 
-  constructor(options: LoadOptions, units: readonly UnitForm[], sources: Sources, found: Findings) {
+  constructor(options: LoadOptions, units: readonly UnitForm[], sources: Sources, found: Found) {
     this.#options = options;
     this.#units = units;
     this.#sources = sources;
-    this.#report = (diagnostic) => found.manifest.push(diagnostic);
-    this.#reportRequest = (diagnostic) => found.request.push(diagnostic);
+    this.#report = (diagnostic) => found.manifest.add(diagnostic);
+    this.#reportRequest = (diagnostic) => found.request.add(diagnostic);
   }
 
   async run(): Promise<Omit<Project, "sources"> | null> {
     const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
     if (rootPath === null) return null;
     const root = dirname(rootPath);
-    const context: ParseContext = { yaml: await import("yaml"), places: this.#places, report: this.#report };
+    const context = await this.#parseContext();
     const rootFile = await readManifest(rootPath, ROOT_FILE, this.#sources, context);
     if (rootFile?.tree == null) return null;
     const { variables, given } = await this.#variables(rootFile.tree, rootFile.damaged, context);
@@ -144,7 +153,13 @@ class Loading {
     const incomplete = await this.#validate(files);
     const sound = files.flatMap(({ tree, damaged }): JsonObject[] => (tree === null || damaged ? [] : [tree]));
     const setsKnown = sound.length === files.length && !sound.some((tree) => lacksRecordSets(tree, incomplete));
-    const expand = { ...this.#zoneFiles(root, rootFile.tree), places: this.#places, setsKnown, incomplete };
+    const expand = {
+      ...this.#zoneFiles(root, rootFile.tree),
+      places: this.#places,
+      budget: this.#budget,
+      setsKnown,
+      incomplete,
+    };
     const { desired, loaded } = await this.#assemble(rootFile.tree, sound, expand);
     if (this.#options.past !== true) await this.#checkFiles(root, loaded);
     const { environment = null, skipUnsupported = false } = this.#options;
@@ -157,14 +172,14 @@ class Loading {
     const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
     if (rootPath === null) return null;
     const root = dirname(rootPath);
-    const context: ParseContext = { yaml: await import("yaml"), places: this.#places, report: this.#report };
+    const context = await this.#parseContext();
     const rootFile = await readManifest(rootPath, ROOT_FILE, this.#sources, context);
     if (rootFile?.tree == null) return null;
     const { environment = null, variables: assigned = {}, variableFiles = [] } = this.#options;
     const files = await readVariableFiles(variableFiles, new Sources(), { ...context, report: this.#reportRequest });
     const silent = { places: this.#places, sources: this.#sources, report: () => {}, reportRequest: () => {} };
     const variables = resolveVariables(rootFile.tree, { environment, files, assigned }, silent);
-    interpolateFile(rootFile.tree, { ...silent, variables, variablesKnown: false });
+    interpolateFile(rootFile.tree, { ...silent, variables, variablesKnown: false, budget: this.#budget });
     const further = await readFurtherFiles({ root, rootPath, tree: rootFile.tree }, this.#sources, context);
     const resolved = await Promise.all(
       further.map(async ({ file }) => ({ file, found: await resolveInside(root, file) })),
@@ -173,6 +188,10 @@ class Loading {
       { file: ROOT_FILE, path: await realpath(rootPath) },
       ...resolved.flatMap(({ file, found }) => (found.ok ? [{ file, path: found.path }] : [])),
     ];
+  }
+
+  async #parseContext(): Promise<ParseContext> {
+    return { yaml: await import("yaml"), places: this.#places, budget: this.#budget, report: this.#report };
   }
 
   /** `given`: those whose values come from the command line or a saved plan, not from the project. */
@@ -201,7 +220,8 @@ class Loading {
   #interpolate(file: ParsedFile, variables: Variables, variablesKnown: boolean): void {
     if (file.tree === null) return;
     const report = file.damaged ? () => {} : this.#report;
-    interpolateFile(file.tree, { places: this.#places, sources: this.#sources, variables, variablesKnown, report });
+    const shared = { places: this.#places, sources: this.#sources, budget: this.#budget };
+    interpolateFile(file.tree, { ...shared, variables, variablesKnown, report });
   }
 
   async #validate(files: readonly ParsedFile[]): Promise<Set<object>> {

@@ -5,6 +5,7 @@ import type { Alias, CST, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
+import { type Budget, COPIED_VALUE_CHARACTERS } from "./budget.ts";
 import { MAX_ALIAS_NODES, MAX_NESTING_DEPTH } from "./limits.ts";
 import type { Places } from "./places.ts";
 import { isSound, syntaxDiagnostics } from "./syntax.ts";
@@ -36,6 +37,8 @@ export interface ParsedFile {
 export interface ParseContext {
   readonly yaml: Yaml;
   readonly places: Places;
+  /** Of all files of the project. */
+  readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
 }
 
@@ -83,8 +86,11 @@ function compose(file: string, text: string, context: ParseContext): Document.Pa
     for (const token of tokens)
       for (const document of composer.next(token)) documents.push(document as Document.Parsed);
   };
+  const brackets = new Brackets();
   for (const lexeme of new Lexer().lex(text)) {
     compose(parser.next(lexeme));
+    // Each of them is an error, and they are reported together at the end of the document.
+    if (brackets.strayAfter(lexeme) > MAX_STRAY_BRACKETS) break;
     if (documents.length > 1) return documents;
     if (parser.stack.length > MAX_PARSER_STACK) {
       context.report(nestedTooDeep(file, Math.max(0, parser.offset - lexeme.length)));
@@ -94,6 +100,29 @@ function compose(file: string, text: string, context: ParseContext): Document.Pa
   compose(parser.end());
   for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
   return documents;
+}
+
+/** Brackets that close nothing, after which the rest is not read. */
+const MAX_STRAY_BRACKETS = 1_000;
+/** Announces a scalar, which may be any text. */
+const SCALAR_LEXEME = "\u001f";
+
+class Brackets {
+  readonly #open: string[] = [];
+  #stray = 0;
+  #last = "";
+
+  /** @returns how many brackets so far close none, or not the last one that was opened */
+  strayAfter(lexeme: string): number {
+    if (this.#last !== SCALAR_LEXEME) this.#look(lexeme);
+    this.#last = lexeme;
+    return this.#stray;
+  }
+
+  #look(lexeme: string): void {
+    if (lexeme === "[" || lexeme === "{") this.#open.push(lexeme);
+    else if ((lexeme === "]" || lexeme === "}") && this.#open.pop() !== (lexeme === "]" ? "[" : "{")) this.#stray += 1;
+  }
 }
 
 /** The parser stacks a document, the collections in it, and a scalar. */
@@ -114,6 +143,8 @@ class Converter {
   readonly #anchors: Map<string, Node> = new Map();
   readonly #open: Set<Node> = new Set();
   #aliasDepth = 0;
+  /** The alias that stands in the file itself. */
+  #outermost: Node | null = null;
   #aliasNodes = 0;
   #aliasesReported = false;
 
@@ -128,7 +159,7 @@ class Converter {
   convert(node: Node | null): Json | undefined {
     const { yaml } = this.#context;
     if (node === null) return null;
-    if (this.#aliasDepth > 0) this.#aliasNodes += 1;
+    if (this.#aliasDepth > 0 && !this.#pay(node)) return undefined;
     if (yaml.isAlias(node)) return this.#alias(node);
     if (node.anchor !== undefined && this.#aliasDepth === 0) this.#anchors.set(node.anchor, node);
     if (node.tag !== undefined && !CORE_TAGS.has(node.tag)) return this.#refuse(unknownTag(this.#at(node), node.tag));
@@ -137,6 +168,18 @@ class Converter {
     const value = yaml.isMap(node) ? this.#map(node) : this.#list(node as YAMLSeq);
     this.#open.delete(node);
     return value;
+  }
+
+  /** @returns false if there is no room for another copy */
+  #pay(node: Node): boolean {
+    this.#aliasNodes += 1;
+    const value = this.#context.yaml.isScalar(node) ? node.value : null;
+    const characters = COPIED_VALUE_CHARACTERS + (typeof value === "string" ? value.length : 0);
+    return this.#context.budget.take(
+      characters,
+      () => this.#at(this.#outermost ?? node),
+      (diagnostic) => this.#refuse(diagnostic),
+    );
   }
 
   #scalar(node: Scalar): Json | undefined {
@@ -156,6 +199,7 @@ class Converter {
       this.#aliasesReported = true;
       return undefined;
     }
+    if (this.#aliasDepth === 0) this.#outermost = node;
     this.#aliasDepth += 1;
     const value = this.convert(target);
     this.#aliasDepth -= 1;

@@ -7,6 +7,7 @@ import { runCommand } from "../../src/cli/program.ts";
 import { openTerminal } from "../../src/cli/terminal.ts";
 import type { Ended, RunOptions } from "./run.ts";
 
+const heed = <Result>(work: () => Promise<Result>): Promise<Result> => work();
 const NEVER = new AbortController().signal;
 
 export async function here(
@@ -23,7 +24,7 @@ export async function here(
   });
   const environment = { PATH: process.env["PATH"], ...env };
   const about = { env: environment, stdout: into("stdout"), stderr: into("stderr"), stdin: { isTTY: false } };
-  const interrupt = { first: NEVER, second: NEVER, code: () => null, raise: () => {} };
+  const interrupt = { first: NEVER, second: NEVER, code: () => null, raise: () => {}, heed };
   const terminal = openTerminal(about as unknown as NodeJS.Process, interrupt);
   const restore = goTo(cwd, environment);
   try {

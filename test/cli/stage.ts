@@ -22,7 +22,13 @@ export function stage(environment: Readonly<Record<string, string>>, { watch }: 
   const look = { colour: false, width: 80, isTerminal: false };
   const terminal: Terminal = {
     environment,
-    interrupt: { first: first.signal, second: second.signal, code: () => (first.signal.aborted ? 130 : null), raise },
+    interrupt: {
+      first: first.signal,
+      second: second.signal,
+      code: () => (first.signal.aborted ? 130 : null),
+      raise,
+      heed: (work) => work(),
+    },
     results: look,
     messages: look,
     canAsk: false,

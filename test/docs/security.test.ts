@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const DOCS = join(import.meta.dirname, "../../docs/security.md");
 const TESTS = join(import.meta.dirname, "../security");
-/** What needs git or npm stands with the tests that need more than Node. */
+/** What needs git or npm, or much time, stands with the tests that need more than Node. */
 const SYSTEM_TESTS = join(import.meta.dirname, "../system");
 
 /** The last cells of the tables whose last column is called test. */

@@ -105,7 +105,8 @@ async function run(
     if (code !== null) return code;
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
-    return carryOut(session, plan, flags, prepared.witnesses);
+    // From the journal to the report: whatever happens in between is told.
+    return terminal.interrupt.heed(() => carryOut(session, plan, flags, prepared.witnesses));
   });
 }
 
@@ -139,7 +140,8 @@ async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<P
     if (held.size === 0) return planned;
     const progress = new Progress(terminal);
     progress.show(`Waiting until interfaces are detached: ${[...held].map(escapeText).join(", ")}`);
-    await systemClock.sleep(DETACH_POLL_SECONDS * 1000, terminal.interrupt.first);
+    const { heed, first } = terminal.interrupt;
+    await heed(() => systemClock.sleep(DETACH_POLL_SECONDS * 1000, first));
     progress.end();
   }
 }

@@ -63,7 +63,12 @@ const AFTER: readonly Scene[] = [
   },
 ];
 
-export async function demo(terminal: Terminal): Promise<ExitCode> {
+export function demo(terminal: Terminal): Promise<ExitCode> {
+  // Its commands end by the signal themselves; then what it has made goes.
+  return terminal.interrupt.heed(() => playAll(terminal));
+}
+
+async function playAll(terminal: Terminal): Promise<ExitCode> {
   const folder = await mkdtemp(join(tmpdir(), "tenon-demo-"));
   try {
     const project = join(folder, "infra");

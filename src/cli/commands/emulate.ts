@@ -32,7 +32,11 @@ export interface EmulateFlags {
   readonly faultSeed?: number;
 }
 
-export async function emulate(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode> {
+export function emulate(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode> {
+  return terminal.interrupt.heed(() => serve(terminal, flags));
+}
+
+async function serve(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode> {
   const emulator = await start(terminal, flags);
   if (emulator === null) return EXIT.error;
   terminal.print(`listening on ${emulator.baseUrl}\n`);

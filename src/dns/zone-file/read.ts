@@ -40,6 +40,10 @@ export interface ZoneFileReading {
   readonly soa: ZoneFileSoa | null;
   /** Those of the records whose TTL is that of a `$TTL` line, or of the SOA that stands for it. */
   readonly inheriting: ReadonlySet<SourceRecord>;
+  /** Records of any kind that were read, generated ones and duplicates included. */
+  readonly entryCount: number;
+  /** Of the text and all that it includes and generates. */
+  readonly octets: number;
 }
 
 /**
@@ -49,7 +53,7 @@ export interface ZoneFileReading {
 export async function readZoneFile(text: string, options: ZoneFileOptions): Promise<ZoneFileReading> {
   const reader = new Reader(options);
   await reader.readFile(text, options.file);
-  return reader.reading.result();
+  return { ...reader.reading.result(), octets: reader.octets };
 }
 
 /** One file that is being read. */
@@ -73,6 +77,10 @@ class Reader {
   constructor(options: ZoneFileOptions) {
     this.#options = options;
     this.reading = new Reading(options.zone);
+  }
+
+  get octets(): number {
+    return this.#octets;
   }
 
   async readFile(text: string, name: string, origin = labelsOf(this.#options.zone), place?: Place): Promise<void> {

@@ -58,6 +58,7 @@ export class Reading {
     diagnostics: Diagnostic[];
     soa: ZoneFileSoa | null;
     inheriting: ReadonlySet<SourceRecord>;
+    entryCount: number;
   } {
     const hidden = this.#warningCount - MAX_PROBLEMS;
     const more: Diagnostic[] =
@@ -78,6 +79,7 @@ export class Reading {
       diagnostics,
       soa: this.#soa,
       inheriting: this.#inheriting,
+      entryCount: this.#entryCount,
     };
   }
 

@@ -4,6 +4,8 @@ import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";
 import { suggestion } from "../../model/suggest.ts";
+import type { Budget } from "../budget.ts";
+import { MAX_TOLD_REFERENCES } from "../limits.ts";
 import type { Places } from "../places.ts";
 import { isOwnKey } from "../schema.ts";
 import { mapText } from "./text.ts";
@@ -15,6 +17,7 @@ export interface InterpolationContext {
   readonly variables: Variables;
   /** False if something could not be read, so that a variable may be declared all the same. */
   readonly variablesKnown: boolean;
+  readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
 }
 
@@ -36,6 +39,9 @@ const REFERENCE = /\$\$\{|\$\{([^{}]*)(\}?)/g;
 class Interpolation {
   readonly #context: InterpolationContext;
   readonly #inZone: boolean;
+  /** References of the present value that are reported. */
+  #toldReferences = 0;
+  #known: readonly string[] | null = null;
 
   constructor(context: InterpolationContext, inZone: boolean) {
     this.#context = context;
@@ -56,13 +62,14 @@ class Interpolation {
 
   #text(container: object, key: string | number, text: string): void {
     const values = container as Record<string | number, Json>;
+    this.#toldReferences = 0;
     const whole = /^\$\{var\.([^{}]*)\}$/.exec(text);
     if (whole === null) {
       values[key] = text.replace(REFERENCE, (match, name, close) => this.#part(container, key, match, name, close));
       return;
     }
     const variable = this.#lookup(container, key, text, whole[1] ?? "");
-    if (variable === null) return;
+    if (variable === null || !this.#pay(container, key, variable.value)) return;
     values[key] = this.#adopt(variable.value, this.#context.places.span(container, key));
     this.#context.places.setSource(container, key, variable.source);
   }
@@ -79,7 +86,16 @@ class Interpolation {
     const variable = this.#lookup(container, key, match, reference.slice("var.".length));
     if (variable === null) return match;
     if (typeof variable.value === "object") return this.#broken(container, key, match, notText(reference));
-    return this.#escape(variable.source ?? String(variable.value));
+    const value = variable.source ?? String(variable.value);
+    return this.#pay(container, key, value) ? this.#escape(value) : match;
+  }
+
+  /** @returns false if there is no room for what a variable puts in; then the value means nothing */
+  #pay(container: object, key: string | number, value: Json): boolean {
+    const { places, budget, report } = this.#context;
+    const hasRoom = budget.take(budget.copyCost(value), () => places.span(container, key), report);
+    if (!hasRoom) places.markBroken(container, key);
+    return hasRoom;
   }
 
   /** What a variable holds is literal: it is not looked into again. */
@@ -103,8 +119,9 @@ class Interpolation {
     const variable = variables.get(name);
     if (variable !== undefined && variable !== null) return variable;
     this.#context.places.markBroken(container, key);
-    if (variable === undefined && variablesKnown) {
-      const known = [...variables.keys()];
+    if (variable === undefined && variablesKnown && this.#toldReferences < MAX_TOLD_REFERENCES) {
+      this.#known ??= [...variables.keys()];
+      const known = this.#known;
       const fix = suggestion(name, known) || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
       const detail = `\`${name}\` is not declared under \`variables\` in the root file.`;
       this.#report(container, key, match, {
@@ -124,6 +141,8 @@ class Interpolation {
   }
 
   #report(container: object, key: string | number, match: string, problem: Problem): void {
+    if (this.#toldReferences >= MAX_TOLD_REFERENCES) return;
+    this.#toldReferences += 1;
     const span = within(this.#context.places.span(container, key), match, this.#context.sources);
     this.#context.report({ severity: "error", ...problem, span });
   }

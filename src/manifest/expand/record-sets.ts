@@ -73,18 +73,17 @@ export function reportUnused(sets: RecordSets, used: ReadonlySet<RecordSet>, con
 }
 
 export function usedSets(entry: JsonObject, sets: RecordSets, context: RecordSetContext): RecordSet[] {
-  const used: RecordSet[] = [];
+  const used = new Set<RecordSet>();
   const names = entry["use"];
-  if (!Array.isArray(names)) return used;
-  const known = [...sets.keys()];
+  if (!Array.isArray(names)) return [];
   for (const [index, name] of (names as readonly Json[]).entries()) {
     const set = sets.get(String(name));
     const span = context.places.span(names, index);
-    if (set !== undefined && used.includes(set)) context.report(usedTwice(String(name), span));
-    else if (set !== undefined) used.push(set);
-    else if (context.setsKnown) context.report(unknownSet(String(name), known, span));
+    if (set !== undefined && used.has(set)) context.report(usedTwice(String(name), span));
+    else if (set !== undefined) used.add(set);
+    else if (context.setsKnown) context.report(unknownSet(String(name), [...sets.keys()], span));
   }
-  return used;
+  return [...used];
 }
 
 function usedTwice(name: string, span: NonNullable<Diagnostic["span"]>): Diagnostic {

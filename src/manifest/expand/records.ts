@@ -4,6 +4,7 @@ import { toAscii } from "../../dns/name.ts";
 import { reverseZone } from "../../dns/reverse.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
+import type { Budget } from "../budget.ts";
 import { MAX_PROJECT_RECORDS } from "../limits.ts";
 import type { Places } from "../places.ts";
 import { expandBuilders, lacksParts } from "./builders.ts";
@@ -19,8 +20,10 @@ import {
   usedSets,
 } from "./record-sets.ts";
 import { badReverse } from "./reverse.ts";
+import { Room } from "./room.ts";
 
 export interface ExpandContext extends RecordSetContext {
+  readonly budget: Budget;
   /** What lost a key to validation. */
   readonly incomplete: ReadonlySet<object>;
   /** The records of the zone file that a domain names, beside those that the manifest states; `sharing` domains name it alike. */
@@ -57,6 +60,7 @@ export async function expandDomains(
     context.report(tooManyRecords(excess, context.places));
     return { entries, incomplete };
   }
+  const room = new Room(context);
   let total = 0;
   for (const { tree } of files) {
     const defaults = objectAt(tree, "defaults");
@@ -65,17 +69,17 @@ export async function expandDomains(
         withDefaults(record, objectAt(defaults, "record"), context.places),
       );
       const entry = withDefaults(written, objectAt(defaults, "domain"), context.places);
+      if (!room.forFields(entry)) return { entries, incomplete };
       const used = usedSets(entry, sets, context);
       for (const set of used) everUsed.add(set);
+      if (!room.forRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
       const singles = eachDomain(entry, context);
       for (const single of singles) {
-        const room = MAX_PROJECT_RECORDS - total;
-        const expanded = await complete(single, { own, used, room, domains: singles.length }, context);
-        total += expanded?.count ?? 0;
-        if (expanded === null || total > MAX_PROJECT_RECORDS) {
-          context.report(tooManyRecords(entry, context.places));
-          return { entries, incomplete };
-        }
+        const origins = { own, used, left: MAX_PROJECT_RECORDS - total, domains: singles.length, room };
+        const expanded = await complete(single, origins, context);
+        if (expanded === "too-many") context.report(tooManyRecords(entry, context.places));
+        if (typeof expanded === "string") return { entries, incomplete };
+        total += expanded.count;
         entries.push(expanded.entry);
         if (context.incomplete.has(written) || context.incomplete.has(objectAt(defaults, "domain")))
           incomplete.push(expanded.entry);
@@ -93,23 +97,26 @@ export async function expandDomains(
  */
 function firstTooMany(files: readonly ExpandInput[], sets: RecordSets, places: Places): JsonObject | null {
   let total = 0;
+  // Through defaults many entries share a list.
+  const known = new Map<Json, number>();
   for (const { tree } of files) {
     const defaults = objectAt(objectAt(tree, "defaults"), "domain");
     for (const written of listOf(tree["domains"])) {
       const entry = withDefaults(written, defaults, places);
-      const names = entry["domain"];
-      total += (Array.isArray(names) ? names.length : 1) * leastRecords(entry, sets);
+      const [names, use] = [entry["domain"], entry["use"] ?? null];
+      const used = known.get(use) ?? usedRecords(use, sets);
+      known.set(use, used);
+      // Where a domain has its own, they may take the place of any of its sets.
+      const least = countOf(listOf(entry["records"])) || used;
+      total += (Array.isArray(names) ? names.length : 1) * least;
       if (total > MAX_PROJECT_RECORDS) return entry;
     }
   }
   return null;
 }
 
-/** Records of one domain. Where it has its own, they may take the place of any of its sets. */
-function leastRecords(entry: JsonObject, sets: RecordSets): number {
-  const own = countOf(listOf(entry["records"]));
-  if (own > 0) return own;
-  const names = entry["use"];
+/** Records of the sets that one domain names. */
+function usedRecords(names: Json, sets: RecordSets): number {
   if (!Array.isArray(names)) return 0;
   const used = new Set((names as readonly Json[]).flatMap((name) => sets.get(String(name)) ?? []));
   return [...used].reduce((sum, { records }) => sum + countOf(records), 0);
@@ -167,19 +174,20 @@ interface Origins {
   readonly own: readonly JsonObject[];
   readonly used: readonly RecordSet[];
   /** So many records may still come. */
-  readonly room: number;
+  readonly left: number;
+  readonly room: Room;
   /** How many domains the entry is for. */
   readonly domains: number;
 }
 
-/** @returns null if there is no room for its records */
+/** @returns why there is no room for its records; that they take too much is reported */
 async function complete(
   entry: JsonObject,
-  { own, used, room, domains }: Origins,
+  { own, used, left, domains, room }: Origins,
   context: ExpandContext,
-): Promise<{ entry: JsonObject; count: number } | null> {
+): Promise<{ entry: JsonObject; count: number } | "too-many" | "too-much"> {
   const { places } = context;
-  if (own.length + used.reduce((sum, set) => sum + set.records.length, 0) > room) return null;
+  if (own.length + used.reduce((sum, set) => sum + set.records.length, 0) > left) return "too-many";
   const domain = entry["domain"];
   const zone = typeof domain === "string" ? zoneName(domain) : "";
   const { use: _use, records: _records, ...rest } = entry;
@@ -204,8 +212,10 @@ async function complete(
   const statedRecords = stated.flatMap((layer) => layer.records);
   const sharing = complete["zone_file"] === entry["zone_file"] ? domains : 1;
   const fromFile = hasFile ? await context.zoneFile(complete, zone, statedRecords, sharing) : [];
+  if (!room.forZoneFile(complete, fromFile)) return "too-much";
   const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
   const records = [...overlay(layers, zone, context)];
+  if (records.length > left) return "too-many";
   places.make(records, places.span(entry));
   complete["records"] = records;
   return { entry: complete, count: records.length };

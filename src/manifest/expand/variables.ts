@@ -100,12 +100,13 @@ function fromEnvironments(
 ): void {
   const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
   const known = environmentNames(root);
+  const declared = new Set(names);
   if (chosen !== null && !known.includes(chosen)) context.reportRequest(unknownEnvironment(chosen, known));
   for (const environment of known) {
     const entry = environments[environment];
     const assigned = isJsonObject(entry) && isJsonObject(entry["variables"]) ? entry["variables"] : {};
     for (const name of Object.keys(assigned)) {
-      if (!names.includes(name)) context.report(undeclared(name, names, context.places.keySpan(assigned, name)));
+      if (!declared.has(name)) context.report(undeclared(name, names, context.places.keySpan(assigned, name)));
       else if (environment === chosen) take(values, name, assigned, name, context);
     }
   }

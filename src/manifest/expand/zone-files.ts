@@ -20,7 +20,7 @@ import {
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";
-import { MAX_FILE_BYTES, MAX_PROJECT_BYTES, MAX_PROJECT_RECORDS } from "../limits.ts";
+import { MAX_FILE_BYTES, MAX_PROJECT_BYTES, MAX_PROJECT_RECORDS, MAX_ZONE_FILE_OCTETS } from "../limits.ts";
 import type { Places } from "../places.ts";
 import { decode, fileProblem, readBounded, resolveInside } from "../read.ts";
 import { objectAt } from "./entry.ts";
@@ -49,8 +49,9 @@ export class ZoneFiles {
   /** By path: a file may be the zone file of many domains, and included by many. */
   readonly #texts: Map<string, Promise<Text>> = new Map();
   #characters = 0;
-  /** Of all readings, what is set aside included: one file may be read for many domains. */
+  /** Of all readings: one file may be read for many domains. What is set aside, or there twice, counts, too. */
   #recordCount = 0;
+  #octets = 0;
 
   constructor(options: ZoneFilesOptions) {
     this.#options = options;
@@ -73,7 +74,7 @@ export class ZoneFiles {
     if (zone === "" || nameProblem(zone, true) !== null || domain["type"] === "slave") return [];
     const file = posix.normalize(String(domain["zone_file"]));
     const { places, report } = this.#options;
-    if (this.#recordCount > MAX_PROJECT_RECORDS) return [];
+    if (this.#isFull()) return [];
     const text = await this.#read(file);
     if (!text.ok) {
       report({ span: places.span(domain, "zone_file"), ...text.problem, severity: "error" });
@@ -81,12 +82,12 @@ export class ZoneFiles {
     }
     const include = (path: string, from: string): Promise<IncludedFile> => this.#include(path, from);
     const reading = await readZoneFile(text.text, { zone, file, include });
-    const read = reading.records.length + reading.setAside.length;
-    this.#recordCount += read;
     // The first of many domains tells how many records all of them will have.
-    if (read * sharing > MAX_PROJECT_RECORDS) this.#recordCount = Math.max(this.#recordCount, read * sharing);
-    if (this.#recordCount > MAX_PROJECT_RECORDS) {
-      report({ ...tooManyRecords(), span: places.span(domain, "zone_file") });
+    this.#recordCount = Math.max(this.#recordCount + reading.entryCount, reading.entryCount * sharing);
+    this.#octets = Math.max(this.#octets + reading.octets, reading.octets * sharing);
+    if (this.#isFull()) {
+      const problem = this.#recordCount > MAX_PROJECT_RECORDS ? tooManyRecords() : tooMuchText();
+      report({ ...problem, span: places.span(domain, "zone_file") });
       return [];
     }
     for (const diagnostic of reading.diagnostics) report(diagnostic);
@@ -96,6 +97,10 @@ export class ZoneFiles {
     // Told by the line of the file: so many stay that the domain is not found fault with for the same.
     const most = isTooMany ? Math.max(0, MAX_RECORDS - stated.length) : MAX_RECORDS;
     return this.#entries(reading.records.slice(0, most));
+  }
+
+  #isFull(): boolean {
+    return this.#recordCount > MAX_PROJECT_RECORDS || this.#octets > MAX_ZONE_FILE_OCTETS;
   }
 
   #read(file: string): Promise<Text> {
@@ -247,6 +252,17 @@ function tooManyRecords(): Diagnostic {
     summary: "too many records in zone files",
     detail,
     fix: "Divide the project.",
+  };
+}
+
+function tooMuchText(): Diagnostic {
+  const detail = `A zone file is read for each domain that names it, with all that it includes and generates. All that is to be read may have ${MAX_ZONE_FILE_OCTETS / 1024 ** 2} MiB; what follows is not looked at.`;
+  return {
+    code: "project-too-large",
+    severity: "error",
+    summary: "too much text in zone files",
+    detail,
+    fix: "Let fewer domains share a long file, or put what they share under `record_sets`.",
   };
 }
 

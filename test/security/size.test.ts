@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { MAX_IGNORE_COMPARISONS, MAX_TOLD_REFERENCES } from "../../src/manifest/limits.ts";
+import { codes, folder, load, loadText } from "../manifest/support.ts";
+
+// Each of these is a manifest of a megabyte or two at most. What would take gigabytes, or minutes, is in test/system/budgets.test.ts.
+
+const MASTER = "type: master\n    soa_email: a@a.example";
+
+function list(count: number, item: (index: number) => string, separator = ", "): string {
+  return Array.from({ length: count }, (_, index) => item(index)).join(separator);
+}
+
+/** One entry for so many domains. */
+function domains(count: number, rest: string): string {
+  return `domains:\n  - domain: [${list(count, (index) => `d${index}.example`)}]\n    ${MASTER}\n    ${rest}\n`;
+}
+
+function sets(records: string): string {
+  return `record_sets:\n  s: [${records}]\n`;
+}
+
+test("a variable that is put in many times, as text or as a list, is refused before it is put in", async () => {
+  const long = `variables: { x: { default: "${"v".repeat(1024 * 1024)}" } }\n`;
+  const short = `variables: { x: { default: "${"v".repeat(10_000)}" } }\n`;
+  const values = `variables: { x: { default: [${list(1_000, () => "tag")}] } }\n`;
+  const vpc = (region: string) => `{ label: a, region: "${region}" }`;
+  for (const text of [
+    `${long}vpcs: [${list(100, () => vpc("a${var.x}"))}]\n`,
+    `${long}vpcs: [${list(100, () => vpc("${var.x}"))}]\n`,
+    // Longer than the longest text that there can be: no error of ours, then.
+    `${long}vpcs: [${vpc("${var.x}".repeat(1_000))}]\n`,
+    `${short}vpcs: [${vpc("${var.x}".repeat(10_000))}]\n`,
+    `${values}domains: [${list(1_000, (index) => `{ domain: d${index}.example, type: master, tags: "\${var.x}" }`)}]\n`,
+  ]) {
+    expect(codes(await loadText(text))).toContain("expands-too-far");
+  }
+});
+
+test("aliases of a long text, or of many values in each of many files, are refused before they are all put in", async () => {
+  const long = `x-a: [&a "${"v".repeat(1024 * 1024)}", ${list(1_000, () => "*a")}]\n`;
+  expect(codes(await loadText(long))).toEqual(["expands-too-far"]);
+  const step = (name: string, of: string): string => `  ${name}: &${name} [${list(10, () => of)}]\n`;
+  const bomb = `tenon: 1\nx-a:\n${step("a", "v")}${step("b", "*a")}${step("c", "*b")}${step("d", "*c")}${step("e", "*d")}`;
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}.yaml`, bomb]));
+  const result = await load(folder({ "tenon.yaml": 'tenon: 1\nfiles: ["f*.yaml"]\n', ...files }));
+  expect(codes(result)).toContain("expands-too-far");
+});
+
+test("a long text for many domains, of a record set, of defaults or with the zone's name in it, is refused before it is made", async () => {
+  const record = (target: string) => `{ type: TXT, target: "${target}" }`;
+  for (const text of [
+    sets(record("x".repeat(60_000))) + domains(2_000, "use: [s]"),
+    sets(record("${zone}".repeat(4_000))) + domains(2_000, "use: [s]"),
+    `defaults: { domain: { tags: [${list(3_000, (index) => `tag${index}`)}] } }\n${domains(2_000, "")}`,
+    sets(list(100, (index) => `{ type: A, name: n${index}, target: 192.0.2.1, note: "${"x".repeat(1_000)}" }`)) +
+      domains(1_000, "use: [s]"),
+  ]) {
+    expect(codes(await loadText(text))).toEqual(["expands-too-far"]);
+  }
+});
+
+test("record sets and patterns by the thousand, for thousands of domains or records, are refused before they are looked through", async () => {
+  const empty = `record_sets: { ${list(3_000, (index) => `s${index}: []`)} }\n`;
+  const use = `use: [${list(3_000, (index) => `s${index}`)}]`;
+  expect(codes(await loadText(empty + domains(3_000, use)))).toEqual(["expands-too-far"]);
+  const many = list(3_000, (index) => `{ domain: d${index}.example, type: master, soa_email: a@a.example }`);
+  const shared = `${empty}defaults: { domain: { ${use} } }\ndomains: [${many}]\n`;
+  expect(codes(await loadText(shared))).toEqual(["expands-too-far"]);
+  const patterns = `ignore: [${list(3_000, (index) => `{ name: "*a*b${index}" }`)}]`;
+  const records = list(100, (index) => `{ type: TXT, name: ab${index}x, target: "${"x".repeat(4_000)}" }`);
+  expect(codes(await loadText(domains(1, `${patterns}\n    records: [${records}]`)))).toEqual(["too-many-patterns"]);
+  expect(MAX_IGNORE_COMPARISONS).toBeGreaterThan(200_000 * 60 * 50);
+});
+
+test("a zone file for thousands of domains is read no more often than there is room for, whatever it generates", async () => {
+  const manifest = `tenon: 1\n${domains(3_000, "zone_file: z.zone")}`;
+  for (const [zone, code] of [
+    [`; ${"x".repeat(97)}\n`.repeat(600), "project-too-large"],
+    ["$GENERATE 1-200 a A 192.0.2.1\n", "too-many-records"],
+    [`$GENERATE 1-200 a TXT ( ${"${0,250} ".repeat(10)})\n`, "too-many-records"],
+  ] as const) {
+    const text = `$TTL 300\n@ A 192.0.2.1\n${zone}`;
+    expect(codes(await load(folder({ "tenon.yaml": manifest, "z.zone": text })))).toEqual([code]);
+  }
+  // One small file for as many is what parked domains have.
+  const parked = await load(folder({ "tenon.yaml": manifest, "z.zone": "$TTL 300\n@ A 192.0.2.1\nwww CNAME @\n" }));
+  expect(parked.project?.desired.declared).toHaveLength(3_000);
+});
+
+test("references that mean nothing are told twenty at a time, and brackets that close nothing end the reading", async () => {
+  const text = `vpcs: [{ label: a, region: "${list(5_000, (index) => `\${var.v${index}}`, "")}" }]\n`;
+  expect(codes(await loadText(text))).toEqual(Array.from({ length: MAX_TOLD_REFERENCES }, () => "unknown-variable"));
+  expect(codes(await loadText(`x-a: ${"[}".repeat(20_000)}\n`))).toEqual(["yaml-syntax"]);
+});
+
+test("what is wrong in a record that thousands of domains share is kept once, and counted", async () => {
+  const text = sets("{ type: MX, target: a.b, priority: 10 }") + domains(2_000, "use: [s]");
+  const result = await loadText(text);
+  expect(codes(result)).toEqual(["ambiguous-target"]);
+  expect(result.diagnostics[0]?.detail).toContain("1999 more places");
+});

@@ -1,0 +1,98 @@
+import { setTimeout } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { folder, run, start } from "../cli/run.ts";
+
+// A megabyte each, or little more. Where a limit is missing, the process dies of a heap of a gigabyte, or the test's time is over.
+
+const HEAP = { NODE_OPTIONS: "--max-old-space-size=1024" };
+const MASTER = "type: master\n    soa_email: a@a.example";
+
+function list(count: number, item: (index: number) => string, separator = ", "): string {
+  return Array.from({ length: count }, (_, index) => item(index)).join(separator);
+}
+
+function domains(count: number, rest: string): string {
+  return `domains:\n  - domain: [${list(count, (index) => `d${index}.example`)}]\n    ${MASTER}\n    ${rest}\n`;
+}
+
+async function validate(manifest: string, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\n${manifest}`, ...files });
+  const { code, stderr } = await run(["validate"], { cwd, env: HEAP });
+  expect(stderr).not.toMatch(/unexpected: |heap/);
+  expect(code).toBe(3);
+  return stderr;
+}
+
+test("a zone file of seven megabytes for twenty thousand domains is refused", async () => {
+  const zone = `$TTL 300\n@ A 192.0.2.1\n${`; ${"x".repeat(97)}\n`.repeat(73_000)}`;
+  expect(await validate(domains(20_000, "zone_file: z.zone"), { "z.zone": zone })).toContain("[project-too-large]");
+});
+
+test("a variable of three megabytes in twenty thousand values is refused", async () => {
+  const values = list(20_000, (index) => `  - { label: n${index}, region: "a\${var.x}" }\n`, "");
+  const manifest = `variables: { x: { default: "${"v".repeat(3 * 1024 * 1024)}" } }\nvpcs:\n${values}`;
+  expect(await validate(manifest)).toContain("[expands-too-far]");
+});
+
+test("a list of ten thousand values in five thousand places is refused", async () => {
+  const values = list(5_000, (index) => `  - { domain: d${index}.example, type: master, tags: "\${var.x}" }\n`, "");
+  const manifest = `variables: { x: { default: [${list(10_000, () => "a")}] } }\ndomains:\n${values}`;
+  expect(await validate(manifest)).toContain("[expands-too-far]");
+});
+
+test("two hundred files whose aliases unfold to a hundred thousand values each are refused", async () => {
+  const step = (name: string, of: string): string => `  ${name}: &${name} [${list(10, () => of)}]\n`;
+  const bomb = `tenon: 1\nx-a:\n${step("a", "v")}${step("b", "*a")}${step("c", "*b")}${step("d", "*c")}  e: [${list(8, () => "*d")}]\n`;
+  const files = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`f${index}.yaml`, bomb]));
+  expect(await validate('files: ["f*.yaml"]\n', files)).toContain("[expands-too-far]");
+});
+
+test("four thousand patterns for a million records are refused", async () => {
+  const patterns = list(4_000, (index) => `{ name: "a*b*c*d${index}" }`);
+  const records = list(14, (index) => `{ type: A, name: aaaabbbbcccc${index}, target: 192.0.2.1 }`);
+  const manifest = `defaults: { domain: { ignore: [${patterns}] } }\nrecord_sets: { s: [${records}] }\n`;
+  expect(await validate(manifest + domains(20_000, "use: [s]"))).toContain("[expands-too-far]");
+});
+
+test("sixty thousand records with several mistakes each are all judged", async () => {
+  const records = list(60_000, (index) => `      - { tipe: A, b${index}: 1 }\n`, "");
+  const stderr = await validate(`domains:\n  - domain: a.example\n    ${MASTER}\n    records:\n${records}`);
+  expect(stderr).toContain("[unknown-key]");
+});
+
+test("four hundred thousand brackets that close nothing are refused", async () => {
+  expect(await validate(`x-a: ${"[}".repeat(400_000)}\n`)).toContain("[yaml-syntax]");
+});
+
+test("two hundred thousand records, written one by one, load", async () => {
+  const record = (index: number): string =>
+    `      - { type: A, name: h${index}, target: 10.0.${index >> 8}.${index & 255}, ttl_sec: 300 }\n`;
+  const files = Array.from({ length: 20 }, (_, file) => {
+    const head = `domains:\n  - domain: z${file}.example\n    ${MASTER}\n    lint: { off: [private-address] }\n`;
+    return [`zones/${file}.yaml`, `tenon: 1\n${head}    records:\n${list(10_000, record, "")}`];
+  });
+  const cwd = await folder({ "tenon.yaml": 'tenon: 1\nfiles: ["zones/*.yaml"]\n', ...Object.fromEntries(files) });
+  expect(await run(["validate"], { cwd })).toMatchObject({ code: 0, stderr: "" });
+}, 600_000);
+
+test("a signal ends whatever computes at once: loading, linting, planning, showing", async () => {
+  const records = list(29, (index) => `{ type: A, name: n${index}, target: 192.0.2.1 }`);
+  const cwd = await folder({
+    "tenon.yaml": `tenon: 1\nrecord_sets: { s: [${records}] }\n${domains(10_000, "use: [s]")}`,
+  });
+  // Each of them takes many seconds in one go, and a handler would not be run before its end.
+  for (const [args, delayMilliseconds] of [
+    [["validate"], 1_000],
+    [["validate"], 4_000],
+    [["show", "--expanded"], 1_000],
+    [["fmt", "--check"], 300],
+  ] as const) {
+    const child = start(args, { cwd });
+    const end = new Promise((resolve) => child.on("close", (code, signal) => resolve({ code, signal })));
+    child.stdout.resume();
+    child.stderr.resume();
+    await setTimeout(delayMilliseconds);
+    child.kill("SIGTERM");
+    expect(await end).toEqual({ code: null, signal: "SIGTERM" });
+  }
+}, 120_000);
