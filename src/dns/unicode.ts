@@ -37,7 +37,10 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10ff
 const WRITTEN = /^[\p{L}\p{M}\p{Nd}-]+$/u;
 
 /** Letters of Cyrillic, Greek and Latin's own alphabets that look like one of a to z; a label of nothing else is a disguise. */
-const LOOKALIKES = /^[асԁеһіјӏорԛѕԝхуъьҽпгѵѡαικνορτυωγεηıɡɑ0-9a-z-]+$/u;
+const LOOKALIKES = "асԁеһіјӏорԛѕԝхуъьҽпгѵѡαικνορτυωγεηıɡɑ";
+/** The letters that they look like, one for one. */
+const LOOKED_LIKE = "acdehijlopqswxybbenrvwaikvoptuwyeniga";
+const DISGUISE = new RegExp(`^[${LOOKALIKES}0-9a-z-]+$`, "u");
 
 /**
  * `xn--bro-hoa.example` → `büro.example`; or null: it is not in punycode, does not come back to the same name, mixes scripts
@@ -58,6 +61,35 @@ export function unicodeName(name: string): string | null {
 function unicodeLabel(label: string): string | null {
   const unicode = domainToUnicode(label);
   if (unicode === "" || unicode === label || toAscii(unicode) !== label) return null;
-  if (!WRITTEN.test(unicode) || RIGHT_TO_LEFT.test(unicode) || LOOKALIKES.test(unicode)) return null;
+  if (!WRITTEN.test(unicode) || RIGHT_TO_LEFT.test(unicode) || DISGUISE.test(unicode)) return null;
   return SCRIPTS.some((script) => script.test(unicode)) ? unicode : null;
+}
+
+export interface Disguise {
+  readonly shown: string;
+  /** In plain ASCII, what it is taken for; null: it mixes scripts. */
+  readonly as: string | null;
+}
+
+/**
+ * How a name in punycode deceives whoever sees it as letters; null: it does not, or cannot be read. A word that has only such letters
+ * of its own script (`сор`) is told, too: nothing in it says which is meant.
+ * @param name lower-case ASCII without a final dot
+ */
+export function disguiseOf(name: string): Disguise | null {
+  if (!/(^|\.)xn--/.test(name)) return null;
+  const labels = name.split(".").map((label) => {
+    const shown = label.startsWith("xn--") ? domainToUnicode(label) || label : label;
+    const isDisguise = shown !== label && DISGUISE.test(shown);
+    const isMixed =
+      shown !== label && !isDisguise && WRITTEN.test(shown) && !SCRIPTS.some((script) => script.test(shown));
+    return { shown, as: isDisguise ? plainOf(shown) : label, isDisguise, isMixed };
+  });
+  const shown = labels.map((label) => label.shown).join(".");
+  if (labels.some(({ isDisguise }) => isDisguise)) return { shown, as: labels.map(({ as }) => as).join(".") };
+  return labels.some(({ isMixed }) => isMixed && !RIGHT_TO_LEFT.test(shown)) ? { shown, as: null } : null;
+}
+
+function plainOf(label: string): string {
+  return [...label].map((letter) => [...LOOKED_LIKE][[...LOOKALIKES].indexOf(letter)] ?? letter).join("");
 }

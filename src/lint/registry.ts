@@ -5,9 +5,11 @@ import type { RuleText, ZoneRule } from "./rule.ts";
 import { documentationAddress, privateAddress, reservedAddress } from "./rules/addresses.ts";
 import { cnameChain, cnameLoop } from "./rules/aliases.ts";
 import { caaContradiction, caaDuplicate, caaSyntax, caaWildcardOnly } from "./rules/caa.ts";
+import { claimableTarget } from "./rules/claimable.ts";
 import { missingGlue, occludedRecord, singleNs, wildcardBesideNs } from "./rules/delegations.ts";
 import { dkimKey, dkimWeakKey } from "./rules/dkim.ts";
 import { dmarcSyntax, multipleDmarc } from "./rules/dmarc.ts";
+import { lookalikeName } from "./rules/lookalikes.ts";
 import { mxWithoutDmarc, mxWithoutSpf } from "./rules/mail.ts";
 import {
   disabledTarget,
@@ -40,6 +42,8 @@ export const ZONE_RULES: readonly ZoneRule[] = [
   wildcardBesideNs,
   mixedTtl,
   mixedCase,
+  lookalikeName,
+  claimableTarget,
   privateAddress,
   reservedAddress,
   documentationAddress,

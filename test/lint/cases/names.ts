@@ -176,6 +176,57 @@ export const NAME_CASES: Readonly<Record<string, readonly string[]>> = {
      Same A 192.0.2.4
      Same A 192.0.2.5`,
   ],
+  "lookalike-name": [
+    `zone example.com
+     ! xn--pypal-4ve A 192.0.2.1
+     ! deep.xn--pypal-4ve A 192.0.2.1
+     ! xn--aa-blc A 192.0.2.1
+     ! login CNAME xn--pypal-4ve.example.net.
+     @ MX 10 xn--bcher-kva.example.net.
+     ! shop CNAME xn--80ak6aa92e.com.`,
+    `zone example.com
+     login A 192.0.2.1
+     ! 1ogin A 192.0.2.1
+     com A 192.0.2.1
+     ! corn TXT hello
+     ns1 A 192.0.2.1
+     ns10 A 192.0.2.1
+     www A 192.0.2.1`,
+    `zone example.com
+     w0rld A 192.0.2.1
+     ! vv0rld A 192.0.2.1`,
+    `zone xn--bcher-kva.example
+     xn--bro-hoa A 192.0.2.1
+     xn--80asehdb A 192.0.2.1
+     xn--2j5b.xn--9t4b11yi5a TXT hello
+     xn--qck5b9a5eml3bze TXT hello
+     xn--mgberp4a5d4ar A 192.0.2.1
+     1ogin A 192.0.2.1
+     corn A 192.0.2.1
+     a1 A 192.0.2.1
+     A1 AAAA 2001:db8::1
+     al2 A 192.0.2.1`,
+  ],
+  "claimable-target": [
+    `zone example.com
+     ! a CNAME app.herokuapp.com.
+     ! b CNAME us.s3-website-us-east-1.amazonaws.com.
+     ! c CNAME us.s3-website.eu-central-1.amazonaws.com.
+     ! d CNAME us.s3.amazonaws.com.
+     ! e CNAME us.github.io.
+     ! f CNAME us.azurewebsites.net.
+     ! g CNAME us.westeurope.cloudapp.azure.com.
+     ! * CNAME us.trafficmanager.net.`,
+    `zone example.com
+     a CNAME us-a1b2c3d4.westeurope.azurewebsites.net.
+     b CNAME herokuapp.com.
+     c CNAME notgithub.io.
+     d CNAME d111111abcdef8.cloudfront.net.
+     e CNAME us.elb.amazonaws.com.
+     f TXT us.github.io
+     g CNAME github.io
+     h MX 10 us.github.io.`,
+  ],
   "private-address": [
     `zone example.com
      ! a A 10.1.2.3
