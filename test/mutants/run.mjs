@@ -36,6 +36,15 @@ const { values } = parseArgs({
     tests: { type: "string" },
   },
 });
+/** Processes of tests that run, each the first of its group. */
+const groups = new Set();
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => {
+    for (const pid of groups) endGroup(pid);
+    rmSync(base, { recursive: true, force: true });
+    process.exit(1);
+  });
+}
 const base = mkdtempSync(join(tmpdir(), "tenon-mutants-"));
 try {
   process.exitCode = (await main()) ? 0 : 1;
@@ -222,8 +231,10 @@ function vitest(cwd, args, environment, limit) {
       cwd,
       env,
       stdio: ["ignore", "pipe", "pipe"],
-      ...(limit === null ? {} : { timeout: limit, killSignal: "SIGKILL" }),
+      detached: true,
     });
+    groups.add(child.pid);
+    const timer = limit === null ? undefined : setTimeout(() => endGroup(child.pid), limit);
     let output = "";
     const keep = (part) => {
       output = (output + part).slice(-20_000);
@@ -231,8 +242,22 @@ function vitest(cwd, args, environment, limit) {
     child.stdout.on("data", keep);
     child.stderr.on("data", keep);
     child.on("error", reject);
-    child.on("close", (status) => resolve({ status, output }));
+    child.on("close", (status) => {
+      clearTimeout(timer);
+      endGroup(child.pid);
+      groups.delete(child.pid);
+      resolve({ status, output });
+    });
   });
+}
+
+/** A mistake may leave one of its workers in a loop without an end, and that one outlives it. */
+function endGroup(pid) {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // All of it has ended.
+  }
 }
 
 function report(results) {
