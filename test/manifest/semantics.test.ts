@@ -94,6 +94,11 @@ allow:
     const result = await loadText(text, { environment: "stagin", variables: { env: "x" } });
     expect(codes(result)).toEqual(["unknown-environment"]);
     expect(result.diagnostics[0]?.fix).toBe("Did you mean `staging`?");
+    const other = await loadText(text, { environment: "nothing-like-it", variables: { env: "x" } });
+    expect(other.diagnostics[0]).toMatchObject({
+      detail: "The root file has: `staging`, `production`.",
+      fix: "Name one of them, or leave --env out.",
+    });
   });
 });
 

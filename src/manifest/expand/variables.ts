@@ -4,7 +4,7 @@ import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { GivenValue } from "../../model/plan.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
-import { listNames, suggestion } from "../../model/suggest.ts";
+import { listNames, nearest, suggestion } from "../../model/suggest.ts";
 import type { Places } from "../places.ts";
 import { isOwnKey } from "../schema.ts";
 import { mapText } from "./text.ts";
@@ -121,7 +121,9 @@ export function environmentNames(root: JsonObject): string[] {
 function unknownEnvironment(name: string, known: readonly string[]): Diagnostic {
   const detail =
     known.length === 0 ? "The root file has no `environments`." : `The root file has: ${listNames(known)}.`;
-  const fix = known.length === 0 ? "Leave --env out, or add `environments`." : suggestion(name, known);
+  const best = nearest(name, known);
+  const none = known.length === 0 ? "Leave --env out, or add `environments`." : "Name one of them, or leave --env out.";
+  const fix = best === null ? none : `Did you mean \`${best}\`?`;
   return { code: "unknown-environment", severity: "error", summary: `unknown environment \`${name}\``, detail, fix };
 }
 
