@@ -72,7 +72,7 @@ it("plans into one note, applies what was reviewed, and stops at what was not", 
   expect(gitlab.notes[1]?.body).toContain("two");
 
   const sha = await repository.merge();
-  gitlab.merged = { state: "merged", iid: 7, sha: head, merge_commit_sha: sha };
+  gitlab.merged = { state: "merged", iid: 7, target_branch: "main", sha: head, merge_commit_sha: sha };
   expect(await gitlab.run("tenon:apply", { id: 4, source: "push", sha })).toMatchObject({ code: 0 });
   expect(await labelsOf(service)).toEqual(["one", "two"]);
   const { folder } = gitlab.jobs.at(-1) ?? { folder: "" };

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { emulator, envOf, folder } from "../cli/run.ts";
-import { Forge, REPOSITORY } from "../examples/ci/forge.ts";
+import { Forge, type PullRequest, REPOSITORY } from "../examples/ci/forge.ts";
 import { Gitlab, type Pipeline } from "../examples/ci/gitlab.ts";
 import { Repository } from "../examples/ci/repository.ts";
 import { bash, type RunEvent, Runner, writeNode, writeTools } from "../examples/ci/runner.ts";
@@ -53,7 +53,8 @@ function push(sha: string): RunEvent {
 
 /** The pull request was planned by this run, and merged as `sha`. */
 function review(forge: Forge, run: number, head: string, sha: string): void {
-  forge.pulls.push({ number: 7, head: { sha: head }, merged_at: "2026-11-21T00:00:00Z", merge_commit_sha: sha });
+  const merged_at = "2026-11-21T00:00:00Z";
+  forge.pulls.push({ number: 7, head: { sha: head }, base: { ref: "main" }, merged_at, merge_commit_sha: sha });
   addRun(forge, run, head);
 }
 
@@ -202,10 +203,19 @@ test("a tool whose bytes are not those of the lock file, or that the lock file h
     expect(log).toContain(words);
     expect(await readdir(join(temp, "tenon"))).not.toContain("bin");
   }
+  // One whose command is another's.
+  await repository.git("checkout", "--quiet", "--force", "main");
+  const well = await install(repository.folder);
+  const bin = join(well.temp, "tenon/node_modules/.bin/tenon");
+  await rm(bin);
+  await symlink("../../common.sh", bin);
+  const env = { PATH: process.env["PATH"] ?? "" };
+  const foreign = await bash("node lock.mjs installed", join(well.temp, "tenon"), env, well.temp);
+  expect(foreign).toMatchObject({ code: 1, log: expect.stringContaining("is not of node_modules/tenon") });
   // And one that npm said it installed, and did not.
   const { temp } = await install(repository.folder, {}, "scripts");
   await writeFile(join(temp, "tenon/package-lock.json"), lock);
-  const missing = await bash("node lock.mjs installed", join(temp, "tenon"), { PATH: process.env["PATH"] ?? "" }, temp);
+  const missing = await bash("node lock.mjs installed", join(temp, "tenon"), env, temp);
   expect(missing).toMatchObject({ code: 1, log: expect.stringContaining("node_modules/tenon is not there") });
 });
 
@@ -331,7 +341,7 @@ test("on GitLab the reviewed plan is what a job of that pipeline has kept, and n
     }
   }
   // Nor is it what a pipeline of another kind has planned of the same commit.
-  gitlab.merged = { state: "merged", iid: 7, sha: wanted, merge_commit_sha: wanted };
+  gitlab.merged = { state: "merged", iid: 7, target_branch: "main", sha: wanted, merge_commit_sha: wanted };
   expect(
     await gitlab.run(
       "tenon:plan",
@@ -341,6 +351,9 @@ test("on GitLab the reviewed plan is what a job of that pipeline has kept, and n
   ).toMatchObject({ code: 0 });
   const other = await gitlab.run("tenon:apply", { id: 10, source: "push", sha: wanted });
   expect(other).toMatchObject({ code: 1, log: expect.stringContaining("has no successful tenon:plan") });
+  gitlab.merged = { ...gitlab.merged, target_branch: "theirs" };
+  const theirs = await gitlab.run("tenon:apply", { id: 11, source: "push", sha: wanted });
+  expect(theirs).toMatchObject({ code: 1, log: expect.stringContaining("is not the merge of a merge request") });
   expect(await labelsOf(service)).toEqual([]);
 });
 
@@ -364,6 +377,12 @@ test("on GitHub the reviewed plan is that of the one run that planned what was m
     log: expect.stringContaining("several runs have planned #7"),
   });
   forge.runs.pop();
+
+  // The same commit may be the merge into a branch of theirs, whose plan they have approved themselves.
+  const [merged] = forge.pulls;
+  forge.pulls.splice(0, 1, { ...(merged as PullRequest), base: { ref: "theirs" } });
+  expect(await find()).toMatchObject({ result: "failure", log: expect.stringContaining("is not the merge of") });
+  forge.pulls.splice(0, 1, merged as PullRequest);
 
   for (const forged of [{ expired: true }, { name: "tenon-plan\nrun-id=1" }, { id: "1\nrun-id=2" as never }]) {
     const before = forge.artifacts.map((artifact) => ({ ...artifact }));

@@ -37,7 +37,9 @@ async function comment(file) {
 async function planRun() {
   const sha = env.GITHUB_SHA;
   const pulls = await send("GET", `/commits/${sha}/pulls`);
-  const merged = pulls.find((pull) => pull.merged_at !== null && pull.merge_commit_sha === sha);
+  // A commit may also be the merge into a branch of theirs, where nobody reviews.
+  const isHere = (pull) => pull.merge_commit_sha === sha && pull.base.ref === env.GITHUB_REF_NAME;
+  const merged = pulls.find((pull) => pull.merged_at !== null && isHere(pull));
   if (merged === undefined) return refuse(`${sha} is not the merge of a pull request`);
   const query = new URLSearchParams({ event: "pull_request", status: "success", head_sha: merged.head.sha });
   const { workflow_runs: runs } = await send("GET", `/actions/workflows/${PLAN_WORKFLOW}/runs?${query}`);

@@ -49,7 +49,10 @@ async function reviewedPlan(file) {
   const requests = await json("GET", `${PROJECT}/repository/commits/${sha}/merge_requests`);
   const merged = requests.find(
     (request) =>
-      request.state === "merged" && [request.merge_commit_sha, request.squash_commit_sha, request.sha].includes(sha),
+      request.state === "merged" &&
+      // A commit may also be the merge into a branch of theirs, where nobody reviews.
+      request.target_branch === env.CI_COMMIT_BRANCH &&
+      [request.merge_commit_sha, request.squash_commit_sha, request.sha].includes(sha),
   );
   if (merged === undefined) return refuse(`${sha} is not the merge of a merge request`);
   const job = await planJob(merged);

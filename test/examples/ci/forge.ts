@@ -22,6 +22,7 @@ interface Item {
 export interface PullRequest {
   readonly number: number;
   readonly head: { readonly sha: string };
+  readonly base: { readonly ref: string };
   readonly merged_at: string | null;
   readonly merge_commit_sha: string;
 }

@@ -123,7 +123,7 @@ export class Gitlab {
             CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main",
             CI_MERGE_REQUEST_DIFF_BASE_SHA: "refs/remotes/origin/main",
           }
-        : {}),
+        : { CI_COMMIT_BRANCH: "main" }),
     };
   }
 

@@ -261,7 +261,7 @@ class RunningJob {
     const { workflow, event } = this.#context;
     const merged = { ...workflow.env, ...step.env };
     const filled = Object.fromEntries(Object.entries(merged).map(([key, text]) => [key, this.fill(text)]));
-    return { ...filled, GITHUB_SHA: event.sha };
+    return { ...filled, GITHUB_SHA: event.sha, GITHUB_REF_NAME: event.ref.replace(/^refs\/\w+\//, "") };
   }
 
   ended(step: Step, { code, log, summary, outputs }: StepEnded): void {
