@@ -109,6 +109,8 @@ function createSender(options: SenderOptions): (request: ApiRequest, signal?: Ab
 
   return async (request, signal) => {
     if (request.path.some((segment) => /^\.{0,2}$/.test(segment))) return refusedHere("an id is empty or made of dots");
+    if (!request.path.every((segment) => SEGMENT.test(segment)))
+      return refusedHere("an id holds what no id of the API does");
     const path = otherPath(request, dialect);
     if (path === null) return sendOnce(request, signal);
     const answer = await sendOnce(moved ? { ...request, path } : request, signal);
@@ -118,6 +120,9 @@ function createSender(options: SenderOptions): (request: ApiRequest, signal?: Ab
     return other;
   };
 }
+
+/** A word or a number; or two, as in `private/15`. Whatever decodes `%2F` on the way must not find another path in an id. */
+const SEGMENT = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)?$/i;
 
 function deliveryOf(request: ApiRequest, options: SenderOptions): Delivery {
   const wire = toWire(request, options.dialect);

@@ -48,8 +48,12 @@ describe("a request", () => {
     for (const id of ["..", ".", ""]) {
       expect(failureOf(await api.send({ method: "GET", path: ["images", id] }))).toMatchObject({ attempts: 0 });
     }
-    await api.send({ method: "GET", path: ["images", "../account?x#y"] });
-    expect(server.requests.map((request) => request.url)).toEqual(["/v4/images/..%2Faccount%3Fx%23y"]);
+    // Encoded it would stay in its place, unless something on the way decodes it.
+    for (const id of ["../account?x#y", "private/../1", "private/1/clone", "1 ", "1\r\n", "%2e"]) {
+      expect(failureOf(await api.send({ method: "GET", path: ["images", id] })).message).toMatch(/^an id holds/);
+    }
+    await api.send({ method: "GET", path: ["images", "private/15"] });
+    expect(server.requests.map((request) => request.url)).toEqual(["/v4/images/private%2F15"]);
   });
 });
 

@@ -157,7 +157,7 @@ test("an id of the service's choosing leads to no other path of it", async () =>
     await api.send({ method: "DELETE", path: ["domains", id] });
     await api.close();
   }
-  for (const { path } of behind.requests) expect(path).toMatch(/^\/v4\/domains\/[^/]+$/);
+  expect(behind.requests).toEqual([]);
 });
 
 /** An emulator whose uploads go somewhere else. */
