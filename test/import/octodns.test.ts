@@ -11,8 +11,11 @@ import { codesOf, fileOf, importFiles, written } from "../support/imports.ts";
 const UNIT_TESTS = join(import.meta.dirname, "../fixtures/octodns/unit.tests.yaml");
 
 /** The domain that comes of one file of octoDNS. */
-async function imported(text: string): Promise<{ records: JsonObject[]; codes: string[]; setAside: string[] }> {
-  const root = folder({ "a.test.yaml": text });
+async function imported(
+  text: string,
+  zone = "a.test",
+): Promise<{ records: JsonObject[]; codes: string[]; setAside: string[] }> {
+  const root = folder({ [`${zone}.yaml`]: text });
   const result = await importFiles("octodns", [root], { soaEmail: "a@a.test", skipUnsupported: true });
   const shown = (result.ok ? result : result.imported)?.setAside ?? [];
   const [domain] = result.ok ? (parse(fileOf(result)).domains as { records: JsonObject[] }[]) : [];
@@ -92,6 +95,10 @@ BÜCHER.a.test.: { type: A, ttl: 300, value: 192.0.2.2 }
       "www 192.0.2.1",
       "xn--bcher-kva 192.0.2.2",
     ]);
+    const other = await imported("www.Bücher.test.: { type: A, ttl: 300, value: 192.0.2.1 }\n", "xn--bcher-kva.test");
+    expect(other.records.map(({ name, target }) => `${name} ${target}`)).toEqual(["www 192.0.2.1"]);
+    const { setAside } = await imported("A.Test.: { type: NS, ttl: 300, values: [ns1.x.test., ns2.x.test.] }\n");
+    expect(setAside).toEqual(["apex-ns NS "]);
   });
 
   it("may share parts by anchors and merge keys", async () => {
