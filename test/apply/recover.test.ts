@@ -320,7 +320,16 @@ describe("a POST that comes true after it was repeated", () => {
     };
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(outcomes(report)).toEqual({ www: "done" });
-    expect(report.surprises).toEqual([expect.stringContaining("could not be checked")]);
+    const unchecked = "it was sent twice, and whether both came true could not be checked: ";
+    expect(report.surprises).toEqual([expect.stringContaining(unchecked)]);
+  });
+
+  test("is reported when it was sent once, and nobody can see whether another run sent it too", async () => {
+    service.twist = (call) => (call.method === "GET" ? { type: "answer", status: 500, text: "{}" } : null);
+    const { report } = await applyTo(service, plan([createRecord("www")]));
+    expect(outcomes(report)).toEqual({ www: "done" });
+    const unchecked = "whether another run made the same could not be checked: ";
+    expect(report.surprises).toEqual([expect.stringMatching(`^www: ${unchecked}`)]);
   });
 
   test("shares one list with the other repeated records of its zone", async () => {

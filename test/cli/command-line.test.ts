@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { run } from "./run.ts";
+import { here } from "./here.ts";
+import { folder, run } from "./run.ts";
 
 const COMMANDS = ["validate", "plan", "apply", "destroy", "show", "emulate", "demo"];
 
@@ -80,5 +81,19 @@ describe("a wrong command line", () => {
     expect(stderr).toContain(what);
     expect(stderr).toContain(fix);
     expect(stderr).not.toContain("    at ");
+  });
+});
+
+describe("colours", () => {
+  it("are for terminals, or where FORCE_COLOR asks for them, unless NO_COLOR or a dumb terminal forbids it", async () => {
+    const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: 1\n" });
+    const isColoured = async (env: Readonly<Record<string, string>>): Promise<boolean> =>
+      (await here(["validate"], { cwd, env })).stderr.includes("\u001b[");
+    expect(await isColoured({})).toBe(false);
+    expect(await isColoured({ FORCE_COLOR: "1" })).toBe(true);
+    expect(await isColoured({ FORCE_COLOR: "" })).toBe(false);
+    expect(await isColoured({ FORCE_COLOR: "1", NO_COLOR: "1" })).toBe(false);
+    expect(await isColoured({ FORCE_COLOR: "1", NO_COLOR: "" })).toBe(true);
+    expect(await isColoured({ FORCE_COLOR: "1", TERM: "dumb" })).toBe(false);
   });
 });

@@ -51,6 +51,17 @@ describe("a target or exclude that matches nothing", () => {
     }
   });
 
+  it("that means something declared by its id, or about to be renamed, is no leftover, whatever its label is now", async () => {
+    const { options } = await applied();
+    const { writeFile } = await import("node:fs/promises");
+    const declared = (entry: string): Promise<void> =>
+      writeFile(`${options.cwd}/tenon.yaml`, `tenon: 1\nowner: edge\nvpcs: [${entry}]\n`);
+    await declared("{ label: renamed, region: us-east, moved_from: leftover }");
+    const moved = await here(["plan", "--target", "vpc/leftover"], options);
+    expectPlain(moved, 1, ["vpc/leftover"]);
+    expect(moved.stderr).not.toContain("never prunes");
+  });
+
   it("is judged by what is declared, so that what is there, done, missing or unread is no error", async () => {
     const manifest = `${PROJECT}removed: [{ vpc: gone }]\n  - { domain: gone.example }\n`.replace(
       "[{ vpc: gone }]",

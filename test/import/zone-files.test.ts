@@ -77,7 +77,13 @@ describe("what a zone file says", () => {
     if (!result.ok) throw new Error(JSON.stringify(result));
     expect(result.taken.domains[0]?.records).toHaveLength(3);
     const rounded = result.diagnostics.find(({ code }) => code === "rounded-seconds");
-    expect(rounded?.detail).toContain("20 → 300 s (2), 1000 → 300 s (1)");
+    expect(rounded).toMatchObject({
+      summary: "3 TTLs are rounded",
+      detail: "The service keeps certain TTLs only: 20 → 300 s (2), 1000 → 300 s (1). In a.test.",
+    });
+    const one = join(folder({ "a.test.zone": "a 20 A 192.0.2.1\n" }), "a.test.zone");
+    const single = await importFiles("zone", [one], { soaEmail: "a@a.test" });
+    expect(single.ok && single.diagnostics.map(({ summary }) => summary)).toEqual(["a TTL is rounded"]);
   });
 
   it("leaves the TTL to the zone where an exported one does, and plans empty against the account it came from", async () => {
