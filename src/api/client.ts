@@ -36,6 +36,9 @@ export const MAX_INFORMATIONAL_ANSWERS = 20;
 /** Idle connections are kept this long: longer makes it likelier that the service closes one just as a POST is sent. */
 export const KEEP_ALIVE_MILLISECONDS = 4_000;
 
+/** Said outright, because NODE_TLS_REJECT_UNAUTHORIZED and NODE_OPTIONS change what Node does unsaid. */
+const TLS = { rejectUnauthorized: true, minVersion: "TLSv1.2" } as const;
+
 export interface TransportOptions {
   readonly timeouts: Timeouts;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -62,12 +65,16 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
     proxied:
       proxy === null
         ? null
-        : new EnvHttpProxyAgent({ ...settings, connect, httpsProxy: proxy, httpProxy: "", noProxy, clientFactory }),
+        : new EnvHttpProxyAgent({
+            ...settings,
+            ...{ connect, requestTls: TLS, proxyTls: TLS },
+            ...{ httpsProxy: proxy, httpProxy: "", noProxy, clientFactory },
+          }),
   });
-  const timeout = options.timeouts.connect;
+  const connect = { timeout: options.timeouts.connect, ...TLS };
   const [service, uploads] = [
-    dispatchersOf({ timeout }),
-    dispatchersOf({ timeout, lookup: guardedLookup(options.reach) }),
+    dispatchersOf(connect),
+    dispatchersOf({ ...connect, lookup: guardedLookup(options.reach) }),
   ];
   return {
     exchange: (call, signal) => {

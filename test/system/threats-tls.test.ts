@@ -1,0 +1,168 @@
+/** Certificates and versions of TLS that a service must not be trusted with. Needs openssl. */
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer } from "node:https";
+import { type AddressInfo, connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TlsOptions } from "node:tls";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { MODULE, run } from "../api/module.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "tenon-threats-tls-"));
+const authority = join(folder, "authority.pem");
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function openssl(...args: readonly string[]): void {
+  execFileSync("openssl", args, { cwd: folder, stdio: "ignore" });
+}
+
+const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+
+beforeAll(() => {
+  openssl(
+    "req",
+    "-x509",
+    ...NEW_KEY,
+    "-days",
+    "2",
+    "-keyout",
+    "authority.key",
+    "-out",
+    "authority.pem",
+    "-subj",
+    "/CN=authority",
+  );
+  writeFileSync(
+    join(folder, "ca.conf"),
+    `[ca]\ndefault_ca = it\n[it]\ndatabase = index\nnew_certs_dir = .\nserial = serial\ndefault_md = sha256\npolicy = any\ncopy_extensions = copy\n[any]\ncommonName = supplied\n`,
+  );
+  writeFileSync(join(folder, "index"), "");
+  writeFileSync(join(folder, "serial"), "01\n");
+});
+
+/** Signed by the authority, from `start` to `end` as openssl writes times. */
+function certificate(names: string, start: string, end: string): TlsOptions {
+  const name = `cert-${names}-${end}`.replaceAll(/[^a-z0-9]/gi, "-");
+  if (!existsSync(join(folder, `${name}.pem`))) {
+    openssl(
+      "req",
+      "-new",
+      ...NEW_KEY,
+      "-keyout",
+      `${name}.key`,
+      "-out",
+      `${name}.csr`,
+      "-subj",
+      `/CN=${name}`,
+      "-addext",
+      `subjectAltName=${names}`,
+    );
+    const times = ["-startdate", start, "-enddate", end];
+    openssl(
+      "ca",
+      "-batch",
+      "-config",
+      "ca.conf",
+      "-cert",
+      "authority.pem",
+      "-keyfile",
+      "authority.key",
+      "-in",
+      `${name}.csr`,
+      "-out",
+      `${name}.pem`,
+      "-notext",
+      ...times,
+    );
+  }
+  return { cert: readFileSync(join(folder, `${name}.pem`)), key: readFileSync(join(folder, `${name}.key`)) };
+}
+
+const GOOD = (): TlsOptions => certificate("DNS:localhost,IP:127.0.0.1", "20250101000000Z", "20990101000000Z");
+
+/** What a client with the token makes of it, and whatever the server saw of that. */
+async function ask(
+  tls: TlsOptions,
+  environment: Record<string, string> = {},
+  isProxied = false,
+): Promise<{ said: string; seen: string[] }> {
+  const seen: string[] = [];
+  const server = createServer(tls, (incoming, response) => {
+    seen.push(incoming.headers.authorization ?? "-");
+    response.writeHead(200, { "content-type": "application/json" }).end('{"id":1}');
+  });
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const proxied = isProxied ? { HTTPS_PROXY: await tunnelTo(port) } : {};
+  const baseUrl = isProxied ? "https://api.example.test/v4" : `https://127.0.0.1:${port}/v4`;
+  const script = `
+    import { createApi } from ${JSON.stringify(MODULE)};
+    const api = await createApi(${JSON.stringify({ baseUrl, token: "secret-token", retryForSeconds: 0, environment: proxied })});
+    const answer = await api.send({ method: "GET", path: ["domains", "1"] });
+    console.log(answer.ok ? "answered" : answer.failure.type + ": " + answer.failure.message);
+    await api.close();
+  `;
+  const said = (await run(script, { NODE_EXTRA_CA_CERTS: authority, ...environment })).trim();
+  return { said, seen };
+}
+
+/** A proxy that takes everybody to one port of this machine. */
+async function tunnelTo(port: number): Promise<string> {
+  const proxy = createHttpServer();
+  proxy.on("connect", (_incoming, socket) => {
+    const upstream = connect(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      upstream.pipe(socket).pipe(upstream);
+    });
+    upstream.on("error", () => socket.destroy());
+    socket.on("error", () => upstream.destroy());
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+test("a certificate that has expired, is another's or nobody's gets no token", async () => {
+  expect(await ask(GOOD())).toEqual({ said: "answered", seen: ["Bearer secret-token"] });
+  const names = "DNS:localhost,IP:127.0.0.1";
+  const bad: readonly (readonly [string, TlsOptions])[] = [
+    ["CERT_HAS_EXPIRED", certificate(names, "20200101000000Z", "20200102000000Z")],
+    ["CERT_NOT_YET_VALID", certificate(names, "20980101000000Z", "20980102000000Z")],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", certificate("DNS:other.example", "20250101000000Z", "20990101000000Z")],
+  ];
+  for (const [code, tls] of bad) {
+    const { said, seen } = await ask(tls);
+    expect([said, seen]).toEqual([expect.stringContaining(`is not accepted (${code})`), []]);
+  }
+  const { said, seen } = await ask(GOOD(), { NODE_EXTRA_CA_CERTS: "" });
+  expect([said, seen]).toEqual([expect.stringContaining("is not accepted (UNABLE_TO_"), []]);
+});
+
+test("no variable of the environment makes a certificate count that does not: NODE_TLS_REJECT_UNAUTHORIZED", async () => {
+  for (const isProxied of [false, true]) {
+    const { said, seen } = await ask(GOOD(), { NODE_EXTRA_CA_CERTS: "", NODE_TLS_REJECT_UNAUTHORIZED: "0" }, isProxied);
+    expect([isProxied, said, seen]).toEqual([isProxied, expect.stringContaining("is not accepted (UNABLE_TO_"), []]);
+  }
+});
+
+test("a service that speaks TLS 1.0 or 1.1 only gets no token, whatever NODE_OPTIONS allow", async () => {
+  for (const version of ["TLSv1", "TLSv1.1"] as const) {
+    const old: TlsOptions = { ...GOOD(), minVersion: version, maxVersion: version, ciphers: "DEFAULT@SECLEVEL=0" };
+    const lowered = { NODE_OPTIONS: "--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0" };
+    for (const environment of [{}, lowered]) {
+      const { said, seen } = await ask(old, environment);
+      expect([version, said, seen]).toEqual([version, expect.stringMatching(/^unreachable: no TLS connection/), []]);
+    }
+  }
+});
