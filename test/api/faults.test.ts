@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { Method } from "../../src/model/exchange.ts";
-import { error, failureOf, html, json, open, type Script, serve } from "./scripted.ts";
+import { error, failureOf, html, JumpingClock, json, open, type Script, serve } from "./scripted.ts";
 
 const request = (method: Method) =>
   method === "POST" ? { method, path: ["domains"], body: { domain: "a.example" } } : { method, path: ["domains", "1"] };
@@ -105,6 +105,17 @@ describe("waiting", () => {
     expect(clock.slept).toEqual([500, 1000, 2000, 4000, 2500]);
     expect(failure).toMatchObject({ type: "unavailable", effect: "unknown", status: 500, attempts: 6 });
     expect(failure.message).toBe("the service failed (500): Internal server error");
+  });
+
+  it("counts what further attempts take, and not the first one", async () => {
+    const clock = new JumpingClock();
+    const server = await serve((_request, response) => {
+      clock.pass(3_000);
+      error(response, 500, "Internal server error");
+    });
+    const { api } = await open(server.baseUrl, { retryForSeconds: 10, clock });
+    expect(failureOf(await api.send(request("PUT")))).toMatchObject({ attempts: 4 });
+    expect(clock.slept).toEqual([500, 1000, 2000]);
   });
 
   it("honours Retry-After as seconds and as a date", async () => {

@@ -89,6 +89,11 @@ export class JumpingClock implements Clock {
     return this.#now;
   }
 
+  /** What takes this long without a sleep. */
+  pass(milliseconds: number): void {
+    this.#now += milliseconds;
+  }
+
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal?.aborted) return resolve();
