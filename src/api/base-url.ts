@@ -16,6 +16,14 @@ export function checkBaseUrl(text: string | undefined): CheckedBaseUrl {
   const trimmed = text?.trim() ?? "";
   if (trimmed === "")
     return refuse("base-url-missing", "no base URL is set", "It says which service to talk to; there is no default.");
+  // A URL is read without its line breaks and tabs: what is shown in two lines would be one host.
+  if (/[\p{Cc}\s]/u.test(trimmed)) {
+    return refuse(
+      "base-url-invalid",
+      "the base URL holds a line break, a blank or a control character",
+      "No URL does.",
+    );
+  }
   const url = URL.canParse(trimmed) ? new URL(trimmed) : null;
   if (url === null || url.hostname === "") {
     return refuse("base-url-invalid", "the base URL is not a URL", "It has to begin with https:// and a host.");
