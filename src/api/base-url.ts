@@ -49,7 +49,7 @@ export function checkBaseUrl(text: string | undefined): CheckedBaseUrl {
       "The token would be sent in the clear. Plain http is for this machine only (localhost, 127.0.0.1, [::1]).",
     );
   }
-  return { ok: true, url: url.href.replace(/\/+$/, "") };
+  return { ok: true, url: url.href.replace(/(?<!\/)\/+$/, "") };
 }
 
 function refuse(code: string, summary: string, detail: string): CheckedBaseUrl {

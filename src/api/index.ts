@@ -156,7 +156,9 @@ function callOf(request: ApiRequest, base: URL, token: string): HttpCall {
 /** Takes the token out of what the service says, also as URLs, JSON and basic credentials write it. */
 function redactor(token: string): (text: string) => string {
   if (token.length < MIN_REDACTED_CHARACTERS) return (text) => text;
-  const base64 = Buffer.from(token).toString("base64").replace(/=+$/, "");
+  const base64 = Buffer.from(token)
+    .toString("base64")
+    .replace(/(?<!=)=+$/, "");
   const forms = [token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1), base64];
   return (text) => forms.reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
 }

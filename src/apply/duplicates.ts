@@ -101,7 +101,7 @@ export function judgeDuplicates(
 
 /** Ids ascend: of images the number after the slash. null if an id holds no number. */
 function ageOf(id: ObjectId): number | null {
-  const digits = /\d+$/.exec(String(id));
+  const digits = /(?<!\d)\d+$/.exec(String(id));
   return digits === null ? null : Number(digits[0]);
 }
 

@@ -21,10 +21,10 @@ export function settleBlankLines(document: Document, yaml: Yaml): void {
   yaml.visit(document, {
     Node: (_, found) => {
       const node = found as Commented;
-      if (node.comment) node.comment = node.comment.replace(/\n+$/, "").replace(/\n{3,}/g, "\n\n");
+      if (node.comment) node.comment = node.comment.replace(/(?<!\n)\n+$/, "").replace(/\n{3,}/g, "\n\n");
       if (!node.commentBefore) return;
       const isEmpty = yaml.isScalar(node) && (node.value === "" || node.value === null) && node.type === "PLAIN";
-      node.commentBefore = node.commentBefore.replace(/\n+$/, isEmpty ? "" : "\n").replace(/\n{3,}/g, "\n\n");
+      node.commentBefore = node.commentBefore.replace(/(?<!\n)\n+$/, isEmpty ? "" : "\n").replace(/\n{3,}/g, "\n\n");
     },
   });
 }

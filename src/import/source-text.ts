@@ -93,7 +93,7 @@ function firstForeignOctet(bytes: Buffer, text: string): number | null {
         again
           .subarray(0, index)
           .toString("utf8")
-          .replace(/\ufffd+$/, "").length,
+          .replace(/(?<!\ufffd)\ufffd+$/, "").length,
       );
 }
 

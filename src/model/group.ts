@@ -17,7 +17,7 @@ export function compareIds(a: string | number, b: string | number): number {
 }
 
 function numberOf(id: string | number): number {
-  return typeof id === "number" ? id : Number(/\d+$/.exec(id)?.[0] ?? 0);
+  return typeof id === "number" ? id : Number(/(?<!\d)\d+$/.exec(id)?.[0] ?? 0);
 }
 
 /** Compares by UTF-16 code units: the same order on every machine. */

@@ -19,6 +19,8 @@ export interface SavedKind {
 const MAX_PROBLEMS_SHOWN = 5;
 /** Collections inside collections; a plan has about ten. What comes after the reader walks them by recursion. */
 const MAX_NESTING_DEPTH = 64;
+/** A plan of 300,000 records has about fifteen million. */
+export const MAX_SAVED_VALUES = 16_000_000;
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: Json }
@@ -26,9 +28,8 @@ export type ParsedJson =
 
 /** @returns the value, or a diagnostic: `…-truncated` or `…-damaged` */
 export function parseSavedJson(text: string, kind: SavedKind): ParsedJson {
-  if (isNestedTooDeep(text)) {
-    return { ok: false, diagnostic: damaged(kind, [`it is nested more than ${MAX_NESTING_DEPTH} deep`]) };
-  }
+  const excess = excessOf(text);
+  if (excess !== null) return { ok: false, diagnostic: damaged(kind, [excess]) };
   try {
     return { ok: true, value: JSON.parse(text) as Json };
   } catch (error) {
@@ -37,17 +38,26 @@ export function parseSavedJson(text: string, kind: SavedKind): ParsedJson {
   }
 }
 
-/** Brackets outside of strings, counted: on text that is no JSON the parser has the last word. */
-function isNestedTooDeep(text: string): boolean {
+/**
+ * Brackets and commas outside of strings, counted, as the parser would take gigabytes to find out: on text that is no JSON it has the
+ * last word.
+ * @returns what is too much, as a clause
+ */
+function excessOf(text: string): string | null {
   let depth = 0;
+  let values = 0;
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index];
-    if (character === "[" || character === "{") depth += 1;
-    else if (character === "]" || character === "}") depth -= 1;
+    if (character === "[" || character === "{") {
+      depth += 1;
+      values += 1;
+    } else if (character === "]" || character === "}") depth -= 1;
+    else if (character === ",") values += 1;
     else if (character === '"') index = endOfString(text, index);
-    if (depth > MAX_NESTING_DEPTH) return true;
+    if (depth > MAX_NESTING_DEPTH) return `it is nested more than ${MAX_NESTING_DEPTH} deep`;
+    if (values > MAX_SAVED_VALUES) return `it has more than ${MAX_SAVED_VALUES.toLocaleString("en")} values`;
   }
-  return false;
+  return null;
 }
 
 /** @returns where the string that begins at `start` ends, or the end of the text */

@@ -4,9 +4,9 @@
 export const OWNER_PATTERN = "[a-z0-9-]{1,32}";
 
 const TAG_PREFIX = "tenon:";
-/** One or more tags at the end; letter case and blanks around them do not hide whose it is. */
-const DESCRIPTION_TAGS = new RegExp(` ?\\[tenon:${OWNER_PATTERN}\\](?:\\s*\\[tenon:${OWNER_PATTERN}\\])*\\s*$`, "i");
-const DESCRIPTION_TAG = new RegExp(`\\[tenon:(${OWNER_PATTERN})\\]`, "gi");
+/** Letter case does not hide whose it is. */
+const LAST_TAG = new RegExp(`\\[tenon:(${OWNER_PATTERN})\\]$`, "i");
+const MAX_TAG_CHARACTERS = "[tenon:]".length + 32;
 
 /** The owner in a domain's tags, null if none. Several owners are joined, so that none of them is taken for it. */
 export function ownerOfTags(tags: readonly string[]): string | null {
@@ -30,12 +30,18 @@ function isOwnerTag(tag: string): boolean {
 /** A VPC's or image's description, split into the user's text and the owner in the tag at its end; several are joined. */
 export function splitDescription(description: string | null): { text: string; owner: string | null } {
   const whole = description ?? "";
-  const tags = DESCRIPTION_TAGS.exec(whole);
-  if (tags === null) return { text: whole, owner: null };
-  return {
-    text: whole.slice(0, tags.index),
-    owner: joined([...tags[0].matchAll(DESCRIPTION_TAG)].map((tag) => tag[1] ?? "")),
-  };
+  const owners: string[] = [];
+  let start = whole.length;
+  // From its end, one tag after the other: a description may hold a million of them, and something else behind.
+  for (;;) {
+    const before = whole.slice(0, start).trimEnd();
+    const tag = LAST_TAG.exec(before.slice(-MAX_TAG_CHARACTERS));
+    if (tag === null) break;
+    owners.push(tag[1] ?? "");
+    start = before.length - tag[0].length;
+  }
+  if (owners.length === 0) return { text: whole, owner: null };
+  return { text: whole.slice(0, whole[start - 1] === " " ? start - 1 : start), owner: joined(owners) };
 }
 
 /** null if there is none. */

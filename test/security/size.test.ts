@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
+import { buildCaa } from "../../src/dns/build/caa.ts";
+import { reformat } from "../../src/format/reformat.ts";
 import { MAX_IGNORE_COMPARISONS, MAX_TOLD_REFERENCES } from "../../src/manifest/limits.ts";
+import { globMatches } from "../../src/model/glob.ts";
+import { compareIds } from "../../src/model/group.ts";
+import { codeSpan } from "../../src/render/markdown/code.ts";
+import { splitDescription } from "../../src/units/ownership.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";
 
 // Each of these is a manifest of a megabyte or two at most. What would take gigabytes, or minutes, is in test/system/budgets.test.ts.
@@ -98,4 +104,20 @@ test("what is wrong in a record that thousands of domains share is kept once, an
   const result = await loadText(text);
   expect(codes(result)).toEqual(["ambiguous-target"]);
   expect(result.diagnostics[0]?.detail).toContain("1999 more places");
+});
+
+test("no expression that sees texts of others goes back over a million equal characters", async () => {
+  const million = 1_000_000;
+  expect(compareIds(`private/${"0".repeat(million)}x`, "private/1")).toBeLessThan(0);
+  expect(splitDescription(`${"[tenon:a]".repeat(100_000)}x`).owner).toBeNull();
+  expect(splitDescription(`a${" ".repeat(million)}[tenon:b] [TENON:a]  `)).toEqual({
+    text: `a${" ".repeat(million - 1)}`,
+    owner: "a,b",
+  });
+  expect(codeSpan(` ${"`x".repeat(million)}y`)).toContain("y");
+  expect(codeSpan(` ${" ".repeat(million)}y\t`)).toContain("y");
+  expect(buildCaa({ iodef: `http://a${":".repeat(million)}\t` }, "").problems).toHaveLength(1);
+  expect(globMatches(`${"*a".repeat(100_000)}*${"b".repeat(1_000)}*`, "a".repeat(million))).toBe(false);
+  const blank = `tenon: 1\n${"\n".repeat(million)}# here\n\nvpcs: []\n`;
+  expect((await reformat(blank)).ok).toBe(true);
 });

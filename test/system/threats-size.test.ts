@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { folder, run, start } from "../cli/run.ts";
@@ -96,3 +98,24 @@ test("a signal ends whatever computes at once: loading, linting, planning, showi
     expect(await end).toEqual({ code: null, signal: "SIGTERM" });
   }
 }, 120_000);
+
+test("plan files and snapshots of a hundred million values, or without an end to their nesting, are damaged", async () => {
+  const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: [{ label: a, region: us-east }]\n" });
+  const env = { ...HEAP, TENON_BASE_URL: "http://127.0.0.1:9/v4", TENON_TOKEN: "not-used" };
+  for (const [piece, words] of [
+    ["1,", "it has more than 16,000,000 values"],
+    ["{},", "it has more than 16,000,000 values"],
+    ["[", "it is nested more than 64 deep"],
+    ['{"__proto__":', "it is nested more than 64 deep"],
+  ] as const) {
+    await writeFile(join(cwd, "hostile.json"), `[${piece.repeat(200_000_000 / piece.length)}`);
+    for (const args of [
+      ["apply", "--yes", "--plan", "hostile.json"],
+      ["plan", "--live", "hostile.json"],
+    ]) {
+      const { code, stderr } = await run(args, { cwd, env });
+      expect(stderr.replace(/\n +/g, " ")).toContain(words);
+      expect(code).toBe(1);
+    }
+  }
+}, 300_000);

@@ -89,7 +89,7 @@ function incidents(written: CaaParts["iodef"], name: string, problems: BuildProb
   return list.map((text, index) => {
     const path = isOne ? ["iodef"] : ["iodef", index];
     const uri = /^[^\s:@]+@[^\s@]+$/.test(text) ? `mailto:${text}` : text;
-    if (!/^(mailto:[^\s@]+@[^\s@.]+(\.[^\s@.]+)+|https?:\/\/[^\s/]+\S*)$/i.test(uri)) {
+    if (!/^(mailto:[^\s@]+@[^\s@.]+(\.[^\s@.]+)+|https?:\/\/[^\s/]\S*)$/i.test(uri)) {
       const detail = `\`${text}\` is neither an e-mail address nor a mailto:, http: or https: URI (RFC 8659, 4.4).`;
       problems.push(badPart(path, "bad `iodef`", detail, "For example: mailto:security@example.com."));
     }

@@ -110,7 +110,7 @@ function isNetwork(name: "ip4" | "ip6", text: string): boolean {
 /** RFC 7208, 7.1: ends in a macro, or in a label that is more than a number. */
 function isDomainSpec(text: string): boolean {
   return (
-    isMacroString(text) && (/%\{[^}]*\}$/.test(text) || /\.(?!\d+\.?$)[a-z0-9]([a-z0-9-]*[a-z0-9])?\.?$/i.test(text))
+    isMacroString(text) && (/%\{[^{}]*\}$/.test(text) || /\.(?!\d+\.?$)[a-z0-9]([a-z0-9-]*[a-z0-9])?\.?$/i.test(text))
   );
 }
 

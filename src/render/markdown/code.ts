@@ -10,8 +10,12 @@ export function codeSpan(text: string): string {
   if (text === "") return '`""`';
   const delimiter = "`".repeat(longestRun(text) + 1);
   // One blank on each side is taken off again where both are there, and keeps backticks from the delimiter.
-  const blank = /^`|`$|^ .*[^ ].* $/.test(text) ? " " : "";
+  const blank = /^`|`$/.test(text) || isBetweenBlanks(text) ? " " : "";
   return `${delimiter}${blank}${text}${blank}${delimiter}`;
+}
+
+function isBetweenBlanks(text: string): boolean {
+  return text.startsWith(" ") && text.endsWith(" ") && /[^ ]/.test(text);
 }
 
 /**
