@@ -1,8 +1,8 @@
-/** Journal place: where the journal goes, and that no symlink of the project leads it elsewhere. */
+/** Journal place: where the journal goes, and that no symlink of the project or the checkout leads it elsewhere. */
 
 import { lstat, mkdir, realpath, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { isBelow } from "../model/containment.ts";
+import { isBelow, isWithin } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 
 export interface JournalPlace {
@@ -36,6 +36,9 @@ export async function prepareJournalFolder(
     const isProject = isBelow(file, folder);
     const symlink = isProject ? await findSymlink(folder, file) : null;
     if (symlink !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(folder, symlink)) };
+    const checkout = await realpath(process.cwd());
+    const wayOut = isBelow(file, checkout) ? await findWayOut(checkout, file) : null;
+    if (wayOut !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(checkout, wayOut)) };
     await makeFolder(path.dirname(file));
     if (given === null) await keepOutOfGit(path.join(folder, ".tenon"));
     return { ok: true, place: { file, isNew: given === null, isProject } };
@@ -95,14 +98,26 @@ async function findSymlink(folder: string, file: string): Promise<string | null>
   return null;
 }
 
+/** The first symlink below `folder`, if the file is elsewhere by it, or nobody can tell because it leads to nothing. */
+async function findWayOut(folder: string, file: string): Promise<string | null> {
+  const symlink = await findSymlink(folder, file);
+  if (symlink === null) return null;
+  const isLink = await lstat(file).then(
+    (found) => found.isSymbolicLink(),
+    () => false,
+  );
+  const real = await realpath(isLink ? file : path.dirname(file)).catch(() => null);
+  return real !== null && isWithin(real, folder) ? null : symlink;
+}
+
 function refuseSymlink(relative: string): Diagnostic {
   return {
     code: "journal-symlink",
     severity: "error",
     summary: `${relative} is a symbolic link`,
     detail:
-      "The journal is written below it, and a project must not decide where else files are written. Nothing was done.",
-    fix: `Remove the link ${relative}, or name a file outside the project folder with --journal PATH.`,
+      "The journal is written there or below it, and a project must not decide where else files are written. Nothing was done.",
+    fix: `Remove the link ${relative}, or name the place itself with --journal PATH, outside the project folder.`,
   };
 }
 

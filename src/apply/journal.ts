@@ -112,7 +112,12 @@ async function openFile(place: JournalPlace): Promise<{ readonly handle: FileHan
   for (let attempt = 1; ; attempt += 1) {
     const path = attempt === 1 ? place.file : place.file.replace(/\.jsonl$/, `-${attempt}.jsonl`);
     try {
-      return { handle: await open(path, flags, FILE_MODE), path };
+      const handle = await open(path, flags, FILE_MODE);
+      const { nlink } = await handle.stat();
+      if (nlink <= 1) return { handle, path };
+      await handle.close();
+      // Where else it is, and whose it is there, nobody can tell.
+      throw new Error("the file has another name somewhere (a hard link), under which it would be written, too");
     } catch (error) {
       const taken = (error as NodeJS.ErrnoException).code === "EEXIST";
       if (!taken || !place.isNew || attempt === MAX_NAME_ATTEMPTS) throw error;

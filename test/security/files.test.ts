@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { linkSync } from "node:fs";
 import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -136,6 +137,26 @@ test("a journal is written through no link of the project, and then nothing is a
     expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
     expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
   }
+});
+
+test("a journal that is named is written through no link out of the checkout, and to no file that has another name", async () => {
+  const cwd = await besideSecret({ "infra/tenon.yaml": PROJECT, "old.jsonl": "" });
+  await link(cwd, "logs", "../outside");
+  await link(cwd, "dangling", "../outside/new.jsonl");
+  await link(cwd, "within", "infra");
+  await link(cwd, "on", "within/../logs");
+  linkSync(join(cwd, "../outside/secret.txt"), join(cwd, "second-name.jsonl"));
+  const service = await emulator();
+  for (const file of ["logs/new.jsonl", "dangling", "on/new.jsonl", "logs/deep/new.jsonl", "second-name.jsonl"]) {
+    const { code, stderr } = await run(["apply", "infra", "--yes", "--journal", file], { cwd, env: envOf(service) });
+    expect([file, code]).toEqual([file, 1]);
+    expect(stderr).toMatch(/error\[journal-(symlink|unwritable)\]/);
+  }
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  expect(await readFile(join(cwd, "../outside/secret.txt"), "utf8")).toBe(`${SECRET}\n`);
+  expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
+  // A link that stays within is nobody's trap.
+  expect((await run(["apply", "infra", "--yes", "--journal", "old.jsonl"], { cwd, env: envOf(service) })).code).toBe(0);
 });
 
 test("a plan, a zone file or a snapshot is written through no link that leads out of the checkout", async () => {
