@@ -21,6 +21,8 @@ const DEFAULT_SEED = 20_261_122;
 
 /** Of the tests that execute a place the nearest are run: what only the hundredth notices is as good as unnoticed. */
 const MAX_TEST_FILES = 25;
+/** They assert whole plans, and lie near nothing: they are run after the nearest. */
+const TESTS_OF_EVERYTHING = ["test/cases/cases.test.ts", "test/property/resolution.test.ts"];
 /** Most mistakes are noticed by one of these, and then the others need not run. */
 const FIRST_TEST_FILES = 5;
 
@@ -164,13 +166,14 @@ async function testsThatExecute(sites, copy) {
   if (status !== 0)
     process.stdout.write(`Tests fail without any mistake; they are left out.\n${output.slice(-4_000)}\n`);
   const files = readHits(hits);
-  return sites.map(({ file }, number) =>
-    files
+  return sites.map(({ file }, number) => {
+    const names = files
       .filter(({ executed, failed }) => !failed && executed.includes(number))
       .sort((a, b) => near(b.file, file) - near(a.file, file) || a.executed.length - b.executed.length)
-      .slice(0, MAX_TEST_FILES)
-      .map((one) => relative(copy, one.file)),
-  );
+      .map((one) => relative(copy, one.file));
+    const nearest = names.filter((name) => !TESTS_OF_EVERYTHING.includes(name)).slice(0, MAX_TEST_FILES);
+    return [...nearest, ...TESTS_OF_EVERYTHING.filter((name) => names.includes(name))];
+  });
 }
 
 /**
