@@ -21,6 +21,9 @@ const TABLE_NAMES: Readonly<Record<TableName, true>> = {
   replies: true,
 };
 
+/** Table, id, row. */
+const CHANGE_PARTS = 3;
+
 const HEADER = `${JSON.stringify({ format: "tenon-emulator", version: FORMAT_VERSION })}\n`;
 
 /** What a new file begins with. Then come all rows, and an end mark. */
@@ -80,6 +83,23 @@ function decodeLine(line: string, before: number): DecodedLine | null {
   const [, sum = "", text = ""] = match ?? [];
   const checksum = crc32(text, before);
   if (match === null || checksum !== Number(sum)) return null;
-  const changes = JSON.parse(text) as StoreChange[];
-  return changes.every(([table]) => Object.hasOwn(TABLE_NAMES, table)) ? { changes, checksum } : null;
+  const changes = parse(text);
+  return Array.isArray(changes) && changes.every(isChange) ? { changes, checksum } : null;
+}
+
+/** undefined: it is no JSON. A checksum that fits says nothing of who wrote it. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isChange(change: unknown): change is StoreChange {
+  if (!Array.isArray(change) || change.length !== CHANGE_PARTS) return false;
+  const [table, id, row] = change as readonly unknown[];
+  if (typeof table !== "string" || !Object.hasOwn(TABLE_NAMES, table)) return false;
+  if (typeof id !== "number" && typeof id !== "string") return false;
+  return row === null || (typeof row === "object" && (row as { readonly id?: unknown }).id === id);
 }

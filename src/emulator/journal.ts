@@ -120,7 +120,9 @@ async function writeSnapshot(path: string, store: Store): Promise<OpenFile> {
   // At once, since rows change while the file is written: half of a request's changes must not be in it.
   const rows = [...store.allRows()];
   const temporary = join(dirname(path), `.${basename(path)}.new`);
-  const handle = await open(temporary, "w", 0o600);
+  // Whatever is there, left behind or laid there, is removed and not written to: it may be a link.
+  await rm(temporary, { force: true });
+  const handle = await open(temporary, "wx", 0o600);
   try {
     const lastLine = await writeRows(handle, rows);
     await handle.sync();

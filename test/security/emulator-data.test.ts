@@ -1,0 +1,61 @@
+import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { expect, test } from "vitest";
+import { startEmulator } from "../../src/emulator/index.ts";
+import { folder } from "../cli/run.ts";
+
+const HEADER = '{"format":"tenon-emulator","version":2}\n';
+
+/** A data file with the checksums that fit what it says: who forges one can reckon. */
+function dataFile(lines: readonly string[]): string {
+  let checksum = crc32(HEADER);
+  return lines.reduce((file, text) => {
+    checksum = crc32(text, checksum);
+    return `${file}{"crc":${checksum},"changes":${text}}\n`;
+  }, HEADER);
+}
+
+test("a forged data file of the emulator is damage, set aside and said, and changes no prototype", async () => {
+  const forged = [
+    "null",
+    "{}",
+    "1",
+    '"x"',
+    "[null]",
+    "[1]",
+    "[[]]",
+    '[["vpcs"]]',
+    '[["vpcs",1,1]]',
+    '[["vpcs",1,[]]]',
+    '[["vpcs",1,{"id":2}]]',
+    '[["vpcs",{},{"id":{}}]]',
+    '[["__proto__",1,{"id":1}]]',
+    '[["constructor",1,null]]',
+    "[[[",
+    "x",
+  ];
+  for (const text of forged) {
+    const cwd = await folder({ "account.log": dataFile([text, "[]"]) });
+    const emulator = await startEmulator({ data: join(cwd, "account.log") });
+    await emulator.close();
+    expect([text, emulator.notices]).toEqual([text, [expect.stringMatching(/line 2 is damaged.*set aside as/)]]);
+  }
+  expect(({} as Record<string, unknown>)["id"]).toBeUndefined();
+});
+
+test("the emulator writes its data through no link that lies beside it", async () => {
+  const cwd = await folder({ "theirs/secret.txt": "theirs\n", "mine/keep": "" });
+  const data = join(cwd, "mine/account.log");
+  await symlink("../theirs/secret.txt", join(cwd, "mine/.account.log.new"));
+  await symlink("../theirs/secret.txt", join(cwd, "mine/other.log"));
+  await (await startEmulator({ data })).close();
+  expect(await readFile(join(cwd, "theirs/secret.txt"), "utf8")).toBe("theirs\n");
+  expect(await readFile(data, "utf8")).toMatch(/^\{"format":"tenon-emulator"/);
+  // One that is the data file itself leads to what is none.
+  await expect(startEmulator({ data: join(cwd, "mine/other.log") })).rejects.toThrow("was left as it is");
+  await writeFile(join(cwd, "theirs/secret.txt"), "");
+  await (await startEmulator({ data: join(cwd, "mine/other.log") })).close();
+  expect(await readFile(join(cwd, "theirs/secret.txt"), "utf8")).toBe("");
+  expect((await readdir(join(cwd, "theirs"))).length).toBe(1);
+});
