@@ -15,6 +15,7 @@ import {
   cutByComment,
   duplicateKey,
   emptyFile,
+  escapedKey,
   nestedTooDeep,
   notMapping,
   severalDocuments,
@@ -25,6 +26,9 @@ import {
 } from "./yaml-problems.ts";
 
 export type Yaml = typeof YamlLibrary;
+
+/** Of both, around a text. */
+const QUOTES_LENGTH = 2;
 
 export interface ParsedFile {
   readonly file: string;
@@ -224,7 +228,11 @@ class Converter {
 
   #key(node: Node | null): string | null {
     const { yaml } = this.#context;
-    if (yaml.isScalar(node)) return node.type === "PLAIN" ? (node.source ?? "") : String(node.value);
+    if (yaml.isScalar(node)) {
+      const key = node.type === "PLAIN" ? (node.source ?? "") : String(node.value);
+      if (node.type === "QUOTE_DOUBLE" && isEscaped(node, key)) this.#refuse(escapedKey(this.#at(node), key));
+      return key;
+    }
     if (node !== null) this.#refuse(complexKey(this.#at(node)));
     return null;
   }
@@ -273,4 +281,10 @@ class Converter {
 function offsets(node: Node): Offsets {
   const range = node.range;
   return range ? [range[0], range[1]] : [0, 0];
+}
+
+/** Whether there is more, or less, between the quotes than what they come to. */
+function isEscaped(node: Scalar, value: string): boolean {
+  const [start, end] = offsets(node);
+  return end - start - QUOTES_LENGTH !== value.length;
 }

@@ -84,6 +84,11 @@ export function complexKey(span: Span): Diagnostic {
   return syntax("complex-key", "the key is not a word", detail, "Quote it if text was meant.", span);
 }
 
+export function escapedKey(span: Span, key: string): Diagnostic {
+  const detail = `It comes to \`${key}\`, which nobody sees who reads the file or searches in it.`;
+  return syntax("escaped-key", "a key is written with escapes", detail, `Write the key itself: ${key}.`, span);
+}
+
 export function cutByComment(span: Span): Diagnostic {
   const detail = "In YAML ` #` starts a comment, so the value ends before it.";
   const fix = "Quote the value: with the `#` inside the quotes if it belongs to it, behind them if not.";

@@ -64,6 +64,18 @@ test("consent comes through no alias of another file, no merge key, no variable 
   expect(own.project?.desired.allow).toEqual([]);
 });
 
+test("consent is written as what it is: no key has escapes, in which nobody would see or find it", async () => {
+  const consent = '[{ delete: "*", reason: r }]';
+  const escaped = ['"\\u0061llow"', '"al\\x6cow"', '"all\\U0000006Fw"', '? "al\\\n  low"\n', '? "\\u0061llow"\n'];
+  for (const key of escaped) {
+    const cwd = await folder({ "tenon.yaml": `tenon: 1\n${key}: ${consent}\n` });
+    expect([key, codes(await load(cwd))]).toEqual([key, ["escaped-key"]]);
+  }
+  for (const key of ["allow", '"allow"', "'allow'"]) {
+    expect(codes(await load(await folder({ "tenon.yaml": `tenon: 1\n${key}: ${consent}\n` })))).toEqual([]);
+  }
+});
+
 test("the environment is chosen on the command line, never by the project", async () => {
   const environments =
     "variables: { env: { default: safe } }\nenvironments: { production: { variables: { env: evil } } }\n";
