@@ -47,6 +47,18 @@ describe("the configuration of octoDNS", () => {
     },
   );
 
+  it("gives the TTL of its only provider even where that keeps its zones elsewhere, and of several octoDNS's own", async () => {
+    const two = `${config("elsewhere")}`.replace(
+      "  dns: {",
+      "  other: { class: octodns.provider.yaml.YamlProvider, directory: far, default_ttl: 300 }\n  dns: {",
+    );
+    for (const [text, ttl] of [[config("elsewhere"), 7200] as const, [two, 3600] as const]) {
+      const root = folder({ "here/a.test.yaml": ZONE, "here/production.yaml": text, "elsewhere/b.test.yaml": ZONE });
+      const result = await importFiles("octodns", [join(root, "here")], options);
+      expect(ttlsOf(result)).toEqual({ "a.test": ttl });
+    }
+  });
+
   it("can be named instead of the folder, wherever it lies", async () => {
     const root = folder({
       "config/a.test.yaml": ZONE,
