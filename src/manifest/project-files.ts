@@ -9,7 +9,8 @@ import type { Sources } from "../model/source.ts";
 import { type FoundFile, findFiles, isGlob, type PatternProblem } from "./files.ts";
 import { MAX_FILE_BYTES, MAX_FILES, MAX_PROJECT_BYTES } from "./limits.ts";
 import { type ParseContext, type ParsedFile, parseFile } from "./parse.ts";
-import { decode, fileProblem, readBounded } from "./read.ts";
+import { decode, fileProblem, isPrivate, readBounded } from "./read.ts";
+import { ROOT_FILE } from "./root-file.ts";
 
 /** @returns null if it cannot be read; that is reported */
 export async function readManifest(
@@ -19,8 +20,11 @@ export async function readManifest(
   context: ParseContext,
 ): Promise<ParsedFile | null> {
   const real = await realpath(path).catch(() => path);
-  if (!isWithin(real, dirname(path)) && file === "tenon.yaml") {
-    context.report({ ...fileProblem(file, "outside"), fix: "Put the file itself into the folder." });
+  const folder = dirname(path);
+  const elsewhere = !isWithin(real, folder) ? "outside" : isPrivate(real, folder) ? "private" : null;
+  // The others were looked at when they were found.
+  if (elsewhere !== null && file === ROOT_FILE) {
+    context.report({ ...fileProblem(file, elsewhere), fix: "Put the file itself into the folder." });
     return null;
   }
   const read = await readBounded(real);

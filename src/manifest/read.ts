@@ -28,13 +28,16 @@ export async function resolveInside(root: string, file: string): Promise<Resolve
   try {
     const path = await realpath(resolve(root, file));
     if (!isWithin(path, root)) return { ok: false, problem: "outside" };
-    const parts = relative(root, path).toLowerCase().split(sep);
-    return parts.some((part) => PRIVATE_FOLDERS.includes(part))
-      ? { ok: false, problem: "private" }
-      : { ok: true, path };
+    return isPrivate(path, root) ? { ok: false, problem: "private" } : { ok: true, path };
   } catch (error) {
     return { ok: false, problem: problemOf(error) };
   }
+}
+
+/** Whether a file within the folder belongs to git or to Tenon itself. Both are real paths. */
+export function isPrivate(path: string, folder: string): boolean {
+  const parts = relative(folder, path).toLowerCase().split(sep);
+  return parts.some((part) => PRIVATE_FOLDERS.includes(part));
 }
 
 export type ReadBytes =

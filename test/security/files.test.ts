@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { linkSync } from "node:fs";
 import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, expectPlain, PROJECT } from "../cli/run.ts";
@@ -67,6 +67,28 @@ test("a root file that is a link out of the project is refused", async () => {
   const cwd = await besideSecret({ "README.md": "" });
   await link(cwd, "tenon.yaml", "../outside/secret.txt");
   await refuse(cwd, ["error[outside-project]"], { args: ["validate"] });
+});
+
+test("a root file that is a link into a folder of git or of Tenon is refused, and none of its lines is shown", async () => {
+  for (const file of [".git/config", ".tenon/journal/old.jsonl"]) {
+    for (const args of [["validate"], ["fmt", "--check"], ["plan"], ["show", "--expanded"]]) {
+      const cwd = await besideSecret({ "README.md": "" });
+      await mkdir(join(cwd, dirname(file)), { recursive: true });
+      await writeFile(join(cwd, file), `\tx = ${SECRET}\n`);
+      await link(cwd, "tenon.yaml", file);
+      await refuse(cwd, ["error[outside-project]"], { args });
+    }
+  }
+});
+
+test("what an imported zone file includes is no file of git or of Tenon", async () => {
+  const cwd = await besideSecret({ "a.test.zone": "$INCLUDE .git/config\n", "b.test.zone": "$INCLUDE innocent\n" });
+  await mkdir(join(cwd, ".git"));
+  await writeFile(join(cwd, ".git/config"), `\tx = ${SECRET}\n`);
+  await link(cwd, "innocent", ".git/config");
+  for (const zone of ["a.test.zone", "b.test.zone"]) {
+    await refuse(cwd, ["belongs to git or to Tenon"], { args: ["import", "--from", "zone", zone, "--out", "new"] });
+  }
 });
 
 test("what a zone file includes lies inside the project, by its path and by every link", async () => {
