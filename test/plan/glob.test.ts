@@ -65,25 +65,26 @@ test("whether something beneath an address can match is never wrongly denied", (
   expect(mayMatchWithin("domain/b.example/*", "domain/a.example")).toBe(false);
 });
 
-/** A text that counts how often a character of it is looked at. */
+/** A text that counts the characters that are searched for what stands between stars. */
 function counted(text: string): { text: string; looks: () => number } {
   let looks = 0;
-  const proxy = new Proxy(Object(text) as object, {
-    get(target, key) {
-      if (typeof key === "string" && /^\d+$/.test(key)) looks += 1;
-      return Reflect.get(target, key);
+  const object = Object.assign(Object(text) as object, {
+    startsWith: (part: string) => text.startsWith(part),
+    endsWith: (part: string) => text.endsWith(part),
+    indexOf: (part: string, from: number) => {
+      const found = text.indexOf(part, from);
+      looks += (found === -1 ? text.length : found + part.length) - from;
+      return found;
     },
   });
-  return { text: proxy as unknown as string, looks: () => looks };
+  return { text: object as unknown as string, looks: () => looks };
 }
 
-test("a hostile glob looks at most |glob|·|text| times", () => {
+test("a hostile glob searches no character of a text twice", () => {
   const length = 2_000;
-  const glob = `${"*a".repeat(30)}b`;
   const { text, looks } = counted("a".repeat(length));
-  expect(globMatches(glob, text)).toBe(false);
-  expect(looks()).toBeGreaterThan(length - 1);
-  expect(looks()).toBeLessThanOrEqual(glob.length * length);
+  expect(globMatches(`${"*a".repeat(30)}*c*`, text)).toBe(false);
+  expect(looks()).toBe(length);
 });
 
 test.each([

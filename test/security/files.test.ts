@@ -91,6 +91,16 @@ test("what an imported zone file includes is no file of git or of Tenon", async 
   }
 });
 
+test("an imported project is written through no link that leads out of the checkout, at whatever depth", async () => {
+  const cwd = await besideSecret({ "a.test.zone": "@ 300 SOA ns1.a.test. a.a.test. 1 2 3 4 5\nwww 300 A 192.0.2.1\n" });
+  await link(cwd, "logs", "../outside");
+  for (const out of ["logs", "logs/deep", "logs/deep/deeper", "./logs/../logs/deep"]) {
+    const args = ["import", "--from", "zone", "a.test.zone", "--out", out];
+    await refuse(cwd, ["error[symbolic-link]"], { code: 4, args });
+  }
+  expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
+});
+
 test("what a zone file includes lies inside the project, by its path and by every link", async () => {
   for (const way of ["../outside/secret.txt", "/etc/hostname", "file-link", "folder-link/secret.txt"]) {
     const include = async (cwd: string): Promise<void> => {
