@@ -147,8 +147,11 @@ export function createCourier(options: CourierOptions): Courier {
 /** An HTTP date (RFC 9110, 5.6.7); null if it is absent, or none. */
 function dateOf(header: string | undefined): number | null {
   const milliseconds = Date.parse(header ?? "");
-  return Number.isNaN(milliseconds) ? null : milliseconds;
+  return milliseconds >= 0 && milliseconds < MAX_DATE_MILLISECONDS ? milliseconds : null;
 }
+
+/** The year 10000: an HTTP date has four digits for it (RFC 9110, 5.6.7). */
+const MAX_DATE_MILLISECONDS = 253_402_300_800_000;
 
 function failureOf(setback: Setback, { call, shownPath }: Delivery, progress: Progress): Failure {
   const scope = setback.status === 403 ? neededScope(call.method, shownPath) : null;

@@ -55,6 +55,13 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
     check: objectOf({ id: numericId, label: text, description: nullableText, region: text, subnets: listOf(subnet) }),
   },
   {
+    path: "vpcs/*/ips",
+    check: objectOf({
+      ...{ interface_id: numericId, subnet_id: numericId, config_id: optional(numericId) },
+      ...{ address: optional(text), address_range: optional(text) },
+    }),
+  },
+  {
     path: "domains",
     check: objectOf({
       id: numericId,

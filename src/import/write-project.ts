@@ -23,7 +23,8 @@ const FILE_MODE = 0o644;
 
 /** What stands in the way of writing; empty if nothing does. Writes nothing. */
 export async function obstacles({ out, files, force }: WriteRequest): Promise<Diagnostic[]> {
-  if (await isLedOut(out)) return [problem("symbolic-link", `${out} leads out of this folder by a symbolic link`, LINK_DETAIL)];
+  if (await isLedOut(out))
+    return [problem("symbolic-link", `${out} leads out of this folder by a symbolic link`, LINK_DETAIL)];
   const folders = [out, ...new Set(files.map(({ file }) => dirname(join(out, file))))];
   for (const folder of folders) {
     const found = await lstat(folder).catch(() => null);

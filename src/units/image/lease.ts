@@ -11,7 +11,8 @@ export const UPLOAD_MARGIN_MILLISECONDS = 300_000;
  * @param created as the service says it: UTC without a zone (OBSERVED: Pages, filters, limits)
  */
 export function leaseEnd(created: string | undefined, timeoutSeconds: number): number | null {
-  const begun = Date.parse(`${(created ?? "").replace(/Z$/, "")}Z`);
+  // Years of more digits would be read, and cannot be written again.
+  const begun = /^\d{4}-/.test(created ?? "") ? Date.parse(`${created?.replace(/Z$/, "")}Z`) : Number.NaN;
   return Number.isNaN(begun) ? null : begun + timeoutSeconds * 1000 + UPLOAD_MARGIN_MILLISECONDS;
 }
 
