@@ -3,8 +3,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { IncludedFile } from "../dns/zone-file/read.ts";
-import { isPrivate } from "../manifest/read.ts";
-import { isWithin } from "../model/containment.ts";
+import { isPrivate, isWithin } from "../model/containment.ts";
 import type { Sources } from "../model/source.ts";
 import { readSource } from "./source-text.ts";
 

@@ -2,14 +2,14 @@
 
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import { isWithin } from "../model/containment.ts";
+import { isPrivate, isWithin } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import type { Sources } from "../model/source.ts";
 import { type FoundFile, findFiles, isGlob, type PatternProblem } from "./files.ts";
 import { MAX_FILE_BYTES, MAX_FILES, MAX_PROJECT_BYTES } from "./limits.ts";
 import { type ParseContext, type ParsedFile, parseFile } from "./parse.ts";
-import { decode, fileProblem, isPrivate, readBounded } from "./read.ts";
+import { decode, fileProblem, readBounded } from "./read.ts";
 import { ROOT_FILE } from "./root-file.ts";
 
 /** @returns null if it cannot be read; that is reported */

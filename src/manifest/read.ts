@@ -2,18 +2,12 @@
 
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
-import { isAbsolute, relative, resolve, sep } from "node:path";
-import { isWithin } from "../model/containment.ts";
+import { isAbsolute, resolve } from "node:path";
+import { isPrivate, isWithin } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
 export type FileProblem = "missing" | "outside" | "private" | "not-a-file" | "unreadable";
-
-/**
- * Folders of a project that are not the project: a checkout keeps its credentials in the one, journals keep what the
- * account held in the other, and what is wrong with a file is shown with its lines.
- */
-const PRIVATE_FOLDERS: readonly string[] = [".git", ".tenon"];
 
 export type ResolvedFile =
   | { readonly ok: true; readonly path: string }
@@ -32,12 +26,6 @@ export async function resolveInside(root: string, file: string): Promise<Resolve
   } catch (error) {
     return { ok: false, problem: problemOf(error) };
   }
-}
-
-/** Whether a file within the folder belongs to git or to Tenon itself. Both are real paths. */
-export function isPrivate(path: string, folder: string): boolean {
-  const parts = relative(folder, path).toLowerCase().split(sep);
-  return parts.some((part) => PRIVATE_FOLDERS.includes(part));
 }
 
 export type ReadBytes =
