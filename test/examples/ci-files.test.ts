@@ -20,7 +20,8 @@ describe(".gitlab-ci.yml", () => {
     ["stage: comment", "stage: coment", "tenon:comment: no stage coment"],
     ["[check, plan, comment, apply]", "[check, comment, plan, apply]", "tenon:comment: tenon:plan comes later"],
     ["[check, plan,", "[check, more, plan,", "no job is in the stage more"],
-    ["extends: .tenon", "extends: .tennon", "tenon:validate: no job .tennon"],
+    ["extends: .tenon", "extends: .tennon", "tenon:replan: no job .tennon"],
+    ["extends: .request", "extends: .requests", "tenon:validate: no job .requests"],
     [
       "expire_in: 90 days",
       "expire_inn: 90 days",
@@ -41,6 +42,8 @@ describe(".gitlab-ci.yml", () => {
     ["variables:", "variabels:", /^\/variabels must NOT have additional properties: TENON_BASE_URL$/],
     ["stages:", "stagse:", " must have required property 'stages'"],
     ["$CI_COMMIT_BRANCH ==", "$CI_COMIT_BRANCH ==", "no variable CI_COMIT_BRANCH"],
+    // Its author chooses it.
+    ["$CI_COMMIT_SHA", "$CI_MERGE_REQUEST_DIFF_BASE_SHA", "no variable CI_MERGE_REQUEST_DIFF_BASE_SHA"],
     ['== "schedule"', '== "shedule"', "no source shedule"],
     ["(push|web|schedule)", "(push|web|scheduled)", "no source scheduled"],
     ["/tenon/drift.sh", "/tenon/drifts.sh", 'tenon:drift: no /tenon/drifts.sh"'],

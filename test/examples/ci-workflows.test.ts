@@ -73,9 +73,11 @@ describe.each(WORKFLOW_FILES)("%s", (file) => {
       expect(step.with?.["persist-credentials"]).toBe(false);
     }
     const base = Object.keys(workflow.on).includes("pull_request")
-      ? "github.event.pull_request.base.sha"
-      : "github.sha";
-    expect(workflow.env?.["PIPELINE"]).toBe(`\${{ ${base} }}`);
+      ? "refs/remotes/origin/${{ github.base_ref }}"
+      : "${{ github.sha }}";
+    expect(workflow.env?.["PIPELINE"]).toBe(base);
+    // The tip: the event's own commit may be one of another branch.
+    expect(workflowText(file)).not.toContain("base.sha");
     for (const { run = "" } of steps) {
       for (const line of run.trim().split("\n"))
         expect(["", ...OWN]).toContain(line.replace(/(?<=\.(?:sh|mjs)") .*/, " …"));

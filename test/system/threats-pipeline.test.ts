@@ -54,7 +54,7 @@ function push(sha: string): RunEvent {
 /** The pull request was planned by this run, and merged as `sha`. */
 function review(forge: Forge, run: number, head: string, sha: string): void {
   const merged_at = "2026-11-21T00:00:00Z";
-  forge.pulls.push({ number: 7, head: { sha: head }, base: { ref: "main" }, merged_at, merge_commit_sha: sha });
+  forge.pulls.push({ id: 7, number: 7, head: { sha: head }, base: { ref: "main" }, merged_at, merge_commit_sha: sha });
   addRun(forge, run, head);
 }
 

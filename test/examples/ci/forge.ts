@@ -20,6 +20,7 @@ interface Item {
 }
 
 export interface PullRequest {
+  readonly id: number;
   readonly number: number;
   readonly head: { readonly sha: string };
   readonly base: { readonly ref: string };
@@ -50,6 +51,8 @@ export class Forge {
   readonly runs: Run[] = [];
   readonly artifacts: Artifact[] = [];
   isPrivate = true;
+  /** Called after each answer to a GET, so that a list can change while it is read. */
+  onRead: () => void = () => undefined;
   /** Each request that changes something, as `METHOD path`. */
   readonly written: string[] = [];
   #server: Server;
@@ -60,6 +63,7 @@ export class Forge {
     this.#server = createServer(async (request, response) => {
       const [status, body] = this.#answer(request, await readBody(request));
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+      if (request.method === "GET") this.onRead();
     });
   }
 
@@ -106,15 +110,17 @@ export class Forge {
   #route(method: string, path: string, query: URLSearchParams, body: Partial<Item>): [number, unknown] {
     const [, area = "", ...rest] = path.split("/");
     if (area === "") return [200, { id: REPOSITORY_ID, private: this.isPrivate, default_branch: "main" }];
-    if (area === "commits") return [200, this.pulls];
+    if (area === "commits") return [200, pageOf(this.pulls, query)];
     if (area === "actions" && rest.at(-1) === "artifacts") {
       const isOf = (run: number) => rest[0] === "artifacts" || run === Number(rest[1]);
       const fits = (artifact: Artifact) => artifact.name === query.get("name") && isOf(artifact.workflow_run.id);
-      return [200, { artifacts: this.artifacts.filter(fits) }];
+      const artifacts = this.artifacts.filter(fits);
+      return [200, { total_count: artifacts.length, artifacts: pageOf(artifacts, query) }];
     }
     if (area === "actions") {
       const fits = (run: Run) => (["head_sha", "status", "event"] as const).every((key) => run[key] === query.get(key));
-      return [200, { workflow_runs: this.runs.filter(fits) }];
+      const runs = this.runs.filter(fits);
+      return [200, { total_count: runs.length, workflow_runs: pageOf(runs, query) }];
     }
     const isComment = rest.includes("comments");
     const list = isComment ? this.comments : this.issues;

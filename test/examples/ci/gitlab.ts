@@ -14,6 +14,7 @@ import { type Environment, readGitlab } from "./workflow.ts";
 const run = promisify(execFile);
 const JOBS = readGitlab();
 const PROJECT_ID = 9;
+const PAGE_SIZE = 20;
 export const ME = 42;
 
 /** What a pipeline runs for. */
@@ -55,6 +56,9 @@ export class Gitlab {
   readonly issues: Issue[] = [];
   readonly jobs: KeptJob[] = [];
   merged: Readonly<Record<string, unknown>> | null = null;
+  /** What the lists of a commit's merge requests and of a merge request's pipelines have before what the test is about. */
+  readonly otherRequests: Readonly<Record<string, unknown>>[] = [];
+  readonly otherPipelines: Pipeline[] = [];
   readonly #origin: string;
   readonly #folder: string;
   readonly #baseUrl: string;
@@ -90,7 +94,8 @@ export class Gitlab {
     const { before_script = [], script = [], extends: base, artifacts } = JOBS[name] ?? {};
     const before = base === undefined ? before_script : (JOBS[base]?.before_script ?? []);
     const text = [...before, ...script].join("\n");
-    const ended = await bash(text, work, { ...this.#environment(pipeline, temp), ...more }, temp);
+    const environment = { ...this.environment(pipeline, temp), ...(await this.#request(pipeline)), ...more };
+    const ended = await bash(text, work, environment, temp);
     const kept = join(place, "kept");
     for (const path of artifacts?.paths ?? []) {
       if ((await stat(join(work, path)).catch(() => null)) === null) continue;
@@ -101,7 +106,14 @@ export class Gitlab {
     return ended;
   }
 
-  #environment({ id, source, sha }: Pipeline, temp: string): Environment {
+  /** What GitLab says of a merge request that goes to main. */
+  async #request({ source, sha }: Pipeline): Promise<Environment> {
+    if (source !== "merge_request_event") return {};
+    const { stdout } = await run("git", ["-C", this.#origin, "merge-base", "main", sha]);
+    return { CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main", CI_MERGE_REQUEST_DIFF_BASE_SHA: stdout.trim() };
+  }
+
+  environment({ id, source, sha }: Pipeline, temp: string): Environment {
     const isRequest = source === "merge_request_event";
     return {
       PATH: [join(this.#folder, "bin"), process.env["PATH"]].join(delimiter),
@@ -117,13 +129,8 @@ export class Gitlab {
       CI_PIPELINE_ID: String(id),
       CI_PIPELINE_SOURCE: source,
       CI_COMMIT_SHA: sha,
-      ...(isRequest
-        ? {
-            CI_MERGE_REQUEST_IID: "7",
-            CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main",
-            CI_MERGE_REQUEST_DIFF_BASE_SHA: "refs/remotes/origin/main",
-          }
-        : { CI_COMMIT_BRANCH: "main" }),
+      CI_DEFAULT_BRANCH: "main",
+      ...(isRequest ? { CI_MERGE_REQUEST_IID: "7" } : { CI_COMMIT_BRANCH: "main" }),
     };
   }
 
@@ -134,6 +141,8 @@ export class Gitlab {
     const isKnown = request.headers["private-token"] === "glpat-test";
     const answer = isKnown ? await this.#answer(request, body) : undefined;
     if (answer === undefined) response.writeHead(isKnown ? 404 : 401).end();
+    else if (Array.isArray(answer))
+      sendPage(response, answer, new URL(request.url ?? "", "http://gitlab").searchParams);
     else response.end(Buffer.isBuffer(answer) ? answer : JSON.stringify(answer));
   }
 
@@ -146,13 +155,14 @@ export class Gitlab {
     if (pipeline !== undefined) return this.#jobsOf(Number(pipeline), searchParams.getAll("scope[]"));
     const [, job, file] = /^\/jobs\/(\d+)\/artifacts\/(.+)$/.exec(path) ?? [];
     if (job !== undefined) return readFile(join(this.#jobFolder(Number(job)), file ?? "")).catch(() => undefined);
-    if (path.startsWith("/repository/commits/")) return this.merged === null ? [] : [this.merged];
+    if (path.startsWith("/repository/commits/"))
+      return [...this.otherRequests, ...(this.merged === null ? [] : [this.merged])];
     return this.#discussion(method, path, body);
   }
 
   #pipelines() {
     const seen = new Map(this.jobs.map(({ pipeline }) => [pipeline.id, pipeline]));
-    return [...seen.values()].map((pipeline) => ({ ...pipeline, project_id: PROJECT_ID }));
+    return [...this.otherPipelines, ...seen.values()].map((pipeline) => ({ ...pipeline, project_id: PROJECT_ID }));
   }
 
   #jobsOf(pipeline: number, states: readonly string[]) {
@@ -181,4 +191,12 @@ export class Gitlab {
     if (found === undefined) return undefined;
     return Object.assign(found, body, body["state_event"] === "close" ? { state: "closed" } : {});
   }
+}
+
+/** One page of a list, and the number of the next in a header, which is empty on the last. */
+function sendPage(response: ServerResponse, items: readonly unknown[], query: URLSearchParams): void {
+  const size = Number(query.get("per_page") ?? PAGE_SIZE);
+  const page = Number(query.get("page") ?? 1);
+  response.setHeader("x-next-page", items.length > page * size ? String(page + 1) : "");
+  response.end(JSON.stringify(items.slice((page - 1) * size, page * size)));
 }

@@ -23,6 +23,8 @@ export interface RunEvent {
   readonly actor?: string;
   readonly base_ref?: string;
   readonly pull?: { readonly number: number; readonly repository: string };
+  /** The base's commit as the event says it: by default the one that the merge was made on. */
+  readonly base_sha?: string;
   readonly secrets: Environment;
 }
 
@@ -84,7 +86,7 @@ export class Runner {
       string,
       string,
     ];
-    const base = context.event.pull === undefined ? "" : await this.#revision(`${context.event.sha}^1`);
+    const base = context.event.pull === undefined ? "" : await this.#baseOf(context.event);
     const running = new RunningJob(context, { token: this.#forge.tokenFor(job.permissions ?? {}), temp, base });
     if (!running.isWanted(job.if, [job.needs ?? []].flat())) {
       return { result: "skipped", log: "", summary: "", outputs: {} };
@@ -104,8 +106,8 @@ export class Runner {
     return running.result();
   }
 
-  async #revision(name: string): Promise<string> {
-    return (await run("git", ["-C", this.#origin, "rev-parse", name])).stdout.trim();
+  async #baseOf({ sha, base_sha: said }: RunEvent): Promise<string> {
+    return said ?? (await run("git", ["-C", this.#origin, "rev-parse", `${sha}^1`])).stdout.trim();
   }
 
   /** The actions that the workflows use: anything else fails the test. */
@@ -114,7 +116,7 @@ export class Runner {
     switch (step.uses?.split("@")[0]) {
       case "actions/checkout":
         await run("git", ["clone", "--quiet", "--no-checkout", this.#origin, workspace]);
-        await run("git", ["-C", workspace, "checkout", "--quiet", "--detach", inputs["ref"] ?? event.sha]);
+        await run("git", ["-C", workspace, "checkout", "--quiet", "--detach", fetched(inputs["ref"] ?? event.sha)]);
         break;
       case "actions/setup-node":
         break;
@@ -302,6 +304,11 @@ class RunningJob {
     };
     return known[path];
   }
+}
+
+/** Where a clone has what the action is asked to check out. */
+function fetched(ref: string): string {
+  return ref.replace(/^refs\/heads\//, "refs/remotes/origin/");
 }
 
 /** As GitHub runs a step with `shell: bash`. @param place where its script is put */
