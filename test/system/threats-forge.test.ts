@@ -1,19 +1,21 @@
 /** The example pipelines against what a forge says that others have a hand in: bases of merge requests, and lists that they can lengthen. */
 
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { emulator } from "../cli/run.ts";
-import { Forge, REPOSITORY } from "../examples/ci/forge.ts";
+import { emulator, folder } from "../cli/run.ts";
+import { type Artifact, Forge, REPOSITORY, REPOSITORY_ID } from "../examples/ci/forge.ts";
 import { Gitlab, type Pipeline } from "../examples/ci/gitlab.ts";
 import { Repository } from "../examples/ci/repository.ts";
-import { type RunEvent, Runner } from "../examples/ci/runner.ts";
-import { gitlabText } from "../examples/ci/workflow.ts";
+import { bash, type RunEvent, Runner, writeNode } from "../examples/ci/runner.ts";
+import { gitlabText, SCRIPTS } from "../examples/ci/workflow.ts";
 
 /** Many processes; a busy machine is no failure. */
 const TIMEOUT_MILLISECONDS = 240_000;
 const FORMED = (label: string) => `tenon: 1\n\nvpcs:\n  - label: ${label}\n    region: us-east\n`;
 const PWNED = 'echo "PWNED ${TENON_TOKEN_READ:-by nobody}"\n';
+/** The most that the scripts read of one list. */
+const MAX_LIST_ITEMS = 1_000;
 
 /**
  * A commit of `theirs` with scripts of their own, whose revert was merged by fast-forward; and a request that branches off it: what it changes
@@ -91,4 +93,169 @@ test("on GitHub a pull request's scripts are those of the base branch's tip, wha
     expect({ name, result, isTheirs: log.includes("PWNED") }).toEqual({ name, result: "success", isTheirs: false });
   }
   expect(forge.comments).toMatchObject([{ body: expect.stringContaining("## Plan: ") }]);
+});
+
+const HEAD = "a".repeat(40);
+const SHA = "b".repeat(40);
+
+/** GitHub's side of the pipeline, called as its jobs do. */
+async function openGithub() {
+  const place = await folder({ output: "" });
+  const forge = await Forge.open();
+  await writeNode(join(place, "bin"));
+  const run = async (command: string) => {
+    await writeFile(join(place, "output"), "");
+    const env = {
+      PATH: [join(place, "bin"), process.env["PATH"]].join(delimiter),
+      GITHUB_TOKEN: forge.tokenFor({ actions: "read", contents: "read", "pull-requests": "read" }),
+      ...{ GITHUB_API_URL: forge.url, GITHUB_REPOSITORY: REPOSITORY, GITHUB_OUTPUT: join(place, "output") },
+      ...{ GITHUB_SHA: SHA, GITHUB_REF_NAME: "main" },
+    };
+    const { code, log } = await bash(`node "${SCRIPTS}/github.mjs" ${command}`, place, env);
+    return { code, log, output: await readFile(join(place, "output"), "utf8") };
+  };
+  return { forge, run };
+}
+
+function runOf(id: number, repository = "stranger/infra") {
+  const head_repository = { full_name: repository };
+  return { id, run_number: id, event: "pull_request", status: "success", head_sha: HEAD, head_repository };
+}
+
+function pullOf(number: number, sha = "c".repeat(40)) {
+  const merged = { merged_at: "2026-11-21T00:00:00Z", merge_commit_sha: sha };
+  return { id: number, number, head: { sha: HEAD }, base: { ref: "main" }, ...merged };
+}
+
+function artifactOf(id: number, name: string, run: number, more: Partial<Artifact> = {}): Artifact {
+  const workflow_run = { id: run, head_branch: "main", head_repository_id: REPOSITORY_ID };
+  return { id, name, expired: false, workflow_run, ...more };
+}
+
+/** So many of them. */
+function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index));
+}
+
+test("on GitHub a run on a later page is one of the runs that planned a commit, and what cannot be read whole decides nothing", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  const { forge, run } = await openGithub();
+  const set = <T>(list: T[], items: readonly T[]) => list.splice(0, list.length, ...items);
+  const reviewed = runOf(100, REPOSITORY);
+  const found = { code: 0, output: "run-id=100\nartifact-id=5\n" };
+  set(forge.pulls, [pullOf(7, SHA)]);
+  set(forge.artifacts, [artifactOf(5, "tenon-plan", 100), artifactOf(9, "tenon-plan", 900)]);
+  const forks = (count: number) => times(count, (index) => runOf(1_000 + index));
+
+  // Newest first, as GitHub lists them.
+  const forged = runOf(900, REPOSITORY);
+  for (const count of [29, 99, 150, MAX_LIST_ITEMS - 3]) {
+    set(forge.runs, [forged, ...forks(count), reviewed]);
+    expect(await run("plan-run")).toMatchObject({
+      ...{ code: 1, output: "", log: expect.stringContaining("several runs have planned #7") },
+    });
+    set(forge.runs, [...forks(count + 1), reviewed]);
+    expect(await run("plan-run")).toMatchObject(found);
+  }
+  const unread = (words: string) => ({ code: 1, output: "", log: expect.stringContaining(words) });
+  set(forge.runs, [forged, ...forks(MAX_LIST_ITEMS - 1), reviewed]);
+  expect(await run("plan-run")).toMatchObject(unread("the runs of tenon-plan.yml for #7 cannot be read whole"));
+
+  // A run that goes while they are read moves another one to the page before; one that comes is on none of the later pages.
+  for (const [runs, change] of [
+    [[...forks(99), forged, reviewed], () => forge.runs.shift()],
+    [[...forks(100), reviewed], () => forge.runs.unshift(forged)],
+  ] as const) {
+    set(forge.runs, runs);
+    let answers = 0;
+    forge.onRead = () => {
+      answers += 1;
+      // The first answer is of pull requests, the second the first page of runs.
+      if (answers === 2) change();
+    };
+    expect(await run("plan-run")).toMatchObject(unread("cannot be read whole"));
+  }
+  forge.onRead = () => undefined;
+  set(forge.runs, [reviewed]);
+
+  set(forge.pulls, [...times(130, (index) => pullOf(1_000 + index)), pullOf(7, SHA)]);
+  expect(await run("plan-run")).toMatchObject(found);
+  // One whose commits another one has in it is merged as the same commit.
+  set(forge.pulls, [pullOf(8, SHA), ...times(130, (index) => pullOf(1_000 + index)), pullOf(7, SHA)]);
+  expect(await run("plan-run")).toMatchObject(unread(`several pull requests were merged as ${SHA}`));
+  set(forge.pulls, [...times(MAX_LIST_ITEMS, (index) => pullOf(1_000 + index)), pullOf(7, SHA)]);
+  expect(await run("plan-run")).toMatchObject(unread(`the pull requests of ${SHA} cannot be read whole`));
+  set(forge.pulls, [pullOf(7, SHA)]);
+
+  const gone = (count: number) =>
+    times(count, (index) => artifactOf(1_000 + index, "tenon-plan", 100, { expired: true }));
+  set(forge.artifacts, [...gone(130), artifactOf(5, "tenon-plan", 100)]);
+  expect(await run("plan-run")).toMatchObject(found);
+  set(forge.artifacts, [...gone(MAX_LIST_ITEMS), artifactOf(5, "tenon-plan", 100)]);
+  expect(await run("plan-run")).toMatchObject(unread("what run 100 has kept cannot be read whole"));
+});
+
+test("on GitHub snapshots that a pull request has uploaded do not hide the account's own", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  const { forge, run } = await openGithub();
+  const stranger = { workflow_run: { id: 9, head_branch: "main", head_repository_id: 9 } };
+  const lures = (count: number) => times(count, (index) => artifactOf(1_000 + index, "tenon-snapshot", 9, stranger));
+  forge.artifacts.push(...lures(130), artifactOf(6, "tenon-snapshot", 200), artifactOf(5, "tenon-snapshot", 100));
+  expect(await run("snapshot-run")).toMatchObject({ code: 0, output: "run-id=200\nartifact-id=6\n" });
+  forge.artifacts.unshift(...lures(MAX_LIST_ITEMS));
+  expect(await run("snapshot-run")).toMatchObject({
+    ...{
+      code: 1,
+      output: "",
+      log: expect.stringContaining("the artifacts called tenon-snapshot cannot be read whole"),
+    },
+  });
+});
+
+test("on GitLab a merge request or a pipeline on a later page is found, and a list that is too long is refused by name", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  const repository = await Repository.open("tenon: 1\n");
+  const { head } = await repository.propose(FORMED("a"));
+  const gitlab = await Gitlab.open(repository.folder, (await emulator()).baseUrl);
+  expect(await gitlab.run("tenon:plan", { id: 3, source: "merge_request_event", sha: head })).toMatchObject({
+    code: 0,
+  });
+  const sha = await repository.merge();
+  gitlab.merged = { state: "merged", iid: 7, target_branch: "main", sha: head, merge_commit_sha: sha };
+  const place = await folder({});
+  const reviewed = async () => {
+    const file = join(await folder({}), "plan.json");
+    const env = gitlab.environment({ id: 4, source: "push", sha }, place);
+    const { code, log } = await bash(`node "${SCRIPTS}/gitlab.mjs" reviewed-plan "${file}"`, place, env);
+    return { code, log, plan: await readFile(file, "utf8").catch(() => "") };
+  };
+  const found = { code: 0, plan: expect.stringContaining('"label"') };
+  const others = { requests: gitlab.otherRequests, pipelines: gitlab.otherPipelines };
+  const request = (index: number) => ({ ...gitlab.merged, iid: 1_000 + index, target_branch: "theirs" });
+  const pipeline = (index: number): Pipeline => ({ id: 1_000 + index, source: "push", sha: head });
+  for (const count of [20, 100, MAX_LIST_ITEMS - 1]) {
+    others.requests.splice(0, MAX_LIST_ITEMS, ...times(count, request));
+    others.pipelines.splice(0, MAX_LIST_ITEMS, ...times(count, pipeline));
+    expect(await reviewed()).toMatchObject(found);
+  }
+  const [planned] = gitlab.jobs;
+  if (planned === undefined) throw new Error("nothing was planned");
+  gitlab.jobs.unshift(...times(130, (index) => ({ ...planned, id: 1_000 + index, name: `other ${index}` })));
+  expect(await reviewed()).toMatchObject(found);
+  others.requests[0] = { ...gitlab.merged, iid: 8 };
+  expect(await reviewed()).toMatchObject({
+    ...{ code: 1, plan: "", log: expect.stringContaining(`several merge requests were merged as ${sha}`) },
+  });
+  others.requests[0] = request(0);
+  others.pipelines.push(pipeline(0), pipeline(1));
+  expect(await reviewed()).toMatchObject({
+    ...{ code: 1, plan: "", log: expect.stringContaining("the pipelines of !7 are more than 1000") },
+  });
+  others.requests.push(request(0), request(1));
+  expect(await reviewed()).toMatchObject({
+    ...{ code: 1, plan: "", log: expect.stringContaining(`the merge requests of ${sha} are more than 1000`) },
+  });
 });

@@ -20,6 +20,7 @@ const DRIFT_LABEL = "tenon-drift";
 const DRIFT_MARKER = "<!-- tenon-drift -->";
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
+const MAX_LIST_PAGES = 10;
 const TIMEOUT_MILLISECONDS = 30_000;
 
 const commands = { comment, "plan-run": planRun, "snapshot-run": snapshotRun, visibility, issue };
@@ -36,36 +37,50 @@ async function comment(file) {
 
 async function planRun() {
   const sha = env.GITHUB_SHA;
-  const pulls = await send("GET", `/commits/${sha}/pulls`);
+  const pulls = await readAll(`/commits/${sha}/pulls`, (answer) => answer);
+  if (pulls === undefined) return refuse(unread(`the pull requests of ${sha}`));
   // A commit may also be the merge into a branch of theirs, where nobody reviews.
   const isHere = (pull) => pull.merge_commit_sha === sha && pull.base.ref === env.GITHUB_REF_NAME;
-  const merged = pulls.find((pull) => pull.merged_at !== null && isHere(pull));
+  const [merged, second] = pulls.filter((pull) => pull.merged_at !== null && isHere(pull));
   if (merged === undefined) return refuse(`${sha} is not the merge of a pull request`);
+  // A commit merges those, too, whose commits another one has in it: nobody has looked at the plan of each.
+  if (second !== undefined) return refuse(`several pull requests were merged as ${sha}, and one was reviewed`);
   const query = new URLSearchParams({ event: "pull_request", status: "success", head_sha: merged.head.sha });
-  const { workflow_runs: runs } = await send("GET", `/actions/workflows/${PLAN_WORKFLOW}/runs?${query}`);
+  const runs = await readAll(`/actions/workflows/${PLAN_WORKFLOW}/runs?${query}`, (answer) => answer.workflow_runs);
+  if (runs === undefined) return refuse(unread(`the runs of ${PLAN_WORKFLOW} for #${merged.number}`));
   // A fork's run has no token, so what it calls a plan is none.
   const own = runs.filter((run) => run.head_repository?.full_name === env.GITHUB_REPOSITORY);
   const [run, another] = own;
   if (run === undefined) return refuse(`pull request #${merged.number} has no successful run of ${PLAN_WORKFLOW}`);
   // The same commit may be planned by a workflow of another base branch, whose plan nobody has seen here.
   if (another !== undefined) return refuse(`several runs have planned #${merged.number}, and one was reviewed`);
-  const { artifacts } = await send("GET", `/actions/runs/${number(run.id)}/artifacts?name=${PLAN}`);
-  const [plan] = artifacts.filter(({ name, expired }) => name === PLAN && !expired);
+  const all = await readAll(`/actions/runs/${number(run.id)}/artifacts?name=${PLAN}`, (answer) => answer.artifacts);
+  if (all === undefined) return refuse(unread(`what run ${run.id} has kept`));
+  const [plan] = all.filter(({ name, expired }) => name === PLAN && !expired);
   if (plan === undefined) return refuse(`the plan of pull request #${merged.number} is kept no more`);
   await found(run.id, plan.id);
 }
 
 /** Fails the job: what nobody reviewed is not applied. */
 function refuse(why) {
-  process.stdout.write(
-    `::error title=No reviewed plan::${why}. Run this workflow by hand: it plans anew, and waits for approval.\n`,
-  );
+  fail("No reviewed plan", `${why}. Run this workflow by hand: it plans anew, and waits for approval.`);
+}
+
+function fail(title, text) {
+  process.stdout.write(`::error title=${title}::${text}\n`);
   process.exitCode = 1;
+}
+
+function unread(list) {
+  return `${list} cannot be read whole: they are ${MAX_LIST_PAGES * PAGE_SIZE} or more, or changed meanwhile`;
 }
 
 async function snapshotRun() {
   const { default_branch: branch, id } = await send("GET", "");
-  const { artifacts } = await send("GET", `/actions/artifacts?name=${SNAPSHOT}&per_page=${PAGE_SIZE}`);
+  const artifacts = await readAll(`/actions/artifacts?name=${SNAPSHOT}`, (answer) => answer.artifacts);
+  if (artifacts === undefined) {
+    return fail("No snapshot", `${unread(`the artifacts called ${SNAPSHOT}`)}. Delete those of pull requests.`);
+  }
   // A pull request can upload an artifact of any name.
   const ours = artifacts.filter(
     ({ expired, workflow_run: run }) => !expired && run?.head_branch === branch && run.head_repository_id === id,
@@ -95,15 +110,35 @@ async function issue(folder) {
   else await send("POST", "/issues", { title: "The account is not as declared", body, labels: [DRIFT_LABEL] });
 }
 
+/**
+ * All items of a list, as what is the only one, or the newest, shows in nothing less: others can make it longer. undefined, if it has too many
+ * pages, or changed while it was read, so that an item may have moved to a page that was read already.
+ */
+async function readAll(path, itemsOf) {
+  const read = new Map();
+  let total = 0;
+  for (let page = 1; page <= MAX_LIST_PAGES; page += 1) {
+    const answer = await readPage(path, page);
+    const items = itemsOf(answer);
+    for (const item of items) read.set(item.id, item);
+    total = Math.max(total, answer.total_count ?? 0);
+    if (items.length < PAGE_SIZE) return read.size < total ? undefined : [...read.values()];
+  }
+  return undefined;
+}
+
 /** The first item of a list, over all its pages, that fits. */
 async function findIn(path, fits) {
-  const separator = path.includes("?") ? "&" : "?";
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const items = await send("GET", `${path}${separator}per_page=${PAGE_SIZE}&page=${page}`);
+    const items = await readPage(path, page);
     const found = items.find(fits);
     if (found !== undefined || items.length < PAGE_SIZE) return found;
   }
   return undefined;
+}
+
+function readPage(path, page) {
+  return send("GET", `${path}${path.includes("?") ? "&" : "?"}per_page=${PAGE_SIZE}&page=${page}`);
 }
 
 async function send(method, path, body) {

@@ -21,6 +21,7 @@ const DRIFT_LABEL = "tenon-drift";
 const DRIFT_MARKER = "<!-- tenon-drift -->";
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
+const MAX_LIST_PAGES = 10;
 const TIMEOUT_MILLISECONDS = 30_000;
 const PROJECT = `/projects/${encodeURIComponent(env.CI_PROJECT_ID ?? "")}`;
 
@@ -46,8 +47,9 @@ async function reviewedPlan(file) {
     return writeFile(file, await kept(job, PLAN_FILE), { flag: "wx" });
   }
   const sha = env.CI_COMMIT_SHA;
-  const requests = await json("GET", `${PROJECT}/repository/commits/${sha}/merge_requests`);
-  const merged = requests.find(
+  const requests = await readAll(`${PROJECT}/repository/commits/${sha}/merge_requests`);
+  if (requests === undefined) return refuse(unread(`the merge requests of ${sha}`));
+  const [merged, second] = requests.filter(
     (request) =>
       request.state === "merged" &&
       // A commit may also be the merge into a branch of theirs, where nobody reviews.
@@ -55,14 +57,17 @@ async function reviewedPlan(file) {
       [request.merge_commit_sha, request.squash_commit_sha, request.sha].includes(sha),
   );
   if (merged === undefined) return refuse(`${sha} is not the merge of a merge request`);
-  const job = await planJob(merged);
+  // A commit merges those, too, whose commits another one has in it: nobody has looked at the plan of each.
+  if (second !== undefined) return refuse(`several merge requests were merged as ${sha}, and one was reviewed`);
+  const pipelines = await readAll(`${PROJECT}/merge_requests/${number(String(merged.iid))}/pipelines`);
+  if (pipelines === undefined) return refuse(unread(`the pipelines of !${merged.iid}`));
+  const job = await planJob(merged, pipelines);
   if (job === undefined) return refuse(`merge request !${merged.iid} has no successful ${PLAN_JOB}`);
   await writeFile(file, await kept(job, PLAN_FILE), { flag: "wx" });
 }
 
 /** The newest one of what was merged. A fork's pipeline runs in the fork: it is not among this project's. */
-async function planJob(merged) {
-  const pipelines = await json("GET", `${PROJECT}/merge_requests/${merged.iid}/pipelines`);
+async function planJob(merged, pipelines) {
   const own = pipelines.filter(
     (pipeline) =>
       pipeline.sha === merged.sha &&
@@ -78,8 +83,7 @@ async function planJob(merged) {
 
 async function jobOf(pipeline, name, states) {
   const scope = states.map((state) => `scope[]=${state}`).join("&");
-  const jobs = await json("GET", `${PROJECT}/pipelines/${number(pipeline)}/jobs?${scope}&per_page=${PAGE_SIZE}`);
-  return jobs.find((job) => job.name === name);
+  return findIn(`${PROJECT}/pipelines/${number(pipeline)}/jobs?${scope}`, (job) => job.name === name);
 }
 
 /** One file of what a job has kept. */
@@ -92,6 +96,10 @@ async function kept(job, path) {
 function refuse(why) {
   process.stderr.write(`No reviewed plan: ${why}. Run a pipeline on the default branch by hand: it plans anew.\n`);
   process.exitCode = 1;
+}
+
+function unread(list) {
+  return `${list} are more than ${MAX_LIST_PAGES * PAGE_SIZE}, which is not read`;
 }
 
 async function issue(folder) {
@@ -111,15 +119,31 @@ async function issue(folder) {
   }
 }
 
-/** The first item of a list, over all its pages, that fits. */
-async function findIn(path, fits) {
-  const separator = path.includes("?") ? "&" : "?";
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const items = await json("GET", `${path}${separator}per_page=${PAGE_SIZE}&page=${page}`);
-    const found = items.find(fits);
-    if (found !== undefined || items.length < PAGE_SIZE) return found;
+/** All items of a list, as what is the only one shows in nothing less: others can make it longer. undefined, if it has too many pages. */
+async function readAll(path) {
+  const read = [];
+  for (let page = 1; page <= MAX_LIST_PAGES; page += 1) {
+    const { items, isLast } = await readPage(path, page);
+    read.push(...items);
+    if (isLast) return read;
   }
   return undefined;
+}
+
+/** The first item of a list, over all its pages, that fits. */
+async function findIn(path, fits) {
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const { items, isLast } = await readPage(path, page);
+    const found = items.find(fits);
+    if (found !== undefined || isLast) return found;
+  }
+  return undefined;
+}
+
+async function readPage(path, page) {
+  const response = await send("GET", `${path}${path.includes("?") ? "&" : "?"}per_page=${PAGE_SIZE}&page=${page}`);
+  // The number of the next page; nothing on the last one.
+  return { items: await response.json(), isLast: (response.headers.get("x-next-page") ?? "") === "" };
 }
 
 async function json(method, path, body) {
