@@ -1,20 +1,21 @@
 /** `plan --base`: the manifests that the proposed change is compared with, from a folder or a git ref. */
 
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join, relative } from "node:path";
 import {
   type Base,
   type Desired,
   type Diagnostic,
   hasErrors,
+  isWithin,
   type LoadResult,
   type Project,
   type Sources,
 } from "../index.ts";
 import type { ProjectFlags } from "./args.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { type Checkout, checkOut, type Environment, refsOf } from "./git.ts";
+import { type Checkout, checkOut, type Environment, fileAt, refsOf } from "./git.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import { load } from "./project.ts";
 import type { Terminal } from "./terminal.ts";
@@ -72,7 +73,9 @@ function isPath(name: string): boolean {
 }
 
 async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
-  if (await isProject(request.name)) return loadBase(request.name, request);
+  if (await isProject(request.name)) {
+    return loadBase(request.name, await withFormerVariables(request, (file) => variablesIn(file, request)));
+  }
   sayBaseUnknown(terminal, `--base ${request.name} is no folder with a tenon.yaml in it`);
   return { ok: false, code: EXIT.error };
 }
@@ -84,15 +87,58 @@ async function isProject(path: string): Promise<boolean> {
   return basename(root) === "tenon.yaml" && (await stat(root).catch(() => null)) !== null;
 }
 
-async function baseAtRef(terminal: Terminal, folder: string, request: BaseRequest): Promise<OpenedBase> {
+/** @param temporary an empty folder of our own */
+async function baseAtRef(terminal: Terminal, temporary: string, request: BaseRequest): Promise<OpenedBase> {
   const { name, project } = request;
+  const folder = join(temporary, "project");
   const found = await checkOut(project.root, name, folder, terminal.environment);
   if (!found.ok) {
     sayDiagnostics(terminal, [await refusal(request, found, terminal.environment)]);
     return { ok: false, code: EXIT.error };
   }
   const isThere = found.exists && (await isProject(folder));
-  return isThere ? loadBase(folder, request) : { ok: true, base: { name, desired: NOTHING } };
+  if (!isThere) return { ok: true, base: { name, desired: NOTHING } };
+  const former = (file: string, index: number): Promise<string | null> =>
+    variablesAtRef(file, join(temporary, `variables-${index}`), request, terminal.environment);
+  return loadBase(folder, await withFormerVariables(request, former));
+}
+
+/**
+ * A file of variables that the change may bring is read as it was: else its new values would be taken for what is pending.
+ * @param was gives the path of what it was; null: it was not there
+ */
+async function withFormerVariables(
+  request: BaseRequest,
+  was: (file: string, index: number) => Promise<string | null>,
+): Promise<BaseRequest> {
+  const former = await Promise.all((request.flags.varFile ?? []).map(was));
+  return { ...request, flags: { ...request.flags, varFile: former.filter((file) => file !== null) } };
+}
+
+/** The same file of the other folder, if it is one of the project. */
+async function variablesIn(file: string, { name, project }: BaseRequest): Promise<string | null> {
+  const real = await realpath(file).catch(() => file);
+  if (!isWithin(real, project.root)) return file;
+  const root = (await stat(name)).isDirectory() ? name : dirname(name);
+  const former = join(root, relative(project.root, real));
+  return (await stat(former).catch(() => null)) === null ? null : former;
+}
+
+/** What the repository does not hold is taken as it is: no change of it can bring that. */
+async function variablesAtRef(
+  file: string,
+  into: string,
+  { name, project }: BaseRequest,
+  environment: Environment,
+): Promise<string | null> {
+  const real = await realpath(file).catch(() => file);
+  const found = await fileAt(real, project.root, name, environment);
+  if (found.type === "apart") return file;
+  if (found.type === "absent") return null;
+  const former = join(into, basename(file));
+  await mkdir(into, { recursive: true });
+  await writeFile(former, found.content);
+  return former;
 }
 
 async function refusal(

@@ -2,7 +2,7 @@
 
 import { type ExecFileException, execFile } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** For each call of git. */
 const GIT_TIMEOUT_MILLISECONDS = 60_000;
@@ -96,6 +96,33 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (!blobs.ok) return failed(blobs, "no-repository");
   const detail = await writeEntries(entries, blobs.stdout, into);
   return detail === null ? { ok: true, exists: true } : { ok: false, problem: "unusable", detail };
+}
+
+/**
+ * - `apart`: the repository of `folder` does not hold the file; no commit can bring it.
+ * - `absent`: it does now, and does not at `ref`.
+ */
+export type FileAtRef =
+  | { readonly type: "apart" }
+  | { readonly type: "absent" }
+  | { readonly type: "there"; readonly content: Buffer };
+
+/**
+ * A single file as it is at `ref`.
+ * @param file a real path
+ * @param folder within the repository
+ * @param ref as `checkOut` has taken it
+ */
+export async function fileAt(file: string, folder: string, ref: string, environment: Environment): Promise<FileAtRef> {
+  const top = ["rev-parse", "--show-toplevel"];
+  const [own, repository] = [dirname(file), folder].map((cwd) => runGit(top, "", cwd, environment));
+  const [beside, at] = [await own, await repository];
+  if (!beside?.ok || !at?.ok || !beside.stdout.equals(at.stdout)) return { type: "apart" };
+  const git = (args: readonly string[]): Promise<GitCall> => runGit(args, "", dirname(file), environment);
+  const tracked = await git(["ls-files", "--error-unmatch", "--", `:(literal)${basename(file)}`]);
+  if (!tracked.ok) return { type: "apart" };
+  const blob = await git(["cat-file", "blob", `${ref}^{commit}:./${basename(file)}`]);
+  return blob.ok ? { type: "there", content: blob.stdout } : { type: "absent" };
 }
 
 /**

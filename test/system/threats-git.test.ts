@@ -102,3 +102,48 @@ test("a replace ref or a graft does not change what the base holds", async () =>
   expect(await changes()).toBe(found);
   expect(await changes({ GIT_GRAFT_FILE: join(cwd, ".git/info/grafts") })).toBe(found);
 });
+
+const WITH_VARIABLE = `tenon: 1
+variables: { ip: {} }
+domains:
+  - { domain: example.com, type: master, soa_email: a@example.com, records: [{ type: A, name: www, target: "\${var.ip}" }] }
+`;
+
+test("a file of variables that the change brings is read at the base as it was there, and one that no commit holds as it is", async () => {
+  const service = await emulator();
+  const [before, after] = ["ip: 192.0.2.1\n", "ip: 203.0.113.66\n"];
+  const cwd = await folder({
+    "infra/tenon.yaml": WITH_VARIABLE,
+    "infra/prod.yaml": before,
+    "beside.yaml": before,
+    "infra/untracked.yaml": after,
+  });
+  git(cwd, "init", "--quiet", "--initial-branch", "main");
+  git(cwd, "add", "infra/tenon.yaml", "infra/prod.yaml", "beside.yaml");
+  git(cwd, "commit", "--quiet", "--message", "base");
+  const other = join(await folder({}), "base");
+  git(cwd, "worktree", "add", "--quiet", "--detach", other);
+  const options = { cwd: join(cwd, "infra"), env: envOf(service) };
+  expect((await run(["apply", "--yes", "--var-file", "prod.yaml"], options)).code).toBe(0);
+  for (const file of ["infra/prod.yaml", "beside.yaml"]) await writeFile(join(cwd, file), after);
+  await writeFile(join(cwd, "infra/new.yaml"), after);
+  git(cwd, "add", "infra/new.yaml");
+  git(cwd, "commit", "--quiet", "--all", "--message", "change");
+  const origins = async (base: string, ...files: readonly string[]): Promise<unknown> => {
+    const args = files.flatMap((file) => ["--var-file", file]);
+    const { code, stdout } = await here(["plan", "--base", base, "--format", "json", ...args], options);
+    expect(code).toBe(0);
+    const { tenon } = JSON.parse(stdout) as { tenon: { changes: object; warnings: readonly { code: string }[] } };
+    const record = (tenon.changes as Record<string, { origin: string | null }>)["domain/example.com/www/A"];
+    return [record?.origin, tenon.warnings.map((warning) => warning.code).filter((code) => code !== "cached-target")];
+  };
+  const isThisChange = ["this-change", []];
+  expect(await origins("refs/heads/main~1", "prod.yaml")).toEqual(isThisChange);
+  expect(await origins("refs/heads/main~1", "../beside.yaml")).toEqual(isThisChange);
+  expect(await origins("refs/heads/main~1", "prod.yaml", "new.yaml")).toEqual(isThisChange);
+  expect(await origins(join(other, "infra"), "prod.yaml")).toEqual(isThisChange);
+  // A pipeline has made it: it is as good for the base.
+  expect(await origins("refs/heads/main~1", "untracked.yaml")).toEqual(["already-pending", []]);
+  // Nothing is known of the base without a value, and nothing is said of whose change it is.
+  expect(await origins("refs/heads/main~1", "new.yaml")).toEqual([null, ["base-invalid"]]);
+});
