@@ -17,9 +17,10 @@ const ALL_AVAILABLE = "images";
 /** Labels are not unique, so what replaces an image is made while that is still there, and no image goes before all are made. */
 export function imageSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
   const deletes = changes.some(({ action }) => action === "delete" || action === "replace");
-  const unready = new Set(deletes ? (context.live as WireImage[]).filter(isUnready).map(({ id }) => id) : []);
+  const statuses = new Map(deletes ? (context.live as WireImage[]).map(({ id, status }) => [id, status]) : []);
   return changes.flatMap((change): PlannedStep[] => {
-    const pending = unready.has(String(change.id)) ? [wait(change, imagePath(change), [])] : [];
+    const isAwaited = isUnready(change, statuses.get(String(change.id)));
+    const pending = isAwaited ? [wait(change, imagePath(change), [])] : [];
     switch (change.action) {
       case "no-op":
         return pending;
@@ -41,9 +42,11 @@ export function imageSteps(changes: readonly Change[], context: StepContext): Pl
   });
 }
 
-/** Its data is there, but it cannot be used yet. */
-function isUnready({ status }: WireImage): boolean {
-  return status === "creating";
+/**
+ * Its data is there, but it cannot be used yet; or another run may be sending it: that change is blocked, and with it what waits for it.
+ */
+function isUnready({ blocked }: Change, status: string | undefined): boolean {
+  return status === "creating" || (status === "pending_upload" && blocked !== null);
 }
 
 function deleteImage(change: Change): PlannedStep {
