@@ -9,7 +9,7 @@ import type { LiveUnit } from "../model/live.ts";
 import type { Goal, LeftAlone } from "../model/plan.ts";
 import type { ObjectId } from "../model/resource.ts";
 import type { LiveIdentity, Match, Unit } from "../model/unit.ts";
-import { claimedTwice, foreignOwner, staleId } from "./refusals.ts";
+import { claimedTwice, foreignOwner, otherName, staleId } from "./refusals.ts";
 
 export interface MatchOptions {
   readonly goal: Goal;
@@ -256,6 +256,11 @@ function remove(
   options: MatchOptions,
   refusals: Diagnostic[],
 ): Match | null {
+  // To be named is consent, and the id of another object is not its name.
+  if (identity.key !== entry.key) {
+    refusals.push(otherName(entry, identity));
+    return null;
+  }
   if (refuseForeign(entry, identity, desired, options, refusals)) return null;
   if (entry.destroy) return deletion(live, null, entry, null);
   return identity.owner === null ? null : { intent: "release", declared: null, removed: entry, live };

@@ -55,6 +55,15 @@ export function claimedTwice(entry: Entry, identity: LiveIdentity): Diagnostic {
   });
 }
 
+export function otherName(entry: Removed, { address, id }: LiveIdentity): Diagnostic {
+  return refusal(entry, {
+    code: "removed-other-name",
+    summary: `${entry.address} is not the object with the id ${id}`,
+    detail: `That one is ${address}. What \`removed\` names goes without further consent, so the name must be the object's own.`,
+    fix: "Correct the id, or write the name that the object has now.",
+  });
+}
+
 export function foreignOwner(entry: Entry, owner: string, ours: string | null): Diagnostic {
   const whose = ours === null ? "this project has no `owner`" : `this project's owner is "${ours}"`;
   return refusal(entry, {

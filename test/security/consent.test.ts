@@ -76,6 +76,18 @@ test("consent is written as what it is: no key has escapes, in which nobody woul
   }
 });
 
+test("a removal by id goes by the name that the object has, so that the diff shows what goes", async () => {
+  const service = await emulator({
+    seed: { vpcs: [{ id: 105, label: "payroll", region: "us-east" }], domains: [{ id: 7, domain: "kept.example" }] },
+  } as never);
+  for (const entry of ["{ vpc: harmless, id: 105 }", "{ domain: harmless.example, id: 7 }"]) {
+    const cwd = await folder({ "tenon.yaml": `tenon: 1\nremoved: [${entry}]\n` });
+    const ended = await run(["apply", "--yes", "--allow", "delete=*"], { cwd, env: envOf(service) });
+    expect([entry, ended.code, ended.stderr]).toEqual([entry, 4, expect.stringContaining("[removed-other-name]")]);
+  }
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
 test("the environment is chosen on the command line, never by the project", async () => {
   const environments =
     "variables: { env: { default: safe } }\nenvironments: { production: { variables: { env: evil } } }\n";
