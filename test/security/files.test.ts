@@ -91,6 +91,21 @@ test("what an imported zone file includes is no file of git or of Tenon", async 
   }
 });
 
+test("an imported file is no link into a folder of git or of Tenon", async () => {
+  const cwd = await besideSecret({ "zones/b.test.yaml": "www: { type: A, value: 192.0.2.1 }\n" });
+  await mkdir(join(cwd, ".git"));
+  await writeFile(join(cwd, ".git/config"), `\tx = ${SECRET}\n`);
+  await link(cwd, "a.test.zone", ".git/config");
+  await link(cwd, "zones/a.test.yaml", "../.git/config");
+  for (const args of [
+    ["--from", "zone", "a.test.zone"],
+    ["--from", "octodns", "zones/a.test.yaml"],
+  ]) {
+    const words = ["it is a link into a folder of git or of Tenon"];
+    await refuse(cwd, words, { code: 1, args: ["import", ...args, "--out", "new"] });
+  }
+});
+
 test("an imported project is written through no link that leads out of the checkout, at whatever depth", async () => {
   const cwd = await besideSecret({ "a.test.zone": "@ 300 SOA ns1.a.test. a.a.test. 1 2 3 4 5\nwww 300 A 192.0.2.1\n" });
   await link(cwd, "logs", "../outside");
