@@ -1,7 +1,7 @@
 /** Desired and live → the plan: match, diff, narrow, judge, order. Pure: no clock, no I/O. */
 
 import type { Address } from "../model/address.ts";
-import type { Action, Change } from "../model/change.ts";
+import type { Action, Block, Change } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { escapeGlob } from "../model/glob.ts";
@@ -180,11 +180,14 @@ function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
   const byRoot = new Map(guessed.map((guess) => [guess.entry.address, guess]));
   const changes = diffPairs(paired.pairs.filter(({ root }) => byRoot.has(root)));
   const hurt = new Set(changes.filter(({ action }) => loses(action)).map(({ root }) => root));
+  const changed = new Set(changes.flatMap(({ address, action }) => (action === "no-op" ? [] : [address])));
   const pairs = paired.pairs.map((pair): Pair => {
     const guess = hurt.has(pair.root) ? byRoot.get(pair.root) : undefined;
     if (guess === undefined) return pair;
     const { id, shown } = guess.identity;
-    return { ...pair, block: { type: "stale-id", candidate: { id, shown } }, span: pair.span ?? guess.entry.span };
+    const isSaid = pair.address !== pair.root && changed.has(pair.root);
+    const block: Block = isSaid ? { type: "depends", on: [pair.root] } : { type: "stale-id", candidate: { id, shown } };
+    return { ...pair, block, span: pair.span ?? guess.entry.span };
   });
   return { ...paired, pairs };
 }
