@@ -2,7 +2,7 @@
 
 import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, isAbsolute, join, relative } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import {
   type Base,
   type Desired,
@@ -115,12 +115,18 @@ async function withFormerVariables(
   return { ...request, flags: { ...request.flags, varFile: former.filter((file) => file !== null) } };
 }
 
+/** Where the name itself stands: it may be a link now that was a file. */
+async function placeOf(file: string): Promise<string> {
+  const folder = dirname(resolve(file));
+  return join(await realpath(folder).catch(() => folder), basename(file));
+}
+
 /** The same file of the other folder, if it is one of the project. */
 async function variablesIn(file: string, { name, project }: BaseRequest): Promise<string | null> {
-  const real = await realpath(file).catch(() => file);
-  if (!isWithin(real, project.root)) return file;
+  const own = await placeOf(file);
+  if (!isWithin(own, project.root)) return file;
   const root = (await stat(name)).isDirectory() ? name : dirname(name);
-  const former = join(root, relative(project.root, real));
+  const former = join(root, relative(project.root, own));
   return (await stat(former).catch(() => null)) === null ? null : former;
 }
 
@@ -131,8 +137,7 @@ async function variablesAtRef(
   { name, project }: BaseRequest,
   environment: Environment,
 ): Promise<string | null> {
-  const real = await realpath(file).catch(() => file);
-  const found = await fileAt(real, project.root, name, environment);
+  const found = await fileAt(await placeOf(file), project.root, name, environment);
   if (found.type === "apart") return file;
   if (found.type === "absent") return null;
   const former = join(into, basename(file));

@@ -109,7 +109,7 @@ export type FileAtRef =
 
 /**
  * A single file as it is at `ref`.
- * @param file a real path
+ * @param file in a real folder; may be a link
  * @param folder within the repository
  * @param ref as `checkOut` has taken it
  */

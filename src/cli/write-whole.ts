@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { isWithin } from "../index.ts";
+import { isPrivate, isWithin } from "../index.ts";
 
 /**
  * Temporary file beside it, sync, rename; a link is followed, but not from the working folder out of it: what is checked
@@ -13,7 +13,8 @@ import { isWithin } from "../index.ts";
  * @throws what the file system says, or that a link leads out
  */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
-  if (await isLedOut(path)) throw new Error(ledOutText(path));
+  const elsewhere = await ledElsewhere(path);
+  if (elsewhere !== null) throw new Error(elsewhere);
   const found = await stat(path).catch(() => null);
   if (found !== null && !found.isFile()) return writeFile(path, text);
   const target = found === null ? path : await realpath(path);
@@ -38,7 +39,8 @@ export async function writeWhole(path: string, text: string, mode: number): Prom
  * @returns a clause; null: nothing is known to be in the way
  */
 export async function whyUnwritable(path: string): Promise<string | null> {
-  if (await isLedOut(path)) return ledOutText(path);
+  const elsewhere = await ledElsewhere(path);
+  if (elsewhere !== null) return elsewhere;
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() === true || path.endsWith("/")) return `${path} is a folder`;
   if (found !== null && !found.isFile()) return null;
@@ -54,14 +56,16 @@ export async function whyUnwritable(path: string): Promise<string | null> {
   return mayWrite ? null : `there is no right to write in the folder ${folder}`;
 }
 
-function ledOutText(path: string): string {
-  return `${path} leads out of this folder by a symbolic link; name the place itself`;
-}
-
-/** Whether it lies in the working folder by its name, and elsewhere in truth. */
-async function isLedOut(path: string): Promise<boolean> {
-  if (!isWithin(resolve(path), process.cwd())) return false;
+/** Where a link leads that lies in the working folder by its name: out of it, or to what is git's or Tenon's. null: it leads nowhere. */
+async function ledElsewhere(path: string): Promise<string | null> {
+  const named = resolve(path);
+  if (!isWithin(named, process.cwd())) return null;
   // A link that leads nowhere is replaced, not followed.
   const real = await realpath(path).catch(() => realpath(dirname(path)).catch(() => null));
-  return real !== null && !isWithin(real, await realpath(process.cwd()));
+  const folder = await realpath(process.cwd());
+  if (real === null) return null;
+  const isHidden = isPrivate(real, folder) && !isPrivate(named, process.cwd());
+  if (isWithin(real, folder) && !isHidden) return null;
+  const where = isHidden ? "into a folder of git or of Tenon" : "out of this folder";
+  return `${path} leads ${where} by a symbolic link; name the place itself`;
 }

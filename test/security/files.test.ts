@@ -91,6 +91,44 @@ test("what an imported zone file includes is no file of git or of Tenon", async 
   }
 });
 
+test("a file of variables is no link that leads elsewhere, and none of its lines is shown", async () => {
+  const cwd = await besideSecret({ "tenon.yaml": PROJECT, "vars/real.yaml": "{}\n" });
+  await mkdir(join(cwd, ".git"));
+  await writeFile(join(cwd, ".git/config"), `\tx = ${SECRET}\n`);
+  await link(cwd, "a.yaml", ".git/config");
+  await link(cwd, "b.yaml", "../outside/secret.txt");
+  await link(cwd, "c.yaml", "/proc/self/environ");
+  await link(cwd, "folder", "../outside");
+  await link(cwd, "good.yaml", "vars/real.yaml");
+  const service = await emulator();
+  for (const file of ["a.yaml", "b.yaml", "c.yaml", "folder/secret.txt", join(cwd, "a.yaml"), "./b.yaml"]) {
+    for (const command of ["plan", "validate", "drift"]) {
+      const env = { ...envOf(service), TENON_HIDDEN: SECRET };
+      const ended = await run([command, "--var-file", file], { cwd, env });
+      expectPlain(ended, 1, ["symbolic link that leads elsewhere"]);
+      expect(ended.stderr).not.toContain(SECRET);
+    }
+    const { stdout, stderr } = await run(["fmt", "--var-file", file], { cwd });
+    expect(stdout + stderr).not.toContain(SECRET);
+  }
+  expect((await run(["validate", "--var-file", "good.yaml"], { cwd })).code).toBe(0);
+});
+
+test("a plan or a zone file is written through no link into a folder of git", async () => {
+  const cwd = await besideSecret({ "tenon.yaml": PROJECT });
+  await mkdir(join(cwd, ".git"));
+  await writeFile(join(cwd, ".git/config"), "[core]\n");
+  await link(cwd, "the.plan", ".git/config");
+  await link(cwd, "new.plan", ".git/hooks");
+  const env = envOf(await emulator());
+  for (const args of [["plan"], ["live"], ["zone", "export", "example.com", "--from-manifest", "--force"]]) {
+    const ended = await run([...args, "--out", "the.plan"], { cwd, env });
+    expect([args, ended.code]).toEqual([args, 1]);
+    expect(ended.stderr.replace(/\s+/g, " ")).toContain("leads into a folder of git or of Tenon by a symbolic link");
+  }
+  expect(await readFile(join(cwd, ".git/config"), "utf8")).toBe("[core]\n");
+});
+
 test("an imported file is no link into a folder of git or of Tenon", async () => {
   const cwd = await besideSecret({ "zones/b.test.yaml": "www: { type: A, value: 192.0.2.1 }\n" });
   await mkdir(join(cwd, ".git"));

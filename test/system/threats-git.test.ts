@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { here } from "../cli/here.ts";
@@ -141,6 +141,11 @@ test("a file of variables that the change brings is read at the base as it was t
   expect(await origins("refs/heads/main~1", "prod.yaml")).toEqual(isThisChange);
   expect(await origins("refs/heads/main~1", "../beside.yaml")).toEqual(isThisChange);
   expect(await origins("refs/heads/main~1", "prod.yaml", "new.yaml")).toEqual(isThisChange);
+  expect(await origins(join(other, "infra"), "prod.yaml")).toEqual(isThisChange);
+  // The change makes it a link to a file of its own.
+  await rm(join(cwd, "infra/prod.yaml"));
+  await symlink("new.yaml", join(cwd, "infra/prod.yaml"));
+  expect(await origins("refs/heads/main~1", "prod.yaml")).toEqual(isThisChange);
   expect(await origins(join(other, "infra"), "prod.yaml")).toEqual(isThisChange);
   // A pipeline has made it: it is as good for the base.
   expect(await origins("refs/heads/main~1", "untracked.yaml")).toEqual(["already-pending", []]);

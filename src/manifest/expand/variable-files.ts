@@ -1,7 +1,9 @@
 /** --var-file: YAML or JSON mappings of values, and what `terraform output -json` prints. */
 
 import { createReadStream } from "node:fs";
-import { basename } from "node:path";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { isPrivate, isWithin } from "../../model/containment.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
@@ -26,6 +28,10 @@ export async function readVariableFiles(
 }
 
 async function readVariableFile(path: string, sources: Sources, context: ParseContext): Promise<VariableFile | null> {
+  if (await isLedAway(path)) {
+    context.report(ledAway(path));
+    return null;
+  }
   const bytes = await readAny(path).catch((error: NodeJS.ErrnoException) => {
     context.report(unusable(path, error.code));
     return null;
@@ -45,6 +51,27 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
   if (tree === null || damaged) return null;
   const isOutput = Object.keys(tree).length > 0 && Object.values(tree).every(isOutputEntry);
   return { name: basename(path), isOutput, values: valuesOf(tree, isOutput, context) };
+}
+
+/** Whether a link that may have come with a change leads to another file than was named: out of its folder, or to what is git's or Tenon's. */
+async function isLedAway(path: string): Promise<boolean> {
+  const named = resolve(path);
+  const real = await realpath(named).catch(() => null);
+  // What the shell hands over is no file of a project.
+  if (real === null || isWithin(named, "/dev")) return false;
+  const base = isWithin(named, process.cwd()) ? process.cwd() : dirname(named);
+  const folder = await realpath(base);
+  return !isWithin(real, folder) || (isPrivate(real, folder) && !isPrivate(named, base));
+}
+
+function ledAway(path: string): Diagnostic {
+  return {
+    code: "outside-project",
+    severity: "error",
+    summary: `cannot use ${path}`,
+    detail: "It is a symbolic link that leads elsewhere; what lies there may be nobody's to show.",
+    fix: "Name the file itself in --var-file.",
+  };
 }
 
 /** One byte more than is allowed at most, so that what never ends does not matter. @throws if it cannot be read */
