@@ -155,7 +155,7 @@ async function convergeProblems(
   const isLeft = uploadIsLeft(target, outcome) && seconds < LEASE_SECONDS;
   if (blocked.length > 0 !== isLeft) problems.push(`blocked at once: [${blocked.map(({ key }) => key).join()}]`);
   if (blocked.length > 0) {
-    if (blocked.some((change) => change.blocked?.type !== "upload-in-progress")) problems.push("blocked by something");
+    problems.push(...badlyBlocked(plan.changes));
     await trial.clock.advance(LEASE_SECONDS * 1000);
     plan = await trial.plan();
   }
@@ -166,6 +166,19 @@ async function convergeProblems(
   const third = await trial.plan();
   if (third.steps.length > 0) problems.push(`a third plan has ${third.steps.map(({ id }) => id).join()}`);
   return [...problems, ...differences(await trial.state(), reference.state)];
+}
+
+/** What is being uploaded is blocked, and each image that is to go depends on it if it is declared; nothing else is. */
+function badlyBlocked(changes: Plan["changes"]): readonly string[] {
+  const uploading = changes.filter(({ blocked }) => blocked?.type === "upload-in-progress");
+  const awaited = uploading.filter(({ action }) => action !== "delete").map(({ key }) => key);
+  return changes.flatMap((change) => {
+    const { key, kind, action, blocked } = change;
+    const waits = kind === "image" && action === "delete" ? awaited : [];
+    const on = blocked?.type === "depends" ? blocked.on : [];
+    if (uploading.includes(change) || on.join() === waits.join()) return [];
+    return [`${key} depends on ${on.join() || "nothing"}`];
+  });
 }
 
 /** Until its time is over, an upload that was begun may be another run's. */
