@@ -17,6 +17,20 @@ test_a_record_with_the_default_ttl_and_a_public_address_may_come if {
 	count(deny) == 0 with input as plan(resource)
 }
 
+test_the_ttl_of_a_domain_counts_too if {
+	after := {"domain": "a.example", "ttl_sec": 300}
+	resource := {"address": "domain/a.example", "type": "domain", "change": {"actions": ["create"], "before": null, "after": after}}
+	deny == {"domain/a.example: a TTL of 300 seconds is below 600"} with input as plan(resource)
+}
+
+test_no_address_for_groups_of_hosts_may_come if {
+	every target in {"198.19.0.1", "224.0.0.1", "255.255.255.255", "ff02::1"} {
+		after := {"type": "A", "target": target, "ttl_sec": 0}
+		resource := {"address": "domain/a.example/www/A", "type": "domain_record", "change": {"actions": ["create"], "before": null, "after": after}}
+		count(deny) == 1 with input as plan(resource)
+	}
+}
+
 test_a_record_that_goes_may_have_been_anything if {
 	before := {"type": "A", "target": "10.0.0.1", "ttl_sec": 300}
 	resource := {"address": "domain/a.example/www/A", "type": "domain_record", "change": {"actions": ["delete"], "before": before, "after": null}}

@@ -1,4 +1,4 @@
-# Records are cached for ten minutes at least. 0 stands for the domain's own default.
+# Records are cached for ten minutes at least. A record's 0 stands for its domain's TTL, a domain's for the service's, a day.
 package main
 
 import rego.v1
@@ -7,7 +7,7 @@ least_ttl_sec := 600
 
 deny contains message if {
 	some resource in input.resource_changes
-	resource.type == "domain_record"
+	resource.type in {"domain", "domain_record"}
 	written(resource)
 	ttl := resource.change.after.ttl_sec
 	ttl > 0
