@@ -41,7 +41,7 @@ export { SeedError } from "./emulator/seed.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export type { ImportResult } from "./manifests.ts";
 export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
-export { isPrivate, isWithin } from "./model/containment.ts";
+export { isWithin, ledAway } from "./model/containment.ts";
 export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
 export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
 export { hasErrors } from "./model/diagnostic.ts";

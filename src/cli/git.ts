@@ -209,10 +209,10 @@ function brokenText(error: ExecFileException): string {
   return error.message.split("\n")[0] ?? "git cannot be run";
 }
 
-/** Git may run a helper to fetch what it lacks: it gets no token of ours, and asks nobody. */
+/** Git may run a helper to fetch what it lacks: it gets none of our variables, as tokens are among them, and asks nobody. */
 function gitEnvironment(environment: Environment): NodeJS.ProcessEnv {
-  const dropped = new Set([...PLACES, ...OTHER_OBJECTS, "TENON_TOKEN"]);
-  const kept = Object.entries(environment).filter(([name]) => !dropped.has(name));
+  const dropped = new Set([...PLACES, ...OTHER_OBJECTS]);
+  const kept = Object.entries(environment).filter(([name]) => !dropped.has(name) && !name.startsWith("TENON_"));
   return {
     ...Object.fromEntries(kept),
     LC_ALL: "C",

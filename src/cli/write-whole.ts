@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { isPrivate, isWithin } from "../index.ts";
+import { dirname } from "node:path";
+import { ledAway } from "../index.ts";
 
 /**
  * Temporary file beside it, sync, rename; a link is followed, but not from the working folder out of it: what is checked
@@ -13,7 +13,7 @@ import { isPrivate, isWithin } from "../index.ts";
  * @throws what the file system says, or that a link leads out
  */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
-  const elsewhere = await ledElsewhere(path);
+  const elsewhere = await whyLedAway(path);
   if (elsewhere !== null) throw new Error(elsewhere);
   const found = await stat(path).catch(() => null);
   if (found !== null && !found.isFile()) return writeFile(path, text);
@@ -39,7 +39,7 @@ export async function writeWhole(path: string, text: string, mode: number): Prom
  * @returns a clause; null: nothing is known to be in the way
  */
 export async function whyUnwritable(path: string): Promise<string | null> {
-  const elsewhere = await ledElsewhere(path);
+  const elsewhere = await whyLedAway(path);
   if (elsewhere !== null) return elsewhere;
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() === true || path.endsWith("/")) return `${path} is a folder`;
@@ -56,16 +56,10 @@ export async function whyUnwritable(path: string): Promise<string | null> {
   return mayWrite ? null : `there is no right to write in the folder ${folder}`;
 }
 
-/** Where a link leads that lies in the working folder by its name: out of it, or to what is git's or Tenon's. null: it leads nowhere. */
-async function ledElsewhere(path: string): Promise<string | null> {
-  const named = resolve(path);
-  if (!isWithin(named, process.cwd())) return null;
-  // A link that leads nowhere is replaced, not followed.
-  const real = await realpath(path).catch(() => realpath(dirname(path)).catch(() => null));
-  const folder = await realpath(process.cwd());
-  if (real === null) return null;
-  const isHidden = isPrivate(real, folder) && !isPrivate(named, process.cwd());
-  if (isWithin(real, folder) && !isHidden) return null;
-  const where = isHidden ? "into a folder of git or of Tenon" : "out of this folder";
+/** @returns a clause, if a symbolic link in the working folder leads out of it, or to what is git's or Tenon's; null: it does not */
+export async function whyLedAway(path: string): Promise<string | null> {
+  const led = await ledAway(path);
+  if (led === null) return null;
+  const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
   return `${path} leads ${where} by a symbolic link; name the place itself`;
 }

@@ -1,5 +1,6 @@
 /** Which files octoDNS keeps zones in: `ZONE.yaml`, `ZONE./NAME.yaml` where zones are split, or as its configuration says. */
 
+import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -31,6 +32,7 @@ interface Listed {
   readonly name: string;
   readonly path: string;
   readonly isSplit: boolean;
+  readonly isLink: boolean;
 }
 
 export class OctodnsFiles {
@@ -91,6 +93,14 @@ export class OctodnsFiles {
     const files: Listed[] = [];
     let defaultTtl = given;
     for (const one of listed) {
+      if (one.isLink) {
+        this.#remark(
+          one.path,
+          "is a symbolic link and is left out; import the file that it leads to by its own name",
+          null,
+        );
+        continue;
+      }
       const config = one.isSplit ? null : await this.#configOf(one.path);
       if (config !== null) {
         const found = await ttlFor(folder, one.path, config);
@@ -127,18 +137,29 @@ export class OctodnsFiles {
   }
 }
 
+/** A link is listed, and not followed: what was checked out may be hostile. */
 async function list(folder: string): Promise<Listed[]> {
-  const entries = (await readdir(folder, { withFileTypes: true })).sort((a, b) => compareText(a.name, b.name));
   const listed: Listed[] = [];
-  for (const entry of entries) {
+  for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
-    if (entry.isFile() && isYaml(path)) listed.push({ name: nameOf(path), path, isSplit: false });
-    if (!entry.isDirectory() || !entry.name.endsWith(".")) continue;
-    for (const name of (await readdir(path)).filter(isYaml).sort(compareText)) {
-      listed.push({ name: entry.name, path: join(path, name), isSplit: true });
+    if (isZoneFile(entry)) listed.push({ name: nameOf(path), path, isSplit: false, isLink: entry.isSymbolicLink() });
+    if (!entry.name.endsWith(".")) continue;
+    if (entry.isSymbolicLink()) listed.push({ name: entry.name, path, isSplit: true, isLink: true });
+    if (!entry.isDirectory()) continue;
+    for (const inner of (await entriesOf(path)).filter(isZoneFile)) {
+      const isLink = inner.isSymbolicLink();
+      listed.push({ name: entry.name, path: join(path, inner.name), isSplit: true, isLink });
     }
   }
   return listed;
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  return (await readdir(folder, { withFileTypes: true })).sort((a, b) => compareText(a.name, b.name));
+}
+
+function isZoneFile(entry: Dirent): boolean {
+  return (entry.isFile() || entry.isSymbolicLink()) && /\.ya?ml$/.test(entry.name);
 }
 
 /** octoDNS is run at the top of a project, which the configuration may lie beneath: as it would be found from here, or from there. */
@@ -164,10 +185,6 @@ async function ttlFor(folder: string, path: string, { providers }: OctodnsConfig
 function configured(defaultTtl: number | null): string {
   const more = defaultTtl === null ? "" : `; records without a ttl get its default_ttl, ${defaultTtl}`;
   return `is octoDNS's configuration and no zone${more}`;
-}
-
-function isYaml(file: string): boolean {
-  return /\.ya?ml$/.test(file);
 }
 
 function nameOf(file: string): string {

@@ -1,9 +1,8 @@
 /** Reading the files of another tool: regular files, of bearable size, in UTF-8. */
 
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
-import { resolve } from "node:path";
-import { isPrivate } from "../model/containment.ts";
+import { open } from "node:fs/promises";
+import { ledAway } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Sources } from "../model/source.ts";
 
@@ -28,7 +27,8 @@ const MAX_LOOKED_AT_BYTES = 4096;
 
 /** @param file its name in messages, under which it is added to `sources` */
 export async function readSource(path: string, file: string, sources: Sources): Promise<SourceText> {
-  if (await isHiddenLink(path)) return noFile(HIDDEN);
+  // What is wrong with a file is shown with its lines.
+  if ((await ledAway(path, "/")) === "private") return noFile(HIDDEN);
   const bytes = await readBytes(path);
   if (typeof bytes === "string") return noFile(bytes);
   const what = otherThanText(bytes);
@@ -40,13 +40,6 @@ export async function readSource(path: string, file: string, sources: Sources): 
   return { ok: false, detail: "it is not UTF-8", offset, isRead: true, isFolder: false };
 }
 
-/** Whether it is a link into a folder of git or of Tenon, whose name does not say so: what is wrong with a file is shown with its lines. */
-async function isHiddenLink(path: string): Promise<boolean> {
-  const real = await realpath(path).catch(() => null);
-  return real !== null && isPrivate(real, ANYWHERE) && !isPrivate(resolve(path), ANYWHERE);
-}
-
-const ANYWHERE = "/";
 const HIDDEN = "it is a link into a folder of git or of Tenon";
 
 export function noFile(detail: string): Extract<SourceText, { ok: false }> {

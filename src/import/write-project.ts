@@ -1,9 +1,9 @@
 /** Writing a project: all of its files or none, and nothing that was there unless that is asked for. */
 
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, open, realpath, rename, rm, rmdir, stat } from "node:fs/promises";
+import { lstat, mkdir, open, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { isWithin } from "../model/containment.ts";
+import { ledAway } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ProjectFile } from "./project.ts";
 import { staleFiles } from "./stale.ts";
@@ -23,8 +23,11 @@ const FILE_MODE = 0o644;
 
 /** What stands in the way of writing; empty if nothing does. Writes nothing. */
 export async function obstacles({ out, files, force }: WriteRequest): Promise<Diagnostic[]> {
-  if (await isLedOut(out))
-    return [problem("symbolic-link", `${out} leads out of this folder by a symbolic link`, LINK_DETAIL)];
+  const led = await ledAway(out);
+  if (led !== null) {
+    const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
+    return [problem("symbolic-link", `${out} leads ${where} by a symbolic link`, LINK_DETAIL)];
+  }
   const folders = [out, ...new Set(files.map(({ file }) => dirname(join(out, file))))];
   for (const folder of folders) {
     const found = await lstat(folder).catch(() => null);
@@ -43,17 +46,6 @@ export async function obstacles({ out, files, force }: WriteRequest): Promise<Di
 }
 
 const LINK_DETAIL = "What is written stays in the folder that was named.";
-
-/** Whether it lies in the working folder by its name, and elsewhere in truth: what is checked out there may be hostile. */
-async function isLedOut(out: string): Promise<boolean> {
-  if (!isWithin(resolve(out), process.cwd())) return false;
-  return !isWithin(await realOfNearest(resolve(out)), await realpath(process.cwd()));
-}
-
-/** The real path of the nearest folder above that is there. */
-async function realOfNearest(path: string): Promise<string> {
-  return realpath(path).catch(() => (dirname(path) === path ? path : realOfNearest(dirname(path))));
-}
 
 function problem(code: string, summary: string, detail: string): Diagnostic {
   return { code, severity: "error", summary, detail, fix: "Name another folder with --out." };

@@ -1,8 +1,9 @@
-/** Containment: whether one path lies within another. Says nothing about symbolic links: resolve them first where they matter. */
+/** Containment: whether one path lies within another, by its name or after its symbolic links are followed. */
 
-import { isAbsolute, relative, sep } from "node:path";
+import { realpath } from "node:fs/promises";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
-/** Both absolute. A folder is within itself. */
+/** By name: both absolute, without symbolic links where these matter. A folder is within itself. */
 export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
@@ -23,4 +24,22 @@ const PRIVATE_FOLDERS: readonly string[] = [".git", ".tenon"];
 export function isPrivate(path: string, folder: string): boolean {
   const parts = relative(folder, path).toLowerCase().split(sep);
   return parts.some((part) => PRIVATE_FOLDERS.includes(part));
+}
+
+/**
+ * Where symbolic links lead from a path that lies in the folder by its name: what is checked out there may be hostile.
+ * @param path of a file or folder, which need not be there yet; a link that leads nowhere counts as its folder
+ * @returns "outside" of the folder; "private": to what is git's or Tenon's; null: to neither, or the name is of another place
+ */
+export async function ledAway(path: string, folder: string = process.cwd()): Promise<"outside" | "private" | null> {
+  const named = resolve(path);
+  if (!isWithin(named, folder)) return null;
+  const [real, root] = await Promise.all([realpathOfNearest(named), realpath(folder)]);
+  if (!isWithin(real, root)) return "outside";
+  return isPrivate(real, root) && !isPrivate(named, folder) ? "private" : null;
+}
+
+/** Of the path itself, or of the nearest folder above it that is there. */
+async function realpathOfNearest(path: string): Promise<string> {
+  return realpath(path).catch(() => (dirname(path) === path ? path : realpathOfNearest(dirname(path))));
 }

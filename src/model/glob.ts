@@ -1,8 +1,8 @@
 /** Address and name globs: `*` matches any text, `/` and dots included; `\*` is a star. */
 
 /**
- * Whether `text` fits `glob`, case-sensitively. Each part between two stars is looked for once, behind the one before it: the first place
- * is as good as any later one, so that nothing is ever tried again.
+ * Whether `text` fits `glob`, case-sensitively. Each part between two stars is searched for once, behind the one before it. The
+ * first match is as good as a later one, so there is no backtracking.
  */
 export function globMatches(glob: string, text: string): boolean {
   const parts = partsOf(glob);

@@ -1,9 +1,11 @@
-import { readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { expect, test } from "vitest";
 import { startEmulator } from "../../src/emulator/index.ts";
-import { folder } from "../cli/run.ts";
+import { here } from "../cli/here.ts";
+import { expectPlain, folder } from "../cli/run.ts";
+import { besideSecret, link, SECRET } from "./hostile.ts";
 
 const HEADER = '{"format":"tenon-emulator","version":2}\n';
 
@@ -58,4 +60,24 @@ test("the emulator writes its data through no link that lies beside it", async (
   await (await startEmulator({ data: join(cwd, "mine/other.log") })).close();
   expect(await readFile(join(cwd, "theirs/secret.txt"), "utf8")).toBe("");
   expect((await readdir(join(cwd, "theirs"))).length).toBe(1);
+});
+
+test("the emulator takes no seed and writes no log through a link that leads out of the checkout", async () => {
+  const cwd = await besideSecret({ "folder/keep": "" });
+  await link(cwd, "seed.yaml", "../outside/secret.txt");
+  await link(cwd, "folder/log", "../../outside");
+  await link(cwd, "hidden.log", ".git/config");
+  await mkdir(join(cwd, ".git"));
+  await writeFile(join(cwd, ".git/config"), `\tx = ${SECRET}\n`);
+  for (const flags of [
+    ["--seed", "seed.yaml"],
+    ["--request-log", "folder/log/new.log"],
+    ["--request-log", "hidden.log"],
+  ]) {
+    const ended = await here(["emulate", "--port", "0", ...flags], { cwd });
+    expectPlain(ended, 1, ["by a symbolic link; name the place itself"]);
+    expect(ended.stderr).not.toContain(SECRET);
+  }
+  expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
+  expect(await readFile(join(cwd, ".git/config"), "utf8")).toBe(`\tx = ${SECRET}\n`);
 });

@@ -144,6 +144,27 @@ test("an imported file is no link into a folder of git or of Tenon", async () =>
   }
 });
 
+test("an octoDNS folder that is imported is read through none of its links", async () => {
+  const outside = "www: { type: A, value: 203.0.113.66 }\n";
+  const cwd = await besideSecret({
+    "zones/a.test.yaml": "www: { type: A, value: 192.0.2.1 }\n",
+    "zones/split.test./www.yaml": "www: { type: A, value: 192.0.2.2 }\n",
+  });
+  await writeFile(join(cwd, "../outside/x.yaml"), outside);
+  await link(cwd, "zones/b.test.yaml", "../../outside/x.yaml");
+  await link(cwd, "zones/c.test.", "../../outside");
+  await link(cwd, "zones/split.test./x.yaml", "../../../outside/x.yaml");
+  const env = envOf(await emulator());
+  const { code, stdout, stderr } = await run(["import", "--from", "octodns", "zones", "--out", "-"], { cwd, env });
+  expect(code).toBe(0);
+  expect(stdout).toContain("192.0.2.1");
+  expect(stdout).toContain("192.0.2.2");
+  expect(stdout + stderr).not.toMatch(/203\.0\.113\.66|domain: [bc]\.test/);
+  const said = stderr.replace(/\s+/g, " ");
+  for (const file of ["zones/b.test.yaml", "zones/c.test.", "zones/split.test./x.yaml"])
+    expect(said).toContain(`${file} is a symbolic link and is left out`);
+});
+
 test("an imported project is written through no link that leads out of the checkout, at whatever depth", async () => {
   const cwd = await besideSecret({ "a.test.zone": "@ 300 SOA ns1.a.test. a.a.test. 1 2 3 4 5\nwww 300 A 192.0.2.1\n" });
   await link(cwd, "logs", "../outside");

@@ -13,6 +13,7 @@ import {
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
+import { whyLedAway } from "../write-whole.ts";
 
 export interface EmulateFlags {
   readonly port: number;
@@ -51,6 +52,11 @@ async function start(
   terminal: Terminal,
   flags: EmulateFlags,
 ): Promise<Awaited<ReturnType<typeof startEmulator>> | null> {
+  const led = await whyAnyLedAway([flags.seed, flags.requestLog]);
+  if (led !== null) {
+    sayFailed(terminal, led);
+    return null;
+  }
   try {
     return await startEmulator(await toOptions(flags));
   } catch (error) {
@@ -58,6 +64,15 @@ async function start(
     else sayFailed(terminal, error instanceof Error ? error.message : String(error));
     return null;
   }
+}
+
+/** A seed is shown where it is wrong, and the log is written to: both follow no link of a checkout. */
+async function whyAnyLedAway(paths: readonly (string | undefined)[]): Promise<string | null> {
+  for (const path of paths) {
+    const led = path === undefined ? null : await whyLedAway(path);
+    if (led !== null) return led;
+  }
+  return null;
 }
 
 function sayFailed(terminal: Terminal, why: string): void {

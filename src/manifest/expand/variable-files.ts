@@ -1,9 +1,8 @@
 /** --var-file: YAML or JSON mappings of values, and what `terraform output -json` prints. */
 
 import { createReadStream } from "node:fs";
-import { realpath } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
-import { isPrivate, isWithin } from "../../model/containment.ts";
+import { isWithin, ledAway } from "../../model/containment.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { isJsonObject } from "../../model/resource.ts";
@@ -29,7 +28,7 @@ export async function readVariableFiles(
 
 async function readVariableFile(path: string, sources: Sources, context: ParseContext): Promise<VariableFile | null> {
   if (await isLedAway(path)) {
-    context.report(ledAway(path));
+    context.report(elsewhere(path));
     return null;
   }
   const bytes = await readAny(path).catch((error: NodeJS.ErrnoException) => {
@@ -53,18 +52,16 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
   return { name: basename(path), isOutput, values: valuesOf(tree, isOutput, context) };
 }
 
-/** Whether a link that may have come with a change leads to another file than was named: out of its folder, or to what is git's or Tenon's. */
+/** Whether a link that may have come with a change leads to another file than was named. */
 async function isLedAway(path: string): Promise<boolean> {
   const named = resolve(path);
-  const real = await realpath(named).catch(() => null);
   // What the shell hands over is no file of a project.
-  if (real === null || isWithin(named, "/dev")) return false;
-  const base = isWithin(named, process.cwd()) ? process.cwd() : dirname(named);
-  const folder = await realpath(base);
-  return !isWithin(real, folder) || (isPrivate(real, folder) && !isPrivate(named, base));
+  if (isWithin(named, "/dev")) return false;
+  const folder = isWithin(named, process.cwd()) ? process.cwd() : dirname(named);
+  return (await ledAway(named, folder)) !== null;
 }
 
-function ledAway(path: string): Diagnostic {
+function elsewhere(path: string): Diagnostic {
   return {
     code: "outside-project",
     severity: "error",
