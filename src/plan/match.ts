@@ -29,6 +29,8 @@ export interface Matched {
   readonly leftAlone: readonly LeftAlone[];
   /** Declared by an id that is gone, and found by label without our tag: not to be replaced or emptied on a guess. */
   readonly guessed: readonly Guess[];
+  /** Entries that are made anew as another entry takes the object of their name, by `id:`. */
+  readonly handedOn: readonly Declared[];
   /** Entries that could mean any of several live objects. What their matches come to is blocked. */
   readonly unclear: readonly Unclear[];
 }
@@ -95,10 +97,11 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   const candidates = new Candidates(unit, live.items, desired.owner);
   const findings: Findings = { refusals: [], warnings: [], guessed: [], unclear: [] };
   const matches: Match[] = [];
-  const identity: Identity = { unit, desired, candidates, options, spare: [] };
   // Ids are claimed first, those that are known before those that are gone: a label that repeats is then free for the one that is left.
   const rank = ({ id }: Declared) => (id === null ? 2 : candidates.withId(id) === undefined ? 1 : 0);
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
+  const identity: Identity = { unit, desired, candidates, options, spare: [] };
+  const absent: Declared[] = [];
   for (const entry of [...declared].sort((a, b) => rank(a) - rank(b))) {
     const found = find(entry, identity, findings);
     if (found === "refused") continue;
@@ -106,7 +109,8 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
       for (const match of unclearDeclared(entry, found, desired, options)) matches.push(match);
       continue;
     }
-    if (found !== null) noteGuess(entry, found.identity, desired, findings);
+    if (found === null) absent.push(entry);
+    else noteGuess(entry, found.identity, desired, findings);
     const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
     if (match !== null) matches.push(match);
   }
@@ -129,7 +133,20 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   for (const { candidates: any } of findings.unclear) for (const { id } of any) found.add(id);
   const count = live.total - found.size - findings.refusals.length;
   const leftAlone: LeftAlone[] = count > 0 ? [{ kind: ROOT_KIND[unit.name], count, reason: "undeclared" }] : [];
-  return { matches: withFormer(matches, unit, options.former ?? []), ...findings, leftAlone };
+  const handedOn = namedByOthers(absent, matches, unit);
+  return { matches: withFormer(matches, unit, options.former ?? []), ...findings, handedOn, leftAlone };
+}
+
+/** Entries that have no live object, while another entry has the one that carries their name. */
+function namedByOthers(absent: readonly Declared[], matches: readonly Match[], unit: Unit): readonly Declared[] {
+  if (absent.length === 0) return [];
+  const named = new Set(
+    matches.flatMap(({ declared, live }) => {
+      const key = declared === null || live === null ? null : unit.identify(live).key;
+      return key === null || key === declared?.key ? [] : [key];
+    }),
+  );
+  return absent.filter(({ key }) => named.has(key));
 }
 
 /** What is needed to say which live object is meant. */

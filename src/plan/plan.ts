@@ -9,12 +9,12 @@ import { compareText, groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import { type Goal, isNarrowed, type LeftAlone, type Plan, type PlanInputs, type Strategy } from "../model/plan.ts";
 import { countLastLooks, DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/step.ts";
-import type { Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
+import type { Match, Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
 import { type Matched, matchUnit } from "./match.ts";
 import { orderSteps } from "./order.ts";
-import { expiredConsents, guardsOf, validConsents } from "./policy.ts";
+import { expiredConsents, guardsOf, type Protection, validConsents } from "./policy.ts";
 import { idBecomesStale, wrongAccount } from "./refusals.ts";
 import { mayConcern, selectChanges, unmatchedGlobs } from "./select.ts";
 
@@ -76,7 +76,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     changes: open.changes,
     ...ordered,
     strategies: worked.flatMap((work) => unitStrategies(work, open.changes)),
-    guards: guardsOf(open.changes, protectedAddresses(pairs), { ...options, owner: desired.owner, today, consents }),
+    guards: guardsOf(open.changes, protectionOf(pairs, worked), { ...options, owner: desired.owner, today, consents }),
     refusals: byAddress([
       ...accountRefusal(desired, options),
       ...unmatchedSelection(whole, desired, options),
@@ -108,6 +108,8 @@ interface Worked {
   readonly unit: Unit;
   readonly matched: Matched;
   readonly paired: Paired;
+  /** What is protected of the entries whose objects others take. */
+  readonly handedOn: readonly Pair[];
   readonly context: StepContext;
 }
 
@@ -147,6 +149,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       refusals: matched.refusals.filter(({ address }) => isConcern(address)),
       warnings: matched.warnings.filter(({ address }) => isConcern(address)),
     },
+    handedOn: unit.pairs(matched.handedOn.map(toBeMade), context).pairs.filter(({ protect }) => protect),
     paired: { ...paired, warnings: paired.warnings.filter(({ address }) => isConcern(address)) },
     context: {
       idsOf: (key) => idsByKey.get(key) ?? [],
@@ -157,6 +160,10 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       isAdditive: (root) => additive.has(root),
     },
   };
+}
+
+function toBeMade(declared: Declared): Match {
+  return { intent: "create", declared, removed: null, live: null };
 }
 
 /** What an unclear entry comes to is blocked as a whole: its object, and what depends on that. */
@@ -212,8 +219,14 @@ function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): 
   return unit.strategies?.(own, context) ?? [];
 }
 
-function protectedAddresses(pairs: readonly Pair[]): Set<Address> {
-  return new Set(pairs.filter((pair) => pair.protect).map((pair) => pair.address));
+function protectionOf(pairs: readonly Pair[], worked: readonly Worked[]): Protection {
+  const handedOn = new Map<Address, Address>();
+  for (const { root, address } of worked.flatMap((work) => work.handedOn)) {
+    handedOn.set(address, address);
+    // A VPC may be unprotected, and one of its subnets not.
+    if (!handedOn.has(root)) handedOn.set(root, address);
+  }
+  return { addresses: new Set(pairs.filter((pair) => pair.protect).map((pair) => pair.address)), handedOn };
 }
 
 /** What is named by its id, and made anew: in the order of the changes. */

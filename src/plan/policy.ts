@@ -25,11 +25,15 @@ export interface PolicyOptions {
   readonly maxChanges: number | null;
 }
 
-/**
- * Blocked changes are not carried out, so they need no consent.
- * @param kept the addresses of what is protected
- */
-export function guardsOf(changes: readonly Change[], kept: ReadonlySet<Address>, options: PolicyOptions): Guard[] {
+/** What `protect` covers. */
+export interface Protection {
+  readonly addresses: ReadonlySet<Address>;
+  /** Where another entry takes the object of a protected one: what is so named in the account → what is protected of it. */
+  readonly handedOn: ReadonlyMap<Address, Address>;
+}
+
+/** Blocked changes are not carried out, so they need no consent. */
+export function guardsOf(changes: readonly Change[], kept: Protection, options: PolicyOptions): Guard[] {
   const active = changes.filter((change) => change.blocked === null && change.action !== "no-op");
   const guards = protectGuards(active, kept);
   // `destroy` is its own consent.
@@ -108,14 +112,25 @@ export function expiredConsents(consents: readonly Consent[], today: string): Di
  * An upload that was never completed holds nothing worth protecting, and could else not be completed. A subnet that goes with its
  * VPC is told only where that is not protected itself.
  */
-function protectGuards(changes: readonly Change[], kept: ReadonlySet<Address>): Guard[] {
-  const stopped = changes
-    .filter((change) => change.action === "delete" || change.action === "replace")
-    .filter((change) => kept.has(change.address) && !change.labels.includes("unfinished"));
-  const roots = new Set(stopped.map(({ address }) => address));
-  return stopped
-    .filter(({ address, root }) => address === root || !roots.has(root))
-    .map(({ address }) => ({ rule: "protect", address, consent: "impossible", count: null, of: null }));
+function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
+  const stopped = new Map(
+    changes.flatMap((change) => {
+      const stops = change.labels.includes("unfinished") ? null : protectedBy(change, kept);
+      return stops === null ? [] : [[change, stops] as const];
+    }),
+  );
+  const roots = new Set([...stopped.keys()].map(({ address }) => address));
+  return [...stopped]
+    .filter(([{ address, root }]) => address === root || !roots.has(root))
+    .map(([, address]) => ({ rule: "protect", address, consent: "impossible", count: null, of: null }));
+}
+
+/** The address of what must not go. A protected object is not taken away by another entry either, which names its id and calls it otherwise. */
+function protectedBy({ address, previousAddress, root, action }: Change, kept: Protection): Address | null {
+  const goes = action === "delete" || action === "replace";
+  if (goes && kept.addresses.has(address)) return address;
+  const isRenamed = address === root && action === "update";
+  return (goes || isRenamed) && previousAddress !== null ? (kept.handedOn.get(previousAddress) ?? null) : null;
 }
 
 /**
@@ -126,10 +141,10 @@ function wholeGuards(changes: readonly Change[], consents: readonly Consent[]): 
   const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
   return changes
     .filter(({ labels }) => !labels.includes("unfinished"))
-    .flatMap(({ address, root, action, labels }): Guard[] => {
-      if (action === "replace")
-        return address !== root && remade.has(root) ? [] : [guard("replace", address, consents)];
-      return action === "delete" && labels.includes("prune") ? [guard("delete", address, consents)] : [];
+    .flatMap((change): Guard[] => {
+      const { address, root, action, labels } = change;
+      if (action === "replace") return address !== root && remade.has(root) ? [] : [guard("replace", change, consents)];
+      return action === "delete" && labels.includes("prune") ? [guard("delete", change, consents)] : [];
     });
 }
 
@@ -160,7 +175,7 @@ function subnetGuard(vpc: Change, subnets: readonly Change[], adopts: boolean, c
   const of = subnets.filter((subnet) => subnet.before !== null).length;
   const count = subnets.filter((subnet) => subnet.blocked === null && subnet.action === "delete").length;
   const tooMany = of >= MIN_BULK_SUBNETS && isBulk(count, of);
-  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", vpc.address, consents), count, of }] : [];
+  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", vpc, consents), count, of }] : [];
 }
 
 /** A record that goes counts if nothing answers for its name and type any more. A rename removes a name too. */
@@ -179,7 +194,7 @@ function recordGuard(
   const count = removed.filter(({ before }) => !isAnswered(before, answered)).length;
   const of = records.filter((record) => record.before !== null).length;
   const tooMany = count === of || (of >= MIN_BULK_RECORDS && isBulk(count, of));
-  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", domain.address, consents), count, of }] : [];
+  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", domain, consents), count, of }] : [];
 }
 
 function isBulk(count: number, of: number): boolean {
@@ -204,14 +219,20 @@ function nameserverGuard(domain: Change, records: readonly Change[], consents: r
   const touches = records.some(
     (record) => record.action !== "no-op" && record.blocked === null && isApexNameserver(record),
   );
-  return touches ? [guard("ns", domain.address, consents)] : [];
+  return touches ? [guard("ns", domain, consents)] : [];
 }
 
 function isApexNameserver({ before, after }: Change): boolean {
   return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
 }
 
-function guard(rule: ConsentRule, address: Address, consents: readonly Consent[]): Guard {
+/** Consent is to what is lost, by the name that it has: what it is to be called is whoever's choice who proposes the change. */
+function guard(rule: ConsentRule, change: Change, consents: readonly Consent[]): Guard {
+  const address = liveAddressOf(change);
   const given = consents.some((consent) => consent.rule === rule && globMatches(consent.address, address));
   return { rule, address, consent: given ? "given" : "missing", count: null, of: null };
+}
+
+function liveAddressOf({ address, previousAddress }: Change): Address {
+  return previousAddress ?? address;
 }

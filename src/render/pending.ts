@@ -49,21 +49,29 @@ const RULES = ["delete", "replace", "bulk", "ns", "protect", "max-changes"] as c
 function guardKeys(rule: Guard["rule"], change: Change): string[] {
   const { kind, action, address, root, blocked, labels } = change;
   if (blocked !== null) return [];
+  const goes = action === "delete" || action === "replace";
+  const liveAddress = change.previousAddress ?? address;
   switch (rule) {
     case "delete":
     case "replace":
+      return goes ? [keyOf(rule, liveAddress)] : [];
     case "protect":
-      return action === "delete" || action === "replace" ? [keyOf(rule, address)] : [];
+      return goes ? [keyOf(rule, address), keyOf(rule, liveAddress)] : [];
     case "bulk":
       // To adopt a zone or a VPC is a reason of its own.
       return kind === "domain" || kind === "vpc" || action === "delete" || labels.includes("rename")
-        ? [keyOf(rule, root)]
+        ? [keyOf(rule, change.previousAddress === null ? root : rootOf(liveAddress))]
         : [];
     case "ns":
       return isApexNameserver(change) ? [keyOf(rule, root)] : [];
     case "max-changes":
       return [keyOf(rule, WHOLE)];
   }
+}
+
+/** A label's slash is escaped in an address. */
+function rootOf(address: Address): Address {
+  return address.split("/").slice(0, 2).join("/");
 }
 
 function isApexNameserver({ before, after }: Change): boolean {

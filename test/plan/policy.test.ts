@@ -14,15 +14,19 @@ function consent(rule: ConsentRule, address: string, until: string | null = null
 }
 
 function guards(changes: Change[], options: Partial<PolicyOptions> = {}, entries = desired()): string[] {
-  const kept = new Set(entries.declared.filter(({ protect }) => protect).map(({ address }) => address));
-  const found = guardsOf(changes, kept, {
-    goal: "apply",
-    owner: entries.owner,
-    today: TODAY,
-    consents: [],
-    maxChanges: null,
-    ...options,
-  });
+  const addresses = new Set(entries.declared.filter(({ protect }) => protect).map(({ address }) => address));
+  const found = guardsOf(
+    changes,
+    { addresses, handedOn: new Map() },
+    {
+      goal: "apply",
+      owner: entries.owner,
+      today: TODAY,
+      consents: [],
+      maxChanges: null,
+      ...options,
+    },
+  );
   return found.map(
     ({ rule, address, consent: state, count, of }) =>
       `${rule} ${address} ${state}${count === null ? "" : ` ${count}/${of}`}`,

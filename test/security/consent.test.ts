@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
@@ -86,6 +88,34 @@ test("a removal by id goes by the name that the object has, so that the diff sho
     expect([entry, ended.code, ended.stderr]).toEqual([entry, 4, expect.stringContaining("[removed-other-name]")]);
   }
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
+test("an entry of a further file takes no protected object by its id, and no consent by another name", async () => {
+  const service = await emulator();
+  const env = envOf(service);
+  const subnets = "[{ label: a, ipv4: 10.0.1.0/24 }, { label: b, ipv4: 10.0.2.0/24 }]";
+  const kept = `- { label: prod, region: us-east, protect: true, subnets: ${subnets} }`;
+  const free = "- { label: other, region: us-east }";
+  const root = `tenon: 1\nowner: me\nfiles: [more.yaml]\nallow: [{ replace: "vpc/test-*" }, { bulk: "vpc/test-*" }]\nvpcs:\n  ${kept}\n`;
+  const more = (text: string): string => `tenon: 1\nvpcs:\n  ${text}\n`;
+  const cwd = await folder({ "tenon.yaml": root, "more.yaml": more(free) });
+  expect((await run(["apply", "--yes"], { cwd, env })).code).toBe(0);
+  const headers = { authorization: "Bearer emulator-token" };
+  const vpcs = async () =>
+    (await (await fetch(`${service.baseUrl}/vpcs`, { headers })).json()) as { data: { id: number; label: string }[] };
+  const before = await vpcs();
+  const id = before.data.find(({ label }) => label === "prod")?.id;
+  const attempts = [
+    [`- { label: scratch, id: ${id}, region: us-east, subnets: [] }`, "vpc/prod is protected"],
+    [`- { label: test-x, id: ${id}, region: eu-west }`, "vpc/prod is protected"],
+    ["- { label: test-x, moved_from: other, region: eu-west }", "--allow replace=vpc/other"],
+  ] as const;
+  for (const [entry, word] of attempts) {
+    await writeFile(join(cwd, "more.yaml"), more(entry));
+    const ended = await run(["apply", "--yes"], { cwd, env });
+    expect([entry, ended.code, ended.stdout + ended.stderr]).toEqual([entry, 4, expect.stringContaining(word)]);
+    expect(await vpcs()).toEqual(before);
+  }
 });
 
 test("the environment is chosen on the command line, never by the project", async () => {

@@ -26,7 +26,7 @@ export function pairImages(matches: readonly ImageMatch[], context: PairContext)
 function imagePair(match: ImageMatch, address: Address, context: PairContext): Pair {
   const live = match.live === null ? null : liveValues(match.live);
   const liveAddress = match.declared === null || match.live === null ? address : imageAddress(match.live.label);
-  const block = missingSource(match) ?? uploadBlock(match, address, context);
+  const block = missingSource(match) ?? uploadBlock(match, liveAddress, context);
   const renew = isUnfinished(match) && match.intent === "manage" && block === null;
   return {
     unit: "image",

@@ -109,12 +109,13 @@ function pointedNames(readings: readonly Reading[]): Set<string> {
 function domainPair({ match, zone, entries, kept }: Reading, context: PairContext): Pair {
   const live = match.live === null ? null : liveDomain(match.live);
   const address = domainAddress(zone);
+  const liveAddress = match.live === null ? address : domainAddress(zoneName(match.live.domain));
   return {
     unit: "zone",
     kind: "domain",
     root: address,
     address,
-    previousAddress: null,
+    previousAddress: liveAddress === address ? null : liveAddress,
     parent: null,
     id: match.live?.domain.id ?? null,
     desired: desiredValues(match, live, context),
