@@ -10,7 +10,7 @@ import { escapeText } from "./escape.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { recordText } from "./record.ts";
 import type { TextOptions } from "./text.ts";
-import { fitPair, shownValue } from "./value.ts";
+import { differing, folded, shownValue, signed } from "./value.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
 
 const NO_DRIFT = "No drift. The account is as the manifests declare.";
@@ -110,11 +110,11 @@ function fieldLines({ name, live, declared }: DriftField, columns: number): stri
   const line = `${FIELD_INDENT}${escapeText(name)}: ${there.text} in the account, ${here.text} declared`;
   if (columnsOf(line) <= columns) return [line];
   const room = columns - VALUE_INDENT.length - LIVE_WORD.length;
-  const [from, to] = fitPair(there, here, room);
+  const [from, to] = differing(there, here);
   return [
     `${FIELD_INDENT}${escapeText(name)}:`,
-    `${VALUE_INDENT}${LIVE_WORD}${from}`,
-    `${VALUE_INDENT}${DECLARED_WORD}${to}`,
+    ...signed(VALUE_INDENT + LIVE_WORD, folded(from, room)),
+    ...signed(VALUE_INDENT + DECLARED_WORD, folded(to, room)),
   ];
 }
 

@@ -2,14 +2,14 @@
 
 import type { Json } from "../model/resource.ts";
 import { escapeText } from "./escape.ts";
-import { fitPair, fitted, inline, shownValue, valueText } from "./value.ts";
+import { differing, folded, inline, shownValue, signed, valueText } from "./value.ts";
 import type { ChangeView, FieldDiff } from "./view.ts";
 
 /** Beyond this, names are no longer aligned. */
 const MAX_NAME_COLUMNS = 14;
 const FORCES = "  # forces replacement";
 
-/** Lines without indentation, each within `columns` as far as values can be shortened. */
+/** Lines without indentation, each within `columns`: a long value takes several. */
 export function fieldLines(view: ChangeView, fields: readonly FieldDiff[], columns: number): string[] {
   const longest = Math.max(0, ...fields.map(({ name }) => name.length));
   const nameColumns = Math.min(longest, MAX_NAME_COLUMNS);
@@ -26,12 +26,11 @@ function fieldLine(field: FieldDiff, view: ChangeView, nameColumns: number, colu
   if (text !== null) return [`${name}  ${text}${forces}`];
   const heading = `${name.trimEnd()}${forces}`;
   if (left === undefined || right === undefined) {
-    const one = right ?? left;
-    return [`${name}  ${one === undefined ? "" : fitted(one, room)}${forces}`];
+    return [heading, ...folded((right ?? left)?.text ?? "", columns - 2).map((line) => `  ${line}`)];
   }
   if (Array.isArray(before) && Array.isArray(after)) return [heading, ...listLines(before, after, columns)];
-  const [from, to] = fitPair(left, right, columns - 4);
-  return [heading, `  - ${from}`, `  + ${to}`];
+  const [from, to] = differing(left, right);
+  return [heading, ...signedLines("-", from, columns), ...signedLines("+", to, columns)];
 }
 
 /** Of a resource that comes or goes there is only one side to show. */
@@ -44,13 +43,16 @@ function sidesOf(field: FieldDiff, view: ChangeView): { before: Json | undefined
 function listLines(before: readonly Json[], after: readonly Json[], columns: number): string[] {
   const had = new Set(before.map(valueText));
   const has = new Set(after.map(valueText));
-  const gone = before
-    .filter((item) => !has.has(valueText(item)))
-    .map((item) => `  - ${fitted(shownValue(item), columns - 4)}`);
-  const come = after
-    .filter((item) => !had.has(valueText(item)))
-    .map((item) => `  + ${fitted(shownValue(item), columns - 4)}`);
+  const gone = before.filter((item) => !has.has(valueText(item)));
+  const come = after.filter((item) => !had.has(valueText(item)));
   // The same items in another order, or another number of times: both lists in full tell it best.
-  if (gone.length + come.length === 0) return [`  - ${valueText(before as Json)}`, `  + ${valueText(after as Json)}`];
-  return [...gone, ...come];
+  const [left, right] = gone.length + come.length === 0 ? [[before as Json], [after as Json]] : [gone, come];
+  return [
+    ...left.flatMap((item) => signedLines("-", valueText(item), columns)),
+    ...right.flatMap((item) => signedLines("+", valueText(item), columns)),
+  ];
+}
+
+function signedLines(sign: "-" | "+", text: string, columns: number): string[] {
+  return signed(`  ${sign} `, folded(text, columns - 4));
 }

@@ -4,14 +4,16 @@ import { unicodeName } from "../dns/unicode.ts";
 import type { Json, Values } from "../model/resource.ts";
 import { escapeText } from "./escape.ts";
 import { BLOCKED_MARK, signOf } from "./paint.ts";
-import { ARROW, fitPair, fitted, inline, quoted, type Shown } from "./value.ts";
+import { ARROW, differing, fitted, folded, inline, quoted, type Shown, signed } from "./value.ts";
 import type { ChangeView } from "./view.ts";
-import { columnsOf } from "./width.ts";
+import { columnsOf, shorten } from "./width.ts";
 
 /** A line, and further lines that belong below it when the values are too long for one. */
 export interface Line {
   readonly text: string;
   readonly below: readonly string[];
+  /** Something of a value is neither in the line nor below it. */
+  readonly cut: boolean;
 }
 
 /** Fields that the line already shows. */
@@ -42,6 +44,8 @@ const MIN_DATA_COLUMNS = 24;
 export interface Room {
   readonly line: number;
   readonly below: number;
+  /** Values are cut to one line each, where there is little room for many of them. */
+  readonly oneLine: boolean;
 }
 
 /** Whether a change takes one line below its network's or zone's heading. */
@@ -132,24 +136,27 @@ function compose(frame: Frame, [before, after]: Sides<Shown>, room: Room): Line 
   const roomAfter = (head: string): number => room.line - columnsOf(head) - columnsOf(tail) - 1;
   for (const head of [aligned, compact]) {
     const text = inline(before, after, roomAfter(head));
-    if (text !== null) return { text: `${head} ${text}${tail}`, below: [] };
+    if (text !== null) return { text: `${head} ${text}${tail}`, below: [], cut: false };
   }
-  const broken = brokenHead(frame, room.line);
-  if (before !== undefined && after !== undefined) {
-    const [from, to] = fitPair(before, after, room.below - 2);
-    return { text: broken.text, below: [...broken.below, `- ${from}`, `+ ${to}`] };
-  }
-  const one = after ?? before ?? NOTHING;
-  const head = [aligned, compact].find((candidate) => roomAfter(candidate) >= MIN_DATA_COLUMNS);
-  if (head !== undefined) return { text: `${head} ${fitted(one, roomAfter(head))}${tail}`, below: [] };
-  return { text: broken.text, below: [...broken.below, fitted(one, room.below)] };
+  const [first, ...rest] = brokenHead(frame, room.line);
+  const values =
+    before === undefined || after === undefined ? [(after ?? before ?? NOTHING).text] : differing(before, after);
+  const signs = values.length === 2 ? ["- ", "+ "] : [""];
+  const columns = room.below - (signs[0]?.length ?? 0);
+  const bytes = [before, after].flatMap((side) => (side === undefined ? [] : [side.bytes]));
+  const lines = values.map((text, index) =>
+    room.oneLine ? [shorten(text, columns, bytes[index] ?? 0)] : folded(text, columns),
+  );
+  const below = lines.flatMap((parts, index) => signed(signs[index] ?? "", parts));
+  const cut = room.oneLine && values.some((text) => columnsOf(text) > columns);
+  return { text: first, below: [...rest, ...below], cut };
 }
 
 /** A line without its value; a rename that is too long for one takes two. */
-function brokenHead({ compact, from, tail }: Frame, columns: number): Line {
+function brokenHead({ compact, from, tail }: Frame, columns: number): [string, ...string[]] {
   const text = `${compact}${tail}`;
-  if (from === "" || columnsOf(text) <= columns) return { text, below: [] };
-  return { text: from.trimEnd(), below: [text.slice(from.length)] };
+  if (from === "" || columnsOf(text) <= columns) return [text];
+  return [from.trimEnd(), text.slice(from.length)];
 }
 
 const NOTHING: Shown = { text: "", bytes: 0 };

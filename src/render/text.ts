@@ -141,6 +141,7 @@ function childLines(view: ChangeView, table: Table, context: Context): string[] 
   const room = {
     line: width - CHILD_INDENT.length - markColumns(view) - columnsOf(labels),
     below: width - DETAIL_INDENT,
+    oneLine: false,
   };
   const line = isRow(view) ? childLine(view, table, room) : { text: escapeText(view.change.address), below: [] };
   const rest = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;

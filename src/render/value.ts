@@ -2,9 +2,12 @@
 
 import type { Json } from "../model/resource.ts";
 import { escapeText } from "./escape.ts";
-import { columnsOf, shorten } from "./width.ts";
+import { columnsOf, cut, shorten } from "./width.ts";
 
 export const ARROW = "→";
+
+/** Before each line of a value but its first. */
+const CONTINUED = "│ ";
 
 /** Characters of what two long values share that are kept for orientation. */
 const SHARED_CONTEXT_CHARACTERS = 12;
@@ -52,23 +55,48 @@ export function inline(before: Shown | undefined, after: Shown | undefined, colu
   return columnsOf(text) <= columns ? text : null;
 }
 
-/** Two long values, each within `columns`, cut so that the place where they differ is seen. */
-export function fitPair(before: Shown, after: Shown, columns: number): readonly [string, string] {
-  if (Math.max(columnsOf(before.text), columnsOf(after.text)) <= columns) return [before.text, after.text];
-  let shared = 0;
-  while (shared < before.text.length && before.text[shared] === after.text[shared]) shared += 1;
-  if (shared <= SHARED_CONTEXT_CHARACTERS * 2) return [fitted(before, columns), fitted(after, columns)];
-  let from = shared - SHARED_CONTEXT_CHARACTERS;
-  // Not between the halves of a surrogate pair.
-  if (/[\udc00-\udfff]/.test(before.text[from] ?? "")) from += 1;
-  return [fitFrom(before, from, columns), fitFrom(after, from, columns)];
+/**
+ * A value on as many lines as it takes, so that nothing of it is hidden. Each but the first begins with a mark that no line of a plan has.
+ * A line ends before a blank if there is one near its end.
+ */
+export function folded(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (let rest = text, mark = ""; rest !== ""; mark = CONTINUED) {
+    const room = columns - mark.length;
+    const most = cut(rest.slice(0, columns), room);
+    const blank = most.lastIndexOf(" ");
+    const isBefore = most.length < rest.length && blank > most.length - room / 3;
+    // At least something, or it would never end.
+    const part = (isBefore ? most.slice(0, blank) : most) || rest.slice(0, 2);
+    lines.push(mark + part);
+    rest = rest.slice(part.length);
+  }
+  return lines;
 }
 
-/** Its beginning is missing, so its size is said even if the rest fits. */
-function fitFrom(shown: Shown, from: number, columns: number): string {
-  const rest = shown.text.slice(from);
-  const size = ` (${shown.bytes} bytes)`;
-  if (columnsOf(rest) + size.length < columns) return `…${rest}${size}`;
-  // One column less than it takes, so that `shorten` has to say how long it is.
-  return `…${shorten(rest, Math.min(columns, columnsOf(rest)) - 1, shown.bytes)}`;
+/** The sign before the first line, and blanks before those that continue it. */
+export function signed(sign: string, [first = "", ...rest]: readonly string[]): string[] {
+  return [sign + first, ...rest.map((line) => " ".repeat(sign.length) + line)];
+}
+
+/**
+ * Two long values: what both share at their beginnings and ends is left out, with its size said; what differs is there as a whole.
+ * One that is left out has nothing of the other's difference in it.
+ */
+export function differing(before: Shown, after: Shown): readonly [string, string] {
+  const [a, b] = [before.text, after.text];
+  const least = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < least && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < least - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const from = start <= SHARED_CONTEXT_CHARACTERS * 2 ? 0 : start - SHARED_CONTEXT_CHARACTERS;
+  const left = end <= SHARED_CONTEXT_CHARACTERS * 2 ? 0 : end - SHARED_CONTEXT_CHARACTERS;
+  return [between(before, from, left), between(after, from, left)];
+}
+
+function between({ text, bytes }: Shown, from: number, left: number): string {
+  if (from === 0 && left === 0) return text;
+  const part = text.slice(from, text.length - left).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
+  return `${from === 0 ? "" : "…"}${part}${left === 0 ? "" : "…"} (${bytes} bytes)`;
 }

@@ -1,6 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { renderPlanText } from "../../src/render/text.ts";
+import { valueText } from "../../src/render/value.ts";
 import { growth } from "../support/operations.ts";
 import { change, DKIM, everything, going, plan, record } from "./plans.ts";
 
@@ -43,7 +45,7 @@ describe("a plan as text", () => {
     expect(text.trimEnd().split("\n").at(-1)).toBe("Plan: 0 to add, 0 to change, 0 to destroy. 1 blocked.");
   });
 
-  it("shortens long values around the place where they differ, and says how long they are", () => {
+  it("shows of long values the place where they differ, and says how long they are", () => {
     const text = renderPlanText(
       plan([
         change("domain/a.example/@/TXT", "domain_record", {
@@ -60,6 +62,39 @@ describe("a plan as text", () => {
   it("shows a long value in full where there is room for it", () => {
     const changes = [change("domain/a.example/@/TXT", "domain_record", { after: record("", "TXT", DKIM) })];
     expect(renderPlanText(plan(changes), { colour: false, width: 1000 })).toContain(`"${DKIM}"`);
+  });
+
+  it("leaves out of two long values only what they share at the beginning and the end", () => {
+    const part = fc
+      .array(fc.constantFrom("a", "b", " ", "é", "漢", "😀", '"'), { maxLength: 60 })
+      .map((parts) => parts.join(""));
+    fc.assert(
+      fc.property(part, part, part, part, fc.integer({ min: 40, max: 120 }), (start, one, other, end, width) => {
+        const [before, after] = [start.repeat(3) + one + end.repeat(3), start.repeat(3) + other + end.repeat(3)];
+        if (before === after) return;
+        const sides = { before: record("", "TXT", before), after: record("", "TXT", after) };
+        const text = renderPlanText(plan([change("domain/a.example/@/TXT", "domain_record", sides)]), {
+          colour: false,
+          width,
+        });
+        const shown = / {6}- (.*)\n {6}\+ (.*)\n/.exec(text.replaceAll(/\n {8}│ /g, ""));
+        if (shown === null) {
+          expect(text).toContain(`${valueText(before)} → ${valueText(after)}`);
+          return;
+        }
+        const [from = "", to = ""] = shown
+          .slice(1)
+          .map((side) => side.replace(/^…/, "").replace(/…? \(\d+ bytes\)$/, ""));
+        const [whole, next] = [valueText(before), valueText(after)];
+        const places = Array.from({ length: whole.length + 1 }, (_, place) => place);
+        expect(
+          places.some(
+            (place) =>
+              whole.startsWith(from, place) && whole.slice(0, place) + to + whole.slice(place + from.length) === next,
+          ),
+        ).toBe(true);
+      }),
+    );
   });
 
   const linesOf = (...changes: Parameters<typeof plan>[0]): string[] =>

@@ -35,6 +35,34 @@ domains:
   }
 });
 
+test("a change far within a long value is in every plan that somebody reviews", async () => {
+  const spf = (one: string, far: string): string =>
+    `v=spf1 ip4:192.0.2.${one} ${"include:_spf.one.example ".repeat(4)}ip4:${far} include:_spf.four.example -all`;
+  const manifest = (target: string): string =>
+    PROJECT.replace("records:", `records:\n      - { type: TXT, name: t, target: "${target}" }`);
+  const cwd = await folder({ "tenon.yaml": manifest(spf("1", "198.51.100.0/24")) });
+  const env = envOf(await emulator());
+  expect((await run(["apply", "--yes"], { cwd, env })).code).toBe(0);
+  await writeFile(join(cwd, "tenon.yaml"), manifest(spf("9", "203.0.113.0/24")));
+  const attempts = [
+    ["plan", "--out", "the.plan"],
+    ["plan", "--format", "markdown"],
+    ["show", "the.plan"],
+    ["apply"],
+    ["drift"],
+  ];
+  for (const args of attempts) {
+    const { stdout } = await run(args, { cwd, env });
+    const joined = stdout.replaceAll(/\n *│ /g, "");
+    for (const word of ["192.0.2.1 ", "192.0.2.9 ", "198.51.100.0/24", "203.0.113.0/24"])
+      expect([args, joined]).toEqual([args, expect.stringContaining(word)]);
+  }
+  // What is new is there as a whole, too.
+  await writeFile(join(cwd, "tenon.yaml"), manifest(`${"x".repeat(500)}middle${"y".repeat(500)}`));
+  const { stdout } = await run(["plan"], { cwd, env });
+  expect(stdout.replaceAll(/\n *│ /g, "")).toContain("xmiddley");
+});
+
 test("a name of a file or a folder cannot either, in errors, lists and paths", async () => {
   const cwd = await folder({});
   const name = `\u001b[2J\u202ex\r\nNo changes.`;

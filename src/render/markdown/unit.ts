@@ -122,7 +122,7 @@ function childrenLines(children: readonly ChangeView[], isFull: boolean): string
 function ownLines(group: GroupView, own: ChangeView, isFull: boolean): string[] {
   const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
   const below = isFull ? fieldLines(own, fields, CODE_COLUMNS - VALUE_INDENT.length) : [];
-  const hint = isFull ? "" : hiddenHint(own, fields.length);
+  const hint = isFull ? "" : hiddenHint(own, fields.length, false);
   return [
     `${signOf(own)} ${headline(group)}${labelText(own)}${hint}`,
     ...valueLines(own, below),
@@ -133,11 +133,14 @@ function ownLines(group: GroupView, own: ChangeView, isFull: boolean): string[] 
 function childLines(view: ChangeView, table: Table, isFull: boolean): string[] {
   const labels = labelText(view);
   const sign = signOf(view);
-  const room = { line: CODE_COLUMNS - sign.length - 1 - labels.length, below: CODE_COLUMNS - VALUE_INDENT.length };
-  const line = isRow(view) ? childLine(view, table, room) : { text: escapeText(view.change.address), below: [] };
+  const columns = CODE_COLUMNS - sign.length - 1 - labels.length;
+  const room = { line: columns, below: CODE_COLUMNS - VALUE_INDENT.length, oneLine: !isFull };
+  const line = isRow(view)
+    ? childLine(view, table, room)
+    : { text: escapeText(view.change.address), below: [], cut: false };
   const rest = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
   const fields = isFull ? fieldLines(view, rest, room.below) : [];
-  const hint = isFull ? "" : hiddenHint(view, rest.length);
+  const hint = isFull ? "" : hiddenHint(view, rest.length, line.cut);
   return [
     `${sign} ${line.text}${labels}${hint}`,
     ...valueLines(view, [...line.below, ...fields]),
@@ -149,8 +152,9 @@ function signOf({ mark, change }: ChangeView): string {
   return change.blocked === null ? DIFF_SIGNS[mark] : `${BLOCKED_SIGN} ${DIFF_SIGNS[mark]}`;
 }
 
-function hiddenHint({ change }: ChangeView, fields: number): string {
+function hiddenHint({ change }: ChangeView, fields: number, isCut: boolean): string {
   const parts = [
+    ...(isCut ? ["part of the value"] : []),
     ...(fields === 0 ? [] : [count(fields, "field", "fields")]),
     ...(change.note === null ? [] : ["a note"]),
   ];

@@ -86,6 +86,19 @@ describe("a plan as markdown", () => {
     const text = renderPlanMarkdown(
       plan([change("domain/a.example/t/TXT", "domain_record", { before, after: record("t", "TXT", to) })]),
     );
-    expect(text).toMatch(/^! t TXT\n- {6}"x+…x+" \(150 bytes\)\n\+ {6}"y+…y+" \(150 bytes\)$/m);
+    expect(text).toMatch(/^! t TXT\n- {6}"x+\n {8}│ x+"\n\+ {6}"y+\n {8}│ y+"$/m);
+    expect(text.match(/y{2,}/g)?.join("").length).toBe(150);
+  });
+
+  it("says that a part of a value is not shown, where each change has one line", () => {
+    const changes = Array.from({ length: 150 }, (_, index) =>
+      change(`domain/a.example/t${index}/TXT`, "domain_record", {
+        before: record(`t${index}`, "TXT", `a${"x".repeat(300)}b`),
+        after: record(`t${index}`, "TXT", `c${"x".repeat(300)}d`),
+      }),
+    );
+    const text = renderPlanMarkdown(plan(changes));
+    expect(text.length).toBeLessThanOrEqual(65_536);
+    expect(text).toContain("! t7 TXT (part of the value not shown)\n");
   });
 });
