@@ -4,7 +4,7 @@ import { canonicalIp } from "../dns/ip.ts";
 import { relativeName, toAscii } from "../dns/name.ts";
 import { PLAIN_TYPES, type PlainType, type SetAside, type SourceRecord } from "../dns/plain-record.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import { type Entry, plainNumber, type Value } from "./octodns-yaml.ts";
+import { type Entry, MAX_NUMBER_CHARACTERS, plainNumber, type Value } from "./octodns-yaml.ts";
 import type { Remark } from "./taken.ts";
 
 /** What octoDNS takes where neither a record nor its configuration says one. */
@@ -190,7 +190,7 @@ function textOf(fields: Fields, key: string): string | null {
 /** As Python's `int()` of what YAML 1.1 reads; null: it is not there, or none. */
 function numberOf(fields: Fields, key: string): number | null {
   const value = fields.get(key)?.value;
-  if (value?.kind !== "text") return null;
+  if (value?.kind !== "text" || value.text.length > MAX_NUMBER_CHARACTERS) return null;
   const text = (value.plain ? plainNumber(value.text) : null) ?? value.text.trim();
   return /^[-+]?\d+(?:_\d+)*(?:\.\d*)?$/.test(text) ? Math.trunc(Number(text.replaceAll("_", ""))) : null;
 }

@@ -10,6 +10,8 @@ export type Yaml = typeof YamlLibrary;
 const MAX_NESTING_DEPTH = 32;
 /** Nodes looked at in one file, those behind aliases each time: 12,000 records have fewer. */
 const MAX_NODES = 1_000_000;
+/** Of a number, signs and underscores included. To convert digits takes quadratic time, and aliases repeat them; a TTL has about ten. */
+export const MAX_NUMBER_CHARACTERS = 40;
 
 /** A node with aliases followed and merge keys merged. */
 export type Value =
@@ -97,6 +99,7 @@ function keyText({ value, type }: YamlLibrary.Scalar): string {
 
 /** A plain scalar that YAML 1.1 takes for a number, as Python's `str()` writes it: `010` is `8`, `1:30` is `90`, `1.10` is `1.1`; null: it is none. */
 export function plainNumber(text: string): string | null {
+  if (text.length > MAX_NUMBER_CHARACTERS) return null;
   const [, sign = "", written = ""] = /^([-+]?)(.*)$/s.exec(text) ?? [];
   const number = unsigned(written.replaceAll("_", ""), written);
   return number === null ? null : `${sign === "-" && number !== "0" ? "-" : ""}${number}`;

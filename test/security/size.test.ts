@@ -7,6 +7,7 @@ import { compareIds } from "../../src/model/group.ts";
 import { codeSpan } from "../../src/render/markdown/code.ts";
 import { splitDescription } from "../../src/units/ownership.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";
+import { codesOf, importFiles } from "../support/imports.ts";
 
 // Each of these is a manifest of a megabyte or two at most. What would take gigabytes, or minutes, is in test/system/budgets.test.ts.
 
@@ -120,4 +121,19 @@ test("no expression that sees texts of others goes back over a million equal cha
   expect(globMatches(`${"*a".repeat(100_000)}*${"b".repeat(1_000)}*`, "a".repeat(million))).toBe(false);
   const blank = `tenon: 1\n${"\n".repeat(million)}# here\n\nvpcs: []\n`;
   expect((await reformat(blank)).ok).toBe(true);
+});
+
+test("a number of half a million digits in a zone of octoDNS, repeated by aliases, or as a key, is no number", async () => {
+  const digits = "1".repeat(500_000);
+  const values = list(100, (index) => `{ exchange: mx${index}.example.com., preference: *a }`);
+  const exchanges = (preference: string) =>
+    `a: { type: MX, ttl: 300, values: [{ exchange: mx.example.com., preference: &a ${preference} }, ${values}] }\n`;
+  for (const [text, code] of [
+    [exchanges(digits), "bad-octodns"],
+    [exchanges(`"${digits}"`), "bad-octodns"],
+    [`? ${digits}\n: { type: A, ttl: 300, value: 192.0.2.1 }\n`, "unsupported-records"],
+  ] as const) {
+    const result = await importFiles("octodns", [folder({ "example.com.yaml": text })], { soaEmail: "a@a.example" });
+    expect(new Set(codesOf(result))).toEqual(new Set([code]));
+  }
 });
