@@ -3,7 +3,7 @@
 import type { Dirent } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { MAX_DIRECTORY_ENTRIES, MAX_FILES } from "./limits.ts";
+import { MAX_DIRECTORY_ENTRIES, MAX_FILE_PATTERNS, MAX_FILES } from "./limits.ts";
 import { type FileProblem, resolveInside } from "./read.ts";
 
 export interface FoundFile {
@@ -16,7 +16,7 @@ export interface FoundFile {
 }
 
 export type PatternProblem =
-  | { readonly pattern: number; readonly type: "outside" | "no-match" | "too-many" }
+  | { readonly pattern: number; readonly type: "outside" | "no-match" | "too-many" | "too-many-patterns" }
   | { readonly pattern: number; readonly type: "file"; readonly file: string; readonly problem: FileProblem };
 
 export interface FoundFiles {
@@ -24,33 +24,58 @@ export interface FoundFiles {
   readonly problems: readonly PatternProblem[];
 }
 
+/** What one search has seen. */
+class Walk {
+  /** Directory entries that were compared with a segment, each time. */
+  entries = 0;
+  readonly #listed: Map<string, Promise<readonly Dirent[]>> = new Map();
+  readonly #resolved: Map<string, ReturnType<typeof resolveInside>> = new Map();
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Each folder is read once, however many patterns lead there. */
+  list(folder: string): Promise<readonly Dirent[]> {
+    return remembered(this.#listed, folder, () => list(join(this.#root, folder)));
+  }
+
+  resolve(file: string): ReturnType<typeof resolveInside> {
+    return remembered(this.#resolved, file, () => resolveInside(this.#root, file));
+  }
+}
+
 /**
  * `*` and `?` stay within a path segment, `**` spans any number of them, and at the end means every file below;
- * a leading dot must be written out.
+ * a leading dot must be written out. After the first "too many" nothing more is looked for.
  * @param root real path of the project folder
  * @param rootFile real path of the root file, which is never found again
  */
 export async function findFiles(root: string, rootFile: string, patterns: readonly string[]): Promise<FoundFiles> {
   const found = new Map<string, FoundFile>();
   const problems: PatternProblem[] = [];
-  const walk = { entries: 0 };
+  const walk = new Walk(root);
   for (const [pattern, text] of patterns.entries()) {
-    const segments = text.split("/").filter((segment) => segment !== "" && segment !== ".");
+    if (pattern === MAX_FILE_PATTERNS) {
+      problems.push({ pattern, type: "too-many-patterns" });
+      break;
+    }
+    const segments = segmentsOf(text);
     if (text.startsWith("/") || /^[a-z]:/i.test(text) || text.includes("\\") || segments.includes("..")) {
       problems.push({ pattern, type: "outside" });
       continue;
     }
-    const names = await matches(root, segments, walk);
-    if (names === null) problems.push({ pattern, type: "too-many" });
+    const names = await matches(segments, walk);
     if (names?.length === 0) problems.push({ pattern, type: "no-match" });
     for (const file of names ?? []) {
-      const resolved = await resolveInside(root, file);
+      const resolved = await walk.resolve(file);
       if (!resolved.ok) problems.push({ pattern, type: "file", file, problem: resolved.problem });
       else if (resolved.path !== rootFile && !found.has(resolved.path)) {
         found.set(resolved.path, { file, path: resolved.path, pattern });
       }
     }
-    if (found.size > MAX_FILES) {
+    if (names === null || found.size > MAX_FILES) {
       problems.push({ pattern, type: "too-many" });
       break;
     }
@@ -59,31 +84,45 @@ export async function findFiles(root: string, rootFile: string, patterns: readon
   return { files: files.slice(0, MAX_FILES), problems };
 }
 
+/** Of several `**` in a row each says what the first one does. */
+function segmentsOf(pattern: string): string[] {
+  const segments = pattern.split("/").filter((segment) => segment !== "" && segment !== ".");
+  return segments.filter((segment, index) => segment !== "**" || segments[index - 1] !== "**");
+}
+
+function remembered<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = known.get(key) ?? make();
+  known.set(key, value);
+  return value;
+}
+
 export function isGlob(pattern: string): boolean {
   return /[*?]/.test(pattern);
 }
 
 /** @returns null if there is too much to look at */
-async function matches(root: string, segments: readonly string[], walk: { entries: number }): Promise<string[] | null> {
+async function matches(segments: readonly string[], walk: Walk): Promise<string[] | null> {
   if (!segments.some(isGlob)) return segments.length === 0 ? [] : [segments.join("/")];
   const found = new Set<string>();
   const complete = segments.at(-1) === "**" ? [...segments, "*"] : segments;
-  const pending: { folder: string; rest: readonly string[] }[] = [{ folder: "", rest: complete }];
+  const last = complete.length - 1;
+  // `at`: the segment that the folder's entries are compared with.
+  const pending: { folder: string; at: number }[] = [{ folder: "", at: 0 }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const { folder, rest } = next;
-    const [segment, ...after] = rest;
+    const { folder, at } = next;
+    const segment = complete[at];
     if (segment === undefined) continue;
-    if (segment === "**") pending.push({ folder, rest: after });
-    for (const entry of await list(join(root, folder))) {
+    if (segment === "**") pending.push({ folder, at: at + 1 });
+    for (const entry of await walk.list(folder)) {
       walk.entries += 1;
       if (walk.entries > MAX_DIRECTORY_ENTRIES) return null;
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       // Links to folders are not walked: they are what loops and ways out are made of.
       if (segment === "**") {
-        if (entry.isDirectory() && !isSkipped(entry.name)) pending.push({ folder: path, rest });
+        if (entry.isDirectory() && !isSkipped(entry.name)) pending.push({ folder: path, at });
       } else if (segmentMatches(segment, entry.name)) {
-        if (after.length > 0 && entry.isDirectory()) pending.push({ folder: path, rest: after });
-        if (after.length === 0 && !entry.isDirectory()) found.add(path);
+        if (at < last && entry.isDirectory()) pending.push({ folder: path, at: at + 1 });
+        if (at === last && !entry.isDirectory()) found.add(path);
       }
     }
   }

@@ -5,7 +5,9 @@ export const MAX_FILE_BYTES: number = 8 * 1024 * 1024;
 /** Of all manifests of a project together. */
 export const MAX_PROJECT_BYTES: number = 128 * 1024 * 1024;
 export const MAX_FILES = 10_000;
-/** Directory entries that are looked at while `files:` patterns are resolved. */
+/** Under `files:`, as many as each file written out takes. */
+export const MAX_FILE_PATTERNS = 10_000;
+/** Directory entries that are looked at, by each pattern anew, while `files:` patterns are resolved. */
 export const MAX_DIRECTORY_ENTRIES = 200_000;
 /** Collections inside collections; a manifest needs about seven. */
 export const MAX_NESTING_DEPTH = 64;

@@ -7,7 +7,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import type { Sources } from "../model/source.ts";
 import { type FoundFile, findFiles, isGlob, type PatternProblem } from "./files.ts";
-import { MAX_FILE_BYTES, MAX_FILES, MAX_PROJECT_BYTES } from "./limits.ts";
+import { MAX_FILE_BYTES, MAX_FILE_PATTERNS, MAX_FILES, MAX_PROJECT_BYTES } from "./limits.ts";
 import { type ParseContext, type ParsedFile, parseFile } from "./parse.ts";
 import { decode, fileProblem, readBounded } from "./read.ts";
 import { ROOT_FILE } from "./root-file.ts";
@@ -90,7 +90,7 @@ export async function readFurtherFiles(
   const found = await findFiles(root, rootPath, usable);
   for (const problem of found.problems) {
     const pattern = usable[problem.pattern] ?? "";
-    if (pattern !== "")
+    if (pattern !== "" || problem.type === "too-many-patterns")
       context.report({ ...explain(problem, pattern), span: context.places.span(list, problem.pattern) });
   }
   return readAll(found.files, list, sources, context);
@@ -163,6 +163,16 @@ function explain(problem: PatternProblem, pattern: string): Diagnostic {
         summary: "too many files",
         detail,
         fix: "Write a narrower pattern.",
+      };
+    }
+    case "too-many-patterns": {
+      const detail = `\`files\` may have ${MAX_FILE_PATTERNS.toLocaleString("en")} patterns; this one and what follows are not looked at.`;
+      return {
+        code: "too-many-files",
+        severity: "error",
+        summary: "too many patterns under `files`",
+        detail,
+        fix: "Join patterns with stars.",
       };
     }
     case "no-match": {

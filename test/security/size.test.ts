@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { buildCaa } from "../../src/dns/build/caa.ts";
 import { reformat } from "../../src/format/reformat.ts";
-import { MAX_IGNORE_COMPARISONS, MAX_TOLD_REFERENCES } from "../../src/manifest/limits.ts";
+import {
+  MAX_DIRECTORY_ENTRIES,
+  MAX_FILE_PATTERNS,
+  MAX_IGNORE_COMPARISONS,
+  MAX_TOLD_REFERENCES,
+} from "../../src/manifest/limits.ts";
 import { globMatches } from "../../src/model/glob.ts";
 import { compareIds } from "../../src/model/group.ts";
 import { codeSpan } from "../../src/render/markdown/code.ts";
@@ -136,4 +141,17 @@ test("a number of half a million digits in a zone of octoDNS, repeated by aliase
     const result = await importFiles("octodns", [folder({ "example.com.yaml": text })], { soaEmail: "a@a.example" });
     expect(new Set(codesOf(result))).toEqual(new Set([code]));
   }
+});
+
+test("patterns of files by the thousand are looked for until there are too many, which is told once", async () => {
+  const empty = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`x/f${index}.yaml`, ""]));
+  const patterns = (count: number, of: (index: number) => string) =>
+    `tenon: 1\nfiles: [${list(count, (index) => `"${of(index)}"`)}]\n`;
+  const many = await load(folder({ ...empty, "tenon.yaml": patterns(9_000, (index) => `x/a${index}*`) }));
+  const [last, ...others] = many.diagnostics.filter(({ severity }) => severity === "error");
+  expect([last?.code, last?.summary, others]).toEqual(["too-many-files", "too many files", []]);
+  expect(codes(many).filter((code) => code === "no-match").length).toBeLessThan(MAX_DIRECTORY_ENTRIES / 2_000);
+  const written = await loadText(`files: [${list(MAX_FILE_PATTERNS + 1_000, () => "tenon.yaml")}]\n`);
+  expect(written.diagnostics.map(({ summary }) => summary)).toEqual(["too many patterns under `files`"]);
+  expect(codes(await loadText(`files: ["${"**/".repeat(300_000)}*.yaml"]\n`))).toEqual([]);
 });
