@@ -22,6 +22,8 @@ export const MAX_PROJECT_RECORDS = 300_000;
 export const MAX_EXPANDED_CHARACTERS: number = 64 * 1024 * 1024;
 /** Of zone files, with all that they include and generate, counted for each domain that names them: each reads them anew. */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
+/** Under one `ignore`: its domain's live records, up to 12,000, are compared with each, and how many there are no manifest says. */
+export const MAX_IGNORE_PATTERNS = 1_000;
 /** Characters of records, counted for each pattern under `ignore` that they are compared with. */
 export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
 /** Of references in one value that mean nothing, so many are told. */

@@ -5,6 +5,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
 import { type AssembleContext, type Loaded, sectionEntries } from "./entries.ts";
+import { tooLongIgnore } from "./ignore-limit.ts";
 import type { UnitForm } from "./schema.ts";
 
 export function loadRemoved(
@@ -95,6 +96,8 @@ function checkKeys(entry: JsonObject, unit: UnitForm, context: AssembleContext):
       span: context.places.span(entry, "id"),
     });
   }
+  const tooLong = tooLongIgnore(ignore, context.places);
+  if (tooLong !== null) context.report(tooLong);
   if (ignore !== undefined && unit.name !== "zone") {
     const detail = "`ignore` names records, and only a domain has those.";
     context.report({

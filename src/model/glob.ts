@@ -1,24 +1,32 @@
 /** Address and name globs: `*` matches any text, `/` and dots included; `\*` is a star. */
 
-/**
- * Whether `text` fits `glob`, case-sensitively. Each part between two stars is searched for once, behind the one before it. The
- * first match is as good as a later one, so there is no backtracking.
- */
+/** Whether `text` fits `glob`, case-sensitively. */
 export function globMatches(glob: string, text: string): boolean {
+  return compileGlob(glob)(text);
+}
+
+/**
+ * `globMatches` for a glob that many texts are compared with. Each part between two stars is searched for once, behind the one before
+ * it. The first match is as good as a later one, so there is no backtracking.
+ */
+export function compileGlob(glob: string): (text: string) => boolean {
   const parts = partsOf(glob);
   const first = parts[0] ?? "";
-  if (parts.length === 1) return text === first;
+  if (parts.length === 1) return (text) => text === first;
   const last = parts.at(-1) ?? "";
-  const end = text.length - last.length;
-  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
-  let position = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, position);
-    if (found === -1) return false;
-    position = found + part.length;
-    if (position > end) return false;
-  }
-  return true;
+  const between = parts.slice(1, -1);
+  return (text) => {
+    const end = text.length - last.length;
+    if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+    let position = first.length;
+    for (const part of between) {
+      const found = text.indexOf(part, position);
+      if (found === -1) return false;
+      position = found + part.length;
+      if (position > end) return false;
+    }
+    return true;
+  };
 }
 
 /** What stands literally before, between and after the stars. */

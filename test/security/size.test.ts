@@ -5,12 +5,14 @@ import {
   MAX_DIRECTORY_ENTRIES,
   MAX_FILE_PATTERNS,
   MAX_IGNORE_COMPARISONS,
+  MAX_IGNORE_PATTERNS,
   MAX_TOLD_REFERENCES,
 } from "../../src/manifest/limits.ts";
 import { globMatches } from "../../src/model/glob.ts";
 import { compareIds } from "../../src/model/group.ts";
 import { codeSpan } from "../../src/render/markdown/code.ts";
 import { splitDescription } from "../../src/units/ownership.ts";
+import { ignoring } from "../../src/units/zone/match/ignore.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";
 import { codesOf, importFiles } from "../support/imports.ts";
 
@@ -78,8 +80,8 @@ test("record sets and patterns by the thousand, for thousands of domains or reco
   const many = list(1_500, (index) => `{ domain: d${index}.example, type: master, soa_email: a@a.example }`);
   const shared = `${empty}defaults: { domain: { ${use} } }\ndomains: [${many}]\n`;
   expect(codes(await loadText(shared))).toEqual(["expands-too-far"]);
-  const patterns = `ignore: [${list(3_000, (index) => `{ name: "*a*b${index}" }`)}]`;
-  const records = list(100, (index) => `{ type: TXT, name: ab${index}x, target: "${"x".repeat(4_000)}" }`);
+  const patterns = `ignore: [${list(MAX_IGNORE_PATTERNS, (index) => `{ name: "*a*b${index}" }`)}]`;
+  const records = list(300, (index) => `{ type: TXT, name: ab${index}x, target: "${"x".repeat(4_000)}" }`);
   expect(codes(await loadText(domains(1, `${patterns}\n    records: [${records}]`)))).toEqual(["too-many-patterns"]);
   expect(MAX_IGNORE_COMPARISONS).toBeGreaterThan(200_000 * 60 * 50);
 });
@@ -154,4 +156,38 @@ test("patterns of files by the thousand are looked for until there are too many,
   const written = await loadText(`files: [${list(MAX_FILE_PATTERNS + 1_000, () => "tenon.yaml")}]\n`);
   expect(written.diagnostics.map(({ summary }) => summary)).toEqual(["too many patterns under `files`"]);
   expect(codes(await loadText(`files: ["${"**/".repeat(300_000)}*.yaml"]\n`))).toEqual([]);
+});
+
+test("patterns under ignore are counted for a domain without records and for one that is removed, too", async () => {
+  const ignore = (count: number) => `ignore: [${list(count, (index) => `{ name: "t*${index}*b" }`)}]`;
+  for (const text of [
+    domains(1, `records: []\n    ${ignore(5_000)}`),
+    domains(1, ignore(5_000)),
+    `defaults: { domain: { ${ignore(5_000)} } }\n${domains(3, "records: []")}`,
+    `removed: [{ domain: a.example, ${ignore(5_000)} }]\n`,
+  ]) {
+    expect(codes(await loadText(text))).toEqual(["too-many-patterns"]);
+  }
+  for (const text of [domains(1, ignore(MAX_IGNORE_PATTERNS)), `removed: [{ domain: a.example, ${ignore(100)} }]\n`]) {
+    expect(codes(await loadText(text))).toEqual([]);
+  }
+});
+
+test("the live records of a zone are read once, however many registries its patterns name", () => {
+  const target = "heritage=external-dns,external-dns/owner=a";
+  const live = Array.from({ length: 12_000 }, (_, index) => ({ type: "TXT", name: `a-n${index}`, target }));
+  const patterns = Array.from({ length: 100 }, (_, index) => ({
+    preset: "external-dns" as const,
+    txt_prefix: `p${index}-%{record_type}-`,
+    name: "n*7",
+  }));
+  let looks = 0;
+  const ignored = ignoring(patterns, live, (record) => {
+    looks += 1;
+    return record;
+  });
+  expect(looks).toBe(live.length);
+  expect(live.filter(({ name }) => ignored.has({ type: "A", name: name.slice(2), target: "192.0.2.1" }))).toHaveLength(
+    1_200,
+  );
 });

@@ -3,6 +3,7 @@
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { type Budget, Scales } from "../budget.ts";
+import { tooLongIgnore } from "../ignore-limit.ts";
 import { MAX_IGNORE_COMPARISONS } from "../limits.ts";
 import type { Places } from "../places.ts";
 
@@ -56,6 +57,11 @@ export class Room {
   #forIgnoring(entry: JsonObject, weight: number): boolean {
     const { ignore } = entry;
     if (!Array.isArray(ignore)) return true;
+    const tooLong = tooLongIgnore(ignore, this.#context.places);
+    if (tooLong !== null) {
+      this.#context.report(tooLong);
+      return false;
+    }
     this.#comparisons += weight * ignore.length;
     if (this.#comparisons <= MAX_IGNORE_COMPARISONS) return true;
     this.#context.report(tooManyPatterns(this.#context.places.span(ignore)));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { IgnorePattern } from "../../../src/model/desired.ts";
-import { registeredNames } from "../../../src/units/zone/match/external-dns.ts";
+import { affixesOf, registeredNames } from "../../../src/units/zone/match/external-dns.ts";
 import { type IgnorableRecord, ignoring, isIgnored } from "../../../src/units/zone/match/ignore.ts";
 import { growth } from "../../support/operations.ts";
 
@@ -58,11 +58,11 @@ describe("the preset external-dns", () => {
     const live = [`TXT ext-www ${HERITAGE}`, `TXT ext-a-api ${HERITAGE}`, "A www 192.0.2.1", "A api 192.0.2.1"];
     expect(ignored({ preset: "external-dns" }, live)).toEqual(live.slice(0, 2));
     expect(ignored({ preset: "external-dns", txt_prefix: "Ext-" }, live)).toEqual(live);
-    expect(registeredNames("cname-abc-.www", "%{record_type}-abc-.", "")).toContain("www");
-    expect(registeredNames("cname-abc-", "%{record_type}-abc-.", "")).toContain("");
-    expect(registeredNames("a-www-ext.dev", "", "-ext")).toContain("www.dev");
-    expect(registeredNames("www-.a.dev", "", "-.%{record_type}")).toContain("www.dev");
-    expect(registeredNames("www", "ext-", "")).not.toContain("");
+    expect(registeredNames("cname-abc-.www", affixesOf("%{record_type}-abc-.", ""))).toContain("www");
+    expect(registeredNames("cname-abc-", affixesOf("%{record_type}-abc-.", ""))).toContain("");
+    expect(registeredNames("a-www-ext.dev", affixesOf("", "-ext"))).toContain("www.dev");
+    expect(registeredNames("www-.a.dev", affixesOf("", "-.%{record_type}"))).toContain("www.dev");
+    expect(registeredNames("www", affixesOf("ext-", ""))).not.toContain("");
   });
 
   test("can be narrowed by the other parts, and is nothing without live records but the registry's own texts", () => {

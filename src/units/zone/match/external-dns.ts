@@ -11,17 +11,36 @@ export function isRegistryText(text: string): boolean {
   return /^"?heritage=external-dns([,"]|$)/.test(text);
 }
 
+/** What `--txt-prefix` and `--txt-suffix` put around names. */
+export type Affixes = readonly (readonly [prefix: string, suffix: string])[];
+
+/** None at all: a registry may be older than its options. */
+export const NO_AFFIXES: Affixes = [["", ""]];
+
+/**
+ * With each type in place of the template, and without any.
+ * @param prefix --txt-prefix, where `%{record_type}` stands for the type; may end in a dot
+ * @param suffix --txt-suffix, at the end of the first label
+ */
+export function affixesOf(prefix: string, suffix: string): Affixes {
+  const written = [prefix.toLowerCase(), suffix.toLowerCase()] as const;
+  if (!written.some((text) => text.includes(TYPE_TEMPLATE))) return [written];
+  const fill = (type: string): readonly [string, string] => [
+    written[0].replaceAll(TYPE_TEMPLATE, type),
+    written[1].replaceAll(TYPE_TEMPLATE, type),
+  ];
+  return [fill(""), ...TYPES.map(fill)];
+}
+
 /**
  * The names that a registry record at `name` may be for: its own (the format without a type), and what follows a type
  * (`a-www`, `cname-www`). Which of them it is cannot be told, so it is all of them: what is ignored too much stays as it is.
  * @param name relative, lower-case, `""` the apex
- * @param prefix --txt-prefix, where `%{record_type}` stands for the type; may end in a dot
- * @param suffix --txt-suffix, at the end of the first label
  */
-export function registeredNames(name: string, prefix: string, suffix: string): ReadonlySet<string> {
+export function registeredNames(name: string, affixes: Affixes): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const [before, after] of affixes(prefix.toLowerCase(), suffix.toLowerCase())) {
-    const bare = withoutAffixes(name, before, after);
+  for (const [prefix, suffix] of affixes) {
+    const bare = withoutAffixes(name, prefix, suffix);
     if (bare === null) continue;
     names.add(bare);
     names.add(withoutType(bare));
@@ -29,25 +48,11 @@ export function registeredNames(name: string, prefix: string, suffix: string): R
   return names;
 }
 
-/** With each type in place of the template, without any, and none at all: an older registry may still be there. */
-function affixes(prefix: string, suffix: string): readonly (readonly [string, string])[] {
-  if (!prefix.includes(TYPE_TEMPLATE) && !suffix.includes(TYPE_TEMPLATE))
-    return [
-      ["", ""],
-      [prefix, suffix],
-    ];
-  const fill = (type: string): readonly [string, string] => [
-    prefix.replaceAll(TYPE_TEMPLATE, type),
-    suffix.replaceAll(TYPE_TEMPLATE, type),
-  ];
-  return [["", ""], fill(""), ...TYPES.map(fill)];
-}
-
 /** @returns null if the name does not have them */
 function withoutAffixes(name: string, prefix: string, suffix: string): string | null {
   // At the apex the dot that the prefix ends in is the one before the zone.
   if (prefix.endsWith(".") && name === prefix.slice(0, -1)) return "";
-  if (!name.startsWith(prefix)) return null;
+  if (name.length < prefix.length + suffix.length || !name.startsWith(prefix)) return null;
   const rest = name.slice(prefix.length);
   if (suffix === "") return rest;
   const labels = rest.split(".");

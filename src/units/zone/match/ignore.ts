@@ -2,8 +2,8 @@
 
 import { isAcmeName } from "../../../dns/acme.ts";
 import type { IgnorePattern, IgnorePreset } from "../../../model/desired.ts";
-import { globMatches } from "../../../model/glob.ts";
-import { isRegistryText, registeredNames } from "./external-dns.ts";
+import { compileGlob } from "../../../model/glob.ts";
+import { type Affixes, affixesOf, isRegistryText, NO_AFFIXES, registeredNames } from "./external-dns.ts";
 
 export interface IgnorableRecord {
   /** Relative, lower-case ASCII, `""` the apex. */
@@ -20,11 +20,20 @@ export interface Ignoring<Entry> {
   claimants(record: IgnorableRecord): readonly Entry[];
 }
 
-/** Names that a registry in the zone stands for, with the entries that say so. */
-type Registry<Entry> = ReadonlyMap<string, readonly Entry[]>;
+/** The live entries that say that a name is a registry's. */
+type Registry<Entry> = (name: string) => readonly Entry[];
+
+/** A record's name and target in lower case, written once for all patterns. */
+interface Folded extends IgnorableRecord {
+  readonly foldedName: string;
+  readonly foldedTarget: string;
+}
+
+/** Whether a record fits one pattern. */
+type Rule = (record: Folded, registry: Registry<unknown>) => boolean;
 
 /**
- * Takes one pass over the live records for each pattern with the preset external-dns.
+ * Looks at the live records once, and at those of a registry once for each prefix and suffix of patterns with the preset external-dns.
  * @param live all records of the zone
  */
 export function ignoring<Entry>(
@@ -32,61 +41,116 @@ export function ignoring<Entry>(
   live: readonly Entry[],
   recordOf: (entry: Entry) => IgnorableRecord,
 ): Ignoring<Entry> {
-  const rules = patterns.map((pattern) => ({ pattern, registry: registryOf(pattern, live, recordOf) }));
+  const hasRegistry = patterns.some(({ preset }) => preset === "external-dns");
+  const registries = hasRegistry ? new Registries(live, recordOf) : null;
+  const rules = rulesOf(patterns).map((matches, index) => ({
+    matches,
+    registry: registries?.of(patterns[index] ?? {}) ?? NO_REGISTRY,
+  }));
   return {
-    has: (record) => rules.some(({ pattern, registry }) => matches(record, pattern, registry)),
-    claimants: (record) =>
-      rules.flatMap(({ pattern, registry }) =>
-        matches(record, pattern, registry) ? (registry.get(record.name.toLowerCase()) ?? []) : [],
-      ),
+    has: (record) => {
+      const folded = fold(record);
+      return rules.some(({ matches, registry }) => matches(folded, registry));
+    },
+    claimants: (record) => {
+      const folded = fold(record);
+      return rules.flatMap(({ matches, registry }) => (matches(folded, registry) ? registry(folded.foldedName) : []));
+    },
   };
 }
 
 /** What can be told without the live records. */
 export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePattern[]): boolean {
-  return patterns.some((pattern) => matches(record, pattern, NO_REGISTRY));
+  const folded = fold(record);
+  return rulesOf(patterns).some((matches) => matches(folded, NO_REGISTRY));
 }
 
-const NO_REGISTRY: Registry<never> = new Map();
+const NO_REGISTRY: Registry<never> = () => [];
 
-function registryOf<Entry>(
-  pattern: IgnorePattern,
-  live: readonly Entry[],
-  recordOf: (entry: Entry) => IgnorableRecord,
-): Registry<Entry> {
-  if (pattern.preset !== "external-dns") return NO_REGISTRY;
-  const registry = new Map<string, Entry[]>();
-  for (const entry of live) {
-    const record = recordOf(entry);
-    if (record.type !== "TXT" || !isRegistryText(record.target)) continue;
-    for (const name of registeredNames(record.name.toLowerCase(), pattern.txt_prefix ?? "", pattern.txt_suffix ?? "")) {
-      const known = registry.get(name);
-      if (known === undefined) registry.set(name, [entry]);
-      else known.push(entry);
-    }
+/** The registries of external-dns in one zone. */
+class Registries<Entry> {
+  readonly #texts: readonly { readonly name: string; readonly entry: Entry }[];
+  /** By the names that stand for themselves, whatever the prefix and suffix: kept once, as hundreds of patterns may ask. */
+  readonly #bare: ReadonlyMap<string, readonly Entry[]>;
+  readonly #known: Map<string, Registry<Entry>> = new Map();
+
+  constructor(live: readonly Entry[], recordOf: (entry: Entry) => IgnorableRecord) {
+    this.#texts = live.flatMap((entry) => {
+      const { type, name, target } = recordOf(entry);
+      return type === "TXT" && isRegistryText(target) ? [{ name: name.toLowerCase(), entry }] : [];
+    });
+    this.#bare = this.#namesWith(NO_AFFIXES, null);
   }
-  return registry;
+
+  of({ preset, txt_prefix = "", txt_suffix = "" }: IgnorePattern): Registry<Entry> {
+    if (preset !== "external-dns") return NO_REGISTRY;
+    const key = JSON.stringify([txt_prefix, txt_suffix]);
+    const known = this.#known.get(key) ?? this.#read(affixesOf(txt_prefix, txt_suffix));
+    this.#known.set(key, known);
+    return known;
+  }
+
+  #read(affixes: Affixes): Registry<Entry> {
+    const affixed = this.#namesWith(affixes, NO_AFFIXES);
+    return (name) => [...(this.#bare.get(name) ?? []), ...(affixed.get(name) ?? [])];
+  }
+
+  /** @param except names that the same text has with these are left out */
+  #namesWith(affixes: Affixes, except: Affixes | null): Map<string, Entry[]> {
+    const entries = new Map<string, Entry[]>();
+    for (const { name: text, entry } of this.#texts) {
+      const names = registeredNames(text, affixes);
+      const others = names.size === 0 || except === null ? null : registeredNames(text, except);
+      for (const name of names) {
+        if (others?.has(name) === true) continue;
+        const known = entries.get(name);
+        if (known === undefined) entries.set(name, [entry]);
+        else known.push(entry);
+      }
+    }
+    return entries;
+  }
+}
+
+const compiled: WeakMap<readonly IgnorePattern[], readonly Rule[]> = new WeakMap();
+
+/** Each list of patterns is compiled once, not for each record. */
+function rulesOf(patterns: readonly IgnorePattern[]): readonly Rule[] {
+  const rules = compiled.get(patterns) ?? patterns.map(compile);
+  compiled.set(patterns, rules);
+  return rules;
+}
+
+function fold(record: IgnorableRecord): Folded {
+  const { name, type, target } = record;
+  return { name, type, target, foldedName: name.toLowerCase(), foldedTarget: target.toLowerCase() };
 }
 
 /** Types and names compare without regard to case, so do targets other than text. */
-function matches(record: IgnorableRecord, pattern: IgnorePattern, registry: Registry<unknown>): boolean {
-  if (pattern.preset !== undefined && !isOfPreset(record, pattern.preset, registry)) return false;
-  if (pattern.name !== undefined && !globMatches(namePattern(pattern.name), record.name.toLowerCase())) return false;
-  if (pattern.type !== undefined && !globMatches(pattern.type.toUpperCase(), record.type)) return false;
-  if (pattern.target === undefined) return true;
-  const isText = record.type === "TXT" || record.type === "CAA";
-  return isText
-    ? globMatches(pattern.target, record.target)
-    : globMatches(withoutDot(pattern.target.toLowerCase()), record.target.toLowerCase());
+function compile({ preset, name, type, target }: IgnorePattern): Rule {
+  const fitsName = name === undefined ? fitsAll : compileGlob(namePattern(name));
+  const fitsType = type === undefined ? fitsAll : compileGlob(type.toUpperCase());
+  const fitsText = target === undefined ? fitsAll : compileGlob(target);
+  const fitsTarget = target === undefined ? fitsAll : compileGlob(withoutDot(target.toLowerCase()));
+  return (record, registry) => {
+    if (preset !== undefined && !isOfPreset(record, preset, registry)) return false;
+    if (!fitsName(record.foldedName) || !fitsType(record.type)) return false;
+    const isText = record.type === "TXT" || record.type === "CAA";
+    return isText ? fitsText(record.target) : fitsTarget(record.foldedTarget);
+  };
 }
 
-function isOfPreset(record: IgnorableRecord, preset: IgnorePreset, registry: Registry<unknown>): boolean {
+function fitsAll(): boolean {
+  return true;
+}
+
+function isOfPreset(record: Folded, preset: IgnorePreset, registry: Registry<unknown>): boolean {
   switch (preset) {
     case "acme":
       // A CNAME there hands the challenge on for good, and is declared like any other.
       return record.type === "TXT" && isAcmeName(record.name);
     case "external-dns":
-      return (record.type === "TXT" && isRegistryText(record.target)) || registry.has(record.name.toLowerCase());
+      return (record.type === "TXT" && isRegistryText(record.target)) || registry(record.foldedName).length > 0;
   }
 }
 
