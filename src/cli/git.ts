@@ -140,6 +140,8 @@ async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise
   const refs = withoutLineEnd(list.stdout)
     .split("\n")
     .filter((found) => known.includes(found));
+  // Git takes a full name for itself first, whatever else ends so.
+  if (name.startsWith("refs/") && refs.includes(name)) return [name];
   if (PSEUDO_REFS.has(name)) refs.push(name);
   const ids = /^[0-9a-f]{4,64}$/.test(name) ? await git(["rev-parse", `--disambiguate=${name}`]) : null;
   if (ids?.ok && ids.stdout.length > 0) refs.push(`commit ${name}`);

@@ -52,7 +52,8 @@ export async function zoneServers(zone: string, resolver: SystemResolver): Promi
     return { ok: false, detail: `the system's resolver finds no name servers of ${zone} (${codeOf(error)})` };
   }
   const ordered = [...new Set(names.map((name) => name.toLowerCase().replace(/\.$/, "")))].sort(compareText);
-  const found = await Promise.all(ordered.map((host) => serversOf({ host, port: DNS_PORT }, resolver)));
+  const asked = ordered.slice(0, MAX_SERVERS);
+  const found = await Promise.all(asked.map((host) => serversOf({ host, port: DNS_PORT }, resolver)));
   const servers = distinct(found.flat());
   return servers.length > 0 ? { ok: true, servers } : { ok: false, detail: `no name server of ${zone} has an address` };
 }

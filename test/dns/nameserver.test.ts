@@ -57,4 +57,17 @@ describe("the servers of a zone", () => {
     const found = await givenServers(texts, resolver);
     expect(found.ok ? found.servers.length : 0).toBe(16);
   });
+
+  it("are looked up for sixteen names at most, whatever a hostile zone lists", async () => {
+    const asked: string[] = [];
+    const hostile: SystemResolver = {
+      nameservers: async () => Array.from({ length: 3_800 }, (_, index) => `ns${index}.victim.example`),
+      addresses: async (host) => {
+        asked.push(host);
+        return Promise.reject({ code: "ENOTFOUND" });
+      },
+    };
+    expect((await zoneServers("example.com", hostile)).ok).toBe(false);
+    expect(asked).toHaveLength(16);
+  });
 });

@@ -70,6 +70,8 @@ test("a base that several refs or commits are called is refused by name", async 
     expect(stderr).toContain("error[base-ambiguous]");
     expect(stderr.replace(/\s+/g, " ")).toContain(`It may mean ${meanings}.`);
   }
+  // Whoever may push tags can give one the very name that the advice says.
+  git(cwd, "update-ref", "refs/tags/refs/remotes/origin/main", "HEAD");
   for (const name of ["refs/remotes/origin/main", base]) {
     const { code, stdout } = await here(["plan", "--base", name, "--format", "json"], options);
     expect({ name, code, isThisChange: stdout.includes('"this-change"') }).toEqual({
