@@ -68,7 +68,7 @@ export type { OtherEnvironment } from "./plan/policy.ts";
 export { isUnmatched } from "./plan/select.ts";
 export { renderDiagnostics } from "./render/diagnostics.ts";
 export { escapeText } from "./render/escape.ts";
-export { renderPlanJson } from "./render/json.ts";
+export { renderPlanJson, renderPlanJsonParts } from "./render/json.ts";
 export { renderPlanMarkdown } from "./render/markdown/plan.ts";
 export { renderReportMarkdown } from "./render/markdown/report.ts";
 export { renderUnreviewedMarkdown } from "./render/markdown/unreviewed.ts";

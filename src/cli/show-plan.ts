@@ -1,20 +1,20 @@
 /** Shows a plan in the format that was asked for. */
 
-import { type Plan, renderPlanJson, renderPlanMarkdown, renderPlanText } from "../index.ts";
+import { type Plan, renderPlanJsonParts, renderPlanMarkdown, renderPlanText } from "../index.ts";
 import type { Format } from "./args.ts";
 import type { Terminal } from "./terminal.ts";
 
 export function showPlan(terminal: Terminal, plan: Plan, format: Format): void {
-  terminal.print(planText(terminal, plan, format));
+  for (const text of planText(terminal, plan, format)) terminal.print(text);
 }
 
-function planText(terminal: Terminal, plan: Plan, format: Format): string {
+function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<string> {
   switch (format) {
     case "text":
-      return renderPlanText(plan, terminal.results);
+      return [renderPlanText(plan, terminal.results)];
     case "json":
-      return renderPlanJson(plan);
+      return renderPlanJsonParts(plan);
     case "markdown":
-      return renderPlanMarkdown(plan);
+      return [renderPlanMarkdown(plan)];
   }
 }

@@ -9,20 +9,22 @@ import { ledAway } from "../index.ts";
 /**
  * Temporary file beside it, sync, rename; a link is followed, but not from the working folder out of it: what is checked
  * out there may be hostile. A pipe or a device is written to as it is.
+ * @param text as a whole, or in parts
  * @param mode of the file, whatever the one before it had
  * @throws what the file system says, or that a link leads out
  */
-export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+export async function writeWhole(path: string, text: string | Iterable<string>, mode: number): Promise<void> {
   const elsewhere = await whyLedAway(path);
   if (elsewhere !== null) throw new Error(elsewhere);
   const found = await stat(path).catch(() => null);
-  if (found !== null && !found.isFile()) return writeFile(path, text);
+  const parts = typeof text === "string" ? [text] : text;
+  if (found !== null && !found.isFile()) return writeFile(path, parts);
   const target = found === null ? path : await realpath(path);
   const temporary = `${target}.${randomUUID()}`;
   try {
     const file = await open(temporary, "wx", mode);
     try {
-      await file.writeFile(text);
+      await writeFile(file, parts);
       await file.sync();
     } finally {
       await file.close();

@@ -17,11 +17,12 @@ import {
   type Strategy,
   type Summary,
 } from "../model/plan.ts";
-import type { JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
+import type { Json, JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
 import type { Barrier, Step } from "../model/step.ts";
 import { askedOf, type MissingConsent } from "./consent.ts";
 import { digestOf } from "./digest.ts";
 import { pendingMarks } from "./pending.ts";
+import { Lazy } from "./pieces.ts";
 
 /** Of Terraform's plan JSON, so that its readers accept the file. */
 export const TERRAFORM_FORMAT_VERSION = "1.2";
@@ -150,7 +151,8 @@ const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
   "no-op": ["no-op"],
 };
 
-export function toPlanFile(plan: Plan, summary: Summary): PlanFile {
+/** What is as long as the plan is made while it is written. @returns what a `PlanFile` is read from */
+export function toPlanFile(plan: Plan, summary: Summary): object {
   const changes = [...plan.changes].sort((left, right) => compareText(left.key, right.key));
   const errored = plan.refusals.length > 0;
   const file = {
@@ -158,8 +160,8 @@ export function toPlanFile(plan: Plan, summary: Summary): PlanFile {
     applyable: !errored && summary.add + summary.change + summary.destroy > 0,
     complete: !errored && summary.blocked === 0 && !isNarrowed(plan.inputs),
     errored,
-    planned_values: { root_module: { resources: changes.flatMap(plannedResource) } },
-    resource_changes: changes.map((change) => resourceChange(change, plan.goal)),
+    planned_values: { root_module: { resources: listOf(changes, plannedResource) } },
+    resource_changes: listOf(changes, (change) => [resourceChange(change, plan.goal)]),
     tenon: tenonPart(plan, changes, summary),
   };
   return { ...file, tenon: { ...file.tenon, digest: digestOf(file) } };
@@ -169,7 +171,17 @@ function savedInputs({ skipUnsupported, takeOwnershipFrom, ...others }: PlanInpu
   return { ...others, skip_unsupported: skipUnsupported, take_ownership_from: takeOwnershipFrom };
 }
 
-function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Omit<TenonPart, "digest"> {
+function listOf(changes: readonly Change[], write: (change: Change) => readonly object[]): Lazy {
+  return new Lazy(true, function* () {
+    for (const change of changes) for (const item of write(change)) yield ["", item as Json];
+  });
+}
+
+function tenonPart(
+  plan: Plan,
+  changes: readonly Change[],
+  summary: Summary,
+): Omit<TenonPart, "digest" | "changes"> & { readonly changes: Lazy } {
   return {
     format_version: PLAN_FORMAT_VERSION,
     goal: plan.goal,
@@ -179,7 +191,9 @@ function tenonPart(plan: Plan, changes: readonly Change[], summary: Summary): Om
     requests: plan.requestCount,
     pace: plan.pace,
     base: plan.base,
-    changes: Object.fromEntries(changes.map((change) => [change.key, changeExtra(change)])),
+    changes: new Lazy(false, function* () {
+      for (const change of changes) yield [change.key, changeExtra(change) as unknown as Json];
+    }),
     steps: plan.steps,
     barriers: plan.barriers,
     guards: plan.guards,

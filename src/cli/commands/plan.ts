@@ -1,6 +1,6 @@
 /** `tenon plan`: shows what apply would do, and saves it for review. */
 
-import { type Plan, renderPlanJson, renderPlanMarkdown, summarise } from "../../index.ts";
+import { type Plan, renderPlanJsonParts, renderPlanMarkdown, summarise } from "../../index.ts";
 import type { FailOn } from "../args.ts";
 import { holdsToken } from "../connection.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
@@ -40,7 +40,7 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
     if (!planned.ok) {
       // A plan that is refused is data all the same; of one that was asked for wrongly there is nothing to read.
       if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
-        terminal.print(renderPlanJson(planned.refused));
+        showPlan(terminal, planned.refused, "json");
       return planned.code;
     }
     const made = await tellEnvironments(session, planned.plan);
@@ -52,20 +52,24 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
 }
 
 async function writePlan({ terminal, token }: PlanSession, plan: Plan, file: string): Promise<boolean> {
-  const text = renderPlanJson(plan);
-  if (token !== undefined && holdsToken(text, token)) {
+  if (token !== undefined && some(renderPlanJsonParts(plan), (part) => holdsToken(part, token))) {
     const fix = "Take it out of the manifest, the variables or the account, and revoke it.";
     sayError(terminal, { code: "token-in-plan", summary: HELD_TOKEN, fix });
     return false;
   }
   try {
-    await writeWhole(file, text, PLAN_FILE_MODE);
+    await writeWhole(file, renderPlanJsonParts(plan), PLAN_FILE_MODE);
     return true;
   } catch (error) {
     const summary = `the plan file cannot be written: ${writeProblem(error, file)}`;
     sayError(terminal, { code: "file-unwritable", summary });
     return false;
   }
+}
+
+function some<T>(values: Iterable<T>, holds: (value: T) => boolean): boolean {
+  for (const value of values) if (holds(value)) return true;
+  return false;
 }
 
 function exitCode(plan: Plan, { failOn = [], detailedExitcode }: PlanCommandFlags): ExitCode {
