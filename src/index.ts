@@ -11,6 +11,7 @@ import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned } fr
 import { Recording } from "./live/recording.ts";
 import { unionOf } from "./live/union.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
+import type { Address } from "./model/address.ts";
 import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
@@ -38,6 +39,7 @@ export type { Journal, JournalHeader } from "./apply/journal.ts";
 export type { Fault } from "./emulator/faults/fault.ts";
 export type { Emulator, EmulatorOptions } from "./emulator/options.ts";
 export { SeedError } from "./emulator/seed.ts";
+export { MAX_LOOKED_AT_CHARACTERS, MAX_LOOKED_AT_ENVIRONMENTS } from "./manifest/limits.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export type { ImportResult } from "./manifests.ts";
 export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
@@ -270,14 +272,22 @@ export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
   return outsideBound(plan.changes, reviewed.changes);
 }
 
-/** Whether the plan deletes what another environment of the project may declare, without consent. */
-export function needsEnvironments({ guards }: Plan): boolean {
-  return guards.some(mayGoByMistake);
+/** What the plan deletes that another environment of the project may declare, without consent. */
+export function deletedInDoubt({ guards }: Plan): ReadonlySet<Address> {
+  return mayGoByMistake(guards);
 }
 
-/** The plan with, on each deletion that lacks consent, the other environments that declare what would go. */
-export function withEnvironments(plan: Plan, desired: Desired, others: readonly OtherEnvironment[]): Plan {
-  return { ...plan, guards: tellEnvironments(plan.guards, desired, others) };
+/**
+ * The plan with, on each deletion that lacks consent, the other environments that declare what would go.
+ * @param unchecked how many more environments there are
+ */
+export function withEnvironments(
+  plan: Plan,
+  desired: Desired,
+  others: readonly OtherEnvironment[],
+  unchecked: number,
+): Plan {
+  return { ...plan, guards: tellEnvironments(plan.guards, desired, others, unchecked) };
 }
 
 /** Reads back what `renderPlanJson` wrote; says by name what is wrong with it. */

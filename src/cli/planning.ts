@@ -6,10 +6,12 @@ import {
   type Connection,
   checkAccount,
   type Diagnostic,
+  deletedInDoubt,
   type Goal,
   isUnmatched,
+  MAX_LOOKED_AT_CHARACTERS,
+  MAX_LOOKED_AT_ENVIRONMENTS,
   NEUTRAL_DIALECT,
-  needsEnvironments,
   type OtherEnvironment,
   type Plan,
   type Project,
@@ -120,17 +122,37 @@ export async function planIn(session: PlanSession): Promise<Planned> {
 
 /**
  * The plan with, on each deletion that lacks consent, the environments that declare what would go. Of an environment that the project
- * cannot be loaded with nothing is said: it is not what was asked for.
+ * cannot be loaded with nothing is said: it is not what was asked for. Each is a project to be loaded, so those that are too many are
+ * only counted, and nothing of one is kept but which of the addresses in question it declares.
  */
 export async function tellEnvironments({ project, flags }: PlanSession, plan: Plan): Promise<Plan> {
-  if (!needsEnvironments(plan)) return plan;
+  const inDoubt = deletedInDoubt(plan);
+  if (inDoubt.size === 0) return plan;
   const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
+  const names = nearestEnvironments(project);
   const others: OtherEnvironment[] = [];
-  for (const name of project.environments.filter((other) => other !== project.inputs.environment)) {
+  let looked = 0;
+  let characters = 0;
+  for (const name of names.slice(0, MAX_LOOKED_AT_ENVIRONMENTS)) {
+    if (characters > MAX_LOOKED_AT_CHARACTERS) break;
     const loaded = await load(project.root, { ...flags, env: name }, dialect, { past: true });
-    if (loaded.project !== null) others.push({ name, desired: loaded.project.desired });
+    looked += 1;
+    characters += loaded.characters;
+    if (loaded.project === null) continue;
+    const { owner, account, declared } = loaded.project.desired;
+    const addresses = new Set(declared.map(({ address }) => address));
+    const both = [...inDoubt].filter((address) => addresses.has(address)).map((address) => ({ address }));
+    others.push({ name, desired: { owner, account, declared: both } });
   }
-  return withEnvironments(plan, project.desired, others);
+  return withEnvironments(plan, project.desired, others, names.length - looked);
+}
+
+/** All but the project's own, those first that stand beside it in the root file. */
+function nearestEnvironments({ environments, inputs }: Project): string[] {
+  const own = inputs.environment === null ? 0 : environments.indexOf(inputs.environment);
+  const distances = environments.map((name, index) => ({ name, distance: Math.abs(index - own) }));
+  const others = distances.filter(({ name }) => name !== inputs.environment);
+  return others.sort((a, b) => a.distance - b.distance).map(({ name }) => name);
 }
 
 /** TENON_ACCOUNT; null if it is not set. */

@@ -12,6 +12,7 @@ export const COPIED_VALUE_CHARACTERS = 128;
 /** Of one project. */
 export class Budget {
   #left = MAX_EXPANDED_CHARACTERS;
+  #read = 0;
   #isTold = false;
   readonly #copyCosts: WeakMap<object, number> = new WeakMap();
 
@@ -22,6 +23,16 @@ export class Budget {
     if (!this.#isTold) report(expandsTooFar(span()));
     this.#isTold = true;
     return false;
+  }
+
+  /** Texts that have a limit of their own are counted, too. */
+  noteRead(characters: number): void {
+    this.#read += characters;
+  }
+
+  /** What was read and taken so far. */
+  get spent(): number {
+    return MAX_EXPANDED_CHARACTERS - this.#left + this.#read;
   }
 
   /** What a copy of `value` in another place counts for. */

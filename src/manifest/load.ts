@@ -71,19 +71,23 @@ export interface LoadResult {
   /** Errors and warnings, in the order of the files. */
   readonly diagnostics: Diagnostic[];
   readonly sources: Sources;
+  /** What its files, and all that was put in, come to, whether or not there are errors: a measure of the work. */
+  readonly characters: number;
 }
 
 /** Never throws for what a manifest says; collects every error instead of stopping at the first. */
 export async function loadProject(options: LoadOptions, units: readonly UnitForm[]): Promise<LoadResult> {
   const found: Found = { manifest: new Findings(), request: new Findings() };
   const sources = new Sources();
-  const loaded = await new Loading(options, units, sources, found).run();
+  const loading = new Loading(options, units, sources, found);
+  const loaded = await loading.run();
   const fault = faultOf(found);
   return {
     project: loaded === null || fault !== null ? null : { ...loaded, sources },
     fault,
     diagnostics: arranged(found, sources),
     sources,
+    characters: loading.characters,
   };
 }
 
@@ -136,6 +140,11 @@ class Loading {
     this.#sources = sources;
     this.#report = (diagnostic) => found.manifest.add(diagnostic);
     this.#reportRequest = (diagnostic) => found.request.add(diagnostic);
+  }
+
+  get characters(): number {
+    const texts = this.#sources.files().map((file) => this.#sources.text(file)?.length ?? 0);
+    return texts.reduce((sum, length) => sum + length, this.#budget.spent);
   }
 
   async run(): Promise<Omit<Project, "sources"> | null> {
@@ -254,7 +263,14 @@ class Loading {
   /** What reads zone files is loaded when the first domain names one. */
   #zoneFiles(root: string, tree: JsonObject): Pick<ExpandContext, "zoneFile" | "report"> {
     const report = this.#report;
-    const shared = { root, sources: this.#sources, places: this.#places, lintOff: lintOff(tree), report };
+    const shared = {
+      root,
+      sources: this.#sources,
+      places: this.#places,
+      lintOff: lintOff(tree),
+      report,
+      budget: this.#budget,
+    };
     const { skipUnsupported = false, allowedSeconds } = this.#options;
     const options = { ...shared, skipUnsupported, allowedSeconds };
     let zoneFiles: Promise<ZoneFiles> | null = null;

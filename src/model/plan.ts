@@ -105,6 +105,8 @@ export interface Guard {
   readonly of: number | null;
   /** `delete`, where consent is missing: the other environments of the project that declare the object, under the same owner. Absent: none. */
   readonly declaredUnder?: readonly string[];
+  /** `delete`, where consent is missing: so many other environments were too many to look at, and may declare it as well. Absent: none. */
+  readonly uncheckedEnvironments?: number;
 }
 
 /** A moment at which a name does not resolve, forced by the change itself. */

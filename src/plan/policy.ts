@@ -2,7 +2,7 @@
 
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
-import type { Consent, ConsentRule, Desired } from "../model/desired.ts";
+import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { globMatches } from "../model/glob.ts";
 import { compareText, groupBy } from "../model/group.ts";
@@ -57,22 +57,29 @@ export function guardsOf(changes: readonly Change[], kept: Protection, options: 
 /** The project as it is with another `--env`. */
 export interface OtherEnvironment {
   readonly name: string;
-  readonly desired: Pick<Desired, "owner" | "account" | "declared">;
+  /** Of what is declared, the addresses in question are enough. */
+  readonly desired: Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] };
 }
 
-/** Whether something would go that another environment may declare. */
-export function mayGoByMistake({ rule, consent }: Guard): boolean {
+/** What would go that another environment may declare. */
+export function mayGoByMistake(guards: readonly Guard[]): ReadonlySet<Address> {
+  return new Set(guards.filter(isInDoubt).map(({ address }) => address));
+}
+
+function isInDoubt({ rule, consent }: Guard): boolean {
   return rule === "delete" && consent === "missing";
 }
 
 /**
  * Names the environments that declare what would go: with one owner for several of them each takes the objects of the others for its
  * own that are no longer declared. An object of another account is another one.
+ * @param unchecked how many more environments there are that nobody has looked at
  */
 export function tellEnvironments(
   guards: readonly Guard[],
   { owner, account }: Pick<Desired, "owner" | "account">,
   others: readonly OtherEnvironment[],
+  unchecked = 0,
 ): Guard[] {
   const under = new Map<Address, string[]>();
   for (const { name, desired } of others) {
@@ -84,8 +91,13 @@ export function tellEnvironments(
     }
   }
   return guards.map((one) => {
-    const names = mayGoByMistake(one) ? under.get(one.address) : undefined;
-    return names === undefined ? one : { ...one, declaredUnder: names.toSorted(compareText) };
+    if (!isInDoubt(one)) return one;
+    const names = under.get(one.address);
+    return {
+      ...one,
+      ...(names === undefined ? {} : { declaredUnder: names.toSorted(compareText) }),
+      ...(unchecked === 0 ? {} : { uncheckedEnvironments: unchecked }),
+    };
   });
 }
 

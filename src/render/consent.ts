@@ -55,13 +55,21 @@ export function consentText(guard: Guard): string {
   }
 }
 
-function declaredText({ declaredUnder = [] }: Guard, { inputs: { environment } }: AskedOf): string {
-  if (declaredUnder.length === 0) return "no longer declared";
+function declaredText({ declaredUnder = [], uncheckedEnvironments = 0 }: Guard, { inputs }: AskedOf): string {
+  const { environment } = inputs;
+  const unchecked = uncheckedText(uncheckedEnvironments);
+  if (declaredUnder.length === 0) return `no longer declared${unchecked}`;
   const named = declaredUnder.slice(0, MAX_NAMED_ENVIRONMENTS).map(environmentFlag);
   const rest = declaredUnder.length - named.length;
   const all = rest > 0 ? [...named, `${rest} more`] : named;
   const listed = all.length === 1 ? all.join() : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
-  return `declared with ${listed}, not with${environment === null ? "out --env" : ` ${environmentFlag(environment)}`}`;
+  return `declared with ${listed}, not with${environment === null ? "out --env" : ` ${environmentFlag(environment)}`}${unchecked}`;
+}
+
+/** Behind what is known of the others. */
+function uncheckedText(environments: number): string {
+  if (environments === 0) return "";
+  return ` (${environments} other ${environments === 1 ? "environment was" : "environments were"} not looked at)`;
 }
 
 function environmentFlag(name: string): string {
@@ -117,7 +125,14 @@ const MAX_UNFOLDED_GUARDS = 3;
  */
 export function askedOf(guards: readonly Guard[], of: AskedOf, markOf: (guard: Guard) => string): Asked[] {
   const alike = groupBy(guards, (guard) =>
-    JSON.stringify([guard.rule, guard.consent, kindOf(guard), markOf(guard), guard.declaredUnder ?? []]),
+    JSON.stringify([
+      guard.rule,
+      guard.consent,
+      kindOf(guard),
+      markOf(guard),
+      guard.declaredUnder ?? [],
+      guard.uncheckedEnvironments,
+    ]),
   );
   return [...alike.values()].flatMap((group) => {
     const isFolded = FOLDED[group[0]?.rule ?? "max-changes"] !== undefined && group.length > MAX_UNFOLDED_GUARDS;

@@ -70,6 +70,21 @@ test("the environments that declare it are named in words that can be typed, man
   expect(told(["it's prod"])[0]).toBe(says("declared with --env 'it'\\''s prod', not with --env dev"));
 });
 
+test("environments that nobody has looked at are counted, whether or not others declare it", () => {
+  const told = (more: Partial<Guard>) => {
+    const inputs = { ...plan([]).inputs, environment: "dev" };
+    const guards = [guard("delete", "image/a", more)];
+    return renderGuardsText(plan([], { guards, inputs }), { colour: false, width: 200 }).split("\n")[1];
+  };
+  const says = (text: string) => `  image/a would be deleted: it carries our tag and is ${text}`;
+  expect(told({ uncheckedEnvironments: 979 })).toBe(
+    says("no longer declared (979 other environments were not looked at)"),
+  );
+  expect(told({ declaredUnder: ["prod"], uncheckedEnvironments: 1 })).toBe(
+    says("declared with --env prod, not with --env dev (1 other environment was not looked at)"),
+  );
+});
+
 test("few are told one by one, and other kinds, rules and consents apart", () => {
   const guards = [
     ...missing.slice(0, 3),

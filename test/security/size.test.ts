@@ -6,13 +6,17 @@ import {
   MAX_FILE_PATTERNS,
   MAX_IGNORE_COMPARISONS,
   MAX_IGNORE_PATTERNS,
+  MAX_LOOKED_AT_ENVIRONMENTS,
   MAX_TOLD_REFERENCES,
 } from "../../src/manifest/limits.ts";
 import { globMatches } from "../../src/model/glob.ts";
 import { compareIds } from "../../src/model/group.ts";
+import type { Guard } from "../../src/model/plan.ts";
 import { codeSpan } from "../../src/render/markdown/code.ts";
 import { splitDescription } from "../../src/units/ownership.ts";
 import { ignoring } from "../../src/units/zone/match/ignore.ts";
+import { here } from "../cli/here.ts";
+import { emulator, envOf } from "../cli/run.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";
 import { codesOf, importFiles } from "../support/imports.ts";
 
@@ -190,4 +194,25 @@ test("the live records of a zone are read once, however many registries its patt
   expect(live.filter(({ name }) => ignored.has({ type: "A", name: name.slice(2), target: "192.0.2.1" }))).toHaveLength(
     1_200,
   );
+});
+
+test("of a thousand environments those nearest to the own are looked at, as far as there is room, and the rest counted", async () => {
+  const environments = list(1_000, (index) => `e${index}: { variables: { env: e${index} } }`);
+  const head = `owner: edge\nvariables: { env: { default: none } }\nenvironments: { ${environments} }\n`;
+  const manifest = `tenon: 1\n${head}images: [{ label: "golden-\${var.env}" }]\n`;
+  const labels = ["golden-e500", "golden-e501", "golden-e503", "golden-e999"];
+  const images = labels.map((label, index) => ({ id: `private/${index + 1}`, label, description: "x [tenon:edge]" }));
+  const service = await emulator({ seed: { images } });
+  const guards = async (text: string) => {
+    const { stdout } = await here(["plan", folder({ "tenon.yaml": text }), "--env", "e500", "--format", "json"], {
+      env: envOf(service),
+    });
+    const told = JSON.parse(stdout).tenon.guards as Guard[];
+    return told.map(({ declaredUnder = [], uncheckedEnvironments }) => [...declaredUnder, uncheckedEnvironments]);
+  };
+  const unchecked = 999 - MAX_LOOKED_AT_ENVIRONMENTS;
+  expect(await guards(manifest)).toEqual([["e501", unchecked], ["e503", unchecked], [unchecked]]);
+  // Two of these come to more than all may.
+  const long = `x-a: [&a "${"v".repeat(1024 * 1024)}", ${list(50, () => "*a")}]\n`;
+  expect(await guards(manifest + long)).toEqual([["e501", 997], [997], [997]]);
 });

@@ -20,6 +20,7 @@ import {
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";
+import type { Budget } from "../budget.ts";
 import { MAX_FILE_BYTES, MAX_PROJECT_BYTES, MAX_PROJECT_RECORDS, MAX_ZONE_FILE_OCTETS } from "../limits.ts";
 import type { Places } from "../places.ts";
 import { decode, fileProblem, readBounded, resolveInside } from "../read.ts";
@@ -37,6 +38,7 @@ export interface ZoneFilesOptions {
   readonly allowedSeconds: readonly number[];
   /** Codes that do not hold in the project. */
   readonly lintOff: readonly string[];
+  readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
 }
 
@@ -84,6 +86,7 @@ export class ZoneFiles {
     const reading = await readZoneFile(text.text, { zone, file, include });
     // The first of many domains tells how many records all of them will have.
     this.#recordCount = Math.max(this.#recordCount + reading.entryCount, reading.entryCount * sharing);
+    this.#options.budget.noteRead(reading.octets);
     this.#octets = Math.max(this.#octets + reading.octets, reading.octets * sharing);
     if (this.#isFull()) {
       const problem = this.#recordCount > MAX_PROJECT_RECORDS ? tooManyRecords() : tooMuchText();
