@@ -25,7 +25,7 @@ export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
 /** Other environments that a plan looks at for what it would delete by mistake: each is a project to be loaded. */
 export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
 /** Characters that those come to, their files and what is put in: once they have more, none is looked at any more. */
-export const MAX_LOOKED_AT_CHARACTERS: number = 64 * 1024 * 1024;
+export const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
 /** Under one `ignore`: its domain's live records, up to 12,000, are compared with each, and how many there are no manifest says. */
 export const MAX_IGNORE_PATTERNS = 1_000;
 /** Characters of records, counted for each pattern under `ignore` that they are compared with. */

@@ -19,6 +19,7 @@ import { here } from "../cli/here.ts";
 import { emulator, envOf } from "../cli/run.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";
 import { codesOf, importFiles } from "../support/imports.ts";
+import { growth } from "../support/operations.ts";
 
 // Each of these is a manifest of a megabyte or two at most. What would take gigabytes, or minutes, is in test/system/budgets.test.ts.
 
@@ -213,6 +214,12 @@ test("of a thousand environments those nearest to the own are looked at, as far 
   const unchecked = 999 - MAX_LOOKED_AT_ENVIRONMENTS;
   expect(await guards(manifest)).toEqual([["e501", unchecked], ["e503", unchecked], [unchecked]]);
   // Two of these come to more than all may.
-  const long = `x-a: [&a "${"v".repeat(1024 * 1024)}", ${list(50, () => "*a")}]\n`;
+  const long = `x-a: [&a "${"v".repeat(1024 * 1024)}", ${list(30, () => "*a")}]\n`;
   expect(await guards(manifest + long)).toEqual([["e501", 997], [997], [997]]);
+});
+
+test("variables without a value, beside as many environments, are looked at once each", async () => {
+  const text = (count: number) =>
+    `variables: { ${list(count, (index) => `v${index}: {}`)} }\nenvironments: { ${list(count, (index) => `e${index}: {}`)} }\n`;
+  expect(await growth(250, 4, (count) => loadText(text(count)))).toBeLessThan(6);
 });

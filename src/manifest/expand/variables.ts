@@ -206,23 +206,29 @@ function complete(
   context: VariableContext,
 ): Variables {
   const variables = new Map<string, VariableValue | null>();
+  const settings = environmentsSetting(root);
   for (const name of Object.keys(declared)) {
     const value = values.get(name) ?? null;
     variables.set(name, value);
     if (value === null)
-      context.reportRequest(
-        withoutValue(name, environmentsSetting(root, name), context.places.keySpan(declared, name)),
-      );
+      context.reportRequest(withoutValue(name, settings.get(name) ?? [], context.places.keySpan(declared, name)));
   }
   return variables;
 }
 
-function environmentsSetting(root: JsonObject, name: string): string[] {
+/** Variable → the environments that set it. One pass, as there may be thousands of both. */
+function environmentsSetting(root: JsonObject): ReadonlyMap<string, readonly string[]> {
+  const settings = new Map<string, string[]>();
   const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
-  return Object.keys(environments).filter((environment) => {
-    const entry = environments[environment];
-    return isJsonObject(entry) && isJsonObject(entry["variables"]) && Object.hasOwn(entry["variables"], name);
-  });
+  for (const [environment, entry] of Object.entries(environments)) {
+    const assigned = isJsonObject(entry) && isJsonObject(entry["variables"]) ? entry["variables"] : {};
+    for (const name of Object.keys(assigned)) {
+      const known = settings.get(name);
+      if (known === undefined) settings.set(name, [environment]);
+      else known.push(environment);
+    }
+  }
+  return settings;
 }
 
 function withoutValue(name: string, environments: readonly string[], span: Span): Diagnostic {
