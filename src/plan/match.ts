@@ -1,6 +1,7 @@
 /** Which live object is which declared or removed one, and what is to become of each. */
 
 import isEqual from "fast-deep-equal";
+import type { Address } from "../model/address.ts";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
 import { ROOT_KIND } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -29,10 +30,16 @@ export interface Matched {
   readonly leftAlone: readonly LeftAlone[];
   /** Declared by an id that is gone, and found by label without our tag: not to be replaced or emptied on a guess. */
   readonly guessed: readonly Guess[];
-  /** Entries that are made anew as another entry takes the object of their name, by `id:`. */
-  readonly handedOn: readonly Declared[];
+  /** Entries whose name an object has that another entry takes by `id:`. */
+  readonly handedOn: readonly HandedOn[];
   /** Entries that could mean any of several live objects. What their matches come to is blocked. */
   readonly unclear: readonly Unclear[];
+}
+
+export interface HandedOn {
+  readonly entry: Declared;
+  /** Of the object that has its name. */
+  readonly liveAddress: Address;
 }
 
 export interface Unclear {
@@ -101,7 +108,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   const rank = ({ id }: Declared) => (id === null ? 2 : candidates.withId(id) === undefined ? 1 : 0);
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
   const identity: Identity = { unit, desired, candidates, options, spare: [] };
-  const absent: Declared[] = [];
+  const absent = new Set<Declared>();
   for (const entry of [...declared].sort((a, b) => rank(a) - rank(b))) {
     const found = find(entry, identity, findings);
     if (found === "refused") continue;
@@ -109,7 +116,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
       for (const match of unclearDeclared(entry, found, desired, options)) matches.push(match);
       continue;
     }
-    if (found === null) absent.push(entry);
+    if (found === null) absent.add(entry);
     else noteGuess(entry, found.identity, desired, findings);
     const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
     if (match !== null) matches.push(match);
@@ -133,20 +140,38 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   for (const { candidates: any } of findings.unclear) for (const { id } of any) found.add(id);
   const count = live.total - found.size - findings.refusals.length;
   const leftAlone: LeftAlone[] = count > 0 ? [{ kind: ROOT_KIND[unit.name], count, reason: "undeclared" }] : [];
-  const handedOn = namedByOthers(absent, matches, unit);
+  const handedOn = namedByOthers(declared, absent, matches, identity);
   return { matches: withFormer(matches, unit, options.former ?? []), ...findings, handedOn, leftAlone };
 }
 
-/** Entries that have no live object, while another entry has the one that carries their name. */
-function namedByOthers(absent: readonly Declared[], matches: readonly Match[], unit: Unit): readonly Declared[] {
-  if (absent.length === 0) return [];
-  const named = new Set(
-    matches.flatMap(({ declared, live }) => {
-      const key = declared === null || live === null ? null : unit.identify(live).key;
-      return key === null || key === declared?.key ? [] : [key];
+/**
+ * Entries that are found by their name, while another entry has an object of that name: whether something else of it is there or not.
+ * One that is to be renamed means its former name until it is.
+ */
+function namedByOthers(
+  declared: readonly Declared[],
+  absent: ReadonlySet<Declared>,
+  matches: readonly Match[],
+  { unit, candidates }: Identity,
+): readonly HandedOn[] {
+  const addresses = new Map(
+    matches.flatMap(({ declared: entry, live }) => {
+      const found = entry === null || live === null ? null : unit.identify(live);
+      return found === null || found.key === entry?.key || found.key === entry?.movedFrom
+        ? []
+        : [[found.key, found.address] as const];
     }),
   );
-  return absent.filter(({ key }) => named.has(key));
+  if (addresses.size === 0) return [];
+  return declared
+    .filter(({ id }) => id === null || candidates.withId(id) === undefined)
+    .flatMap((entry) => {
+      const names = absent.has(entry) && entry.movedFrom !== null ? [entry.key, entry.movedFrom] : [entry.key];
+      return names.flatMap((name) => {
+        const liveAddress = addresses.get(name);
+        return liveAddress === undefined ? [] : [{ entry, liveAddress }];
+      });
+    });
 }
 
 /** What is needed to say which live object is meant. */

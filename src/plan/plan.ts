@@ -12,7 +12,7 @@ import { countLastLooks, DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/step.ts
 import type { Match, Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
-import { type Matched, matchUnit } from "./match.ts";
+import { type HandedOn, type Matched, matchUnit } from "./match.ts";
 import { orderSteps } from "./order.ts";
 import { expiredConsents, guardsOf, type Protection, validConsents } from "./policy.ts";
 import { idBecomesStale, wrongAccount } from "./refusals.ts";
@@ -108,8 +108,8 @@ interface Worked {
   readonly unit: Unit;
   readonly matched: Matched;
   readonly paired: Paired;
-  /** What is protected of the entries whose objects others take. */
-  readonly handedOn: readonly Pair[];
+  /** What is protected of the entries whose objects others take: as it is called in the account → as it is declared. */
+  readonly handedOn: ReadonlyMap<Address, Address>;
   readonly context: StepContext;
 }
 
@@ -149,7 +149,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       refusals: matched.refusals.filter(({ address }) => isConcern(address)),
       warnings: matched.warnings.filter(({ address }) => isConcern(address)),
     },
-    handedOn: unit.pairs(matched.handedOn.map(toBeMade), context).pairs.filter(({ protect }) => protect),
+    handedOn: new Map(matched.handedOn.flatMap((handed) => protectedOf(handed, unit, context))),
     paired: { ...paired, warnings: paired.warnings.filter(({ address }) => isConcern(address)) },
     context: {
       idsOf: (key) => idsByKey.get(key) ?? [],
@@ -162,8 +162,17 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
   };
 }
 
-function toBeMade(declared: Declared): Match {
-  return { intent: "create", declared, removed: null, live: null };
+/** A VPC may be unprotected, and one of its subnets not: then that is what stands for it. */
+function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: PairContext): [Address, Address][] {
+  const made: Match = { intent: "create", declared: entry, removed: null, live: null };
+  const kept = unit.pairs([made], context).pairs.filter(({ protect }) => protect);
+  const [first] = kept.toSorted((a, b) => a.address.length - b.address.length);
+  if (first === undefined) return [];
+  const inside = kept.map(({ address }): [Address, Address] => [
+    liveAddress + address.slice(entry.address.length),
+    address,
+  ]);
+  return [[liveAddress, first.address], ...inside];
 }
 
 /** What an unclear entry comes to is blocked as a whole: its object, and what depends on that. */
@@ -220,13 +229,10 @@ function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): 
 }
 
 function protectionOf(pairs: readonly Pair[], worked: readonly Worked[]): Protection {
-  const handedOn = new Map<Address, Address>();
-  for (const { root, address } of worked.flatMap((work) => work.handedOn)) {
-    handedOn.set(address, address);
-    // A VPC may be unprotected, and one of its subnets not.
-    if (!handedOn.has(root)) handedOn.set(root, address);
-  }
-  return { addresses: new Set(pairs.filter((pair) => pair.protect).map((pair) => pair.address)), handedOn };
+  return {
+    addresses: new Set(pairs.filter((pair) => pair.protect).map((pair) => pair.address)),
+    handedOn: new Map(worked.flatMap(({ handedOn }) => [...handedOn])),
+  };
 }
 
 /** What is named by its id, and made anew: in the order of the changes. */

@@ -52,7 +52,7 @@ function unstatedDescription(match: Match<NetworkSpec, LiveNetwork>, root: Addre
 
 function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context: PairContext): Pair {
   const live = match.live === null ? null : vpcValues(match.live.vpc);
-  const liveAddress = match.declared === null || match.live === null ? root : vpcAddress(match.live.vpc.label);
+  const liveAddress = liveRootOf(match, root);
   const held =
     match.live === null
       ? []
@@ -103,24 +103,30 @@ function desiredVpc(match: Match<NetworkSpec, LiveNetwork>, live: Values | null,
   }
 }
 
+/** What a VPC is called in the account; what is not declared has its address from there. */
+function liveRootOf({ declared, live }: Match<NetworkSpec, LiveNetwork>, root: Address): Address {
+  return declared === null || live === null ? root : vpcAddress(live.vpc.label);
+}
+
 function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pair[] {
+  const roots: Roots = { root, liveRoot: liveRootOf(match, root) };
   switch (match.intent) {
     case "release":
       return [];
     case "delete":
       return goingSubnets(match.declared, match.live).map(({ live, isProtected }) => {
-        const pair = subnetPair(root, match.live, { desired: null, live }, null);
+        const pair = subnetPair(roots, match.live, { desired: null, live }, null);
         return { ...pair, protect: isProtected };
       });
     case "create": {
       const { declared } = match;
-      return (declared.spec.subnets ?? []).map((desired) => subnetPair(root, null, { desired, live: null }, declared));
+      return (declared.spec.subnets ?? []).map((desired) => subnetPair(roots, null, { desired, live: null }, declared));
     }
     case "manage": {
       const { declared, live } = match;
       if (subnetsAreLeftAlone(declared, live)) return [];
       return matchSubnets(declared.spec.subnets ?? [], live.vpc.subnets).map((found) =>
-        subnetPair(root, live, found, declared),
+        subnetPair(roots, live, found, declared),
       );
     }
   }
@@ -142,15 +148,21 @@ function subnetsAreLeftAlone(declared: Declared<NetworkSpec>, live: LiveNetwork)
   return declared.spec.subnets === null && declared.spec.region === live.vpc.region;
 }
 
+/** The address of a VPC, declared and live. */
+interface Roots {
+  readonly root: Address;
+  readonly liveRoot: Address;
+}
+
 function subnetPair(
-  root: Address,
+  { root, liveRoot }: Roots,
   network: LiveNetwork | null,
   match: SubnetMatch,
   declared: Declared<NetworkSpec> | null,
 ): Pair {
   const { desired, live } = match;
   const address = subnetAddress(root, (desired ?? live)?.label ?? "");
-  const liveAddress = live === null ? null : subnetAddress(root, live.label);
+  const liveAddress = live === null ? null : subnetAddress(liveRoot, live.label);
   return {
     unit: "network",
     kind: "vpc_subnet",
