@@ -104,6 +104,19 @@ test("the order of many names beneath many servers of delegations that a new one
   expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
+test("the order of a delegation to many servers within itself costs in proportion to them", async () => {
+  const delegation = (count: number): Entry[] =>
+    Array.from({ length: count }, (_, index): Entry[] => [
+      { type: "NS", name: "sub", target: `ns${index}.sub.a.example` },
+      { type: "A", name: `ns${index}.sub`, target: "192.0.2.1" },
+    ]).flat();
+  const work = (count: number) => {
+    expect(planOf([], delegation(count)).steps).toHaveLength(2 * count);
+    expect(planOf(delegation(count), []).steps).toHaveLength(2 * count);
+  };
+  expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
 test("an alias waits until the delegation that hides its target is gone", () => {
   const host: Entry = { type: "A", name: "host.sub", target: "192.0.2.1" };
   const { steps, gaps } = planOf(

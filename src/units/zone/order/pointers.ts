@@ -32,9 +32,9 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
  * this leaves no gap of its own.
  */
 function preferSettled(pointer: string, target: string, transition: Transition, drafts: Drafts, way: Way): void {
-  const changes = transition.changesAt(target);
-  if (way === "comes") drafts.settlesAfterAll(`pointing at ${target}`, changes, pointer);
-  else drafts.settlesBeforeAll(`ceasing to point at ${target}`, pointer, changes);
+  const { id, changes } = transition.placeOf(target);
+  if (way === "comes") drafts.settlesAfterAll(`pointing at ${id}`, changes, pointer);
+  else drafts.settlesBeforeAll(`ceasing to point at ${id}`, pointer, changes);
 }
 
 /** All pointers of a zone that begins or ceases to be served, by one change. */

@@ -16,7 +16,7 @@ export class Transition {
   readonly #domains: ReadonlyMap<string, string>;
   readonly #movements = new Map<string, Movement>();
   readonly #delegations = new Map<string, Movement>();
-  readonly #places = new Map<string, readonly string[]>();
+  readonly #places = new Map<string, Place>();
 
   constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
     const { before, after } = sidesOf(domains, records, live);
@@ -77,21 +77,23 @@ export class Transition {
     return this.#servers(zone, cut).persists;
   }
 
-  /** Keys of all changes where the name's answers come from on either side. */
-  changesAt(name: string): readonly string[] {
-    const known = this.#places.get(name);
+  /** Where the name's answers come from on either side. Names of one place, as all beneath a delegation are, share it. */
+  placeOf(name: string): Place {
+    const sources = [this.before, this.after].map((side) => ({ side, ...side.source(name) }));
+    const id = sources.map(({ zone, owner }) => `${zone ?? "-"} ${owner}`).join(" ");
+    const known = this.#places.get(id);
     if (known !== undefined) return known;
     const keys = new Set<string>();
-    for (const side of [this.before, this.after]) {
-      const { zone, owner } = side.source(name);
+    for (const { side, zone, owner } of sources) {
       if (zone === null) continue;
       if (!this.isServedThroughout(zone) && this.#domains.has(zone)) keys.add(this.changeOf(zone));
       else
         for (const { change } of side.recordsAt(zone, owner))
           if (change !== null && change.action !== "no-op") keys.add(change.key);
     }
-    this.#places.set(name, [...keys]);
-    return [...keys];
+    const place = { id, changes: [...keys] };
+    this.#places.set(id, place);
+    return place;
   }
 
   #movement(zone: string, owner: string, question: Question): Movement {
@@ -145,6 +147,12 @@ export function moversOf(
     case "wildcard":
       return [];
   }
+}
+
+export interface Place {
+  readonly id: string;
+  /** Keys of all changes there, on either side. */
+  readonly changes: readonly string[];
 }
 
 /** What becomes of the records that answer at one place. */
