@@ -117,6 +117,21 @@ test("the order of a delegation to many servers within itself costs in proportio
   expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
+test("the order of delegations that each lead to the next costs in proportion to them, and ends", async () => {
+  const chain = (count: number): Entry[] => [
+    ...Array.from({ length: count }, (_, index): Entry => {
+      return { type: "NS", name: `c${index}`, target: `n.c${index + 1}.a.example` };
+    }),
+    { type: "A", name: `n.c${count}`, target: "192.0.2.1" },
+  ];
+  const work = (count: number) => {
+    expect(planOf([], chain(count)).steps).toHaveLength(count + 1);
+    expect(planOf(chain(count), []).steps).toHaveLength(count + 1);
+  };
+  expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+  work(12_000);
+});
+
 test("an alias waits until the delegation that hides its target is gone", () => {
   const host: Entry = { type: "A", name: "host.sub", target: "192.0.2.1" };
   const { steps, gaps } = planOf(

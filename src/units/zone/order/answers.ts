@@ -29,6 +29,10 @@ export interface Hop {
   readonly asked: Question | "glue";
 }
 
+/** Resolvers follow no more delegations to find one server's address (BIND: 7), and try no more of them. */
+const MAX_DELEGATION_DEPTH = 8;
+const MAX_MET_DELEGATIONS = 64;
+
 /** A zone with its names, those without records among them (RFC 4592, 2.2.2). */
 class Zone {
   readonly opaque: boolean;
@@ -158,8 +162,10 @@ export class Answers {
   /**
    * How the address of a delegation's server is found, null if it is not: by its glue, or because it resolves without the delegation.
    * @param met delegations that have been tried: none of them helps to find its own server
+   * @param depth of delegations that lead here
    */
-  wayToServer(server: string, cut: string, met: Set<string> = new Set()): readonly Hop[] | null {
+  wayToServer(server: string, cut: string, met: Set<string> = new Set(), depth = 0): readonly Hop[] | null {
+    if (depth > MAX_DELEGATION_DEPTH) return null;
     met.add(cut);
     const hops: Hop[] = [];
     let name = server;
@@ -177,7 +183,8 @@ export class Answers {
         if (met.has(source.owner)) return null;
         met.add(source.owner);
         for (const { values } of this.serversAt(source.zone, source.owner)) {
-          const way = this.wayToServer(values.target, source.owner, met);
+          if (met.size > MAX_MET_DELEGATIONS) return null;
+          const way = this.wayToServer(values.target, source.owner, met, depth + 1);
           if (way !== null) return [...hops, ...way];
         }
         return null;
