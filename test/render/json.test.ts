@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { renderPlanJson } from "../../src/render/json.ts";
+import { renderPlanJson, renderPlanJsonParts } from "../../src/render/json.ts";
 import type { PlanFile } from "../../src/render/plan-file.ts";
 import { parsePlanFile } from "../../src/render/read-plan-file.ts";
 import { renderPlanText } from "../../src/render/text.ts";
@@ -24,6 +24,20 @@ describe("a plan as JSON", () => {
     const keys = ["format_version", "applyable", "complete", "errored", "planned_values", "resource_changes", "tenon"];
     expect(Object.keys(fileOf(text))).toEqual(keys);
     await expect(text).toMatchFileSnapshot("../golden/plan-everything.json");
+  });
+
+  it("is written in parts of about a mebibyte, each of whole lines, that are made one after the other", () => {
+    const records = Array.from({ length: 5_000 }, (_, index) =>
+      change(`domain/a.example/n${index}/TXT`, "domain_record", { after: record(`n${index}`, "TXT", "x".repeat(300)) }),
+    );
+    const parts: string[] = [];
+    for (const part of renderPlanJsonParts(plan(records))) parts.push(part);
+    expect(parts.length).toBeGreaterThan(4);
+    for (const part of parts) {
+      expect(part.length).toBeLessThan(1024 * 1024 + 4096);
+      expect(part.endsWith("\n")).toBe(true);
+    }
+    expect(fileOf(parts.join("")).resource_changes).toHaveLength(5_000);
   });
 
   it("fits its published schema", () => {
