@@ -3,6 +3,7 @@
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { isPrivate, isWithin } from "../model/containment.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { compareText } from "../model/group.ts";
 import type { Gathered } from "./gathered.ts";
@@ -162,12 +163,21 @@ function isZoneFile(entry: Dirent): boolean {
   return (entry.isFile() || entry.isSymbolicLink()) && /\.ya?ml$/.test(entry.name);
 }
 
-/** octoDNS is run at the top of a project, which the configuration may lie beneath: as it would be found from here, or from there. */
+/**
+ * octoDNS is run at the top of a project, which the configuration may lie beneath: as it would be found from here, or from there. What
+ * lies elsewhere is not looked at: a configuration may be anybody's.
+ */
 async function folderOf(config: string, directory: string): Promise<string | null> {
-  const beside = dirname(config);
-  for (const candidate of new Set([directory, join(beside, directory), join(beside, "..", directory)])) {
-    const status = await stat(candidate).catch(() => null);
-    if (status?.isDirectory() === true) return candidate;
+  const beside = resolve(dirname(config));
+  const candidates = [
+    [directory, process.cwd()],
+    [join(beside, directory), beside],
+    [join(beside, "..", directory), join(beside, "..")],
+  ] as const;
+  for (const [candidate, root] of candidates) {
+    const real = isWithin(resolve(candidate), root) ? await realpath(candidate).catch(() => null) : null;
+    if (real === null || !isWithin(real, await realpath(root)) || isPrivate(real, await realpath(root))) continue;
+    if ((await stat(real)).isDirectory()) return candidate;
   }
   return null;
 }
@@ -208,8 +218,8 @@ function noFolder(file: string, { span }: OctodnsConfig): Diagnostic {
 }
 
 function missingFolder({ name, directory }: YamlProvider, { span }: OctodnsConfig): Diagnostic {
-  const detail = `\`directory\` of the provider \`${name}\` is found neither from here nor from the configuration's folder.`;
-  const fix = "Run the import where octoDNS is run, or name the folder that holds the zones.";
+  const detail = `\`directory\` of the provider \`${name}\` is found neither within this folder nor beside the configuration; what lies elsewhere is not looked at.`;
+  const fix = "Run the import where octoDNS is run, or name the folder that holds the zones itself.";
   return { ...problem("unreadable-file", `there is no folder ${directory}`, detail, fix), span };
 }
 

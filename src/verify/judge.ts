@@ -18,6 +18,9 @@ export interface Judgement {
 
 const NXDOMAIN = 3;
 const INTERNET_CLASS = 1;
+/** Of what was found beside what is declared, so much is told: it is kept for every set, server and transport. */
+const MAX_ODD_VALUES = 20;
+const MAX_ODD_CHARACTERS = 1_000;
 
 /**
  * `there` only if the answer section holds exactly what is declared, or what the expectation tolerates beside it.
@@ -92,7 +95,8 @@ function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): rea
  * alias that may be there, and what lies at its end (RFC 1034, 4.3.2, step 3a).
  */
 function strayRecord(expected: ExpectedSet, answer: DnsAnswer, own: readonly DnsRecord[]): DnsRecord | null {
-  const others = answer.answers.filter((record) => !own.includes(record));
+  const expectedOnes = new Set(own);
+  const others = answer.answers.filter((record) => !expectedOnes.has(record));
   if (others.length === 0) return null;
   const aliases = new Map(
     others.flatMap((record) =>
@@ -143,12 +147,27 @@ function judgeRecords(expected: ExpectedSet, records: readonly DnsRecord[]): Jud
     found.add(value);
     if (!wanted.has(value) && type !== "SOA" && !isAllowed(expected, record)) odd.add(value);
   }
-  const shown = [...found].sort(compareText).map((value) => shownValue(value, type));
+  const shown = toldOf(found, wanted, type);
   if (type === "SOA") return { state: found.size > 0 ? "there" : "missing", found: shown, detail: "" };
   const missing = expected.values.filter((value) => !found.has(value));
   if (missing.length === 0 && odd.size === 0) return judgeTtl(expected, records, shown);
   const isNothing = missing.length > 0 && missing.length === expected.values.length && found.size === 0;
-  return { state: isNothing ? "missing" : "different", found: shown, detail: "" };
+  const left = found.size - shown.length;
+  const detail = left === 0 ? "" : `the server answered ${left} more records of this set`;
+  return { state: isNothing ? "missing" : "different", found: shown, detail };
+}
+
+/** Sorted, as people read it: all that is declared, and of the rest not more than somebody reads. */
+function toldOf(found: ReadonlySet<string>, wanted: ReadonlySet<string>, type: string): string[] {
+  const sorted = [...found].sort(compareText);
+  const left = new Set(sorted.filter((value) => !wanted.has(value)).slice(MAX_ODD_VALUES));
+  return sorted
+    .filter((value) => !left.has(value))
+    .map((value) => {
+      const shown = shownValue(value, type);
+      const isWhole = wanted.has(value) || shown.length <= MAX_ODD_CHARACTERS;
+      return isWhole ? shown : `${shown.slice(0, MAX_ODD_CHARACTERS)}…`;
+    });
 }
 
 /** A set has one TTL (RFC 2181, 5.2); which of several declared ones it is, is the service's choice. */

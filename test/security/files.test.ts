@@ -165,6 +165,25 @@ test("an octoDNS folder that is imported is read through none of its links", asy
     expect(said).toContain(`${file} is a symbolic link and is left out`);
 });
 
+test("a configuration of octoDNS's leads to no folder elsewhere, by its path or by a link", async () => {
+  const cwd = await besideSecret({ "config/keep": "", "zones/a.test.yaml": "www: { type: A, value: 192.0.2.1 }\n" });
+  await writeFile(join(cwd, "../outside/secrets.prod.yaml"), `password: ${SECRET}\n`);
+  await link(cwd, "linked", "../outside");
+  const env = envOf(await emulator());
+  const importing = async (directory: string) => {
+    const provider = `providers:\n  config:\n    class: octodns.provider.yaml.YamlProvider\n    directory: ${directory}\nzones:\n  "*": { sources: [config] }\n`;
+    await writeFile(join(cwd, "config/production.yaml"), provider);
+    return run(["import", "--from", "octodns", "config/production.yaml", "--out", "-"], { cwd, env });
+  };
+  for (const directory of [join(cwd, "../outside"), "../outside", "../../outside", "linked", "./zones/../../outside"]) {
+    const { code, stdout, stderr } = await importing(directory);
+    expect([directory, code, stderr]).toEqual([directory, 1, expect.stringContaining("there is no folder")]);
+    expect(stdout + stderr).not.toMatch(/secrets\.prod|SECRET/);
+    expect(stdout + stderr).not.toContain(SECRET);
+  }
+  expect((await importing("./zones")).stdout).toContain("192.0.2.1");
+});
+
 test("an imported project is written through no link that leads out of the checkout, at whatever depth", async () => {
   const cwd = await besideSecret({ "a.test.zone": "@ 300 SOA ns1.a.test. a.a.test. 1 2 3 4 5\nwww 300 A 192.0.2.1\n" });
   await link(cwd, "logs", "../outside");
