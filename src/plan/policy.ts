@@ -4,7 +4,7 @@ import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
 import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { globMatches } from "../model/glob.ts";
+import { compileGlob } from "../model/glob.ts";
 import { compareText, groupBy } from "../model/group.ts";
 import type { Goal, Guard } from "../model/plan.ts";
 import type { Json, Values } from "../model/resource.ts";
@@ -38,9 +38,9 @@ export function guardsOf(changes: readonly Change[], kept: Protection, options: 
   const guards = protectGuards(active, kept);
   // `destroy` is its own consent.
   if (options.goal === "apply") {
-    const consents = validConsents(options.consents, options.today);
-    for (const guard of wholeGuards(active, consents)) guards.push(guard);
-    for (const guard of withinGuards(changes, options.owner, consents)) guards.push(guard);
+    const given = givenBy(validConsents(options.consents, options.today));
+    for (const guard of wholeGuards(active, given)) guards.push(guard);
+    for (const guard of withinGuards(changes, options.owner, given)) guards.push(guard);
   }
   if (options.maxChanges !== null && active.length > options.maxChanges) {
     guards.push({
@@ -149,19 +149,19 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
  * Prunes of whole objects, and whatever is made anew. What `removed` names is consented to by naming it, and a subnet goes with its
  * VPC. An upload that was never completed holds nothing to consent to.
  */
-function wholeGuards(changes: readonly Change[], consents: readonly Consent[]): Guard[] {
+function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
   const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
   return changes
     .filter(({ labels }) => !labels.includes("unfinished"))
     .flatMap((change): Guard[] => {
       const { address, root, action, labels } = change;
-      if (action === "replace") return address !== root && remade.has(root) ? [] : [guard("replace", change, consents)];
-      return action === "delete" && labels.includes("prune") ? [guard("delete", change, consents)] : [];
+      if (action === "replace") return address !== root && remade.has(root) ? [] : [guard("replace", change, given)];
+      return action === "delete" && labels.includes("prune") ? [guard("delete", change, given)] : [];
     });
 }
 
 /** What stays as a whole, and may lose much of what is in it. */
-function withinGuards(changes: readonly Change[], owner: string | null, consents: readonly Consent[]): Guard[] {
+function withinGuards(changes: readonly Change[], owner: string | null, given: Given): Guard[] {
   const within = groupBy(
     changes.filter((change) => change.address !== change.root),
     (change) => change.root,
@@ -174,29 +174,24 @@ function withinGuards(changes: readonly Change[], owner: string | null, consents
       const adopts = owner !== null && whole.before?.["owner"] === null;
       switch (whole.kind) {
         case "vpc":
-          return subnetGuard(whole, own, adopts, consents);
+          return subnetGuard(whole, own, adopts, given);
         case "domain":
-          return [...recordGuard(whole, own, adopts, consents), ...nameserverGuard(whole, own, consents)];
+          return [...recordGuard(whole, own, adopts, given), ...nameserverGuard(whole, own, given)];
         default:
           return [];
       }
     });
 }
 
-function subnetGuard(vpc: Change, subnets: readonly Change[], adopts: boolean, consents: readonly Consent[]): Guard[] {
+function subnetGuard(vpc: Change, subnets: readonly Change[], adopts: boolean, given: Given): Guard[] {
   const of = subnets.filter((subnet) => subnet.before !== null).length;
   const count = subnets.filter((subnet) => subnet.blocked === null && subnet.action === "delete").length;
   const tooMany = of >= MIN_BULK_SUBNETS && isBulk(count, of);
-  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", vpc, consents), count, of }] : [];
+  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", vpc, given), count, of }] : [];
 }
 
 /** A record that goes counts if nothing answers for its name and type any more. A rename removes a name too. */
-function recordGuard(
-  domain: Change,
-  records: readonly Change[],
-  adopts: boolean,
-  consents: readonly Consent[],
-): Guard[] {
+function recordGuard(domain: Change, records: readonly Change[], adopts: boolean, given: Given): Guard[] {
   const answered = new Set(
     records.flatMap((record) => answerOf(record.blocked === null ? record.after : record.before)),
   );
@@ -206,7 +201,7 @@ function recordGuard(
   const count = removed.filter(({ before }) => !isAnswered(before, answered)).length;
   const of = records.filter((record) => record.before !== null).length;
   const tooMany = count === of || (of >= MIN_BULK_RECORDS && isBulk(count, of));
-  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", domain, consents), count, of }] : [];
+  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", domain, given), count, of }] : [];
 }
 
 function isBulk(count: number, of: number): boolean {
@@ -226,23 +221,34 @@ function questionOf(values: Values, type: Json | undefined): string {
   return `${String(values["name"])} ${String(type)}`;
 }
 
-function nameserverGuard(domain: Change, records: readonly Change[], consents: readonly Consent[]): Guard[] {
+function nameserverGuard(domain: Change, records: readonly Change[], given: Given): Guard[] {
   if (domain.before?.["status"] !== "active") return [];
   const touches = records.some(
     (record) => record.action !== "no-op" && record.blocked === null && isApexNameserver(record),
   );
-  return touches ? [guard("ns", domain, consents)] : [];
+  return touches ? [guard("ns", domain, given)] : [];
 }
 
 function isApexNameserver({ before, after }: Change): boolean {
   return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
 }
 
+/** Whether there is consent to it. */
+type Given = (rule: ConsentRule, address: Address) => boolean;
+
+/** Each glob is read once, as there may be as many objects as consents. */
+function givenBy(consents: readonly Consent[]): Given {
+  const globs = groupBy(
+    consents.map(({ rule, address }) => ({ rule, covers: compileGlob(address) })),
+    ({ rule }) => rule,
+  );
+  return (rule, address) => (globs.get(rule) ?? []).some(({ covers }) => covers(address));
+}
+
 /** Consent is to what is lost, by the name that it has: what it is to be called is whoever's choice who proposes the change. */
-function guard(rule: ConsentRule, change: Change, consents: readonly Consent[]): Guard {
+function guard(rule: ConsentRule, change: Change, given: Given): Guard {
   const address = liveAddressOf(change);
-  const given = consents.some((consent) => consent.rule === rule && globMatches(consent.address, address));
-  return { rule, address, consent: given ? "given" : "missing", count: null, of: null };
+  return { rule, address, consent: given(rule, address) ? "given" : "missing", count: null, of: null };
 }
 
 function liveAddressOf({ address, previousAddress }: Change): Address {
