@@ -132,6 +132,26 @@ test("the order of delegations that each lead to the next costs in proportion to
   work(12_000);
 });
 
+test("the order of many names beneath a wildcard of many records, or a delegation to many servers, costs in proportion to them", async () => {
+  const names = (count: number): Entry[] =>
+    Array.from({ length: count }, (_, index) => ({ type: "A", name: `h${index}.sub`, target: "192.0.2.1" }));
+  const wildcard = (count: number): Entry[] =>
+    Array.from({ length: count }, (_, index) => ({
+      type: "A",
+      name: "*.sub",
+      target: `10.0.${index >> 8}.${index & 255}`,
+    }));
+  const delegation = (count: number): Entry[] =>
+    Array.from({ length: count }, (_, index) => ({ type: "NS", name: "sub", target: `h${index}.sub.a.example` }));
+  const work = (count: number) => {
+    expect(planOf(names(count), wildcard(count)).steps).toHaveLength(2 * count);
+    expect(planOf(wildcard(count), names(count)).steps).toHaveLength(2 * count);
+    expect(planOf(names(count), [...names(count), ...delegation(count)]).steps).toHaveLength(count);
+    expect(planOf([...names(count), ...delegation(count)], names(count)).steps).toHaveLength(count);
+  };
+  expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
 test("an alias waits until the delegation that hides its target is gone", () => {
   const host: Entry = { type: "A", name: "host.sub", target: "192.0.2.1" };
   const { steps, gaps } = planOf(

@@ -1,5 +1,6 @@
 /** How the zones of an account answer, before or after a plan: which records a name's answers come from (RFC 1034, RFC 4592). */
 
+import type { RecordType } from "../../../api/wire/index.ts";
 import { pointerTarget } from "../values.ts";
 import { isAddress, MAX_CHAIN_LENGTH, type Question } from "./question.ts";
 import type { SideRecord, SideZone } from "./sides.ts";
@@ -33,10 +34,19 @@ export interface Hop {
 const MAX_DELEGATION_DEPTH = 8;
 const MAX_MET_DELEGATIONS = 64;
 
+/** The records of one name: looked at for every name that a wildcard or a delegation answers for, so what they come to is kept. */
+interface Owned {
+  readonly records: SideRecord[];
+  readonly types: Set<RecordType>;
+  alias: SideRecord | null;
+}
+
+const NO_TYPES: ReadonlySet<RecordType> = new Set();
+
 /** A zone with its names, those without records among them (RFC 4592, 2.2.2). */
 class Zone {
   readonly opaque: boolean;
-  readonly owners = new Map<string, SideRecord[]>();
+  readonly owners = new Map<string, Owned>();
   readonly names: Set<string>;
   readonly apex: string;
   /** What its delegations name as their servers. */
@@ -48,15 +58,21 @@ class Zone {
     this.opaque = records === null;
     this.names = new Set([name]);
     for (const record of records ?? []) {
-      const found = this.owners.get(record.name);
-      if (found === undefined) this.owners.set(record.name, [record]);
-      else found.push(record);
+      this.#add(record);
       if (record.values.type === "NS" && record.name !== name) {
         this.servers.add(record.values.target);
         this.#cuts.add(record.name);
       }
       for (let above = record.name; !this.names.has(above); above = parentOf(above)) this.names.add(above);
     }
+  }
+
+  #add(record: SideRecord): void {
+    const owned = this.owners.get(record.name) ?? { records: [], types: new Set(), alias: null };
+    owned.records.push(record);
+    owned.types.add(record.values.type);
+    if (record.values.type === "CNAME") owned.alias ??= record;
+    this.owners.set(record.name, owned);
   }
 
   cutAbove(name: string): string | null {
@@ -109,11 +125,20 @@ export class Answers {
   }
 
   *records(zone: string): Generator<SideRecord> {
-    for (const records of this.#zones.get(zone)?.owners.values() ?? []) yield* records;
+    for (const { records } of this.#zones.get(zone)?.owners.values() ?? []) yield* records;
   }
 
   recordsAt(zone: string, owner: string): readonly SideRecord[] {
-    return this.#zones.get(zone)?.owners.get(owner) ?? [];
+    return this.#zones.get(zone)?.owners.get(owner)?.records ?? [];
+  }
+
+  typesAt(zone: string, owner: string): ReadonlySet<RecordType> {
+    return this.#zones.get(zone)?.owners.get(owner)?.types ?? NO_TYPES;
+  }
+
+  /** Its CNAME, the first if a side has several. */
+  aliasAt(zone: string, owner: string): SideRecord | null {
+    return this.#zones.get(zone)?.owners.get(owner)?.alias ?? null;
   }
 
   /** The topmost delegation at or above the name, within the zone. */
@@ -175,9 +200,8 @@ export class Answers {
       if (source.type === "nothing") return null;
       if (source.type === "opaque") return [...hops, { name, source, asked: "address" }];
       const owner = source.type === "node" ? source.owner : name;
-      const records = this.recordsAt(source.zone, owner);
-      const hasAddress = records.some(({ values }) => matches(values.type, "address"));
-      if (hasAddress) return [...hops, { name, source, asked: source.type === "node" ? "address" : "glue" }];
+      if (hasMatch(this.typesAt(source.zone, owner), "address"))
+        return [...hops, { name, source, asked: source.type === "node" ? "address" : "glue" }];
       hops.push({ name, source, asked: "address" });
       if (source.type !== "node") {
         if (met.has(source.owner)) return null;
@@ -189,8 +213,8 @@ export class Answers {
         }
         return null;
       }
-      const alias = records.find(({ values }) => values.type === "CNAME");
-      if (alias === undefined) return null;
+      const alias = this.aliasAt(source.zone, owner);
+      if (alias === null) return null;
       name = alias.values.target;
     }
     return null;
@@ -218,10 +242,9 @@ export class Answers {
         if (hop > 0) return "unknown";
         return question === "CNAME" ? "no" : "assumed";
       }
-      const records = this.recordsAt(source.zone, source.owner);
-      if (records.some(({ values }) => matches(values.type, question))) return "yes";
-      const alias = records.find(({ values }) => values.type === "CNAME");
-      if (alias === undefined) return "no";
+      if (hasMatch(this.typesAt(source.zone, source.owner), question)) return "yes";
+      const alias = this.aliasAt(source.zone, source.owner);
+      if (alias === null) return "no";
       asked = pointerTarget(alias.values) ?? "";
     }
     return "no";
@@ -234,8 +257,8 @@ export class Answers {
       if (asked === other) return true;
       const source = this.source(asked);
       if (source.type !== "node") return false;
-      const alias = this.recordsAt(source.zone, source.owner).find(({ values }) => values.type === "CNAME");
-      if (alias === undefined) return false;
+      const alias = this.aliasAt(source.zone, source.owner);
+      if (alias === null) return false;
       asked = alias.values.target;
     }
     return false;
@@ -247,10 +270,9 @@ export class Answers {
     for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
       const source = this.source(asked);
       if (source.type !== "node") return false;
-      const records = this.recordsAt(source.zone, source.owner);
-      const alias = records.find(({ values }) => values.type === "CNAME");
-      const has = (type: string) => records.some(({ values }) => values.type === type);
-      if (alias === undefined) return has("A") && has("AAAA");
+      const types = this.typesAt(source.zone, source.owner);
+      const alias = this.aliasAt(source.zone, source.owner);
+      if (alias === null) return types.has("A") && types.has("AAAA");
       asked = alias.values.target;
     }
     return false;
@@ -287,6 +309,11 @@ export class Answers {
 
 export function matches(type: string, question: Question): boolean {
   return type === question || (question === "address" && (type === "A" || type === "AAAA"));
+}
+
+function hasMatch(types: ReadonlySet<RecordType>, question: Question): boolean {
+  for (const type of types) if (matches(type, question)) return true;
+  return false;
 }
 
 export function parentOf(name: string): string {

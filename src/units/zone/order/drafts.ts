@@ -37,11 +37,18 @@ export class Drafts {
   /**
    * What a name's new place says is settled before its old place says something else: in between, an answer would be neither the one
    * from before nor the one from after. Nothing is without an answer, so that breaking it leaves no gap.
+   * @param shared which of the two is the same for every name of the place: it is taken once
    */
-  settlesBefore(place: string, settling: readonly string[], unsettling: readonly string[]): void {
+  settlesBefore(
+    place: string,
+    shared: "settling" | "unsettling",
+    settling: readonly string[],
+    unsettling: readonly string[],
+  ): void {
     if (settling.length === 0 || unsettling.length === 0) return;
-    for (const change of settling) this.#of(change).settles.add(place);
-    for (const change of unsettling) this.#of(change).unsettles.add(place);
+    const isNew = this.#isNew(place);
+    if (isNew || shared !== "settling") for (const change of settling) this.#of(change).settles.add(place);
+    if (isNew || shared !== "unsettling") for (const change of unsettling) this.#of(change).unsettles.add(place);
   }
 
   /** The same for one change after or before all those of a place, which are the same whoever speaks of them: they are taken once. */

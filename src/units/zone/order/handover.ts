@@ -51,7 +51,7 @@ function keepReached(zone: string, cut: string, transition: Transition, drafts: 
       arriving.push(...moversOf(thing, transition, "comes").slice(0, 1));
     }
   }
-  const leaving = delegationMovesOf(zone, cut, transition, "goes");
+  const leaving = [...delegationMovesOf(zone, cut, transition, "goes")];
   if (!isKept && transition.lostServers(zone, cut).length > 0) leaving.push({ type: "cut", zone, owner: cut });
   for (const key of arriving) for (const thing of leaving) drafts.precedes(key, thing);
 }
@@ -80,8 +80,8 @@ function keptQuestions(name: string, from: Source, to: Source, transition: Trans
   for (const [side, source] of [[transition.before, from] as const, [transition.after, to] as const]) {
     if (isCut(source) && source.owner === name) questions.add("NS");
     if (source.type !== "node") continue;
-    const types = new Set(side.recordsAt(source.zone, source.owner).map(({ values }) => values.type));
-    for (const type of types) for (const question of answerable(type)) questions.add(question);
+    for (const type of side.typesAt(source.zone, source.owner))
+      for (const question of answerable(type)) questions.add(question);
   }
   if (from.type !== "node" && to.type !== "node") questions.add("address");
   const { before, after } = transition;
@@ -108,7 +108,12 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
   for (const question of questions) {
     settle(from, to, question, transition, drafts);
     const providers = providersOf(to, question, transition);
-    const leavers = leaversOf(from, question, transition);
+    const [going, coming] = [
+      beyond(name, from, question, transition, "goes"),
+      beyond(name, to, question, transition, "comes"),
+    ];
+    // A delegation may have thousands of servers, and as many names beneath it.
+    const leavers = going.length + coming.length === 0 ? [] : leaversOf(from, question, transition);
     const leaving = leavingOf(from, question, transition);
     // What hides the old place has its moment too.
     if (from.zone !== to.zone) leaving.push(...coversOf(name, from, transition, "goes"));
@@ -117,10 +122,10 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
     const deeper = (from.zone ?? "").length > (to.zone ?? "").length ? from.zone : to.zone;
     const switches = isTurning(deeper) ? [transition.changeOf(deeper)] : [];
     const turning = [...providers, ...switches];
-    for (const thing of beyond(name, from, question, transition, "goes")) {
+    for (const thing of going) {
       for (const key of turning.length > 0 ? turning : leavers) drafts.precedes(key, thing);
     }
-    for (const thing of beyond(name, to, question, transition, "comes")) {
+    for (const thing of coming) {
       for (const key of [...leavers, ...switches]) drafts.awaits(key, thing);
     }
   }
@@ -177,17 +182,22 @@ function holdHidden(
   if (leading.size > 0) for (const change of moved(owner)) if (!leading.has(change)) hold(change);
 }
 
-/** Names beneath one wildcard share it, so that it is the wildcard's changes that are told once. */
+/** Names beneath one wildcard share it, so that the wildcard's changes are told once. */
 function settle(from: Source, to: Source, question: Question, transition: Transition, drafts: Drafts): void {
   if (from.type !== "node" || to.type !== "node") return;
-  const shared = to.owner.startsWith("*.")
-    ? `answers of ${to.owner} ${question}`
-    : `answers before ${from.owner} ${question}`;
   const changing = ({ zone, owner }: { readonly zone: string; readonly owner: string }) => {
     const isWhole = transition.begins(zone) || transition.ceases(zone);
     return isWhole ? [transition.changeOf(zone)] : keysOf(transition.altered(zone, owner, question));
   };
-  drafts.settlesBefore(`${to.zone} ${shared}`, changing(to), changing(from));
+  if (to.owner.startsWith("*."))
+    drafts.settlesBefore(`${to.zone} answers of ${to.owner} ${question}`, "settling", changing(to), changing(from));
+  else
+    drafts.settlesBefore(
+      `${to.zone} answers before ${from.owner} ${question}`,
+      "unsettling",
+      changing(to),
+      changing(from),
+    );
 }
 
 /** A delegation answers for either kind of address; what is kept are the kinds that the other side has. */
@@ -250,10 +260,10 @@ function beyond(
   question: Question,
   transition: Transition,
   way: "comes" | "goes",
-): Thing[] {
+): readonly Thing[] {
   if (source.type === "cut") return delegationMovesOf(source.zone, source.owner, transition, way);
   if (source.type !== "node") return [];
   const side = way === "comes" ? transition.after : transition.before;
-  const alias = side.recordsAt(source.zone, source.owner).find(({ values }) => values.type === "CNAME");
-  return alias === undefined ? [] : movesOf(alias.values.target, question, transition, way, name);
+  const alias = side.aliasAt(source.zone, source.owner);
+  return alias === null ? [] : movesOf(alias.values.target, question, transition, way, name);
 }

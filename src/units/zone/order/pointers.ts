@@ -32,9 +32,10 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
  * this leaves no gap of its own.
  */
 function preferSettled(pointer: string, target: string, transition: Transition, drafts: Drafts, way: Way): void {
-  const { id, changes } = transition.placeOf(target);
-  if (way === "comes") drafts.settlesAfterAll(`pointing at ${id}`, changes, pointer);
-  else drafts.settlesBeforeAll(`ceasing to point at ${id}`, pointer, changes);
+  for (const { id, changes } of transition.placesOf(target)) {
+    if (way === "comes") drafts.settlesAfterAll(`pointing at ${id}`, changes, pointer);
+    else drafts.settlesBeforeAll(`ceasing to point at ${id}`, pointer, changes);
+  }
 }
 
 /** All pointers of a zone that begins or ceases to be served, by one change. */
@@ -107,25 +108,27 @@ export function movesOf(
     if (!near.isServed(zone)) return [...things, { type: "zone", zone, owner: zone }];
     if (isCut(source)) things.push({ type: "cut", zone, owner }, ...delegationMovesOf(zone, owner, transition, way));
     if (source.type !== "node") break;
-    const alias = far.recordsAt(zone, owner).find(({ values }) => values.type === "CNAME");
-    const isChanged = !transition.persists(zone, owner, alias === undefined ? question : "CNAME");
+    const alias = far.aliasAt(zone, owner);
+    const isChanged = !transition.persists(zone, owner, alias === null ? question : "CNAME");
     if (isChanged) things.push({ type: "answer", zone, owner, question });
-    if (alias === undefined || (isChanged && isAwaited(owner, question, near))) break;
+    if (alias === null || (isChanged && isAwaited(owner, question, near))) break;
     name = alias.values.target;
   }
   return things;
 }
 
 /** All that must happen until one of a delegation's servers can be asked, or by which none can be any more, beside its NS records. */
-export function delegationMovesOf(zone: string, cut: string, transition: Transition, way: Way): Thing[] {
-  const [far] = sides(transition, way);
-  const reached = far.serversAt(zone, cut).filter(({ values }) => far.wayToServer(values.target, cut) !== null);
-  const staying = reached.filter(({ change }) => change === null || !isPointerMoved(change));
-  const moves = (staying.length > 0 ? staying : reached).map(({ values }) => {
-    return serverMovesOf(values.target, cut, transition, way);
+export function delegationMovesOf(zone: string, cut: string, transition: Transition, way: Way): readonly Thing[] {
+  return transition.delegationMoves(zone, cut, way, () => {
+    const [far] = sides(transition, way);
+    const reached = far.serversAt(zone, cut).filter(({ values }) => far.wayToServer(values.target, cut) !== null);
+    const staying = reached.filter(({ change }) => change === null || !isPointerMoved(change));
+    const moves = (staying.length > 0 ? staying : reached).map(({ values }) => {
+      return serverMovesOf(values.target, cut, transition, way);
+    });
+    // Any server is enough, so that one of which nothing changes is.
+    return moves.find((things) => things.length === 0) ?? moves[0] ?? [];
   });
-  // Any server is enough, so that one of which nothing changes is.
-  return moves.find((things) => things.length === 0) ?? moves[0] ?? [];
 }
 
 /** All that must happen until a delegation's server can be asked, or by which it cannot be any more. */

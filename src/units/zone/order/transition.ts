@@ -17,6 +17,7 @@ export class Transition {
   readonly #movements = new Map<string, Movement>();
   readonly #delegations = new Map<string, Movement>();
   readonly #places = new Map<string, Place>();
+  readonly #delegationMoves = new Map<string, readonly Thing[]>();
 
   constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
     const { before, after } = sidesOf(domains, records, live);
@@ -77,23 +78,30 @@ export class Transition {
     return this.#servers(zone, cut).persists;
   }
 
-  /** Where the name's answers come from on either side. Names of one place, as all beneath a delegation are, share it. */
-  placeOf(name: string): Place {
-    const sources = [this.before, this.after].map((side) => ({ side, ...side.source(name) }));
-    const id = sources.map(({ zone, owner }) => `${zone ?? "-"} ${owner}`).join(" ");
-    const known = this.#places.get(id);
-    if (known !== undefined) return known;
-    const keys = new Set<string>();
-    for (const { side, zone, owner } of sources) {
-      if (zone === null) continue;
-      if (!this.isServedThroughout(zone) && this.#domains.has(zone)) keys.add(this.changeOf(zone));
-      else
-        for (const { change } of side.recordsAt(zone, owner))
-          if (change !== null && change.action !== "no-op") keys.add(change.key);
-    }
-    const place = { id, changes: [...keys] };
-    this.#places.set(id, place);
-    return place;
+  /** Where the name's answers come from, on each side. Names of one place, as all beneath a delegation are, share it. */
+  placesOf(name: string): readonly Place[] {
+    return (["before", "after"] as const).flatMap((when): Place[] => {
+      const { zone, owner } = this[when].source(name);
+      if (zone === null) return [];
+      const id = `${zone} ${owner} ${when}`;
+      const place = this.#places.get(id) ?? { id, changes: this.#changesAt(zone, owner, this[when]) };
+      this.#places.set(id, place);
+      return [place];
+    });
+  }
+
+  #changesAt(zone: string, owner: string, side: Answers): string[] {
+    if (!this.isServedThroughout(zone) && this.#domains.has(zone)) return [this.changeOf(zone)];
+    const changes = changesOf(side.recordsAt(zone, owner)).filter(({ action }) => action !== "no-op");
+    return [...new Set(changes.map(({ key }) => key))];
+  }
+
+  /** Found once for each delegation, as every name beneath it asks for the same. */
+  delegationMoves(zone: string, cut: string, way: "comes" | "goes", find: () => readonly Thing[]): readonly Thing[] {
+    const key = `${way} ${zone} ${cut}`;
+    const moves = this.#delegationMoves.get(key) ?? find();
+    this.#delegationMoves.set(key, moves);
+    return moves;
   }
 
   #movement(zone: string, owner: string, question: Question): Movement {
@@ -151,7 +159,7 @@ export function moversOf(
 
 export interface Place {
   readonly id: string;
-  /** Keys of all changes there, on either side. */
+  /** Keys of all changes there. */
   readonly changes: readonly string[];
 }
 
