@@ -16,6 +16,9 @@ const MAX_PARENTS = 3;
 /** Servers within the zone whose addresses are compared: nobody has more, and a hostile parent must not make work. */
 const MAX_GLUED_HOSTS = 16;
 
+/** So many names or addresses are told, and how many more there are: a server may say thousands. */
+const MAX_LISTED = 20;
+
 /** What a parent says: names of servers, absolute, and their addresses where it gives them. */
 interface Delegation {
   readonly parent: Nameserver;
@@ -132,12 +135,13 @@ async function askOwn(
 }
 
 function compareSets(zone: string, { parent, servers, glue }: Delegation, own: Own, tell: Tell): void {
-  const surplus = servers.filter((name) => !own.servers.includes(name));
-  const lacking = own.servers.filter((name) => !servers.includes(name));
+  const [above, within] = [new Set(servers), new Set(own.servers)];
+  const surplus = servers.filter((name) => !within.has(name));
+  const lacking = own.servers.filter((name) => !above.has(name));
   if (surplus.length + lacking.length > 0) {
     const parts = [
-      ...(surplus.length > 0 ? [`only the parent names ${surplus.join(", ")}`] : []),
-      ...(lacking.length > 0 ? [`only the zone names ${lacking.join(", ")}`] : []),
+      ...(surplus.length > 0 ? [`only the parent names ${listed(surplus)}`] : []),
+      ...(lacking.length > 0 ? [`only the zone names ${listed(lacking)}`] : []),
     ];
     tell("servers-differ", parent, `The servers of ${zone} differ: ${parts.join("; ")}.`);
   }
@@ -148,8 +152,13 @@ function compareSets(zone: string, { parent, servers, glue }: Delegation, own: O
     const real = [...(own.addresses.get(name) ?? [])].sort(compareText);
     if (given.length === 0) tell("glue-missing", parent, `The parent has no address of ${name}, which is in the zone.`);
     else if (given.join() !== real.join()) {
-      const zoneSays = real.length === 0 ? "none" : real.join(", ");
-      tell("glue-differs", parent, `For ${name} the parent has ${given.join(", ")}, the zone ${zoneSays}.`);
+      const zoneSays = real.length === 0 ? "none" : listed(real);
+      tell("glue-differs", parent, `For ${name} the parent has ${listed(given)}, the zone ${zoneSays}.`);
     }
   }
+}
+
+function listed(texts: readonly string[]): string {
+  const rest = texts.length - MAX_LISTED;
+  return rest > 0 ? `${texts.slice(0, MAX_LISTED).join(", ")} and ${rest} more` : texts.join(", ");
 }

@@ -277,6 +277,15 @@ describe("the delegation", () => {
     expect(await check(refers, holds)).toEqual([]);
   });
 
+  it("is told with twenty names of each side, and how many more there are", async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `n${String(index).padStart(3, "0")}.example.net`);
+    const flooding = ({ send, reply }: Asking): void =>
+      send(reply({ answers: names.map((data) => ({ type: "NS", name: "example.com", ttl: 60, data })) }));
+    expect(await check((asking) => refers(asking, ["ns1.example.net"], ""), flooding)).toEqual([
+      `servers-differ at parent: The servers of example.com differ: only the parent names ns1.example.net; only the zone names ${names.slice(0, 20).join(", ")} and 180 more.`,
+    ]);
+  });
+
   it("is asked over TCP where UDP does not do", async () => {
     const cut = (asking: Asking): void =>
       asking.transport === "udp" ? asking.send(asking.reply({ isTruncated: true })) : refers(asking);
