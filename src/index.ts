@@ -290,13 +290,19 @@ export function withEnvironments(
   return { ...plan, guards: tellEnvironments(plan.guards, desired, others, unchecked) };
 }
 
-/** Reads back what `renderPlanJson` wrote; says by name what is wrong with it. */
+/**
+ * Reads back what `renderPlanJson` wrote; says by name what is wrong with it. The file may be anybody's: it is there to be shown, and as the
+ * bound of `findUnreviewed`. What is carried out is a plan that was made anew.
+ */
 export async function parsePlanFile(text: string): Promise<PlanFileResult> {
   const { parsePlanFile: parse } = await import("./render/read-plan-file.ts");
   return parse(text);
 }
 
-/** The only writer. What goes wrong on the way is in the report. */
+/**
+ * The only writer. It carries out the steps of the plan as they are: whether its refusals and guards allow that, and whether it is within a
+ * reviewed one, is for the caller to see first. Never hand it a plan that was read from a file. What goes wrong on the way is in the report.
+ */
 export async function applyPlan(options: Omit<ApplyOptions, "units">): Promise<Report> {
   const { applyPlan: apply } = await import("./apply/execute.ts");
   return apply({ ...options, units });
