@@ -131,7 +131,9 @@ images: [{ label: golden }, { label: old, description: new }]
     });
     const text = await snapshotText(chatty);
     expect(text).not.toMatch(/secret|signed|emulator-token/);
-    expect(text).toBe(await snapshotText(api));
+    // The two are read one after the other, maybe in another second of the service's clock.
+    const timeless = (snapshot: string) => snapshot.replace(/"served_at":"[^"]*"/, "");
+    expect(timeless(text)).toBe(timeless(await snapshotText(api)));
   });
 
   it("does without what the token may not read, unless the project needs it; a plan then fails alike", async () => {
