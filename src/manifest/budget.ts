@@ -2,7 +2,13 @@
 
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { Json } from "../model/resource.ts";
-import { MAX_EXPANDED_CHARACTERS } from "./limits.ts";
+import type { Sources } from "../model/source.ts";
+import {
+  MAX_EXPANDED_CHARACTERS,
+  MAX_PROJECT_RECORDS,
+  MAX_SHORT_PROJECT_RECORDS,
+  MIN_CHARACTERS_PER_RECORD,
+} from "./limits.ts";
 
 /** What a list, a mapping, a key or a number counts for; a text counts for its characters, too. */
 const VALUE_CHARACTERS = 8;
@@ -72,6 +78,19 @@ export class Scales {
   #sum(value: object): number {
     return Object.values(value).reduce((sum: number, item) => sum + this.weigh(item as Json), VALUE_CHARACTERS);
   }
+}
+
+/** How many records a project may have: record sets and lists of domains make hundreds of thousands of a few lines. */
+export function recordLimit({ characters }: Pick<Sources, "characters">): number {
+  const written = Math.floor(characters / MIN_CHARACTERS_PER_RECORD);
+  return Math.min(MAX_PROJECT_RECORDS, Math.max(MAX_SHORT_PROJECT_RECORDS, written));
+}
+
+/** Why there are not more. */
+export function explainRecordLimit(limit: number): string {
+  const count = limit.toLocaleString("en");
+  if (limit === MAX_PROJECT_RECORDS) return `A project may have ${count} records, a domain counted as two.`;
+  return `A project may have one record for each ${MIN_CHARACTERS_PER_RECORD} characters of its files, a domain counted as two, and ${MAX_SHORT_PROJECT_RECORDS.toLocaleString("en")} in any case: here ${count}.`;
 }
 
 function expandsTooFar(span: Span): Diagnostic {

@@ -13,8 +13,14 @@ export const MAX_DIRECTORY_ENTRIES = 200_000;
 export const MAX_NESTING_DEPTH = 64;
 /** Nodes of one file that come from aliases, counted each time they are used: stops a "billion laughs" file. */
 export const MAX_ALIAS_NODES = 100_000;
-/** Records of all domains together, record sets counted for each domain that uses them. */
+/** Records of all domains together, record sets counted for each domain that uses them, and each domain as two. */
 export const MAX_PROJECT_RECORDS = 300_000;
+/** What a domain counts for beside its records: it takes as much of a plan. */
+export const RECORDS_PER_DOMAIN = 2;
+/** Records that any project may have, however few characters its files have: a plan of so many takes less than 1 GiB. */
+export const MAX_SHORT_PROJECT_RECORDS = 120_000;
+/** Characters of its files that a project has for each record beyond those. A record that is written out takes more. */
+export const MIN_CHARACTERS_PER_RECORD = 8;
 /**
  * What a project comes to, with all that aliases, variables, defaults, record sets and zone files put in, counted wherever they do.
  * Of 300,000 records it is about thirty million.

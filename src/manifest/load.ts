@@ -143,8 +143,7 @@ class Loading {
   }
 
   get characters(): number {
-    const texts = this.#sources.files().map((file) => this.#sources.text(file)?.length ?? 0);
-    return texts.reduce((sum, length) => sum + length, this.#budget.spent);
+    return this.#sources.characters + this.#budget.spent;
   }
 
   async run(): Promise<Omit<Project, "sources"> | null> {
@@ -165,6 +164,7 @@ class Loading {
     const expand = {
       ...this.#zoneFiles(root, rootFile.tree),
       places: this.#places,
+      sources: this.#sources,
       budget: this.#budget,
       setsKnown,
       incomplete,

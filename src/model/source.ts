@@ -10,8 +10,15 @@ export interface Position {
 export class Sources {
   readonly #texts: Map<string, string> = new Map();
   readonly #lineStarts: Map<string, number[]> = new Map();
+  #characters = 0;
+
+  /** Of all texts together. */
+  get characters(): number {
+    return this.#characters;
+  }
 
   add(file: string, text: string): void {
+    this.#characters += text.length - (this.#texts.get(file)?.length ?? 0);
     this.#texts.set(file, text);
     this.#lineStarts.delete(file);
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { recordLimit } from "../../src/manifest/budget.ts";
 import { growth, operationsOf } from "../support/operations.ts";
 import { codes, declaredZone, folder, load, loadText, zone } from "./support.ts";
 
@@ -56,6 +57,22 @@ test("a set of many records for many domains is refused before it is expanded fo
     await operationsOf(() => loadText(text(10))),
   ];
   expect(refused).toBeLessThan(accepted);
+  // Some 50,000 characters; 1,001 records for each, and two for the domain itself.
+  expect(codes(await loadText(text(119)))).toEqual([]);
+  expect(codes(await loadText(text(120)))).toEqual(["too-many-records"]);
+});
+
+test("domains by the ten thousand, without a record, are as many as there is room for", async () => {
+  const text = (count: number): string => {
+    const names = Array.from({ length: count }, (_, index) => `${index}.a`).join(",");
+    return `domains: [{ domain: [${names}], type: slave }]\n`;
+  };
+  expect(codes(await loadText(text(60_001)))).toEqual(["too-many-records"]);
+});
+
+test("a project may have as many records as its files have room for, from 120,000 to 300,000", () => {
+  const limits = [0, 959_999, 1_000_008, 2_400_000, 100_000_000].map((characters) => recordLimit({ characters }));
+  expect(limits).toEqual([120_000, 120_000, 125_001, 300_000, 300_000]);
 });
 
 test("a zone file for many domains is refused when the first has told how many records there would be", async () => {

@@ -4,9 +4,9 @@ import { toAscii } from "../../dns/name.ts";
 import { reverseZone } from "../../dns/reverse.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
-import type { Budget } from "../budget.ts";
-import { MAX_PROJECT_RECORDS } from "../limits.ts";
-import type { Places } from "../places.ts";
+import type { Sources } from "../../model/source.ts";
+import { type Budget, explainRecordLimit, recordLimit } from "../budget.ts";
+import { RECORDS_PER_DOMAIN } from "../limits.ts";
 import { expandBuilders, lacksParts } from "./builders.ts";
 import { listOf, objectAt, withDefaults } from "./entry.ts";
 import { withZone } from "./interpolate.ts";
@@ -24,6 +24,8 @@ import { Room } from "./room.ts";
 
 export interface ExpandContext extends RecordSetContext {
   readonly budget: Budget;
+  /** Everything read so far. */
+  readonly sources: Sources;
   /** What lost a key to validation. */
   readonly incomplete: ReadonlySet<object>;
   /** The records of the zone file that a domain names, beside those that the manifest states; `sharing` domains name it alike. */
@@ -55,9 +57,9 @@ export async function expandDomains(
   const entries: JsonObject[] = [];
   const incomplete: JsonObject[] = [];
   const everUsed = new Set<RecordSet>();
-  const excess = firstTooMany(files, sets, context.places);
+  const excess = firstTooMany(files, sets, context);
   if (excess !== null) {
-    context.report(tooManyRecords(excess, context.places));
+    context.report(tooManyRecords(excess, context));
     return { entries, incomplete };
   }
   const room = new Room(context);
@@ -75,11 +77,11 @@ export async function expandDomains(
       if (!room.forRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
       const singles = eachDomain(entry, context);
       for (const single of singles) {
-        const origins = { own, used, left: MAX_PROJECT_RECORDS - total, domains: singles.length, room };
+        const origins = { own, used, left: recordLimit(context.sources) - total, domains: singles.length, room };
         const expanded = await complete(single, origins, context);
-        if (expanded === "too-many") context.report(tooManyRecords(entry, context.places));
+        if (expanded === "too-many") context.report(tooManyRecords(entry, context));
         if (typeof expanded === "string") return { entries, incomplete };
-        total += expanded.count;
+        total += expanded.count + RECORDS_PER_DOMAIN;
         entries.push(expanded.entry);
         if (context.incomplete.has(written) || context.incomplete.has(objectAt(defaults, "domain")))
           incomplete.push(expanded.entry);
@@ -95,8 +97,13 @@ export async function expandDomains(
  * The first entry with which there are surely too many records, counted as they are written: to expand a million of them
  * only to refuse them would take minutes.
  */
-function firstTooMany(files: readonly ExpandInput[], sets: RecordSets, places: Places): JsonObject | null {
+function firstTooMany(
+  files: readonly ExpandInput[],
+  sets: RecordSets,
+  { places, sources }: Pick<ExpandContext, "places" | "sources">,
+): JsonObject | null {
   let total = 0;
+  const limit = recordLimit(sources);
   // Through defaults many entries share a list.
   const known = new Map<Json, number>();
   for (const { tree } of files) {
@@ -108,8 +115,8 @@ function firstTooMany(files: readonly ExpandInput[], sets: RecordSets, places: P
       known.set(use, used);
       // Where a domain has its own, they may take the place of any of its sets.
       const least = countOf(listOf(entry["records"])) || used;
-      total += (Array.isArray(names) ? names.length : 1) * least;
-      if (total > MAX_PROJECT_RECORDS) return entry;
+      total += (Array.isArray(names) ? names.length : 1) * (least + RECORDS_PER_DOMAIN);
+      if (total > limit) return entry;
     }
   }
   return null;
@@ -126,12 +133,12 @@ function countOf(records: readonly JsonObject[]): number {
   return records.reduce((sum, { targets }) => sum + (Array.isArray(targets) ? targets.length : 1), 0);
 }
 
-function tooManyRecords(entry: JsonObject, places: Places): Diagnostic {
+function tooManyRecords(entry: JsonObject, { places, sources }: Pick<ExpandContext, "places" | "sources">): Diagnostic {
   return {
     code: "too-many-records",
     severity: "error",
     summary: "too many records in the project",
-    detail: `With this domain, the domains of the project have more than ${MAX_PROJECT_RECORDS.toLocaleString("en")} records; what follows is not looked at.`,
+    detail: `With this domain, the domains of the project have more records than it may. ${explainRecordLimit(recordLimit(sources))} What follows is not looked at.`,
     fix: "Divide the project.",
     span: places.span(entry, Object.hasOwn(entry, "domain") ? "domain" : "reverse"),
   };

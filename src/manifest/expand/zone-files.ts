@@ -20,8 +20,8 @@ import {
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";
-import type { Budget } from "../budget.ts";
-import { MAX_FILE_BYTES, MAX_PROJECT_BYTES, MAX_PROJECT_RECORDS, MAX_ZONE_FILE_OCTETS } from "../limits.ts";
+import { type Budget, explainRecordLimit, recordLimit } from "../budget.ts";
+import { MAX_FILE_BYTES, MAX_PROJECT_BYTES, MAX_ZONE_FILE_OCTETS } from "../limits.ts";
 import type { Places } from "../places.ts";
 import { decode, fileProblem, readBounded, resolveInside } from "../read.ts";
 import { objectAt } from "./entry.ts";
@@ -89,7 +89,8 @@ export class ZoneFiles {
     this.#options.budget.noteRead(reading.octets);
     this.#octets = Math.max(this.#octets + reading.octets, reading.octets * sharing);
     if (this.#isFull()) {
-      const problem = this.#recordCount > MAX_PROJECT_RECORDS ? tooManyRecords() : tooMuchText();
+      const limit = recordLimit(this.#options.sources);
+      const problem = this.#recordCount > limit ? tooManyRecords(limit) : tooMuchText();
       report({ ...problem, span: places.span(domain, "zone_file") });
       return [];
     }
@@ -103,7 +104,7 @@ export class ZoneFiles {
   }
 
   #isFull(): boolean {
-    return this.#recordCount > MAX_PROJECT_RECORDS || this.#octets > MAX_ZONE_FILE_OCTETS;
+    return this.#recordCount > recordLimit(this.#options.sources) || this.#octets > MAX_ZONE_FILE_OCTETS;
   }
 
   #read(file: string): Promise<Text> {
@@ -247,8 +248,8 @@ function tooLarge(file: string, bytes: number): Extract<Text, { ok: false }>["pr
   return { code: "file-too-large", summary: `${file} is too large`, detail, fix: "Divide the zone." };
 }
 
-function tooManyRecords(): Diagnostic {
-  const detail = `The zone files of a project may have ${MAX_PROJECT_RECORDS.toLocaleString("en")} records together, counted for each domain.`;
+function tooManyRecords(limit: number): Diagnostic {
+  const detail = `Those of all zone files count for each domain that names them. ${explainRecordLimit(limit)}`;
   return {
     code: "too-many-records",
     severity: "error",
