@@ -11,6 +11,10 @@ export const MAX_FILE_PATTERNS = 10_000;
 export const MAX_DIRECTORY_ENTRIES = 200_000;
 /** Collections inside collections; a manifest needs about seven. */
 export const MAX_NESTING_DEPTH = 64;
+/** Values that any file may have; more only with MIN_CHARACTERS_PER_VALUE for each. 12,000 records have about 75,000. */
+export const MAX_SHORT_FILE_VALUES = 100_000;
+/** Of the shortest record that is written out a value has five. */
+export const MIN_CHARACTERS_PER_VALUE = 4;
 /** Nodes of one file that come from aliases, counted each time they are used: stops a "billion laughs" file. */
 export const MAX_ALIAS_NODES = 100_000;
 /** Records of all domains together, record sets counted for each domain that uses them, and each domain as two. */

@@ -6,7 +6,7 @@ import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { isJsonObject } from "../model/resource.ts";
 import { type Budget, COPIED_VALUE_CHARACTERS } from "./budget.ts";
-import { MAX_ALIAS_NODES, MAX_NESTING_DEPTH } from "./limits.ts";
+import { MAX_ALIAS_NODES, MAX_NESTING_DEPTH, MAX_SHORT_FILE_VALUES, MIN_CHARACTERS_PER_VALUE } from "./limits.ts";
 import type { Places } from "./places.ts";
 import { isSound, syntaxDiagnostics } from "./syntax.ts";
 import {
@@ -20,6 +20,7 @@ import {
   notMapping,
   severalDocuments,
   tooManyAliases,
+  tooManyValues,
   unknownAlias,
   unknownTag,
   wrongVersion,
@@ -77,8 +78,9 @@ function isEmptyScalar(node: Node, yaml: Yaml): boolean {
 }
 
 /**
- * Token by token, to stop as soon as the nesting is too deep: deep nesting takes the library quadratic time.
- * @returns null if the nesting is too deep to go on
+ * Token by token, to stop as soon as the nesting is too deep, which takes the library quadratic time, or the values are
+ * too many, of which each takes it a kilobyte.
+ * @returns null if it did not go on
  */
 function compose(file: string, text: string, context: ParseContext): Document.Parsed[] | null {
   const { Composer, Lexer, Parser } = context.yaml;
@@ -91,6 +93,8 @@ function compose(file: string, text: string, context: ParseContext): Document.Pa
       for (const document of composer.next(token)) documents.push(document as Document.Parsed);
   };
   const brackets = new Brackets();
+  const mostValues = Math.max(MAX_SHORT_FILE_VALUES, text.length / MIN_CHARACTERS_PER_VALUE);
+  let valueCount = 0;
   for (const lexeme of new Lexer().lex(text)) {
     compose(parser.next(lexeme));
     // Each of them is an error, and they are reported together at the end of the document.
@@ -98,6 +102,11 @@ function compose(file: string, text: string, context: ParseContext): Document.Pa
     if (documents.length > 1) return documents;
     if (parser.stack.length > MAX_PARSER_STACK) {
       context.report(nestedTooDeep(file, Math.max(0, parser.offset - lexeme.length)));
+      return null;
+    }
+    if (STARTS_OF_VALUES.has(lexeme)) valueCount += 1;
+    if (valueCount > mostValues) {
+      context.report(tooManyValues(file, Math.max(0, parser.offset - lexeme.length)));
       return null;
     }
   }
@@ -110,6 +119,8 @@ function compose(file: string, text: string, context: ParseContext): Document.Pa
 const MAX_STRAY_BRACKETS = 1_000;
 /** Announces a scalar, which may be any text. */
 const SCALAR_LEXEME = "\u001f";
+/** The lexemes with which a value begins; after `-` there may be none, which is one, too. */
+const STARTS_OF_VALUES: ReadonlySet<string> = new Set([SCALAR_LEXEME, "[", "{", "-", "?"]);
 
 class Brackets {
   readonly #open: string[] = [];

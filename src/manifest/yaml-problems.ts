@@ -1,7 +1,7 @@
 /** What YAML allows and a manifest does not, in words. */
 
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import { MAX_ALIAS_NODES, MAX_NESTING_DEPTH } from "./limits.ts";
+import { MAX_ALIAS_NODES, MAX_NESTING_DEPTH, MAX_SHORT_FILE_VALUES, MIN_CHARACTERS_PER_VALUE } from "./limits.ts";
 
 function syntax(code: string, summary: string, detail: string, fix: string, span: Span): Diagnostic {
   return { code, severity: "error", summary, detail, fix, span };
@@ -43,6 +43,12 @@ export function nestedTooDeep(file: string, offset: number): Diagnostic {
   const detail = `Collections may be nested ${MAX_NESTING_DEPTH} deep.`;
   const span = { file, start: offset, end: offset + 1 };
   return syntax("nested-too-deep", "nested too deep", detail, "Check the brackets and the indentation.", span);
+}
+
+export function tooManyValues(file: string, offset: number): Diagnostic {
+  const detail = `A file may have one value for each ${MIN_CHARACTERS_PER_VALUE} characters, and ${MAX_SHORT_FILE_VALUES.toLocaleString("en")} in any case. What follows is not looked at.`;
+  const span = { file, start: offset, end: offset + 1 };
+  return syntax("too-many-values", "too many values in one file", detail, "Divide the file.", span);
 }
 
 export function unknownTag(span: Span, tag: string): Diagnostic {

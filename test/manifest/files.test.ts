@@ -173,6 +173,18 @@ describe("bytes and YAML", () => {
     expect(codes(await loadFiles({ "tenon.yaml": `tenon: 1\n${text}\n` }))).toEqual(["nested-too-deep"]);
   });
 
+  test.each([
+    ["flow lists", (count: number) => `x-many: [${"[0],".repeat(count / 2)}]`],
+    ["empty mappings", (count: number) => `x-many: [${"{},".repeat(count)}]`],
+    ["block lists", (count: number) => `x-many:\n${"-\n".repeat(count)}`],
+  ])("values of %s are as many as a file of its length may have", async (_, text) => {
+    const load = async (count: number, comment: number) =>
+      codes(await loadFiles({ "tenon.yaml": `tenon: 1\n${text(count)}\n# ${"x".repeat(comment)}\n` }));
+    expect(await load(99_900, 0)).toEqual([]);
+    expect(await load(100_002, 0)).toEqual(["too-many-values"]);
+    expect(await load(100_002, 500_000)).toEqual([]);
+  });
+
   test("a bearable depth is no problem", async () => {
     const text = `tenon: 1\nx-deep: ${"[".repeat(60)}${"]".repeat(60)}\n`;
     expect(codes(await loadFiles({ "tenon.yaml": text }))).toEqual([]);

@@ -106,6 +106,14 @@ test("a zone file for thousands of domains is read no more often than there is r
   expect(parked.project?.desired.declared).toHaveLength(1_000);
 });
 
+test("a few lines make no more records, and a file has no more values, than a plan or a layout of a gigabyte", async () => {
+  const records = sets(
+    list(90, (index) => `{ type: TXT, name: n${index}, target: x, note: "${"\u202e".repeat(100)}" }`),
+  );
+  expect(codes(await loadText(records + domains(1_400, "use: [s]")))).toEqual(["too-many-records"]);
+  expect(codes(await loadText(`x-a: [${"[0],".repeat(250_000)}]\n`))).toEqual(["too-many-values"]);
+});
+
 test("references that mean nothing are told twenty at a time, and brackets that close nothing end the reading", async () => {
   const text = `vpcs: [{ label: a, region: "${list(5_000, (index) => `\${var.v${index}}`, "")}" }]\n`;
   expect(codes(await loadText(text))).toEqual(Array.from({ length: MAX_TOLD_REFERENCES }, () => "unknown-variable"));
