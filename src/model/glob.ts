@@ -1,5 +1,7 @@
 /** Address and name globs: `*` matches any text, `/` and dots included; `\*` is a star. */
 
+import { groupBy } from "./group.ts";
+
 /** Whether `text` fits `glob`, case-sensitively. */
 export function globMatches(glob: string, text: string): boolean {
   return compileGlob(glob)(text);
@@ -44,19 +46,25 @@ export function escapeGlob(text: string): string {
   return text.replace(/[\\*]/g, (character) => `\\${character}`);
 }
 
+export interface CoveringGlob {
+  readonly glob: string;
+  /** How many of the addresses it matches; no other glob beside it matches any of them. */
+  readonly count: number;
+}
+
 /**
  * Globs of one star each that together match all of `addresses` and none of `others`: one if one can, else one for each part that
  * has a beginning of its own. Linear in the characters of both, times the depth at which they part.
  */
-export function globsFor(addresses: readonly string[], others: readonly string[]): string[] {
+export function globsFor(addresses: readonly string[], others: readonly string[]): CoveringGlob[] {
   const sort = (texts: readonly string[]) => [...new Set(texts)].sort();
   return globsWithin(sort(addresses), sort(others));
 }
 
 /** Both are sorted. */
-function globsWithin(addresses: readonly string[], others: readonly string[]): string[] {
+function globsWithin(addresses: readonly string[], others: readonly string[]): CoveringGlob[] {
   const [first = "", last = first] = [addresses[0], addresses.at(-1)];
-  if (first === last) return addresses.length === 0 ? [] : [escapeGlob(first)];
+  if (first === last) return addresses.length === 0 ? [] : [{ glob: escapeGlob(first), count: 1 }];
   const prefix = first.slice(0, sharedStart(first, last));
   const suffix = addresses.reduce((shared, text) => {
     const length = sharedEnd(shared, text.slice(prefix.length));
@@ -64,15 +72,11 @@ function globsWithin(addresses: readonly string[], others: readonly string[]): s
   }, first.slice(prefix.length));
   const near = others.filter((other) => other.startsWith(prefix));
   const glob = `${escapeGlob(prefix)}*${escapeGlob(suffix)}`;
-  if (!near.some((other) => other.length >= prefix.length + suffix.length && other.endsWith(suffix))) return [glob];
-  const parts = new Map<string, string[]>();
-  for (const text of addresses) {
-    const next = String.fromCodePoint(...[text.codePointAt(prefix.length)].filter((point) => point !== undefined));
-    const part = parts.get(next) ?? [];
-    part.push(text);
-    parts.set(next, part);
-  }
-  return [...parts.values()].flatMap((part) => globsWithin(part, near));
+  if (!near.some((other) => other.length >= prefix.length + suffix.length && other.endsWith(suffix)))
+    return [{ glob, count: addresses.length }];
+  const nextOf = (text: string): number | undefined => text.codePointAt(prefix.length);
+  const nearParts = groupBy(near, nextOf);
+  return [...groupBy(addresses, nextOf)].flatMap(([next, part]) => globsWithin(part, nearParts.get(next) ?? []));
 }
 
 /** Never within a character of two code units. */

@@ -3,7 +3,7 @@
 import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
-import { escapeGlob, globMatches, globsFor } from "../model/glob.ts";
+import { escapeGlob, globsFor } from "../model/glob.ts";
 import { groupBy } from "../model/group.ts";
 import type { Guard, Plan } from "../model/plan.ts";
 import { escapeText } from "./escape.ts";
@@ -149,11 +149,13 @@ function asked(guards: readonly Guard[], of: AskedOf, markOf: (guard: Guard) => 
   if (consent !== "missing" || rule === "protect" || rule === "max-changes") return { text, advice, words: [] };
   const addresses = guards.map(({ address }) => address);
   const globs =
-    guards.length === 1 ? addresses.map(escapeGlob) : globsFor(addresses, othersThan(new Set(addresses), of.changes));
-  const words = globs.map((glob) => ({
+    guards.length === 1
+      ? addresses.map((address) => ({ glob: escapeGlob(address), count: 1 }))
+      : globsFor(addresses, othersThan(new Set(addresses), of.changes));
+  const words = globs.map(({ glob, count }) => ({
     rule,
     address: glob,
-    guards: globs.length === 1 ? guards.length : addresses.filter((address) => globMatches(glob, address)).length,
+    guards: globs.length === 1 ? guards.length : count,
     flag: flagOf(rule, glob),
     entry: `- { ${rule}: ${yamlWord(escapeText(glob))} }`,
   }));

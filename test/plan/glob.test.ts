@@ -97,7 +97,7 @@ test.each([
   [["domain/one.test"], ["domain/two.test"], ["domain/one.test"]],
   [[], ["domain/a"], []],
 ] as const)("%j without %j are %j", (addresses, others, globs) => {
-  expect(globsFor(addresses, others)).toEqual(globs);
+  expect(globsFor(addresses, others).map(({ glob }) => glob)).toEqual(globs);
 });
 
 test("the globs match all that they are for, and nothing else that is known", () => {
@@ -105,7 +105,10 @@ test("the globs match all that they are for, and nothing else that is known", ()
   fc.assert(
     fc.property(fc.array(text, { maxLength: 12 }), fc.array(text, { maxLength: 12 }), (addresses, known) => {
       const others = known.filter((other) => !addresses.includes(other));
-      const globs = globsFor(addresses, others);
+      const found = globsFor(addresses, others);
+      const globs = found.map(({ glob }) => glob);
+      const counts = globs.map((glob) => new Set(addresses.filter((address) => globMatches(glob, address))).size);
+      expect(found.map(({ count }) => count)).toEqual(counts);
       expect(addresses.filter((address) => !globs.some((glob) => globMatches(glob, address)))).toEqual([]);
       expect(others.filter((other) => globs.some((glob) => globMatches(glob, other)))).toEqual([]);
     }),
