@@ -59,9 +59,10 @@ removed:
   - { vpc: let-go, destroy: false }
 allow:
   - { replace: vpc/moved }
-  - { replace: vpc/core/subnet/db }
+  # By the name in the account: the old one, and the new one where a killed run had renamed it already.
+  - { replace: "vpc/*core/subnet/db" }
   - { delete: vpc/stray }
-  - { bulk: vpc/core }
+  - { bulk: "vpc/*core" }
 `,
 );
 
