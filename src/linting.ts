@@ -5,7 +5,7 @@ import type { LintZone } from "./lint/zone.ts";
 import type { Change } from "./model/change.ts";
 import type { Declared, Desired } from "./model/desired.ts";
 import type { Diagnostic, Span } from "./model/diagnostic.ts";
-import type { ZoneSpec } from "./units/zone/spec.ts";
+import type { ZoneSpec } from "./units/zone/shape.ts";
 
 export function lintZonesOf({ declared }: Desired): LintZone[] {
   return declaredZones(declared).map(({ address, span, spec }) => {

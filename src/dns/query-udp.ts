@@ -1,6 +1,6 @@
 /** A question over UDP: sent again while no answer comes, and every datagram that is not the answer is passed over. */
 
-import { createSocket, type Socket } from "node:dgram";
+import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import { type DnsQuery, encodeQuery, type QueryResult, queryFailure, readAnswer } from "./query-message.ts";
 import type { NameserverAddress } from "./transfer-address.ts";
@@ -21,7 +21,7 @@ export class UdpExchange {
   readonly #limits: UdpLimits;
   readonly #id: number;
   readonly #done: (result: QueryResult) => void;
-  #socket: Socket | null = null;
+  #socket: UdpSocket | null = null;
   #timer: NodeJS.Timeout | undefined;
   #attempts = 0;
   #ignored = 0;

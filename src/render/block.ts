@@ -1,5 +1,6 @@
 /** Blocked changes: what stops them, and what to do about it, in words. */
 
+import { count } from "./wording.ts";
 import type { AttachedInterface, Block, Candidate } from "../model/change.ts";
 import { consentFlag } from "./consent.ts";
 import { escapeText } from "./escape.ts";
@@ -107,8 +108,4 @@ function interfaceText(attached: AttachedInterface): string {
 function named(items: readonly string[]): string[] {
   if (items.length <= MAX_NAMED_ITEMS) return [...items];
   return [...items.slice(0, MAX_NAMED_ITEMS), `and ${items.length - MAX_NAMED_ITEMS} more (all are in --format json)`];
-}
-
-export function count(number: number, one: string, many: string): string {
-  return `${number} ${number === 1 ? one : many}`;
 }

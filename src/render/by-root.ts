@@ -3,7 +3,7 @@
 import type { Address } from "../model/address.ts";
 import type { Action } from "../model/change.ts";
 import { compareText, groupBy } from "../model/group.ts";
-import { count } from "./block.ts";
+import { count } from "./wording.ts";
 import { escapeText } from "./escape.ts";
 
 /** So many are named; the rest is counted. */

@@ -5,7 +5,7 @@ import type { Drift, DriftField, DriftObject, DriftStatus } from "../model/drift
 import { hasDrift } from "../model/drift.ts";
 import { isNarrowed } from "../model/plan.ts";
 import type { Values } from "../model/resource.ts";
-import { count } from "./block.ts";
+import { count } from "./wording.ts";
 import { escapeText } from "./escape.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import { recordText } from "./record.ts";

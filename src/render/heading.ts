@@ -3,7 +3,7 @@
 import { unicodeName } from "../dns/unicode.ts";
 import type { Address } from "../model/address.ts";
 import type { ChangeLabel } from "../model/change.ts";
-import { count } from "./block.ts";
+import { count } from "./wording.ts";
 import { escapeText } from "./escape.ts";
 import { quoted } from "./value.ts";
 import type { ChangeView, GroupView } from "./view.ts";

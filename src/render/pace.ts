@@ -1,7 +1,7 @@
 /** How long an apply takes at the limit that the service told. */
 
 import type { Pace, Plan } from "../model/plan.ts";
-import { count } from "./block.ts";
+import { count } from "./wording.ts";
 
 const SECONDS_PER_MINUTE = 60;
 const SECONDS_PER_HOUR = 3600;

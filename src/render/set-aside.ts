@@ -7,7 +7,7 @@ import {
   ZONE_FILE_UNSUPPORTED_CODE,
 } from "../dns/set-aside-codes.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { count } from "./block.ts";
+import { count } from "./wording.ts";
 
 export interface Counted {
   /** What is to be told as it is. */

@@ -3,7 +3,8 @@
 import type { Address } from "../model/address.ts";
 import type { Plan, PlanBase } from "../model/plan.ts";
 import { type Alike, groupAlike } from "./alike.ts";
-import { blockText, count } from "./block.ts";
+import { blockText } from "./block.ts";
+import { count } from "./wording.ts";
 import { askedOf, consentLines, consentText } from "./consent.ts";
 import { escapeText } from "./escape.ts";
 import { fieldLines } from "./field.ts";

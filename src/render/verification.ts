@@ -4,7 +4,7 @@ import { compareText, groupBy } from "../model/group.ts";
 import { jsonText } from "../model/json-text.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { isVerified, type Verdict, type VerdictState, type Verification } from "../model/verification.ts";
-import { count } from "./block.ts";
+import { count } from "./wording.ts";
 import { escapeText } from "./escape.ts";
 import { createPaint, type Paint } from "./paint.ts";
 import type { TextOptions } from "./text.ts";

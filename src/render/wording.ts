@@ -2,7 +2,6 @@
 
 import { type Gap, isNarrowed, type LeftAlone, type Plan, type Strategy } from "../model/plan.ts";
 import type { Kind } from "../model/resource.ts";
-import { count } from "./block.ts";
 import { escapeText } from "./escape.ts";
 
 const NO_CHANGES = "No changes. Your infrastructure matches the configuration.";
@@ -48,4 +47,8 @@ export function leftAloneText(leftAlone: readonly LeftAlone[]): string {
     .filter((entry) => entry.count > 0)
     .map(({ kind, count: number, reason }) => `${count(number, ...KIND_WORDS[kind])} (${REASONS[reason]})`);
   return parts.length === 0 ? "" : `Left alone: ${parts.join(", ")}.`;
+}
+
+export function count(number: number, one: string, many: string): string {
+  return `${number} ${number === 1 ? one : many}`;
 }

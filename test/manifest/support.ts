@@ -9,7 +9,8 @@ import type { UnitForm } from "../../src/manifest/schema.ts";
 import type { Declared } from "../../src/model/desired.ts";
 import { imageSpec } from "../../src/units/image/spec.ts";
 import { networkSpec } from "../../src/units/network/spec.ts";
-import { type RecordSpec, type ZoneSpec, zoneSpec } from "../../src/units/zone/spec.ts";
+import type { RecordSpec, ZoneSpec } from "../../src/units/zone/shape.ts";
+import { zoneSpec } from "../../src/units/zone/spec.ts";
 
 export const UNITS: readonly UnitForm[] = [
   { name: "network", spec: networkSpec as UnitForm["spec"] },

@@ -13,8 +13,6 @@ import { Reading } from "./reading.ts";
 import { type Entry, Scanner, type Token } from "./scan.ts";
 import type { ZoneFileSoa } from "./soa.ts";
 
-export { TOO_MANY_RECORDS_CODE } from "./reading.ts";
-export type { ZoneFileSoa } from "./soa.ts";
 
 export interface ZoneFileOptions {
   /** Lower-case ASCII without a final dot: the origin at the start, whose apex SOA and NS are set aside. */

@@ -11,12 +11,8 @@ import {
   ZONE_FILE_UNSUPPORTED_CODE,
 } from "../../dns/set-aside-codes.ts";
 import { MAX_RECORDS } from "../../dns/zone-file/limits.ts";
-import {
-  type IncludedFile,
-  readZoneFile,
-  TOO_MANY_RECORDS_CODE,
-  type ZoneFileReading,
-} from "../../dns/zone-file/read.ts";
+import { type IncludedFile, readZoneFile, type ZoneFileReading } from "../../dns/zone-file/read.ts";
+import { TOO_MANY_RECORDS_CODE } from "../../dns/zone-file/reading.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { Sources } from "../../model/source.ts";

@@ -3,7 +3,7 @@
 import type { Address } from "../../model/address.ts";
 import type { Change } from "../../model/change.ts";
 import type { Strategy } from "../../model/plan.ts";
-import { count } from "../block.ts";
+import { count } from "../wording.ts";
 import { entriesOf, type GroupView, groupsOf } from "../view.ts";
 import { type Fittable, fitAll, MAX_MARKDOWN_CHARACTERS } from "./fit.ts";
 import { type Tense, tallyByKind, tallyText } from "./tally.ts";

@@ -5,7 +5,7 @@ import { compareText, groupBy } from "../../model/group.ts";
 import type { Plan, Summary } from "../../model/plan.ts";
 import type { ChangeOutcome, Report } from "../../model/report.ts";
 import type { Verification } from "../../model/verification.ts";
-import { count } from "../block.ts";
+import { count } from "../wording.ts";
 import { someRootCounts } from "../by-root.ts";
 import { escapeText } from "../escape.ts";
 import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf } from "../report.ts";

@@ -2,7 +2,7 @@
 
 import { type Summary, summarise } from "../../model/plan.ts";
 import type { Kind } from "../../model/resource.ts";
-import { count } from "../block.ts";
+import { count } from "../wording.ts";
 import type { ChangeView } from "../view.ts";
 import { KIND_WORDS } from "../wording.ts";
 

@@ -1,7 +1,7 @@
 /** One network, zone or image in markdown, in as much detail as there is room for. */
 
 import type { Address } from "../../model/address.ts";
-import { count } from "../block.ts";
+import { count } from "../wording.ts";
 import { escapeText } from "../escape.ts";
 import { fieldLines } from "../field.ts";
 import { headline, headlineOfMany, isInHeadline, labelText } from "../heading.ts";

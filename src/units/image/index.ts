@@ -11,7 +11,8 @@ import { declareImage } from "./declare.ts";
 import { isOver, leaseEnd } from "./lease.ts";
 import { contentOfImage, identifyImage, readImages } from "./live.ts";
 import { pairImages } from "./pairs.ts";
-import { type ImageSpec, imageSpec } from "./spec.ts";
+import type { ImageSpec } from "./shape.ts";
+import { imageSpec } from "./spec.ts";
 import { imageSteps } from "./steps.ts";
 import { toldOfImage } from "./told.ts";
 

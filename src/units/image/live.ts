@@ -6,7 +6,7 @@ import type { Api } from "../../model/exchange.ts";
 import type { Json } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
-import type { ImageSpec } from "./spec.ts";
+import type { ImageSpec } from "./shape.ts";
 
 /** Labels are not unique (OBSERVED: Images), so every page is read. */
 export async function readImages(_: Scope<ImageSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<WireImage>> {

@@ -10,7 +10,7 @@ import { splitDescription } from "../ownership.ts";
 import { rootAddresses } from "../twins.ts";
 import { isOver, leaseEnd } from "./lease.ts";
 import { identifyImage } from "./live.ts";
-import type { ImageSpec } from "./spec.ts";
+import type { ImageSpec } from "./shape.ts";
 
 type ImageMatch = Match<ImageSpec, WireImage>;
 

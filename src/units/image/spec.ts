@@ -7,8 +7,6 @@ import { IMAGE_DEFINITIONS, IMAGE_SCHEMA } from "./schema.ts";
 import type { ImageSpec } from "./shape.ts";
 import { writeImage } from "./write.ts";
 
-export type { ImageSpec } from "./shape.ts";
-
 export const imageSpec: UnitSpec<ImageSpec> = {
   section: "images",
   removedKey: "image",

@@ -12,7 +12,8 @@ import {
   vpcDuplicateKey,
   vpcLikeness,
 } from "./recognise.ts";
-import { type NetworkSpec, networkSpec } from "./spec.ts";
+import type { NetworkSpec } from "./shape.ts";
+import { networkSpec } from "./spec.ts";
 import { networkSteps } from "./steps.ts";
 import { clashInNetwork, toldOfNetwork } from "./told.ts";
 

@@ -8,7 +8,7 @@ import { isDenied } from "../../model/failure.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { splitDescription } from "../ownership.ts";
 import { readEach } from "../read-each.ts";
-import type { NetworkSpec } from "./spec.ts";
+import type { NetworkSpec } from "./shape.ts";
 
 export interface LiveNetwork {
   readonly vpc: WireVpc;

@@ -2,7 +2,7 @@
 
 import type { WireSubnet } from "../../api/wire/index.ts";
 import { groupBy } from "../../model/group.ts";
-import type { SubnetSpec } from "./spec.ts";
+import type { SubnetSpec } from "./shape.ts";
 
 /** One of the two is not null. */
 export interface SubnetMatch {

@@ -13,7 +13,7 @@ import { splitDescription } from "../ownership.ts";
 import { rootAddresses } from "../twins.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import { matchSubnets, type SubnetMatch } from "./match.ts";
-import type { NetworkSpec, SubnetSpec } from "./spec.ts";
+import type { NetworkSpec, SubnetSpec } from "./shape.ts";
 
 export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[], context: PairContext): Paired {
   const pairs: Pair[] = [];

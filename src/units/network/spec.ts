@@ -7,8 +7,6 @@ import { SUBNET_SCHEMA, VPC_SCHEMA } from "./schema.ts";
 import type { NetworkSpec } from "./shape.ts";
 import { writeNetwork } from "./write.ts";
 
-export type { NetworkSpec, SubnetSpec } from "./shape.ts";
-
 export const networkSpec: UnitSpec<NetworkSpec> = {
   section: "vpcs",
   removedKey: "vpc",

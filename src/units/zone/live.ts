@@ -7,7 +7,7 @@ import type { Api } from "../../model/exchange.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { ownerOfTags } from "../ownership.ts";
 import { readEach } from "../read-each.ts";
-import type { ZoneSpec } from "./spec.ts";
+import type { ZoneSpec } from "./shape.ts";
 
 export interface LiveZone {
   readonly domain: WireDomain;

@@ -9,8 +9,6 @@ import { DOMAIN_SCHEMA } from "./manifest/schema-domain.ts";
 import { writeZone } from "./manifest/write.ts";
 import type { ZoneSpec } from "./shape.ts";
 
-export type { RecordSpec, ZoneSpec } from "./shape.ts";
-
 export const zoneSpec: UnitSpec<ZoneSpec> = {
   section: "domains",
   removedKey: "domain",

@@ -10,7 +10,7 @@ import type { Match, Pair, PairContext, Paired } from "../../../model/unit.ts";
 import { rootLabels } from "../../labels.ts";
 import { desiredDomain, liveDomain } from "../domain.ts";
 import { type LiveZone, zoneName } from "../live.ts";
-import type { RecordSpec, ZoneSpec } from "../spec.ts";
+import type { RecordSpec, ZoneSpec } from "../shape.ts";
 import { desiredRecord, isKnownType, liveRecord, pointerTarget, type RecordValues } from "../values.ts";
 import { missingSources, servedWhileMade } from "./beginnings.ts";
 import { ClaimTable, claimsBeyond, claimsOf } from "./claims.ts";
