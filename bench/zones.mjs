@@ -8,7 +8,7 @@ import { readZoneFile } from "../dist/dns/zone-file/read.js";
 import { writeZoneFile } from "../dist/dns/zone-file/write.js";
 import { allowedSeconds, lintProject, loadProject, renderPlanText } from "../dist/index.js";
 import { makePlan } from "../dist/plan/plan.js";
-import { units } from "../dist/units/registry.js";
+import { units } from "../dist/units/index.js";
 
 const ROUNDS = 3;
 const SMALLER = 4;

@@ -3,86 +3,83 @@
 import type { ClientApi, Connection } from "./api/index.ts";
 import type { ApplyOptions } from "./apply/execute.ts";
 import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
-import type { ParsedFault } from "./emulator/faults/parse.ts";
-import type { Emulator, EmulatorOptions } from "./emulator/options.ts";
-import type { Seed } from "./emulator/seed.ts";
+import type { ParsedFault } from "./emulator/faults.ts";
+import type { Emulator, EmulatorOptions, Seed } from "./emulator/options.ts";
 import { lintPlanned, lintZonesOf } from "./linting.ts";
-import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned } from "./live/read.ts";
-import { Recording } from "./live/recording.ts";
-import { unionOf } from "./live/union.ts";
+import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, unionOf } from "./live/read.ts";
+import { Recording } from "./live/snapshot.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
-import type { Address } from "./model/address.ts";
+import type { Api, Failure } from "./model/api.ts";
 import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
-import type { Api } from "./model/exchange.ts";
-import type { Failure } from "./model/failure.ts";
 import type { Live } from "./model/live.ts";
-import type { Goal, Plan } from "./model/plan.ts";
+import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
-import { DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "./model/step.ts";
+import type { Address } from "./model/resource.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
-import { outsideBound } from "./plan/bound.ts";
-import { tellOrigins } from "./plan/origin.ts";
-import { paceOf } from "./plan/pace.ts";
+import { paceOf, tellOrigins } from "./plan/compare.ts";
+import { mayGoByMistake, type OtherEnvironment, tellEnvironments } from "./plan/guards.ts";
+import { wrongAccount } from "./plan/match.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
-import { mayGoByMistake, type OtherEnvironment, tellEnvironments } from "./plan/policy.ts";
-import { wrongAccount } from "./plan/refusals.ts";
+import { outsideBound } from "./plan/review.ts";
 import { isUnmatched } from "./plan/select.ts";
-import type { PlanFileResult } from "./render/read-plan-file.ts";
-import { units } from "./units/registry.ts";
+import type { PlanFileResult } from "./render/plan-file.ts";
+import { units } from "./units/index.ts";
 
 export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection } from "./api/index.ts";
 export { allowedSeconds, checkBaseUrl, isDialect, NEUTRAL_DIALECT, systemClock } from "./api/index.ts";
 export type { ApplyEvent } from "./apply/events.ts";
 export type { Journal, JournalHeader } from "./apply/journal.ts";
-export type { Fault } from "./emulator/faults/fault.ts";
+export type { Fault } from "./emulator/faults.ts";
 export type { Emulator, EmulatorOptions } from "./emulator/options.ts";
-export { SeedError } from "./emulator/seed.ts";
+export { SeedError } from "./emulator/options.ts";
+export { isWithin, ledAway } from "./files/paths.ts";
 export { MAX_LOOKED_AT_CHARACTERS, MAX_LOOKED_AT_ENVIRONMENTS } from "./manifest/limits.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export type { ImportResult } from "./manifests.ts";
+export type { Api, Failure } from "./model/api.ts";
 export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
-export { isWithin, ledAway } from "./model/containment.ts";
 export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
 export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
-export { hasErrors } from "./model/diagnostic.ts";
-export type { Api } from "./model/exchange.ts";
-export type { Failure } from "./model/failure.ts";
-export { jsonText } from "./model/json-text.ts";
-export type { Live } from "./model/live.ts";
+export { hasErrors, Sources } from "./model/diagnostic.ts";
+export type { Live, Snapshot } from "./model/live.ts";
 export {
+  DEFAULT_UPLOAD_TIMEOUT_SECONDS,
   type Goal,
   type Guard,
   type Plan,
   type PlanInputs,
+  type Step,
   type Strategy,
   type Summary,
   summarise,
 } from "./model/plan.ts";
 export type { Report } from "./model/report.ts";
-export type { Snapshot } from "./model/snapshot.ts";
-export { Sources } from "./model/source.ts";
-export { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Step } from "./model/step.ts";
-export { nearest } from "./model/suggest.ts";
+export { jsonText, nearest } from "./model/text.ts";
 export { isVerified, type Verification } from "./model/verification.ts";
-export type { OtherEnvironment } from "./plan/policy.ts";
+export type { OtherEnvironment } from "./plan/guards.ts";
 export { isUnmatched } from "./plan/select.ts";
 export { renderDiagnostics } from "./render/diagnostics.ts";
-export { escapeText } from "./render/escape.ts";
-export { renderPlanJson, renderPlanJsonParts } from "./render/json.ts";
-export { renderPlanMarkdown } from "./render/markdown/plan.ts";
-export { renderReportMarkdown } from "./render/markdown/report.ts";
-export { renderUnreviewedMarkdown } from "./render/markdown/unreviewed.ts";
-export type { PlanFileResult } from "./render/read-plan-file.ts";
-export { type RefusalReason, renderPlanEventJson, renderRefusalJson } from "./render/refusal.ts";
-export { failureText, newIdNotes, renderReportJson, renderReportText } from "./render/report.ts";
-export { countSetAside } from "./render/set-aside.ts";
-export { renderGuardsText, renderPlanText, type TextOptions } from "./render/text.ts";
-export { renderUnreviewedText } from "./render/unreviewed.ts";
-export { diagnosticsJson, renderErrorsJson, renderValidationJson } from "./render/validation.ts";
+export { renderPlanMarkdown, renderReportMarkdown, renderUnreviewedMarkdown } from "./render/markdown/documents.ts";
+export type { PlanFileResult } from "./render/plan-file.ts";
+export { renderPlanJson, renderPlanJsonParts } from "./render/plan-json.ts";
+export { renderGuardsText, renderPlanText, renderUnreviewedText, type TextOptions } from "./render/plan-text.ts";
+export {
+  diagnosticsJson,
+  failureText,
+  newIdNotes,
+  type RefusalReason,
+  renderErrorsJson,
+  renderPlanEventJson,
+  renderRefusalJson,
+  renderReportJson,
+  renderReportText,
+  renderValidationJson,
+} from "./render/report.ts";
+export { cut, escapeText, usableWidth, wrap } from "./render/terminal.ts";
 export { renderVerificationJson, renderVerificationText } from "./render/verification.ts";
-export { cut, usableWidth, wrap } from "./render/width.ts";
+export { countSetAside } from "./render/words.ts";
 export type { Witnesses, WitnessesResult, WitnessOptions, ZoneExport } from "./zones.ts";
 
 /** Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. */
@@ -99,7 +96,7 @@ export async function lintProject(
   { desired, sources }: Project,
   found: readonly Diagnostic[] = [],
 ): Promise<Diagnostic[]> {
-  const [{ lintZones }, { arrange }] = await Promise.all([import("./lint/lint.ts"), import("./manifest/collect.ts")]);
+  const [{ lintZones }, { arrange }] = await Promise.all([import("./lint/index.ts"), import("./manifest/assemble.ts")]);
   const linted = lintZones(lintZonesOf(desired), desired.lintOff, sources, desired.lintOffSpans);
   return arrange([...found, ...linted], sources.files());
 }
@@ -111,7 +108,7 @@ export function zoneTools(): Promise<typeof import("./zones.ts")> {
 
 /** The desired state as one manifest that comes down to it, newline-terminated. */
 export async function renderDesired(desired: Desired, format: "text" | "json"): Promise<string> {
-  const { renderDesired: render } = await import("./format/expanded.ts");
+  const { renderDesired: render } = await import("./format/write.ts");
   return render(desired, units, format);
 }
 
@@ -295,7 +292,7 @@ export function withEnvironments(
  * bound of `findUnreviewed`. What is carried out is a plan that was made anew.
  */
 export async function parsePlanFile(text: string): Promise<PlanFileResult> {
-  const { parsePlanFile: parse } = await import("./render/read-plan-file.ts");
+  const { parsePlanFile: parse } = await import("./render/plan-file.ts");
   return parse(text);
 }
 
@@ -322,7 +319,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<Emulator>
 
 /** Reads what can go wrong on purpose, as in `status=503,nth=2`. */
 export async function parseFault(text: string): Promise<ParsedFault> {
-  const { parseFault: parse } = await import("./emulator/faults/parse.ts");
+  const { parseFault: parse } = await import("./emulator/faults.ts");
   return parse(text);
 }
 

@@ -1,11 +1,11 @@
 /** Declared zones as the lint rules take them, and who has switched which rule off. */
 
 import { lintChanges } from "./lint/changes.ts";
-import type { LintZone } from "./lint/zone.ts";
+import type { LintZone } from "./lint/rule.ts";
 import type { Change } from "./model/change.ts";
 import type { Declared, Desired } from "./model/desired.ts";
 import type { Diagnostic, Span } from "./model/diagnostic.ts";
-import type { ZoneSpec } from "./units/zone/shape.ts";
+import type { ZoneSpec } from "./units/zone/types.ts";
 
 export function lintZonesOf({ declared }: Desired): LintZone[] {
   return declaredZones(declared).map(({ address, span, spec }) => {

@@ -1,17 +1,17 @@
 /** Manifests as texts: kept in one form, and made of what is kept elsewhere. */
 
 import { reformat } from "./format/reformat.ts";
-import { type ImportResult, type ImportSource, runImport, zoneUnit } from "./import/import.ts";
-import { isSoaEmail as isEmail } from "./import/soa-email.ts";
+import { isSoaEmail as isEmail } from "./import/collect.ts";
+import { type ImportResult, type ImportSource, runImport, zoneUnit } from "./import/index.ts";
 import { type LoadOptions, type ManifestsResult, readManifests } from "./manifest/load.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
-import { units } from "./units/registry.ts";
+import { units } from "./units/index.ts";
 
-export type { ImportResult, ImportSource } from "./import/import.ts";
+export type { Remark } from "./import/collect.ts";
+export { notMissed } from "./import/collect.ts";
+export type { ImportResult, ImportSource } from "./import/index.ts";
 export type { ProjectFile } from "./import/project.ts";
-export type { Remark } from "./import/taken.ts";
-export { notMissed } from "./import/taken.ts";
-export { obstacles, type WriteRequest, writeProject } from "./import/write-project.ts";
+export { obstacles, type WriteRequest, writeProject } from "./import/project.ts";
 
 export interface ImportRequest {
   readonly source: ImportSource;

@@ -2,13 +2,11 @@
 
 import type { ClientApi } from "./api/index.ts";
 import { checkingShapes } from "./api/shape.ts";
-import { type SnapshotOptions, type SnapshotResult, takeSnapshot as take } from "./live/snapshot.ts";
-import { snapshotApi } from "./live/snapshot-api.ts";
-import type { Snapshot } from "./model/snapshot.ts";
-import { units } from "./units/registry.ts";
+import { type SnapshotOptions, type SnapshotResult, snapshotApi, takeSnapshot as take } from "./live/snapshot.ts";
+import type { Snapshot } from "./model/live.ts";
+import { units } from "./units/index.ts";
 
-export { renderLiveFile } from "./render/live-file.ts";
-export { parseLiveFile } from "./render/read-live-file.ts";
+export { parseLiveFile, renderLiveFile } from "./render/live-file.ts";
 
 /** Reads with list calls only. */
 export function takeSnapshot(options: Omit<SnapshotOptions, "units">): Promise<SnapshotResult> {

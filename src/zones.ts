@@ -1,23 +1,24 @@
 /** Zones for those outside: verified at real nameservers, written as master files. Loaded when one of the two is wanted. */
 
 import { nameProblem, toAscii } from "./dns/name.ts";
-import { givenServers, type Nameserver } from "./dns/nameserver.ts";
-import { systemResolver } from "./dns/system-resolver.ts";
-import type { Address } from "./model/address.ts";
+import { givenServers, type Nameserver, systemResolver } from "./dns/nameserver.ts";
+import type { Api, Failure } from "./model/api.ts";
 import type { Desired } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
-import type { Api } from "./model/exchange.ts";
-import type { Failure } from "./model/failure.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
+import type { Address } from "./model/resource.ts";
 import type { Verification } from "./model/verification.ts";
-import { type DeclaredZone, declaredZones } from "./units/zone/export/declared.ts";
-import { type ExportedZone, type ExportOptions, exportZone } from "./units/zone/export/export.ts";
-import { readZone } from "./units/zone/export/read-one.ts";
-import { changedZones } from "./verify/changed.ts";
-import type { ZoneWanted } from "./verify/expectation.ts";
-import type { PollProgress, VerifyClock } from "./verify/poll.ts";
-import { verifyZones } from "./verify/verify.ts";
+import {
+  type DeclaredZone,
+  declaredZones,
+  type ExportedZone,
+  type ExportOptions,
+  exportZone,
+  readZone,
+} from "./units/zone/export.ts";
+import { changedZones, type ZoneWanted } from "./verify/expectation.ts";
+import { type PollProgress, type VerifyClock, verifyZones } from "./verify/verify.ts";
 
 /** Which servers to ask, found before anything else is done. */
 export interface Witnesses {

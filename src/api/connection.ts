@@ -1,7 +1,15 @@
 /** What a client of the service is made from, and what it tells while it works. */
 
-import type { Api, Method } from "../model/exchange.ts";
+import { lookup } from "node:dns";
+import { lookup as lookupAll } from "node:dns/promises";
+import { setMaxListeners } from "node:events";
+import type { LookupFunction } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import ipaddr from "ipaddr.js";
+import type { Api, Method } from "../model/api.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { SeenLimit } from "./rate-limit.ts";
+import { FORBIDDEN_ADDRESS } from "./transport.ts";
 
 /** Time, handed in so that tests need not wait. */
 export interface Clock {
@@ -103,3 +111,191 @@ export const systemClock: Clock = {
       signal?.addEventListener("abort", done);
     }),
 };
+
+// Where requests may go: https, or plain http to this machine.
+
+export type CheckedBaseUrl =
+  | { readonly ok: true; readonly url: string }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+const FIX = "Set TENON_BASE_URL or --base-url to the service's address, for example https://api.example.com/v4.";
+
+/**
+ * Checks the service's base address.
+ * @returns the address without a trailing slash, or why it cannot be used. Credentials in it are not repeated.
+ */
+export function checkBaseUrl(text: string | undefined): CheckedBaseUrl {
+  const trimmed = text?.trim() ?? "";
+  if (trimmed === "")
+    return refuse("base-url-missing", "no base URL is set", "It says which service to talk to; there is no default.");
+  // A URL is read without its line breaks and tabs: what is shown in two lines would be one host.
+  if (/[\p{Cc}\s]/u.test(trimmed)) {
+    return refuse(
+      "base-url-invalid",
+      "the base URL holds a line break, a blank or a control character",
+      "No URL does.",
+    );
+  }
+  const url = URL.canParse(trimmed) ? new URL(trimmed) : null;
+  if (url === null || url.hostname === "") {
+    return refuse("base-url-invalid", "the base URL is not a URL", "It has to begin with https:// and a host.");
+  }
+  if (url.username !== "" || url.password !== "") {
+    return refuse(
+      "base-url-credentials",
+      "the base URL holds credentials",
+      "The token is handed over on its own (TENON_TOKEN or --token-file), never within a URL.",
+    );
+  }
+  if (url.search !== "" || url.hash !== "") {
+    return refuse(
+      "base-url-invalid",
+      "the base URL has a query or a fragment",
+      "Paths are appended to it, so it has to end with a path such as /v4.",
+    );
+  }
+  if (!isSecure(url)) {
+    return refuse(
+      "base-url-insecure",
+      `the base URL is not https: ${url.protocol}//${url.host}`,
+      "The token would be sent in the clear. Plain http is for this machine only (localhost, 127.0.0.1, [::1]).",
+    );
+  }
+  return { ok: true, url: url.href.replace(/(?<!\/)\/+$/, "") };
+}
+
+function refuse(code: string, summary: string, detail: string): CheckedBaseUrl {
+  return { ok: false, diagnostic: { code, severity: "error", summary, detail, fix: FIX } };
+}
+
+/** https, or http to a loopback host. */
+export function isSecure(url: URL): boolean {
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
+}
+
+/** `hostname` as WHATWG URLs give it: IPv4 in four parts, IPv6 in brackets. Other names under `localhost` go through DNS. */
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+// Which networks an upload may reach: the Internet, and those that the service itself is in.
+
+const THIS_MACHINE = "this machine";
+
+/** RFC 1918: each is a network of its own. */
+const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((text) => ({
+  text,
+  range: ipaddr.parseCIDR(text) as [ipaddr.IPv4, number],
+}));
+
+/** @returns a noun phrase for where the address is, or null: it may be asked */
+export type Reach = (hostname: string) => Promise<string | null>;
+
+/** @param service the base URL */
+export function uploadReach(service: URL): Reach {
+  return async (host) => {
+    const network = networkOfHost(host);
+    return network === null || (await networksOf(service)).has(network) ? null : network;
+  };
+}
+
+/** For names, whose addresses are known only when they are connected to: gives none of a network that `reach` refuses. */
+export function guardedLookup(reach: Reach): LookupFunction {
+  return (name, options, callback) => {
+    lookup(name, { ...options, all: true }, async (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      for (const { address } of addresses) {
+        const network = await reach(address);
+        if (network !== null) return callback(Object.assign(new Error(network), { code: FORBIDDEN_ADDRESS }), []);
+      }
+      const [first] = addresses;
+      if (options.all === true || first === undefined) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+async function networksOf(service: URL): Promise<ReadonlySet<string>> {
+  const host = bare(service.hostname);
+  const found =
+    ipaddr.isValid(host) || networkOfHost(host) !== null ? [] : await lookupAll(host, { all: true }).catch(() => []);
+  const hosts = [host, ...found.map(({ address }) => address)];
+  return new Set(
+    hosts
+      .flatMap((each) => [networkOfHost(each), ipaddr.isValid(each) ? rangeOf(each) : null])
+      .filter((network) => network !== null),
+  );
+}
+
+/** null: of the Internet, or a name that says nothing. @param host of a URL, or an address */
+function networkOfHost(host: string): string | null {
+  const name = bare(host);
+  if (ipaddr.isValid(name)) return ownAddresses().has(ipaddr.parse(name).toString()) ? THIS_MACHINE : rangeOf(name);
+  return name === "localhost" || name.endsWith(".localhost") || name === hostname().toLowerCase() ? THIS_MACHINE : null;
+}
+
+/** Without the brackets of an address, a zone identifier, and the dot that makes a name absolute. */
+function bare(host: string): string {
+  return host
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/%.*$/, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
+}
+
+function ownAddresses(): ReadonlySet<string> {
+  const all = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  return new Set(all.map(({ address }) => ipaddr.parse(bare(address)).toString()));
+}
+
+function rangeOf(address: string): string | null {
+  const plain = withoutIpv6Around(ipaddr.parse(address));
+  const range = plain.range();
+  if (range === "unicast") return null;
+  if (range === "loopback" || range === "unspecified") return THIS_MACHINE;
+  const own = plain instanceof ipaddr.IPv4 ? PRIVATE_RANGES.find((each) => plain.match(each.range)) : undefined;
+  return `the network ${own?.text ?? range}`;
+}
+
+/** IPv4 as IPv6 carries it: mapped, compatible (RFC 4291, 2.5.5), translated (RFC 6052, RFC 6145), or 6to4 (RFC 3056). */
+function withoutIpv6Around(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (address instanceof ipaddr.IPv4) return address;
+  const { parts } = address;
+  const range = address.range();
+  if (range === "6to4") return ipv4Of(parts[1], parts[2]);
+  const isCompatible = range === "unicast" && parts.slice(0, 6).every((part) => part === 0);
+  const carries = isCompatible || range === "ipv4Mapped" || range === "rfc6052" || range === "rfc6145";
+  return carries ? ipv4Of(parts[6], parts[7]) : address;
+}
+
+function ipv4Of(high = 0, low = 0): ipaddr.IPv4 {
+  return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+}
+
+// Signals that thousands of requests listen to, as one interruption must reach them all.
+
+/** Keeps Node from taking many listeners for a leak: each of ours is removed when its request ends. */
+export function shared<Signal extends AbortSignal | undefined>(signal: Signal): Signal {
+  if (signal) setMaxListeners(0, signal);
+  return signal;
+}
+
+interface Ending {
+  readonly signal: AbortSignal;
+  abort(): void;
+  /** Lets go of the outer signal; must be called. */
+  release(): void;
+}
+
+/** A signal of our own that the outer one aborts too. AbortSignal.any would keep growing on a long-lived outer signal. */
+export function endingWith(outer: AbortSignal | undefined): Ending {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  if (outer?.aborted) abort();
+  outer?.addEventListener("abort", abort);
+  return {
+    signal: shared(controller.signal),
+    abort,
+    release: () => outer?.removeEventListener("abort", abort),
+  };
+}

@@ -1,7 +1,6 @@
 /** The one seam between API.md's neutral vocabulary and the words a running service uses (API.md, Naming note). */
 
-import type { ApiRequest } from "../model/exchange.ts";
-import type { ApiError } from "../model/failure.ts";
+import type { ApiError, ApiRequest } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 
 /** The word of API.md itself. */

@@ -1,25 +1,27 @@
 /** The API client: one connection to the service, as the rest of the product sees it. */
 
-import type { Answer, ApiRequest } from "../model/exchange.ts";
-import type { Failure } from "../model/failure.ts";
-import { checkBaseUrl } from "./base-url.ts";
-import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./client.ts";
-import { type ClientApi, type Connection, systemClock } from "./connection.ts";
-import { type Courier, createCourier, type Delivery } from "./courier.ts";
+import type { Answer, ApiRequest, Failure } from "../model/api.ts";
+import {
+  type ClientApi,
+  type Connection,
+  checkBaseUrl,
+  endingWith,
+  type Reach,
+  shared,
+  systemClock,
+  uploadReach,
+} from "./connection.ts";
 import { errorsFromWire, fromWire, NEUTRAL_DIALECT, otherPath, toWire } from "./dialect.ts";
-import { filterHeader } from "./filter.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
-import { createLister, DEFAULT_PAGE_SIZE } from "./paginate.ts";
+import { createLister, DEFAULT_PAGE_SIZE, filterHeader } from "./lists.ts";
+import { judge } from "./outcome.ts";
 import { endpointOf } from "./rate-limit.ts";
-import { type Reach, uploadReach } from "./reach.ts";
-import { endingWith, shared } from "./signals.ts";
+import { type Courier, createCourier, type Delivery, uploadDelivery } from "./send.ts";
 import type { HttpCall, Transport } from "./transport.ts";
-import { uploadDelivery } from "./upload.ts";
-import { judge } from "./verdict.ts";
+import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
 
-export { type CheckedBaseUrl, checkBaseUrl } from "./base-url.ts";
 export type { ApiEvent, ClientApi, Clock, Connection } from "./connection.ts";
-export { systemClock } from "./connection.ts";
+export { type CheckedBaseUrl, checkBaseUrl, systemClock } from "./connection.ts";
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
 
 /** Requests in flight at a time, unless the connection says otherwise. */

@@ -7,12 +7,15 @@ import {
   type Bucket,
   ended,
   FRESH_BUCKET,
+  learn,
   type Seen,
   type SeenLimit,
   seenLimit,
+  sharedAdmits,
   started,
+  toldBy,
+  UNKNOWN_LIMIT,
 } from "./rate-limit.ts";
-import { learn, sharedAdmits, toldBy, UNKNOWN_LIMIT } from "./shared-limit.ts";
 
 export interface Limiter {
   /**

@@ -1,6 +1,6 @@
 /** What an object of a list must hold before anything is planned with it (API.md, Resources and their fields). */
 
-import type { ListAnswer } from "../model/exchange.ts";
+import type { ListAnswer } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import type { ClientApi } from "./connection.ts";
 

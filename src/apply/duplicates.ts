@@ -1,13 +1,12 @@
 /** Duplicates: what this run made and another run made as well at the same time. All of them look at the end, and the oldest stays. */
 
-import { groupBy } from "../model/group.ts";
+import type { Failure, ListAnswer } from "../model/api.ts";
+import type { Lookup, RequestStep } from "../model/plan.ts";
 import type { Json, JsonObject, Kind, ObjectId } from "../model/resource.ts";
-import type { RequestStep } from "../model/step.ts";
-import type { Likeness, Unit } from "../model/unit.ts";
-import { pause } from "./clock.ts";
-import { type Context, partsIn, type StepResult } from "./context.ts";
-import type { Place } from "./look.ts";
-import { resolvePath } from "./resolve.ts";
+import { groupBy } from "../model/text.ts";
+import type { Likeness, Recognition, Unit } from "../model/unit.ts";
+import { pause } from "./interrupt.ts";
+import { type Context, partsIn, resolvePath, type StepResult } from "./step.ts";
 
 /**
  * How the runs agree without talking. Ids ascend, so a run that posted later always sees what was there before it. The run whose object
@@ -20,9 +19,9 @@ import { resolvePath } from "./resolve.ts";
  */
 
 /** How long the run with the oldest object waits for others to delete theirs. They do so when they end. */
-export const GONE_LIMIT_SECONDS = 60;
+const GONE_LIMIT_SECONDS = 60;
 /** How long a run waits for an older image to become available, before it may delete its own. */
-export const READY_LIMIT_SECONDS = 3_600;
+const READY_LIMIT_SECONDS = 3_600;
 const FIRST_INTERVAL_SECONDS = 2;
 const MAX_INTERVAL_SECONDS = 10;
 const INTERVAL_GROWTH = 1.5;
@@ -64,7 +63,7 @@ export interface Rival {
  * - `wait`: for the others' objects to be gone, or for an older one to be ready.
  * - `stuck`: a person has to choose.
  */
-export type Verdict =
+type Verdict =
   | { readonly type: "alone" }
   | { readonly type: "yield"; readonly to: ObjectId }
   | { readonly type: "remove"; readonly keep: ObjectId; readonly extras: readonly ObjectId[] }
@@ -425,4 +424,45 @@ function nounOf(kind: Kind): string {
     case "image":
       return "image";
   }
+}
+
+// Look: lists what a lost POST may have made, and lets the unit recognise it.
+
+/** `items` are there so that one of several equal ones can be taken. */
+export type Look =
+  | (Recognition & { readonly items: readonly JsonObject[] })
+  | { readonly type: "failed"; readonly failure: Failure };
+
+/** A lookup whose path is known. */
+export interface Place {
+  readonly lookup: Lookup;
+  readonly path: readonly string[];
+}
+
+export async function look(place: Place, unit: Unit, context: Context): Promise<Look> {
+  const listed = await list(place, context);
+  return listed.ok ? recogniseIn(listed, place, unit) : { type: "failed", failure: listed.failure };
+}
+
+/** What is there, but for what steps of this run are known to have made: none of it can be what was lost. */
+export async function list(place: Place, context: Context): Promise<ListAnswer> {
+  const { lookup, path } = place;
+  const { filter } = lookup;
+  const answer = await context.api.list({ path, ...(filter === null ? {} : { filter }) }, context.inFlight);
+  if (!answer.ok) return answer;
+  const made = context.made.in(lookup, path);
+  return { ...answer, items: answer.items.filter((item) => !made.has(item["id"] as ObjectId)) };
+}
+
+/** How old something is, is judged by the time of the service that listed it. */
+export function recogniseIn(
+  { items, servedMilliseconds }: Extract<ListAnswer, { ok: true }>,
+  { lookup, path }: Place,
+  unit: Unit,
+): Look {
+  return { ...unit.recognise({ ...lookup, path }, items, servedMilliseconds ?? null), items };
+}
+
+export function itemWithId(items: readonly JsonObject[], id: ObjectId): JsonObject {
+  return items.find((item) => item["id"] === id) ?? { id };
 }

@@ -1,6 +1,6 @@
 /** Events: what apply tells while it runs, for progress and for one JSON line each. */
 
-import type { Failure } from "../model/failure.ts";
+import type { Failure } from "../model/api.ts";
 import type { ObjectId } from "../model/resource.ts";
 
 /**

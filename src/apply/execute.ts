@@ -1,23 +1,17 @@
 /** Execute: the one loop that starts steps, hears how they ended, and owns what is known about them. */
 
-import type { Api } from "../model/exchange.ts";
-import type { Failure } from "../model/failure.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Api, Failure } from "../model/api.ts";
+import type { Plan, Step } from "../model/plan.ts";
 import type { Report, StepReport } from "../model/report.ts";
-import type { Step } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
-import { type Clock, timestamp } from "./clock.ts";
-import { type Context, Made, type StepResult } from "./context.ts";
 import type { ApplyEvent } from "./events.ts";
-import { localFailure } from "./failures.ts";
+import { type Clock, Stop, timestamp } from "./interrupt.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
-import { Mailbox } from "./mailbox.ts";
 import { perform, unitOf } from "./perform.ts";
+import { SecondLooks } from "./recover.ts";
 import { buildReport } from "./report.ts";
-import { type ProducedFields, resolvePath } from "./resolve.ts";
 import { Schedule, type Skip } from "./schedule.ts";
-import { SecondLooks } from "./second-looks.ts";
-import { Stop } from "./stop.ts";
+import { type Context, localFailure, Made, type ProducedFields, resolvePath, type StepResult } from "./step.ts";
 
 export interface ApplyOptions {
   readonly plan: Plan;
@@ -287,5 +281,29 @@ class Execution {
 
   #now(): string {
     return timestamp(this.#options.clock);
+  }
+}
+
+// Mailbox: how work that goes on at the same time tells one loop, one message after the other.
+
+class Mailbox<Message> {
+  readonly #messages: Message[] = [];
+  #wake: (() => void) | null = null;
+
+  post(message: Message): void {
+    this.#messages.push(message);
+    this.#wake?.();
+    this.#wake = null;
+  }
+
+  /** Waits for the next message. For one reader only. */
+  async take(): Promise<Message> {
+    for (;;) {
+      const message = this.#messages.shift();
+      if (message !== undefined) return message;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
   }
 }

@@ -1,17 +1,29 @@
 /** Perform: carries out one step, whatever its type. */
 
-import type { ApiRequest } from "../model/exchange.ts";
-import type { JsonObject } from "../model/resource.ts";
-import type { RequestStep, Step } from "../model/step.ts";
+import { realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import { isBelow } from "../files/paths.ts";
+import type { Answer, ApiRequest, Failure } from "../model/api.ts";
+import type { Change } from "../model/change.ts";
+import type { RequestStep, Step, UploadStep, WaitStep } from "../model/plan.ts";
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import type { Unit } from "../model/unit.ts";
-import { judge } from "./answer.ts";
-import { announce, type Context, notDone, type StepResult } from "./context.ts";
-import { unresolved } from "./failures.ts";
+import { pause } from "./interrupt.ts";
 import { recover } from "./recover.ts";
-import { resolvePath } from "./resolve.ts";
-import { surpriseOf } from "./surprise.ts";
-import { performUpload } from "./upload.ts";
-import { performWait } from "./wait.ts";
+import {
+  announce,
+  type Context,
+  DONE,
+  isUnclear,
+  judge,
+  localFailure,
+  notDone,
+  readField,
+  resolvePath,
+  resolveText,
+  type StepResult,
+  unresolved,
+} from "./step.ts";
 
 /** Everything expected is in the result; throws for bugs only. */
 export function perform(step: Step, context: Context): Promise<StepResult> {
@@ -52,4 +64,182 @@ export function unitOf(step: Step, context: Context): Unit {
   const unit = context.units.get(step.unit);
   if (unit === undefined) throw new Error(`There is no unit ${step.unit} for step ${step.id}.`);
   return unit;
+}
+
+// Surprise: what an answer tells of others who were at work on the account after it was read for the plan. Pure.
+
+/** Paths of things within another: shorter ones are there as long as the service is. */
+const MIN_NESTED_SEGMENTS = 3;
+
+/**
+ * @param change the first that the step carries out, if the plan has it
+ * @returns one sentence that names the step, without a full stop; null if the answer is what the plan led to expect
+ */
+export function surpriseOf(step: RequestStep, change: Change | undefined, answer: Answer, unit: Unit): string | null {
+  const clause = answer.ok ? foundInAnswer(step, change, answer, unit) : foundInRefusal(step, answer.failure, unit);
+  return clause === null ? null : `${step.id}: ${clause}`;
+}
+
+function foundInAnswer(
+  step: RequestStep,
+  change: Change | undefined,
+  answer: Extract<Answer, { ok: true }>,
+  unit: Unit,
+): string | null {
+  if (answer.alreadyGone === true) return "it was gone already, deleted by somebody else since the plan";
+  if (step.method !== "PUT" || change === undefined || !isJsonObject(answer.body)) return null;
+  const found = changedMeanwhile(step, change, answer.body, unit);
+  return found === null ? null : `somebody else changed it since the plan: ${found}; plan again`;
+}
+
+function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string | null {
+  if (failure.type !== "refused") return null;
+  if (failure.status === 400) {
+    const clash = step.method === "POST" || step.method === "PUT" ? (unit.clash?.(step, failure) ?? null) : null;
+    return clash === null ? null : `${clash}; plan again`;
+  }
+  if (failure.status !== 404) return null;
+  switch (step.method) {
+    case "PUT":
+      return "what it was to change is gone, deleted by somebody else since the plan; plan again";
+    case "POST":
+      return step.path.length < MIN_NESTED_SEGMENTS
+        ? null
+        : "what it was to be made in, or from, is gone, deleted by somebody else since the plan; plan again";
+    case "GET":
+    case "DELETE":
+      // The look before a delete is followed by the delete, which tells; a 404 to that is an answer, not a failure.
+      return null;
+  }
+}
+
+/** Fields that the step leaves alone, and that are no longer what they were. */
+function changedMeanwhile(step: RequestStep, change: Change, body: JsonObject, unit: Unit): string | null {
+  const { before, after } = change;
+  const told = unit.told?.(change, body) ?? null;
+  if (told === null || before === null || after === null) return null;
+  const changed = Object.keys(told)
+    .filter((field) => {
+      const planned = before[field];
+      const isLeftAlone = planned !== undefined && !(field in (step.body ?? {})) && isSame(planned, after[field]);
+      return isLeftAlone && !isSame(planned, told[field]);
+    })
+    .sort();
+  const texts = changed.map((field) => `${field} is ${shown(told[field])}, not ${shown(before[field])}`);
+  return texts.length === 0 ? null : texts.join(", ");
+}
+
+/** Lists of the service are sets. */
+function isSame(left: Json | undefined, right: Json | undefined): boolean {
+  return shown(asSet(left)) === shown(asSet(right));
+}
+
+function asSet(value: Json | undefined): Json | undefined {
+  return Array.isArray(value) ? (value as readonly Json[]).map(shown).sort() : value;
+}
+
+function shown(value: Json | undefined): string {
+  return JSON.stringify(value ?? null);
+}
+
+// Upload: sends a file of the project to the signed URL that an earlier answer gave.
+
+/** The URL is handed to the client and to nobody else. */
+async function performUpload(step: UploadStep, context: Context): Promise<StepResult> {
+  const url = resolveText(step.to, context.products);
+  if (!url.ok) return notDone("failed", unresolved(url.missing));
+  const file = await locate(context.root, step.file);
+  if (!file.ok) return notDone("failed", localFailure("refused", "none", file.problem));
+  const unwritten = await announce(
+    { step: step.id, reason: "step", method: "upload", path: [step.file], body: null },
+    context,
+  );
+  if (unwritten !== null) return unwritten;
+  const limitMilliseconds = millisecondsLeft(step, context);
+  if (limitMilliseconds <= 0) return notDone("failed", givenUp(step));
+  const answer = await context.api.upload({ url: url.value, file: file.path, limitMilliseconds }, context.inFlight);
+  if (answer.ok) return DONE;
+  const isAborted = answer.failure.type === "aborted" && !context.inFlight.aborted;
+  if (isAborted) return notDone("failed", { ...givenUp(step), attempts: answer.failure.attempts });
+  const outcome = isUnclear("PUT", answer.failure) ? "unknown" : "failed";
+  // A 401 here is the word of the storage host, and says nothing about the token.
+  return { ...notDone(outcome, answer.failure), halts: null };
+}
+
+/** Other runs take the image for abandoned after its time: no byte may be sent for it later. */
+function millisecondsLeft({ to, limitSeconds }: UploadStep, { clock, producedAt }: Context): number {
+  const now = clock.now();
+  return (producedAt.get(to.ref) ?? now) + limitSeconds * 1000 - now;
+}
+
+function givenUp({ limitSeconds }: UploadStep): Failure {
+  const message = `the upload was given up after ${durationText(limitSeconds)}; a larger --upload-timeout gives it more time`;
+  return localFailure("unavailable", "unknown", message);
+}
+
+/** `90 s`, `5 min`, `2 h`: in the largest unit that fits. */
+function durationText(seconds: number): string {
+  if (seconds % 3600 === 0) return `${seconds / 3600} h`;
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
+}
+
+type Located = { readonly ok: true; readonly path: string } | { readonly ok: false; readonly problem: string };
+
+/** Symlinks may point about within the project, but not out of it: a pull request may be hostile. */
+async function locate(root: string, file: string): Promise<Located> {
+  try {
+    const folder = await realpath(root);
+    const target = await realpath(path.resolve(folder, file));
+    if (!isBelow(target, folder)) return { ok: false, problem: `${file} lies outside the project folder` };
+    if (!(await stat(target)).isFile()) return { ok: false, problem: `${file} is not a file` };
+    return { ok: true, path: target };
+  } catch (error) {
+    return { ok: false, problem: `${file} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}` };
+  }
+}
+
+// Wait: polls a resource until a field has one of the wanted values.
+
+/** An image is available after seconds or after many minutes: quick at first, then easy on the service. */
+const FIRST_POLL_INTERVAL_SECONDS = 1;
+export const MAX_POLL_INTERVAL_SECONDS = 10;
+const POLL_INTERVAL_GROWTH = 1.5;
+
+/** Looks at once, then at growing intervals. An interrupt ends it: between two polls nothing is in flight. */
+async function performWait(step: WaitStep, context: Context): Promise<StepResult> {
+  const path = resolvePath(step.path, context.products);
+  if (!path.ok) return notDone("failed", unresolved(path.missing));
+  const unwritten = await announce(
+    { step: step.id, reason: "step", method: "wait", path: path.value, body: null },
+    context,
+  );
+  if (unwritten !== null) return unwritten;
+
+  const deadline = context.clock.now() + step.limitSeconds * 1000;
+  let interval = FIRST_POLL_INTERVAL_SECONDS;
+  for (;;) {
+    const answer = await context.api.send({ method: "GET", path: path.value }, context.inFlight);
+    if (!answer.ok) {
+      const isGone = answer.failure.status === 404 && answer.failure.type === "refused";
+      const gone = `${step.id}: what was waited for is gone, deleted by somebody else; plan again`;
+      return { ...notDone("failed", answer.failure), surprises: isGone ? [gone] : [] };
+    }
+    const value = readField(answer.body, step.field);
+    if (typeof value === "string" && step.until.includes(value)) return DONE;
+    const secondsLeft = (deadline - context.clock.now()) / 1000;
+    const state = `${step.field} is ${shownState(value)}`;
+    if (secondsLeft <= 0) {
+      return notDone("failed", localFailure("unavailable", "none", `after ${step.limitSeconds} s, ${state}`));
+    }
+    const seconds = Math.min(interval, secondsLeft);
+    context.note(step.id, "waiting", state, seconds);
+    if (!(await pause(context.clock, seconds, context.stopping))) {
+      return notDone("failed", localFailure("aborted", "none", `the wait was interrupted while ${state}`));
+    }
+    interval = Math.min(interval * POLL_INTERVAL_GROWTH, MAX_POLL_INTERVAL_SECONDS);
+  }
+}
+
+function shownState(value: Json | undefined): string {
+  return value === undefined ? "missing" : `${JSON.stringify(value)}`;
 }

@@ -1,14 +1,34 @@
 /** Recover: finds out what became of a POST whose outcome is unknown, then adopts what it made or sends it once more. */
 
-import type { ApiRequest } from "../model/exchange.ts";
+import type { ApiRequest } from "../model/api.ts";
+import { canBeDuplicated, type RequestStep, type Step } from "../model/plan.ts";
 import type { JsonObject, ObjectId } from "../model/resource.ts";
-import type { RequestStep } from "../model/step.ts";
 import type { Unit } from "../model/unit.ts";
-import { judge } from "./answer.ts";
-import { pause } from "./clock.ts";
-import { announce, type Context, DONE, notDone, partsIn, type StepResult } from "./context.ts";
-import { itemWithId, type Look, look, type Place } from "./look.ts";
-import { readAdopted, resolvePath } from "./resolve.ts";
+import {
+  type CopiedList,
+  type Findings,
+  itemWithId,
+  type Look,
+  list,
+  look,
+  type MadeObject,
+  type Place,
+  recogniseIn,
+  settleCopy,
+  settleDuplicates,
+} from "./duplicates.ts";
+import { pause } from "./interrupt.ts";
+import {
+  announce,
+  type Context,
+  DONE,
+  judge,
+  notDone,
+  partsIn,
+  readAdopted,
+  resolvePath,
+  type StepResult,
+} from "./step.ts";
 
 /**
  * The first look comes at once: mostly it finds what was made. If it does not, a service that dropped the connection may still be at
@@ -130,4 +150,254 @@ async function lookAfterRepeat(lost: Lost, result: StepResult): Promise<StepResu
     case "failed":
       return result;
   }
+}
+
+// Second looks: what is listed again after it was made, because answers alone do not tell what became of it.
+
+interface SecondLooksOptions {
+  /** In the order of the plan. */
+  readonly steps: readonly Step[];
+  readonly context: Context;
+  readonly concurrency: number;
+  /** One sentence for the report. */
+  tell(surprise: string): void;
+  /** The step's object is another one now, with its parts: an older, equal one that another run made. */
+  goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
+}
+
+/** A step that copied an object, and the id of the copy. */
+interface Copy {
+  readonly step: RequestStep;
+  readonly id: ObjectId;
+}
+
+export class SecondLooks {
+  readonly #options: SecondLooksOptions;
+  /** By the id of their step: those of which there may be two. */
+  readonly #made: Map<string, MadeObject> = new Map();
+  /** Those of them whose request was sent twice: few, while every step asks for them. */
+  readonly #sentTwice: Set<string> = new Set();
+  readonly #repeated: Repeated[] = [];
+  readonly #looks: Map<string, Promise<void>> = new Map();
+  readonly #told: Set<string> = new Set();
+  readonly #left: Set<string> = new Set();
+  /** By the id of their step: those beside which another run's equal object was seen. */
+  readonly #met: Map<string, MadeObject> = new Map();
+  readonly #copies: Copy[] = [];
+
+  constructor(options: SecondLooksOptions) {
+    this.#options = options;
+  }
+
+  /** How many steps made something of which more than one is left. */
+  get duplicates(): number {
+    return this.#left.size;
+  }
+
+  learn(step: RequestStep, { id, recovered, repeated }: StepResult, unit: Unit): void {
+    if (step.method !== "POST" || step.lookup === null) return;
+    if (id !== null && isCopy(step, this.#options.context)) this.#copies.push({ step, id });
+    if (id !== null && canBeDuplicated(step.lookup.kind)) {
+      this.#made.set(step.id, { step, unit, id, isOwn: !recovered, repeated });
+      if (repeated) this.#sentTwice.add(step.id);
+    } else if (repeated) {
+      this.#repeated.push({ step, id, unit });
+    }
+  }
+
+  /** Before an object is copied in which something may be there twice; null if there is nothing to look at. Its copies share one look. */
+  before(step: Step): Promise<void> | null {
+    const sentTwice = [...this.#sentTwice].flatMap((id) => this.#made.get(id) ?? []);
+    const within = repeatedWithin(step, sentTwice, this.#options.context);
+    if (within.length === 0) return null;
+    const key = JSON.stringify(within.map(({ step: { id } }) => id));
+    const look = this.#looks.get(key) ?? this.#settle(within);
+    this.#looks.set(key, look);
+    return look;
+  }
+
+  async atEnd(): Promise<void> {
+    const { context, concurrency } = this.#options;
+    for (const surprise of await lookForLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
+      this.#tell(surprise);
+    }
+    // An interrupted run has no time but for what it may have made twice itself.
+    const { aborted } = context.stopping;
+    await this.#settle([...this.#made.values()].filter(({ repeated }) => repeated || !aborted));
+    for (const { step, id } of this.#inOrder(this.#copies)) {
+      const lists = listsOfCopy(step, id, this.#inOrder([...this.#met.values()]), context);
+      for (const list of lists) await settleCopy(list, context, this.#findings());
+    }
+  }
+
+  #settle(made: readonly MadeObject[]): Promise<void> {
+    const { context, concurrency } = this.#options;
+    return settleDuplicates(this.#inOrder(made), context, concurrency, this.#findings());
+  }
+
+  #findings(): Findings {
+    return {
+      tell: (sentence) => this.#tell(sentence),
+      leave: ({ id }) => this.#left.add(id),
+      meet: (made) => this.#met.set(made.step.id, made),
+      goOnWith: (step, id, parts) => {
+        const own = this.#made.get(step.id);
+        if (own !== undefined) this.#made.set(step.id, { ...own, id, isOwn: false });
+        this.#options.goOnWith(step, id, parts);
+      },
+    };
+  }
+
+  #inOrder<Entry extends { readonly step: RequestStep }>(entries: readonly Entry[]): readonly Entry[] {
+    const order = new Map(this.#options.steps.map(({ id }, rank) => [id, rank]));
+    return [...entries].sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
+  }
+
+  /** What one look has told, another need not tell again. */
+  #tell(surprise: string): void {
+    if (!this.#told.has(surprise)) this.#options.tell(surprise);
+    this.#told.add(surprise);
+  }
+}
+
+// Late commits: lists again, at the end of a run, for POSTs that were repeated and of which nothing came, or of which there can be no two.
+
+/** Of a path to something of an object: kind, id and what. */
+const MIN_NESTED_SEGMENTS = 3;
+
+/** A step (here one that was repeated), and the id of what it ended with; null if it did not get done. */
+interface Repeated {
+  readonly step: RequestStep;
+  readonly id: ObjectId | null;
+  readonly unit: Unit;
+}
+
+/** @returns what a person should know, one sentence each, in plan order */
+async function lookForLateCommits(
+  repeats: readonly Repeated[],
+  context: Context,
+  concurrency: number,
+): Promise<readonly string[]> {
+  return lookOncePerList(repeats, context, concurrency, lookAtGroup);
+}
+
+type Placed = Repeated & { readonly place: Place };
+
+/** @param lookAt steps that look in one and the same list. @returns what it says of each, in the order of the steps */
+async function lookOncePerList(
+  steps: readonly Repeated[],
+  context: Context,
+  concurrency: number,
+  lookAt: (group: readonly Placed[], context: Context) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  const groups = [...groupByList(steps, context).values()];
+  const found: (readonly string[])[] = groups.map(() => []);
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let index = next++; index < groups.length; index = next++) {
+      found[index] = await lookAt(groups[index] ?? [], context);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, groups.length) }, work));
+  return found.flat();
+}
+
+/** Those in lists of the object that a POST copies: `domains/1/records` of `domains/1/clone`. What is there twice would be copied twice. */
+function repeatedWithin<Entry extends { readonly step: RequestStep }>(
+  step: Step,
+  repeats: readonly Entry[],
+  { products }: Context,
+): readonly Entry[] {
+  if (step.type !== "request" || step.method !== "POST" || repeats.length === 0) return [];
+  const path = resolvePath(step.path, products);
+  if (!path.ok || path.value.length < MIN_NESTED_SEGMENTS) return [];
+  const [object, own] = [path.value.slice(0, -1), path.value.join("/")];
+  return repeats.filter(({ step: { lookup } }) => {
+    const list = lookup === null ? null : resolvePath(lookup.path, products);
+    if (list === null || !list.ok || list.value.join("/") === own) return false;
+    return object.every((segment, index) => list.value[index] === segment);
+  });
+}
+
+/** A POST to an object that makes another one in the list which holds it: `domains/1/clone` makes one of `domains`. */
+function isCopy({ path, lookup }: RequestStep, { products }: Context): boolean {
+  const [to, list] = [resolvePath(path, products), lookup === null ? null : resolvePath(lookup.path, products)];
+  if (!to.ok || list === null || !list.ok) return false;
+  const within = list.value.every((segment, index) => to.value[index] === segment);
+  return within && to.value.length >= MIN_NESTED_SEGMENTS && to.value.length > list.value.length + 1;
+}
+
+/** The lists of a copy that hold what was made in the same lists of the object that it is a copy of. */
+function listsOfCopy(
+  copy: RequestStep,
+  id: ObjectId,
+  made: readonly MadeObject[],
+  context: Context,
+): readonly CopiedList[] {
+  const lists = new Map<string, CopiedList & { met: MadeObject[] }>();
+  for (const one of repeatedWithin(copy, made, context)) {
+    const [object, list] = [
+      resolvePath(copy.path, context.products),
+      resolvePath(one.step.lookup?.path ?? [], context.products),
+    ];
+    if (!object.ok || !list.ok) continue;
+    const place = object.value.length - 2;
+    const path = list.value.with(place, String(id));
+    const found = lists.get(path.join("/")) ?? { path, met: [] };
+    lists.set(path.join("/"), found);
+    found.met.push(one);
+  }
+  return [...lists.values()];
+}
+
+/** Steps that look in the same list share one. */
+function groupByList(repeats: readonly Repeated[], context: Context): ReadonlyMap<string, Placed[]> {
+  const groups = new Map<string, Placed[]>();
+  for (const repeated of repeats) {
+    const { lookup } = repeated.step;
+    if (lookup === null) continue;
+    const path = resolvePath(lookup.path, context.products);
+    if (!path.ok) continue;
+    const key = JSON.stringify([path.value, lookup.filter]);
+    const group = groups.get(key) ?? [];
+    group.push({ ...repeated, place: { lookup, path: path.value } });
+    groups.set(key, group);
+  }
+  return groups;
+}
+
+async function lookAtGroup(group: readonly Placed[], context: Context): Promise<readonly string[]> {
+  const [first] = group;
+  if (first === undefined) return [];
+  const listed = await list(first.place, context);
+  const surprises: string[] = [];
+  for (const repeated of group) {
+    const { place, unit } = repeated;
+    const surprise = listed.ok
+      ? react(repeated, recogniseIn(listed, place, unit))
+      : `${repeated.step.id} was sent twice, and it could not be checked whether both came true: ${listed.failure.message}`;
+    if (surprise !== null) surprises.push(surprise);
+  }
+  return surprises;
+}
+
+function react(repeated: Placed, seen: Look): string | null {
+  switch (seen.type) {
+    case "absent":
+    case "failed":
+      return null;
+    case "found":
+    case "useless":
+      return repeated.id === null
+        ? `${repeated.step.id} was reported as not done, but came true later: ${String(seen.id)}; plan again`
+        : several(repeated, [seen.id]);
+    case "ambiguous":
+      return several(repeated, seen.ids);
+  }
+}
+
+function several(repeated: Placed, extras: readonly ObjectId[]): string {
+  const { step, id, place } = repeated;
+  const ids = [...(id === null ? [] : [id]), ...extras].join(", ");
+  return `${step.id} was sent twice, and there are equal objects of kind ${place.lookup.kind}: ${ids}; keep one, delete the rest by hand`;
 }

@@ -1,9 +1,8 @@
 /** Report: from what became of each step to what became of each change. */
 
 import type { Change } from "../model/change.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Plan, Step } from "../model/plan.ts";
 import type { ChangeOutcome, ChangeReport, Report, StepOutcome, StepReport } from "../model/report.ts";
-import type { Step } from "../model/step.ts";
 
 export interface RunFacts {
   readonly requestCount: number;

@@ -2,7 +2,10 @@
 
 import { type ExecFileException, execFile } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { type Diagnostic, type JournalHeader, nearest } from "../index.ts";
+import { readVersion } from "./terminal.ts";
 
 /** For each call of git. */
 const GIT_TIMEOUT_MILLISECONDS = 60_000;
@@ -50,7 +53,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * - `ambiguous`: several refs have the name, and git would take the first without a word.
  * - `unusable`: the folder holds what cannot be written here.
  */
-export type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "unusable";
+type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "unusable";
 
 export type Checkout =
   /** false: the commit does not have the folder. */
@@ -102,7 +105,7 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
  * - `apart`: the repository of `folder` does not hold the file; no commit can bring it.
  * - `absent`: it does now, and does not at `ref`.
  */
-export type FileAtRef =
+type FileAtRef =
   | { readonly type: "apart" }
   | { readonly type: "absent" }
   | { readonly type: "there"; readonly content: Buffer };
@@ -149,7 +152,7 @@ async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise
 }
 
 /** What a repository has under names. */
-export interface Refs {
+interface Refs {
   /** It was cloned or fetched without its whole history, and mostly one branch alone. */
   readonly isShallow: boolean;
   /** Branches and tags: `main`, `origin/main`, `v1`; sorted, and not more than help. */
@@ -175,7 +178,7 @@ function failed({ broken, stderr }: GitCall, problem: GitProblem): Checkout {
 }
 
 /** The commit that the folder is checked out at; null where git does not say so at once. */
-export async function headCommit(folder: string, environment: Environment): Promise<string | null> {
+async function headCommit(folder: string, environment: Environment): Promise<string | null> {
   const { ok, stdout } = await runGit(["rev-parse", "HEAD"], "", folder, environment, GIT_GLANCE_MILLISECONDS);
   return (ok && withoutLineEnd(stdout)) || null;
 }
@@ -287,4 +290,64 @@ async function writeNew(into: string, path: string, write: (file: string) => Pro
   const file = join(into, path);
   await mkdir(dirname(file), { recursive: true });
   await write(file);
+}
+
+// Who runs this, from which commit: for the journal, from what CI systems and git say.
+
+const ACTOR_VARIABLES = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_USER_ID"];
+const COMMIT_VARIABLES = ["GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"];
+
+export async function gatherEvidence(root: string, baseUrl: string, environment: Environment): Promise<JournalHeader> {
+  return {
+    version: readVersion(),
+    actor: firstOf(ACTOR_VARIABLES, environment) ?? localUser(),
+    commit: firstOf(COMMIT_VARIABLES, environment) ?? (await headCommit(root, environment)),
+    host: new URL(baseUrl).host,
+  };
+}
+
+function firstOf(names: readonly string[], environment: Environment): string | null {
+  for (const name of names) if (environment[name]) return environment[name];
+  return null;
+}
+
+/** A container's user may have no name. */
+function localUser(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return null;
+  }
+}
+
+// What to say of a git ref that the checkout does not have: a shallow clone lacks most of them, a whole one lacks what is mistyped.
+
+/** What may stand in a command as it is. */
+const PLAIN_NAME = /^[A-Za-z0-9][\w./-]*$/;
+const REMOTE = "origin/";
+
+export function unknownRef(name: string, { isShallow, names }: Refs): Diagnostic {
+  return {
+    code: "base-unknown",
+    severity: "error",
+    summary: `there is no such ref: ${name} is no commit that this checkout has`,
+    detail: isShallow ? "This is a shallow clone, as CI makes one: it holds the last commit of one branch only." : "",
+    fix: isShallow ? fetchAdvice(name) : nameAdvice(name, names),
+  };
+}
+
+function fetchAdvice(name: string): string {
+  const whole = "fetch-depth: 0 in actions/checkout";
+  if (!PLAIN_NAME.test(name)) return `Fetch it: ${whole}, or git fetch --unshallow origin.`;
+  const short = name.replace(/^refs\/remotes\//, "");
+  const branch = short.startsWith(REMOTE) ? short.slice(REMOTE.length) : short;
+  const then = branch === name ? `, and give --base ${REMOTE}${branch}` : "";
+  return `Fetch it: ${whole}, or git fetch origin +refs/heads/${branch}:refs/remotes/${REMOTE}${branch}${then}.`;
+}
+
+function nameAdvice(name: string, names: readonly string[]): string {
+  // A checkout of CI has `origin/main`, and no `main`.
+  const meant = names.find((known) => known === `${REMOTE}${name}`) ?? nearest(name, names);
+  if (meant !== null) return `Did you mean ${meant}?`;
+  return "Name a branch, a tag or a commit that is here: git branch --all lists the branches.";
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
+
 /** The command line's entry: runs one command, and turns however it ends into an exit code. */
 
-import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { interruptOf } from "./interrupt.ts";
+import { EXIT, type ExitCode, interruptOf } from "./exit.ts";
 import { runCommand } from "./program.ts";
 import { openTerminal } from "./terminal.ts";
 

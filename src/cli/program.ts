@@ -1,7 +1,6 @@
 /** The program: its commands, in the order of its help. What they do is loaded only when one is run. */
 
 import { Command, CommanderError } from "commander";
-import { CONFLICT } from "./args.ts";
 import { addApply, addDestroy } from "./definitions/apply.ts";
 import { addDemo } from "./definitions/demo.ts";
 import { addDrift } from "./definitions/drift.ts";
@@ -13,10 +12,9 @@ import { addPlan } from "./definitions/plan.ts";
 import { addShow } from "./definitions/show.ts";
 import { addValidate } from "./definitions/validate.ts";
 import { addZone } from "./definitions/zone.ts";
-import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit-codes.ts";
-import type { ErrorCode } from "./messages.ts";
-import type { Terminal } from "./terminal.ts";
-import { readVersion } from "./version.ts";
+import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
+import { CONFLICT } from "./flags.ts";
+import { type ErrorCode, readVersion, type Terminal } from "./terminal.ts";
 
 const HELP_WIDTH_COLUMNS = 80;
 
@@ -114,7 +112,7 @@ const MISUSES: Readonly<Record<string, ErrorCode>> = {
 
 /** Commander's message is `error: …`, and a suggestion in brackets may follow on a line of its own. */
 async function printMisuse(terminal: Terminal, { error, command, advice }: Misuse): Promise<void> {
-  const { printError } = await import("./json-result.ts");
+  const { printError } = await import("./output.ts");
   const { code, message } = error;
   const [, summary = message, suggestion = advice] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
   const told = { code: MISUSES[code] ?? "invalid-argument", summary, fix: suggestion } as const;

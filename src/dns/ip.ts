@@ -24,3 +24,62 @@ function inGroups(text: string): string {
 export function canonicalIp(text: string): string | null {
   return canonicalIpv4(text) ?? canonicalIpv6(text);
 }
+
+// Reverse zones: addresses and networks → names under in-addr.arpa (RFC 1035, 3.5) and ip6.arpa (RFC 3596, 2.5).
+
+const IPV4_BITS_PER_LABEL = 8;
+const IPV6_BITS_PER_LABEL = 4;
+const IPV4_SUFFIX = "in-addr.arpa";
+const IPV6_SUFFIX = "ip6.arpa";
+
+/** The name that an address has its PTR records at, absolute without a final dot; null if it is no address. */
+export function reverseName(address: string): string | null {
+  const canonical = canonicalIp(address);
+  if (canonical === null) return null;
+  const { labels, suffix } = labelsOf(canonical);
+  return [...labels].reverse().concat(suffix).join(".");
+}
+
+/**
+ * - `no-network`: not an address, a slash and a prefix length.
+ * - `host-bits`: the address has bits beyond the prefix; `network` is without them.
+ * - `between-labels`: the prefix ends inside a label, so that no zone is just that network (RFC 2317 has to name one).
+ */
+export type ReverseZone =
+  | { readonly ok: true; readonly zone: string }
+  | { readonly ok: false; readonly problem: "no-network" | "between-labels" }
+  | { readonly ok: false; readonly problem: "host-bits"; readonly network: string };
+
+/** @param network as in `192.0.2.0/24` or `2001:db8::/32` */
+export function reverseZone(network: string): ReverseZone {
+  const match = /^([0-9a-f.:]+)\/(\d{1,3})$/i.exec(network);
+  const address = match === null ? null : canonicalIp(match[1] ?? "");
+  if (match === null || address === null) return { ok: false, problem: "no-network" };
+  const length = Number(match[2]);
+  const { labels, suffix, bits } = labelsOf(address);
+  if (length === 0 || length > labels.length * bits) return { ok: false, problem: "no-network" };
+  if (length % bits !== 0) return { ok: false, problem: "between-labels" };
+  const kept = labels.slice(0, length / bits);
+  const rest = labels.slice(kept.length);
+  if (rest.some((label) => label !== "0")) {
+    return { ok: false, problem: "host-bits", network: `${networkOf(address, length)}/${length}` };
+  }
+  return { ok: true, zone: [...kept].reverse().concat(suffix).join(".") };
+}
+
+function networkOf(address: string, length: number): string {
+  const isIpv4 = canonicalIpv4(address) !== null;
+  const network = isIpv4
+    ? ipaddr.IPv4.networkAddressFromCIDR(`${address}/${length}`)
+    : ipaddr.IPv6.networkAddressFromCIDR(`${address}/${length}`);
+  return canonicalIp(network.toString()) ?? address;
+}
+
+function labelsOf(address: string): { labels: string[]; suffix: string; bits: number } {
+  if (canonicalIpv4(address) !== null) {
+    return { labels: address.split("."), suffix: IPV4_SUFFIX, bits: IPV4_BITS_PER_LABEL };
+  }
+  const bytes = ipaddr.IPv6.parse(address).toByteArray();
+  const labels = bytes.flatMap((byte) => [byte >> 4, byte & 15].map((nibble) => nibble.toString(16)));
+  return { labels, suffix: IPV6_SUFFIX, bits: IPV6_BITS_PER_LABEL };
+}

@@ -1,8 +1,12 @@
 /** Which servers hold a zone: those that were given, or those of its NS records, with their addresses. */
 
+import type { LookupAddress } from "node:dns";
+import { lookup, Resolver } from "node:dns/promises";
 import { isIP, isIPv4 } from "node:net";
-import { compareText } from "../model/group.ts";
-import { type NameserverAddress, parseNameserver } from "./transfer-address.ts";
+import { setTimeout } from "node:timers/promises";
+import { compareText } from "../model/text.ts";
+import { canonicalIpv4, canonicalIpv6 } from "./ip.ts";
+import { nameProblem, toAscii } from "./name.ts";
 
 export interface Nameserver {
   /** As people know it: `ns1.example.net (192.0.2.1)`, or the address alone; with a port that is not 53. */
@@ -19,7 +23,7 @@ export interface SystemResolver {
   addresses(host: string): Promise<readonly string[]>;
 }
 
-export type FoundServers =
+type FoundServers =
   | { readonly ok: true; readonly servers: readonly Nameserver[] }
   /** One clause without a full stop. */
   | { readonly ok: false; readonly detail: string };
@@ -92,4 +96,58 @@ function distinct(servers: readonly Nameserver[]): Nameserver[] {
 function codeOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   return typeof code === "string" ? code : "no answer";
+}
+
+// The resolver of the machine: for the names of servers and their addresses, not for what is to be verified.
+
+const TIMEOUT_MILLISECONDS = 5_000;
+const TRIES = 2;
+const LOOKUP_MILLISECONDS = 10_000;
+
+export function systemResolver(): SystemResolver {
+  const resolver = new Resolver({ timeout: TIMEOUT_MILLISECONDS, tries: TRIES });
+  return {
+    nameservers: (zone) => resolver.resolveNs(zone),
+    addresses: (host) => within(LOOKUP_MILLISECONDS, host, lookup(host, { all: true })),
+  };
+}
+
+/** The system's own lookup has no limit of time. */
+async function within(milliseconds: number, host: string, found: Promise<LookupAddress[]>): Promise<string[]> {
+  const tooLong = new Error(`${host} was not found within ${milliseconds / 1000} s`);
+  const over = setTimeout(milliseconds, null, { ref: false }).then(() => Promise.reject(tooLong));
+  return (await Promise.race([found, over])).map(({ address }) => address);
+}
+
+// A nameserver's address as people write it: host or IP address, with or without a port.
+
+export interface NameserverAddress {
+  /** An IP address, or a name in lower-case ASCII without a final dot. */
+  readonly host: string;
+  readonly port: number;
+}
+
+const MAX_PORT = 65_535;
+
+/**
+ * `ns1.example.com`, `192.0.2.1:5353`, `2001:db8::1`, `[2001:db8::1]:5353`. Without a port it is 53.
+ * @returns null if it is none of these: an almost-address such as `192.0.2` or `010.0.0.1` is no name
+ */
+export function parseNameserver(text: string): NameserverAddress | null {
+  const bare = canonicalIpv6(text);
+  if (bare !== null) return { host: bare, port: DNS_PORT };
+  const parts = /^(?:\[(?<ipv6>[^[\]]*)\]|(?<host>[^:[\]]*))(?::(?<port>[1-9]\d{0,4}))?$/.exec(text)?.groups;
+  if (parts === undefined) return null;
+  const port = parts["port"] === undefined ? DNS_PORT : Number(parts["port"]);
+  const host = parts["ipv6"] === undefined ? namedHost(parts["host"] ?? "") : canonicalIpv6(parts["ipv6"]);
+  return host === null || port > MAX_PORT ? null : { host, port };
+}
+
+function namedHost(text: string): string | null {
+  const ipv4 = canonicalIpv4(text);
+  if (ipv4 !== null) return ipv4;
+  const name = toAscii(text.replace(/\.$/, ""));
+  if (name === null || name === "" || nameProblem(name, true) !== null) return null;
+  // No top-level domain is a number; what ends in one is an address that was written wrong.
+  return /(^|\.)(\d+|0x[0-9a-f]*)$/.test(name) ? null : name;
 }

@@ -1,7 +1,7 @@
 /** The names of a zone as a tree: which exist, which are delegated away, and which a wildcard stands for (RFC 1034, 4.3.2). */
 
 import { absoluteName, relativeName } from "./name.ts";
-import type { PlainRecord } from "./plain-record.ts";
+import type { PlainRecord } from "./record.ts";
 
 /**
  * Where in an answer it stands.

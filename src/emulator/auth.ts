@@ -1,7 +1,6 @@
 /** Who may do what: bearer tokens, OAuth scopes and user grants (API.md, Authentication). */
 
-import type { Grants, TicketRow, TokenRow } from "./rows.ts";
-import type { Store } from "./store.ts";
+import type { Grants, Store, TicketRow, TokenRow } from "./store.ts";
 
 /** `anonymous`: there was no Authorization header. `invalid`: there was one, and it names no token. */
 export type Identity =

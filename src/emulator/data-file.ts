@@ -1,55 +1,381 @@
-/** Opening a data file: an account is loaded from it, or a damaged one is set aside and said to be. */
+/** The data file: an append-only log of changes as JSON lines, each synced before it counts, rewritten when it has grown. */
 
-import { statSync } from "node:fs";
-import { link, readFile } from "node:fs/promises";
-import { decodeFile } from "./journal-format.ts";
-import type { Store } from "./store.ts";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type FileHandle, link, open, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { crc32 } from "node:zlib";
+import type { Store, StoreChange, TableName } from "./store.ts";
 
-export interface Loaded {
-  /** There was an account in the file. */
-  readonly found: boolean;
-  /** For a person. */
-  readonly notices: readonly string[];
+/** Changes in one line of a rewritten file. */
+const CHANGES_PER_LINE = 500;
+
+/** Rewritten once so many changes were appended, and more than twice what is live. */
+const MIN_APPENDED_CHANGES = 20_000;
+
+interface Waiting {
+  readonly changes: readonly StoreChange[];
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
+
+/** A file that is open at its end. */
+interface OpenFile {
+  readonly handle: FileHandle;
+  readonly lastLine: Line;
+}
+
+export class Journal {
+  readonly #path: string;
+  readonly #store: Store;
+  readonly #minAppendedChanges: number;
+  #file: OpenFile;
+  #waiting: Waiting[] = [];
+  #appendedChanges = 0;
+  #writing: Promise<void> | null = null;
+  #latest: Promise<void> = Promise.resolve();
+  #failed = false;
+
+  private constructor(path: string, store: Store, minAppendedChanges: number, file: OpenFile) {
+    this.#path = path;
+    this.#store = store;
+    this.#minAppendedChanges = minAppendedChanges;
+    this.#file = file;
+  }
+
+  /** Writes the store's state anew and goes on from there. */
+  static async create(path: string, store: Store, minAppendedChanges: number = MIN_APPENDED_CHANGES): Promise<Journal> {
+    return new Journal(path, store, minAppendedChanges, await writeSnapshot(path, store));
+  }
+
+  /** What was changed could not be kept: memory and file differ from now on. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /**
+   * Resolves when the changes are on the disk, and all before them: without changes of its own, a request must not tell of what may
+   * be lost yet. Requests that run at the same time share one sync.
+   */
+  append(changes: readonly StoreChange[]): Promise<void> {
+    if (changes.length === 0) return this.#latest;
+    this.#appendedChanges += changes.length;
+    this.#latest = new Promise((resolve, reject) => {
+      this.#waiting.push({ changes, resolve, reject });
+      this.#writing ??= this.#writeAll();
+    });
+    return this.#latest;
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#file.handle.close();
+  }
+
+  async #writeAll(): Promise<void> {
+    // Never done before the caller has noted that it writes.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        // What follows half a line would make it damage.
+        if (this.#failed) throw new Error("an earlier change could not be written");
+        await this.#write(batch);
+        await this.#compactIfGrown();
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        this.#failed = true;
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    // In the same turn as the last look at what waits: what comes a turn later must begin to be written anew.
+    this.#writing = null;
+  }
+
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    const { handle } = this.#file;
+    let { lastLine } = this.#file;
+    const texts = batch.map(({ changes }) => {
+      lastLine = encodeLine(changes, lastLine);
+      return lastLine.text;
+    });
+    await handle.appendFile(texts.join(""));
+    await handle.datasync();
+    this.#file = { handle, lastLine };
+  }
+
+  /** Changes that wait meanwhile are in the snapshot already; appended to it once more they do no harm. */
+  async #compactIfGrown(): Promise<void> {
+    if (this.#appendedChanges < Math.max(this.#minAppendedChanges, 2 * this.#store.size)) return;
+    this.#appendedChanges = 0;
+    const old = this.#file.handle;
+    this.#file = await writeSnapshot(this.#path, this.#store);
+    await old.close();
+  }
+}
+
+/** Temporary file, sync, rename, sync of the folder: at any moment there is a whole file of that name. */
+async function writeSnapshot(path: string, store: Store): Promise<OpenFile> {
+  // At once, since rows change while the file is written: half of a request's changes must not be in it.
+  const rows = [...store.allRows()];
+  const temporary = join(dirname(path), `.${basename(path)}.new`);
+  // Whatever is there, left behind or laid there, is removed and not written to: it may be a link.
+  await rm(temporary, { force: true });
+  const handle = await open(temporary, "wx", 0o600);
+  try {
+    const lastLine = await writeRows(handle, rows);
+    await handle.sync();
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
+    return { handle, lastLine };
+  } catch (error) {
+    await handle.close();
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/** @returns the end mark */
+async function writeRows(handle: FileHandle, rows: readonly StoreChange[]): Promise<Line> {
+  let line = FILE_START;
+  await handle.appendFile(line.text);
+  for (const chunk of [...chunked(rows), []]) {
+    line = encodeLine(chunk, line);
+    await handle.appendFile(line.text);
+  }
+  return line;
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function* chunked(changes: readonly StoreChange[]): Generator<readonly StoreChange[]> {
+  for (let start = 0; start < changes.length; start += CHANGES_PER_LINE) {
+    yield changes.slice(start, start + CHANGES_PER_LINE);
+  }
+}
+
+// The text of the data file: lines ↔ changes, and what is wrong with a file that is not whole.
+
+/** 2: checksums go on from line to line, and the end of what was written at once is marked. */
+const FORMAT_VERSION = 2;
+
+/** Every table there is: a change of another one is damage. */
+const TABLE_NAMES: Readonly<Record<TableName, true>> = {
+  settings: true,
+  tokens: true,
+  vpcs: true,
+  subnets: true,
+  interfaces: true,
+  domains: true,
+  records: true,
+  disks: true,
+  images: true,
+  tickets: true,
+  replies: true,
+};
+
+/** Table, id, row. */
+const CHANGE_PARTS = 3;
+
+const HEADER = `${JSON.stringify({ format: "tenon-emulator", version: FORMAT_VERSION })}\n`;
+
+/** What a new file begins with. Then come all rows, and an end mark. */
+const FILE_START: Line = { text: HEADER, checksum: crc32(HEADER) };
+
+/** A line of the file. Its checksum is that of all text up to it, so that no line can be missing, be there twice or be elsewhere. */
+interface Line {
+  readonly text: string;
+  readonly checksum: number;
+}
+
+/** One line is one request's changes, it counts as a whole or not at all. Without changes it is an end mark. */
+function encodeLine(changes: readonly StoreChange[], before: Line): Line {
+  const text = JSON.stringify(changes);
+  const checksum = crc32(text, before.checksum);
+  return { text: `{"crc":${checksum},"changes":${text}}\n`, checksum };
+}
+
+type Decoded =
+  | { readonly ok: true; readonly changes: readonly (readonly StoreChange[])[]; readonly torn: boolean }
+  /** `isForeign`: it is no data file of this version, and may be anything. */
+  | { readonly ok: false; readonly problem: string; readonly isForeign: boolean };
 
 /**
- * Fills the empty store. A damaged file is kept beside under another name, and the account begins anew.
- * @throws Error if it is no data file: it stays as it is, since whoever keeps it knows nothing of this
+ * A last line without its end was being written when the process died, and was never answered: it is dropped. Not so before the end
+ * mark: a file gets its name only once it is written up to there.
  */
-export async function loadDataFile(path: string, store: Store): Promise<Loaded> {
-  const bytes = await readIfThere(path);
-  if (bytes === null) return { found: false, notices: [] };
-  if (bytes.length === 0) return { found: false, notices: [`${path} was empty: the account begins anew.`] };
-  const decoded = decodeFile(bytes.toString("utf8"));
-  if (!decoded.ok) {
-    if (decoded.isForeign) throw new Error(`${path} cannot be used: ${decoded.problem}. It was left as it is`);
-    const aside = await setAside(path);
-    const notice = `${path} cannot be used: ${decoded.problem}. It was set aside as ${aside}, and the account begins anew.`;
-    return { found: false, notices: [notice] };
+export function decodeFile(text: string): Decoded {
+  const lines = text.split("\n");
+  const torn = lines.pop() !== "";
+  const [header, ...rest] = lines;
+  if (header === undefined || `${header}\n` !== FILE_START.text) {
+    return { ok: false, problem: "it does not begin as a data file of this version does", isForeign: true };
   }
-  for (const changes of decoded.changes) store.apply(changes);
-  const notices = decoded.torn
-    ? [`The last line of ${path} was incomplete and was dropped: its request had not been answered.`]
-    : [];
-  return { found: true, notices };
+  const changes: (readonly StoreChange[])[] = [];
+  let hasEndMark = false;
+  let { checksum } = FILE_START;
+  for (const [index, line] of rest.entries()) {
+    const decoded = decodeLine(line, checksum);
+    if (decoded === null) return { ok: false, problem: `line ${index + 2} is damaged`, isForeign: false };
+    hasEndMark ||= decoded.changes.length === 0;
+    changes.push(decoded.changes);
+    checksum = decoded.checksum;
+  }
+  if (!hasEndMark) return { ok: false, problem: `line ${rest.length + 2} is damaged or missing`, isForeign: false };
+  return { ok: true, changes, torn };
 }
 
-async function readIfThere(path: string): Promise<Buffer | null> {
+interface DecodedLine {
+  readonly changes: readonly StoreChange[];
+  readonly checksum: number;
+}
+
+function decodeLine(line: string, before: number): DecodedLine | null {
+  // With `s`, because U+2028 is a line's end to a regular expression and not to JSON.
+  const match = /^\{"crc":(\d+),"changes":(.*)\}$/s.exec(line);
+  const [, sum = "", text = ""] = match ?? [];
+  const checksum = crc32(text, before);
+  if (match === null || checksum !== Number(sum)) return null;
+  const changes = parse(text);
+  return Array.isArray(changes) && changes.every(isChange) ? { changes, checksum } : null;
+}
+
+/** undefined: it is no JSON. A checksum that fits says nothing of who wrote it. */
+function parse(text: string): unknown {
   try {
-    return await readFile(path);
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isChange(change: unknown): change is StoreChange {
+  if (!Array.isArray(change) || change.length !== CHANGE_PARTS) return false;
+  const [table, id, row] = change as readonly unknown[];
+  if (typeof table !== "string" || !Object.hasOwn(TABLE_NAMES, table)) return false;
+  if (typeof id !== "number" && typeof id !== "string") return false;
+  return row === null || (typeof row === "object" && (row as { readonly id?: unknown }).id === id);
+}
+
+// The lock of a data file: one process at a time, and none that is gone.
+
+export interface DataLock {
+  release(): Promise<void>;
+}
+
+/** Who holds it. `start` tells a process from a later one that was given the same number. */
+interface Holder {
+  readonly pid: number;
+  readonly start: string;
+}
+
+/** Several may find a lock stale at once: one of them wins, and the others look again. */
+const MAX_ATTEMPTS = 20;
+const RETRY_MILLISECONDS = 50;
+
+/**
+ * Takes `FILE.lock`. One whose process is gone, killed for example, is taken over.
+ * @throws Error that says which process uses the file
+ */
+export async function lockDataFile(path: string): Promise<DataLock> {
+  const lock = `${path}.lock`;
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    if (await create(lock)) return { release: () => rm(lock, { force: true }) };
+    const text = await readIfThere(lock);
+    if (text !== null && isHeld(text)) throw new Error(`${path} is in use by process ${parseHolder(text)?.pid}`);
+    if (text !== null) await discard(lock, text);
+  }
+  throw new Error(`others are taking over ${path}; if there are none, remove ${turnOf(lock)}`);
+}
+
+/** With its text from the first moment on, so that nobody reads half of it. @returns false if there is one already */
+async function create(lock: string): Promise<boolean> {
+  const temporary = `${lock}.${randomUUID()}`;
+  const file = await open(temporary, "wx", 0o600);
+  try {
+    const holder: Holder = { pid: process.pid, start: startOf(process.pid) ?? "" };
+    await file.writeFile(`${JSON.stringify(holder)}\n`);
+    await link(temporary, lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    await file.close();
+    await rm(temporary, { force: true });
+  }
+}
+
+/** One at a time, looking again: whoever was slower must not remove the lock of whoever was faster. */
+async function discard(lock: string, stale: string): Promise<void> {
+  const turn = turnOf(lock);
+  if (!(await create(turn))) {
+    const text = await readIfThere(turn);
+    await setTimeout(RETRY_MILLISECONDS);
+    // Whose turn it was may have been killed in the middle of it.
+    if (text !== null && !isHeld(text) && (await readIfThere(turn)) === text) await rm(turn, { force: true });
+    return;
+  }
+  try {
+    if ((await readIfThere(lock)) === stale) await rm(lock);
+  } finally {
+    await rm(turn, { force: true });
+  }
+}
+
+function turnOf(lock: string): string {
+  return `${lock}.takeover`;
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
   }
 }
 
-/** Under a second name; the first goes to the new file once that is whole, so that a kill in between loses no notice. */
-async function setAside(path: string): Promise<string> {
-  const { ino, dev } = statSync(path);
-  for (let number = 1; ; number += 1) {
-    const aside = `${path}.damaged-${number}`;
-    const there = statSync(aside, { throwIfNoEntry: false });
-    if (there === undefined) await link(path, aside);
-    if (there === undefined || (there.ino === ino && there.dev === dev)) return aside;
+/** null: it is no lock of ours, or was cut off when the machine went down. */
+function parseHolder(text: string): Holder | null {
+  try {
+    const { pid, start } = JSON.parse(text) as Partial<Holder>;
+    return Number.isSafeInteger(pid) && Number(pid) > 0 && typeof start === "string"
+      ? { pid: Number(pid), start }
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function isHeld(text: string): boolean {
+  const holder = parseHolder(text);
+  return holder !== null && startOf(holder.pid) === holder.start;
+}
+
+/** When a process was started, in a unit of the system's; "" if the system does not tell; null: there is no such process. */
+function startOf(pid: number): string | null {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // One that belongs to somebody else may not be signalled, but is there.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") return null;
+  }
+  try {
+    // proc(5): after the name in parentheses the third field is the state, the 22nd the start.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? null : (fields[22 - 3] ?? "");
+  } catch {
+    return "";
   }
 }

@@ -2,8 +2,7 @@
 
 import type { MultipartFile } from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Answer } from "./errors.ts";
-import { badRequest, fieldError, refuse } from "./errors.ts";
+import { type Answer, badRequest, fieldError, refuse } from "./errors.ts";
 
 /** Of one file. */
 const MAX_FILE_BYTES = 5 * 1024 ** 2;

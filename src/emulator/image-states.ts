@@ -1,11 +1,8 @@
 /** How images go from state to state with reads and with time (API.md, Image status). */
 
 import { dropGrants } from "./auth.ts";
-import type { Clock } from "./clock.ts";
-import { parseTimestamp } from "./clock.ts";
 import type { UntilAvailable } from "./options.ts";
-import type { ImageRow } from "./rows.ts";
-import type { Store } from "./store.ts";
+import { type Clock, type ImageRow, parseTimestamp, type Store } from "./store.ts";
 
 const MILLISECONDS_PER_SECOND = 1000;
 const UPLOAD_WINDOW_MILLISECONDS = 24 * 60 * 60 * 1000;

@@ -1,43 +1,31 @@
 /** The emulator: the whole API on this machine, from memory or a data file. */
 
-import { type AttachProblem, attach, detach } from "./attachments.ts";
-import { createClock } from "./clock.ts";
-import { loadDataFile } from "./data-file.ts";
-import { type DataLock, lockDataFile } from "./data-lock.ts";
+import { statSync } from "node:fs";
+import { link, readFile } from "node:fs/promises";
+import { type DataLock, decodeFile, Journal, lockDataFile } from "./data-file.ts";
 import { INTERNAL_ERROR } from "./errors.ts";
-import { EventLog } from "./events.ts";
-import { ActiveFaults } from "./faults/active.ts";
-import type { Fault } from "./faults/fault.ts";
-import type { Timeouts } from "./http-guard.ts";
-import { TIMEOUTS } from "./http-guard.ts";
+import { ActiveFaults, type Fault } from "./faults.ts";
+import { secondsRounding } from "./fields.ts";
+import { asHost, hostName, RequestLog, TIMEOUTS, type Timeouts } from "./http.ts";
 import { ImageStates } from "./image-states.ts";
-import { Journal } from "./journal.ts";
 import type { Emulator, EmulatorOptions } from "./options.ts";
-import { asHost, hostName } from "./page-guard.ts";
-import { createRateLimiter } from "./rate-limit.ts";
-import { RequestLog } from "./request-log.ts";
 import type { Service } from "./route.ts";
-import { controlRoutes } from "./routes/control.ts";
-import { API_ROUTES, outsideRoutes } from "./routes/index.ts";
-import { secondsRounding } from "./seconds.ts";
-import { applySeed } from "./seed-apply.ts";
-import type { RunningServer } from "./server.ts";
-import { API_PREFIX, startServer, UPLOAD_PREFIX } from "./server.ts";
-import { Store } from "./store.ts";
-import { ZonePublisher } from "./zone-publish.ts";
+import { API_ROUTES, controlRoutes, outsideRoutes } from "./routes.ts";
+import { applySeed } from "./seed-objects.ts";
+import { API_PREFIX, createRateLimiter, type RunningServer, startServer, UPLOAD_PREFIX } from "./server.ts";
+import { createClock, EventLog, Store } from "./store.ts";
+import { type AttachProblem, attach, detach } from "./vpcs.ts";
+import { ZonePublisher } from "./zone-render.ts";
 
-export type { Fault, FaultEffect } from "./faults/fault.ts";
-export { type ParsedFault, parseFault } from "./faults/parse.ts";
+export type { Fault, FaultEffect } from "./faults.ts";
+export { type ParsedFault, parseFault } from "./faults.ts";
 export type {
+  AccountSeed,
   Attachment,
   Emulator,
   EmulatorOptions,
   LoggedRequest,
   RateLimit,
-  UntilAvailable,
-} from "./options.ts";
-export type {
-  AccountSeed,
   Seed,
   SeedDisk,
   SeedDomain,
@@ -51,9 +39,10 @@ export type {
   SeedTicket,
   SeedToken,
   SeedVpc,
-} from "./seed.ts";
-export { SeedError } from "./seed.ts";
-export { parseSeed } from "./seed-parse.ts";
+  UntilAvailable,
+} from "./options.ts";
+export { SeedError } from "./options.ts";
+export { parseSeed } from "./seed.ts";
 
 /** What is the same for every user, and smaller in a test that has to get there. */
 export interface Tuning {
@@ -245,4 +234,55 @@ function face(parts: Parts): Emulator {
 
 function reasonOf(problem: AttachProblem | null): string | null {
   return problem === null ? null : `${problem.field === undefined ? "" : `${problem.field}: `}${problem.reason}`;
+}
+
+// Opening a data file: an account is loaded from it, or a damaged one is set aside and said to be.
+
+interface Loaded {
+  /** There was an account in the file. */
+  readonly found: boolean;
+  /** For a person. */
+  readonly notices: readonly string[];
+}
+
+/**
+ * Fills the empty store. A damaged file is kept beside under another name, and the account begins anew.
+ * @throws Error if it is no data file: it stays as it is, since whoever keeps it knows nothing of this
+ */
+async function loadDataFile(path: string, store: Store): Promise<Loaded> {
+  const bytes = await readIfThere(path);
+  if (bytes === null) return { found: false, notices: [] };
+  if (bytes.length === 0) return { found: false, notices: [`${path} was empty: the account begins anew.`] };
+  const decoded = decodeFile(bytes.toString("utf8"));
+  if (!decoded.ok) {
+    if (decoded.isForeign) throw new Error(`${path} cannot be used: ${decoded.problem}. It was left as it is`);
+    const aside = await setAside(path);
+    const notice = `${path} cannot be used: ${decoded.problem}. It was set aside as ${aside}, and the account begins anew.`;
+    return { found: false, notices: [notice] };
+  }
+  for (const changes of decoded.changes) store.apply(changes);
+  const notices = decoded.torn
+    ? [`The last line of ${path} was incomplete and was dropped: its request had not been answered.`]
+    : [];
+  return { found: true, notices };
+}
+
+async function readIfThere(path: string): Promise<Buffer | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** Under a second name; the first goes to the new file once that is whole, so that a kill in between loses no notice. */
+async function setAside(path: string): Promise<string> {
+  const { ino, dev } = statSync(path);
+  for (let number = 1; ; number += 1) {
+    const aside = `${path}.damaged-${number}`;
+    const there = statSync(aside, { throwIfNoEntry: false });
+    if (there === undefined) await link(path, aside);
+    if (there === undefined || (there.ino === ino && there.dev === dev)) return aside;
+  }
 }

@@ -1,13 +1,13 @@
 /** What a record must be, and how the service normalises what is sent (API.md, Domain record). */
 
 import { isIPv4, isIPv6 } from "node:net";
-import type { RecordType } from "../api/wire/index.ts";
+import type { RecordType } from "../api/wire.ts";
 import { absoluteName, MAX_NAME_LENGTH, nameProblem } from "../dns/name.ts";
 import type { ApiError } from "./errors.ts";
 import { BodyReader } from "./fields.ts";
 import type { JsonBody } from "./route.ts";
-import type { RecordRow } from "./rows.ts";
-import { withoutLeadingZeros } from "./zone-syntax.ts";
+import type { RecordRow } from "./store.ts";
+import { withoutLeadingZeros } from "./zone-render.ts";
 
 export const MAX_RECORDS_PER_DOMAIN = 12_000;
 

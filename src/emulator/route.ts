@@ -1,13 +1,10 @@
 /** A route of the emulated API as data, and what its handler is given. */
 
-import type { Clock } from "./clock.ts";
 import type { Answer } from "./errors.ts";
-import type { EventLog } from "./events.ts";
 import type { ReceivedFile } from "./forms.ts";
 import type { ImageStates } from "./image-states.ts";
-import type { TokenRow } from "./rows.ts";
-import type { Store } from "./store.ts";
-import type { ZonePublisher } from "./zone-publish.ts";
+import type { Clock, EventLog, Store, TokenRow } from "./store.ts";
+import type { ZonePublisher } from "./zone-render.ts";
 
 export interface Call {
   /** Decoded. */

@@ -1,26 +1,200 @@
-/** What a seed says of one account → its rows. Labels and regions are taken as they are, so that a strange account can be had. */
+/** A seed → the accounts of a new emulator. */
 
-import { attach } from "./attachments.ts";
-import { readDomain } from "./domain-rules.ts";
+import { domainContext, readDomain } from "./domains.ts";
 import type { ApiError } from "./errors.ts";
+import { PRIVATE_PREFIX, PUBLIC_PREFIX } from "./images.ts";
+import {
+  type AccountSeed,
+  type Seed,
+  type SeedDomain,
+  SeedError,
+  type SeedGrants,
+  type SeedImage,
+  type SeedInterface,
+  type SeedNode,
+  type SeedReply,
+  type SeedTicket,
+  type SeedToken,
+  type SeedVpc,
+} from "./options.ts";
 import { readRecord } from "./record-rules.ts";
+import { recordContext } from "./records.ts";
 import type { Service } from "./route.ts";
-import { domainContext } from "./routes/domains.ts";
-import { PRIVATE_PREFIX, PUBLIC_PREFIX } from "./routes/images.ts";
-import { recordContext } from "./routes/records.ts";
-import type { DomainRow, ImageRow } from "./rows.ts";
-import type { AccountSeed, SeedDomain, SeedImage, SeedInterface, SeedNode, SeedVpc } from "./seed.ts";
-import { SeedError } from "./seed.ts";
-import { SubnetNeighbours } from "./subnet-neighbours.ts";
-import { rangeProblem } from "./subnet-rules.ts";
-import { subnetsOf } from "./vpc-view.ts";
+import {
+  type Counted,
+  type DomainRow,
+  type GrantLevel,
+  type Grants,
+  type ImageRow,
+  MAIN_ACCOUNT,
+  type ReplyRow,
+  type TicketEntity,
+  type TicketRow,
+} from "./store.ts";
+import { rangeProblem, SubnetNeighbours } from "./subnet-rules.ts";
+import { labelOfEntity } from "./tickets.ts";
+import { attach, subnetsOf } from "./vpcs.ts";
 
-export const DEFAULT_USERNAME = "emulator";
+const DEFAULT_TOKEN = "emulator-token";
+
+/** @throws SeedError, with the place in the seed */
+export function applySeed(service: Service, seed: Seed): void {
+  const others = Object.entries(seed.other_accounts ?? {});
+  if (others.some(([name]) => name === MAIN_ACCOUNT)) {
+    throw new SeedError(`other_accounts: ${MAIN_ACCOUNT} is the name of the account that the seed itself describes`);
+  }
+  for (const part of [seed, ...others.map(([, other]) => other)]) reserveIds(service, part);
+  addAccount({ service, account: MAIN_ACCOUNT, place: "" }, { tokens: [{ token: DEFAULT_TOKEN }], ...seed });
+  for (const [account, other] of others) addAccount({ service, account, place: `other_accounts.${account}.` }, other);
+}
+
+function addAccount(into: SeedTarget, seed: AccountSeed): void {
+  addObjects(into, seed);
+  addTickets(into, seed.tickets ?? []);
+  addTokens(into, seed.tokens ?? []);
+}
+
+/** Before any id is given out, so that none given out is one that the seed names. */
+function reserveIds(service: Service, seed: AccountSeed): void {
+  const reserve = (kind: Counted, id: number | undefined): void => {
+    if (id !== undefined) service.store.reserveId(kind, id);
+  };
+  for (const vpc of seed.vpcs ?? []) {
+    reserve("vpc", vpc.id);
+    for (const subnet of vpc.subnets ?? []) reserve("subnet", subnet.id);
+  }
+  for (const domain of seed.domains ?? []) {
+    reserve("domain", domain.id);
+    for (const record of domain.records ?? []) reserve("record", record.id);
+  }
+  for (const image of seed.images ?? []) {
+    const number = /^private\/(\d{1,9})$/.exec(image.id ?? "")?.[1];
+    reserve("image", number === undefined ? undefined : Number(number));
+  }
+  for (const ticket of seed.tickets ?? []) {
+    reserve("ticket", ticket.id);
+    for (const reply of ticket.replies ?? []) reserve("reply", reply.id);
+  }
+  for (const node of seed.nodes ?? []) {
+    reserve("node", node.id);
+    for (const { id, config_id } of node.interfaces ?? []) {
+      reserve("interface", id);
+      reserve("config", config_id);
+    }
+  }
+}
+
+// The support tickets of a seed and the replies to them.
+
+/** Who writes for the operator, unless the seed says another name. */
+const OPERATOR_USERNAME = "support";
+
+/** Of a file that a seed names; nothing shows it. */
+const SEEDED_FILE_BYTES = 1;
+
+/** After the account's other objects, which a ticket may be about. @throws SeedError, with the place in the seed */
+function addTickets(into: SeedTarget, tickets: readonly SeedTicket[]): void {
+  for (const [index, ticket] of tickets.entries()) addTicket(into, ticket, `${into.place}tickets[${index}]`);
+}
+
+function addTicket(into: SeedTarget, seed: SeedTicket, place: string): void {
+  const { account, service } = into;
+  const { store, clock } = service;
+  const opened = clock.timestamp();
+  const id = unused(seed.id ?? store.nextId("ticket"), store.tables.tickets, place);
+  const replies = (seed.replies ?? []).map((reply, index) => addReply(into, id, reply, `${place}.replies[${index}]`));
+  const status = seed.status ?? (replies.length > 0 ? "open" : "new");
+  if (status === "new" && replies.length > 0) throw new SeedError(`${place}.status: a ticket with replies is not new`);
+  const ticket: TicketRow = {
+    id,
+    account,
+    summary: seed.summary,
+    description: seed.description,
+    status,
+    closable: status !== "closed" && (seed.closable ?? true),
+    opened,
+    opened_by: seed.opened_by ?? DEFAULT_USERNAME,
+    updated: opened,
+    updated_by: replies.at(-1)?.created_by ?? null,
+    closed: status === "closed" ? opened : null,
+    attachments: (seed.attachments ?? []).map((name) => ({ name, size: SEEDED_FILE_BYTES })),
+    entity: entityOf(into, seed),
+  };
+  store.tables.tickets.put(ticket);
+}
+
+function entityOf({ service, account }: SeedTarget, { entity }: SeedTicket): TicketEntity | null {
+  if (entity === undefined) return null;
+  const { type, id } = entity;
+  return { kind: type, id, label: entity.label ?? labelOfEntity(service.store.tables, account, type, id) ?? "" };
+}
+
+function addReply({ service }: SeedTarget, ticket_id: number, seed: SeedReply, place: string): ReplyRow {
+  const { store, clock } = service;
+  const from_linode = seed.from_linode ?? false;
+  const reply: ReplyRow = {
+    id: unused(seed.id ?? store.nextId("reply"), store.tables.replies, place),
+    ticket_id,
+    created: clock.timestamp(),
+    created_by: seed.created_by ?? (from_linode ? OPERATOR_USERNAME : DEFAULT_USERNAME),
+    description: seed.description,
+    from_linode,
+  };
+  store.tables.replies.put(reply);
+  return reply;
+}
+
+// The tokens of a seed: scopes and grants, by the labels or ids of what the account holds.
+
+/** @throws SeedError, with the place in the seed */
+function addTokens({ service, account, place: where }: SeedTarget, tokens: readonly SeedToken[]): void {
+  const word = service.settings.word;
+  for (const [index, { token, username, scopes = ["*"], grants }] of tokens.entries()) {
+    const place = `${where}tokens[${index}]`;
+    service.store.tables.tokens.put({
+      id: unused(token, service.store.tables.tokens, place),
+      account,
+      username: username ?? DEFAULT_USERNAME,
+      // Scopes may be written in the operator's words; inside they are API.md's.
+      scopes: scopes.map((scope) => (scope.startsWith(`${word}s:`) ? `nodes:${scope.slice(word.length + 2)}` : scope)),
+      grants: grants === undefined ? null : resolveGrants(service, account, grants, place),
+    });
+  }
+}
+
+function resolveGrants(service: Service, account: string, grants: SeedGrants, place: string): Grants {
+  const { vpcs, images } = service.store.tables;
+  const own = [...images.all()].filter((image) => image.account === account);
+  return {
+    add_vpc: grants.add_vpc ?? false,
+    vpcs: byId(grants.vpcs ?? {}, vpcs.group("account", account).values(), `${place}.grants.vpcs`),
+    images: byId(grants.images ?? {}, own, `${place}.grants.images`),
+  };
+}
+
+/** A key is an id, or a label, which then stands for every object that has it. */
+function byId(
+  levels: Readonly<Record<string, GrantLevel>>,
+  objects: Iterable<{ readonly id: number | string; readonly label: string }>,
+  place: string,
+): Record<string, GrantLevel> {
+  const named = [...objects];
+  const entries = Object.entries(levels).flatMap(([key, level]) => {
+    const found = named.filter(({ id, label }) => String(id) === key || label === key);
+    if (found.length === 0) throw new SeedError(`${place}: there is no ${key}`);
+    return found.map(({ id }) => [String(id), level] as const);
+  });
+  return Object.fromEntries(entries);
+}
+
+// What a seed says of one account → its rows. Labels and regions are taken as they are, so that a strange account can be had.
+
+const DEFAULT_USERNAME = "emulator";
 const DEFAULT_SOA_EMAIL = "hostmaster@example.com";
 const LOOPBACK = "127.0.0.1";
 
 /** Where a part of a seed goes. */
-export interface SeedTarget {
+interface SeedTarget {
   readonly service: Service;
   readonly account: string;
   /** Where the part is in the seed, for errors: `""`, or `other_accounts.NAME.`. */
@@ -28,7 +202,7 @@ export interface SeedTarget {
 }
 
 /** @throws SeedError, with the place in the seed */
-export function addObjects(into: SeedTarget, seed: AccountSeed): void {
+function addObjects(into: SeedTarget, seed: AccountSeed): void {
   const { tables } = into.service.store;
   for (const [index, vpc] of (seed.vpcs ?? []).entries()) addVpc(into, vpc, `${into.place}vpcs[${index}]`);
   for (const [index, domain] of (seed.domains ?? []).entries())
@@ -63,11 +237,7 @@ function addVpc(into: SeedTarget, seed: SeedVpc, place: string): void {
   }
 }
 
-export function unused<Id extends number | string>(
-  id: Id,
-  table: { get(id: NoInfer<Id>): unknown },
-  place: string,
-): Id {
+function unused<Id extends number | string>(id: Id, table: { get(id: NoInfer<Id>): unknown }, place: string): Id {
   if (table.get(id) !== undefined) throw new SeedError(`${place}.id: ${id} is there twice`);
   return id;
 }

@@ -1,154 +1,262 @@
-/** The seed: what a new account holds. */
+/** A seed file: YAML → a seed, or an error that names the lines. */
 
-import type { DomainStatus, DomainType, ImageStatus, RecordType, TicketStatus } from "../api/wire/index.ts";
-import type { EntityKind, GrantLevel } from "./rows.ts";
+import { createRequire } from "node:module";
+import type { ErrorObject } from "ajv";
+import { type Seed, SeedError } from "./options.ts";
+import { MAX_CHOSEN_ID } from "./store.ts";
+import { ENTITY_KINDS } from "./tickets.ts";
 
-export interface Seed extends AccountSeed {
-  /** By name: accounts of others on the same platform. Without `tokens` nobody can reach what they hold. */
-  readonly other_accounts?: Readonly<Record<string, AccountSeed>>;
+/** Shown at most; the rest is counted. */
+const MAX_SHOWN_PROBLEMS = 20;
+
+/** Enough for what a person writes; a file of nested aliases ends here. */
+const MAX_ALIASES = 1_000;
+
+/** API.md's word, which stands where no dialect has another. */
+const NEUTRAL_WORD = "node";
+
+/**
+ * Judges the shape of a seed; whether the account can hold it is found when it starts.
+ * @param word the operator's: `linodes`, images `linode/…` and entities of type `linode` are then understood, too
+ * @throws SeedError
+ */
+export function parseSeed(text: string, word: string = NEUTRAL_WORD): Seed {
+  // Loaded only here, and by require so that this function need not be asynchronous.
+  const require = createRequire(import.meta.url);
+  const yaml = require("yaml") as typeof import("yaml");
+  const { Ajv } = require("ajv") as typeof import("ajv");
+  const lines = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const lineOf = (offset: number): number => lines.linePos(offset).line;
+  if (document.errors.length > 0) {
+    throw seedError(document.errors.map((error) => `line ${lineOf(error.pos[0])}: ${error.message}`));
+  }
+  let seed: unknown;
+  try {
+    seed = document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {};
+  } catch (error) {
+    throw seedError([error instanceof Error ? error.message : String(error)]);
+  }
+  const twice = neutralise(seed, word);
+  if (twice !== null)
+    throw seedError([`line ${lineOf(offsetOf(document, twice))}: ${twice.join(".")}: nodes is there as well`]);
+  const validate = new Ajv({ allErrors: true, allowUnionTypes: true }).compile(SEED_SCHEMA);
+  if (validate(seed)) return seed as Seed;
+  throw seedError(
+    (validate.errors ?? []).map((error) => {
+      const path = asWritten(document, pathOf(error), word);
+      return `line ${lineOf(offsetOf(document, path))}: ${describe(error, path)}`;
+    }),
+  );
 }
 
-/** What one account holds. Every id is optional. */
-export interface AccountSeed {
-  /** Absent from the main account: `emulator-token` with every scope. */
-  readonly tokens?: readonly SeedToken[];
-  readonly vpcs?: readonly SeedVpc[];
-  readonly domains?: readonly SeedDomain[];
-  readonly images?: readonly SeedImage[];
-  readonly nodes?: readonly SeedNode[];
-  readonly disks?: readonly SeedDisk[];
-  readonly tickets?: readonly SeedTicket[];
+/**
+ * Puts API.md's word in the place of the operator's, in the seed itself.
+ * @returns the path of a key that is there in both words, or null
+ */
+function neutralise(seed: unknown, word: string): string[] | null {
+  if (word === NEUTRAL_WORD || !isObject(seed)) return null;
+  const others = isObject(seed["other_accounts"]) ? Object.entries(seed["other_accounts"]) : [];
+  for (const [account, path] of [[seed, []], ...others.map(([name, other]) => [other, ["other_accounts", name]])] as [
+    unknown,
+    string[],
+  ][]) {
+    if (!isObject(account)) continue;
+    const key = `${word}s`;
+    if (Object.hasOwn(account, key)) {
+      if (Object.hasOwn(account, "nodes")) return [...path, key];
+      account["nodes"] = account[key];
+      delete account[key];
+    }
+    for (const image of objectsOf(account["images"])) {
+      const { id } = image;
+      if (typeof id === "string" && id.startsWith(`${word}/`)) image["id"] = `node/${id.slice(word.length + 1)}`;
+    }
+    for (const { entity } of objectsOf(account["tickets"])) {
+      if (isObject(entity) && entity["type"] === word) entity["type"] = NEUTRAL_WORD;
+    }
+  }
+  return null;
 }
 
-export interface SeedToken {
-  readonly token: string;
-  readonly username?: string;
-  /** Default: every scope. */
-  readonly scopes?: readonly string[];
-  /** Absent: an unrestricted user. */
-  readonly grants?: SeedGrants;
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export interface SeedGrants {
-  readonly add_vpc?: boolean;
-  /** By label or id. */
-  readonly vpcs?: Readonly<Record<string, GrantLevel>>;
-  /** By label or id. */
-  readonly images?: Readonly<Record<string, GrantLevel>>;
+function objectsOf(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-export interface SeedVpc {
-  readonly id?: number;
-  readonly label: string;
-  readonly region: string;
-  readonly description?: string;
-  readonly subnets?: readonly SeedSubnet[];
+/** A path in API.md's words as the document has it. */
+function asWritten(document: import("yaml").Document.Parsed, path: readonly string[], word: string): string[] {
+  const at = path[0] === "other_accounts" ? 2 : 0;
+  const written = [...path.slice(0, at), `${word}s`];
+  return path[at] === "nodes" && document.hasIn(written) ? [...written, ...path.slice(at + 1)] : [...path];
 }
 
-export interface SeedSubnet {
-  readonly id?: number;
-  readonly label: string;
-  readonly ipv4: string;
+function seedError(problems: readonly string[]): SeedError {
+  const shown = problems.slice(0, MAX_SHOWN_PROBLEMS);
+  const rest = problems.length - shown.length;
+  return new SeedError([...shown, ...(rest > 0 ? [`and ${rest} more`] : [])].join("\n"));
 }
 
-export interface SeedDomain {
-  readonly id?: number;
-  readonly domain: string;
-  readonly type?: DomainType;
-  readonly status?: DomainStatus;
-  readonly description?: string;
-  readonly group?: string;
-  readonly soa_email?: string;
-  readonly master_ips?: readonly string[];
-  readonly axfr_ips?: readonly string[];
-  readonly refresh_sec?: number;
-  readonly retry_sec?: number;
-  readonly expire_sec?: number;
-  readonly ttl_sec?: number;
-  readonly tags?: readonly string[];
-  readonly records?: readonly SeedRecord[];
+/** The keys that lead to what is wrong; of an unknown key, to that key. */
+function pathOf(error: ErrorObject): string[] {
+  const keys = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const unknown = error.params["additionalProperty"] as string | undefined;
+  return unknown === undefined ? keys : [...keys, unknown];
 }
 
-export interface SeedRecord {
-  readonly id?: number;
-  readonly type: RecordType;
-  readonly name?: string;
-  readonly target: string;
-  readonly ttl_sec?: number;
-  readonly priority?: number;
-  readonly weight?: number;
-  readonly port?: number;
-  readonly service?: string;
-  readonly protocol?: string;
-  readonly tag?: string;
+function describe(error: ErrorObject, path: readonly string[]): string {
+  const place = path.length === 0 ? "the seed" : path.join(".");
+  if (error.keyword === "additionalProperties") return `${place}: unknown key`;
+  if (error.keyword === "enum")
+    return `${place} must be one of ${(error.params["allowedValues"] as string[]).join(", ")}`;
+  return `${place} ${error.message ?? "is wrong"}`;
 }
 
-export interface SeedImage {
-  /** `node/…` for public ones, `private/…` for others. */
-  readonly id?: string;
-  readonly label: string;
-  readonly description?: string | null;
-  readonly status?: ImageStatus;
-  readonly type?: "manual" | "automatic";
-  readonly is_public?: boolean;
-  readonly created?: string;
-  readonly expiry?: string;
-  readonly eol?: string;
-  readonly deprecated?: boolean;
-  readonly size?: number;
-  readonly vendor?: string;
-  readonly capabilities?: readonly string[];
+/** Where the innermost thing on the path that is written begins. */
+function offsetOf(document: import("yaml").Document.Parsed, path: readonly string[]): number {
+  for (let length = path.length; length > 0; length -= 1) {
+    const keys = path.slice(0, length).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
+    const node = document.getIn(keys, true) as { range?: readonly [number, number, number] | null } | undefined;
+    if (node?.range) return node.range[0];
+  }
+  return 0;
 }
 
-export interface SeedNode {
-  readonly id?: number;
-  readonly interfaces?: readonly SeedInterface[];
+// The JSON Schema of a seed file.
+
+const id = { type: "integer", minimum: 1, maximum: MAX_CHOSEN_ID };
+const text = { type: "string" };
+const seconds = { type: "integer", minimum: 0 };
+const number = { type: "integer", minimum: 0 };
+const time = {
+  type: "string",
+  pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d$",
+};
+const texts = { type: "array", items: text };
+
+function list(properties: object, required: readonly string[]): object {
+  return { type: "array", items: object(properties, required) };
 }
 
-export interface SeedInterface {
-  readonly id?: number;
-  /** Either this or `subnet`. */
-  readonly subnet_id?: number;
-  /** `VPC-LABEL/SUBNET-LABEL` */
-  readonly subnet?: string;
-  readonly active?: boolean;
-  readonly config_id?: number;
-  readonly address?: string | null;
-  readonly nat_1_1?: string;
-  readonly address_ranges?: readonly string[];
+function object(properties: object, required: readonly string[]): object {
+  return { type: "object", properties, required, additionalProperties: false };
 }
 
-export interface SeedDisk {
-  readonly id: number;
-  readonly label: string;
-  /** In MB. */
-  readonly size: number;
-}
+const grants = { type: "object", additionalProperties: { enum: ["read_only", "read_write"] } };
 
-export interface SeedTicket {
-  readonly id?: number;
-  readonly summary: string;
-  readonly description: string;
-  /** Default: `open` if there are replies, else `new`. */
-  readonly status?: TicketStatus;
-  readonly closable?: boolean;
-  readonly opened_by?: string;
-  /** Also one that the account does not have; the label of one that it has is filled in. */
-  readonly entity?: { readonly type: EntityKind; readonly id: number; readonly label?: string };
-  readonly replies?: readonly SeedReply[];
-  /** Names of files. */
-  readonly attachments?: readonly string[];
-}
+const record = {
+  id,
+  type: { enum: ["A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"] },
+  name: text,
+  target: text,
+  ttl_sec: seconds,
+  priority: number,
+  weight: number,
+  port: number,
+  service: text,
+  protocol: text,
+  tag: text,
+};
 
-export interface SeedReply {
-  readonly id?: number;
-  readonly description: string;
-  /** Whether an employee of the operator wrote it. */
-  readonly from_linode?: boolean;
-  readonly created_by?: string;
-}
+const domain = {
+  id,
+  domain: text,
+  type: { enum: ["master", "slave"] },
+  status: { enum: ["active", "disabled"] },
+  description: text,
+  group: text,
+  soa_email: text,
+  master_ips: texts,
+  axfr_ips: texts,
+  refresh_sec: seconds,
+  retry_sec: seconds,
+  expire_sec: seconds,
+  ttl_sec: seconds,
+  tags: texts,
+  records: list(record, ["type", "target"]),
+};
 
-/** A seed that cannot be used: the message says where and why, one problem a line. */
-export class SeedError extends Error {
-  override readonly name = "SeedError";
-}
+const image = {
+  id: { type: "string", pattern: "^(node|private)/[A-Za-z0-9._-]+$" },
+  label: text,
+  description: { type: ["string", "null"] },
+  status: { enum: ["creating", "pending_upload", "available"] },
+  type: { enum: ["manual", "automatic"] },
+  is_public: { type: "boolean" },
+  created: time,
+  expiry: time,
+  eol: time,
+  deprecated: { type: "boolean" },
+  size: number,
+  vendor: text,
+  capabilities: texts,
+};
+
+const interfaces = {
+  id,
+  subnet_id: id,
+  subnet: text,
+  active: { type: "boolean" },
+  config_id: id,
+  address: { type: ["string", "null"] },
+  nat_1_1: text,
+  address_ranges: texts,
+};
+
+const reply = { id, description: text, from_linode: { type: "boolean" }, created_by: text };
+
+const ticket = {
+  id,
+  summary: text,
+  description: text,
+  status: { enum: ["new", "open", "closed"] },
+  closable: { type: "boolean" },
+  opened_by: text,
+  entity: object({ type: { enum: ENTITY_KINDS }, id, label: text }, ["type", "id"]),
+  replies: list(reply, ["description"]),
+  attachments: texts,
+};
+
+const account = {
+  tokens: list(
+    {
+      token: { type: "string", pattern: "^\\S+$" },
+      username: text,
+      scopes: { type: "array", items: { type: "string", pattern: "^(\\*|[a-z_]+:(\\*|read_only|read_write))$" } },
+      grants: object({ add_vpc: { type: "boolean" }, vpcs: grants, images: grants }, []),
+    },
+    ["token"],
+  ),
+  vpcs: list(
+    {
+      id,
+      label: text,
+      region: text,
+      description: text,
+      subnets: list({ id, label: text, ipv4: text }, ["label", "ipv4"]),
+    },
+    ["label", "region"],
+  ),
+  domains: list(domain, ["domain"]),
+  images: list(image, ["label"]),
+  nodes: list({ id, interfaces: list(interfaces, []) }, []),
+  disks: list({ id, label: text, size: { type: "integer", minimum: 1 } }, ["id", "label", "size"]),
+  tickets: list(ticket, ["summary", "description"]),
+};
+
+/** What is called `constructor` or the like is an account's name too. */
+const name = { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$" };
+
+const SEED_SCHEMA: object = object(
+  {
+    ...account,
+    other_accounts: { type: "object", propertyNames: name, additionalProperties: object(account, []) },
+  },
+  [],
+);

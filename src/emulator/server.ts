@@ -1,30 +1,42 @@
 /** The HTTP server: routes → fastify, every answer in the service's own shape. */
 
 import { isUtf8 } from "node:buffer";
+import { timingSafeEqual } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { authorise } from "./admission.ts";
-import type { Answer } from "./errors.ts";
-import { INTERNAL_ERROR, JSON_TYPE, METHOD_NOT_ALLOWED, NOT_FOUND, TOO_MANY_REQUESTS } from "./errors.ts";
-import type { ActiveFaults } from "./faults/active.ts";
-import type { FaultAnswer } from "./faults/answers.ts";
-import { answerInstead } from "./faults/answers.ts";
-import { deliver, putAnswer, statusSeen } from "./faults/deliver.ts";
+import {
+  type Answer,
+  badRequest,
+  INTERNAL_ERROR,
+  JSON_TYPE,
+  METHOD_NOT_ALLOWED,
+  NOT_FOUND,
+  refuse,
+  succeedEmpty,
+  TOO_MANY_REQUESTS,
+  UNAUTHORIZED,
+} from "./errors.ts";
+import { answerInstead, deliver, type FaultAnswer, putAnswer, statusSeen } from "./fault-delivery.ts";
+import type { ActiveFaults } from "./faults.ts";
 import { isJsonBody } from "./fields.ts";
-import type { FormReading, ReceivedFile } from "./forms.ts";
-import { readForm, takeForms } from "./forms.ts";
-import { createApp, sendAnswer } from "./http-app.ts";
-import type { Timeouts } from "./http-guard.ts";
-import { refusePage, refuseWithoutControlHeader } from "./page-guard.ts";
-import type { RateDecision } from "./rate-limit.ts";
-import type { RequestLog } from "./request-log.ts";
+import { type FormReading, type ReceivedFile, readForm, takeForms } from "./forms.ts";
+import {
+  authorise,
+  createApp,
+  type RequestLog,
+  refusePage,
+  refuseWithoutControlHeader,
+  sendAnswer,
+  type Timeouts,
+} from "./http.ts";
+import type { RateLimit } from "./options.ts";
 import type { Call, Route, Service } from "./route.ts";
-import type { ControlRoute } from "./routes/control.ts";
-import type { TokenRow } from "./rows.ts";
-import type { UploadRequest } from "./upload.ts";
-import { keepUpload, readUpload, refuseUpload } from "./upload.ts";
+import type { ControlRoute } from "./routes.ts";
+import type { ImageRow, TokenRow } from "./store.ts";
 
 export const API_PREFIX = "/v4";
 export const UPLOAD_PREFIX = "/_upload";
@@ -43,9 +55,9 @@ const SERVICE_HEADERS = {
 const METHODS: readonly HTTPMethods[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
 /** Looks at a request below `/v4` before anything else does: an answer ends it, null lets it pass. */
-export type Gate = (request: { readonly method: string; readonly url: string }) => Answer | null;
+type Gate = (request: { readonly method: string; readonly url: string }) => Answer | null;
 
-export interface ServerParts {
+interface ServerParts {
   readonly service: Service;
   readonly routes: readonly Route[];
   readonly controlRoutes: readonly ControlRoute[];
@@ -315,4 +327,129 @@ function registerOtherMethods(app: FastifyInstance, parts: ServerParts): void {
       handler: async (_request, reply) => sendAnswer(reply, METHOD_NOT_ALLOWED),
     });
   }
+}
+
+// The account's request limit: a fixed window, and the headers that every answer carries.
+
+/** What the headers say when nothing is limited: the general limit of the running service. */
+const SHOWN_WITHOUT_LIMIT: RateLimit = { requests: 800, seconds: 120 };
+
+const MILLISECONDS_PER_SECOND = 1000;
+
+interface RateDecision {
+  readonly allowed: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * @param limit null: all are allowed
+ * @param now milliseconds since the epoch, of real time: clients compare the reset with their own clock
+ */
+export function createRateLimiter(limit: RateLimit | null, now: () => number): () => RateDecision {
+  const { requests, seconds } = limit ?? SHOWN_WITHOUT_LIMIT;
+  const windowMilliseconds = seconds * MILLISECONDS_PER_SECOND;
+  let windowEnd = Number.NEGATIVE_INFINITY;
+  let used = 0;
+  return () => {
+    const at = now();
+    if (at >= windowEnd) {
+      windowEnd = at + windowMilliseconds;
+      used = 0;
+    }
+    const allowed = limit === null || used < requests;
+    if (limit !== null && allowed) used += 1;
+    return {
+      allowed,
+      headers: {
+        "x-ratelimit-limit": String(requests),
+        "x-ratelimit-remaining": String(requests - used),
+        "x-ratelimit-reset": String(Math.ceil(windowEnd / MILLISECONDS_PER_SECOND)),
+        "retry-after": String(Math.max(1, Math.ceil((windowEnd - at) / MILLISECONDS_PER_SECOND))),
+      },
+    };
+  };
+}
+
+// The target that image data is sent to: outside the API, reached by its signed URL alone.
+
+/** API.md, Limits: of the compressed file. */
+const MAX_UPLOAD_BYTES = 5 * 1024 ** 3;
+const BYTES_PER_MEGABYTE = 1024 ** 2;
+
+type Images = Pick<Service, "store" | "imageStates" | "clock">;
+
+interface UploadRequest {
+  readonly imageId: string;
+  readonly signature: string;
+  readonly contentType: string | undefined;
+  readonly contentLength: string | undefined;
+  readonly authorization: string | undefined;
+}
+
+/** What can be said before any data is read; null: go on. */
+function refuseUpload({ store, imageStates }: Images, request: UploadRequest): Answer | null {
+  imageStates.expire();
+  const image = store.tables.images.get(request.imageId);
+  if (image === undefined || image.upload === null) return NOT_FOUND;
+  if (!sameText(image.upload.signature, request.signature)) return UNAUTHORIZED;
+  // Whoever sends the token here would give it away to another host.
+  if (request.authorization !== undefined) return badRequest({ reason: "A signed URL takes no Authorization header" });
+  if (request.contentType !== "application/octet-stream") {
+    return badRequest({ reason: "Content-Type must be application/octet-stream" });
+  }
+  if (image.status !== "pending_upload") return badRequest({ reason: "The image has its data already" });
+  return Number(request.contentLength ?? 0) > MAX_UPLOAD_BYTES ? TOO_LARGE : null;
+}
+
+const TOO_LARGE = refuse(413, [{ reason: "The compressed image must be at most 5 GB" }]);
+
+type UploadedData =
+  | { readonly refusal: Answer; readonly expandedBytes: null }
+  | { readonly refusal: null; readonly expandedBytes: number };
+
+/** Reads the data to its end; only a whole gzip file will do. */
+async function readUpload(data: Readable): Promise<UploadedData> {
+  let compressed = 0;
+  let expanded = 0;
+  try {
+    await pipeline(
+      data,
+      async function* limited(chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          compressed += chunk.length;
+          if (compressed > MAX_UPLOAD_BYTES) throw new Error("too large");
+          yield chunk;
+        }
+      },
+      createGunzip(),
+      async (chunks: AsyncIterable<Buffer>) => {
+        for await (const chunk of chunks) expanded += chunk.length;
+      },
+    );
+  } catch {
+    const refusal = compressed > MAX_UPLOAD_BYTES ? TOO_LARGE : badRequest({ reason: "The data must be a gzip file" });
+    return { refusal, expandedBytes: null };
+  }
+  return { refusal: null, expandedBytes: expanded };
+}
+
+/** Makes the upload complete. */
+function keepUpload({ store, imageStates, clock }: Images, imageId: string, data: UploadedData): Answer {
+  if (data.refusal !== null) return data.refusal;
+  // It may have been deleted meanwhile, or have taken longer than it may (API.md, Images, rule 2).
+  imageStates.expire();
+  const image = store.tables.images.get(imageId);
+  if (image === undefined || image.upload === null) return NOT_FOUND;
+  const received: ImageRow = {
+    ...image,
+    final_size: Math.max(1, Math.ceil(data.expandedBytes / BYTES_PER_MEGABYTE)),
+    upload: { ...image.upload, received_at: clock.timestamp() },
+  };
+  store.tables.images.put(received);
+  return succeedEmpty();
+}
+
+function sameText(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

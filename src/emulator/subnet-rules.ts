@@ -2,8 +2,9 @@
 
 import ipaddr from "ipaddr.js";
 import type { BodyReader } from "./fields.ts";
+import type { SubnetRow } from "./store.ts";
 
-export const MAX_LABEL_LENGTH = 64;
+const MAX_LABEL_LENGTH = 64;
 
 /** RFC 1918, section 3. */
 const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((range) => ipaddr.IPv4.parseCIDR(range));
@@ -55,7 +56,7 @@ export function rangeNumbers(range: string): { readonly base: number; readonly p
   return { base: toNumber(address), prefix };
 }
 
-export interface RangeFacts {
+interface RangeFacts {
   readonly prefix: number;
   readonly mask: string;
   readonly gateway: string;
@@ -88,4 +89,54 @@ export function addressNumber(text: string): number | null {
 
 function toNumber(address: ipaddr.IPv4): number {
   return address.octets.reduce((number, octet) => number * 256 + octet, 0);
+}
+
+// The subnets of one VPC, as what another one must fit beside: judged by a few look-ups, however many there are.
+
+const ADDRESS_BITS = 32;
+
+type Neighbour = Pick<SubnetRow, "label" | "ipv4">;
+
+/** Canonical ranges nest or are disjoint: two overlap if they are equal, or one of them is a supernet of the other. */
+export class SubnetNeighbours {
+  readonly #ranges = new Set<number>();
+  /** All supernets of all ranges. */
+  readonly #supernets = new Set<number>();
+  readonly #labels = new Set<string>();
+
+  constructor(subnets: Iterable<Neighbour> = []) {
+    for (const subnet of subnets) this.add(subnet);
+  }
+
+  add({ label, ipv4 }: Neighbour): void {
+    this.#labels.add(label);
+    const { base, prefix } = rangeNumbers(ipv4);
+    this.#ranges.add(keyOf(base, prefix));
+    for (let length = prefix - 1; length >= 0; length -= 1) {
+      const supernet = keyOf(base, length);
+      // Then those above it are there as well.
+      if (this.#supernets.has(supernet)) break;
+      this.#supernets.add(supernet);
+    }
+  }
+
+  /** @param ipv4 a canonical range */
+  overlaps(ipv4: string): boolean {
+    const { base, prefix } = rangeNumbers(ipv4);
+    if (this.#supernets.has(keyOf(base, prefix))) return true;
+    for (let length = prefix; length >= 0; length -= 1) {
+      if (this.#ranges.has(keyOf(base, length))) return true;
+    }
+    return false;
+  }
+
+  hasLabel(label: string): boolean {
+    return this.#labels.has(label);
+  }
+}
+
+/** The range of a prefix length that an address is in, as one number: cheaper to keep than a text. */
+function keyOf(address: number, prefix: number): number {
+  const base = address - (address % 2 ** (ADDRESS_BITS - prefix));
+  return base * (ADDRESS_BITS + 1) + prefix;
 }

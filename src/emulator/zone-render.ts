@@ -1,8 +1,7 @@
 /** The lines of a rendered zone file, in the form the service was seen to give them, and always ones that a nameserver loads. */
 
-import type { DomainRow, RecordRow } from "./rows.ts";
-import { setKey, unfitRecords } from "./zone-fit.ts";
-import { mailbox, quote, splitText, withoutLeadingZeros } from "./zone-syntax.ts";
+import { absoluteName, nameProblem, relativeName } from "../dns/name.ts";
+import { type Clock, type DomainRow, parseTimestamp, type RecordRow, type Store } from "./store.ts";
 
 /** What 0 stands for. */
 const DEFAULT_REFRESH_SECONDS = 14_400;
@@ -12,7 +11,7 @@ const DEFAULT_TTL_SECONDS = 86_400;
 
 const NAME_SERVER_COUNT = 5;
 
-export interface ZoneContent {
+interface ZoneContent {
   readonly domain: DomainRow;
   readonly records: readonly RecordRow[];
   /** Of the SOA, below 2^32. */
@@ -98,4 +97,295 @@ function renderData(record: RecordRow): string[] {
       return strings.length === 1 ? strings : ["( ", ...strings, " )"];
     }
   }
+}
+
+// What of each zone is shown as rendered: its rows as they are or, for some time after a change, as they were; and its serial.
+
+const MILLISECONDS_PER_SECOND = 1000;
+
+/** Serials count round (RFC 1982). */
+const SERIALS = 2 ** 32;
+
+/** A zone with changes that are not rendered yet. */
+interface Pending {
+  /** As it was last rendered; null: it never was. */
+  readonly shown: ZoneContent | null;
+  /** Milliseconds since the epoch. Then it is rendered, with all that was changed until then. */
+  readonly dueAt: number;
+}
+
+/**
+ * A rendering is due some seconds after the first change that it will hold. Nothing runs at that time: who changes or views a
+ * zone that is due finds it rendered. Rows are never changed in place, so what was rendered is kept as rows.
+ */
+export class ZonePublisher {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #renderSeconds: number;
+  /** Not kept: after a restart every zone is rendered. What has no entry is rendered, too. */
+  readonly #pending = new Map<number, Pending>();
+
+  constructor(store: Store, clock: Clock, renderSeconds: number) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#renderSeconds = renderSeconds;
+  }
+
+  /** To be called once a domain was made, with all its records. */
+  created(domain: DomainRow): void {
+    this.#await(domain.id, null);
+  }
+
+  /** To be called before a domain or one of its records is changed or deleted. */
+  changing(domain: DomainRow): void {
+    const { id } = domain;
+    if (this.#renderSeconds > 0 && this.#notDue(id) === undefined) this.#await(id, this.#content(domain));
+    const now = Math.floor(this.#clock.now() / MILLISECONDS_PER_SECOND);
+    this.#store.tables.settings.put({ id: serialKey(id), value: Math.max(this.#serial(domain) + 1, now) });
+  }
+
+  /** To be called once a domain is gone. */
+  deleted(domain: DomainRow): void {
+    this.#pending.delete(domain.id);
+    this.#store.tables.settings.delete(serialKey(domain.id));
+  }
+
+  /** The zone as it was last rendered; null: it never was. */
+  shown(domain: DomainRow): ZoneContent | null {
+    const pending = this.#notDue(domain.id);
+    return pending === undefined ? this.#content(domain) : pending.shown;
+  }
+
+  #await(id: number, shown: ZoneContent | null): void {
+    if (this.#renderSeconds <= 0) return;
+    this.#pending.set(id, { shown, dueAt: this.#clock.now() + this.#renderSeconds * MILLISECONDS_PER_SECOND });
+  }
+
+  #notDue(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    if (pending === undefined || this.#clock.now() < pending.dueAt) return pending;
+    this.#pending.delete(id);
+    return undefined;
+  }
+
+  #content(domain: DomainRow): ZoneContent {
+    return { domain, records: [...this.#records(domain)], serial: this.#serial(domain) % SERIALS };
+  }
+
+  #records(domain: DomainRow): Iterable<RecordRow> {
+    return this.#store.tables.records.group("zone", domain.id).values();
+  }
+
+  /**
+   * Grows with every change, deletions and those of the same second included: a secondary takes over no zone whose serial
+   * has not grown. Before the first change it is the time of the latest row.
+   */
+  #serial(domain: DomainRow): number {
+    const kept = this.#store.tables.settings.get(serialKey(domain.id));
+    if (kept !== undefined) return kept.value;
+    let latest = domain.updated;
+    for (const { updated } of this.#records(domain)) if (updated > latest) latest = updated;
+    return parseTimestamp(latest) / MILLISECONDS_PER_SECOND;
+  }
+}
+
+function serialKey(domainId: number): string {
+  return `zone_serial/${domainId}`;
+}
+
+// Which records that the API took no zone can hold: one such line would keep a nameserver from the whole zone.
+
+/** RFC 1035, 4.2.2: octets in a message over TCP. A set of records that fits none cannot be told, and some load no such zone. */
+const MAX_MESSAGE_OCTETS = 65_535;
+
+/** The header, the fixed fields of the question, and some room for what a nameserver adds (RFC 6891, RFC 7873). */
+const MESSAGE_FRAME_OCTETS = 12 + 4 + 128;
+
+/** A pointer to its name, type, class, TTL and the length of its data. */
+const RECORD_FRAME_OCTETS = 12;
+
+/** In a message, a name has the first label's length and the root's, too. */
+const NAME_FRAME_OCTETS = 2;
+
+/** For the service's own NS records, with names of any word. */
+const SERVERS_OCTETS = 1_000;
+
+/** @returns the records to leave out, each with the reason */
+function unfitRecords(records: readonly RecordRow[], domain: string): ReadonlyMap<RecordRow, string> {
+  const reasons = new Map<RecordRow, string>();
+  const octets = new Map([[setKey({ name: "", type: "NS" }), SERVERS_OCTETS]]);
+  const seen = new Set<string>();
+  const fitting: RecordRow[] = [];
+  for (const record of records) {
+    const reason = unfit(record, domain, octets, seen);
+    if (reason === null) fitting.push(record);
+    else reasons.set(record, reason);
+  }
+  for (const record of serversWithoutAddress(fitting, domain))
+    reasons.set(record, "its host has no address in the zone");
+  return reasons;
+}
+
+/** The key of all records that are one answer; names compare without letter case (RFC 4343). */
+function setKey({ name, type }: Pick<RecordRow, "name" | "type">): string {
+  return `${type} ${name.toLowerCase()}`;
+}
+
+/**
+ * @param octets what the set of each key comes to so far; a record that fits is added
+ * @param seen records that are there already, which another one like them does not make longer
+ */
+function unfit(record: RecordRow, domain: string, octets: Map<string, number>, seen: Set<string>): string | null {
+  const owner = absoluteName(record.name, domain);
+  if (nameProblem(owner, false) !== null) return "its name is too long";
+  const key = setKey(record);
+  const { target, tag, priority, weight, port } = record;
+  const whole = `${key} ${tag} ${priority} ${weight} ${port} ${target}`;
+  if (seen.has(whole)) return null;
+  const sum = (octets.get(key) ?? 0) + RECORD_FRAME_OCTETS + dataOctets(record);
+  if (MESSAGE_FRAME_OCTETS + owner.length + NAME_FRAME_OCTETS + sum > MAX_MESSAGE_OCTETS) {
+    return "all of its name and type would fit no message";
+  }
+  seen.add(whole);
+  octets.set(key, sum);
+  return null;
+}
+
+/** At most: names may come out shorter, where an end of them is in the message already. */
+function dataOctets({ type, target, tag }: RecordRow): number {
+  const name = target.length + NAME_FRAME_OCTETS;
+  switch (type) {
+    case "A":
+      return 4;
+    case "AAAA":
+      return 16;
+    case "NS":
+    case "CNAME":
+    case "PTR":
+      return name;
+    case "MX":
+      return 2 + name;
+    case "SRV":
+      return 6 + name;
+    case "TXT":
+      return textOctets(Buffer.byteLength(target));
+    case "CAA":
+      // RFC 8659, 4.1: flags, the tag's length, the tag, the value.
+      return 2 + (tag ?? "").length + Buffer.byteLength(target);
+  }
+}
+
+// Which name servers of a zone lack their address in it: for one of them, a strict nameserver loads nothing of the zone.
+
+type TypesByName = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** @returns the NS records of the apex whose host is a name of the zone without an A or AAAA record */
+function serversWithoutAddress(records: readonly RecordRow[], domain: string): ReadonlySet<RecordRow> {
+  const zone = domain.toLowerCase();
+  const within = new Map<RecordRow, string>();
+  for (const record of records) {
+    if (record.type !== "NS" || record.name !== "") continue;
+    const host = relativeName(record.target.toLowerCase(), zone);
+    if (host !== null) within.set(record, host);
+  }
+  if (within.size === 0) return new Set();
+  const types = typesByName(records);
+  return new Set(
+    [...within].filter(([, host]) => !isDelegated(types, host) && !hasAddress(types, host)).map(([row]) => row),
+  );
+}
+
+/** Names that have nothing but names below them exist, too (RFC 4592, 2.2.2). */
+function typesByName(records: readonly RecordRow[]): TypesByName {
+  const types = new Map<string, Set<string>>([["", new Set()]]);
+  const add = (name: string): Set<string> => {
+    const known = types.get(name);
+    if (known !== undefined) return known;
+    const made = new Set<string>();
+    types.set(name, made);
+    add(parentOf(name));
+    return made;
+  };
+  for (const { name, type } of records) add(name.toLowerCase()).add(type);
+  return types;
+}
+
+function parentOf(name: string): string {
+  const dot = name.indexOf(".");
+  return dot === -1 ? "" : name.slice(dot + 1);
+}
+
+/** It, or a name above it but the apex, is another zone's. */
+function isDelegated(types: TypesByName, host: string): boolean {
+  for (let name = host; name !== ""; name = parentOf(name)) if (types.get(name)?.has("NS")) return true;
+  return false;
+}
+
+/** Its own, or that of the wildcard below the nearest name that exists (RFC 4592, 3.3.1). */
+function hasAddress(types: TypesByName, host: string): boolean {
+  let encloser = host;
+  while (!types.has(encloser)) encloser = parentOf(encloser);
+  const found = types.get(encloser === host ? host : encloser === "" ? "*" : `*.${encloser}`);
+  return found !== undefined && (found.has("A") || found.has("AAAA"));
+}
+
+// How names, mailboxes and character-strings are written in a zone file, octet by octet (RFC 1035, 5.1).
+
+/** RFC 1035, 3.3: octets in a character-string, without its length. */
+const MAX_STRING_OCTETS = 255;
+
+/** RFC 1035, 2.3.4: octets in a label, and in a name with all lengths and the root's. */
+const MAX_LABEL_OCTETS = 63;
+const MAX_NAME_OCTETS = 255;
+
+/** What ends a label or begins something else where it is not escaped. */
+const SPECIAL_IN_LABEL = '."\\;()@$';
+
+/** One string, however long: of at most 255 octets, or what a CAA's value is (RFC 8659, 4.1). */
+function quote(octets: Buffer): string {
+  return `"${escapeOctets(octets, '"\\', " ")}"`;
+}
+
+/** A text as the strings that a TXT is made of; an empty text is one empty string. */
+function splitText(octets: Buffer): readonly Buffer[] {
+  const strings: Buffer[] = [];
+  for (let start = 0; start < octets.length; start += MAX_STRING_OCTETS) {
+    strings.push(octets.subarray(start, start + MAX_STRING_OCTETS));
+  }
+  return strings.length === 0 ? [octets] : strings;
+}
+
+/** What so many octets of text come to as strings, each with its length before it. */
+function textOctets(octets: number): number {
+  return octets + Math.max(1, Math.ceil(octets / MAX_STRING_OCTETS));
+}
+
+/**
+ * An address as an absolute name: what is before the `@` is one label, dots and all (RFC 1035, 8).
+ * @returns `.`, "there is none", if no name can hold it
+ */
+function mailbox(email: string): string {
+  const at = email.lastIndexOf("@");
+  const host = email.slice(at + 1).replace(/\.$/, "");
+  const labels = [email.slice(0, at), ...host.split(".")].map((label) => Buffer.from(label));
+  const octets = labels.reduce((sum, label) => sum + label.length + 1, 1);
+  const fits = labels.every(({ length }) => length > 0 && length <= MAX_LABEL_OCTETS) && octets <= MAX_NAME_OCTETS;
+  return fits ? `${labels.map((label) => escapeOctets(label, SPECIAL_IN_LABEL, "")).join(".")}.` : ".";
+}
+
+/** The special ones as `\X`, what is neither printable ASCII nor `plain` as `\DDD`. */
+function escapeOctets(octets: Buffer, special: string, plain: string): string {
+  let text = "";
+  for (const octet of octets) {
+    const character = String.fromCharCode(octet);
+    if (special.includes(character)) text += `\\${character}`;
+    else if ((octet > 0x20 && octet < 0x7f) || plain.includes(character)) text += character;
+    else text += `\\${String(octet).padStart(3, "0")}`;
+  }
+  return text;
+}
+
+/** `010.020.030.040` is `10.20.30.40`, as the service's own language read it in those days. */
+export function withoutLeadingZeros(quad: string): string {
+  return quad.replace(/\b0+(?=\d)/g, "");
 }

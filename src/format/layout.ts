@@ -1,30 +1,14 @@
 /** How a manifest is laid out: the order of its sections, keys and records, what stands on one line, and where blank lines are. */
 
 import type { Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
-import {
-  ALLOW_KEYS,
-  DEFAULTS_KEYS,
-  DOMAIN_KEYS,
-  HEAD_KEYS,
-  IGNORE_KEYS,
-  IMAGE_KEYS,
-  RECORD_KEYS,
-  REMOVED_KEYS,
-  ROOT_KEYS,
-  rankOf,
-  SUBNET_KEYS,
-  VPC_KEYS,
-} from "./keys.ts";
-import { keyText, type Yaml } from "./nodes.ts";
-import { arrangeRecords } from "./records.ts";
-import { type Surroundings, surroundings } from "./surroundings.ts";
+import { arrangeRecords, keyText, type Yaml } from "./records.ts";
 
 /** Lists and objects that are written on the line of their key where a manifest is made anew; else as their author has them. */
 const ONE_LINE_VALUES: ReadonlySet<string> = new Set([
   ...["files", "tags", "master_ips", "axfr_ips", "use", "lint", "create_from", "upload", "capture"],
 ]);
 
-export interface LayoutOptions {
+interface LayoutOptions {
   /** Made of data, not of a text that somebody has laid out. */
   readonly isNew: boolean;
   /** Whether records are sorted, and those that differ by their target alone are joined. */
@@ -194,4 +178,174 @@ class Layout {
   #space(node: unknown, space: boolean): void {
     if (this.#yaml.isNode(node)) (node as Node & { spaceBefore?: boolean }).spaceBefore = space;
   }
+}
+
+// Blank lines around comments: the library keeps them inside of comments, where nothing else finds them.
+
+type Commented = Node & { comment?: string | null; commentBefore?: string | null; spaceBefore?: boolean };
+
+/** A blank line after a comment becomes one before what follows; of several one is kept. Changes the document in place. */
+export function settleBlankLines(document: Document, yaml: Yaml): void {
+  yaml.visit(document, {
+    Collection: (_, node) => {
+      const items = node.items as (Node | Pair<Node, Node | null>)[];
+      for (const [index, item] of items.entries()) {
+        const before = items[index - 1];
+        if (before === undefined || !endsWithBlankLine(before, yaml)) continue;
+        const next = (yaml.isPair(item) ? item.key : item) as Commented | null;
+        if (yaml.isNode(next)) (next as Commented).spaceBefore = true;
+      }
+    },
+  });
+  yaml.visit(document, {
+    Node: (_, found) => {
+      const node = found as Commented;
+      if (node.comment) node.comment = node.comment.replace(/(?<!\n)\n+$/, "").replace(/\n{3,}/g, "\n\n");
+      if (!node.commentBefore) return;
+      const isEmpty = yaml.isScalar(node) && (node.value === "" || node.value === null) && node.type === "PLAIN";
+      node.commentBefore = node.commentBefore.replace(/(?<!\n)\n+$/, isEmpty ? "" : "\n").replace(/\n{3,}/g, "\n\n");
+    },
+  });
+}
+
+function endsWithBlankLine(item: Node | Pair<Node, Node | null>, yaml: Yaml): boolean {
+  let node: Node | null = yaml.isPair(item) ? (item.value ?? item.key) : item;
+  for (;;) {
+    const { comment, commentBefore } = node as Commented;
+    const isEmpty = yaml.isScalar(node) && node.value === "";
+    if (comment?.endsWith("\n") || (isEmpty && commentBefore?.endsWith("\n"))) return true;
+    if (!yaml.isCollection(node)) return false;
+    const last = node.items.at(-1) as Node | Pair<Node, Node | null> | undefined;
+    node = last === undefined ? null : yaml.isPair(last) ? (last.value ?? last.key) : last;
+    if (node === null) return false;
+  }
+}
+
+// The order of keys: of a manifest, and of each kind of entry in it.
+
+/** Stands for keys that have no place of their own. */
+const OTHERS = "*";
+
+const ROOT_KEYS: readonly string[] = [
+  ...["tenon", "owner", "account", "files", "variables", "environments", "defaults", "record_sets"],
+  ...["vpcs", "domains", "images", "removed", "allow", "lint", OTHERS],
+];
+
+/** Short keys at the head of a manifest, which need no blank line between them. */
+const HEAD_KEYS: ReadonlySet<string> = new Set(["tenon", "owner", "account", "files"]);
+
+const COMMON_KEYS: readonly string[] = ["id", "moved_from", "protect", "note"];
+
+const VPC_KEYS: readonly string[] = ["label", ...COMMON_KEYS, "region", "description", OTHERS, "subnets"];
+
+const SUBNET_KEYS: readonly string[] = ["label", "ipv4", "protect", "note", OTHERS];
+
+const DOMAIN_KEYS: readonly string[] = [
+  ...[
+    "domain",
+    "reverse",
+    ...COMMON_KEYS,
+    "type",
+    "status",
+    "description",
+    "group",
+    "soa_email",
+    "master_ips",
+    "axfr_ips",
+  ],
+  ...["refresh_sec", "retry_sec", "expire_sec", "ttl_sec", "tags", "lint", "create_from", "records_policy", OTHERS],
+  ...["ignore", "use", "zone_file", "records"],
+];
+
+const RECORD_KEYS: readonly string[] = [
+  ...["spf", "dmarc", "dkim", "caa", "ptr"],
+  ...[
+    "spf",
+    "dmarc",
+    "dkim",
+    "caa",
+    "ptr",
+    "type",
+    "name",
+    "service",
+    "protocol",
+    "tag",
+    "target",
+    "targets",
+    "priority",
+    "weight",
+    "port",
+    "ttl_sec",
+  ],
+  ...["override", "note", "lint", OTHERS],
+];
+
+const IGNORE_KEYS: readonly string[] = ["preset", "txt_prefix", "txt_suffix", "name", "type", "target", OTHERS];
+
+const IMAGE_KEYS: readonly string[] = ["label", ...COMMON_KEYS, "description", OTHERS, "upload", "capture"];
+
+const REMOVED_KEYS: readonly string[] = ["vpc", "domain", "image", "id", "destroy", "ignore", OTHERS];
+
+const ALLOW_KEYS: readonly string[] = ["delete", "replace", "bulk", "ns", "until", "reason", OTHERS];
+
+const DEFAULTS_KEYS: readonly string[] = ["domain", "record", OTHERS];
+
+/** Place of a key in an order. */
+function rankOf(order: readonly string[]): (key: string) => number {
+  const ranks = new Map(order.map((key, index) => [key, index]));
+  const others = ranks.get(OTHERS) ?? order.length;
+  return (key) => ranks.get(key) ?? others;
+}
+
+// What must be known of a YAML document before anything in it is moved: where its comments and anchors are.
+
+interface Surroundings {
+  /** Collections with an anchor or an alias somewhere in them: what is in them keeps its order. */
+  readonly anchored: ReadonlySet<unknown>;
+  /** Collections with a comment or a text of several lines in them: they cannot be put on one line. */
+  readonly open: ReadonlySet<unknown>;
+  /** Nodes that are the value of a key, not an entry of a list. */
+  readonly values: ReadonlySet<unknown>;
+}
+
+function surroundings(document: Document, yaml: Yaml): Surroundings {
+  const anchored = new Set<unknown>();
+  const open = new Set<unknown>();
+  const values = new Set<unknown>();
+  yaml.visit(document, {
+    Node: (_, node, path) => {
+      const own = node as Node & { anchor?: string; flow?: boolean; type?: string };
+      const parent = path.at(-1);
+      if (yaml.isPair(parent) && parent.value === node) values.add(node);
+      if (yaml.isAlias(node) || own.anchor !== undefined) for (const above of [...path, node]) anchored.add(above);
+      const isBlock = yaml.isCollection(node) && own.flow !== true;
+      if (own.comment && isBlock) open.add(node);
+      const isLong = own.type === "BLOCK_LITERAL" || own.type === "BLOCK_FOLDED";
+      if (own.comment || own.commentBefore || isLong) for (const above of path) open.add(above);
+    },
+  });
+  return { anchored, open, values };
+}
+
+// A YAML document, laid out, as text.
+
+/** Folded text would be harder to read, to search and to compare than a long line. */
+const TEXT_OPTIONS = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER };
+
+/** Newline-terminated. Mappings on one line have blanks inside their braces, lists none: `{ targets: [a, b] }`. */
+export function textOf(document: Document, yaml: Yaml): string {
+  yaml.visit(document, {
+    Seq: (_, list) => {
+      if (list.items.every((item) => yaml.isScalar(item) || yaml.isAlias(item))) tighten(list, yaml);
+    },
+  });
+  return document.toString(TEXT_OPTIONS);
+}
+
+/** The library pads all or none. */
+function tighten(list: YAMLSeq, yaml: Yaml): void {
+  list.toString = (...[context, onComment, onChompKeep]: Parameters<YAMLSeq["toString"]>) => {
+    const tight = context === undefined ? context : { ...context, flowCollectionPadding: "" };
+    return yaml.YAMLSeq.prototype.toString.call(list, tight, onComment, onChompKeep);
+  };
 }

@@ -1,15 +1,20 @@
 /** A folder of octoDNS (YamlProvider, split zones too) → the domains that declare its zones. */
 
-import type { SetAside, SourceRecord } from "../dns/plain-record.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
-import { Gathered } from "./gathered.ts";
-import { OctodnsFiles, type OctodnsZone } from "./octodns-files.ts";
-import { DEFAULT_TTL_SECONDS, readOctodns } from "./octodns-records.ts";
-import { readYaml } from "./octodns-yaml.ts";
-import { unreadable } from "./source-text.ts";
-import type { Import } from "./taken.ts";
-import type { ForeignRequest } from "./zone-files.ts";
-import { zoneName } from "./zone-of.ts";
+import { canonicalIp } from "../dns/ip.ts";
+import { relativeName, toAscii } from "../dns/name.ts";
+import { PLAIN_TYPES, type PlainType, type SetAside, type SourceRecord } from "../dns/record.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import { Gathered, type Import, type Remark } from "./collect.ts";
+import {
+  type Entry,
+  MAX_NUMBER_CHARACTERS,
+  OctodnsFiles,
+  type OctodnsZone,
+  plainNumber,
+  readYaml,
+  type Value,
+} from "./octodns-files.ts";
+import { type ForeignRequest, unreadable, zoneName } from "./zone-files.ts";
 
 export async function importOctodns(request: ForeignRequest): Promise<Import> {
   const gathered = new Gathered(request);
@@ -76,4 +81,256 @@ function noZones(paths: readonly string[]): Diagnostic {
     detail: "",
     fix: "Name the folder that holds ZONE.yaml files.",
   };
+}
+
+// One file of octoDNS → plain records, with all that does not come along named by its place.
+
+/** What octoDNS takes where neither a record nor its configuration says one. */
+const DEFAULT_TTL_SECONDS = 3600;
+
+interface OctodnsReading {
+  readonly records: readonly SourceRecord[];
+  readonly setAside: readonly SetAside[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly remarks: readonly Remark[];
+  /** How many records say no TTL. */
+  readonly withoutTtl: number;
+}
+
+/**
+ * @param zone lower-case ASCII without a final dot
+ * @param defaultTtl seconds, for records that say none
+ */
+function readOctodns(value: Value, zone: string, defaultTtl: number = DEFAULT_TTL_SECONDS): OctodnsReading {
+  const reader = new Reader(zone, defaultTtl);
+  if (value.kind === "map") for (const [name, entry] of value.entries) reader.node(name, entry.value);
+  else if (value.kind === "list" || value.text !== "") reader.refuse("the file is no mapping of names", value.span);
+  return reader;
+}
+
+type Fields = Extract<Value, { kind: "map" }>["entries"];
+
+/** What a value that is a mapping may call its parts. */
+const NAMED_FIELDS: Readonly<Partial<Record<PlainType, readonly string[]>>> = {
+  MX: ["exchange", "value"],
+  SRV: ["target"],
+  CAA: ["value"],
+};
+
+/** Option of a record, or of its `octodns` → what becomes of it. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  included: "octoDNS keeps such a record with certain providers only; it is taken",
+  excluded: "octoDNS keeps such a record from certain providers; it is taken",
+  lenient: "octoDNS does not check such a record; here it is checked like any other",
+  healthcheck: "the service checks no health; the record is taken without it",
+};
+const OWN_OPTION = "an option for octoDNS or one of its providers; the record is taken without it";
+
+class Reader implements OctodnsReading {
+  readonly records: SourceRecord[] = [];
+  readonly setAside: SetAside[] = [];
+  readonly diagnostics: Diagnostic[] = [];
+  readonly remarks: Remark[] = [];
+  readonly #zone: string;
+  readonly #defaultTtl: number;
+  withoutTtl = 0;
+
+  constructor(zone: string, defaultTtl: number) {
+    this.#zone = zone;
+    this.#defaultTtl = defaultTtl;
+  }
+
+  /** @returns null, for what did not come of it */
+  refuse(summary: string, span: Span): null {
+    const detail = "octoDNS would not take it either.";
+    this.diagnostics.push({ code: "bad-octodns", severity: "error", summary, detail, fix: "Correct the file.", span });
+    return null;
+  }
+
+  /** One record, or a list of those at one name. */
+  node(written: string, value: Value): void {
+    const name = ownName(written, this.#zone);
+    for (const record of value.kind === "list" ? value.items : [value]) {
+      if (record.kind === "map")
+        this.#record(name, record.entries, record.span)?.forEach((one) => this.records.push(one));
+      else this.refuse(`\`${written}\` is no record`, record.span);
+    }
+  }
+
+  #record(name: string, fields: Fields, span: Span): readonly SourceRecord[] | null {
+    const type = textOf(fields, "type");
+    if (type === null) return this.refuse(`a record at \`${name}\` has no type`, span);
+    const place = { type, name, span: fields.get("type")?.value.span ?? span };
+    if (this.#isIgnored(fields)) return null;
+    const plain = PLAIN_TYPES.find((known) => known === type);
+    if (plain === undefined) return this.#setAside("unsupported-type", `The service has no ${type} records.`, place);
+    for (const key of ["geo", "dynamic"]) {
+      const found = fields.get(key);
+      const detail = `\`${key}\` answers by place or health, which the service does not do. The values beside it are taken.`;
+      if (found !== undefined) this.#setAside("unsupported-type", detail, { ...place, span: found.span });
+    }
+    if (plain === "NS" && name === "") {
+      const detail = "The apex NS belong to the service that served the zone until now.";
+      return this.#setAside("apex-ns", detail, place);
+    }
+    const values = valuesOf(fields);
+    if (values.length === 0) return this.refuse(`the ${type} record at \`${name}\` has no value`, place.span);
+    const ttl = textOf(fields, "ttl");
+    const ttl_sec = ttl === null ? this.#defaultTtl : (numberOf(fields, "ttl") ?? Number.NaN);
+    if (!Number.isSafeInteger(ttl_sec) || ttl_sec < 0) return this.refuse("the ttl is no number", place.span);
+    if (ttl === null) this.withoutTtl += 1;
+    this.#remarkOptions(fields);
+    return values.flatMap((value) => this.#value(plain, value, { ...place, ttl_sec }) ?? []);
+  }
+
+  /** `octodns: { ignored: true }`: octoDNS itself leaves it alone. */
+  #isIgnored(fields: Fields): boolean {
+    const own = fields.get("octodns")?.value;
+    const ignored = own?.kind === "map" ? own.entries.get("ignored") : undefined;
+    if (ignored?.value.kind !== "text" || !/^(true|yes|on)$/i.test(ignored.value.text)) return false;
+    this.#remark("ignored", "octoDNS leaves such a record alone, and it is left out", ignored.span);
+    return true;
+  }
+
+  /** What a record says beside its data, and nothing here listens to. */
+  #remarkOptions(fields: Fields): void {
+    const own = fields.get("octodns")?.value;
+    for (const { entries, prefix } of [
+      { entries: fields, prefix: "" },
+      { entries: own?.kind === "map" ? own.entries : new Map<string, Entry>(), prefix: "octodns." },
+    ]) {
+      for (const [key, { span }] of entries) {
+        const meaning = prefix === "" ? OPTIONS[key] : (OPTIONS[key] ?? OWN_OPTION);
+        if (meaning !== undefined && key !== "ignored") this.#remark(`${prefix}${key}`, meaning, span);
+      }
+    }
+  }
+
+  #remark(what: string, detail: string, span: Span): void {
+    this.remarks.push({ file: span.file, what: `\`${what}\``, detail, span });
+  }
+
+  #value(type: PlainType, value: Value, { name, ttl_sec, span: _ }: Place & { ttl_sec: number }): SourceRecord | null {
+    const place = { type, name, span: value.span };
+    const base = { type, name, ttl_sec, span: value.span };
+    if (value.kind === "list") return this.refuse(`a value of ${shown(place)} is a list`, value.span);
+    const fields: Fields = value.kind === "map" ? value.entries : new Map();
+    const named = NAMED_FIELDS[type]?.map((key) => textOf(fields, key)).find((text) => text !== null);
+    const text = value.kind === "text" ? value.text : named;
+    if (text == null)
+      return this.refuse(`a value of ${shown(place)} lacks its ${NAMED_FIELDS[type]?.[0] ?? "text"}`, value.span);
+    if ((type === "MX" || type === "SRV" || type === "CAA") && value.kind === "text") {
+      return this.refuse(`a value of ${shown(place)} is no mapping`, value.span);
+    }
+    const extra = extraOf(type, fields);
+    if (extra === null) return this.refuse(`a value of ${shown(place)} lacks a number`, value.span);
+    const beyond = beyondLimits(extra);
+    if (beyond !== null) return this.#setAside("not-holdable", beyond, place);
+    const flags = type === "CAA" && textOf(fields, "flags") !== null ? numberOf(fields, "flags") : 0;
+    if (flags !== 0) return this.#setAside("not-holdable", "The service has no flags of CAA records.", place);
+    const tag = type === "CAA" ? { tag: textOf(fields, "tag") ?? "" } : {};
+    if (tag.tag === "") return this.refuse(`a value of ${shown(place)} lacks its tag`, value.span);
+    if (tag.tag !== undefined && !CAA_TAGS.includes(tag.tag)) {
+      const detail = `The tag is \`${tag.tag}\`, and the service keeps ${CAA_TAGS.join(", ")} alone.`;
+      return this.#setAside("not-holdable", detail, place);
+    }
+    return { ...base, target: targetOf(type, text), ...extra, ...tag };
+  }
+
+  #setAside(reason: SetAside["reason"], detail: string, { type, name, span }: Place): null {
+    this.setAside.push({ reason, type, name, detail, span });
+    return null;
+  }
+}
+
+interface Place {
+  readonly type: string;
+  readonly name: string;
+  readonly span: Span;
+}
+
+function shown({ type, name }: Place): string {
+  return `the ${type} record at ${name === "" ? "the apex" : `\`${name}\``}`;
+}
+
+/** Relative, lower-case ASCII; names are relative in octoDNS, a final dot is taken at its word. */
+function ownName(written: string, zone: string): string {
+  const ascii = toAscii(written) ?? written;
+  if (ascii === "@") return "";
+  return ascii.endsWith(".") ? (relativeName(ascii.slice(0, -1), zone) ?? ascii) : ascii;
+}
+
+function textOf(fields: Fields, key: string): string | null {
+  const value = fields.get(key)?.value;
+  return value?.kind === "text" && value.text !== "" ? value.text : null;
+}
+
+/** As Python's `int()` of what YAML 1.1 reads; null: it is not there, or none. */
+function numberOf(fields: Fields, key: string): number | null {
+  const value = fields.get(key)?.value;
+  if (value?.kind !== "text" || value.text.length > MAX_NUMBER_CHARACTERS) return null;
+  const text = (value.plain ? plainNumber(value.text) : null) ?? value.text.trim();
+  return /^[-+]?\d+(?:_\d+)*(?:\.\d*)?$/.test(text) ? Math.trunc(Number(text.replaceAll("_", ""))) : null;
+}
+
+function valuesOf(fields: Fields): readonly Value[] {
+  const { value } = fields.get("values") ?? fields.get("value") ?? {};
+  if (value === undefined) return [];
+  return value.kind === "list" ? value.items : [value];
+}
+
+const NUMBERS: Readonly<Partial<Record<PlainType, readonly (readonly [field: string, other: string])[]>>> = {
+  MX: [["priority", "preference"]],
+  SRV: [
+    ["priority", "priority"],
+    ["weight", "weight"],
+    ["port", "port"],
+  ],
+};
+
+/** null: a number is not there, or is none. */
+function extraOf(type: PlainType, fields: Fields): Readonly<Record<string, number>> | null {
+  const extra: Record<string, number> = {};
+  for (const [field, other] of NUMBERS[type] ?? []) {
+    const number = numberOf(fields, textOf(fields, other) === null ? field : other);
+    if (number === null || number < 0) return null;
+    extra[field] = number;
+  }
+  return extra;
+}
+
+/** API.md, Domain record. */
+const CAA_TAGS: readonly string[] = ["issue", "issuewild", "iodef"];
+const MAX_NUMBERS: Readonly<Record<string, number>> = { priority: 255, weight: 65_535, port: 65_535 };
+
+/** Why the service cannot keep a number, or null. */
+function beyondLimits(extra: Readonly<Record<string, number>>): string | null {
+  for (const [field, value] of Object.entries(extra)) {
+    const most = MAX_NUMBERS[field] ?? Number.POSITIVE_INFINITY;
+    if (value > most) return `The ${field} is ${value}, and the service keeps at most ${most}.`;
+  }
+  return null;
+}
+
+function targetOf(type: PlainType, text: string): string {
+  switch (type) {
+    case "A":
+    case "AAAA":
+      return canonicalIp(text) ?? text;
+    case "TXT":
+      return unchunked(text).replaceAll("\\;", ";");
+    case "CAA":
+      return text;
+    case "CNAME":
+    case "MX":
+    case "NS":
+    case "PTR":
+    case "SRV":
+      return (toAscii(text) ?? text).replace(/\.$/, "");
+  }
+}
+
+/** octoDNS takes the first and last character off a text that begins with a quote, and joins its strings, whether it does or not. */
+function unchunked(text: string): string {
+  return (text.startsWith('"') ? text.slice(1, -1) : text).replaceAll('" "', "");
 }

@@ -1,20 +1,24 @@
 /** What was taken → the files of a project: text, in the form that `tenon fmt` keeps. */
 
-import { createHash } from "node:crypto";
-import { escapeReferences } from "../format/manifest-entry.ts";
-import { writeManifest } from "../format/write.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { ledAway } from "../files/paths.ts";
+import { escapeReferences, writeManifest } from "../format/write.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
-import { withDefaults } from "./defaults.ts";
-import { type LiftedDomain, lift } from "./lift.ts";
-import type { Taken } from "./taken.ts";
+import { compareText } from "../model/text.ts";
+import type { Taken } from "./collect.ts";
+import { withDefaults } from "./live.ts";
+import { type LiftedDomain, lift } from "./record-sets.ts";
 
 /** Where an editor finds the schema, from the project folder. */
 const SCHEMA = "node_modules/tenon/schemas/manifest.schema.json";
 
-export const ROOT_FILE = "tenon.yaml";
-export const ZONES_FOLDER = "zones";
+const ROOT_FILE = "tenon.yaml";
+const ZONES_FOLDER = "zones";
 /** What the root file of a project with a file for each domain loads. */
-export const ZONES_PATTERN: string = `${ZONES_FOLDER}/*.yaml`;
+const ZONES_PATTERN: string = `${ZONES_FOLDER}/*.yaml`;
 
 export interface ProjectFile {
   /** Relative to the project folder, forward slashes, at most one of them. */
@@ -22,7 +26,7 @@ export interface ProjectFile {
   readonly text: string;
 }
 
-export interface ProjectOptions {
+interface ProjectOptions {
   /** A file for each domain. */
   readonly split: boolean;
   /** Whether what repeats goes into defaults and record sets. */
@@ -103,4 +107,168 @@ export function fileName(zone: string): string {
   const digest = createHash("sha256").update(zone).digest("hex").slice(0, DIGEST_CHARACTERS);
   const stem = isPlain ? plain : `${plain.slice(0, MAX_NAME_CHARACTERS)}-${digest}`;
   return `${DEVICE.test(stem) ? `zone-${stem}` : stem}.yaml`;
+}
+
+// Writing a project: all of its files or none, and nothing that was there unless that is asked for.
+
+export interface WriteRequest {
+  /** The project folder; made if it is not there. */
+  readonly out: string;
+  readonly files: readonly ProjectFile[];
+  /** Existing files are overwritten. */
+  readonly force: boolean;
+}
+
+/** So many files are named; the rest is counted. */
+const MAX_NAMED_EXISTING_FILES = 5;
+/** Readable by whoever may read the folder: a project belongs into git. */
+const FILE_MODE = 0o644;
+
+/** What stands in the way of writing; empty if nothing does. Writes nothing. */
+export async function obstacles({ out, files, force }: WriteRequest): Promise<Diagnostic[]> {
+  const led = await ledAway(out);
+  if (led !== null) {
+    const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
+    return [problem("symbolic-link", `${out} leads ${where} by a symbolic link`, LINK_DETAIL)];
+  }
+  const folders = [out, ...new Set(files.map(({ file }) => dirname(join(out, file))))];
+  for (const folder of folders) {
+    const found = await lstat(folder).catch(() => null);
+    if (found?.isSymbolicLink() === true)
+      return [problem("symbolic-link", `${folder} is a symbolic link`, LINK_DETAIL)];
+    if (found !== null && !found.isDirectory()) return [problem("not-a-folder", `${folder} is not a folder`, "")];
+  }
+  const existing: string[] = [];
+  for (const { file } of files) {
+    const found = await lstat(join(out, file)).catch(() => null);
+    if (found === null) continue;
+    if (!found.isFile()) return [problem("not-a-file", `${join(out, file)} is not a regular file`, LINK_DETAIL)];
+    existing.push(file);
+  }
+  return [...(existing.length === 0 || force ? [] : [alreadyThere(out, existing)]), ...(await staleFiles(out, files))];
+}
+
+const LINK_DETAIL = "What is written stays in the folder that was named.";
+
+function problem(code: string, summary: string, detail: string): Diagnostic {
+  return { code, severity: "error", summary, detail, fix: "Name another folder with --out." };
+}
+
+function alreadyThere(out: string, existing: readonly string[]): Diagnostic {
+  const named = existing.slice(0, MAX_NAMED_EXISTING_FILES).join(", ");
+  const more =
+    existing.length > MAX_NAMED_EXISTING_FILES ? ` and ${existing.length - MAX_NAMED_EXISTING_FILES} more` : "";
+  return {
+    code: "file-exists",
+    severity: "error",
+    summary: `${out} has ${existing.length === 1 ? "this file" : "these files"} already: ${named}${more}`,
+    detail: "Nothing was written.",
+    fix: "Name another folder with --out, or give --force to overwrite.",
+  };
+}
+
+/**
+ * All files are written under other names and brought to the disk first; then they take their names. What fails leaves what was
+ * there, as far as no name was taken yet; new files are taken away again.
+ * @throws what the file system says
+ */
+export async function writeProject({ out, files, force }: WriteRequest): Promise<void> {
+  const made = await makeFolders(out, files);
+  const mark = `.${randomUUID()}.new`;
+  const placed: string[] = [];
+  try {
+    for (const { file, text } of files) await writeNew(join(out, file) + mark, text);
+    for (const { file } of files) {
+      const path = join(out, file);
+      const isNew = (await lstat(path).catch(() => null)) === null;
+      if (!isNew && !force) throw Object.assign(new Error(`${path} appeared meanwhile`), { code: "EEXIST" });
+      await rename(path + mark, path);
+      if (isNew) placed.push(path);
+    }
+  } catch (error) {
+    for (const { file } of files) await rm(join(out, file) + mark, { force: true });
+    for (const path of placed) await rm(path, { force: true });
+    for (const folder of made.reverse()) await rmdir(folder).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** @returns those that were not there */
+async function makeFolders(out: string, files: readonly ProjectFile[]): Promise<string[]> {
+  const made: string[] = [];
+  for (const folder of new Set([out, ...files.map(({ file }) => dirname(join(out, file)))])) {
+    await makeFolder(resolve(folder), made);
+  }
+  return made;
+}
+
+/** Folder by folder: where the system takes no folders and says so oddly (`/proc`), Node's own recursion never ends. */
+async function makeFolder(folder: string, made: string[]): Promise<void> {
+  const found = await stat(folder).catch(() => null);
+  if (found?.isDirectory() === true) return;
+  if (dirname(folder) !== folder) await makeFolder(dirname(folder), made);
+  await mkdir(folder);
+  made.push(folder);
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", FILE_MODE);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+// Files of a project that an import would leave beside its own: nothing is removed, as somebody may have written them.
+
+/** So many are named; the rest is counted. */
+const MAX_NAMED_STALE_FILES = 50;
+/** What an import writes for 12,000 records is smaller. */
+const MAX_ROOT_BYTES: number = 4 * 1024 * 1024;
+
+/** An obstacle if there are such files; whether files may be overwritten is another question. */
+async function staleFiles(out: string, files: readonly ProjectFile[]): Promise<Diagnostic[]> {
+  const written = new Set(files.map(({ file }) => file));
+  const isSplit = files.some(({ file }) => file !== ROOT_FILE);
+  if (!isSplit && !(await loadsZones(join(out, ROOT_FILE)))) return [];
+  const stale = (await zoneManifests(out)).filter((file) => !written.has(file));
+  return stale.length === 0 ? [] : [leftBehind(out, stale, isSplit)];
+}
+
+/** What the pattern of a root file finds. */
+async function zoneManifests(out: string): Promise<string[]> {
+  const names = await readdir(join(out, ZONES_FOLDER)).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(".yaml") && !name.startsWith("."))
+    .sort(compareText)
+    .map((name) => `${ZONES_FOLDER}/${name}`);
+}
+
+/** Whether the root file that would be replaced is that of a project with a file for each domain. */
+async function loadsZones(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null || !found.isFile() || found.size > MAX_ROOT_BYTES) return false;
+  const text = await readFile(path, "utf8").catch(() => "");
+  if (!text.includes(ZONES_PATTERN)) return false;
+  const { isScalar, isSeq, parseDocument } = await import("yaml");
+  const list = parseDocument(text, { logLevel: "silent" }).get("files");
+  return isSeq(list) && list.items.some((item) => isScalar(item) && item.value === ZONES_PATTERN);
+}
+
+function leftBehind(out: string, stale: readonly string[], isSplit: boolean): Diagnostic {
+  const isOne = stale.length === 1;
+  const named = stale.slice(0, MAX_NAMED_STALE_FILES).join(", ");
+  const more = stale.length > MAX_NAMED_STALE_FILES ? ` and ${stale.length - MAX_NAMED_STALE_FILES} more` : "";
+  const why = isSplit
+    ? `The root file loads ${ZONES_PATTERN}, so what stands in ${isOne ? "it" : "them"} would belong to the project.`
+    : `Nothing would load ${isOne ? "it" : "them"} any more: the root file that does would be replaced.`;
+  return {
+    code: "stale-file",
+    severity: "error",
+    summary: `${out} has ${isOne ? "a file" : `${stale.length} files`} that this import does not write`,
+    detail: `${named}${more}. ${why} Nothing was written.`,
+    fix: `Remove ${isOne ? "it" : "them"} if nobody needs ${isOne ? "it" : "them"}, or name another folder with --out.`,
+  };
 }

@@ -2,10 +2,9 @@
 
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { groupBy } from "../model/group.ts";
 import type { Values } from "../model/resource.ts";
-import type { RuleText } from "./rule.ts";
-import { effectiveTtlSeconds } from "./zone.ts";
+import { groupBy } from "../model/text.ts";
+import { effectiveTtlSeconds, type RuleText } from "./rule.ts";
 
 /** Up to this TTL waiting is no trouble. */
 const LONG_TTL_SECONDS = 3_600;

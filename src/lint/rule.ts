@@ -1,8 +1,18 @@
 /** What a rule is, what it finds, and how that becomes a diagnostic. */
 
-import type { Diagnostic, Related, Severity, Span } from "../model/diagnostic.ts";
-import type { World, ZoneView } from "./world.ts";
-import type { LintRecord } from "./zone.ts";
+import { absoluteName, relativeName } from "../dns/name.ts";
+import {
+  isAcmeName,
+  type PlainRecord,
+  type PlainType,
+  ZONE_FILE_APEX_NS_CODE,
+  ZONE_FILE_SIGNING_CODE,
+  ZONE_FILE_SOA_CODE,
+} from "../dns/record.ts";
+import type { IgnorePattern } from "../model/desired.ts";
+import type { Diagnostic, Related, Severity, Sources, Span } from "../model/diagnostic.ts";
+import type { Address } from "../model/resource.ts";
+import { globMatches, groupBy, nearest } from "../model/text.ts";
 
 /** A rule as the documentation tells it. */
 export interface RuleText {
@@ -56,3 +66,274 @@ export function diagnose(rule: RuleText, finding: Finding, view: ZoneView): Diag
 export function related(message: string, record: LintRecord): Related {
   return { message, span: record.span };
 }
+
+// All declared zones together: what a resolver would find in them, and what cannot be known.
+
+type Lookup =
+  /**
+   * Surely what a resolver gets. `records` is empty for a name that has only names below it, or if there is no such name.
+   * `view` is the zone that answers.
+   */
+  | { readonly type: "known"; readonly view: ZoneView; readonly records: readonly LintRecord[] }
+  /** Outside the declared zones, delegated, not managed, or possibly among what is not declared. */
+  | { readonly type: "unknown" };
+
+const UNKNOWN: Lookup = { type: "unknown" };
+
+/** One zone, with its records by name. Names are relative, `""` the apex. */
+export class ZoneView {
+  readonly zone: LintZone;
+  readonly records: readonly LintRecord[];
+  readonly #byName: ReadonlyMap<string, readonly LintRecord[]>;
+  /** Names that exist because there are names below them. */
+  readonly #parents: Set<string> = new Set();
+  readonly #cuts: Set<string> = new Set();
+
+  constructor(zone: LintZone) {
+    this.zone = zone;
+    this.records = zone.records ?? [];
+    this.#byName = groupBy(this.records, ({ name }) => name);
+    for (const [name, records] of this.#byName) {
+      for (let parent = parentOf(name); parent !== "" && !this.#parents.has(parent); parent = parentOf(parent))
+        this.#parents.add(parent);
+      if (name !== "" && records.some(({ type }) => type === "NS")) this.#cuts.add(name);
+    }
+  }
+
+  /** Every name that has records, in the order of their first ones. */
+  names(): Iterable<readonly [string, readonly LintRecord[]]> {
+    return this.#byName;
+  }
+
+  at(name: string): readonly LintRecord[] {
+    return this.#byName.get(name) ?? [];
+  }
+
+  ofType(name: string, type: PlainType): readonly LintRecord[] {
+    return this.at(name).filter((record) => record.type === type);
+  }
+
+  /** There are records at the name or below it. */
+  exists(name: string): boolean {
+    return name === "" || this.#byName.has(name) || this.#parents.has(name);
+  }
+
+  /** The highest delegated name at or above this one; null within the zone. */
+  cutAbove(name: string): string | null {
+    let highest: string | null = null;
+    for (let at = name; at !== ""; at = parentOf(at)) if (this.#cuts.has(at)) highest = at;
+    return highest;
+  }
+
+  /** Records of one of the types may be there beside what is declared. */
+  mayHold(name: string, types: readonly PlainType[]): boolean {
+    const { records, policy, ignore, type } = this.zone;
+    if (records === null || type === "slave" || policy === "additive") return true;
+    return ignore.some(
+      (pattern) =>
+        (pattern.preset !== "acme" || (isAcmeName(name) && types.includes("TXT"))) &&
+        (pattern.name === undefined || globMatches(namePattern(pattern.name), name)) &&
+        (pattern.type === undefined || types.some((one) => globMatches(pattern.type?.toUpperCase() ?? "*", one))),
+    );
+  }
+
+  /** The records that answer for a name within the zone: its own, or those of the wildcard that stands for it (RFC 4592, 3.3.1). */
+  answers(name: string): readonly LintRecord[] {
+    if (this.exists(name)) return this.at(name);
+    let encloser = parentOf(name);
+    while (!this.exists(encloser)) encloser = parentOf(encloser);
+    return this.at(encloser === "" ? "*" : `*.${encloser}`);
+  }
+}
+
+export class World {
+  readonly views: readonly ZoneView[];
+  /** For the few rules that look at how something is written; without it they are silent. */
+  readonly sources: Sources | null;
+  readonly #byZone: ReadonlyMap<string, ZoneView>;
+  readonly #lookups: Map<string, Lookup> = new Map();
+  readonly #memories: Map<unknown, unknown> = new Map();
+
+  constructor(zones: readonly LintZone[], sources: Sources | null) {
+    this.views = zones.map((zone) => new ZoneView(zone));
+    this.#byZone = new Map(this.views.map((view) => [view.zone.zone, view]));
+    this.sources = sources;
+  }
+
+  /** The deepest declared zone that a name lies in. Absolute names are without their final dot. */
+  zoneOf(absolute: string): ZoneView | null {
+    for (let at = absolute; at !== ""; at = parentOf(at)) {
+      const view = this.#byZone.get(at);
+      if (view !== undefined) return view;
+    }
+    return null;
+  }
+
+  /** A declared zone at the name, or between it and the zone: what the zone itself says there is never asked for. */
+  zoneBetween(view: ZoneView, name: string): ZoneView | null {
+    const found = this.zoneOf(absoluteName(name, view.zone.zone));
+    return found === view ? null : found;
+  }
+
+  /**
+   * What is at a name.
+   * @param types those that are wanted: what is not declared may still be known not to be of these
+   */
+  lookup(absolute: string, types: readonly PlainType[]): Lookup {
+    const key = `${types.join()} ${absolute}`;
+    const known = this.#lookups.get(key);
+    if (known !== undefined) return known;
+    const lookup = this.#lookUp(absolute, types);
+    this.#lookups.set(key, lookup);
+    return lookup;
+  }
+
+  #lookUp(absolute: string, types: readonly PlainType[]): Lookup {
+    const view = this.zoneOf(absolute);
+    const name = view === null ? null : relativeName(absolute, view.zone.zone);
+    if (view === null || name === null || view.zone.records === null || view.cutAbove(name) !== null) return UNKNOWN;
+    const records = view.answers(name);
+    if (!records.some(({ type }) => types.includes(type)) && view.mayHold(name, types)) return UNKNOWN;
+    return { type: "known", view, records };
+  }
+
+  /** Whether a name has a record of the types that passes the test, or may have one that is not declared, or an alias to it. */
+  mayHave(absolute: string, types: readonly PlainType[], test: (record: LintRecord) => boolean): boolean {
+    const found = this.lookup(absolute, [...types, "CNAME"]);
+    if (found.type === "unknown" || found.records.some((record) => record.type === "CNAME")) return true;
+    if (found.records.some((record) => types.includes(record.type) && test(record))) return true;
+    return found.view.mayHold(relativeName(absolute, found.view.zone.zone) ?? "", types);
+  }
+
+  /** What is worked out once for all zones, by whoever works it out. */
+  remember<Value>(key: (world: World) => Value): Value {
+    if (!this.#memories.has(key)) this.#memories.set(key, key(this));
+    return this.#memories.get(key) as Value;
+  }
+}
+
+export function parentOf(name: string): string {
+  const dot = name.indexOf(".");
+  return dot === -1 ? "" : name.slice(dot + 1);
+}
+
+/** A name in words, for details: backquoted, or the apex. */
+export function shownName(name: string): string {
+  return name === "" ? "the apex" : `\`${name}\``;
+}
+
+function namePattern(name: string): string {
+  return name === "@" ? "" : name.toLowerCase();
+}
+
+// Codes under `lint: { off: […] }` that no rule has.
+
+export const UNKNOWN_LINT_CODE: RuleText = {
+  code: "unknown-lint-code",
+  severity: "warning",
+  finds: "a code under `lint: { off: […] }` that no rule has",
+  why: "It switches nothing off.",
+  fix: "Use a code of the table in docs/dns.md, or remove it.",
+};
+
+/**
+ * Each code once for each place: a record, a domain, the project.
+ * @param projectSpans where the codes of the project stand
+ */
+export function unknownCodes(
+  zones: readonly LintZone[],
+  projectOff: readonly string[],
+  known: readonly string[],
+  projectSpans: ReadonlyMap<string, Span>,
+): Diagnostic[] {
+  const isKnown = new Set(known);
+  if (projectOff.includes(UNKNOWN_LINT_CODE.code)) return [];
+  const found: Diagnostic[] = [];
+  const look = (off: readonly string[], place: { readonly span?: Span; readonly address?: string }): void => {
+    if (off.includes(UNKNOWN_LINT_CODE.code)) return;
+    for (const code of new Set(off)) if (!isKnown.has(code)) found.push({ ...unknown(code, known), ...place });
+  };
+  for (const code of new Set(projectOff)) {
+    const span = projectSpans.get(code);
+    look([code], span === undefined ? {} : { span });
+  }
+  for (const { off, span, address, records } of zones) {
+    look(off, { span, address });
+    if (off.includes(UNKNOWN_LINT_CODE.code)) continue;
+    for (const record of records ?? []) look(record.off, { span: record.span, address });
+  }
+  return found;
+}
+
+function unknown(code: string, known: readonly string[]): Diagnostic {
+  const { code: ours, severity, why, fix } = UNKNOWN_LINT_CODE;
+  const meant = nearest(code, known);
+  return {
+    code: ours,
+    severity,
+    summary: `unknown lint code \`${code}\``,
+    detail: `No lint rule has the code \`${code}\`. ${why}`,
+    fix: meant === null ? fix : `Did you mean \`${meant}\`?`,
+  };
+}
+
+// What the rules look at: declared zones, as plain data.
+
+/** What a TTL of 0 comes to if the domain's own is 0, too (OBSERVED: Zone file). */
+const SERVICE_DEFAULT_TTL_SECONDS = 86_400;
+
+export interface LintZone {
+  /** Lower-case ASCII without a final dot. */
+  readonly zone: string;
+  readonly address: Address;
+  readonly span: Span;
+  readonly type: "master" | "slave";
+  readonly status: string;
+  /** The domain's own `ttl_sec`; 0 or null (not stated) is the service's default. */
+  readonly ttl_sec: number | null;
+  /** null: not managed, so that nothing is known about them. */
+  readonly records: readonly LintRecord[] | null;
+  /** Additive: there may be more records than are declared. */
+  readonly policy: "authoritative" | "additive";
+  /** What may be there although it is not declared. */
+  readonly ignore: readonly IgnorePattern[];
+  /** Codes that do not hold for the zone. */
+  readonly off: readonly string[];
+}
+
+export interface LintRecord extends PlainRecord {
+  readonly span: Span;
+  /** Codes that do not hold for the record. */
+  readonly off: readonly string[];
+}
+
+/** Seconds for which an answer is really kept. */
+export function effectiveTtlSeconds(recordTtl: number, zoneTtl: number | null): number {
+  return recordTtl || zoneTtl || SERVICE_DEFAULT_TTL_SECONDS;
+}
+
+// What is told when a zone file is read, not by a rule that looks at zones: switched off by its code all the same.
+
+export const ZONE_FILE_SOA: RuleText = {
+  code: ZONE_FILE_SOA_CODE,
+  severity: "warning",
+  finds: "an SOA record in a `zone_file`",
+  why: "It says how the service that served the zone until now kept it; the service that serves it from now on writes its own.",
+  fix: "Set `soa_email`, `refresh_sec` and the like at the domain, and remove the record or switch this off.",
+};
+
+export const ZONE_FILE_APEX_NS: RuleText = {
+  code: ZONE_FILE_APEX_NS_CODE,
+  severity: "warning",
+  finds: "NS records at the apex in a `zone_file`, unless `records` or `use` declare such records",
+  why: "They name the name servers of the service that served the zone until now; taken over, they would send resolvers back to it.",
+  fix: "Declare name servers under `records` if you manage them, and remove the lines or switch this off.",
+};
+
+export const ZONE_FILE_SIGNING: RuleText = {
+  code: ZONE_FILE_SIGNING_CODE,
+  severity: "warning",
+  finds: "records that signing adds (RRSIG, NSEC, NSEC3, NSEC3PARAM, DNSKEY, CDS, CDNSKEY) in a `zone_file`",
+  why: "The service that serves the zone from now on has not the keys. While the parent has a DS record, resolvers that validate refuse unsigned answers.",
+  fix: "Name the file that is not signed, and remove the DS record at the parent before the delegation changes.",
+};

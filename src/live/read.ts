@@ -1,12 +1,10 @@
 /** Reads the account as far as the desired state needs it: list calls only, the units in parallel. */
 
-import type { Address } from "../model/address.ts";
+import { type Api, type Failure, isDenied } from "../model/api.ts";
 import type { Desired } from "../model/desired.ts";
-import type { Api } from "../model/exchange.ts";
-import { type Failure, isDenied } from "../model/failure.ts";
-import { mayMatchWithin } from "../model/glob.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
-import type { UnitName } from "../model/resource.ts";
+import type { Address, UnitName } from "../model/resource.ts";
+import { mayMatchWithin } from "../model/text.ts";
 import type { LiveIdentity, ReadWatch, Scope, Unit } from "../model/unit.ts";
 
 export interface ReadOptions {
@@ -161,4 +159,16 @@ export class Tally {
       );
     };
   }
+}
+
+// What two manifests need to be read, as if it were one.
+
+/** For reading only: what both declare is there twice. */
+export function unionOf(one: Desired, other: Desired): Desired {
+  return {
+    ...one,
+    owner: one.owner ?? other.owner,
+    declared: [...one.declared, ...other.declared],
+    removed: [...one.removed, ...other.removed],
+  };
 }

@@ -1,14 +1,21 @@
 /** Takes a snapshot: every list that a plan of any manifest could ask for, read once. */
 
+import {
+  type Answer,
+  type Api,
+  type ApiRequest,
+  type Failure,
+  isDenied,
+  type ListAnswer,
+  type ListRequest,
+  type UploadRequest,
+} from "../model/api.ts";
 import type { Desired } from "../model/desired.ts";
-import type { Api } from "../model/exchange.ts";
-import { type Failure, isDenied } from "../model/failure.ts";
-import { compareText } from "../model/group.ts";
+import type { Snapshot, UnreadList } from "../model/live.ts";
 import type { JsonObject } from "../model/resource.ts";
-import type { Snapshot, UnreadList } from "../model/snapshot.ts";
+import { compareText } from "../model/text.ts";
 import type { ReadResult, ReadWatch, Scope, Unit } from "../model/unit.ts";
 import { isUnitNeeded, Tally } from "./read.ts";
-import { type RecordedList, Recording } from "./recording.ts";
 
 export interface SnapshotOptions {
   /** Says what must be readable. A unit that it does not need may be refused to the token. */
@@ -89,4 +96,109 @@ function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "un
 
 function told({ type, status, errors, message }: Failure): UnreadList["failure"] {
   return { type, status, errors, message };
+}
+
+// The service as a snapshot remembers it: answers lists, and refuses everything else.
+
+/** Sends nothing. What is `wanted` of a list is not looked at: all of it is there. */
+export function snapshotApi({ lists, unread, servedAt }: Snapshot): Api {
+  const served = servedAt === null ? {} : { servedMilliseconds: Date.parse(servedAt) };
+  const failures = new Map(unread.map(({ path, failure }) => [path, failure]));
+  return {
+    requestCount: 0,
+    list: async (request): Promise<ListAnswer> => {
+      const path = pathOf(request);
+      const all = lists.get(path);
+      const known = failures.get(path);
+      if (all === undefined) return { ok: false, failure: failureOf(known ?? absent(path)) };
+      const items = filtered(all, request);
+      return { ok: true, items, total: items.length, ...served };
+    },
+    send: async () => refused(),
+    upload: async () => refused(),
+  };
+}
+
+/** A list may have been kept as its filter left it; another filter may ask for a part of it. */
+function filtered(items: readonly JsonObject[], { filter = {} }: ListRequest): readonly JsonObject[] {
+  const conditions = Object.entries(filter);
+  if (conditions.length === 0) return items;
+  return items.filter((item) => conditions.every(([field, value]) => item[field] === value));
+}
+
+function absent(path: string): Pick<Failure, "type" | "status" | "errors" | "message"> {
+  return { type: "malformed", status: null, errors: [], message: `the snapshot does not hold the list /${path}` };
+}
+
+function refused(): Answer {
+  const message = "a snapshot answers lists only";
+  return { ok: false, failure: failureOf({ type: "refused", status: null, errors: [], message }) };
+}
+
+function failureOf(told: Pick<Failure, "type" | "status" | "errors" | "message">): Failure {
+  return { ...told, effect: "none", maintenance: false, attempts: 0 };
+}
+
+// Lists that are asked for once and remembered: for several readers of one moment, and for what is to be kept of it.
+
+interface RecordedList {
+  /** Segments joined by slashes. */
+  readonly path: string;
+  readonly answer: ListAnswer;
+}
+
+interface Asked {
+  readonly path: string;
+  readonly answer: Promise<ListAnswer>;
+}
+
+/**
+ * The first asker of a list decides which of its objects are `wanted`: what all readers want is to be asked for first.
+ * Everything but lists passes through.
+ */
+export class Recording implements Api {
+  readonly #api: Api;
+  readonly #asked: Map<string, Asked> = new Map();
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  get requestCount(): number {
+    return this.#api.requestCount;
+  }
+
+  list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer> {
+    const key = keyOf(request);
+    const known = this.#asked.get(key);
+    if (known !== undefined) return known.answer;
+    const answer = this.#api.list(request, signal);
+    this.#asked.set(key, { path: pathOf(request), answer });
+    return answer;
+  }
+
+  send(request: ApiRequest, signal?: AbortSignal): Promise<Answer> {
+    return this.#api.send(request, signal);
+  }
+
+  upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer> {
+    return this.#api.upload(request, signal);
+  }
+
+  /** All that was asked for so far, once it is there. */
+  async recorded(): Promise<RecordedList[]> {
+    return Promise.all([...this.#asked.values()].map(async ({ path, answer }) => ({ path, answer: await answer })));
+  }
+}
+
+function pathOf({ path }: Pick<ListRequest, "path">): string {
+  return path.join("/");
+}
+
+function keyOf(request: ListRequest): string {
+  return JSON.stringify([request.path, entriesOf(request.filter ?? {})]);
+}
+
+function entriesOf(filter: JsonObject): unknown[] {
+  return Object.entries(filter).sort(([a], [b]) => (a < b ? -1 : 1));
 }

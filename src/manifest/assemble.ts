@@ -1,15 +1,17 @@
 /** Validated, expanded entries → the desired state; what only shows across entries is checked here. */
 
-import type { Declared, Desired } from "../model/desired.ts";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import type { Consent, ConsentRule, Declared, Desired, IgnorePattern, Removed } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import { isJsonObject, type Json, type JsonObject, type UnitName } from "../model/resource.ts";
+import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
 import type { LoadContext } from "../model/unit.ts";
-import { loadAllow } from "./allow.ts";
-import type { AssembleContext, Loaded } from "./entries.ts";
-import { loadRemoved } from "./removed.ts";
+import { MAX_UPLOAD_BYTES, tooLongIgnore } from "./limits.ts";
+import type { Places } from "./positions.ts";
+import { fileProblem, resolveInside } from "./read.ts";
 import type { UnitForm } from "./schema.ts";
 
-export interface AssembleInput {
+interface AssembleInput {
   readonly root: JsonObject;
   readonly trees: readonly JsonObject[];
   /** Entries of a section, expanded. */
@@ -152,4 +154,308 @@ function lintOffSpans(root: JsonObject, { places }: AssembleContext): ReadonlyMa
 
 function textOrNull(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
+}
+
+// Diagnostics as they are handed out: in the order of the files, each problem once.
+
+/** One place may be wrong for many domains, through a record set or a list of names: it is kept once, and counted. */
+export class Findings {
+  readonly #groups: Map<string, Group> = new Map();
+  #hasErrors = false;
+
+  add(diagnostic: Diagnostic): void {
+    const { span, code, summary } = diagnostic;
+    const key =
+      span === undefined ? `${this.#groups.size}` : JSON.stringify([code, summary, span.file, span.start, span.end]);
+    const group = this.#groups.get(key);
+    if (group === undefined) this.#groups.set(key, { first: diagnostic, others: 0 });
+    else group.others += 1;
+    if (diagnostic.severity === "error") this.#hasErrors = true;
+  }
+
+  get hasErrors(): boolean {
+    return this.#hasErrors;
+  }
+
+  groups(): readonly Group[] {
+    return [...this.#groups.values()];
+  }
+}
+
+interface Group {
+  readonly first: Diagnostic;
+  others: number;
+}
+
+export function arrange(diagnostics: readonly Diagnostic[], files: readonly string[]): Diagnostic[] {
+  const found = new Findings();
+  for (const diagnostic of diagnostics) found.add(diagnostic);
+  return arrangeGroups(found.groups(), files);
+}
+
+export function arrangeGroups(groups: readonly Group[], files: readonly string[]): Diagnostic[] {
+  const order = new Map(files.map((file, index) => [file, index]));
+  const rank = ({ span }: Diagnostic): number => (span === undefined ? -1 : (order.get(span.file) ?? files.length));
+  return groups
+    .map(({ first, others }) =>
+      others === 0 ? first : { ...first, detail: `${first.detail} ${repeated(others)}`.trim() },
+    )
+    .sort((a, b) => rank(a) - rank(b) || (a.span?.start ?? 0) - (b.span?.start ?? 0));
+}
+
+function repeated(others: number): string {
+  return others === 1
+    ? "The same is wrong in one more place that shares this line or value."
+    : `The same is wrong in ${others} more places that share this line or value.`;
+}
+
+// The `allow:` entries of the root file.
+
+const RULES: readonly ConsentRule[] = ["delete", "replace", "bulk", "ns"];
+
+function loadAllow(root: JsonObject, context: AssembleContext): Consent[] {
+  return sectionEntries([root], "allow").flatMap((entry) => loadConsent(entry, context) ?? []);
+}
+
+function loadConsent(entry: JsonObject, context: AssembleContext): Consent | null {
+  const named = RULES.filter((rule) => Object.hasOwn(entry, rule));
+  const [rule] = named;
+  const until = entry["until"];
+  if (typeof until === "string" && !isDate(until)) {
+    const detail = `\`${until}\` is not a date of the form YYYY-MM-DD.`;
+    const span = context.places.span(entry, "until");
+    context.report({
+      code: "bad-date",
+      severity: "error",
+      summary: "bad date",
+      detail,
+      fix: "For example: 2026-12-31.",
+      span,
+    });
+  }
+  if (rule === undefined || named.length > 1) {
+    if (rule === undefined && context.incomplete.has(entry)) return null;
+    const summary = rule === undefined ? "what is allowed?" : "more than one consent in an entry";
+    const detail = "An entry of `allow` has exactly one of `delete`, `replace`, `bulk` and `ns`.";
+    const span =
+      rule === undefined ? context.places.firstKeySpan(entry) : context.places.keySpan(entry, named[1] ?? "");
+    context.report({ code: "bad-consent", severity: "error", summary, detail, fix: "Give each its own entry.", span });
+    return null;
+  }
+  return {
+    rule,
+    address: String(entry[rule]),
+    until: typeof until === "string" ? until : null,
+    reason: typeof entry["reason"] === "string" ? entry["reason"] : null,
+    span: context.places.span(entry, rule),
+  };
+}
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+// The `removed:` entries of all files.
+
+function loadRemoved(
+  trees: readonly JsonObject[],
+  units: readonly UnitForm[],
+  loaded: readonly Loaded[],
+  context: AssembleContext,
+): Removed[] {
+  const declared = new Map(loaded.map((one) => [one.declared.address, one.declared]));
+  const moved = new Map(
+    loaded
+      .filter((one) => one.declared.movedFrom !== null)
+      .map((one) => [`${one.declared.unit} ${one.declared.movedFrom}`, one.declared]),
+  );
+  const removed = new Map<string, Removed>();
+  for (const entry of sectionEntries(trees, "removed")) {
+    const one = loadEntry(entry, units, context);
+    if (one === null) continue;
+    const identity = `${one.address} ${one.id ?? ""}`;
+    const first = removed.get(identity);
+    if (first !== undefined) context.report(removedTwice(one, first));
+    else removed.set(identity, one);
+    const rival = declared.get(one.address) ?? moved.get(`${one.unit} ${one.key}`);
+    if (rival !== undefined && !areDistinct(rival, one)) context.report(alsoDeclared(one, rival));
+  }
+  return [...removed.values()];
+}
+
+/** Labels may repeat: two ids are two objects. */
+function areDistinct(declared: Declared, removed: Removed): boolean {
+  return declared.id !== null && removed.id !== null && declared.id !== removed.id;
+}
+
+function loadEntry(entry: JsonObject, units: readonly UnitForm[], context: AssembleContext): Removed | null {
+  const named = units.filter(({ spec }) => Object.hasOwn(entry, spec.removedKey));
+  const [unit] = named;
+  const keys = units.map(({ spec }) => `\`${spec.removedKey}\``).join(", ");
+  if (unit === undefined || named.length > 1) {
+    if (unit === undefined && context.incomplete.has(entry)) return null;
+    const summary = unit === undefined ? "what is removed?" : "more than one thing in an entry";
+    const detail = `An entry of \`removed\` has exactly one of ${keys}.`;
+    const span =
+      unit === undefined
+        ? context.places.firstKeySpan(entry)
+        : context.places.keySpan(entry, named[1]?.spec.removedKey ?? "");
+    context.report({ code: "bad-removed", severity: "error", summary, detail, fix: "Give each its own entry.", span });
+    return null;
+  }
+  const name = entry[unit.spec.removedKey];
+  if (typeof name !== "string") return null;
+  checkKeys(entry, unit, context);
+  const { address, key, problem } = unit.spec.removed(name);
+  const span = context.places.span(entry, unit.spec.removedKey);
+  if (problem !== null) {
+    context.report({ ...problem, severity: "error", span });
+    return null;
+  }
+  const ignore = entry["ignore"];
+  return {
+    unit: unit.name,
+    address,
+    key,
+    id: idOf(entry["id"]),
+    destroy: entry["destroy"] !== false,
+    ignore: Array.isArray(ignore) ? ((ignore as readonly Json[]).filter(isJsonObject) as IgnorePattern[]) : [],
+    span,
+  };
+}
+
+function idOf(id: Json | undefined): ObjectId | null {
+  return typeof id === "number" || typeof id === "string" ? id : null;
+}
+
+function checkKeys(entry: JsonObject, unit: UnitForm, context: AssembleContext): void {
+  const { id, ignore } = entry as { id?: Json; ignore?: Json };
+  const wanted = unit.name === "image" ? "string" : "number";
+  if (id !== undefined && typeof id !== wanted) {
+    const detail =
+      unit.name === "image"
+        ? "The id of an image is text, such as private/123."
+        : `The id of a ${unit.spec.removedKey} is a whole number.`;
+    context.report({
+      code: "wrong-type",
+      severity: "error",
+      summary: "bad `id`",
+      detail,
+      fix: "Correct the id.",
+      span: context.places.span(entry, "id"),
+    });
+  }
+  const tooLong = tooLongIgnore(ignore, context.places);
+  if (tooLong !== null) context.report(tooLong);
+  if (ignore !== undefined && unit.name !== "zone") {
+    const detail = "`ignore` names records, and only a domain has those.";
+    context.report({
+      code: "wrong-field",
+      severity: "error",
+      summary: "`ignore` has no meaning here",
+      detail,
+      fix: "Remove it.",
+      span: context.places.keySpan(entry, "ignore"),
+    });
+  }
+}
+
+function removedTwice(one: Removed, first: Removed): Diagnostic {
+  return {
+    code: "duplicate-removed",
+    severity: "error",
+    summary: `\`${one.key}\` is removed twice`,
+    detail: `${one.address} may be named once under \`removed\`.`,
+    fix: "Remove one of the two.",
+    span: one.span,
+    related: [{ message: "first here", span: first.span }],
+    address: one.address,
+  };
+}
+
+function alsoDeclared(one: Removed, rival: Declared): Diagnostic {
+  const how = rival.address === one.address ? "declared" : "named by `moved_from`";
+  return {
+    code: "declared-and-removed",
+    severity: "error",
+    summary: `\`${one.key}\` is both ${how} and removed`,
+    detail: `${one.address} cannot be kept and deleted at once.`,
+    fix: "Remove the entry under `removed`, or the declaration.",
+    span: one.span,
+    related: [{ message: `${how} here`, span: rival.span }],
+    address: one.address,
+  };
+}
+
+// The entries of the files, and what those who turn them into the desired state share.
+
+interface AssembleContext {
+  readonly places: Places;
+  readonly allowedSeconds: readonly number[];
+  /** What lost a key to validation: not to be blamed for what is absent. */
+  readonly incomplete: ReadonlySet<object>;
+  report(diagnostic: Diagnostic): void;
+}
+
+/** A declared object with the entry it comes from. */
+export interface Loaded {
+  readonly declared: Declared;
+  readonly entry: JsonObject;
+}
+
+/** The entries of a section in all files, unexpanded. */
+export function sectionEntries(trees: readonly JsonObject[], section: string): JsonObject[] {
+  return trees.flatMap((tree) => {
+    const list = tree[section];
+    return Array.isArray(list) ? (list as readonly Json[]).filter(isJsonObject) : [];
+  });
+}
+
+// Files that entries name, such as images to upload: inside the project, there, and of the right kind.
+
+/** RFC 1952, 2.3.1. */
+const GZIP_MAGIC = [0x1f, 0x8b] as const;
+
+/** @returns null if the file can be uploaded; the diagnostic has no span yet */
+export async function checkUploadFile(root: string, file: string): Promise<Diagnostic | null> {
+  const resolved = await resolveInside(root, file);
+  if (!resolved.ok) return { ...fileProblem(file, resolved.problem), fix: "Name a file inside the project folder." };
+  try {
+    const handle = await open(resolved.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      const status = await handle.stat();
+      if (!status.isFile()) return { ...fileProblem(file, "not-a-file"), fix: "Name a regular file." };
+      if (status.size > MAX_UPLOAD_BYTES) return tooLarge(file, status.size);
+      const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0);
+      return GZIP_MAGIC.every((byte, index) => buffer[index] === byte) ? null : notGzip(file);
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return { ...fileProblem(file, "unreadable"), fix: "Check the file." };
+  }
+}
+
+function tooLarge(file: string, bytes: number): Diagnostic {
+  const detail = `It has ${(bytes / 1024 ** 3).toFixed(2)} GiB; the service takes 5 GB, compressed.`;
+  return {
+    code: "file-too-large",
+    severity: "error",
+    summary: `${file} is too large`,
+    detail,
+    fix: "Make the image smaller.",
+  };
+}
+
+function notGzip(file: string): Diagnostic {
+  const detail = "An upload is a gzip-compressed raw disk image; the file does not begin as gzip does.";
+  return {
+    code: "not-gzip",
+    severity: "error",
+    summary: `${file} is not gzip`,
+    detail,
+    fix: `Compress it: gzip --keep ${file}.`,
+  };
 }

@@ -1,12 +1,16 @@
 /** `files:` patterns → the manifests they name, in a fixed order and never outside the project folder. */
 
 import type { Dirent } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { MAX_DIRECTORY_ENTRIES, MAX_FILE_PATTERNS, MAX_FILES } from "./limits.ts";
-import { type FileProblem, resolveInside } from "./read.ts";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { isPrivate, isWithin } from "../files/paths.ts";
+import type { Diagnostic, Sources } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { MAX_DIRECTORY_ENTRIES, MAX_FILE_BYTES, MAX_FILE_PATTERNS, MAX_FILES, MAX_PROJECT_BYTES } from "./limits.ts";
+import { type ParseContext, type ParsedFile, parseFile } from "./parse.ts";
+import { decode, type FileProblem, fileProblem, readBounded, resolveInside } from "./read.ts";
 
-export interface FoundFile {
+interface FoundFile {
   /** Relative to the project, forward slashes. */
   readonly file: string;
   /** Real path. */
@@ -15,11 +19,11 @@ export interface FoundFile {
   readonly pattern: number;
 }
 
-export type PatternProblem =
+type PatternProblem =
   | { readonly pattern: number; readonly type: "outside" | "no-match" | "too-many" | "too-many-patterns" }
   | { readonly pattern: number; readonly type: "file"; readonly file: string; readonly problem: FileProblem };
 
-export interface FoundFiles {
+interface FoundFiles {
   readonly files: readonly FoundFile[];
   readonly problems: readonly PatternProblem[];
 }
@@ -96,7 +100,7 @@ function remembered<Value>(known: Map<string, Value>, key: string, make: () => V
   return value;
 }
 
-export function isGlob(pattern: string): boolean {
+function isGlob(pattern: string): boolean {
   return /[*?]/.test(pattern);
 }
 
@@ -165,4 +169,228 @@ function wildcardMatches(pattern: string, text: string): boolean {
   }
   while (pattern[p] === "*") p += 1;
   return p === pattern.length;
+}
+
+// The files of a project: its root file, and those that `files:` names.
+
+/** @returns null if it cannot be read; that is reported */
+export async function readManifest(
+  path: string,
+  file: string,
+  sources: Sources,
+  context: ParseContext,
+): Promise<ParsedFile | null> {
+  const real = await realpath(path).catch(() => path);
+  const folder = dirname(path);
+  const elsewhere = !isWithin(real, folder) ? "outside" : isPrivate(real, folder) ? "private" : null;
+  // The others were looked at when they were found.
+  if (elsewhere !== null && file === ROOT_FILE) {
+    context.report({ ...fileProblem(file, elsewhere), fix: "Put the file itself into the folder." });
+    return null;
+  }
+  const read = await readBounded(real);
+  if (!read.ok) {
+    context.report(read.problem === "too-large" ? tooLarge(file, read.size) : unreadable(file, read.problem));
+    return null;
+  }
+  const { text, badOffset } = decode(read.bytes);
+  sources.add(file, text);
+  if (badOffset !== null) {
+    context.report(notUtf8(file, badOffset));
+    return null;
+  }
+  return parseFile(file, text, context);
+}
+
+function unreadable(file: string, problem: Parameters<typeof fileProblem>[1]): Diagnostic {
+  return { ...fileProblem(file, problem), fix: "Check the file." };
+}
+
+function tooLarge(file: string, bytes: number): Diagnostic {
+  const detail = `It has ${(bytes / 1024 ** 2).toFixed(1)} MiB; a manifest may have ${MAX_FILE_BYTES / 1024 ** 2}.`;
+  return {
+    code: "file-too-large",
+    severity: "error",
+    summary: `${file} is too large`,
+    detail,
+    fix: "Divide it into several files under `files`.",
+  };
+}
+
+function notUtf8(file: string, offset: number): Diagnostic {
+  const detail = "Here is a byte that is no part of a UTF-8 text.";
+  const span = { file, start: offset, end: offset + 1 };
+  return {
+    code: "not-utf8",
+    severity: "error",
+    summary: "the file is not UTF-8",
+    detail,
+    fix: "Save the file as UTF-8.",
+    span,
+  };
+}
+
+interface RootOfProject {
+  /** Real path of the folder. */
+  readonly root: string;
+  readonly rootPath: string;
+  readonly tree: JsonObject;
+}
+
+/** What `files:` names, sorted by path. Files that cannot be read are reported and stand as damaged. */
+export async function readFurtherFiles(
+  { root, rootPath, tree }: RootOfProject,
+  sources: Sources,
+  context: ParseContext,
+): Promise<ParsedFile[]> {
+  const list = tree["files"];
+  if (!Array.isArray(list)) return [];
+  const patterns = (list as readonly Json[]).map((pattern, index) => patternText(pattern, list, index, context));
+  const broken = context.places.brokenKeys(list);
+  const usable = patterns.map((pattern, index) => (broken.has(String(index)) ? "" : pattern));
+  const found = await findFiles(root, rootPath, usable);
+  for (const problem of found.problems) {
+    const pattern = usable[problem.pattern] ?? "";
+    if (pattern !== "" || problem.type === "too-many-patterns")
+      context.report({ ...explain(problem, pattern), span: context.places.span(list, problem.pattern) });
+  }
+  return readAll(found.files, list, sources, context);
+}
+
+/** Like every text, a name such as `2026` is taken as it was written. What is no text at all is left to the schema. */
+function patternText(pattern: Json, list: object, index: number, { places }: ParseContext): string {
+  if (typeof pattern === "string") return pattern;
+  return typeof pattern === "object" ? "" : (places.source(list, index) ?? String(pattern));
+}
+
+async function readAll(
+  files: readonly FoundFile[],
+  list: object,
+  sources: Sources,
+  context: ParseContext,
+): Promise<ParsedFile[]> {
+  const parsed: ParsedFile[] = [];
+  let characters = 0;
+  for (const { file, path, pattern } of files) {
+    const withSpan = (diagnostic: Diagnostic): void =>
+      context.report(
+        diagnostic.span === undefined ? { ...diagnostic, span: context.places.span(list, pattern) } : diagnostic,
+      );
+    parsed.push(
+      (await readManifest(path, file, sources, { ...context, report: withSpan })) ?? {
+        file,
+        tree: null,
+        damaged: true,
+      },
+    );
+    characters += sources.text(file)?.length ?? 0;
+    if (characters > MAX_PROJECT_BYTES) {
+      withSpan(projectTooLarge());
+      parsed.push({ file, tree: null, damaged: true });
+      break;
+    }
+  }
+  return parsed;
+}
+
+function projectTooLarge(): Diagnostic {
+  const detail = `The files of a project may have ${MAX_PROJECT_BYTES / 1024 ** 2} MiB together; those after this one are not read.`;
+  return {
+    code: "project-too-large",
+    severity: "error",
+    summary: "the project is too large",
+    detail,
+    fix: "Divide the project.",
+  };
+}
+
+function explain(problem: PatternProblem, pattern: string): Diagnostic {
+  switch (problem.type) {
+    case "outside":
+      return {
+        ...fileProblem(pattern, "outside"),
+        fix: "Write a path relative to the root file, with forward slashes and without `..`.",
+      };
+    case "file":
+      return {
+        ...fileProblem(problem.file, problem.problem),
+        fix: "Put the file into the project folder, or change the pattern.",
+      };
+    case "too-many": {
+      const detail = `A project may have ${MAX_FILES.toLocaleString("en")} files, and patterns look at a bounded number of folders.`;
+      return {
+        code: "too-many-files",
+        severity: "error",
+        summary: "too many files",
+        detail,
+        fix: "Write a narrower pattern.",
+      };
+    }
+    case "too-many-patterns": {
+      const detail = `\`files\` may have ${MAX_FILE_PATTERNS.toLocaleString("en")} patterns; this one and what follows are not looked at.`;
+      return {
+        code: "too-many-files",
+        severity: "error",
+        summary: "too many patterns under `files`",
+        detail,
+        fix: "Join patterns with stars.",
+      };
+    }
+    case "no-match": {
+      const detail = isGlob(pattern) ? "No file of the project fits the pattern." : "There is no such file.";
+      return {
+        code: "no-match",
+        severity: "warning",
+        summary: `${pattern} names no file`,
+        detail,
+        fix: "Correct the pattern, or remove it.",
+      };
+    }
+  }
+}
+
+// The root file of a project: what makes a folder one.
+
+export const ROOT_FILE = "tenon.yaml";
+
+/**
+ * @param directory the project folder, or the path of its root file
+ * @returns its path in the real folder; null if there is none, which is reported
+ */
+export async function findRootFile(
+  directory: string,
+  report: (diagnostic: Diagnostic) => void,
+): Promise<string | null> {
+  const given = resolve(directory);
+  try {
+    const path = (await stat(given)).isDirectory() ? join(await realpath(given), ROOT_FILE) : given;
+    if (basename(path) !== ROOT_FILE) report(notRootFile(directory));
+    else if ((await lstat(path).catch(() => null)) === null) report(noRootFile(directory));
+    else return join(await realpath(dirname(path)), ROOT_FILE);
+  } catch {
+    const fix = "Name the project folder, or its root file tenon.yaml.";
+    report({ ...fileProblem(directory, "missing"), code: "no-project", fix });
+  }
+  return null;
+}
+
+function noRootFile(given: string): Diagnostic {
+  return {
+    code: "no-project",
+    severity: "error",
+    summary: `there is no ${ROOT_FILE} in ${given}`,
+    detail: `A project is a folder whose root file is ${ROOT_FILE}.`,
+    fix: "Name another folder, or write one that begins with `tenon: 1`.",
+  };
+}
+
+function notRootFile(given: string): Diagnostic {
+  const detail = `The root file of a project is called ${ROOT_FILE}; other manifests are named under its \`files\`.`;
+  return {
+    code: "no-project",
+    severity: "error",
+    summary: `${given} is not the root file of a project`,
+    detail,
+    fix: "Name the project folder instead.",
+  };
 }

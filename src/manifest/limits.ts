@@ -1,5 +1,9 @@
 /** Limits of a manifest: generous for people, final for hostile input. */
 
+import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import type { Json } from "../model/resource.ts";
+import type { Places } from "./positions.ts";
+
 /** Of one manifest, checked before it is read. 12,000 records take about 1.5 MiB. */
 export const MAX_FILE_BYTES: number = 8 * 1024 * 1024;
 /** Of all manifests of a project together. */
@@ -18,18 +22,18 @@ export const MIN_CHARACTERS_PER_VALUE = 4;
 /** Nodes of one file that come from aliases, counted each time they are used: stops a "billion laughs" file. */
 export const MAX_ALIAS_NODES = 100_000;
 /** Records of all domains together, record sets counted for each domain that uses them, and each domain as two. */
-export const MAX_PROJECT_RECORDS = 300_000;
+const MAX_PROJECT_RECORDS = 300_000;
 /** What a domain counts for beside its records: it takes as much of a plan. */
 export const RECORDS_PER_DOMAIN = 2;
 /** Records that any project may have, however few characters its files have: a plan of so many takes less than 1 GiB. */
-export const MAX_SHORT_PROJECT_RECORDS = 120_000;
+const MAX_SHORT_PROJECT_RECORDS = 120_000;
 /** Characters of its files that a project has for each record beyond those. A record that is written out takes more. */
-export const MIN_CHARACTERS_PER_RECORD = 8;
+const MIN_CHARACTERS_PER_RECORD = 8;
 /**
  * What a project comes to, with all that aliases, variables, defaults, record sets and zone files put in, counted wherever they do.
  * Of 300,000 records it is about thirty million.
  */
-export const MAX_EXPANDED_CHARACTERS: number = 64 * 1024 * 1024;
+const MAX_EXPANDED_CHARACTERS: number = 64 * 1024 * 1024;
 /** Of zone files, with all that they include and generate, counted for each domain that names them: each reads them anew. */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
 /** Other environments that a plan looks at for what it would delete by mistake: each is a project to be loaded. */
@@ -44,3 +48,114 @@ export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
 export const MAX_TOLD_REFERENCES = 20;
 /** Image Upload, API.md, Limits: 5 GB compressed. */
 export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
+
+// What the texts of a project come to, counted before they are made: a few lines can ask for more than any memory holds.
+
+/** What a list, a mapping, a key or a number counts for; a text counts for its characters, too. */
+const VALUE_CHARACTERS = 8;
+/** What a value counts for that is made anew, with a place of its own, wherever an alias or a variable stands. */
+export const COPIED_VALUE_CHARACTERS = 128;
+
+/** Of one project. */
+export class Budget {
+  #left = MAX_EXPANDED_CHARACTERS;
+  #read = 0;
+  #isTold = false;
+  readonly #copyCosts: WeakMap<object, number> = new WeakMap();
+
+  /** @returns false if there is no room for so much; that is reported once, at the first place */
+  take(characters: number, span: () => Span, report: (diagnostic: Diagnostic) => void): boolean {
+    this.#left -= characters;
+    if (this.#left >= 0) return true;
+    if (!this.#isTold) report(expandsTooFar(span()));
+    this.#isTold = true;
+    return false;
+  }
+
+  /** Texts that have a limit of their own are counted, too. */
+  noteRead(characters: number): void {
+    this.#read += characters;
+  }
+
+  /** What was read and taken so far. */
+  get spent(): number {
+    return MAX_EXPANDED_CHARACTERS - this.#left + this.#read;
+  }
+
+  /** What a copy of `value` in another place counts for. */
+  copyCost(value: Json): number {
+    if (typeof value === "string") return value.length;
+    if (typeof value !== "object" || value === null) return 0;
+    const known = this.#copyCosts.get(value);
+    if (known !== undefined) return known;
+    const cost = Object.values(value).reduce(
+      (sum: number, item) => sum + COPIED_VALUE_CHARACTERS + this.copyCost(item as Json),
+      COPIED_VALUE_CHARACTERS,
+    );
+    this.#copyCosts.set(value, cost);
+    return cost;
+  }
+}
+
+/** Values that many entries share are weighed once. */
+export class Scales {
+  readonly #known: WeakMap<object, number> = new WeakMap();
+
+  /** What `value` counts for, with all that is in it. */
+  weigh(value: Json | undefined): number {
+    if (typeof value === "string") return VALUE_CHARACTERS + value.length;
+    if (typeof value !== "object" || value === null) return VALUE_CHARACTERS;
+    const known = this.#known.get(value) ?? this.#sum(value);
+    this.#known.set(value, known);
+    return known;
+  }
+
+  /** Without the values of some of its keys. */
+  weighEntry(entry: object, except: ReadonlySet<string>): number {
+    const keys = Object.keys(entry).filter((key) => !except.has(key));
+    return keys.reduce((sum, key) => sum + this.weigh((entry as Record<string, Json>)[key]), VALUE_CHARACTERS);
+  }
+
+  #sum(value: object): number {
+    return Object.values(value).reduce((sum: number, item) => sum + this.weigh(item as Json), VALUE_CHARACTERS);
+  }
+}
+
+/** How many records a project may have: record sets and lists of domains make hundreds of thousands of a few lines. */
+export function recordLimit({ characters }: Pick<Sources, "characters">): number {
+  const written = Math.floor(characters / MIN_CHARACTERS_PER_RECORD);
+  return Math.min(MAX_PROJECT_RECORDS, Math.max(MAX_SHORT_PROJECT_RECORDS, written));
+}
+
+/** Why there are not more. */
+export function explainRecordLimit(limit: number): string {
+  const count = limit.toLocaleString("en");
+  if (limit === MAX_PROJECT_RECORDS) return `A project may have ${count} records, a domain counted as two.`;
+  return `A project may have one record for each ${MIN_CHARACTERS_PER_RECORD} characters of its files, a domain counted as two, and ${MAX_SHORT_PROJECT_RECORDS.toLocaleString("en")} in any case: here ${count}.`;
+}
+
+function expandsTooFar(span: Span): Diagnostic {
+  return {
+    code: "expands-too-far",
+    severity: "error",
+    summary: "the project becomes too large",
+    detail: `With all that aliases, variables, defaults, record sets and zone files put in, counted wherever they do, it has more than ${MAX_EXPANDED_CHARACTERS / 1024 ** 2} MiB. Here that is more; what follows is not looked at.`,
+    fix: "Shorten what is put in many times, or divide the project.",
+    span,
+  };
+}
+
+// How many patterns one `ignore` may have, asked before a record is compared with them.
+
+/** @returns what is wrong with it, at the first pattern that is too many, or null */
+export function tooLongIgnore(ignore: Json | undefined, places: Places): Diagnostic | null {
+  if (!Array.isArray(ignore) || ignore.length <= MAX_IGNORE_PATTERNS) return null;
+  return {
+    code: "too-many-patterns",
+    severity: "error",
+    summary: "too many patterns under `ignore`",
+    detail: `Each pattern is compared with each record of its domain, those in the account included. An \`ignore\` may have ${MAX_IGNORE_PATTERNS.toLocaleString("en")} patterns, and this one has ${ignore.length.toLocaleString("en")}; what follows is not looked at.`,
+    fix: "Join patterns with stars.",
+    span: places.span(ignore, MAX_IGNORE_PATTERNS),
+  };
+}

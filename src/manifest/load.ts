@@ -3,29 +3,30 @@
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Desired } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import { type Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { PlanInputs } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import { Sources } from "../model/source.ts";
-import { assemble, lintOff } from "./assemble.ts";
-import { Budget } from "./budget.ts";
-import { coerceScalars } from "./coerce.ts";
-import { arrangeGroups, Findings } from "./collect.ts";
-import { type Loaded, sectionEntries } from "./entries.ts";
-import { interpolateFile } from "./expand/interpolate.ts";
-import { collectRecordSets } from "./expand/record-sets.ts";
-import { type ExpandContext, expandDomains } from "./expand/records.ts";
-import { readVariableFiles } from "./expand/variable-files.ts";
-import { environmentNames, resolveVariables, type Variables } from "./expand/variables.ts";
-import type { ZoneFiles } from "./expand/zone-files.ts";
+import {
+  arrangeGroups,
+  assemble,
+  checkUploadFile,
+  Findings,
+  type Loaded,
+  lintOff,
+  sectionEntries,
+} from "./assemble.ts";
+import { type ExpandContext, expandDomains } from "./expand.ts";
+import { findRootFile, ROOT_FILE, readFurtherFiles, readManifest } from "./files.ts";
+import { interpolateFile } from "./interpolate.ts";
+import { Budget } from "./limits.ts";
 import type { ParseContext, ParsedFile } from "./parse.ts";
-import { Places } from "./places.ts";
-import { readFurtherFiles, readManifest } from "./project-files.ts";
+import { Places } from "./positions.ts";
 import { resolveInside } from "./read.ts";
-import { findRootFile, ROOT_FILE } from "./root-file.ts";
+import { collectRecordSets } from "./record-sets.ts";
 import { isOwnKey, ROOT_ONLY_KEYS, type UnitForm } from "./schema.ts";
-import { checkUploadFile } from "./upload-file.ts";
-import { type Validator, validateTree, validatorOf } from "./validate.ts";
+import { coerceScalars, type Validator, validateTree, validatorOf } from "./validate.ts";
+import { environmentNames, readVariableFiles, resolveVariables, type Variables } from "./variables.ts";
+import type { ZoneFiles } from "./zone-files.ts";
 
 export interface LoadOptions {
   /** The project folder, or the path of its root file. */
@@ -274,7 +275,7 @@ class Loading {
     const { skipUnsupported = false, allowedSeconds } = this.#options;
     const options = { ...shared, skipUnsupported, allowedSeconds };
     let zoneFiles: Promise<ZoneFiles> | null = null;
-    const create = async (): Promise<ZoneFiles> => new (await import("./expand/zone-files.ts")).ZoneFiles(options);
+    const create = async (): Promise<ZoneFiles> => new (await import("./zone-files.ts")).ZoneFiles(options);
     const zoneFile: ExpandContext["zoneFile"] = async (domain, zone, stated, sharing) => {
       zoneFiles ??= create();
       return (await zoneFiles).records(domain, zone, stated, sharing);

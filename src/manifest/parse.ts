@@ -1,32 +1,20 @@
 /** YAML text → plain data with places; syntax errors become diagnostics. */
 
 import type * as YamlLibrary from "yaml";
-import type { Alias, CST, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import type { Alias, CST, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from "yaml";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import type { Json, JsonObject } from "../model/resource.ts";
-import { isJsonObject } from "../model/resource.ts";
-import { type Budget, COPIED_VALUE_CHARACTERS } from "./budget.ts";
-import { MAX_ALIAS_NODES, MAX_NESTING_DEPTH, MAX_SHORT_FILE_VALUES, MIN_CHARACTERS_PER_VALUE } from "./limits.ts";
-import type { Places } from "./places.ts";
-import { isSound, syntaxDiagnostics } from "./syntax.ts";
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import {
-  circularAlias,
-  complexKey,
-  cutByComment,
-  duplicateKey,
-  emptyFile,
-  escapedKey,
-  nestedTooDeep,
-  notMapping,
-  severalDocuments,
-  tooManyAliases,
-  tooManyValues,
-  unknownAlias,
-  unknownTag,
-  wrongVersion,
-} from "./yaml-problems.ts";
+  type Budget,
+  COPIED_VALUE_CHARACTERS,
+  MAX_ALIAS_NODES,
+  MAX_NESTING_DEPTH,
+  MAX_SHORT_FILE_VALUES,
+  MIN_CHARACTERS_PER_VALUE,
+} from "./limits.ts";
+import type { Places } from "./positions.ts";
 
-export type Yaml = typeof YamlLibrary;
+type Yaml = typeof YamlLibrary;
 
 /** Of both, around a text. */
 const QUOTES_LENGTH = 2;
@@ -298,4 +286,200 @@ function offsets(node: Node): Offsets {
 function isEscaped(node: Scalar, value: string): boolean {
   const [start, end] = offsets(node);
   return end - start - QUOTES_LENGTH !== value.length;
+}
+
+// YAML syntax errors in words that say what to do.
+
+/** Whether the tree around the error can be relied on: a scalar that only lacks its quotes. */
+function isSound(error: YAMLError, text: string): boolean {
+  if (error.code === "MULTIPLE_DOCS") return true;
+  return error.code === "BAD_SCALAR_START" && /[@`]/.test(text[error.pos[0]] ?? "");
+}
+
+/** One diagnostic for each line that has errors: the library's later ones on a line follow from the first. */
+function syntaxDiagnostics(file: string, text: string, errors: readonly YAMLError[]): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  let lineEnd = -1;
+  for (const error of [...errors].sort((a, b) => a.pos[0] - b.pos[0])) {
+    const start = Math.min(error.pos[0], text.length);
+    if (error.code === "MULTIPLE_DOCS" || (start <= lineEnd && !isSound(error, text))) continue;
+    const next = text.indexOf("\n", start);
+    lineEnd = next === -1 ? text.length : next;
+    const end = Math.max(start, Math.min(error.pos[1], lineEnd));
+    diagnostics.push({ severity: "error", ...explain(error, text), span: { file, start, end } });
+  }
+  return diagnostics;
+}
+
+type Explanation = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+
+function explain(error: YAMLError, text: string): Explanation {
+  if (text.slice(error.pos[0] - 1, error.pos[0] + 1) === "${") return unquotedReference();
+  switch (error.code) {
+    case "BAD_SCALAR_START":
+      return reserved(text[error.pos[0]] ?? "");
+    case "BLOCK_AS_IMPLICIT_KEY":
+      return {
+        code: "unquoted-value",
+        summary: "a value with `: ` in it must be quoted",
+        detail: "In YAML a colon followed by a space ends a key, so this reads as a mapping inside a value.",
+        fix: 'Quote the whole value: key: "text: more text". If a nested key was meant, put it on its own line.',
+      };
+    case "TAB_AS_INDENT":
+      return {
+        code: "yaml-syntax",
+        summary: "a tab is used for indentation",
+        detail: "YAML is indented with spaces only.",
+        fix: "Replace the tab by spaces.",
+      };
+    case "MISSING_CHAR":
+      return missing(error);
+    case "UNEXPECTED_TOKEN":
+      return {
+        code: "yaml-syntax",
+        summary: "unexpected text",
+        detail: `${sentence(error.message)} Text behind a closing quote, bracket or value is a common cause.`,
+        fix: "Quote the whole value, or remove what does not belong to it.",
+      };
+    default:
+      return {
+        code: "yaml-syntax",
+        summary: "the YAML cannot be read",
+        detail: sentence(error.message),
+        fix: "Check indentation, brackets and quotes here and on the line before.",
+      };
+  }
+}
+
+function unquotedReference(): Explanation {
+  return {
+    code: "unquoted-value",
+    summary: "a reference within { } or [ ] must be quoted",
+    detail: "Inside braces and brackets YAML takes the `{` of `${…}` for the start of a mapping.",
+    fix: 'Quote the value: "${var.name}", or write the mapping over several lines without braces.',
+  };
+}
+
+function reserved(character: string): Explanation {
+  return {
+    code: "unquoted-value",
+    summary: `a value that begins with \`${character}\` must be quoted`,
+    detail: `YAML reserves \`${character}\` at the start of a value.`,
+    fix: `Quote it: "${character}"${character === "@" ? ". For the apex of a zone, `name` may also be left out" : ""}.`,
+  };
+}
+
+function missing(error: YAMLError): Explanation {
+  const quote = /quote/.test(error.message);
+  return {
+    code: "yaml-syntax",
+    summary: quote ? "a quoted value is not closed" : "a character is missing",
+    detail: sentence(error.message),
+    fix: quote ? "Close the quote; a quote inside the value is written \\\" or, in single quotes, ''." : "Add it.",
+  };
+}
+
+function sentence(message: string): string {
+  const text = message.trim().replace(/\s+/g, " ");
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+// What YAML allows and a manifest does not, in words.
+
+function syntax(code: string, summary: string, detail: string, fix: string, span: Span): Diagnostic {
+  return { code, severity: "error", summary, detail, fix, span };
+}
+
+function emptyFile(file: string): Diagnostic {
+  const fix = "Start it with `tenon: 1`, or delete the file.";
+  return syntax("empty-file", "the file is empty", "A manifest says at least which format it has.", fix, start(file));
+}
+
+function start(file: string): Span {
+  return { file, start: 0, end: 0 };
+}
+
+function severalDocuments(file: string, offset: number, text: string): Diagnostic {
+  const marker = text.lastIndexOf("---", offset);
+  const at = marker === -1 ? offset : marker;
+  const detail = "A manifest is one YAML document; `---` begins another.";
+  const fix = "Put the second document into a file of its own and name it under `files`.";
+  return syntax("several-documents", "more than one document", detail, fix, { file, start: at, end: at + 3 });
+}
+
+function wrongVersion(file: string): Diagnostic {
+  const detail =
+    "Manifests are YAML 1.2; under 1.1, words such as `yes` and numbers such as `010` mean something else.";
+  return syntax("yaml-version", "not YAML 1.2", detail, "Remove the %YAML directive.", start(file));
+}
+
+function notMapping(file: string, [from, to]: readonly [number, number]): Diagnostic {
+  const detail = "A manifest is a mapping whose keys are `tenon`, `vpcs`, `domains` and so on.";
+  return syntax("not-a-manifest", "not a manifest", detail, "Start it with `tenon: 1`.", {
+    file,
+    start: from,
+    end: to,
+  });
+}
+
+function nestedTooDeep(file: string, offset: number): Diagnostic {
+  const detail = `Collections may be nested ${MAX_NESTING_DEPTH} deep.`;
+  const span = { file, start: offset, end: offset + 1 };
+  return syntax("nested-too-deep", "nested too deep", detail, "Check the brackets and the indentation.", span);
+}
+
+function tooManyValues(file: string, offset: number): Diagnostic {
+  const detail = `A file may have one value for each ${MIN_CHARACTERS_PER_VALUE} characters, and ${MAX_SHORT_FILE_VALUES.toLocaleString("en")} in any case. What follows is not looked at.`;
+  const span = { file, start: offset, end: offset + 1 };
+  return syntax("too-many-values", "too many values in one file", detail, "Divide the file.", span);
+}
+
+function unknownTag(span: Span, tag: string): Diagnostic {
+  const shown = tag.replace("tag:yaml.org,2002:", "!!");
+  const detail = `The YAML tag \`${shown}\` has no meaning in a manifest.`;
+  return syntax(
+    "unknown-tag",
+    "unknown YAML tag",
+    detail,
+    "Remove the tag, or quote the value if it begins with `!`.",
+    span,
+  );
+}
+
+function unknownAlias(span: Span, name: string): Diagnostic {
+  const detail = `In YAML an unquoted \`*\` refers to an anchor, and there is no \`&${name}\` before it.`;
+  const fix = `If a name that begins with a star is meant, quote it: "*${name}".`;
+  return syntax("unquoted-value", "a value that begins with `*` must be quoted", detail, fix, span);
+}
+
+function circularAlias(span: Span, name: string): Diagnostic {
+  const detail = `The alias \`*${name}\` stands inside what it refers to.`;
+  return syntax("circular-alias", "alias of itself", detail, "Write the value out.", span);
+}
+
+function tooManyAliases(span: Span): Diagnostic {
+  const detail = `The aliases of this file stand for more than ${MAX_ALIAS_NODES.toLocaleString("en")} values.`;
+  return syntax("too-many-aliases", "too many aliases", detail, "Use `record_sets` and `defaults` instead.", span);
+}
+
+function duplicateKey(key: string, span: Span, first: Span): Diagnostic {
+  const detail = "A key may stand once in a mapping; of two, one would be lost silently.";
+  const base = syntax("duplicate-key", `\`${key}\` is there twice`, detail, "Keep one of the two.", span);
+  return { ...base, related: [{ message: "first here", span: first }] };
+}
+
+function complexKey(span: Span): Diagnostic {
+  const detail = "Keys are plain words; lists and mappings cannot be keys.";
+  return syntax("complex-key", "the key is not a word", detail, "Quote it if text was meant.", span);
+}
+
+function escapedKey(span: Span, key: string): Diagnostic {
+  const detail = `It comes to \`${key}\`, which nobody sees who reads the file or searches in it.`;
+  return syntax("escaped-key", "a key is written with escapes", detail, `Write the key itself: ${key}.`, span);
+}
+
+function cutByComment(span: Span): Diagnostic {
+  const detail = "In YAML ` #` starts a comment, so the value ends before it.";
+  const fix = "Quote the value: with the `#` inside the quotes if it belongs to it, behind them if not.";
+  return { code: "value-before-comment", severity: "warning", summary: "the value ends at ` #`", detail, fix, span };
 }

@@ -3,7 +3,7 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
-import { isPrivate, isWithin } from "../model/containment.ts";
+import { isPrivate, isWithin } from "../files/paths.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 

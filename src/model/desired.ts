@@ -1,8 +1,7 @@
 /** The desired state: what the manifests of a project say, with every name resolved and every default applied. */
 
-import type { Address } from "./address.ts";
 import type { Span } from "./diagnostic.ts";
-import type { Kind, ObjectId, UnitName } from "./resource.ts";
+import type { Address, Kind, ObjectId, UnitName } from "./resource.ts";
 
 /** One declared network, zone or image. `spec` is of the unit's own type. */
 export interface Declared<Spec = unknown> {

@@ -1,6 +1,6 @@
 /** Diagnostics: expected problems as values, with a stable code and a place in the source. */
 
-import type { Address } from "./address.ts";
+import type { Address } from "./resource.ts";
 
 /** A place in a file as UTF-16 offsets; lines and columns are computed when it is shown. */
 export interface Span {
@@ -35,4 +35,69 @@ export interface Related {
 
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === "error");
+}
+
+// Source texts of a project, with lines and columns worked out only when something is shown.
+
+/** One-based; columns count UTF-16 code units, as editors and the language server protocol do. */
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** File (relative to the project, forward slashes) → text. Offsets are UTF-16 offsets into the text without its BOM. */
+export class Sources {
+  readonly #texts: Map<string, string> = new Map();
+  readonly #lineStarts: Map<string, number[]> = new Map();
+  #characters = 0;
+
+  /** Of all texts together. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  add(file: string, text: string): void {
+    this.#characters += text.length - (this.#texts.get(file)?.length ?? 0);
+    this.#texts.set(file, text);
+    this.#lineStarts.delete(file);
+  }
+
+  text(file: string): string | undefined {
+    return this.#texts.get(file);
+  }
+
+  /** In the order in which they were added: the root file first. */
+  files(): readonly string[] {
+    return [...this.#texts.keys()];
+  }
+
+  /** Line 1, column 1 for a file that is not known. */
+  position(file: string, offset: number): Position {
+    const starts = this.#starts(file);
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 };
+  }
+
+  /** The text of a line, without its end. */
+  line(file: string, line: number): string {
+    const starts = this.#starts(file);
+    const text = this.#texts.get(file) ?? "";
+    return text.slice(starts[line - 1] ?? text.length, starts[line] ?? text.length).replace(/\r?\n$/, "");
+  }
+
+  #starts(file: string): number[] {
+    const known = this.#lineStarts.get(file);
+    if (known !== undefined) return known;
+    const text = this.#texts.get(file) ?? "";
+    const starts = [0];
+    for (let index = text.indexOf("\n"); index !== -1; index = text.indexOf("\n", index + 1)) starts.push(index + 1);
+    this.#lineStarts.set(file, starts);
+    return starts;
+  }
 }

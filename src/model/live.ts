@@ -1,6 +1,7 @@
 /** The live state: what was read of the account, unit by unit. */
 
-import type { UnitName } from "./resource.ts";
+import type { Failure } from "./api.ts";
+import type { JsonObject, UnitName } from "./resource.ts";
 
 export interface LiveUnit {
   /** Of the unit's own type. */
@@ -14,4 +15,28 @@ export interface LiveUnit {
 export interface Live {
   /** A unit that was not read is absent. */
   readonly units: Readonly<Partial<Record<UnitName, LiveUnit>>>;
+}
+
+// The snapshot: what the service's lists said at one moment, so that plans can be made without it.
+
+export interface Snapshot {
+  /** When reading began: ISO 8601, UTC, with milliseconds. */
+  readonly readAt: string;
+  /** The same by the service's clock, from the first of its answers that told it; null if none did. To the second. */
+  readonly servedAt: string | null;
+  /** Host and port of the service; no path, no credentials. */
+  readonly host: string;
+  /** The word the service uses where API.md says `node`. The lists are in API.md's own words. */
+  readonly dialect: string;
+  /** TENON_ACCOUNT when it was read; null if it was not set. */
+  readonly account: string | null;
+  /** Path of a list below the base URL, as `domains/12/records` → its objects, in the service's order. */
+  readonly lists: ReadonlyMap<string, readonly JsonObject[]>;
+  /** Lists that could not be read. Sorted by path. */
+  readonly unread: readonly UnreadList[];
+}
+
+export interface UnreadList {
+  readonly path: string;
+  readonly failure: Pick<Failure, "type" | "status" | "errors" | "message">;
 }

@@ -1,6 +1,6 @@
 /** The report: what an apply did, step by step and change by change. */
 
-import type { Failure } from "./failure.ts";
+import type { Failure } from "./api.ts";
 import type { ObjectId } from "./resource.ts";
 
 /** Terminal states of a step. `unknown`: it may have had an effect and could not be looked up. */

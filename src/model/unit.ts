@@ -1,14 +1,11 @@
 /** The unit: what a network, a zone and an image each tell the generic pipeline about themselves. */
 
-import type { Address } from "./address.ts";
+import type { Api, Failure } from "./api.ts";
 import type { AttachedInterface, Block, Change, ChangeLabel, Holdings } from "./change.ts";
 import type { Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
-import type { Api } from "./exchange.ts";
-import type { Failure } from "./failure.ts";
-import type { LeftAlone, Strategy } from "./plan.ts";
-import type { Json, JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
-import type { Lookup, RequestStep, Step } from "./step.ts";
+import type { LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
+import type { Address, Json, JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
 
 /**
  * The functions of one unit. All but `read` and `detail` are pure.

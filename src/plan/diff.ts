@@ -1,9 +1,9 @@
 /** Pairs → changes: plain comparison, for the units have made both sides comparable. */
 
 import isEqual from "fast-deep-equal";
-import type { Address } from "../model/address.ts";
 import type { Action, Block, Change } from "../model/change.ts";
-import { compareText, groupBy } from "../model/group.ts";
+import type { Address } from "../model/resource.ts";
+import { compareText, groupBy } from "../model/text.ts";
 import type { Pair } from "../model/unit.ts";
 
 /** Sorted by address; what shares an address is numbered in a stable order. */

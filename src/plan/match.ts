@@ -1,18 +1,15 @@
 /** Which live object is which declared or removed one, and what is to become of each. */
 
 import isEqual from "fast-deep-equal";
-import type { Address } from "../model/address.ts";
-import type { Declared, Desired, Removed } from "../model/desired.ts";
-import { ROOT_KIND } from "../model/desired.ts";
+import { type Declared, type Desired, type Removed, ROOT_KIND } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { compareIds, groupBy } from "../model/group.ts";
 import type { LiveUnit } from "../model/live.ts";
 import type { Goal, LeftAlone } from "../model/plan.ts";
-import type { ObjectId } from "../model/resource.ts";
+import type { Address, ObjectId } from "../model/resource.ts";
+import { compareIds, groupBy } from "../model/text.ts";
 import type { LiveIdentity, Match, Unit } from "../model/unit.ts";
-import { claimedTwice, foreignOwner, otherName, staleId } from "./refusals.ts";
 
-export interface MatchOptions {
+interface MatchOptions {
   readonly goal: Goal;
   /** The run is narrowed by targets or excludes: nothing is pruned. */
   readonly narrowed: boolean;
@@ -42,13 +39,13 @@ export interface HandedOn {
   readonly liveAddress: Address;
 }
 
-export interface Unclear {
+interface Unclear {
   readonly entry: Declared | Removed;
   /** By id. */
   readonly candidates: readonly LiveIdentity[];
 }
 
-export interface Guess {
+interface Guess {
   readonly entry: Declared;
   readonly identity: LiveIdentity;
 }
@@ -337,4 +334,95 @@ function refuseForeign(
 function prunes(candidates: Candidates, desired: Desired, options: MatchOptions): Candidate[] {
   if (desired.owner === null || options.narrowed || options.goal === "destroy") return [];
   return candidates.unclaimed().filter(({ identity }) => identity.owner === desired.owner);
+}
+
+// What a plan says of whole objects before it compares them: ids that are gone, other owners, the wrong account.
+
+type Entry = Declared | Removed;
+
+/** A warning: the object may have been made anew, and so have got another id. */
+function staleId(entry: Entry, found: LiveIdentity | "several" | null): Diagnostic {
+  if (found === "several") return staleAmong(entry);
+  const instead = found === null ? "so it will be created" : `so its label counts, and finds the id ${found.id}`;
+  return {
+    ...refusal(entry, {
+      code: "stale-id",
+      summary: `no live object has the id ${String(entry.id)}`,
+      detail: `${entry.address} is declared with an \`id:\` that the account does not know, ${instead}.`,
+      fix: found === null ? "Correct the id, or leave it out." : `Write \`id: ${found.id}\`, or leave the id out.`,
+    }),
+    severity: "warning",
+  };
+}
+
+function staleAmong(entry: Entry): Diagnostic {
+  return {
+    ...refusal(entry, {
+      code: "stale-id",
+      summary: `no live object has the id ${String(entry.id)}`,
+      detail: `${entry.address} is declared with an \`id:\` that the account does not know, and several objects carry its label.`,
+      fix: "Write the id of the one that is meant.",
+    }),
+    severity: "warning",
+  };
+}
+
+/** A warning: the replace gives the object another id than the manifest names. */
+export function idBecomesStale(entry: Declared): Diagnostic {
+  return {
+    code: "id-becomes-stale",
+    severity: "warning",
+    summary: `${entry.address} is named by its id, and gets a new one`,
+    detail: `It is deleted and made anew, so that nothing has the id ${String(entry.id)} any more. The report of the apply says the new one.`,
+    fix: "Write the new id into the manifest then.",
+    span: entry.idSpan ?? entry.span,
+    address: entry.address,
+  };
+}
+
+function claimedTwice(entry: Entry, identity: LiveIdentity): Diagnostic {
+  return refusal(entry, {
+    code: "claimed-twice",
+    summary: `${entry.address} and another entry mean the same live object`,
+    detail: `The object with the id ${identity.id} is already claimed by another entry of the project.`,
+    fix: "Remove one of the two entries, or correct its `id:` or `moved_from:`.",
+  });
+}
+
+function otherName(entry: Removed, { address, id }: LiveIdentity): Diagnostic {
+  return refusal(entry, {
+    code: "removed-other-name",
+    summary: `${entry.address} is not the object with the id ${id}`,
+    detail: `That one is ${address}. What \`removed\` names goes without further consent, so the name must be the object's own.`,
+    fix: "Correct the id, or write the name that the object has now.",
+  });
+}
+
+function foreignOwner(entry: Entry, owner: string, ours: string | null): Diagnostic {
+  const whose = ours === null ? "this project has no `owner`" : `this project's owner is "${ours}"`;
+  return refusal(entry, {
+    code: "foreign-owner",
+    summary: `${entry.address} belongs to the owner "${owner}"`,
+    detail: `The live object carries the ownership tag of "${owner}", and ${whose}.`,
+    fix: `Manage it where "${owner}" is at home, or take it over with --take-ownership-from=${owner}.`,
+  });
+}
+
+/** @param actual TENON_ACCOUNT, null if it is not set */
+export function wrongAccount(expected: string, actual: string | null): Diagnostic {
+  return {
+    code: "wrong-account",
+    severity: "error",
+    summary: `the project is for the account "${expected}"`,
+    detail:
+      actual === null
+        ? "The manifest names an `account`, and TENON_ACCOUNT is not set, so it cannot be told whether the token is for that account."
+        : `The manifest names the account "${expected}", and TENON_ACCOUNT is "${actual}".`,
+    fix: `Set TENON_ACCOUNT=${expected} beside the token of that account.`,
+  };
+}
+
+function refusal(entry: Entry, said: Pick<Diagnostic, "code" | "summary" | "detail"> & { fix: string }): Diagnostic {
+  const span = ("idSpan" in entry ? entry.idSpan : undefined) ?? entry.span;
+  return { ...said, severity: "error", span, address: entry.address };
 }

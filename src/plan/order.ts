@@ -1,11 +1,8 @@
 /** The order of steps: every hard edge holds, soft ones hold unless a cycle forces a gap, and the rest is stable. */
 
-import type { Gap } from "../model/plan.ts";
-import type { Barrier, Step } from "../model/step.ts";
-import type { PlannedStep } from "../model/unit.ts";
-import { dependenciesOf, type Edges, edgesOf, type Milestone } from "./edges.ts";
-import { components } from "./graph.ts";
-import { turnGaps } from "./turns.ts";
+import { type Barrier, type Gap, isReference, type PathPart, type Step } from "../model/plan.ts";
+import { groupBy } from "../model/text.ts";
+import type { PlannedStep, Turn } from "../model/unit.ts";
 
 /** A cycle is broken one step at a time, so that no gap is made without need; beyond this, all of it at once. */
 export const MAX_CAREFUL_ROUNDS = 64;
@@ -146,4 +143,243 @@ function assemble(
     else if ((dependents[node] as number) > 0 && !isPlain(node)) barriers.push({ id: nameOf(node), after });
   }
   return { steps, barriers };
+}
+
+// Facts → edges: hard ones, which the service enforces, and soft ones through milestones, which resolution asks for.
+
+/** Something that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
+interface Milestone {
+  readonly id: string;
+  /** What is without an answer if the order is broken here. */
+  readonly what: string;
+  readonly before: readonly number[];
+  readonly after: readonly number[];
+  /** Breaking it leaves no gap: something else answers throughout. */
+  readonly harmless: boolean;
+  /** It is never broken, and what awaits it does not go without it. */
+  readonly hard: boolean;
+}
+
+export interface Edges {
+  /** For each step, the steps that must be done first. */
+  readonly hard: readonly (readonly number[])[];
+  /** For each step, the steps that must have ended first, however they ended. */
+  readonly follows: readonly (readonly number[])[];
+  readonly milestones: readonly Milestone[];
+}
+
+export function edgesOf(planned: readonly PlannedStep[]): Edges {
+  return { hard: hardEdges(planned), follows: followEdges(planned), milestones: milestonesOf(planned) };
+}
+
+/** As one graph: steps come first, then milestones; each lists the indices that must be done before it. */
+export function dependenciesOf({ hard, follows, milestones }: Edges): number[][] {
+  const count = hard.length;
+  const dependencies = [
+    ...hard.map((list, step) => [...list, ...(follows[step] ?? [])]),
+    ...milestones.map(({ before }) => [...before]),
+  ];
+  for (const [offset, { after }] of milestones.entries()) {
+    for (const step of after) dependencies[step]?.push(count + offset);
+  }
+  return dependencies;
+}
+
+function hardEdges(planned: readonly PlannedStep[]): number[][] {
+  const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
+  const producers = producersOf(planned);
+  const claims = claimEdges(planned);
+  return planned.map(({ step, facts }, index) => {
+    const first = new Set<number>(claims[index]);
+    for (const id of facts.requires) addKnown(first, byId.get(id));
+    for (const part of referencesOf(step)) addKnown(first, producers.get(part));
+    first.delete(index);
+    return [...first].sort((a, b) => a - b);
+  });
+}
+
+function followEdges(planned: readonly PlannedStep[]): number[][] {
+  const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
+  return planned.map(({ facts }) => facts.follows.flatMap((id) => byId.get(id) ?? []));
+}
+
+function addKnown(set: Set<number>, index: number | undefined): void {
+  if (index !== undefined) set.add(index);
+}
+
+/** Key of a product → the step that brings it. */
+export function producersOf(planned: readonly PlannedStep[]): ReadonlyMap<string, number> {
+  const producers = new Map<string, number>();
+  for (const [index, { step }] of planned.entries()) {
+    if (step.type === "request" && step.produces !== null) producers.set(step.produces.ref, index);
+  }
+  return producers;
+}
+
+/** The keys of the products that a step refers to. */
+export function referencesOf(step: PlannedStep["step"]): string[] {
+  const parts: PathPart[] = step.type === "upload" ? [step.to] : [...step.path];
+  return parts.filter(isReference).map((part) => part.ref);
+}
+
+/** The steps that free a slot: those that shared it, and those that had it to themselves. */
+interface Freed {
+  readonly shared: number[];
+  readonly exclusive: number[];
+}
+
+/** Whatever frees a slot comes before whatever takes it, unless both share it. */
+export function claimEdges(planned: readonly PlannedStep[]): number[][] {
+  const freed = new Map<string, Freed>();
+  for (const [index, { facts }] of planned.entries()) {
+    for (const { slot, exclusive } of facts.frees) {
+      const steps = freed.get(slot) ?? { shared: [], exclusive: [] };
+      freed.set(slot, steps);
+      (exclusive ? steps.exclusive : steps.shared).push(index);
+    }
+  }
+  return planned.map(({ facts }) =>
+    facts.takes.flatMap(({ slot, exclusive }) => {
+      const before = freed.get(slot);
+      if (before === undefined) return [];
+      return exclusive ? [...before.exclusive, ...before.shared] : before.exclusive;
+    }),
+  );
+}
+
+interface Sides {
+  before: number[];
+  after: number[];
+  harmless: boolean;
+}
+
+function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
+  const sets = new Map<string, Sides>();
+  const comings = new Map<string, Sides>();
+  const goings = new Map<string, Sides>();
+  const points = new Map<string, Sides>();
+  for (const [index, { facts }] of planned.entries()) {
+    for (const { set, persists } of facts.grows) sidesOf(sets, set, persists).before.push(index);
+    for (const { set, persists } of facts.shrinks) sidesOf(sets, set, persists).after.push(index);
+    for (const key of facts.reaches) sidesOf(points, key, false).before.push(index);
+    for (const key of facts.awaits) sidesOf(points, key, false).after.push(index);
+    for (const key of facts.provides) sidesOf(comings, key, false).before.push(index);
+    for (const key of facts.pointsAt) sidesOf(comings, key, false).after.push(index);
+    for (const key of facts.releases) sidesOf(goings, key, false).before.push(index);
+    for (const key of facts.withdraws) sidesOf(goings, key, false).after.push(index);
+  }
+  return [
+    ...named("growth of", sets),
+    ...named("arrival of", comings),
+    ...named("release of", goings),
+    ...named("all of", points, true),
+  ];
+}
+
+function named(prefix: string, sides: ReadonlyMap<string, Sides>, hard = false): Milestone[] {
+  return [...sides]
+    .filter(([, { before, after }]) => before.length > 0 && after.length > 0)
+    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side, hard, after: withoutItself(side) }))
+    .filter(({ after }) => after.length > 0);
+}
+
+/** A step does not wait for what it brings itself. */
+function withoutItself({ before, after }: Sides): number[] {
+  const brings = new Set(before);
+  return after.filter((step) => !brings.has(step));
+}
+
+function sidesOf(table: Map<string, Sides>, key: string, harmless: boolean): Sides {
+  const found = table.get(key);
+  if (found !== undefined) return found;
+  const sides = { before: [], after: [], harmless };
+  table.set(key, sides);
+  return sides;
+}
+
+// A graph of steps and milestones, and its cycles: plain indices, no knowledge of what they stand for.
+
+/**
+ * Strongly connected components, each node after everything it depends on, and otherwise in the order of their indices.
+ * Without cycles every component is one node, and the list is a stable topological order. Linear; no recursion.
+ * @param dependencies for each node, what must come before it
+ */
+export function components(dependencies: readonly (readonly number[])[]): number[][] {
+  const count = dependencies.length;
+  const order = new Int32Array(count).fill(-1);
+  const low = new Int32Array(count);
+  const next = new Int32Array(count);
+  const onStack = new Uint8Array(count);
+  const stack: number[] = [];
+  const path: number[] = [];
+  const found: number[][] = [];
+  let visited = 0;
+  const enter = (node: number) => {
+    order[node] = visited;
+    low[node] = visited;
+    visited += 1;
+    stack.push(node);
+    onStack[node] = 1;
+    path.push(node);
+  };
+  const lower = (node: number, value: number) => {
+    if (value < (low[node] as number)) low[node] = value;
+  };
+  for (let root = 0; root < count; root += 1) {
+    if (order[root] !== -1) continue;
+    enter(root);
+    while (path.length > 0) {
+      const node = path.at(-1) as number;
+      const dependency = dependencies[node]?.[next[node] as number];
+      if (dependency !== undefined) {
+        next[node] = (next[node] as number) + 1;
+        if (order[dependency] === -1) enter(dependency);
+        else if (onStack[dependency] === 1) lower(node, order[dependency] as number);
+        continue;
+      }
+      path.pop();
+      const parent = path.at(-1);
+      if (parent !== undefined) lower(parent, low[node] as number);
+      if (low[node] === order[node]) found.push(popComponent(stack, onStack, node));
+    }
+  }
+  return found;
+}
+
+function popComponent(stack: number[], onStack: Uint8Array, first: number): number[] {
+  const component: number[] = [];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    onStack[node] = 0;
+    component.push(node);
+    if (node === first) break;
+  }
+  return component.reverse();
+}
+
+// Gaps that no order avoids: where all changes at once, at one of several steps, only what that step brings is there throughout.
+
+type Part = Turn & Pick<PlannedStep, "step">;
+
+/** @param ordered in the order in which they are done */
+function turnGaps(ordered: readonly PlannedStep[]): Gap[] {
+  const parts = ordered.flatMap(({ step, facts }) => facts.turns.map((turn): Part => ({ ...turn, step })));
+  return [...groupBy(parts, ({ group }) => group).values()].flatMap(gapsOf);
+}
+
+function gapsOf(parts: readonly Part[]): Gap[] {
+  const isFirst = parts[0]?.at === "first";
+  // Seen from its end, what goes last is like what goes first.
+  const [turning, ...others] = isFirst ? parts : [...parts].reverse();
+  if (turning === undefined) return [];
+  const kept = new Set(turning.keeps);
+  const gaps: Gap[] = [];
+  for (const { keeps, step } of others) {
+    for (const what of keeps) {
+      if (kept.has(what)) continue;
+      kept.add(what);
+      const [before, wanted] = isFirst ? [turning.step, step] : [step, turning.step];
+      gaps.push({ what, wanted: wanted.id, before: before.id, root: step.root });
+    }
+  }
+  return gaps;
 }

@@ -1,22 +1,27 @@
 /** Desired and live → the plan: match, diff, narrow, judge, order. Pure: no clock, no I/O. */
 
-import type { Address } from "../model/address.ts";
 import type { Action, Block, Change } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { escapeGlob } from "../model/glob.ts";
-import { compareText, groupBy } from "../model/group.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
-import { type Goal, isNarrowed, type LeftAlone, type Plan, type PlanInputs, type Strategy } from "../model/plan.ts";
-import { countLastLooks, DEFAULT_UPLOAD_TIMEOUT_SECONDS } from "../model/step.ts";
+import {
+  countLastLooks,
+  DEFAULT_UPLOAD_TIMEOUT_SECONDS,
+  type Goal,
+  isNarrowed,
+  type LeftAlone,
+  type Plan,
+  type PlanInputs,
+  type Strategy,
+} from "../model/plan.ts";
+import type { Address } from "../model/resource.ts";
+import { compareText, escapeGlob, groupBy } from "../model/text.ts";
 import type { Match, Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
-import { leaveOutBlocked, leaveOutHeld } from "./blocked.ts";
 import { diffPairs } from "./diff.ts";
-import { type HandedOn, type Matched, matchUnit } from "./match.ts";
+import { expiredConsents, guardsOf, type Protection, validConsents } from "./guards.ts";
+import { type HandedOn, idBecomesStale, type Matched, matchUnit, wrongAccount } from "./match.ts";
 import { orderSteps } from "./order.ts";
-import { expiredConsents, guardsOf, type Protection, validConsents } from "./policy.ts";
-import { idBecomesStale, wrongAccount } from "./refusals.ts";
-import { mayConcern, selectChanges, unmatchedGlobs } from "./select.ts";
+import { leaveOutBlocked, leaveOutHeld, mayConcern, selectChanges, unmatchedGlobs } from "./select.ts";
 
 export interface PlanOptions {
   readonly goal: Goal;

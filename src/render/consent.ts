@@ -1,12 +1,11 @@
 /** Guards in words: what a change would do, and exactly what to write to consent to it. */
 
-import type { Address } from "../model/address.ts";
 import type { Change } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
-import { escapeGlob, globsFor } from "../model/glob.ts";
-import { groupBy } from "../model/group.ts";
 import type { Guard, Plan } from "../model/plan.ts";
-import { escapeText } from "./escape.ts";
+import type { Address } from "../model/resource.ts";
+import { escapeGlob, globsFor, groupBy } from "../model/text.ts";
+import { escapeText } from "./terminal.ts";
 
 /** What guards are told beside: the changes of their plan, and what it was made for. */
 export type AskedOf = Pick<Plan, "changes" | "owner" | "inputs">;

@@ -1,12 +1,9 @@
 /** Diagnostics as text with the source line and a caret, and as JSON. */
 
 import { createColors } from "picocolors";
-import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
-import type { Sources } from "../model/source.ts";
-import { escapeText } from "./escape.ts";
-import { type Excerpt, excerpt } from "./excerpt.ts";
-import { usableWidth, wrap } from "./width.ts";
+import { type Excerpt, escapeText, excerpt, usableWidth, wrap } from "./terminal.ts";
 
 export interface DiagnosticStyle {
   readonly colour: boolean;

@@ -1,17 +1,14 @@
 /** Drift as text: object by object, what the account has and what is declared. */
 
 import { unicodeName } from "../dns/unicode.ts";
-import type { Drift, DriftField, DriftObject, DriftStatus } from "../model/drift.ts";
-import { hasDrift } from "../model/drift.ts";
+import { type Drift, type DriftField, type DriftObject, type DriftStatus, hasDrift } from "../model/change.ts";
 import { isNarrowed } from "../model/plan.ts";
-import type { Values } from "../model/resource.ts";
-import { count } from "./wording.ts";
-import { escapeText } from "./escape.ts";
-import { createPaint, type Paint } from "./paint.ts";
-import { recordText } from "./record.ts";
-import type { TextOptions } from "./text.ts";
-import { differing, folded, shownValue, signed } from "./value.ts";
-import { columnsOf, DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
+import type { Json, Values } from "../model/resource.ts";
+import { jsonText } from "../model/text.ts";
+import type { TextOptions } from "./plan-text.ts";
+import { createPaint, differing, folded, type Paint, recordText, shownValue, signed } from "./table.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
+import { count, sortKeys } from "./view.ts";
 
 const NO_DRIFT = "No drift. The account is as the manifests declare.";
 const NO_DRIFT_WITHIN = "No drift within the targets.";
@@ -138,4 +135,34 @@ function paintStatus(status: DriftStatus, paint: Paint): string {
     case "unadopted":
       return paint.dim(status);
   }
+}
+
+// Drift as JSON for programs: one document, one object a line.
+
+/** Of schemas/drift.schema.json. */
+const DRIFT_FORMAT_VERSION = 1;
+
+/** Newline-terminated. */
+export function renderDriftJson(drift: Drift): string {
+  const { owner, targets, excludes, objects, summary } = drift;
+  const head = { format_version: DRIFT_FORMAT_VERSION, drift: hasDrift(drift), owner, targets, excludes, summary };
+  const parts = Object.entries(head).map(([key, value]) => `${jsonText(key)}:${jsonText(value)}`);
+  const lines = objects.map((object) => jsonText(sortKeys(objectJson(object))));
+  const list = lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n]`;
+  return `{\n${[...parts, `"objects":${list}`].join(",\n")}\n}\n`;
+}
+
+function objectJson({ key, address, liveAddress, root, kind, status, id, labels, fields, note }: DriftObject): Json {
+  return {
+    key,
+    address,
+    live_address: liveAddress,
+    root,
+    kind,
+    status,
+    id,
+    labels,
+    fields: fields.map(({ name, declared, live }) => ({ name, declared, live })),
+    note,
+  };
 }

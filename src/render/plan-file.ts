@@ -1,307 +1,147 @@
-/** The plan file: its shape, as Terraform's plan JSON with everything of ours under `tenon`. */
+/** Reads a plan file back, and says by name what is wrong with one that cannot be used. */
 
-import type { Address } from "../model/address.ts";
-import type { Block, Change, ChangeLabel, ChangeOrigin, Holdings } from "../model/change.ts";
-import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import { compareText } from "../model/group.ts";
+import type { Change } from "../model/change.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Plan, PlanInputs } from "../model/plan.ts";
+import { isJsonObject, type Json, type JsonObject, type ObjectId } from "../model/resource.ts";
+import { LIVE_KIND } from "./live-file.ts";
 import {
-  type Gap,
-  type Goal,
-  type Guard,
-  isNarrowed,
-  type LeftAlone,
-  type Pace,
-  type Plan,
-  type PlanBase,
-  type PlanInputs,
-  type Strategy,
-  type Summary,
-} from "../model/plan.ts";
-import type { Json, JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
-import type { Barrier, Step } from "../model/step.ts";
-import { askedOf, type MissingConsent } from "./consent.ts";
-import { digestOf } from "./digest.ts";
-import { pendingMarks } from "./pending.ts";
-import { Lazy } from "./pieces.ts";
+  type ChangeExtra,
+  digestOf,
+  PLAN_FORMAT_VERSION,
+  type PlanAction,
+  type PlanFile,
+  type ResourceChange,
+  type SavedInputs,
+} from "./plan-json.ts";
+import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
 
-/** Of Terraform's plan JSON, so that its readers accept the file. */
-export const TERRAFORM_FORMAT_VERSION = "1.2";
+/** The same relative to src/render and to dist/render. */
+const SCHEMA = new URL("../../schemas/plan.schema.json", import.meta.url);
+const KIND: SavedKind = { noun: "plan file", code: "plan-file", command: "tenon plan --out FILE" };
+
+export type PlanFileResult =
+  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
 /**
- * Of everything under `tenon`. A reader refuses a file of any other: 1 did not say what the plan was asked for (`inputs`), and showed
- * what is blocked as if it were done.
+ * @returns the plan, or a diagnostic: `plan-file-truncated`, `-damaged`, `-newer`, `-older` or `-foreign`
+ * @throws if the schema that is shipped with the package cannot be read
  */
-export const PLAN_FORMAT_VERSION = 2;
-
-export type PlanAction = "create" | "update" | "delete" | "no-op";
-
-/** Why Terraform would say that a resource goes or is made anew; where it knows no word, there is none. */
-export type ActionReason =
-  | "replace_because_cannot_update"
-  | "replace_because_tainted"
-  | "delete_because_no_resource_config";
-
-export interface PlanFile {
-  readonly format_version: string;
-  /** An apply would do something, and nothing forbids it before it is asked for consent. */
-  readonly applyable: boolean;
-  /** With it done the account is as declared: nothing is blocked, and the plan is about all of the project. */
-  readonly complete: boolean;
-  /** It was refused: `tenon.refusals` says why. */
-  readonly errored: boolean;
-  readonly planned_values: { readonly root_module: { readonly resources: readonly PlannedResource[] } };
-  readonly resource_changes: readonly ResourceChange[];
-  readonly tenon: TenonPart;
+export async function parsePlanFile(text: string): Promise<PlanFileResult> {
+  const parsed = parseSavedJson(text, KIND);
+  if (!parsed.ok) return parsed;
+  const foreign = recogniseOthers(parsed.value);
+  if (foreign !== null) return { ok: false, diagnostic: foreign };
+  const problems = await schemaProblems(parsed.value, SCHEMA);
+  if (problems.length > 0) return { ok: false, diagnostic: damaged(KIND, problems) };
+  const file = parsed.value as unknown as PlanFile;
+  const strangers = file.resource_changes.filter(({ address }) => !Object.hasOwn(file.tenon.changes, address));
+  if (strangers.length > 0) {
+    return {
+      ok: false,
+      diagnostic: damaged(
+        KIND,
+        strangers.map(({ address }) => `${address} is missing under tenon.changes`),
+      ),
+    };
+  }
+  if (file.tenon.digest !== digestOf(file)) {
+    return { ok: false, diagnostic: damaged(KIND, ["something in it was changed after it was written"]) };
+  }
+  return { ok: true, plan: toPlan(file) };
 }
 
-export interface PlannedResource {
-  readonly address: string;
-  readonly mode: "managed";
-  readonly type: Kind;
-  readonly name: string;
-  readonly index?: number;
-  readonly provider_name: "tenon";
-  readonly schema_version: 0;
-  readonly values: JsonObject;
+function recogniseOthers(value: Json): Diagnostic | null {
+  const tenon = isJsonObject(value) ? value["tenon"] : undefined;
+  const version = isJsonObject(tenon) ? tenon["format_version"] : undefined;
+  if (typeof version === "number" && version > PLAN_FORMAT_VERSION) {
+    return newer(KIND, version, PLAN_FORMAT_VERSION, "Use the same version of tenon for plan and apply.");
+  }
+  if (typeof version === "number" && version < PLAN_FORMAT_VERSION) return older(KIND, version, PLAN_FORMAT_VERSION);
+  if (isJsonObject(value) && value["kind"] === LIVE_KIND) {
+    return {
+      code: "plan-file-foreign",
+      severity: "error",
+      summary: "the file is a snapshot of an account, not a plan",
+      detail: "It is what tenon live writes.",
+      fix: "Make a plan of it with tenon plan --live SNAPSHOT --out FILE.",
+    };
+  }
+  if (isJsonObject(value) && value["format_version"] !== undefined && tenon === undefined) {
+    return {
+      code: "plan-file-foreign",
+      severity: "error",
+      summary: "the file is a plan, but not one of tenon",
+      detail: "It has a format_version, and nothing under tenon.",
+      fix: "Write one with tenon plan --out FILE.",
+    };
+  }
+  return null;
 }
 
-export interface ResourceChange {
-  /** Unique: with `[n]` where several changes share an address. */
-  readonly address: string;
-  readonly previous_address?: string;
-  readonly mode: "managed";
-  readonly type: Kind;
-  readonly name: string;
-  readonly index?: number;
-  readonly provider_name: "tenon";
-  readonly change: ChangeShape;
-  readonly action_reason?: ActionReason;
-}
-
-export interface ChangeShape {
-  readonly actions: readonly PlanAction[];
-  /** With the live object's `id`. */
-  readonly before: JsonObject | null;
-  readonly after: JsonObject | null;
-  readonly after_unknown: JsonObject;
-  /** The fields that force a replace, each as a path. */
-  readonly replace_paths?: readonly (readonly string[])[];
-}
-
-export interface WantedChange extends ChangeShape {
-  readonly previous_address: string | null;
-}
-
-/** The last three are absent in files of before them, and were not given then. */
-export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables" | "targets" | "excludes"> {
-  readonly skip_unsupported?: boolean;
-  readonly take_ownership_from?: readonly string[];
-  readonly clone?: boolean;
-}
-
-export interface TenonPart {
-  readonly format_version: number;
-  /** Of the rest of the file, so that damage is told from a plan that is another one. */
-  readonly digest: string;
-  readonly goal: Goal;
-  readonly owner: string | null;
-  readonly inputs: SavedInputs;
-  readonly summary: Summary;
-  readonly requests: number;
-  /** The service's limit as reading the account met it; null if it told none. */
-  readonly pace: Pace | null;
-  /** What the changes were compared with to tell whose they are (`origin`); null: nothing. */
-  readonly base: PlanBase | null;
-  /** What a change is beyond its action, under its address in resource_changes. */
-  readonly changes: Readonly<Record<string, ChangeExtra>>;
-  readonly steps: readonly Step[];
-  readonly barriers: readonly Barrier[];
-  readonly guards: readonly Guard[];
-  /** What would give all consent that is missing, in as few globs as cover nothing else of the plan. */
-  readonly missing_consent: readonly MissingConsent[];
-  /** Addresses in resource_changes whose change is blocked; why is under `changes`. */
-  readonly blocked: readonly string[];
-  readonly gaps: readonly Gap[];
-  /** Cheaper ways than one request for each change. */
-  readonly strategies: readonly Strategy[];
-  readonly refusals: readonly Diagnostic[];
-  readonly warnings: readonly Diagnostic[];
-  readonly left_alone: readonly LeftAlone[];
-}
-
-export interface ChangeExtra {
-  readonly unit: UnitName;
-  readonly root: Address;
-  readonly labels: readonly ChangeLabel[];
-  readonly replace_fields: readonly string[];
-  readonly blocked: Block | null;
-  /** What would be done if nothing blocked it, where something does; null elsewhere. */
-  readonly wanted: WantedChange | null;
-  readonly note: string | null;
-  readonly span: Span | null;
-  readonly origin: ChangeOrigin | null;
-  /** What goes with a domain; absent if it stays, or if that was not read. */
-  readonly holds?: Holdings;
-}
-
-const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
-  create: ["create"],
-  update: ["update"],
-  replace: ["delete", "create"],
-  delete: ["delete"],
-  "no-op": ["no-op"],
-};
-
-/** What is as long as the plan is made while it is written. @returns what a `PlanFile` is read from */
-export function toPlanFile(plan: Plan, summary: Summary): object {
-  const changes = [...plan.changes].sort((left, right) => compareText(left.key, right.key));
-  const errored = plan.refusals.length > 0;
-  const file = {
-    format_version: TERRAFORM_FORMAT_VERSION,
-    applyable: !errored && summary.add + summary.change + summary.destroy > 0,
-    complete: !errored && summary.blocked === 0 && !isNarrowed(plan.inputs),
-    errored,
-    planned_values: { root_module: { resources: listOf(changes, plannedResource) } },
-    resource_changes: listOf(changes, (change) => [resourceChange(change, plan.goal)]),
-    tenon: tenonPart(plan, changes, summary),
-  };
-  return { ...file, tenon: { ...file.tenon, digest: digestOf(file) } };
-}
-
-function savedInputs({ skipUnsupported, takeOwnershipFrom, ...others }: PlanInputs): SavedInputs {
-  return { ...others, skip_unsupported: skipUnsupported, take_ownership_from: takeOwnershipFrom };
-}
-
-function listOf(changes: readonly Change[], write: (change: Change) => readonly object[]): Lazy {
-  return new Lazy(true, function* () {
-    for (const change of changes) for (const item of write(change)) yield ["", item as Json];
-  });
-}
-
-function tenonPart(
-  plan: Plan,
-  changes: readonly Change[],
-  summary: Summary,
-): Omit<TenonPart, "digest" | "changes"> & { readonly changes: Lazy } {
+function toPlan(file: PlanFile): Plan {
+  const { tenon } = file;
   return {
-    format_version: PLAN_FORMAT_VERSION,
-    goal: plan.goal,
-    owner: plan.owner,
-    inputs: savedInputs(plan.inputs),
-    summary,
-    requests: plan.requestCount,
-    pace: plan.pace,
-    base: plan.base,
-    changes: new Lazy(false, function* () {
-      for (const change of changes) yield [change.key, changeExtra(change) as unknown as Json];
-    }),
-    steps: plan.steps,
-    barriers: plan.barriers,
-    guards: plan.guards,
-    missing_consent: missingConsents(plan),
-    blocked: changes.filter((change) => change.blocked !== null).map((change) => change.key),
-    gaps: plan.gaps,
-    strategies: plan.strategies,
-    refusals: plan.refusals,
-    warnings: plan.warnings,
-    left_alone: plan.leftAlone,
+    goal: tenon.goal,
+    owner: tenon.owner,
+    inputs: toInputs(tenon.inputs),
+    changes: file.resource_changes.map((change) => toChange(change, tenon.changes[change.address] as ChangeExtra)),
+    steps: tenon.steps,
+    barriers: tenon.barriers,
+    guards: tenon.guards,
+    refusals: tenon.refusals,
+    gaps: tenon.gaps,
+    strategies: tenon.strategies,
+    warnings: tenon.warnings,
+    leftAlone: tenon.left_alone,
+    requestCount: tenon.requests,
+    pace: tenon.pace,
+    base: tenon.base,
   };
 }
 
-/** For programs: what to consent to until no guard is left that consent can settle. */
-export function missingConsents(plan: Plan): MissingConsent[] {
-  const refusing = plan.guards.filter(({ consent }) => consent === "missing");
-  const asked = askedOf(refusing, plan, pendingMarks(plan).guard);
-  return asked.flatMap(({ words }) => words.map(({ rule, address, guards }) => ({ rule, address, guards })));
-}
-
-function changeExtra(change: Change): ChangeExtra {
-  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds } = change;
-  const wanted = blocked === null ? null : { ...changeShape(change), previous_address: change.previousAddress };
-  const extra = { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
-  return holds === undefined ? extra : { ...extra, holds };
-}
-
-function resourceChange(change: Change, goal: Goal): ResourceChange {
-  const { key, address, kind, blocked } = change;
-  const previousAddress = blocked === null ? change.previousAddress : null;
-  const reason = actionReason(change, goal);
+function toInputs({ skip_unsupported, take_ownership_from, clone, ...others }: SavedInputs): PlanInputs {
   return {
-    address: key,
-    ...(previousAddress === null ? {} : { previous_address: previousAddress }),
-    mode: "managed",
-    type: kind,
-    name: nameOf(change),
-    ...indexOf(key, address),
-    provider_name: "tenon",
-    change: blocked === null ? changeShape(change) : unchanged(change),
-    ...(reason === null ? {} : { action_reason: reason }),
+    ...others,
+    skipUnsupported: skip_unsupported ?? false,
+    takeOwnershipFrom: take_ownership_from ?? [],
+    clone: clone ?? true,
   };
 }
 
-function changeShape(change: Change): ChangeShape {
-  const { action, replaceFields } = change;
+function toChange(resource: ResourceChange, extra: ChangeExtra): Change {
+  const { address: key, index, type } = resource;
+  const { wanted } = extra;
+  const change = wanted ?? resource.change;
+  const suffix = index === undefined ? "" : `[${index}]`;
   return {
-    actions: ACTIONS[action],
-    before: withId(change.before, change),
-    after: valuesAfter(change),
-    after_unknown: isMade(change) ? { id: true } : {},
-    ...(action === "replace" ? { replace_paths: replaceFields.map((field) => [field]) } : {}),
+    key,
+    address: suffix !== "" && key.endsWith(suffix) ? key.slice(0, -suffix.length) : key,
+    previousAddress: (wanted ?? resource).previous_address ?? null,
+    unit: extra.unit,
+    root: extra.root,
+    kind: type,
+    action: toAction(change.actions),
+    labels: extra.labels,
+    id: (change.before?.["id"] ?? null) as ObjectId | null,
+    before: withoutId(change.before),
+    after: withoutId(change.after),
+    replaceFields: extra.replace_fields,
+    blocked: extra.blocked,
+    note: extra.note,
+    span: extra.span,
+    origin: extra.origin,
+    ...(extra.holds === undefined ? {} : { holds: extra.holds }),
   };
 }
 
-/** What is blocked stays as it is: whoever counts or forbids deletions must not find one that will not be made. */
-function unchanged(change: Change): ChangeShape {
-  const value = withId(change.before, change);
-  return { actions: ["no-op"], before: value, after: value, after_unknown: {} };
+function toAction(actions: readonly PlanAction[]): Change["action"] {
+  return actions.length > 1 ? "replace" : (actions[0] ?? "no-op");
 }
 
-/** Of a destroy Terraform gives none. */
-function actionReason({ action, labels, blocked }: Change, goal: Goal): ActionReason | null {
-  if (blocked !== null) return null;
-  if (action === "replace")
-    return labels.includes("unfinished") ? "replace_because_tainted" : "replace_because_cannot_update";
-  return action === "delete" && goal === "apply" ? "delete_because_no_resource_config" : null;
-}
-
-/** Of what is there in the end. */
-function plannedResource(change: Change): PlannedResource[] {
-  const values = change.blocked === null ? valuesAfter(change) : withId(change.before, change);
-  if (values === null) return [];
-  const resource: PlannedResource = {
-    address: change.key,
-    mode: "managed",
-    type: change.kind,
-    name: nameOf(change),
-    ...indexOf(change.key, change.address),
-    provider_name: "tenon",
-    schema_version: 0,
-    values,
-  };
-  return [resource];
-}
-
-function valuesAfter(change: Change): JsonObject | null {
-  return isMade(change) ? change.after : withId(change.after, change);
-}
-
-/** Its id is known only when it is there. */
-function isMade(change: Change): boolean {
-  return change.action === "create" || change.action === "replace";
-}
-
-function withId(values: Values | null, change: Change): JsonObject | null {
-  return values === null || change.id === null ? values : { id: change.id, ...values };
-}
-
-/** What its kind calls a name: a label, a domain, a record's name. */
-function nameOf(change: Change): string {
-  const values = change.after ?? change.before ?? {};
-  const name = values["label"] ?? values["domain"] ?? values["name"];
-  return name === "" ? "@" : String(name ?? change.address);
-}
-
-/** `domain/example.com/www/A[1]` has index 1. */
-function indexOf(key: string, address: string): { index?: number } {
-  const match = /^\[(\d+)\]$/.exec(key.slice(address.length));
-  return match === null ? {} : { index: Number(match[1]) };
+function withoutId(values: JsonObject | null): JsonObject | null {
+  if (values === null) return null;
+  const { id: _, ...rest } = values;
+  return rest;
 }

@@ -1,23 +1,21 @@
 /** The report of an apply, as text and as JSON: what was done, what was not, and what to do now. */
 
+import type { Failure } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
-import type { Span } from "../model/diagnostic.ts";
-import type { Failure } from "../model/failure.ts";
-import { compareText } from "../model/group.ts";
-import { jsonText } from "../model/json-text.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import { type Plan, summarise } from "../model/plan.ts";
 import type { ChangeOutcome, Report, StepReport } from "../model/report.ts";
-import type { Json, ObjectId } from "../model/resource.ts";
+import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
+import { compareText, jsonText } from "../model/text.ts";
 import type { Verification } from "../model/verification.ts";
-import { blockText } from "./block.ts";
-import { count } from "./wording.ts";
-import { someRootCounts } from "./by-root.ts";
-import { escapeText } from "./escape.ts";
-import { createPaint, type Paint } from "./paint.ts";
-import type { TextOptions } from "./text.ts";
+import { diagnosticsJson } from "./diagnostics.ts";
+import { missingConsents } from "./plan-json.ts";
+import type { TextOptions } from "./plan-text.ts";
+import { createPaint, type Paint } from "./table.ts";
+import { DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
 import { verificationJson } from "./verification.ts";
-import { sortKeys } from "./view.ts";
-import { DEFAULT_WIDTH_COLUMNS, usableWidth, wrap } from "./width.ts";
+import { count, someRootCounts, sortKeys } from "./view.ts";
+import { blockText } from "./words.ts";
 
 /** Of schemas/report.schema.json. */
 const REPORT_FORMAT_VERSION = 1;
@@ -216,4 +214,73 @@ export function renderReportJson(report: Report, plan: Plan, verification: Verif
     ...(verification === null ? {} : { verification: verificationJson(verification) }),
   };
   return `${jsonText(json)}\n`;
+}
+
+// What is to be done, and why nothing was done, each as one line of JSON: for what reads the events of an apply.
+
+/**
+ * - `identity`: what is ambiguous, another owner's, or of another account.
+ * - `consent`: a guard stands in the way.
+ * - `unreviewed`: the reviewed plan does not show all of it.
+ * - `blocked`: something is blocked, and was not to be.
+ */
+export type RefusalReason = "identity" | "consent" | "unreviewed" | "blocked";
+
+/**
+ * What is about to be done, as the first line of the events of an apply. Newline-terminated: `plan` in schemas/event.schema.json.
+ * @param nowMilliseconds since the epoch
+ */
+export function renderPlanEventJson(plan: Plan, nowMilliseconds: number): string {
+  const { goal, inputs, requestCount, steps } = plan;
+  const { environment, targets, excludes } = inputs;
+  const asked = { goal, environment, targets, excludes };
+  const counts = { summary: summarise(plan.changes), steps: steps.length, requests: requestCount };
+  return `${jsonText({ type: "plan", time: new Date(nowMilliseconds).toISOString(), ...asked, ...counts })}\n`;
+}
+
+/** Newline-terminated: `refused` in schemas/event.schema.json. @param unreviewed what the reviewed plan does not show */
+export function renderRefusalJson(plan: Plan, reason: RefusalReason, unreviewed: readonly Change[] = []): string {
+  const json = {
+    type: "refused",
+    goal: plan.goal,
+    reason,
+    refusals: plan.refusals.map(({ code, summary, detail, fix }) => ({ code, summary, detail, fix: fix ?? "" })),
+    guards: plan.guards.filter(({ consent }) => consent !== "given"),
+    missing_consent: missingConsents(plan),
+    unreviewed: unreviewed.map(({ key, action }) => ({ address: key, action })),
+    blocked: plan.changes.flatMap(({ key, blocked }) => (blocked === null ? [] : [{ address: key, by: blocked.type }])),
+  };
+  return `${jsonText(sortKeys(json as unknown as Json))}\n`;
+}
+
+// What `validate` found, as JSON for programs: counted as Terraform's `validate -json` does, with our codes and fixes.
+
+const VALIDATION_FORMAT_VERSION = "1.0";
+
+export { diagnosticsJson };
+
+/** Newline-terminated: schemas/validation.schema.json. */
+export function renderValidationJson(diagnostics: readonly Diagnostic[], sources: Sources): string {
+  return `${jsonText(validationJson(diagnosticsJson(diagnostics, sources)), 2)}\n`;
+}
+
+/**
+ * The same of a command that failed, in the place of its result. Newline-terminated.
+ * @param diagnostics of `diagnosticsJson`
+ * @param isEvent as one line of a stream, with a `type`: `error` in schemas/event.schema.json
+ */
+export function renderErrorsJson(diagnostics: readonly JsonObject[], isEvent: boolean): string {
+  const json = validationJson(diagnostics);
+  return `${isEvent ? jsonText({ type: "error", ...json }) : jsonText(json, 2)}\n`;
+}
+
+function validationJson(diagnostics: readonly JsonObject[]): JsonObject {
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  return {
+    format_version: VALIDATION_FORMAT_VERSION,
+    valid: errors === 0,
+    error_count: errors,
+    warning_count: diagnostics.length - errors,
+    diagnostics: [...diagnostics],
+  };
 }

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
-import { escapeText } from "./escape.ts";
+import { escapeText } from "./terminal.ts";
 
 /** What the messages about one kind of file say. */
 export interface SavedKind {

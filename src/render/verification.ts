@@ -1,14 +1,12 @@
 /** What real nameservers were found to answer, as text and as JSON. */
 
-import { compareText, groupBy } from "../model/group.ts";
-import { jsonText } from "../model/json-text.ts";
 import type { JsonObject } from "../model/resource.ts";
+import { compareText, groupBy, jsonText } from "../model/text.ts";
 import { isVerified, type Verdict, type VerdictState, type Verification } from "../model/verification.ts";
-import { count } from "./wording.ts";
-import { escapeText } from "./escape.ts";
-import { createPaint, type Paint } from "./paint.ts";
-import type { TextOptions } from "./text.ts";
-import { columnsOf, DEFAULT_WIDTH_COLUMNS, shorten, usableWidth, wrap } from "./width.ts";
+import type { TextOptions } from "./plan-text.ts";
+import { createPaint, type Paint } from "./table.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, shorten, usableWidth, wrap } from "./terminal.ts";
+import { count } from "./view.ts";
 
 /** Of `zone check --format json`. */
 const CHECK_FORMAT_VERSION = 1;

@@ -1,11 +1,23 @@
 /** The view: a plan as people look at it, unit by unit, before any format is chosen. */
 
 import isEqual from "fast-deep-equal";
-import type { Address } from "../model/address.ts";
-import type { Change } from "../model/change.ts";
-import { groupBy } from "../model/group.ts";
-import { type Guard, type Plan, type Summary, summarise } from "../model/plan.ts";
-import type { Json, Kind, Values } from "../model/resource.ts";
+import type { Action, Change } from "../model/change.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import {
+  type Gap,
+  type Guard,
+  isNarrowed,
+  type LeftAlone,
+  type Pace,
+  type Plan,
+  type PlanBase,
+  type Strategy,
+  type Summary,
+  summarise,
+} from "../model/plan.ts";
+import type { Address, Json, Kind, Values } from "../model/resource.ts";
+import { compareText, groupBy } from "../model/text.ts";
+import { escapeText, shorten } from "./terminal.ts";
 
 /** What happens to a resource, as Terraform marks it. `none`: only something within it changes. */
 export type Mark = "create" | "update" | "delete" | "replace" | "none";
@@ -104,7 +116,7 @@ function viewChange(change: Change): ChangeView {
   return { change, mark: markOf(change), fields: diffFields(change) };
 }
 
-export function markOf(change: Change): Mark {
+function markOf(change: Change): Mark {
   return change.action === "no-op" ? "none" : change.action;
 }
 
@@ -112,7 +124,7 @@ export function markOf(change: Change): Mark {
  * The fields that differ, or, of a resource that comes, those that nobody would expect as they are. Of one that goes there are
  * none: what it was is of no use any more. Sorted by name.
  */
-export function diffFields(change: Change): FieldDiff[] {
+function diffFields(change: Change): FieldDiff[] {
   const before: Values = change.before ?? {};
   const after: Values = change.after ?? {};
   const forcing = new Set(change.replaceFields);
@@ -145,4 +157,202 @@ export function sortKeys(value: Json | undefined): Json | undefined {
   const object = value as Values;
   const keys = Object.keys(object).sort();
   return Object.fromEntries(keys.map((key) => [key, sortKeys(object[key]) as Json]));
+}
+
+// Whose changes they are, in words: what the proposed change brings, what was pending before, and what is withdrawn.
+
+const MAX_NAME_COLUMNS = 40;
+const MAX_TOLD_APART = 10;
+
+export const PENDING_HEADING = "Already pending before this change (drift, or not yet applied):";
+
+interface ByOrigin {
+  readonly own: readonly Change[];
+  readonly pending: readonly Change[];
+}
+
+/** What stays as it is is in neither. Linear in the number of changes. */
+export function byOrigin({ changes }: Pick<Plan, "changes">): ByOrigin {
+  const [own, pending]: [Change[], Change[]] = [[], []];
+  for (const change of changes) {
+    if (change.action !== "no-op") (change.origin === "already-pending" ? pending : own).push(change);
+  }
+  return { own, pending };
+}
+
+export function ownHeading({ name }: PlanBase, { own }: ByOrigin): string {
+  return `This change, compared with ${nameText(name)}:${own.length === 0 ? " nothing." : ""}`;
+}
+
+export function withdrawnHeading({ name }: PlanBase): string {
+  return `Withdrawn: ${nameText(name)} would do this, and no longer with this change:`;
+}
+
+/** Each as lines, escaped; many are told by what they belong to. */
+export function withdrawnEntries({ withdrawn }: PlanBase): string[][] {
+  if (withdrawn.length > MAX_TOLD_APART) return actionEntries(withdrawn);
+  return withdrawn.map(({ action, key }) => [`${action} ${escapeText(key)}`]);
+}
+
+/** `This change: 1 to add, …. Already pending: ….` */
+export function splitText({ own, pending }: ByOrigin): string {
+  return `This change: ${countsText(summarise(own))} Already pending: ${countsText(summarise(pending))}`;
+}
+
+function countsText({ add, change, destroy, blocked }: Summary): string {
+  const counts = `${add} to add, ${change} to change, ${destroy} to destroy`;
+  return blocked === 0 ? `${counts}.` : `${counts}, ${blocked} blocked.`;
+}
+
+function nameText(name: string): string {
+  return shorten(escapeText(name), MAX_NAME_COLUMNS, Buffer.byteLength(name));
+}
+
+// Changes by the network, zone or image they belong to: where there are too many to be told one by one.
+
+/** So many are named; the rest is counted. */
+const MAX_NAMED_ROOTS = 10;
+const INDENT = "  ";
+
+interface Keyed {
+  /** Of a change: it begins with the address of its root. */
+  readonly key: string;
+}
+
+/** In the order of the first of each. */
+function byRoot<Item extends Keyed>(items: readonly Item[]): ReadonlyMap<Address, readonly Item[]> {
+  return groupBy(items, ({ key }) => key.split("/", 2).join("/"));
+}
+
+/** What is to be done to each, below what it belongs to; one by itself needs no heading. Each entry as lines, escaped. */
+export function actionEntries(items: readonly (Keyed & { readonly action: Action })[]): string[][] {
+  return [...byRoot(items)].flatMap(([root, group]) => {
+    const lines = group.map(({ action, key }) => `${action} ${escapeText(key)}`);
+    if (lines.length === 1) return [lines];
+    const heading = `${escapeText(root)}: ${lines.length} changes`;
+    return lines.map((line, index) => [...(index === 0 ? [heading] : []), INDENT + line]);
+  });
+}
+
+/** `domain/a.example (200)`, or its key where there is one change only; sorted. */
+function rootCounts(keys: readonly string[]): string[] {
+  const roots = [...byRoot(keys.map((key) => ({ key })))].sort(([a], [b]) => compareText(a, b));
+  return roots.map(([root, group]) =>
+    escapeText(group.length === 1 ? (group[0]?.key ?? root) : `${root} (${group.length})`),
+  );
+}
+
+/** The first of them, a line each, and how many there are beside. */
+export function someRootCounts(keys: readonly string[]): string[] {
+  const counts = rootCounts(keys);
+  const rest = counts.length - MAX_NAMED_ROOTS;
+  const further = `and in ${count(rest, "more network, zone or image", "more networks, zones or images")}`;
+  return [...counts.slice(0, MAX_NAMED_ROOTS), ...(rest > 0 ? [further] : [])];
+}
+
+// Diagnostics that say the same of several things: what differs line by line, and what is the same once.
+
+export interface Alike {
+  /** One for each; escaped. */
+  readonly summaries: readonly string[];
+  /** Why, and what to do, as far as it is said; escaped. */
+  readonly advice: readonly string[];
+}
+
+/**
+ * In the order of the first of each kind.
+ * @param markOf what is said behind a summary: our own words
+ */
+export function groupAlike(diagnostics: readonly Diagnostic[], markOf: (diagnostic: Diagnostic) => string): Alike[] {
+  const groups = groupBy(diagnostics, ({ code, detail, fix }) => JSON.stringify([code, detail, fix ?? null]));
+  return [...groups.values()].map((same) => ({
+    summaries: same.map((diagnostic) => escapeText(diagnostic.summary) + markOf(diagnostic)),
+    advice: [same[0]?.detail ?? "", same[0]?.fix ?? ""].filter((text) => text !== "").map(escapeText),
+  }));
+}
+
+// How long an apply takes at the limit that the service told.
+
+const SECONDS_PER_MINUTE = 60;
+const SECONDS_PER_HOUR = 3600;
+
+/** `Applying this takes 1000 requests: about 1 min 40 s, if …`, as one sentence or two. */
+export function requestsText({ requestCount, pace }: Pick<Plan, "requestCount" | "pace">): string {
+  const requests = `Applying this takes ${count(requestCount, "request", "requests")}`;
+  if (pace === null || requestCount === 0) return `${requests}.`;
+  const limit = `${count(pace.requests, "request", "requests")} per ${durationText(pace.seconds)}`;
+  // What it has left of the present window is not known by the time somebody reads this.
+  if (requestCount <= pace.requests)
+    return `${requests}, within the limit that the service told while reading: ${limit}.`;
+  return `${requests}: about ${durationText(leastSeconds(requestCount, pace))}, if the limit is the one that the service told while reading: ${limit}.`;
+}
+
+/** As many windows as the requests fill. */
+export function leastSeconds(requests: number, pace: Pace): number {
+  return (requests / pace.requests) * pace.seconds;
+}
+
+/** `8 s`, `1 min 40 s`, `2 h 5 min`: the smaller unit rounded up. */
+export function durationText(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  if (whole < SECONDS_PER_MINUTE) return `${whole} s`;
+  if (whole < SECONDS_PER_HOUR)
+    return joined(Math.floor(whole / SECONDS_PER_MINUTE), "min", whole % SECONDS_PER_MINUTE, "s");
+  const minutes = Math.ceil(whole / SECONDS_PER_MINUTE);
+  return joined(Math.floor(minutes / 60), "h", minutes % 60, "min");
+}
+
+function joined(large: number, unit: string, small: number, smallUnit: string): string {
+  return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
+}
+
+// Sentences about a plan that every format for people has in common.
+
+const NO_CHANGES = "No changes. Your infrastructure matches the configuration.";
+const NO_CHANGES_WITHIN = "No changes within the targets.";
+/** As Terraform says it. */
+const NOTHING_TO_DESTROY = "No changes. No objects need to be destroyed.";
+export const GAPS_HEADING = "Names that will have no answer for a moment; the change itself forces it:";
+
+export const KIND_WORDS: Readonly<Record<Kind, readonly [one: string, many: string]>> = {
+  vpc: ["VPC", "VPCs"],
+  vpc_subnet: ["subnet", "subnets"],
+  domain: ["domain", "domains"],
+  domain_record: ["record", "records"],
+  image: ["image", "images"],
+};
+
+const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
+  undeclared: "not declared",
+  ignored: "ignored",
+  unmanaged: "not managed here",
+};
+
+/** The line of a plan in which there is nothing to do. A narrowed run has not looked at the rest. */
+export function noChangesText({ goal, inputs }: Pick<Plan, "goal" | "inputs">): string {
+  if (isNarrowed(inputs)) return NO_CHANGES_WITHIN;
+  return goal === "destroy" ? NOTHING_TO_DESTROY : NO_CHANGES;
+}
+
+export function gapText({ what, root, before, wanted }: Gap): string {
+  return escapeText(`${what} (${root}): from "${before}" until "${wanted}"`);
+}
+
+export function strategyText({ source, copies, requests, requestsWithout }: Strategy): string {
+  const [first = "", second] = copies.map((copy) => escapeText(copy));
+  const named =
+    second === undefined ? first : `${first} and ${count(copies.length - 1, "other domain", "other domains")}`;
+  return `${named} will be cloned from ${escapeText(source)} once that is filled, while it is disabled: ${requests} requests instead of ${requestsWithout} (--no-clone: each by itself).`;
+}
+
+/** `Left alone: 3 domains (not declared).`; empty if nothing is. */
+export function leftAloneText(leftAlone: readonly LeftAlone[]): string {
+  const parts = leftAlone
+    .filter((entry) => entry.count > 0)
+    .map(({ kind, count: number, reason }) => `${count(number, ...KIND_WORDS[kind])} (${REASONS[reason]})`);
+  return parts.length === 0 ? "" : `Left alone: ${parts.join(", ")}.`;
+}
+
+export function count(number: number, one: string, many: string): string {
+  return `${number} ${number === 1 ? one : many}`;
 }

@@ -3,8 +3,8 @@
 import { type DnsRecord, responseCode } from "../dns/message.ts";
 import { relativeName } from "../dns/name.ts";
 import type { Nameserver } from "../dns/nameserver.ts";
-import type { DnsAnswer, DnsQuery, QueryResult } from "../dns/query-message.ts";
-import { compareText } from "../model/group.ts";
+import type { DnsAnswer, DnsQuery, QueryResult } from "../dns/query.ts";
+import { compareText } from "../model/text.ts";
 import type { DelegationProblem, DelegationProblemCode } from "../model/verification.ts";
 
 /** Asks over UDP, and over TCP if that does not do. */

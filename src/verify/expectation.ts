@@ -1,10 +1,12 @@
 /** What a zone must answer: from its records, and from what was changed of them, to one question for each name and type. Pure. */
 
+import type { RecordData } from "../dns/message.ts";
 import { absoluteName } from "../dns/name.ts";
-import type { PlainRecord, PlainType } from "../dns/plain-record.ts";
+import type { PlainRecord, PlainType } from "../dns/record.ts";
 import { type Section, ZoneTree } from "../dns/zone-tree.ts";
-import { compareText, groupBy } from "../model/group.ts";
-import { recordValue } from "./value.ts";
+import type { Change } from "../model/change.ts";
+import type { Address, Values } from "../model/resource.ts";
+import { compareText, groupBy } from "../model/text.ts";
 
 /** A zone as it is to be served, and which sets of its records are to be asked for. */
 export interface ZoneWanted {
@@ -115,4 +117,171 @@ function expectedSet(
 
 function byName(a: { name: string; type: string }, b: { name: string; type: string }): number {
   return compareText(a.name, b.name) || compareText(a.type, b.type);
+}
+
+// What an apply changed of each zone, as what its servers must answer now. Pure.
+
+export interface ChangedZones {
+  readonly zones: readonly ZoneWanted[];
+  /** Full sentences: what was changed and cannot be asked for. */
+  readonly notes: readonly string[];
+}
+
+/** Whether a record that nobody declared may be in a zone. */
+type Tolerates = (zone: Address, record: PlainRecord) => boolean;
+
+/**
+ * @param changes of a plan, no-ops included: they are the rest of the sets that changed
+ * @param done keys of the changes that were carried out
+ */
+export function changedZones(
+  changes: readonly Change[],
+  done: ReadonlySet<string>,
+  tolerates: Tolerates,
+): ChangedZones {
+  const zones: ZoneWanted[] = [];
+  const notes: string[] = [];
+  for (const [root, ofZone] of groupBy(changes, ({ root }) => root)) {
+    const isOut = (change: Change): boolean => change.action === "no-op" || done.has(change.key);
+    const domain = ofZone.find(({ kind }) => kind === "domain");
+    if (domain === undefined || !ofZone.some((change) => change.action !== "no-op" && done.has(change.key))) continue;
+    const zone = String((domain.after ?? domain.before)?.["domain"] ?? "");
+    const values = isOut(domain) ? domain.after : domain.before;
+    if (values === null) {
+      if (domain.after === null) notes.push(`${zone} is deleted; what its parent delegates to it has to go there.`);
+      continue;
+    }
+    const whyNot = unservedWhy(values);
+    if (whyNot === null) zones.push(wantedOf(zone, root, domain, ofZone, isOut, tolerates));
+    else notes.push(`${zone} ${whyNot}: nothing of it is asked for.`);
+  }
+  return { zones, notes };
+}
+
+function unservedWhy(domain: Values): string | null {
+  if (domain["type"] === "slave") return "is a copy of its master's zone";
+  return domain["status"] === "disabled" ? "is disabled" : null;
+}
+
+function wantedOf(
+  zone: string,
+  root: Address,
+  domain: Change,
+  changes: readonly Change[],
+  isOut: (change: Change) => boolean,
+  tolerates: Tolerates,
+): ZoneWanted {
+  const records: PlainRecord[] = [];
+  const gone: PlainRecord[] = [];
+  const changed: PlainRecord[] = [];
+  for (const change of changes) {
+    if (change.kind !== "domain_record") continue;
+    const [before, after] = [recordOf(change.before), recordOf(change.after)];
+    const now = isOut(change) ? after : before;
+    if (now !== null) records.push(now);
+    if (change.action === "no-op" || !isOut(change)) continue;
+    if (before !== null) gone.push(before);
+    if (after !== null) changed.push(after);
+  }
+  // Served only now: all of it is new to those who ask.
+  const isActivated = domain.action !== "no-op" && domain.before?.["status"] === "disabled";
+  return {
+    zone,
+    records,
+    changed: isActivated ? null : changed,
+    gone,
+    tolerates: (record) => tolerates(root, record),
+  };
+}
+
+/** A change of a record holds a record's fields, in the one form that plans have. */
+function recordOf(values: Values | null): PlainRecord | null {
+  return values === null ? null : (values as unknown as PlainRecord);
+}
+
+// The value of a record in one spelling, whether it was declared or answered, so that plain comparison is enough. Pure.
+
+/** As a zone file has it, names with their final dot; texts as octets, one character each. */
+function recordValue(record: PlainRecord): string {
+  const { type, target, priority = 0, weight = 0, port = 0, tag = "" } = record;
+  switch (type) {
+    case "A":
+    case "AAAA":
+      return target;
+    case "CNAME":
+    case "NS":
+    case "PTR":
+      return `${target}.`;
+    case "MX":
+      return `${priority} ${target}.`;
+    case "SRV":
+      return `${priority} ${weight} ${port} ${target}.`;
+    case "TXT":
+      return Buffer.from(target).toString("latin1");
+    case "CAA":
+      // The service knows no flags (OBSERVED behaviour).
+      return `0 ${tag.toLowerCase()} ${Buffer.from(target).toString("latin1")}`;
+  }
+}
+
+/** The same of what a server answered; null for a type that the service does not have. */
+export function answeredValue(data: RecordData): string | null {
+  switch (data.type) {
+    case "A":
+    case "AAAA":
+      return data.address;
+    case "CNAME":
+    case "NS":
+    case "PTR":
+      return `${data.target}.`;
+    case "MX":
+      return `${data.preference} ${data.exchange}.`;
+    case "SRV":
+      return `${data.priority} ${data.weight} ${data.port} ${data.target}.`;
+    case "TXT":
+      return octets(data.strings).toString("latin1");
+    case "CAA":
+      return `${data.flags} ${data.tag} ${octets([data.value]).toString("latin1")}`;
+    case "SOA":
+      return `${data.mname}. ${data.rname}. ${data.serial}`;
+    case "other":
+      return null;
+  }
+}
+
+/** What was answered as a record of the zone, for those who judge records; null for a type that the service does not have. */
+export function answeredRecord(data: RecordData, name: string, ttl_sec: number): PlainRecord | null {
+  const base = { name, ttl_sec };
+  switch (data.type) {
+    case "A":
+    case "AAAA":
+      return { ...base, type: data.type, target: data.address };
+    case "CNAME":
+    case "NS":
+    case "PTR":
+      return { ...base, type: data.type, target: data.target };
+    case "MX":
+      return { ...base, type: "MX", target: data.exchange, priority: data.preference };
+    case "SRV": {
+      const { priority, weight, port, target } = data;
+      return { ...base, type: "SRV", target, priority, weight, port };
+    }
+    case "TXT":
+      return { ...base, type: "TXT", target: octets(data.strings).toString("utf8") };
+    case "CAA":
+      return { ...base, type: "CAA", target: octets([data.value]).toString("utf8"), tag: data.tag };
+    case "SOA":
+    case "other":
+      return null;
+  }
+}
+
+/** As people are to read it: octets as text. */
+export function shownValue(value: string, type: string): string {
+  return type === "TXT" || type === "CAA" ? Buffer.from(value, "latin1").toString("utf8") : value;
+}
+
+/** The strings of a text are joined: where it is cut says nothing (RFC 7208, 3.3; RFC 6376, 3.6.2.2). */
+function octets(strings: readonly Uint8Array[]): Buffer {
+  return Buffer.concat(strings);
 }

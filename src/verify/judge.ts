@@ -2,11 +2,10 @@
 
 import { type DnsRecord, responseCode } from "../dns/message.ts";
 import { relativeName } from "../dns/name.ts";
-import type { DnsAnswer, QueryResult } from "../dns/query-message.ts";
-import { compareText } from "../model/group.ts";
+import type { DnsAnswer, QueryResult } from "../dns/query.ts";
+import { compareText } from "../model/text.ts";
 import type { VerdictState } from "../model/verification.ts";
-import type { ExpectedSet } from "./expectation.ts";
-import { answeredRecord, answeredValue, shownValue } from "./value.ts";
+import { answeredRecord, answeredValue, type ExpectedSet, shownValue } from "./expectation.ts";
 
 export interface Judgement {
   readonly state: VerdictState;

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { Method } from "../../src/model/exchange.ts";
+import type { Method } from "../../src/model/api.ts";
 import { error, failureOf, html, JumpingClock, json, open, type Script, serve } from "./scripted.ts";
 
 const request = (method: Method) =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 import { allowedSeconds, applyPlan, loadProject, type Plan, planProject } from "../../src/index.ts";
-import { leastSeconds } from "../../src/render/pace.ts";
+import { leastSeconds } from "../../src/render/view.ts";
 import { JumpingClock, json, type Opened, open, serve } from "./scripted.ts";
 import { LIMIT, Window } from "./window.ts";
 

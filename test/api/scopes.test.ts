@@ -1,7 +1,7 @@
 /** What a refused token lacks. */
 
 import { expect, test } from "vitest";
-import { neededScope } from "../../src/api/scopes.ts";
+import { neededScope } from "../../src/api/outcome.ts";
 
 test.each([
   ["GET", "/domains", "domains:read_only"],

@@ -4,8 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { afterEach } from "vitest";
 import { type ApiEvent, type ClientApi, type Clock, type Connection, createApi } from "../../src/api/index.ts";
-import type { Answer } from "../../src/model/exchange.ts";
-import type { Failure } from "../../src/model/failure.ts";
+import type { Answer, Failure } from "../../src/model/api.ts";
 import type { Json } from "../../src/model/resource.ts";
 
 export interface Received {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { filterHeader, MAX_FILTER_BYTES, wantedFilters } from "../../src/api/filter.ts";
+import { filterHeader, MAX_FILTER_BYTES, wantedFilters } from "../../src/api/lists.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { error, json, open, type Received, type Script, serve } from "./scripted.ts";
 

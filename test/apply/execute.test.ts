@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Api } from "../../src/model/exchange.ts";
+import type { Api } from "../../src/model/api.ts";
 import { growth } from "../support/operations.ts";
 import { change, createRecord, plan, RECORDS, request } from "./support/plans.ts";
 import { applyTo, applyWith, outcomes } from "./support/run.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { ReadyQueue } from "../../src/apply/ready-queue.ts";
+import { ReadyQueue } from "../../src/apply/schedule.ts";
 
 test("the smallest rank comes out first, however ranks come in and go out", () => {
   // null takes one out.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { redact } from "../../src/apply/redact.ts";
-import { readAdopted, readField, readId, readProducts, resolvePath, resolveText } from "../../src/apply/resolve.ts";
+import { redact } from "../../src/apply/journal.ts";
+import { readAdopted, readField, readId, readProducts, resolvePath, resolveText } from "../../src/apply/step.ts";
 import type { Json } from "../../src/model/resource.ts";
 
 describe("a dotted path", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MAX_CAUSES_PER_SKIP, Schedule, type Scheduled, type Settled, type Skip } from "../../src/apply/schedule.ts";
-import type { Barrier } from "../../src/model/step.ts";
+import type { Barrier } from "../../src/model/plan.ts";
 import { growth } from "../support/operations.ts";
 
 const step = (id: string, ...after: string[]): Scheduled => ({ id, after });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { MAX_POLL_INTERVAL_SECONDS } from "../../src/apply/wait.ts";
+import { MAX_POLL_INTERVAL_SECONDS } from "../../src/apply/perform.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { plan, request, upload, wait } from "./support/plans.ts";
 import { applyTo, outcomes, QuickClock, TOKEN } from "./support/run.ts";

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { surpriseOf } from "../../src/apply/surprise.ts";
+import { surpriseOf } from "../../src/apply/perform.ts";
+import type { Answer, Failure } from "../../src/model/api.ts";
 import type { Change } from "../../src/model/change.ts";
-import type { Answer } from "../../src/model/exchange.ts";
-import type { Failure } from "../../src/model/failure.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import type { Unit } from "../../src/model/unit.ts";
-import { units } from "../../src/units/registry.ts";
+import { units } from "../../src/units/index.ts";
 import { change, createRecord, lookup, request } from "./support/plans.ts";
 
 const [network, zone, image] = (["network", "zone", "image"] as const).map((name) =>

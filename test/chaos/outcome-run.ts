@@ -2,7 +2,7 @@
 
 import type { LoggedRequest } from "../../src/emulator/index.ts";
 import type { ApplyEvent, Plan, Report, Step } from "../../src/index.ts";
-import type { Api } from "../../src/model/exchange.ts";
+import type { Api } from "../../src/model/api.ts";
 import { classOf, faultOf, methodOf, type Outcome, type RequestClass } from "./outcome-table.ts";
 import { type Loaded, Trial } from "./outcome-trial.ts";
 

@@ -1,7 +1,7 @@
 /** What must become of each kind of request under each outcome: the contract of apply, as data. */
 
 import type { Fault, FaultEffect } from "../../src/emulator/index.ts";
-import type { RequestStep, Step, UploadStep } from "../../src/model/step.ts";
+import type { RequestStep, Step, UploadStep } from "../../src/model/plan.ts";
 
 /**
  * - `create`: a POST whose effect can be recognised.

@@ -11,7 +11,7 @@ import {
   planProject,
   type Report,
 } from "../../src/index.ts";
-import type { Api } from "../../src/model/exchange.ts";
+import type { Api } from "../../src/model/api.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { ALL_CONSENTS } from "../support/account.ts";
 import { JumpingClock } from "./outcome-clock.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { toldLines } from "../../src/cli/imported.ts";
-import type { SetAside, SetAsideReason } from "../../src/dns/plain-record.ts";
+import { toldLines } from "../../src/cli/output.ts";
+import type { SetAside, SetAsideReason } from "../../src/dns/record.ts";
 import { notMissed, type Remark } from "../../src/manifests.ts";
-import { Sources } from "../../src/model/source.ts";
+import { Sources } from "../../src/model/diagnostic.ts";
 
 const sources = new Sources();
 for (const file of ["a.zone", "b.zone"]) sources.add(file, "x\n".repeat(100_000));

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, it } from "vitest";
-import { withJsonErrors } from "../../src/cli/json-result.ts";
+import { withJsonErrors } from "../../src/cli/output.ts";
 import { here } from "./here.ts";
 import { expectLines } from "./lines.ts";
 import { emulator, envOf, folder, PROJECT, run } from "./run.ts";

@@ -2,8 +2,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Emulator } from "../../src/emulator/index.ts";
-import { parseFault } from "../../src/emulator/index.ts";
+import { type Emulator, parseFault } from "../../src/emulator/index.ts";
 import { failing, refusal } from "./odd-service.ts";
 import { type Ended, emulator, ended, envOf, folder, PROJECT, run, start } from "./run.ts";
 

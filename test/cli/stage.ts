@@ -1,7 +1,7 @@
 /** A command in the test's own process: what it prints and says is kept, and a signal can come at a chosen moment. */
 
 import type { Terminal } from "../../src/cli/terminal.ts";
-import { parseFault } from "../../src/emulator/faults/parse.ts";
+import { parseFault } from "../../src/emulator/faults.ts";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 
 export interface Stage {

@@ -2,8 +2,7 @@ import { spawn } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { readProblem, writeProblem } from "../../src/cli/file-problem.ts";
-import { writeWhole } from "../../src/cli/write-whole.ts";
+import { readProblem, writeProblem, writeWhole } from "../../src/files/files.ts";
 import { here } from "./here.ts";
 import { emulator, ended, envOf, expectPlain, folder, MAIN, PROJECT, run } from "./run.ts";
 

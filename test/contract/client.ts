@@ -3,8 +3,7 @@
 import type { APIError } from "@linode/api-v4";
 import { baseRequest, setToken } from "@linode/api-v4";
 import { onTestFinished } from "vitest";
-import type { Emulator, EmulatorOptions } from "../../src/emulator/index.ts";
-import { startEmulator } from "../../src/emulator/index.ts";
+import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 
 const DEFAULT_TOKEN = "emulator-token";
 

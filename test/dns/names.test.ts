@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { canonicalIp, canonicalIpv4, canonicalIpv6 } from "../../src/dns/ip.ts";
-import { ownerName, serviceOwner } from "../../src/dns/owner.ts";
-import { targetName } from "../../src/dns/target.ts";
+import { ownerName, serviceOwner, targetName } from "../../src/dns/name.ts";
 
 describe("names that own records", () => {
   test.each([

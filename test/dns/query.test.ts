@@ -2,8 +2,13 @@
 
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type NameserverClient, openNameserver, type QueryLimits } from "../../src/dns/query.ts";
-import type { DnsAnswer, QueryResult } from "../../src/dns/query-message.ts";
+import {
+  type DnsAnswer,
+  type NameserverClient,
+  openNameserver,
+  type QueryLimits,
+  type QueryResult,
+} from "../../src/dns/query.ts";
 import { type AskedNameserver, type Asking, startAsked } from "../support/scripted-asked.ts";
 import { address } from "../support/scripted-nameserver.ts";
 

@@ -1,7 +1,7 @@
 /** Addresses of nameservers as people write them. */
 
 import { describe, expect, it } from "vitest";
-import { parseNameserver } from "../../src/dns/transfer-address.ts";
+import { parseNameserver } from "../../src/dns/nameserver.ts";
 
 describe("a nameserver's address", () => {
   it.each([

@@ -4,8 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type TransferLimits, transferZone } from "../../src/dns/transfer.ts";
-import type { TransferProblem } from "../../src/dns/transfer-reading.ts";
+import { type TransferLimits, type TransferProblem, transferZone } from "../../src/dns/transfer.ts";
 import {
   address,
   framed,

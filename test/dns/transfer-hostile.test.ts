@@ -4,8 +4,7 @@ import dnsPacket, { type Answer } from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type DnsRecord, type MessageReading, readMessage } from "../../src/dns/message.ts";
-import { transferZone } from "../../src/dns/transfer.ts";
-import { FrameReader } from "../../src/dns/transfer-frames.ts";
+import { FrameReader, transferZone } from "../../src/dns/transfer.ts";
 import { growth } from "../support/operations.ts";
 import { address, message, rawName, rawRecord, soa, startScripted, ZONE } from "../support/scripted-nameserver.ts";
 

@@ -4,8 +4,7 @@ import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Answer } from "dns-packet";
 import { describe, expect, it } from "vitest";
-import { transferZone } from "../../src/dns/transfer.ts";
-import type { TransferResult, TransferredRecord } from "../../src/dns/transfer-reading.ts";
+import { type TransferResult, type TransferredRecord, transferZone } from "../../src/dns/transfer.ts";
 import { address, message, rawRecord, type Script, soa, startScripted, ZONE } from "../support/scripted-nameserver.ts";
 
 async function transferred(script: Script, zone = ZONE): Promise<TransferResult> {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { EXIT } from "../../src/cli/exit-codes.ts";
+import { EXIT } from "../../src/cli/exit.ts";
 import { checkTenonCommands } from "../examples/ci/commands.ts";
 import { readGitlab, readWorkflow, WORKFLOW_FILES } from "../examples/ci/workflow.ts";
 

@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { ALL_RULES } from "../../src/lint/registry.ts";
+import { ALL_RULES } from "../../src/lint/index.ts";
 
 const GUIDE = new URL("../../docs/dns.md", import.meta.url);
 

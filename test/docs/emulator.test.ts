@@ -2,7 +2,7 @@
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { API_ROUTES } from "../../src/emulator/routes/index.ts";
+import { API_ROUTES } from "../../src/emulator/routes.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const GUIDE = new URL("docs/emulator.md", ROOT);

@@ -1,7 +1,7 @@
 /** Accounts beside each other: what another one holds answers as if it were not there. */
 
 import { expect, test } from "vitest";
-import { API_ROUTES } from "../../src/emulator/routes/index.ts";
+import { API_ROUTES } from "../../src/emulator/routes.ts";
 import type { Tested } from "../support/emulator.ts";
 import { startTested } from "../support/emulator.ts";
 import { bodyOf, IDS, pathOf, seedOf, shown } from "./hostile-world.ts";

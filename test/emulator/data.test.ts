@@ -8,8 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import type { EmulatorOptions, Seed } from "../../src/emulator/index.ts";
-import { startEmulator } from "../../src/emulator/index.ts";
+import { type EmulatorOptions, type Seed, startEmulator } from "../../src/emulator/index.ts";
 import type { Tested } from "../support/emulator.ts";
 import { startTested, tested } from "../support/emulator.ts";
 

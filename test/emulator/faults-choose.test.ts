@@ -1,8 +1,7 @@
 /** Which requests meet a fault: counted, by chance, and the same each time. */
 
 import { expect, test } from "vitest";
-import { chooseFaults } from "../../src/emulator/faults/choose.ts";
-import type { Fault, FaultRequest } from "../../src/emulator/faults/fault.ts";
+import { chooseFaults, type Fault, type FaultRequest } from "../../src/emulator/faults.ts";
 import { parseFault } from "../../src/emulator/index.ts";
 
 const GET: FaultRequest = { method: "GET", path: "/domains" };

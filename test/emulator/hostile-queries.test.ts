@@ -2,7 +2,7 @@
 
 import { expect, onTestFinished, test } from "vitest";
 import { startEmulator } from "../../src/emulator/index.ts";
-import { API_ROUTES } from "../../src/emulator/routes/index.ts";
+import { API_ROUTES } from "../../src/emulator/routes.ts";
 import type { Tested } from "../support/emulator.ts";
 import { tested } from "../support/emulator.ts";
 import { answersIn, exchange, expectError } from "../support/raw-http.ts";

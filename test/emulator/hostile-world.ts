@@ -2,7 +2,7 @@
 
 import type { AccountSeed } from "../../src/emulator/index.ts";
 import type { Route } from "../../src/emulator/route.ts";
-import { API_ROUTES } from "../../src/emulator/routes/index.ts";
+import { API_ROUTES } from "../../src/emulator/routes.ts";
 import type { Tested } from "../support/emulator.ts";
 
 export const IDS: Readonly<Record<string, string>> = {

@@ -2,13 +2,11 @@
 
 import { describe, expect, it } from "vitest";
 import type { RecordData } from "../../src/dns/message.ts";
-import { TRANSFER_LIMITS } from "../../src/dns/transfer.ts";
-import type { TransferredRecord } from "../../src/dns/transfer-reading.ts";
+import { TRANSFER_LIMITS, type TransferredRecord } from "../../src/dns/transfer.ts";
+import { importDomain, importRecords, mailboxOf } from "../../src/emulator/domain-import.ts";
+import { secondsRounding } from "../../src/emulator/fields.ts";
 import type { Call, Service } from "../../src/emulator/route.ts";
-import { importDomain } from "../../src/emulator/routes/domain-import.ts";
-import { secondsRounding } from "../../src/emulator/seconds.ts";
 import { Store } from "../../src/emulator/store.ts";
-import { importRecords, mailboxOf } from "../../src/emulator/zone-import.ts";
 import { startScripted } from "../support/scripted-nameserver.ts";
 
 const CONTEXT = { domain: "example.com", roundSeconds: secondsRounding("node", "nearest") };

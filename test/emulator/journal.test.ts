@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { Journal } from "../../src/emulator/journal.ts";
+import { Journal } from "../../src/emulator/data-file.ts";
 import { Store } from "../../src/emulator/store.ts";
 
 async function journal(): Promise<{ store: Store; journal: Journal; path: string }> {

@@ -4,14 +4,10 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { EventLog } from "../../src/emulator/events.ts";
-import type { FilterFields } from "../../src/emulator/filter.ts";
-import { listAnswer } from "../../src/emulator/page.ts";
-import { RequestLog } from "../../src/emulator/request-log.ts";
+import { RequestLog } from "../../src/emulator/http.ts";
+import { type FilterFields, listAnswer } from "../../src/emulator/lists.ts";
 import type { Call } from "../../src/emulator/route.ts";
-import { Store } from "../../src/emulator/store.ts";
-import type { Identified } from "../../src/emulator/table.ts";
-import { Table } from "../../src/emulator/table.ts";
+import { EventLog, type Identified, Store, Table } from "../../src/emulator/store.ts";
 
 const ZONE_RECORDS = 12_000;
 

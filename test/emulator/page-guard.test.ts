@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asHost, hostName, refusePage } from "../../src/emulator/page-guard.ts";
+import { asHost, hostName, refusePage } from "../../src/emulator/http.ts";
 
 function isAnswered(host: string, localAddress: string, names: readonly string[] = []): boolean {
   return refusePage({ headers: { host }, socket: { localAddress } }, new Set(names)) === null;

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
-import { RequestLog } from "../../src/emulator/request-log.ts";
+import { RequestLog } from "../../src/emulator/http.ts";
 import { startTested } from "../support/emulator.ts";
 
 const INTERNAL_ERROR = { errors: [{ reason: "Internal server error" }] };

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { startEmulator } from "../../src/emulator/index.ts";
 import type { Route } from "../../src/emulator/route.ts";
-import { API_ROUTES } from "../../src/emulator/routes/index.ts";
+import { API_ROUTES } from "../../src/emulator/routes.ts";
 import { type Tested, tested } from "../support/emulator.ts";
 
 const API = readFileSync(new URL("../../docs/API.md", import.meta.url), "utf8");

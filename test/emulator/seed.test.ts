@@ -2,8 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Seed } from "../../src/emulator/index.ts";
-import { parseSeed, SeedError, startEmulator } from "../../src/emulator/index.ts";
+import { parseSeed, type Seed, SeedError, startEmulator } from "../../src/emulator/index.ts";
 import { startTested } from "../support/emulator.ts";
 
 test("the seed in the documentation works as it stands", async () => {

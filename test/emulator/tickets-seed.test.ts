@@ -1,8 +1,14 @@
 /** Support tickets that a seed brings. */
 
 import { expect, test } from "vitest";
-import type { Seed, SeedReply, SeedTicket } from "../../src/emulator/index.ts";
-import { parseSeed, SeedError, startEmulator } from "../../src/emulator/index.ts";
+import {
+  parseSeed,
+  type Seed,
+  SeedError,
+  type SeedReply,
+  type SeedTicket,
+  startEmulator,
+} from "../../src/emulator/index.ts";
 import { startTested } from "../support/emulator.ts";
 
 const LIST = "/support/tickets";

@@ -4,8 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { Seed } from "../../src/emulator/index.ts";
-import { startEmulator } from "../../src/emulator/index.ts";
+import { type Seed, startEmulator } from "../../src/emulator/index.ts";
 import { operation } from "../support/emulated.ts";
 import { startTested, tested } from "../support/emulator.ts";
 

@@ -3,9 +3,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { lift } from "../../src/import/lift.ts";
+import type { Taken, TakenDomain } from "../../src/import/collect.ts";
 import { projectFiles } from "../../src/import/project.ts";
-import type { Taken, TakenDomain } from "../../src/import/taken.ts";
+import { lift } from "../../src/import/record-sets.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { withoutOrder } from "../format/desired.ts";
 import { loadFiles } from "../manifest/support.ts";

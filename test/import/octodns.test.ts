@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import type { SetAside } from "../../src/dns/plain-record.ts";
+import type { SetAside } from "../../src/dns/record.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { folder } from "../manifest/support.ts";
 import { Account, loadFolder } from "../support/account.ts";

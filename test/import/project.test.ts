@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fileName } from "../../src/import/project.ts";
-import { obstacles, writeProject } from "../../src/import/write-project.ts";
+import { fileName, obstacles, writeProject } from "../../src/import/project.ts";
 import { folder } from "../manifest/support.ts";
 
 describe("the file of a zone", () => {

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { ProjectFile } from "../../src/import/project.ts";
-import { obstacles } from "../../src/import/write-project.ts";
+import { obstacles, type ProjectFile } from "../../src/import/project.ts";
 import { folder } from "../manifest/support.ts";
 import { importFiles } from "../support/imports.ts";
 

@@ -1,11 +1,10 @@
 /** Projects as lines of text: zones with their records, and marks where a rule has to speak. */
 
-import type { PlainType } from "../../src/dns/plain-record.ts";
-import { lintZones } from "../../src/lint/lint.ts";
-import type { LintRecord, LintZone } from "../../src/lint/zone.ts";
-import { domainAddress } from "../../src/model/address.ts";
-import type { Diagnostic } from "../../src/model/diagnostic.ts";
-import { Sources } from "../../src/model/source.ts";
+import type { PlainType } from "../../src/dns/record.ts";
+import { lintZones } from "../../src/lint/index.ts";
+import type { LintRecord, LintZone } from "../../src/lint/rule.ts";
+import { type Diagnostic, Sources } from "../../src/model/diagnostic.ts";
+import { domainAddress } from "../../src/model/resource.ts";
 
 export interface Project {
   readonly zones: readonly LintZone[];

@@ -1,7 +1,7 @@
 /** Lists of tags with values, as DKIM and DMARC write them. */
 
 import { expect, test } from "vitest";
-import { readTags } from "../../src/lint/rules/tags.ts";
+import { readTags } from "../../src/lint/rules/mail.ts";
 
 test("spaces around tags and values, and a last semicolon, say nothing", () => {
   expect(readTags(" v = DMARC1 ;p=none; \t")).toEqual({

@@ -6,7 +6,7 @@ import { importLive } from "../../src/import/live.ts";
 import { type Api, allowedSeconds, createApi, type Desired, loadProject, planProject } from "../../src/index.ts";
 import { type LiveResult, type ReadOptions, readDetail, readLive } from "../../src/live/read.ts";
 import { takeSnapshot } from "../../src/live/snapshot.ts";
-import { units } from "../../src/units/registry.ts";
+import { units } from "../../src/units/index.ts";
 import { error, json, type Received, type Scripted, serve } from "../api/scripted.ts";
 import { emulator, folder } from "../cli/run.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { allowedSeconds, type ClientApi, createApi, type Desired, loadProject } from "../../src/index.ts";
-import { snapshotApi } from "../../src/live/snapshot-api.ts";
-import type { Snapshot } from "../../src/model/snapshot.ts";
+import { snapshotApi } from "../../src/live/snapshot.ts";
+import type { Snapshot } from "../../src/model/live.ts";
 import { emulator, folder } from "../cli/run.ts";
 import { NOBODY, planText, planTextFrom, readSnapshot, snapshotText } from "../support/snapshot.ts";
 

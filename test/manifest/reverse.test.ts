@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { reverseName, reverseZone } from "../../src/dns/reverse.ts";
+import { reverseName, reverseZone } from "../../src/dns/ip.ts";
 import { codes, loadText, places, records } from "./support.ts";
 
 function reverse(network: string, ptr: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { recordLimit } from "../../src/manifest/budget.ts";
+import { recordLimit } from "../../src/manifest/limits.ts";
 import { growth, operationsOf } from "../support/operations.ts";
 import { codes, declaredZone, folder, load, loadText, zone } from "./support.ts";
 

@@ -7,10 +7,10 @@ import { onTestFinished } from "vitest";
 import { type LoadOptions, type LoadResult, loadProject } from "../../src/manifest/load.ts";
 import type { UnitForm } from "../../src/manifest/schema.ts";
 import type { Declared } from "../../src/model/desired.ts";
-import { imageSpec } from "../../src/units/image/spec.ts";
-import { networkSpec } from "../../src/units/network/spec.ts";
-import type { RecordSpec, ZoneSpec } from "../../src/units/zone/shape.ts";
-import { zoneSpec } from "../../src/units/zone/spec.ts";
+import { imageSpec } from "../../src/units/image/manifest.ts";
+import { networkSpec } from "../../src/units/network/manifest.ts";
+import { zoneSpec } from "../../src/units/zone/index.ts";
+import type { RecordSpec, ZoneSpec } from "../../src/units/zone/types.ts";
 
 export const UNITS: readonly UnitForm[] = [
   { name: "network", spec: networkSpec as UnitForm["spec"] },

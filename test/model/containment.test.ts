@@ -1,7 +1,7 @@
 /** Whether one path lies within another. */
 
 import { expect, test } from "vitest";
-import { isBelow, isWithin } from "../../src/model/containment.ts";
+import { isBelow, isWithin } from "../../src/files/paths.ts";
 
 test.each([
   ["/a/b", "/a/b", true, false],

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
-import { outsideBound } from "../../src/plan/bound.ts";
+import { outsideBound } from "../../src/plan/review.ts";
 import { a, change, record } from "./changes.ts";
 
 function outside(now: Change[], reviewed: Change[]): string[] {

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { escapeGlob, globMatches, globsFor, mayMatchWithin } from "../../src/model/glob.ts";
+import { escapeGlob, globMatches, globsFor, mayMatchWithin } from "../../src/model/text.ts";
 
 test.each([
   ["domain/*", "domain/a.example/www/A", true],

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { components } from "../../src/plan/graph.ts";
+import { components } from "../../src/plan/order.ts";
 
 const graphs = fc.integer({ min: 1, max: 9 }).chain((count) =>
   fc.array(fc.uniqueArray(fc.integer({ min: 0, max: count - 1 }), { maxLength: 4 }), {

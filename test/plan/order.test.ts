@@ -3,9 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Facts, PlannedStep } from "../../src/model/unit.ts";
-import { claimEdges, edgesOf } from "../../src/plan/edges.ts";
-import { components } from "../../src/plan/graph.ts";
-import { MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
+import { claimEdges, components, edgesOf, MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
 import { Account } from "../support/account.ts";
 import { planned } from "./changes.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tellOrigins } from "../../src/plan/origin.ts";
+import { tellOrigins } from "../../src/plan/compare.ts";
 import { change, plan, record } from "../render/plans.ts";
 
 const www = (target: string, rest: object = {}) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ToldLimit } from "../../src/model/exchange.ts";
-import type { Step } from "../../src/model/step.ts";
-import { paceOf } from "../../src/plan/pace.ts";
+import type { ToldLimit } from "../../src/model/api.ts";
+import type { Step } from "../../src/model/plan.ts";
+import { paceOf } from "../../src/plan/compare.ts";
 
 function step(...path: string[]): Step {
   return {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Consent, ConsentRule } from "../../src/model/desired.ts";
 import type { Guard } from "../../src/model/plan.ts";
-import { expiredConsents, guardsOf, type PolicyOptions, tellEnvironments } from "../../src/plan/policy.ts";
+import { expiredConsents, guardsOf, type PolicyOptions, tellEnvironments } from "../../src/plan/guards.ts";
 import { a, change, declared, desired, record } from "./changes.ts";
 
 const TODAY = "2026-07-01";

@@ -1,16 +1,16 @@
 /** A zone of the largest size: planned with work in proportion to its records, and with just the steps that it needs. */
 
 import { expect, test } from "vitest";
-import type { WireDomain, WireRecord } from "../../src/api/wire/index.ts";
+import type { WireDomain, WireRecord } from "../../src/api/wire.ts";
 import type { Declared, Desired } from "../../src/model/desired.ts";
 import type { Live } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { LiveIdentity, Unit } from "../../src/model/unit.ts";
+import { guardsOf } from "../../src/plan/guards.ts";
 import { matchUnit } from "../../src/plan/match.ts";
 import { makePlan } from "../../src/plan/plan.ts";
-import { guardsOf } from "../../src/plan/policy.ts";
-import { units } from "../../src/units/registry.ts";
-import type { RecordSpec } from "../../src/units/zone/shape.ts";
+import { units } from "../../src/units/index.ts";
+import type { RecordSpec } from "../../src/units/zone/types.ts";
 import { growth } from "../support/operations.ts";
 import { NOBODY } from "../support/snapshot.ts";
 import { declared, change as pruned } from "./changes.ts";

@@ -3,12 +3,12 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { WireDomain, WireImage, WireRecord, WireVpc } from "../../src/api/wire/index.ts";
+import type { WireDomain, WireImage, WireRecord, WireVpc } from "../../src/api/wire.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import type { Live } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { makePlan, type PlanOptions } from "../../src/plan/plan.ts";
-import { units } from "../../src/units/registry.ts";
+import { units } from "../../src/units/index.ts";
 import { Account, ALL_CONSENTS, HASTY_CLOCK } from "../support/account.ts";
 import { OWNER } from "./fate.ts";
 import { type World, worlds } from "./world.ts";

@@ -1,7 +1,6 @@
 /** The requests of a plan, carried out one by one on a model of the account, with no server between. */
 
-import type { Plan } from "../../src/model/plan.ts";
-import type { PathPart, RequestStep, Step } from "../../src/model/step.ts";
+import type { PathPart, Plan, RequestStep, Step } from "../../src/model/plan.ts";
 import type { ModelRecord, ModelZone } from "./resolver.ts";
 
 export interface SeedZone {

@@ -14,10 +14,9 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Plan } from "../../src/model/plan.ts";
-import type { Step } from "../../src/model/step.ts";
+import type { Plan, Step } from "../../src/model/plan.ts";
 import { makePlan, type PlanOptions } from "../../src/plan/plan.ts";
-import { units } from "../../src/units/registry.ts";
+import { units } from "../../src/units/index.ts";
 import { excuses, Judge, type Violation } from "./judge.ts";
 import { ModelAccount, type SeedZone, someOrder } from "./replay.ts";
 import { desiredOf, liveOf, type NameWorld, nameWorlds, seedOf, shownWorld } from "./world-names.ts";

@@ -1,7 +1,7 @@
 /** Arbitrary images: made by upload and capture, finished and unfinished, with labels that repeat. */
 
 import fc from "fast-check";
-import type { ImageStatus } from "../../src/api/wire/index.ts";
+import type { ImageStatus } from "../../src/api/wire.ts";
 import type { SeedImage } from "../../src/emulator/index.ts";
 import { type Fate, type Tag, tagOf } from "./fate.ts";
 

@@ -1,10 +1,10 @@
 /** Accounts and manifests of few names, so that wildcards, aliases, delegations and nested zones meet all the time. */
 
 import fc from "fast-check";
-import type { RecordType, WireDomain, WireRecord } from "../../src/api/wire/index.ts";
+import type { RecordType, WireDomain, WireRecord } from "../../src/api/wire.ts";
 import type { Declared, Desired, Removed } from "../../src/model/desired.ts";
 import type { Live } from "../../src/model/live.ts";
-import type { RecordSpec, ZoneSpec } from "../../src/units/zone/shape.ts";
+import type { RecordSpec, ZoneSpec } from "../../src/units/zone/types.ts";
 import type { SeedZone } from "./replay.ts";
 
 const ZONES = ["one.test", "sub.one.test", "two.test"] as const;

@@ -1,7 +1,7 @@
 /** Random records of one zone that the service can hold, none of them twice. */
 
 import fc from "fast-check";
-import type { PlainRecord } from "../../src/dns/plain-record.ts";
+import type { PlainRecord } from "../../src/dns/record.ts";
 
 export const ZONE = "example.com";
 

@@ -1,7 +1,7 @@
 /** Spells records as a zone file in one of very many ways: white space, parentheses, comments, escapes, origins, TTLs and their order. */
 
 import { absoluteName, relativeName } from "../../src/dns/name.ts";
-import type { PlainRecord } from "../../src/dns/plain-record.ts";
+import type { PlainRecord } from "../../src/dns/record.ts";
 
 /** A whole number from 0, less than `below`. */
 export type Dice = (below: number) => number;

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { absoluteName } from "../../src/dns/name.ts";
-import type { PlainRecord } from "../../src/dns/plain-record.ts";
+import type { PlainRecord } from "../../src/dns/record.ts";
 import { readZoneFile } from "../../src/dns/zone-file/read.ts";
 import { writeZoneFile } from "../../src/dns/zone-file/write.ts";
 import { plainRecords, ZONE } from "./zone-file-records.ts";

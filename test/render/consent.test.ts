@@ -1,10 +1,10 @@
 /** What apply would refuse: many of a kind are one refusal, with one consent to paste. */
 
 import { expect, test } from "vitest";
-import { globMatches } from "../../src/model/glob.ts";
 import type { Guard } from "../../src/model/plan.ts";
-import { renderPlanMarkdown } from "../../src/render/markdown/plan.ts";
-import { renderGuardsText, renderPlanText } from "../../src/render/text.ts";
+import { globMatches } from "../../src/model/text.ts";
+import { renderPlanMarkdown } from "../../src/render/markdown/documents.ts";
+import { renderGuardsText, renderPlanText } from "../../src/render/plan-text.ts";
 import { change, plan } from "./plans.ts";
 
 const NAMES = Array.from({ length: 39 }, (_, index) => `parked-${index + 1}.example`);

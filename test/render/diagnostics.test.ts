@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Diagnostic } from "../../src/model/diagnostic.ts";
-import { Sources } from "../../src/model/source.ts";
+import { type Diagnostic, Sources } from "../../src/model/diagnostic.ts";
 import { countLine, diagnosticsJson, renderDiagnostics } from "../../src/render/diagnostics.ts";
-import { columnsOf } from "../../src/render/width.ts";
+import { columnsOf } from "../../src/render/terminal.ts";
 
 const ESCAPE = "\u001b";
 

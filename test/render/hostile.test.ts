@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { jsonText } from "../../src/model/json-text.ts";
-import { escapeText, escapeYaml, isPlainlyVisible } from "../../src/render/escape.ts";
+import { jsonText } from "../../src/model/text.ts";
+import { renderPlanText } from "../../src/render/plan-text.ts";
 import { renderReportText } from "../../src/render/report.ts";
-import { renderPlanText } from "../../src/render/text.ts";
+import { escapeText, escapeYaml, isPlainlyVisible } from "../../src/render/terminal.ts";
 import { change, NO_INPUTS, plan, record } from "./plans.ts";
 
 const ESC = "\u001b";

@@ -3,10 +3,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { renderPlanJson, renderPlanJsonParts } from "../../src/render/json.ts";
-import type { PlanFile } from "../../src/render/plan-file.ts";
-import { parsePlanFile } from "../../src/render/read-plan-file.ts";
-import { renderPlanText } from "../../src/render/text.ts";
+import { parsePlanFile } from "../../src/render/plan-file.ts";
+import { type PlanFile, renderPlanJson, renderPlanJsonParts } from "../../src/render/plan-json.ts";
+import { renderPlanText } from "../../src/render/plan-text.ts";
 import { change, everything, going, NO_INPUTS, plan, record } from "./plans.ts";
 
 function fileOf(text: string): PlanFile {

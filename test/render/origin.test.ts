@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Guard, Plan } from "../../src/model/plan.ts";
-import { tellOrigins } from "../../src/plan/origin.ts";
-import { renderPlanJson } from "../../src/render/json.ts";
-import { renderPlanMarkdown } from "../../src/render/markdown/plan.ts";
-import { parsePlanFile } from "../../src/render/read-plan-file.ts";
-import { renderPlanText } from "../../src/render/text.ts";
+import { tellOrigins } from "../../src/plan/compare.ts";
+import { renderPlanMarkdown } from "../../src/render/markdown/documents.ts";
+import { parsePlanFile } from "../../src/render/plan-file.ts";
+import { renderPlanJson } from "../../src/render/plan-json.ts";
+import { renderPlanText } from "../../src/render/plan-text.ts";
 import { change, everything, plan, record } from "./plans.ts";
 
 const PLAIN = { colour: false, width: 80 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { durationText, requestsText } from "../../src/render/pace.ts";
-import { renderPlanText } from "../../src/render/text.ts";
+import { renderPlanText } from "../../src/render/plan-text.ts";
+import { durationText, requestsText } from "../../src/render/view.ts";
 import { change, plan } from "./plans.ts";
 
 const PACE = { requests: 100, seconds: 10 };

@@ -1,6 +1,6 @@
 /** Hand-built reports: with only what matters to a test spelt out. */
 
-import type { Failure } from "../../src/model/failure.ts";
+import type { Failure } from "../../src/model/api.ts";
 import type { Report, StepReport } from "../../src/model/report.ts";
 
 export const CLASH: Failure = {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { MAX_INFORMATIONAL_ANSWERS } from "../../src/api/client.ts";
 import { createApi } from "../../src/api/index.ts";
+import { MAX_INFORMATIONAL_ANSWERS } from "../../src/api/undici.ts";
 import { oddService } from "../cli/odd-service.ts";
 import { envOf, expectPlain, folder, PROJECT, run } from "../cli/run.ts";
 

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { digestOf } from "../../src/render/digest.ts";
+import { digestOf } from "../../src/render/plan-json.ts";
 import { here as run } from "../cli/here.ts";
 import { type Ended, emulator, envOf, expectPlain, folder } from "../cli/run.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildCaa } from "../../src/dns/build/caa.ts";
+import { buildCaa } from "../../src/dns/builders.ts";
 import { reformat } from "../../src/format/reformat.ts";
 import {
   MAX_DIRECTORY_ENTRIES,
@@ -9,12 +9,11 @@ import {
   MAX_LOOKED_AT_ENVIRONMENTS,
   MAX_TOLD_REFERENCES,
 } from "../../src/manifest/limits.ts";
-import { globMatches } from "../../src/model/glob.ts";
-import { compareIds } from "../../src/model/group.ts";
 import type { Guard } from "../../src/model/plan.ts";
-import { codeSpan } from "../../src/render/markdown/code.ts";
-import { splitDescription } from "../../src/units/ownership.ts";
-import { ignoring } from "../../src/units/zone/match/ignore.ts";
+import { compareIds, globMatches } from "../../src/model/text.ts";
+import { codeSpan } from "../../src/render/markdown/parts.ts";
+import { splitDescription } from "../../src/units/common.ts";
+import { ignoring } from "../../src/units/zone/ignore.ts";
 import { here } from "../cli/here.ts";
 import { emulator, envOf } from "../cli/run.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lintProject } from "../../src/index.ts";
 import { findFiles } from "../../src/manifest/files.ts";
-import { globMatches, mayMatchWithin } from "../../src/model/glob.ts";
-import { escapeText } from "../../src/render/escape.ts";
+import { globMatches, mayMatchWithin } from "../../src/model/text.ts";
+import { escapeText } from "../../src/render/terminal.ts";
 import { codes, domain, folder, loadText, zone } from "../manifest/support.ts";
 
 // Backtracking would take longer than the universe has, and squares of a million take minutes: no test would end within its time.

@@ -3,9 +3,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalIpv4, canonicalIpv6 } from "../../src/dns/ip.ts";
-import type { PlainRecord } from "../../src/dns/plain-record.ts";
+import type { PlainRecord } from "../../src/dns/record.ts";
 import { readZoneFile } from "../../src/dns/zone-file/read.ts";
-import { exportZone } from "../../src/units/zone/export/export.ts";
+import { exportZone } from "../../src/units/zone/export.ts";
 import { here as run } from "../cli/here.ts";
 import { oddService, respond } from "../cli/odd-service.ts";
 import { folder } from "../cli/run.ts";

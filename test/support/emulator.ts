@@ -1,8 +1,7 @@
 /** A running emulator for a test, and the plainest client of it: fetch, with nothing between. */
 
 import { onTestFinished } from "vitest";
-import type { Emulator, EmulatorOptions } from "../../src/emulator/index.ts";
-import { startEmulator } from "../../src/emulator/index.ts";
+import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 
 export interface PlainAnswer {
   readonly status: number;

@@ -1,8 +1,7 @@
 /** Zone transfer and import from real nameservers. */
 
 import { describe, expect, it, onTestFinished } from "vitest";
-import { transferZone } from "../../src/dns/transfer.ts";
-import type { TransferResult, TransferredRecord } from "../../src/dns/transfer-reading.ts";
+import { type TransferResult, type TransferredRecord, transferZone } from "../../src/dns/transfer.ts";
 import { startTested } from "../support/emulator.ts";
 import {
   type Nameserver,

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { EXIT } from "../../src/cli/exit-codes.ts";
+import { EXIT } from "../../src/cli/exit.ts";
 import { emulator, ended, envOf, folder, MAIN, run } from "../cli/run.ts";
 import { SCRIPTS } from "../examples/ci/workflow.ts";
 

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { MAX_BODY_CHARACTERS } from "../../src/render/markdown/fit.ts";
+import { MAX_BODY_CHARACTERS } from "../../src/render/markdown/comment.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
 import { bash, writeTools } from "../examples/ci/runner.ts";
 import { SCRIPTS } from "../examples/ci/workflow.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PlainRecord } from "../../src/dns/plain-record.ts";
+import type { PlainRecord } from "../../src/dns/record.ts";
 import { readZoneFile, type ZoneFileReading } from "../../src/dns/zone-file/read.ts";
 import { writeZoneFile } from "../../src/dns/zone-file/write.ts";
 import { plainRecords, ZONE } from "../property/zone-file-records.ts";

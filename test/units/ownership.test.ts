@@ -8,7 +8,7 @@ import {
   splitDescription,
   withOwnerTag,
   withoutOwnerTag,
-} from "../../src/units/ownership.ts";
+} from "../../src/units/common.ts";
 
 const owners = fc.stringMatching(/^[a-z0-9-]{1,32}$/);
 

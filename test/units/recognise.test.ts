@@ -1,13 +1,13 @@
 /** What a request of unknown outcome may be taken to have made: nothing that was there before, nothing on a guess. */
 
 import { describe, expect, test } from "vitest";
-import type { WireVpc } from "../../src/api/wire/index.ts";
+import type { WireVpc } from "../../src/api/wire.ts";
 import type { Declared, Desired } from "../../src/model/desired.ts";
-import type { Lookup } from "../../src/model/step.ts";
+import type { Lookup } from "../../src/model/plan.ts";
 import { makePlan } from "../../src/plan/plan.ts";
 import { image } from "../../src/units/image/index.ts";
+import { units } from "../../src/units/index.ts";
 import { network } from "../../src/units/network/index.ts";
-import { units } from "../../src/units/registry.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0);
 

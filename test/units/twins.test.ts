@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Declared, Removed } from "../../src/model/desired.ts";
 import type { ObjectId } from "../../src/model/resource.ts";
 import type { Match } from "../../src/model/unit.ts";
-import { rootAddresses } from "../../src/units/twins.ts";
+import { rootAddresses } from "../../src/units/common.ts";
 
 interface Thing {
   readonly id: ObjectId;

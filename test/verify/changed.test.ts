@@ -2,9 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Change, Desired, Plan } from "../../src/index.ts";
-import { declaredZones } from "../../src/units/zone/export/declared.ts";
-import { type ChangedZones, changedZones } from "../../src/verify/changed.ts";
-import { expectations } from "../../src/verify/expectation.ts";
+import { declaredZones } from "../../src/units/zone/export.ts";
+import { type ChangedZones, changedZones, expectations } from "../../src/verify/expectation.ts";
 import { Account, ALL_CONSENTS } from "../support/account.ts";
 
 let account: Account;

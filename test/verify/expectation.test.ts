@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from "vitest";
 import type { DnsRecord, RecordData } from "../../src/dns/message.ts";
-import type { PlainRecord, PlainType } from "../../src/dns/plain-record.ts";
-import type { DnsAnswer } from "../../src/dns/query-message.ts";
+import type { DnsAnswer } from "../../src/dns/query.ts";
+import type { PlainRecord, PlainType } from "../../src/dns/record.ts";
 import { type ExpectedSet, expectations, soaExpectation, type ZoneWanted } from "../../src/verify/expectation.ts";
 import { judge } from "../../src/verify/judge.ts";
 

@@ -3,9 +3,8 @@
 import dnsPacket, { type Answer } from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { PlainRecord } from "../../src/dns/plain-record.ts";
-import { openNameserver } from "../../src/dns/query.ts";
-import { type DnsQuery, queryFailure, readAnswer } from "../../src/dns/query-message.ts";
+import { type DnsQuery, openNameserver, queryFailure, readAnswer } from "../../src/dns/query.ts";
+import type { PlainRecord } from "../../src/dns/record.ts";
 import { expectations, type ZoneWanted } from "../../src/verify/expectation.ts";
 import { judge } from "../../src/verify/judge.ts";
 import { verifyZones } from "../../src/verify/verify.ts";

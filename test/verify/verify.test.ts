@@ -3,10 +3,9 @@
 import { getEventListeners, setMaxListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Nameserver, SystemResolver } from "../../src/dns/nameserver.ts";
-import type { PlainRecord } from "../../src/dns/plain-record.ts";
 import { openNameserver } from "../../src/dns/query.ts";
-import type { Verification } from "../../src/model/verification.ts";
-import { isVerified } from "../../src/model/verification.ts";
+import type { PlainRecord } from "../../src/dns/record.ts";
+import { isVerified, type Verification } from "../../src/model/verification.ts";
 import { renderVerificationText } from "../../src/render/verification.ts";
 import type { ZoneWanted } from "../../src/verify/expectation.ts";
 import { type VerifyRequest, verifyZones } from "../../src/verify/verify.ts";

@@ -20,21 +20,23 @@ import {
   type Verification,
   type Witnesses,
 } from "../../index.ts";
-import { ApplyProgress } from "../apply-progress.ts";
-import type { FailOn, PlanFlags } from "../args.ts";
-import { confirm } from "../confirm.ts";
-import { gatherEvidence } from "../evidence.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { withJsonErrors } from "../json-result.ts";
-import { sayDiagnostics, sayError } from "../messages.ts";
-import { inSession, type Planned, planIn, type Session, tellEnvironments } from "../planning.ts";
-import { Progress } from "../progress.ts";
-import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../reviewed.ts";
-import { tellMarkdown } from "../step-summary.ts";
-import type { Terminal } from "../terminal.ts";
-import { judge, tellVerdict } from "../verdict.ts";
-import { prepareWitnesses, printVerification, timeoutOf, verifiedCode, watched } from "../verification.ts";
-import type { VerifyFlags } from "../verify-flags.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { FailOn, PlanFlags, VerifyFlags } from "../flags.ts";
+import { gatherEvidence } from "../git.ts";
+import {
+  judge,
+  prepareWitnesses,
+  printVerification,
+  tellMarkdown,
+  tellVerdict,
+  timeoutOf,
+  verifiedCode,
+  watched,
+  withJsonErrors,
+} from "../output.ts";
+import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../plan-file.ts";
+import { inSession, type Planned, planIn, type Session, tellEnvironments } from "../session.ts";
+import { ApplyProgress, confirm, Progress, sayDiagnostics, sayError, type Terminal } from "../terminal.ts";
 
 export interface ApplyFlags extends PlanFlags, VerifyFlags {
   readonly yes?: boolean;

@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pc from "picocolors";
 import { type Emulator, parseSeed, startEmulator } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { sayError } from "../messages.ts";
-import type { Terminal } from "../terminal.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { sayError, type Terminal } from "../terminal.ts";
 
 /** The same relative to src/cli/commands and to dist/cli/commands. */
 const EXAMPLE = fileURLToPath(new URL("../../../examples/demo", import.meta.url));

@@ -1,14 +1,11 @@
 /** `tenon drift`: says what the account has otherwise than the manifests declare. */
 
 import { driftTools } from "../../index.ts";
-import type { Format } from "../args.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { withJsonErrors } from "../json-result.ts";
-import { sayDiagnostics } from "../messages.ts";
-import { planIn } from "../planning.ts";
-import { inReading, type ReadingFlags } from "../reading.ts";
-import { writeStepSummary } from "../step-summary.ts";
-import type { Terminal } from "../terminal.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { Format } from "../flags.ts";
+import { withJsonErrors, writeStepSummary } from "../output.ts";
+import { inReading, planIn, type ReadingFlags } from "../session.ts";
+import { sayDiagnostics, type Terminal } from "../terminal.ts";
 
 export type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom">;
 

@@ -1,6 +1,7 @@
 /** `tenon emulate`: serves the whole API until it is interrupted. */
 
 import { readFile } from "node:fs/promises";
+import { whyLedAway } from "../../files/files.ts";
 import {
   type EmulatorOptions,
   escapeText,
@@ -10,10 +11,8 @@ import {
   SeedError,
   startEmulator,
 } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { sayError } from "../messages.ts";
-import type { Terminal } from "../terminal.ts";
-import { whyLedAway } from "../write-whole.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import { sayError, type Terminal } from "../terminal.ts";
 
 export interface EmulateFlags {
   readonly port: number;

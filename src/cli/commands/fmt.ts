@@ -1,14 +1,12 @@
 /** `tenon fmt`: brings the manifests of a project into one form, or says which are not in it. */
 
 import { stat } from "node:fs/promises";
+import { writeProblem, writeWhole } from "../../files/files.ts";
 import { allowedSeconds, escapeText, manifestTools, NEUTRAL_DIALECT } from "../../index.ts";
-import type { ProjectFlags } from "../args.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { writeProblem } from "../file-problem.ts";
-import { sayDiagnostics, sayError } from "../messages.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { ProjectFlags } from "../flags.ts";
 import { exitOf } from "../project.ts";
-import type { Terminal } from "../terminal.ts";
-import { writeWhole } from "../write-whole.ts";
+import { sayDiagnostics, sayError, type Terminal } from "../terminal.ts";
 
 export interface FmtFlags extends ProjectFlags {
   readonly check?: boolean;

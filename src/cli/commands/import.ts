@@ -13,15 +13,11 @@ import {
   manifestTools,
   NEUTRAL_DIALECT,
 } from "../../index.ts";
-import type { ConnectionFlags } from "../args.ts";
-import { withClient } from "../client.ts";
-import { needDialect, resolveDialect } from "../connection.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { importJson, importSummary, toldLines } from "../imported.ts";
-import { withJsonErrors } from "../json-result.ts";
-import { type CommandError, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
-import { Progress } from "../progress.ts";
-import type { Terminal } from "../terminal.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { ConnectionFlags } from "../flags.ts";
+import { importJson, importSummary, toldLines, withJsonErrors } from "../output.ts";
+import { needDialect, resolveDialect, withClient } from "../project.ts";
+import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure, type Terminal } from "../terminal.ts";
 
 export interface ImportFlags extends ConnectionFlags {
   readonly format: "text" | "json";

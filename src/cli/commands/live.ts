@@ -1,15 +1,12 @@
 /** `tenon live`: reads the account and writes it to a file, for plans where there is no token. */
 
+import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { escapeText, NEUTRAL_DIALECT, type Snapshot, snapshotTools } from "../../index.ts";
-import type { ConnectionFlags, ProjectFlags } from "../args.ts";
-import { holdsToken } from "../connection.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { writeProblem } from "../file-problem.ts";
-import { sayError, sayFailure } from "../messages.ts";
-import { accountOf, inSession, type Session } from "../planning.ts";
-import { Progress } from "../progress.ts";
-import type { Terminal } from "../terminal.ts";
-import { whyUnwritable, writeWhole } from "../write-whole.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { ConnectionFlags, ProjectFlags } from "../flags.ts";
+import { holdsToken } from "../project.ts";
+import { accountOf, inSession, type Session } from "../session.ts";
+import { Progress, sayError, sayFailure, type Terminal } from "../terminal.ts";
 
 export interface LiveFlags extends ProjectFlags, ConnectionFlags {
   readonly out: string;

@@ -1,18 +1,13 @@
 /** `tenon plan`: shows what apply would do, and saves it for review. */
 
+import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { type Plan, renderPlanJsonParts, renderPlanMarkdown, summarise } from "../../index.ts";
-import type { FailOn } from "../args.ts";
-import { holdsToken } from "../connection.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { writeProblem } from "../file-problem.ts";
-import { withJsonErrors } from "../json-result.ts";
-import { sayError } from "../messages.ts";
-import { type PlanSession, planIn, tellEnvironments } from "../planning.ts";
-import { inReading, type ReadingFlags } from "../reading.ts";
-import { showPlan } from "../show-plan.ts";
-import { writeStepSummary } from "../step-summary.ts";
-import type { Terminal } from "../terminal.ts";
-import { whyUnwritable, writeWhole } from "../write-whole.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { FailOn } from "../flags.ts";
+import { showPlan, withJsonErrors, writeStepSummary } from "../output.ts";
+import { holdsToken } from "../project.ts";
+import { inReading, type PlanSession, planIn, type ReadingFlags, tellEnvironments } from "../session.ts";
+import { sayError, type Terminal } from "../terminal.ts";
 
 export interface PlanCommandFlags extends ReadingFlags {
   readonly out?: string;

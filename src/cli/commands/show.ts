@@ -1,15 +1,12 @@
 /** `tenon show`: a saved plan, or the desired state with everything expanded. */
 
 import { renderDesired } from "../../index.ts";
-import type { Format, ProjectFlags } from "../args.ts";
-import { needDialect } from "../connection.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { withJsonErrors } from "../json-result.ts";
-import { sayError } from "../messages.ts";
-import { openProject } from "../project.ts";
-import { readPlanFile } from "../reviewed.ts";
-import { showPlan } from "../show-plan.ts";
-import type { Terminal } from "../terminal.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { Format, ProjectFlags } from "../flags.ts";
+import { showPlan, withJsonErrors } from "../output.ts";
+import { readPlanFile } from "../plan-file.ts";
+import { needDialect, openProject } from "../project.ts";
+import { sayError, type Terminal } from "../terminal.ts";
 
 export interface ShowFlags extends ProjectFlags {
   readonly expanded?: boolean;

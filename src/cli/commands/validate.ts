@@ -1,13 +1,11 @@
 /** `tenon validate`: checks the manifests without any connection. */
 
 import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
-import type { ProjectFlags } from "../args.ts";
-import { needDialect } from "../connection.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { withJsonErrors } from "../json-result.ts";
-import { sayDiagnostics, sayStrict } from "../messages.ts";
-import { exitOf, load } from "../project.ts";
-import type { Terminal } from "../terminal.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { ProjectFlags } from "../flags.ts";
+import { withJsonErrors } from "../output.ts";
+import { exitOf, load, needDialect } from "../project.ts";
+import { sayDiagnostics, sayStrict, type Terminal } from "../terminal.ts";
 
 export interface ValidateFlags extends ProjectFlags {
   readonly strict?: boolean;

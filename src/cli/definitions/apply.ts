@@ -1,19 +1,19 @@
 /** `tenon apply` and `tenon destroy`, their flags and their help. */
 
 import type { Command } from "commander";
+import type { Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
   addConnectionFlags,
   addPlanFlags,
   addProjectFlags,
+  addVerifyFlags,
   DIRECTORY,
   failOnFlag,
   formatFlag,
   parseDuration,
-} from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+} from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
-import { addVerifyFlags } from "../verify-flags.ts";
 
 export function addApply(program: Command, terminal: Terminal, finish: Finish): void {
   const command = addRunFlags(program.command("apply"))

@@ -1,7 +1,7 @@
 /** `tenon demo` and its help. */
 
 import type { Command } from "commander";
-import type { Finish } from "../exit-codes.ts";
+import type { Finish } from "../exit.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addDemo(program: Command, terminal: Terminal, finish: Finish): void {

@@ -1,6 +1,7 @@
 /** `tenon drift`, its flags and its help. */
 
 import type { Command } from "commander";
+import type { Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
   addConnectionFlags,
@@ -9,8 +10,7 @@ import {
   DIRECTORY,
   formatFlag,
   refuseServiceBesideLive,
-} from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+} from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addDrift(program: Command, terminal: Terminal, finish: Finish): void {

@@ -1,8 +1,8 @@
 /** `tenon emulate`, its flags and its help. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { collect, parseCount } from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+import type { Finish } from "../exit.ts";
+import { collect, parseCount } from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 const MAX_PORT = 65_535;

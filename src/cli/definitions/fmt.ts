@@ -1,8 +1,8 @@
 /** `tenon fmt`, its flags and its help. */
 
 import type { Command } from "commander";
-import { addProjectFlags, DIRECTORY } from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+import type { Finish } from "../exit.ts";
+import { addProjectFlags, DIRECTORY } from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addFmt(program: Command, terminal: Terminal, finish: Finish): void {

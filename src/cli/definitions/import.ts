@@ -1,8 +1,8 @@
 /** `tenon import`, its flags and its help. */
 
 import { type Command, Option } from "commander";
-import { addConnectionFlags, collect, formatFlag } from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+import type { Finish } from "../exit.ts";
+import { addConnectionFlags, collect, formatFlag } from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addImport(program: Command, terminal: Terminal, finish: Finish): void {

@@ -1,8 +1,8 @@
 /** `tenon live`, its flags and its help. */
 
 import type { Command } from "commander";
-import { addConnectionFlags, addProjectFlags, DIRECTORY } from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+import type { Finish } from "../exit.ts";
+import { addConnectionFlags, addProjectFlags, DIRECTORY } from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addLive(program: Command, terminal: Terminal, finish: Finish): void {

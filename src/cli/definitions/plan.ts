@@ -1,6 +1,7 @@
 /** `tenon plan`, its flags and its help. */
 
 import type { Command } from "commander";
+import type { Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
   addConnectionFlags,
@@ -10,8 +11,7 @@ import {
   failOnFlag,
   formatFlag,
   refuseServiceBesideLive,
-} from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+} from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addPlan(program: Command, terminal: Terminal, finish: Finish): void {

@@ -1,8 +1,8 @@
 /** `tenon show`, its flags and its help. */
 
 import { type Command, Option } from "commander";
-import { ALL_FORMATS, addProjectFlags, formatFlag } from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+import type { Finish } from "../exit.ts";
+import { ALL_FORMATS, addProjectFlags, formatFlag } from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addShow(program: Command, terminal: Terminal, finish: Finish): void {

@@ -1,8 +1,8 @@
 /** `tenon validate`, its flags and its help. */
 
 import { type Command, Option } from "commander";
-import { addProjectFlags, DIRECTORY, formatFlag } from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+import type { Finish } from "../exit.ts";
+import { addProjectFlags, DIRECTORY, formatFlag } from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function addValidate(program: Command, terminal: Terminal, finish: Finish): void {

@@ -1,10 +1,17 @@
 /** `tenon zone`, its commands, their flags and their help. */
 
 import { type Command, Option } from "commander";
-import { addConnectionFlags, addProjectFlags, collect, DIRECTORY, formatFlag, parseSerial } from "../args.ts";
-import type { Finish } from "../exit-codes.ts";
+import type { Finish } from "../exit.ts";
+import {
+  addConnectionFlags,
+  addProjectFlags,
+  addVerifyFlags,
+  collect,
+  DIRECTORY,
+  formatFlag,
+  parseSerial,
+} from "../flags.ts";
 import type { Terminal } from "../terminal.ts";
-import { addVerifyFlags } from "../verify-flags.ts";
 
 export function addZone(program: Command, terminal: Terminal, finish: Finish): void {
   const zone = program
@@ -43,7 +50,7 @@ Examples:
   tenon zone export bücher.example --out zones/buecher.zone`,
     )
     .action(async (name, flags) => {
-      const { zoneExport } = await import("../commands/zone-export.ts");
+      const { zoneExport } = await import("../commands/zone.ts");
       finish(await zoneExport(terminal, name, flags));
     });
   addConnectionFlags(addProjectFlags(command));
@@ -79,7 +86,7 @@ Examples:
   tenon zone check --live --nameserver ns1.example.net --verify-timeout 2m`,
     )
     .action(async (directory, flags) => {
-      const { zoneCheck } = await import("../commands/zone-check.ts");
+      const { zoneCheck } = await import("../commands/zone.ts");
       finish(await zoneCheck(terminal, directory, flags));
     });
   addVerifyFlags(addProjectFlags(command), "default: 0");

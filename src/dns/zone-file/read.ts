@@ -1,20 +1,28 @@
 /** Reads zone files (RFC 1035, 5; RFC 2308, 4; RFC 3597, 5; BIND's TTL units and `$GENERATE`): text → plain records with their places. */
 
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import type { SetAside, SourceRecord } from "../plain-record.ts";
-import { type DirectiveName, directiveOf, includeOf, lastToken, onlyToken } from "./directive.ts";
-import { secondsOf } from "./fields.ts";
-import { generated, generatedData, readRange } from "./generate.ts";
-import { readHead } from "./head.ts";
-import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES, MAX_TOTAL_OCTETS } from "./limits.ts";
-import { type Labels, labelsOf, readName } from "./name.ts";
-import { Misread, type Place, type Problem, shown } from "./problem.ts";
-import { Reading } from "./reading.ts";
-import { type Entry, Scanner, type Token } from "./scan.ts";
-import type { ZoneFileSoa } from "./soa.ts";
+import type { SetAside, SourceRecord } from "../record.ts";
+import {
+  type Entry,
+  type Labels,
+  labelsOf,
+  MAX_ENTRIES,
+  MAX_INCLUDE_DEPTH,
+  MAX_INCLUDED_FILES,
+  MAX_TOTAL_OCTETS,
+  Misread,
+  nameText,
+  type Place,
+  type Problem,
+  readName,
+  Scanner,
+  shown,
+  type Token,
+} from "./lexer.ts";
+import { readType, secondsOf } from "./rdata.ts";
+import { Reading, readHead, type ZoneFileSoa } from "./reader.ts";
 
-
-export interface ZoneFileOptions {
+interface ZoneFileOptions {
   /** Lower-case ASCII without a final dot: the origin at the start, whose apex SOA and NS are set aside. */
   readonly zone: string;
   /** Its name for spans: relative to the project, or as given on the command line. */
@@ -238,4 +246,196 @@ function loop(names: readonly string[]): Problem {
 function tooDeep(names: readonly string[]): Problem {
   const detail = `${chain(names)}: that is deeper than ${MAX_INCLUDE_DEPTH}, where reading stops.`;
   return { code: "include-depth", summary: "files include each other too deeply", detail, fix: "Put them together." };
+}
+
+// Lines that begin with a dollar sign (RFC 1035, 5.1; RFC 2308, 4; BIND): which they are, and what follows. All throw `Misread`.
+
+const DIRECTIVES = ["$ORIGIN", "$TTL", "$INCLUDE", "$GENERATE"] as const;
+
+type DirectiveName = (typeof DIRECTIVES)[number];
+
+/** @returns null if the word begins a record; an owner with a dollar sign in front is written `\$` */
+function directiveOf(token: Token | undefined): DirectiveName | null {
+  if (token === undefined || token.quoted || !token.text.startsWith("$")) return null;
+  const directive = DIRECTIVES.find((name) => name === token.text.toUpperCase());
+  if (directive !== undefined) return directive;
+  throw new Misread(token, {
+    code: "unknown-directive",
+    summary: `unknown directive ${shown(token.text)}`,
+    detail: `${DIRECTIVES.map((name) => `\`${name}\``).join(", ")} are known.`,
+    fix: "Remove the line; a name that begins with a dollar sign is written `\\$`.",
+  });
+}
+
+/** The one word that follows. */
+function onlyToken(tokens: readonly Token[], what: string): Token {
+  const [directive, only, extra] = tokens as readonly [Token, ...Token[]];
+  if (only === undefined) throw badDirective(directive, directive, `After it stands ${what}.`);
+  if (extra !== undefined) throw badDirective(extra, directive, `After it stands ${what}, and nothing else.`);
+  return only;
+}
+
+interface Include {
+  readonly path: Token;
+  readonly origin: Token | null;
+}
+
+function includeOf(tokens: readonly Token[]): Include {
+  const [directive, path, origin, extra] = tokens as readonly [Token, ...Token[]];
+  const detail = "After it stands a path, and an origin for what is included if it is to have another one.";
+  if (path === undefined || path.text === "") throw badDirective(path ?? directive, directive, detail);
+  if (extra !== undefined) throw badDirective(extra, directive, detail);
+  return { path, origin: origin ?? null };
+}
+
+function lastToken(tokens: readonly Token[]): Place {
+  return tokens.at(-1) ?? { start: 0, end: 0 };
+}
+
+function badDirective(place: Place, directive: Token, detail: string): Misread {
+  const word = shown(directive.text);
+  return new Misread(place, { code: "bad-directive", summary: `bad ${word}`, detail, fix: "Correct the line." });
+}
+
+// `$GENERATE` (BIND): one record for each number of a range.
+
+interface Range {
+  readonly start: number;
+  readonly stop: number;
+  readonly step: number;
+}
+
+const MAX_NUMBER = 2 ** 31 - 1;
+/** Digits beyond it are no part of any name, and of no text that needs them. */
+const MAX_WIDTH = 255;
+
+/** `1-10`, `0-30/10`. Throws `Misread`. */
+function readRange(token: Token): Range {
+  const match = /^(\d{1,10})-(\d{1,10})(?:\/(\d{1,10}))?$/.exec(token.text);
+  const [start, stop, step] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3] ?? 1)];
+  if (match === null || start > stop || stop > MAX_NUMBER || step < 1) {
+    throw badGenerate(
+      token,
+      `${shown(token.text)} is not a range: two numbers from 0 to ${MAX_NUMBER}, the smaller first, and a step.`,
+    );
+  }
+  const count = Math.floor((stop - start) / step) + 1;
+  if (count > MAX_ENTRIES) throw badGenerate(token, `The range has ${count} numbers, and ${MAX_ENTRIES} is the limit.`);
+  return { start, stop, step };
+}
+
+/** The tokens of one record, each with the place of what it was made from. Throws `Misread`. */
+function generated(tokens: readonly Token[], value: number): Token[] {
+  return tokens.map((token) => ({ ...token, text: expand(token, value) }));
+}
+
+/** The data of a record in one word or string, which BIND reads anew once the number is in it: `"10 mx$"`. */
+function generatedData(token: Token, value: number): Token[] {
+  const entry = new Scanner(expand(token, value)).next();
+  if (entry === null) return [];
+  if (entry.misread !== null) throw new Misread(token, entry.misread.problem);
+  return entry.tokens.map(({ text, quoted }) => ({ text, quoted, start: token.start, end: token.end }));
+}
+
+/** `$` is the number, `${offset,width,base}` something made of it, `$$` and `\$` a dollar sign. */
+function expand(token: Token, value: number): string {
+  if (!token.text.includes("$")) return token.text;
+  return token.text.replace(/\\.|\$\$|\$(?:\{([^}]*)(\}?))?/gs, (found, inner?: string, closing?: string) => {
+    if (found.startsWith("\\")) return found;
+    if (found === "$$") return "\\$";
+    if (inner === undefined) return String(value);
+    const match = /^(-?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?$/.exec(inner);
+    const width = Number(match?.[2] ?? 0);
+    if (match === null || closing !== "}" || width > MAX_WIDTH) {
+      const detail = `${shown(found)} is not \`\${offset,width,base}\`, with a width up to ${MAX_WIDTH} and a base of d, o, x, X, n or N.`;
+      throw badGenerate(token, detail);
+    }
+    const shifted = value + Number(match[1]);
+    if (shifted < 0) throw badGenerate(token, `${shown(found)} is less than 0 for ${value}.`);
+    return based(shifted, width, match[3] ?? "d");
+  });
+}
+
+function based(value: number, width: number, base: string): string {
+  switch (base) {
+    case "o":
+      return value.toString(8).padStart(width, "0");
+    case "x":
+      return value.toString(16).padStart(width, "0");
+    case "X":
+      return value.toString(16).toUpperCase().padStart(width, "0");
+    case "n":
+      return nibbles(value, width);
+    case "N":
+      return nibbles(value, width).toUpperCase();
+    default:
+      return String(value).padStart(width, "0");
+  }
+}
+
+/** Hexadecimal digits as labels, the last one first, as in `ip6.arpa`; the width counts the dots, too. */
+function nibbles(value: number, width: number): string {
+  let text = "";
+  let rest = value;
+  do {
+    text += (rest % 16).toString(16);
+    rest = Math.floor(rest / 16);
+    if (text.length < width || rest > 0) text += ".";
+  } while (text.length < width || rest > 0);
+  return text;
+}
+
+function badGenerate(place: Place, detail: string): Misread {
+  const fix = "Correct it, or write the records one by one.";
+  return new Misread(place, { code: "bad-generate", summary: "bad `$GENERATE`", detail, fix });
+}
+
+// Which zone a file is of, if it says so itself.
+
+/** What relative names end in while no origin is known: no name can have it, as labels are never empty. */
+const UNKNOWN: Labels = [""];
+
+/**
+ * The owner of its SOA record if that is absolute, by itself or by `$ORIGIN`; else its first absolute `$ORIGIN`.
+ * What cannot be read is passed over, and included files are not looked into.
+ * @returns lower-case ASCII without a final dot; null if the file does not say
+ */
+export function findOrigin(text: string): string | null {
+  const scanner = new Scanner(text);
+  let origin = UNKNOWN;
+  let owner: { readonly token: Token; readonly origin: Labels } | null = null;
+  let first: string | null = null;
+  for (let entry = scanner.next(); entry !== null; entry = scanner.next()) {
+    const [word, argument] = entry.tokens;
+    if (word === undefined) continue;
+    if (!entry.indented && !word.quoted && word.text.toUpperCase() === "$ORIGIN") {
+      origin = (argument && nameOf(argument, origin)) ?? origin;
+      first ??= zoneOf(origin);
+      continue;
+    }
+    if (!entry.indented) owner = { token: word, origin };
+    if (owner !== null && isSoa(entry)) return zoneOf(nameOf(owner.token, owner.origin) ?? UNKNOWN) ?? first;
+  }
+  return first;
+}
+
+/** The type stands behind the owner, the TTL and the class. */
+const MAX_WORDS_BEFORE_TYPE = 3;
+
+function isSoa({ tokens, indented }: Entry): boolean {
+  const first = indented ? 0 : 1;
+  return tokens.slice(first, MAX_WORDS_BEFORE_TYPE + 1).some(({ text, quoted }) => !quoted && readType(text) === "SOA");
+}
+
+function nameOf(token: Token, origin: Labels): Labels | null {
+  try {
+    return readName(token, origin);
+  } catch (error) {
+    if (error instanceof Misread) return null;
+    throw error;
+  }
+}
+
+function zoneOf(name: Labels): string | null {
+  return name.length === 0 || name.at(-1) === "" ? null : nameText(name);
 }

@@ -2,10 +2,8 @@
 
 import { canonicalIpv4, canonicalIpv6 } from "../ip.ts";
 import { absoluteName, nameProblem } from "../name.ts";
-import type { PlainRecord, PlainType } from "../plain-record.ts";
-import { MAX_RDATA_OCTETS, MAX_STRING_OCTETS } from "./limits.ts";
-import { escapeLabel } from "./name.ts";
-import { type Octets, quoteOctets, utf8Octets } from "./octets.ts";
+import type { PlainRecord, PlainType } from "../record.ts";
+import { escapeLabel, MAX_RDATA_OCTETS, MAX_STRING_OCTETS, type Octets, quoteOctets, utf8Octets } from "./lexer.ts";
 
 export interface WrittenZone {
   /** Lower-case ASCII without a final dot. */

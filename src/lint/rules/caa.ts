@@ -1,9 +1,6 @@
 /** Rules about CAA: which authorities may issue certificates (RFC 8659). */
 
-import type { ZoneRule } from "../rule.ts";
-import { related } from "../rule.ts";
-import { shownName, type ZoneView } from "../world.ts";
-import type { LintRecord } from "../zone.ts";
+import { type LintRecord, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
 
 /** RFC 8659, 4.4. */
 const REPORT_SCHEMES = /^(?:mailto|https?):/i;

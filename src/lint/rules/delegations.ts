@@ -1,10 +1,7 @@
 /** Rules about NS below the apex: what they need, and what they hide. */
 
 import { relativeName } from "../../dns/name.ts";
-import type { ZoneRule } from "../rule.ts";
-import { related } from "../rule.ts";
-import { shownName, type World, type ZoneView } from "../world.ts";
-import type { LintRecord } from "../zone.ts";
+import { type LintRecord, related, shownName, type World, type ZoneRule, type ZoneView } from "../rule.ts";
 
 export const missingGlue: ZoneRule = {
   code: "missing-glue",

@@ -1,10 +1,9 @@
 /** Rules about what mail needs beside MX: SPF and DMARC. */
 
+import { createPublicKey, type KeyObject } from "node:crypto";
 import { absoluteName } from "../../dns/name.ts";
-import type { ZoneRule } from "../rule.ts";
-import { parentOf, shownName, type World, type ZoneView } from "../world.ts";
-import type { LintRecord } from "../zone.ts";
-import { isSpf } from "./spf-terms.ts";
+import { type LintRecord, parentOf, related, shownName, type World, type ZoneRule, type ZoneView } from "../rule.ts";
+import { isSpf } from "./spf.ts";
 
 /** Second labels under which registries sell names, such as co.uk, com.au, or.jp, are at most this long. */
 const MAX_REGISTRY_LABEL_LENGTH = 3;
@@ -65,4 +64,215 @@ function* mailNames(view: ZoneView): Iterable<readonly [string, LintRecord]> {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+// Rules about DKIM keys: the TXT records at `selector._domainkey`.
+
+/** RFC 8301, 3.2: shorter keys are not to be taken for valid. */
+const MIN_RSA_BITS = 1024;
+/** RFC 8463, 3. */
+const ED25519_KEY_BYTES = 32;
+/** What stands before the key of an Ed25519 SubjectPublicKeyInfo (RFC 8410, 4). */
+const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
+
+export const dkimKey: ZoneRule = {
+  code: "dkim-key",
+  severity: "error",
+  finds: "a TXT at `selector._domainkey` that is no DKIM key",
+  why: "Receivers cannot check any signature with it, and mail signed with it counts as not signed (RFC 6376, 3.6.1 and 6.1.2).",
+  fix: "Copy the record once more from the mail system, in one piece and without quotes.",
+  *check(view) {
+    for (const record of keysOf(view)) {
+      const key = readKey(record.target);
+      if (key.type !== "problem") continue;
+      const detail = `The DKIM record at ${shownName(record.name)} is not understood: ${key.problem}`;
+      yield { summary: "a DKIM key that cannot be read", detail, records: [record] };
+    }
+  },
+};
+
+export const dkimWeakKey: ZoneRule = {
+  code: "dkim-weak-key",
+  severity: "warning",
+  finds: "an RSA key for DKIM of less than 1024 bits",
+  why: "Such keys can be broken, and receivers must not take them for valid (RFC 8301, 3.2).",
+  fix: "Make a new key of 2048 bits under a new selector.",
+  *check(view) {
+    for (const record of keysOf(view)) {
+      const key = readKey(record.target);
+      if (key.type !== "rsa" || key.bits >= MIN_RSA_BITS) continue;
+      const detail = `The RSA key at ${shownName(record.name)} has ${key.bits} bits.`;
+      yield { summary: "a weak DKIM key", detail, records: [record] };
+    }
+  },
+};
+
+function keysOf({ records }: ZoneView): LintRecord[] {
+  return records.filter(({ type, name }) => type === "TXT" && /^[^_].*\._domainkey(?:\.|$)/.test(name));
+}
+
+type DkimKey =
+  | { readonly type: "rsa"; readonly bits: number }
+  | { readonly type: "ed25519" | "revoked" | "unknown" }
+  /** A full sentence. */
+  | { readonly type: "problem"; readonly problem: string };
+
+function readKey(text: string): DkimKey {
+  const read = readTags(text);
+  if (!read.ok) return bad(read.problem);
+  const { tags } = read;
+  const version = tagValue(tags, "v");
+  if (version !== null && (version !== "DKIM1" || tags[0]?.name !== "v"))
+    return bad("`v` must be the first tag, and `DKIM1`.");
+  const encoded = tagValue(tags, "p")?.replace(/\s+/g, "");
+  if (encoded === undefined) return bad("there is no tag `p`, which holds the key.");
+  if (encoded === "") return { type: "revoked" };
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || encoded.length % 4 !== 0)
+    return bad("`p` is not complete base64: something is missing, or too much.");
+  return readEncoded(Buffer.from(encoded, "base64"), (tagValue(tags, "k") ?? "rsa").toLowerCase());
+}
+
+function readEncoded(der: Buffer, algorithm: string): DkimKey {
+  if (algorithm === "ed25519") {
+    const isKey = der.length === ED25519_KEY_BYTES && parse(Buffer.concat([ED25519_PREFIX, der]), "spki") !== null;
+    return isKey ? { type: "ed25519" } : bad(`an Ed25519 key has ${ED25519_KEY_BYTES} bytes; this has ${der.length}.`);
+  }
+  // Receivers skip keys of algorithms that they do not know; there may be more of them one day.
+  if (algorithm !== "rsa") return { type: "unknown" };
+  const key = parse(der, "spki") ?? parse(der, "pkcs1");
+  const bits = key?.asymmetricKeyDetails?.modulusLength;
+  return key?.asymmetricKeyType === "rsa" && bits !== undefined
+    ? { type: "rsa", bits }
+    : bad("`p` does not hold an RSA public key.");
+}
+
+function parse(der: Buffer, type: "spki" | "pkcs1"): KeyObject | null {
+  try {
+    return createPublicKey({ key: der, format: "der", type });
+  } catch {
+    return null;
+  }
+}
+
+function bad(problem: string): DkimKey {
+  return { type: "problem", problem };
+}
+
+// Rules about DMARC records: the TXT at `_dmarc`.
+
+const POLICY = /^(?:none|quarantine|reject)$/i;
+
+/** What the tags that are told apart may hold (RFC 7489, 6.3 and 6.4); others are left to their authors. */
+const VALUES: Readonly<Record<string, RegExp>> = {
+  p: POLICY,
+  sp: POLICY,
+  np: POLICY,
+  adkim: /^[rs]$/i,
+  aspf: /^[rs]$/i,
+  pct: /^(?:100|\d{1,2})$/,
+  ri: /^\d+$/,
+  fo: /^[01ds](?:\s*:\s*[01ds])*$/i,
+  rf: /^[a-z0-9-]+(?:\s*:\s*[a-z0-9-]+)*$/i,
+  rua: /^[a-z][a-z0-9+.-]*:[^\s,]+(?:\s*,\s*[a-z][a-z0-9+.-]*:[^\s,]+)*$/i,
+  ruf: /^[a-z][a-z0-9+.-]*:[^\s,]+(?:\s*,\s*[a-z][a-z0-9+.-]*:[^\s,]+)*$/i,
+};
+
+export const dmarcSyntax: ZoneRule = {
+  code: "dmarc-syntax",
+  severity: "error",
+  finds: "a TXT at `_dmarc` that is no DMARC record",
+  why: "Receivers ignore it, or the tag that is wrong, as if nothing were there (RFC 7489, 6.3 and 6.6.3).",
+  fix: 'Write it like "v=DMARC1; p=reject; rua=mailto:dmarc@example.com".',
+  *check(view) {
+    for (const record of dmarcOf(view)) {
+      const problem = problemOf(record.target);
+      if (problem === null) continue;
+      const detail = `The TXT record at ${shownName(record.name)} is not understood: ${problem}`;
+      yield { summary: "a DMARC record with an error", detail, records: [record] };
+    }
+  },
+};
+
+export const multipleDmarc: ZoneRule = {
+  code: "multiple-dmarc",
+  severity: "error",
+  finds: "more than one DMARC record at a name",
+  why: "Receivers then take none of them (RFC 7489, 6.6.3).",
+  fix: "Keep one of them.",
+  *check(view) {
+    for (const [name] of view.names()) {
+      if (!isDmarcName(name)) continue;
+      const [first, ...others] = view.ofType(name, "TXT").filter(({ target }) => /^v=DMARC1\b/i.test(target));
+      const [second] = others;
+      if (first === undefined || second === undefined) continue;
+      const detail = `${others.length + 1} TXT records at ${shownName(name)} begin with v=DMARC1.`;
+      yield {
+        summary: "several DMARC records at one name",
+        detail,
+        records: [second, first, ...others.slice(1)],
+        related: [related("the first of them", first)],
+      };
+    }
+  },
+};
+
+function dmarcOf({ records }: ZoneView): LintRecord[] {
+  return records.filter(({ type, name }) => type === "TXT" && isDmarcName(name));
+}
+
+function isDmarcName(name: string): boolean {
+  return name === "_dmarc" || name.startsWith("_dmarc.");
+}
+
+function problemOf(text: string): string | null {
+  const read = readTags(text);
+  if (!read.ok) return read.problem;
+  const { tags } = read;
+  if (tags[0]?.name !== "v" || tags[0].value !== "DMARC1") return "it does not begin with `v=DMARC1`.";
+  // With an address for reports a missing policy counts as none (RFC 7489, 6.6.3).
+  if (tagValue(tags, "p") === null && tagValue(tags, "rua") === null) return "it has no policy, `p=`.";
+  const wrong = tags.find(isWrong);
+  return wrong === undefined ? null : `\`${short(`${wrong.name}=${wrong.value}`)}\` is not a value for that tag.`;
+}
+
+function isWrong({ name, value }: Tag): boolean {
+  const allowed = Object.hasOwn(VALUES, name) ? VALUES[name] : undefined;
+  return allowed !== undefined && !allowed.test(value);
+}
+
+// Lists of `tag=value; …`, as DKIM and DMARC records are (RFC 6376, 3.2).
+
+interface Tag {
+  /** As written: tags are case-sensitive. */
+  readonly name: string;
+  readonly value: string;
+}
+
+type Tags =
+  | { readonly ok: true; readonly tags: readonly Tag[] }
+  /** A full sentence. */
+  | { readonly ok: false; readonly problem: string };
+
+/** More of a text than this says no more. */
+const MAX_SHOWN_CHARACTERS = 40;
+
+export function readTags(text: string): Tags {
+  const parts = text.split(";");
+  if (parts.at(-1)?.trim() === "") parts.pop();
+  const tags = new Map<string, string>();
+  for (const part of parts) {
+    const [, name, value = ""] = /^\s*([A-Za-z][A-Za-z0-9_]*)\s*=(.*)$/s.exec(part) ?? [];
+    if (name === undefined) return { ok: false, problem: `\`${short(part.trim())}\` is no tag with a value.` };
+    if (tags.has(name)) return { ok: false, problem: `The tag \`${name}\` is there twice.` };
+    tags.set(name, value.trim());
+  }
+  return { ok: true, tags: [...tags].map(([name, value]) => ({ name, value })) };
+}
+
+function tagValue(tags: readonly Tag[], name: string): string | null {
+  return tags.find((tag) => tag.name === name)?.value ?? null;
+}
+
+function short(text: string): string {
+  return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`;
 }

@@ -1,20 +1,18 @@
 /** The image: a private machine image, uploaded from a file or captured from a disk. */
 
 import isEqual from "fast-deep-equal";
-import type { WireImage } from "../../api/wire/index.ts";
+import type { WireImage } from "../../api/wire.ts";
+import type { Lookup } from "../../model/plan.ts";
 import type { JsonObject } from "../../model/resource.ts";
-import type { Lookup } from "../../model/step.ts";
 import type { Likeness, Recognition, Unit } from "../../model/unit.ts";
-import { splitDescription } from "../ownership.ts";
-import { recogniseOne } from "../recognise.ts";
-import { declareImage } from "./declare.ts";
-import { isOver, leaseEnd } from "./lease.ts";
-import { contentOfImage, identifyImage, readImages } from "./live.ts";
-import { pairImages } from "./pairs.ts";
-import type { ImageSpec } from "./shape.ts";
-import { imageSpec } from "./spec.ts";
+import { recogniseOne, splitDescription } from "../common.ts";
+import { pairImages, toldOfImage } from "./diff.ts";
+import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, readImages } from "./live.ts";
+import { type ImageSpec, imageSpec } from "./manifest.ts";
 import { imageSteps } from "./steps.ts";
-import { toldOfImage } from "./told.ts";
+
+/** API.md, Limits: whatever was not uploaded by then is canceled by the service itself. */
+const UPLOAD_WINDOW_SECONDS = 86_400;
 
 export const image: Unit<ImageSpec, WireImage> = {
   name: "image",
@@ -31,9 +29,6 @@ export const image: Unit<ImageSpec, WireImage> = {
   duplicateKey: imageDuplicateKey,
   likeness: imageLikeness,
 };
-
-/** API.md, Limits: whatever was not uploaded by then is canceled by the service itself. */
-const UPLOAD_WINDOW_SECONDS = 86_400;
 
 /**
  * An upload whose answer was lost cannot be finished, for its URL is gone. It may be deleted only if our tag says that it is ours, and

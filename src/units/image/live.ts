@@ -1,12 +1,12 @@
 /** Images as they are in the account: private ones that somebody made, public and automatic ones left aside. */
 
-import type { WireImage } from "../../api/wire/index.ts";
-import { imageAddress } from "../../model/address.ts";
-import type { Api } from "../../model/exchange.ts";
-import type { Json } from "../../model/resource.ts";
+import type { WireImage } from "../../api/wire.ts";
+import type { Api } from "../../model/api.ts";
+import type { Declared } from "../../model/desired.ts";
+import { imageAddress, type Json } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
-import { splitDescription } from "../ownership.ts";
-import type { ImageSpec } from "./shape.ts";
+import { NOWHERE, splitDescription } from "../common.ts";
+import type { ImageSpec } from "./manifest.ts";
 
 /** Labels are not unique (OBSERVED: Images), so every page is read. */
 export async function readImages(_: Scope<ImageSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<WireImage>> {
@@ -32,4 +32,46 @@ export function identifyImage(image: WireImage): LiveIdentity {
 /** Nothing is ever attached to an image. */
 export function contentOfImage({ label, description, status, size, capabilities }: WireImage): Json {
   return { label, description: description ?? "", status, size, capabilities: [...(capabilities ?? [])].sort() };
+}
+
+// A live image as the declaration that it fits: the way back from the account to a manifest.
+
+/** How it was made is not known any more. @returns null for one that was never finished: there is nothing to keep */
+export function declareImage(live: WireImage): Declared<ImageSpec> | null {
+  if (live.status === "pending_upload") return null;
+  const { text } = splitDescription(live.description);
+  return {
+    unit: "image",
+    address: identifyImage(live).address,
+    key: live.label,
+    id: null,
+    movedFrom: null,
+    protect: false,
+    note: null,
+    span: NOWHERE,
+    spec: { label: live.label, description: text === "" ? undefined : text, source: null },
+  };
+}
+
+// The lease of an upload: how long an image without its data is taken for one that somebody is sending.
+
+/**
+ * Beyond the time after which an upload is given up. The uploader counts from the answer to its POST, and the service from
+ * `created`: the margin covers an answer that took long, and data in flight.
+ */
+const UPLOAD_MARGIN_MILLISECONDS = 300_000;
+
+/**
+ * When the upload has surely ended, done or given up, in milliseconds since the epoch; null if nobody can tell.
+ * @param created as the service says it: UTC without a zone (OBSERVED: Pages, filters, limits)
+ */
+export function leaseEnd(created: string | undefined, timeoutSeconds: number): number | null {
+  // Years of more digits would be read, and cannot be written again.
+  const begun = /^\d{4}-/.test(created ?? "") ? Date.parse(`${created?.replace(/Z$/, "")}Z`) : Number.NaN;
+  return Number.isNaN(begun) ? null : begun + timeoutSeconds * 1000 + UPLOAD_MARGIN_MILLISECONDS;
+}
+
+/** @param servedMilliseconds the service's own time; null: it told none, so that the upload may always be alive */
+export function isOver(endMilliseconds: number | null, servedMilliseconds: number | null): boolean {
+  return endMilliseconds !== null && servedMilliseconds !== null && servedMilliseconds >= endMilliseconds;
 }

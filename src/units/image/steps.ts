@@ -1,12 +1,11 @@
 /** The requests that carry out the changes of images (API.md, Images, rules 1 to 3). */
 
-import type { WireImage } from "../../api/wire/index.ts";
+import type { WireImage } from "../../api/wire.ts";
 import type { Change } from "../../model/change.ts";
+import type { PathPart, RequestStep, UploadStep, WaitStep } from "../../model/plan.ts";
 import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
-import type { PathPart, RequestStep, UploadStep, WaitStep } from "../../model/step.ts";
 import { NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
-import { joinDescription } from "../ownership.ts";
-import { request, type UnorderedRequest } from "../request.ts";
+import { joinDescription, request, type UnorderedRequest } from "../common.ts";
 
 /** How long an image may take to become available once its data is there. */
 const AVAILABLE_LIMIT_SECONDS = 3_600;

@@ -1,21 +1,18 @@
 /** The network: a VPC and its subnets. */
 
 import type { Unit } from "../../model/unit.ts";
-import { declareNetwork } from "./declare.ts";
-import { detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
-import { pairNetworks } from "./pairs.ts";
+import { clashInNetwork, pairNetworks, toldOfNetwork } from "./diff.ts";
+import { declareNetwork, detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
+import { type NetworkSpec, networkSpec } from "./manifest.ts";
 import {
   contentOfNetwork,
+  networkSteps,
   permitsNetwork,
   recogniseNetwork,
   subnetsMadeWith,
   vpcDuplicateKey,
   vpcLikeness,
-} from "./recognise.ts";
-import type { NetworkSpec } from "./shape.ts";
-import { networkSpec } from "./spec.ts";
-import { networkSteps } from "./steps.ts";
-import { clashInNetwork, toldOfNetwork } from "./told.ts";
+} from "./steps.ts";
 
 export const network: Unit<NetworkSpec, LiveNetwork> = {
   name: "network",

@@ -1,14 +1,14 @@
 /** Networks as they are in the account: one list of VPCs tells everything a plan needs (OBSERVED: VPCs and subnets). */
 
-import type { WireSubnet, WireVpc, WireVpcIp } from "../../api/wire/index.ts";
-import { type Address, subnetAddress, vpcAddress } from "../../model/address.ts";
+import type { WireSubnet, WireVpc, WireVpcIp } from "../../api/wire.ts";
+import { type Api, isDenied, type ListRequest } from "../../model/api.ts";
 import type { AttachedInterface } from "../../model/change.ts";
-import type { Api, ListRequest } from "../../model/exchange.ts";
-import { isDenied } from "../../model/failure.ts";
+import type { Declared } from "../../model/desired.ts";
+import { type Address, subnetAddress, vpcAddress } from "../../model/resource.ts";
+import { compareText } from "../../model/text.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
-import { splitDescription } from "../ownership.ts";
-import { readEach } from "../read-each.ts";
-import type { NetworkSpec } from "./shape.ts";
+import { NOWHERE, readEach, splitDescription } from "../common.ts";
+import type { NetworkSpec } from "./manifest.ts";
 
 export interface LiveNetwork {
   readonly vpc: WireVpc;
@@ -88,4 +88,39 @@ export function attachedInterfaces(live: LiveNetwork, subnet: WireSubnet, root: 
     }
   }
   return found.sort((a, b) => a.node_id - b.node_id || a.interface_id - b.interface_id);
+}
+
+// A live network as the declaration that it fits: the way back from the account to a manifest.
+
+export function declareNetwork(live: LiveNetwork): Declared<NetworkSpec> {
+  const { label, region, description, subnets } = live.vpc;
+  const { text } = splitDescription(description);
+  const declared = subnets.map((subnet) => ({
+    label: subnet.label,
+    ipv4: subnet.ipv4,
+    protect: null,
+    note: null,
+    span: NOWHERE,
+  }));
+  return {
+    unit: "network",
+    address: identifyNetwork(live).address,
+    key: label,
+    id: null,
+    movedFrom: null,
+    protect: false,
+    note: null,
+    span: NOWHERE,
+    spec: {
+      label,
+      region,
+      description: text === "" ? undefined : text,
+      subnets: declared.sort((a, b) => compareText(sortable(a.ipv4), sortable(b.ipv4))),
+    },
+  };
+}
+
+/** Ranges in the order of their addresses. */
+function sortable(cidr: string): string {
+  return cidr.replace(/\d+/g, (number) => number.padStart(3, "0"));
 }

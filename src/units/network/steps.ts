@@ -1,16 +1,22 @@
 /** The requests that carry out the changes of networks, and the facts that order them (API.md, VPCs, rules 1 to 3). */
 
-import type { Address } from "../../model/address.ts";
+import isEqual from "fast-deep-equal";
 import type { Change } from "../../model/change.ts";
-import { groupBy } from "../../model/group.ts";
-import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
-import type { PathPart } from "../../model/step.ts";
-import { type Claim, type Facts, NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
-import { joinDescription } from "../ownership.ts";
-import { request, type UnorderedRequest } from "../request.ts";
-import { overlapSlots } from "./overlap.ts";
-import { byRange } from "./recognise.ts";
-import { type Relabel, temporaryLabel, throughTemporary } from "./relabel.ts";
+import type { Lookup, PathPart, RequestStep } from "../../model/plan.ts";
+import type { Address, Json, JsonObject, ObjectId, Values } from "../../model/resource.ts";
+import { compareText, groupBy } from "../../model/text.ts";
+import {
+  type Claim,
+  type Facts,
+  type Likeness,
+  NO_FACTS,
+  type PlannedStep,
+  type Recognition,
+  type StepContext,
+} from "../../model/unit.ts";
+import { joinDescription, recogniseOne, request, type UnorderedRequest } from "../common.ts";
+import type { LiveNetwork } from "./live.ts";
+import { overlapSlots } from "./ranges.ts";
 
 export function networkSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
   const vpcs = changes.filter((change) => change.kind === "vpc");
@@ -198,4 +204,132 @@ function text(values: Values | null, field: string): string {
 function ownerOf(values: Values | null): string | null {
   const owner = values?.["owner"];
   return typeof owner === "string" ? owner : null;
+}
+
+// Labels that swap: which renames must go through a temporary label.
+
+export interface Relabel {
+  readonly key: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * The keys of the renames that must first step aside, one in each cycle, so that no label is taken before all who carry it have
+ * given it up. `to` is unique; several may carry the same `from`.
+ */
+export function throughTemporary(relabels: readonly Relabel[]): Set<string> {
+  const holders = groupBy(relabels, ({ from }) => from);
+  const takers = new Map(relabels.map((relabel) => [relabel.to, relabel]));
+  const carried = new Map([...holders].map(([label, list]) => [label, list.length]));
+  const left = new Set(relabels);
+  const aside = new Set<string>();
+  const isFree = (label: string) => (carried.get(label) ?? 0) === 0;
+  /** The rename gives up its label; whoever waited for just that is next. */
+  const settle = (first: Relabel) => {
+    for (let relabel: Relabel | undefined = first; relabel !== undefined; ) {
+      left.delete(relabel);
+      carried.set(relabel.from, (carried.get(relabel.from) ?? 0) - 1);
+      const next: Relabel | undefined = isFree(relabel.from) ? takers.get(relabel.from) : undefined;
+      relabel = next !== undefined && left.has(next) ? next : undefined;
+    }
+  };
+  for (const relabel of relabels) if (left.has(relabel) && isFree(relabel.to)) settle(relabel);
+  while (left.size > 0) {
+    const stuck = inCycle(left, holders);
+    aside.add(stuck.key);
+    settle(stuck);
+  }
+  return aside;
+}
+
+/** Of renames that all wait for each other, one that waits for itself in the end. */
+function inCycle(left: ReadonlySet<Relabel>, holders: ReadonlyMap<string, Relabel[]>): Relabel {
+  const seen = new Set<Relabel>();
+  let [relabel] = left;
+  while (relabel !== undefined && !seen.has(relabel)) {
+    seen.add(relabel);
+    relabel = holders.get(relabel.to)?.find((holder) => left.has(holder));
+  }
+  if (relabel === undefined) throw new Error("Renames wait for a label that nothing carries");
+  return relabel;
+}
+
+/** A label that no person would choose, and that says whose it was. */
+export function temporaryLabel(id: number | string): string {
+  return `tenon-tmp-${id}`;
+}
+
+// Did a POST of unknown outcome make this VPC or subnet, and may a planned delete still go on?
+
+/** Equal content, tag included, of an object that was not there before. */
+export function recogniseNetwork(lookup: Lookup, items: readonly JsonObject[]): Recognition {
+  return recogniseOne(lookup, items, lookup.kind === "vpc" ? vpcContent : subnetContent);
+}
+
+/** VPCs go by their label. */
+export function vpcDuplicateKey({ kind, match }: Lookup, item?: JsonObject): string | null {
+  return kind === "vpc" ? String((item ?? (match as JsonObject))["label"] ?? "") : null;
+}
+
+export function vpcLikeness({ match }: Lookup, item: JsonObject): Likeness {
+  if (!isEqual(vpcContent(item), match)) return "different";
+  return subnetsOf(item).some(isUsed) ? "used" : "equal";
+}
+
+function subnetsOf(vpc: JsonObject): readonly JsonObject[] {
+  return (vpc["subnets"] as readonly JsonObject[] | undefined) ?? [];
+}
+
+function isUsed(subnet: JsonObject): boolean {
+  return ((subnet["nodes"] as readonly unknown[] | undefined) ?? []).length > 0;
+}
+
+function vpcContent(item: JsonObject): JsonObject {
+  const subnets = subnetsOf(item);
+  return {
+    label: item["label"] ?? "",
+    region: item["region"] ?? "",
+    description: item["description"] ?? "",
+    subnets: byRange(subnets.map(subnetContent)),
+  };
+}
+
+/** A VPC's POST carries its subnets in the order of their changes, after the VPC's own. Ranges are unique within a VPC. */
+export function subnetsMadeWith({ changes, body }: RequestStep, vpc: JsonObject): Record<string, ObjectId> {
+  const made = new Map(subnetsOf(vpc).map(({ ipv4, id }) => [ipv4, id]));
+  const wanted = body === null ? [] : subnetsOf(body);
+  return Object.fromEntries(
+    wanted.flatMap(({ ipv4 }, index) => {
+      const [key, id] = [changes[index + 1], made.get(ipv4)];
+      return key === undefined || typeof id !== "number" ? [] : [[key, id]];
+    }),
+  );
+}
+
+/** An equal VPC has the same subnets; one with interfaces in it is in use. */
+export function contentOfNetwork({ vpc }: LiveNetwork): Json {
+  return vpc.subnets.some(({ nodes }) => nodes.length > 0) ? null : vpcContent(vpc as unknown as JsonObject);
+}
+
+function subnetContent(item: JsonObject): JsonObject {
+  return { label: item["label"] ?? "", ipv4: item["ipv4"] ?? "" };
+}
+
+/** Ranges are unique within a VPC, so they give subnets one order. */
+function byRange(subnets: readonly JsonObject[]): JsonObject[] {
+  return [...subnets].sort((a, b) => compareText(String(a["ipv4"]), String(b["ipv4"])));
+}
+
+/** Before a VPC is deleted: the same subnets as planned, and no node on any of them. */
+export function permitsNetwork(step: RequestStep, answer: JsonObject): string | null {
+  const subnets = subnetsOf(answer);
+  const found = subnets.map((subnet) => subnet["id"]).sort((a, b) => Number(a) - Number(b));
+  if (!isEqual(found, step.expect?.["subnets"])) {
+    return "its subnets are no longer those of the plan, so somebody else is working on it; plan again";
+  }
+  const used = subnets.find(isUsed);
+  return used === undefined
+    ? null
+    : `subnet ${String(used["label"])} has got interfaces since it was planned; plan again`;
 }

@@ -1,18 +1,30 @@
 /** The zone: a domain and its records. */
 
-import type { JsonObject } from "../../model/resource.ts";
-import type { Lookup } from "../../model/step.ts";
-import type { Likeness, Recognition, Unit } from "../../model/unit.ts";
-import { recogniseOne } from "../recognise.ts";
-import { amendBody, statedContent } from "./domain.ts";
+import type { Lookup } from "../../model/plan.ts";
+import { domainAddress, type JsonObject } from "../../model/resource.ts";
+import type { Likeness, Recognition, Unit, UnitSpec } from "../../model/unit.ts";
+import { recogniseOne } from "../common.ts";
+import { pairZones } from "./diff.ts";
+import { amendBody, clashInZone, statedContent, toldOfZone } from "./domain.ts";
 import { identifyZone, type LiveZone, readZones } from "./live.ts";
-import { declareZone } from "./manifest/declare.ts";
-import { pairZones } from "./match/pairs.ts";
-import type { ZoneSpec } from "./shape.ts";
-import { zoneSpec } from "./spec.ts";
-import { recordContent } from "./steps/record-steps.ts";
-import { zoneSteps, zoneStrategies } from "./steps/steps.ts";
-import { clashInZone, toldOfZone } from "./told.ts";
+import { loadZone, readDomainName } from "./load-domain.ts";
+import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
+import { recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
+import type { ZoneSpec } from "./types.ts";
+import { declareZone, writeZone } from "./write.ts";
+
+export const zoneSpec: UnitSpec<ZoneSpec> = {
+  section: "domains",
+  removedKey: "domain",
+  schema: DOMAIN_SCHEMA,
+  definitions: ZONE_DEFINITIONS,
+  load: loadZone,
+  write: writeZone,
+  removed: (text) => {
+    const { name, problem } = readDomainName(text);
+    return { address: domainAddress(name), key: name, problem };
+  },
+};
 
 export const zone: Unit<ZoneSpec, LiveZone> = {
   name: "zone",

@@ -1,13 +1,12 @@
 /** Zones as they are in the account: domains from one list, the records of those that need it from one list each. */
 
-import type { WireDomain, WireRecord } from "../../api/wire/index.ts";
+import type { WireDomain, WireRecord } from "../../api/wire.ts";
 import { toAscii } from "../../dns/name.ts";
-import { domainAddress } from "../../model/address.ts";
-import type { Api } from "../../model/exchange.ts";
+import type { Api } from "../../model/api.ts";
+import { domainAddress } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
-import { ownerOfTags } from "../ownership.ts";
-import { readEach } from "../read-each.ts";
-import type { ZoneSpec } from "./shape.ts";
+import { ownerOfTags, readEach } from "../common.ts";
+import type { ZoneSpec } from "./types.ts";
 
 export interface LiveZone {
   readonly domain: WireDomain;

@@ -1,9 +1,17 @@
 /** Plans for tests: steps and changes with everything that does not matter filled in. */
 
 import type { Change } from "../../../src/model/change.ts";
-import type { Plan } from "../../../src/model/plan.ts";
+import type {
+  Barrier,
+  Lookup,
+  PathPart,
+  Plan,
+  RequestStep,
+  Step,
+  UploadStep,
+  WaitStep,
+} from "../../../src/model/plan.ts";
 import type { JsonObject, Kind } from "../../../src/model/resource.ts";
-import type { Barrier, Lookup, PathPart, RequestStep, Step, UploadStep, WaitStep } from "../../../src/model/step.ts";
 import { NO_INPUTS } from "../../render/plans.ts";
 
 export function request(id: string, fields: Partial<RequestStep> = {}): RequestStep {

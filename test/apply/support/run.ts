@@ -1,16 +1,15 @@
 /** Runs apply in tests: the real client on a real connection, and a clock whose waits are over at once. */
 
 import { createApi } from "../../../src/api/index.ts";
-import type { Clock } from "../../../src/apply/clock.ts";
 import type { ApplyEvent } from "../../../src/apply/events.ts";
 import { type ApplyOptions, applyPlan } from "../../../src/apply/execute.ts";
-import type { Api } from "../../../src/model/exchange.ts";
-import type { Plan } from "../../../src/model/plan.ts";
+import type { Clock } from "../../../src/apply/interrupt.ts";
+import type { Api } from "../../../src/model/api.ts";
+import type { Lookup, Plan, RequestStep } from "../../../src/model/plan.ts";
 import type { Report, StepOutcome } from "../../../src/model/report.ts";
 import type { JsonObject } from "../../../src/model/resource.ts";
-import type { Lookup, RequestStep } from "../../../src/model/step.ts";
 import type { Likeness, Recognition, Unit } from "../../../src/model/unit.ts";
-import { recogniseOne } from "../../../src/units/recognise.ts";
+import { recogniseOne } from "../../../src/units/common.ts";
 import type { Service } from "./service.ts";
 
 export const TOKEN = "t0ken-that-must-not-leak";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MAX_PROBLEMS, MAX_RECORDS } from "../../../src/dns/zone-file/limits.ts";
+import { MAX_PROBLEMS, MAX_RECORDS } from "../../../src/dns/zone-file/lexer.ts";
 import { position, problemsIn, problemsOf, read } from "./reading.ts";
 
 const namesIn = async (text: string): Promise<string[]> => (await read(text)).records.map(({ name }) => name);

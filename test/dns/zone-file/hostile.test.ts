@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findOrigin } from "../../../src/dns/zone-file/origin.ts";
+import { findOrigin } from "../../../src/dns/zone-file/read.ts";
 import { growth } from "../../support/operations.ts";
 import { read } from "./reading.ts";
 

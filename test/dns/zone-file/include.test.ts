@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES } from "../../../src/dns/zone-file/limits.ts";
+import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES } from "../../../src/dns/zone-file/lexer.ts";
 import { type Files, position, problemsIn, read } from "./reading.ts";
 
 async function readWith(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findOrigin } from "../../../src/dns/zone-file/origin.ts";
+import { findOrigin } from "../../../src/dns/zone-file/read.ts";
 
 test.each<[string, string | null]>([
   ["$ORIGIN Example.COM.\n@ SOA a b 1 2 3 4 5", "example.com"],

@@ -1,6 +1,6 @@
 /** Reads zone files from memory, and says where something is found in terms of lines and columns. */
 
-import type { PlainRecord, SourceRecord } from "../../../src/dns/plain-record.ts";
+import type { PlainRecord, SourceRecord } from "../../../src/dns/record.ts";
 import { readZoneFile, type ZoneFileReading } from "../../../src/dns/zone-file/read.ts";
 import type { Diagnostic, Span } from "../../../src/model/diagnostic.ts";
 

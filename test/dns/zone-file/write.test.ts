@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PlainRecord } from "../../../src/dns/plain-record.ts";
+import type { PlainRecord } from "../../../src/dns/record.ts";
 import { type WrittenZone, writeZoneFile } from "../../../src/dns/zone-file/write.ts";
 import { plain, read } from "./reading.ts";
 

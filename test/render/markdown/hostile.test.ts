@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { escapeText } from "../../../src/render/escape.ts";
-import { codeBlock, codeSpan, htmlCode } from "../../../src/render/markdown/code.ts";
-import { renderPlanMarkdown } from "../../../src/render/markdown/plan.ts";
-import { renderReportMarkdown } from "../../../src/render/markdown/report.ts";
-import { renderUnreviewedMarkdown } from "../../../src/render/markdown/unreviewed.ts";
+import {
+  renderPlanMarkdown,
+  renderReportMarkdown,
+  renderUnreviewedMarkdown,
+} from "../../../src/render/markdown/documents.ts";
+import { codeBlock, codeSpan, htmlCode } from "../../../src/render/markdown/parts.ts";
+import { escapeText } from "../../../src/render/terminal.ts";
 import { anatomyOf } from "./anatomy.ts";
 import { HOSTILE, hostilePlan, hostileReport } from "./hostile.ts";
 

@@ -1,6 +1,6 @@
 /** Plans and reports in which everything of others is hostile. */
 
-import type { Failure } from "../../../src/model/failure.ts";
+import type { Failure } from "../../../src/model/api.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import type { Report } from "../../../src/model/report.ts";
 import type { Verification } from "../../../src/model/verification.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { renderReportMarkdown } from "../../../src/render/markdown/report.ts";
-import { renderUnreviewedMarkdown } from "../../../src/render/markdown/unreviewed.ts";
-import { renderUnreviewedText } from "../../../src/render/unreviewed.ts";
+import { renderReportMarkdown, renderUnreviewedMarkdown } from "../../../src/render/markdown/documents.ts";
+import { renderUnreviewedText } from "../../../src/render/plan-text.ts";
 import { change, everything, plan, record } from "../plans.ts";
 import { CLASH, PARTIAL, report, step } from "../reports.ts";
 import { anatomyOf, MAX_BODY_CHARACTERS } from "./anatomy.ts";

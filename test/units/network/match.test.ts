@@ -1,8 +1,8 @@
 /** Which live subnet is which declared one. */
 
 import { expect, test } from "vitest";
-import type { WireSubnet } from "../../../src/api/wire/index.ts";
-import { matchSubnets } from "../../../src/units/network/match.ts";
+import type { WireSubnet } from "../../../src/api/wire.ts";
+import { matchSubnets } from "../../../src/units/network/diff.ts";
 
 const span = { file: "tenon.yaml", start: 0, end: 0 };
 

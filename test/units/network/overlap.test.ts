@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Change } from "../../../src/model/change.ts";
-import { overlapSlots } from "../../../src/units/network/overlap.ts";
+import { overlapSlots } from "../../../src/units/network/ranges.ts";
 import { change } from "../../plan/changes.ts";
 
 function subnet(label: string, action: Change["action"], before: string | null, after: string | null): Change {

@@ -2,7 +2,7 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Relabel, temporaryLabel, throughTemporary } from "../../../src/units/network/relabel.ts";
+import { type Relabel, temporaryLabel, throughTemporary } from "../../../src/units/network/steps.ts";
 
 function aside(...pairs: string[]): string[] {
   return [...throughTemporary(pairs.map((pair) => ({ key: pair, from: pair[0] as string, to: pair[1] as string })))];

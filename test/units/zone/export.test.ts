@@ -1,10 +1,10 @@
 /** Zones as master files: what the record list has not, and what no zone file can hold. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PlainRecord } from "../../../src/dns/plain-record.ts";
+import type { PlainRecord } from "../../../src/dns/record.ts";
 import type { Desired } from "../../../src/index.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
-import { type ExportedFrom, type ExportOptions, exportZone } from "../../../src/units/zone/export/export.ts";
+import { type ExportedFrom, type ExportOptions, exportZone } from "../../../src/units/zone/export.ts";
 import { exportDeclared, readNameservers } from "../../../src/zones.ts";
 import { Account } from "../../support/account.ts";
 import { growth } from "../../support/operations.ts";

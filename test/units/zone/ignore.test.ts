@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { IgnorePattern } from "../../../src/model/desired.ts";
-import { affixesOf, registeredNames } from "../../../src/units/zone/match/external-dns.ts";
-import { type IgnorableRecord, ignoring, isIgnored } from "../../../src/units/zone/match/ignore.ts";
+import {
+  affixesOf,
+  type IgnorableRecord,
+  ignoring,
+  isIgnored,
+  registeredNames,
+} from "../../../src/units/zone/ignore.ts";
 import { growth } from "../../support/operations.ts";
 
 const HERITAGE = "heritage=external-dns,external-dns/owner=default,external-dns/resource=ingress/a/b";

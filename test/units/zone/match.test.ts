@@ -3,15 +3,16 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Claim } from "../../../src/model/unit.ts";
-import { ClaimTable, claimsOf } from "../../../src/units/zone/match/claims.ts";
 import {
+  ClaimTable,
+  claimsOf,
   type DesiredEntry,
   duplicates,
   type LiveEntry,
   matchAdditive,
   matchRecords,
-} from "../../../src/units/zone/match/match.ts";
-import { contentKey, type RecordValues } from "../../../src/units/zone/values.ts";
+} from "../../../src/units/zone/diff.ts";
+import { contentKey, type RecordValues } from "../../../src/units/zone/record.ts";
 import { growth } from "../../support/operations.ts";
 
 const NOTHING = { zone: "a.example", pointedAt: new Set<string>(), wild: false };

@@ -1,12 +1,12 @@
 /** What the order of a zone's changes costs, and what holds it together where delegations meet. */
 
 import { expect, test } from "vitest";
-import type { WireDomain, WireRecord } from "../../../src/api/wire/index.ts";
+import type { WireDomain, WireRecord } from "../../../src/api/wire.ts";
 import type { Declared, Desired } from "../../../src/model/desired.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { makePlan } from "../../../src/plan/plan.ts";
-import { units } from "../../../src/units/registry.ts";
-import type { RecordSpec } from "../../../src/units/zone/shape.ts";
+import { units } from "../../../src/units/index.ts";
+import type { RecordSpec } from "../../../src/units/zone/types.ts";
 import { growth } from "../../support/operations.ts";
 
 type Entry = Pick<WireRecord, "type" | "name" | "target">;

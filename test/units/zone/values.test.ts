@@ -1,14 +1,14 @@
 /** Records in one form: what the service shows, and what is sent to it. */
 
 import { describe, expect, test } from "vitest";
-import type { RecordType, WireRecord } from "../../../src/api/wire/index.ts";
+import type { RecordType, WireRecord } from "../../../src/api/wire.ts";
 import {
   contentKey,
   liveRecord,
   pointerTarget,
   type RecordValues,
   recordBody,
-} from "../../../src/units/zone/values.ts";
+} from "../../../src/units/zone/record.ts";
 
 const ZONE = "example.com";
 

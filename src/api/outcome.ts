@@ -1,0 +1,458 @@
+/** Judges what came of one attempt: done, to be repeated, or failed, and whether it may have had an effect. Pure. */
+
+import type { ApiError, FailureType, Method } from "../model/api.ts";
+import { isJsonObject, type Json } from "../model/resource.ts";
+import {
+  ABORTED,
+  ANSWER_TOO_DEEP,
+  ANSWER_TOO_FULL,
+  ENDLESS_INFORMATION,
+  FORBIDDEN_ADDRESS,
+  type HttpOutcome,
+  MAX_ANSWER_DEPTH,
+  MAX_ANSWER_VALUES,
+  MISCONFIGURED,
+  TOTAL_TIMEOUT,
+  UNREADABLE_FILE,
+} from "./transport.ts";
+
+export type Verdict =
+  /** `absent`: what was to be deleted was not there. */
+  { readonly type: "done"; readonly body: Json; readonly absent?: true } | Setback;
+
+export interface Setback {
+  readonly type: "setback";
+  readonly failure: FailureType;
+  readonly effect: "none" | "unknown";
+  /** `few`: it may be a passing fault, but is more likely to stay. */
+  readonly repeat: "no" | "few" | "yes";
+  readonly status: number | null;
+  readonly errors: readonly ApiError[];
+  readonly message: string;
+  readonly maintenance: boolean;
+  /** A rate limit refused it; where there is a limiter, that does the waiting. */
+  readonly throttled: boolean;
+  /** The service's order to wait, in milliseconds. */
+  readonly retryAfter: number | null;
+}
+
+type AnswerOutcome = Extract<HttpOutcome, { type: "answer" }>;
+type LostOutcome = Extract<HttpOutcome, { type: "lost" }>;
+
+export interface JudgeContext {
+  readonly method: Method;
+  /** Host and port, for messages. */
+  readonly host: string;
+  /** Milliseconds since the epoch: Retry-After may be a date. */
+  readonly now: number;
+  /** Takes the token out of the service's words: they might repeat it. */
+  readonly hide: (text: string) => string;
+}
+
+/** Judges an exchange with the API. */
+export function judge(outcome: HttpOutcome, context: JudgeContext): Verdict {
+  return outcome.type === "lost" ? judgeLost(outcome, context) : judgeAnswer(outcome, context);
+}
+
+/**
+ * Judges the PUT of a file to a signed URL: any 2xx will do. The words of the storage are not repeated, since they may
+ * echo the signature.
+ */
+export function judgeUpload(outcome: HttpOutcome, context: JudgeContext): Verdict {
+  if (outcome.type === "lost") return judgeLost(outcome, context);
+  const { status } = outcome;
+  if (status >= 200 && status < 300) return { type: "done", body: {} };
+  const passing = status === 408 || status === 429 || status >= 500;
+  const type = passing ? "unavailable" : status >= 400 ? "refused" : "malformed";
+  return setback(type, {
+    effect: status >= 400 && status < 500 && status !== 408 ? "none" : "unknown",
+    repeat: passing ? "yes" : "no",
+    status,
+    message: `the upload to ${context.host} was answered with ${status}`,
+    throttled: status === 429,
+    retryAfter: orderedWait(outcome, context.now),
+  });
+}
+
+function judgeLost(lost: LostOutcome, context: JudgeContext): Setback {
+  const effect = lost.sent && context.method !== "GET" ? "unknown" : "none";
+  const message = lostMessage(lost, context.host);
+  if (lost.code === ABORTED) return setback("aborted", { effect, status: lost.status, message });
+  const repeat = context.method === "POST" && effect === "unknown" ? "no" : repeatOfLost(lost);
+  return setback(typeOfLost(lost.code), { effect, repeat, status: lost.status, message });
+}
+
+function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
+  if (code === UNREADABLE_FILE || code === FORBIDDEN_ADDRESS) return "refused";
+  return isParserCode(code) || isTooLarge(code) ? "malformed" : "unreachable";
+}
+
+function repeatOfLost(lost: LostOutcome): Setback["repeat"] {
+  const { code, detail } = lost;
+  if (isParserCode(code)) return "few";
+  // What follows would only be met again.
+  if (isCertificateCode(code) || isTlsCode(code) || isTooLarge(code) || PERMANENT_CODES.includes(code)) return "no";
+  return /^Proxy response \(4/.test(detail) ? "no" : "yes";
+}
+
+const PERMANENT_CODES: readonly string[] = [
+  MISCONFIGURED,
+  UNREADABLE_FILE,
+  FORBIDDEN_ADDRESS,
+  "UND_ERR_INVALID_ARG",
+  "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH",
+  "UND_ERR_DESTROYED",
+  "UND_ERR_CLOSED",
+];
+
+const TOO_LARGE_CODES: readonly string[] = [
+  "UND_ERR_RES_EXCEEDED_MAX_SIZE",
+  "UND_ERR_HEADERS_OVERFLOW",
+  ANSWER_TOO_DEEP,
+  ANSWER_TOO_FULL,
+  ENDLESS_INFORMATION,
+];
+
+function isTooLarge(code: string): boolean {
+  return TOO_LARGE_CODES.includes(code);
+}
+
+function judgeAnswer(answer: AnswerOutcome, context: JudgeContext): Verdict {
+  const body = parseJson(answer.text);
+  if (answer.status >= 200 && answer.status < 300) return judgeSuccess(answer, body, context.method);
+  const errors = parseErrors(body, context.hide);
+  if (context.method === "DELETE" && answer.status === 404 && errors !== null) {
+    return { type: "done", body: {}, absent: true };
+  }
+  return judgeError(answer, errors, context);
+}
+
+function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Method): Verdict {
+  if (body !== undefined) return { type: "done", body };
+  // Nothing is told by the answer to a deletion anyway.
+  if (answer.text.trim() === "" && method === "DELETE") return { type: "done", body: {} };
+  return setback("malformed", {
+    effect: method === "GET" ? "none" : "unknown",
+    repeat: method === "POST" || isHtml(answer) ? "no" : "few",
+    status: answer.status,
+    message: malformedMessage(answer),
+  });
+}
+
+function judgeError(answer: AnswerOutcome, errors: readonly ApiError[] | null, context: JudgeContext): Setback {
+  const { status } = answer;
+  const busy = status === 400 && (errors ?? []).some((error) => /\bbusy\.?$/i.test(error.reason.trim()));
+  const throttled = status === 429;
+  const passing = busy || throttled || status === 408 || status >= 500;
+  const maintenance = status === 503 && answer.headers["x-maintenance-mode"] !== undefined;
+  const refused = throttled || (status >= 400 && status < 500 && status !== 408);
+  const effect = refused || context.method === "GET" ? "none" : "unknown";
+  return setback(passing ? "unavailable" : errors !== null && refused ? "refused" : "malformed", {
+    effect,
+    repeat: passing && (context.method !== "POST" || effect === "none") ? "yes" : "no",
+    status,
+    errors: errors ?? [],
+    message: errorMessage(answer, errors, passing, maintenance),
+    maintenance,
+    throttled,
+    retryAfter: orderedWait(answer, context.now),
+  });
+}
+
+function errorMessage(
+  answer: AnswerOutcome,
+  errors: readonly ApiError[] | null,
+  passing: boolean,
+  maintenance: boolean,
+): string {
+  if (maintenance) return `the service is in maintenance (${answer.status})`;
+  if (errors !== null) return refusalMessage(answer.status, errors);
+  if (!passing) return malformedMessage(answer);
+  return refusalMessage(answer.status, []) + (isHtml(answer) ? ", with an HTML page instead of JSON" : "");
+}
+
+function setback(
+  failure: FailureType,
+  rest: Partial<Setback> & Pick<Setback, "effect" | "message" | "status">,
+): Setback {
+  return {
+    type: "setback",
+    failure,
+    repeat: "no",
+    errors: [],
+    maintenance: false,
+    throttled: false,
+    retryAfter: null,
+    ...rest,
+  };
+}
+
+function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Retry-After as an order to wait. The service puts the header on every answer, where it only tells the time to the
+ * reset of the rate limit (beside X-RateLimit-Reset): it is an order on 429, and on others if it stands alone.
+ */
+function orderedWait(answer: AnswerOutcome, now: number): number | null {
+  if (answer.status !== 429 && answer.headers["x-ratelimit-reset"] !== undefined) return null;
+  return retryAfterMilliseconds(answer.headers["retry-after"], now);
+}
+
+/** Retry-After (RFC 9110, 10.2.3): seconds or an HTTP date. */
+export function retryAfterMilliseconds(header: string | undefined, now: number): number | null {
+  const text = header?.trim() ?? "";
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}
+
+// The service's own words, and the sentences that Tenon makes of what went wrong (API.md, Errors).
+
+/** More errors than this in one answer are cut off. */
+const MAX_ERRORS = 20;
+const MAX_REASON_CHARACTERS = 1_000;
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+/**
+ * `{errors: [{reason, field?}]}` as values, bounded in number and length.
+ * @param hide takes the token out, before a cut could leave a part of it
+ * @returns null if the body has another shape
+ */
+function parseErrors(body: Json | undefined, hide: (text: string) => string): readonly ApiError[] | null {
+  if (!isJsonObject(body)) return null;
+  const errors = body["errors"];
+  if (!Array.isArray(errors)) return null;
+  const parsed: ApiError[] = [];
+  for (const entry of errors.slice(0, MAX_ERRORS) as readonly Json[]) {
+    if (!isJsonObject(entry) || typeof entry["reason"] !== "string") return null;
+    const reason = bounded(hide(entry["reason"]), MAX_REASON_CHARACTERS);
+    const field = entry["field"];
+    parsed.push(
+      typeof field === "string" ? { reason, field: bounded(hide(field), MAX_REASON_CHARACTERS) } : { reason },
+    );
+  }
+  return parsed;
+}
+
+/** Cuts between code points, so that no half of a surrogate pair is left. */
+function bounded(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const cut = text.slice(0, limit - 1);
+  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+}
+
+/** `ttl_sec: must be positive; Invalid hostname`: without a full stop at the end. */
+function inWords(errors: readonly ApiError[]): string {
+  const words = errors.map((error) => {
+    const reason = error.reason.trim().replace(/\.$/, "");
+    return error.field === undefined ? reason : `${error.field}: ${reason}`;
+  });
+  return bounded(words.join("; "), MAX_MESSAGE_CHARACTERS);
+}
+
+/** What a status alone says. */
+function statusWords(status: number): string {
+  switch (status) {
+    case 401:
+      return "the service did not accept the token (401)";
+    case 403:
+      return "the token does not have the right to do this (403)";
+    case 404:
+      return "the service does not know this object (404)";
+    case 408:
+      return "the service gave up waiting for the request (408)";
+    case 429:
+      return "the service refuses further requests for now (429)";
+    default:
+      if (status >= 500) return `the service failed (${status})`;
+      if (status >= 400) return `the service refused the request (${status})`;
+      return `the service answered ${status}`;
+  }
+}
+
+/** A sentence for an answer with the service's words in it. */
+function refusalMessage(status: number, errors: readonly ApiError[]): string {
+  const words = inWords(errors);
+  return words === "" ? statusWords(status) : `${statusWords(status)}: ${words}`;
+}
+
+/** A sentence for an answer that is not the JSON expected. */
+function malformedMessage(answer: Extract<HttpOutcome, { type: "answer" }>): string {
+  const { status, text } = answer;
+  if (status >= 300 && status < 400) {
+    return `a redirect (${status}) came where a JSON answer was expected; redirects are not followed, the base URL may be wrong`;
+  }
+  if (isHtml(answer)) {
+    return `an HTML page (${status}) came where a JSON answer was expected, probably from a proxy or because the base URL is wrong`;
+  }
+  if (text.trim() === "") return `an empty answer (${status}) came where JSON was expected`;
+  return `an answer (${status}) came that is not the JSON expected`;
+}
+
+function isHtml(answer: Extract<HttpOutcome, { type: "answer" }>): boolean {
+  return /html/i.test(answer.headers["content-type"] ?? "") || answer.text.trimStart().startsWith("<");
+}
+
+/** @param network where the address is, as `Reach` says it */
+export function forbiddenAddress(network: string): string {
+  return `the service gave an address for the upload that is on ${network}, where the service itself is not`;
+}
+
+/** A sentence for an exchange without an answer. `host` is named in it, never a path or a query. */
+function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string): string {
+  const { code, detail } = lost;
+  switch (code) {
+    case "ECONNREFUSED":
+      return `${host} refuses connections (ECONNREFUSED)`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `the name ${host} cannot be resolved (${code})`;
+    case "UND_ERR_CONNECT_TIMEOUT":
+    case "ETIMEDOUT":
+      return `no connection to ${host} in time (${code})`;
+    case "UND_ERR_HEADERS_TIMEOUT":
+    case "UND_ERR_BODY_TIMEOUT":
+    case TOTAL_TIMEOUT:
+      return `${host} did not answer in time (${code})`;
+    case "UND_ERR_RES_EXCEEDED_MAX_SIZE":
+      return `the answer of ${host} is larger than Tenon reads (${code})`;
+    case "UND_ERR_HEADERS_OVERFLOW":
+      return `the head of an answer of ${host} is larger than Tenon reads (${code})`;
+    case ANSWER_TOO_DEEP:
+      return `an answer of ${host} is nested more than ${MAX_ANSWER_DEPTH} deep, which is more than Tenon reads`;
+    case ANSWER_TOO_FULL:
+      return `an answer of ${host} has more than ${MAX_ANSWER_VALUES.toLocaleString("en")} values, which is more than Tenon reads`;
+    case ENDLESS_INFORMATION:
+      return `${host} sends informational answers (1xx) without an end`;
+    case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":
+      return "the file changed while it was being sent";
+    case FORBIDDEN_ADDRESS:
+      return forbiddenAddress(detail);
+    case UNREADABLE_FILE:
+      return `the file cannot be read (${detail})`;
+    case ABORTED:
+      return "interrupted";
+    case MISCONFIGURED:
+      return detail;
+  }
+  if (isCertificateCode(code)) {
+    return `the certificate of ${host} is not accepted (${code}); NODE_EXTRA_CA_CERTS names the file of a private authority`;
+  }
+  if (isTlsCode(code)) return `no TLS connection to ${host} (${code})`;
+  if (isParserCode(code)) return `${host} does not speak HTTP (${code})`;
+  if (/^Proxy response/.test(detail)) return `the proxy does not connect to ${host}: ${detail}`;
+  return lost.sent ? `the connection to ${host} was lost (${code})` : `no connection to ${host} (${code})`;
+}
+
+/** OpenSSL's verification results as Node names them, and Node's own check of the name. */
+function isCertificateCode(code: string): boolean {
+  return /CERT|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^INVALID_CA$/.test(code);
+}
+
+/** llhttp's codes; undici's parser error has none where llhttp names none. */
+function isParserCode(code: string): boolean {
+  return code.startsWith("HPE_") || code === "HTTPParserError";
+}
+
+function isTlsCode(code: string): boolean {
+  return code === "EPROTO" || /^ERR_(SSL|TLS)_/.test(code);
+}
+
+// When a failed attempt is repeated, and after how long. Pure.
+
+/** The budget while no answer of any kind has come: the address is probably wrong. */
+const SILENT_BUDGET_MILLISECONDS = 30_000;
+/** The budget once the service is known to be there. */
+const BUDGET_MILLISECONDS = 300_000;
+const FIRST_BACKOFF_MILLISECONDS = 500;
+const MAX_BACKOFF_MILLISECONDS = 30_000;
+/** How often an answer that is not JSON is asked for in all. */
+const MAX_MALFORMED_ATTEMPTS = 3;
+
+/** A wait for the rate limit that is longer than this is not believed: a wrong header must not stop a run for days. */
+export const MAX_WINDOW_MILLISECONDS = 3_600_000;
+/** How long one request does as 429s order, in all: where others use each window up, it may be refused in several. */
+const MAX_THROTTLED_MILLISECONDS: number = 2 * MAX_WINDOW_MILLISECONDS;
+
+/** Waiting for the rate limit is no failure: it is not part of what the budget is for. */
+interface RetryState {
+  /** How often the request was sent. */
+  readonly attempts: number;
+  /** Milliseconds lost to failures since the first: by waits between attempts, and by further attempts that failed. */
+  readonly lost: number;
+  /** Milliseconds that it waited because 429s ordered it. */
+  readonly throttled: number;
+  /** Milliseconds, see `retryBudget`. */
+  readonly budget: number;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+}
+
+/** @param seconds what the user set, or null */
+export function retryBudget(seconds: number | null, everAnswered: boolean): number {
+  if (seconds !== null) return seconds * 1000;
+  return everAnswered ? BUDGET_MILLISECONDS : SILENT_BUDGET_MILLISECONDS;
+}
+
+/** Milliseconds to wait before the next attempt; null: give up. */
+export function waitBeforeRetry(setback: Setback, state: RetryState): number | null {
+  if (setback.repeat === "no") return null;
+  if (setback.repeat === "few" && state.attempts >= MAX_MALFORMED_ATTEMPTS) return null;
+  const ordered = throttleOrder(setback);
+  if (ordered !== null) {
+    const isWithin = ordered <= MAX_WINDOW_MILLISECONDS && state.throttled + ordered <= MAX_THROTTLED_MILLISECONDS;
+    return isWithin ? ordered : null;
+  }
+  const left = state.budget - state.lost;
+  if (left <= 0) return null;
+  // An order that outlasts the budget is known now not to help; a wait of our own choice is cut, for one last attempt.
+  if (setback.retryAfter !== null) return setback.retryAfter <= left ? setback.retryAfter : null;
+  const wait = backoff(state.attempts, state.random);
+  // A throttled request cannot go earlier than its endpoint opens.
+  if (setback.throttled && wait > left) return null;
+  return Math.min(wait, left);
+}
+
+/** Milliseconds until the limit is open again, as a 429 tells them. The wait is the same as one that headers told before. */
+export function throttleOrder({ throttled, retryAfter }: Setback): number | null {
+  return throttled ? retryAfter : null;
+}
+
+/** Doubles per attempt; the jitter keeps parallel requests from coming back together. */
+export function backoff(attempts: number, random: number): number {
+  const ceiling = Math.min(FIRST_BACKOFF_MILLISECONDS * 2 ** Math.min(attempts - 1, 20), MAX_BACKOFF_MILLISECONDS);
+  return Math.round(ceiling * (0.5 + random / 2));
+}
+
+// Which scope an operation needs, so that a refusal can say what the token lacks (API.md, Authentication).
+
+/**
+ * @param path below the base URL, for example `/domains/12/records`
+ * @returns null where the specification does not show it: for reading VPCs and subnets
+ */
+export function neededScope(method: Method, path: string): string | null {
+  const [area, ...rest] = path.split("/").filter((segment) => segment !== "");
+  const access = method === "GET" ? "read_only" : "read_write";
+  switch (area) {
+    case "domains":
+      return `domains:${access}`;
+    case "images":
+      // Only a capture reads a node's disk.
+      return method === "POST" && rest.length === 0 ? "images:read_write and nodes:read_only" : `images:${access}`;
+    case "networking":
+      return "ips:read_only";
+    case "support":
+      return `account:${access}`;
+    case "vpcs":
+      if (rest.at(-1) === "ips") return "ips:read_only";
+      return method === "GET" ? null : "vpc:read_write";
+    default:
+      return null;
+  }
+}

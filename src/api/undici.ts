@@ -1,0 +1,232 @@
+/** The HTTP client: the only place that knows undici, which is loaded when a client is opened. */
+
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import type { Dispatcher, Pool } from "undici";
+import { guardedLookup, isLoopback, type Reach, type Timeouts } from "./connection.ts";
+import {
+  ABORTED,
+  ANSWER_TOO_DEEP,
+  ANSWER_TOO_FULL,
+  ENDLESS_INFORMATION,
+  type HttpCall,
+  type HttpOutcome,
+  JsonSize,
+  MISCONFIGURED,
+  TOTAL_TIMEOUT,
+  type Transport,
+  UNREADABLE_FILE,
+} from "./transport.ts";
+
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  connect: 10_000,
+  // A zone transfer or a clone of thousands of records is answered only when it is done.
+  headers: 90_000,
+  body: 60_000,
+  total: 300_000,
+  uploadStall: 300_000,
+};
+
+/** A page of 500 records may carry targets of 65,535 characters. */
+export const MAX_ANSWER_BYTES: number = 64 * 1024 * 1024;
+/** Informational answers (1xx) before the one that counts: each starts undici's wait for a head anew. */
+export const MAX_INFORMATIONAL_ANSWERS = 20;
+/** Idle connections are kept this long: longer makes it likelier that the service closes one just as a POST is sent. */
+export const KEEP_ALIVE_MILLISECONDS = 4_000;
+
+/** Said outright, because NODE_TLS_REJECT_UNAUTHORIZED and NODE_OPTIONS change what Node does unsaid. */
+const TLS = { rejectUnauthorized: true, minVersion: "TLSv1.2" } as const;
+
+export interface TransportOptions {
+  readonly timeouts: Timeouts;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Of uploads, whose addresses are the service's choice. */
+  readonly reach: Reach;
+}
+
+export async function openTransport(options: TransportOptions): Promise<Transport> {
+  const proxy = proxyAddress(options.environment);
+  if (proxy === "invalid") return brokenTransport("HTTPS_PROXY is not the URL of an http or https proxy");
+  const { Agent, EnvHttpProxyAgent, Pool } = await import("undici");
+  const settings = {
+    headersTimeout: options.timeouts.headers,
+    bodyTimeout: options.timeouts.body,
+    keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    maxResponseSize: MAX_ANSWER_BYTES,
+  };
+  // Empty strings keep undici from looking into the process's environment. Plain http is for loopback only, which
+  // is never proxied, so that HTTP_PROXY has no use here.
+  const noProxy = variable(options.environment, "NO_PROXY") ?? "";
+  const clientFactory = (origin: URL, options: object): Dispatcher => tellsEveryLoss(new Pool(origin, options));
+  const dispatchersOf = (connect: object) => ({
+    direct: new Agent({ ...settings, connect }),
+    proxied:
+      proxy === null
+        ? null
+        : new EnvHttpProxyAgent({
+            ...settings,
+            ...{ connect, requestTls: TLS, proxyTls: TLS },
+            ...{ httpsProxy: proxy, httpProxy: "", noProxy, clientFactory },
+          }),
+  });
+  const connect = { timeout: options.timeouts.connect, ...TLS };
+  const [service, uploads] = [
+    dispatchersOf(connect),
+    dispatchersOf({ ...connect, lookup: guardedLookup(options.reach) }),
+  ];
+  return {
+    exchange: (call, signal) => {
+      const { direct, proxied } = call.content.type === "file" ? uploads : service;
+      const dispatcher = proxied && !isLoopback(new URL(call.origin).hostname) ? proxied : direct;
+      return exchange(dispatcher, call, options.timeouts, signal);
+    },
+    close: async () => {
+      const all = [service, uploads].flatMap(({ direct, proxied }) => [direct, proxied]);
+      await Promise.all(all.map((dispatcher) => dispatcher?.destroy()));
+    },
+  };
+}
+
+/**
+ * A connection to a proxy. undici connects again, at once and without an end, where the other side closed (its
+ * UND_ERR_SOCKET); a proxy that closes every tunnel would be asked thousands of times a second.
+ */
+function tellsEveryLoss(pool: Pool): Dispatcher {
+  const connect = pool.connect.bind(pool) as (options: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>;
+  const tellingConnect = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
+    try {
+      return await connect(options);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "UND_ERR_SOCKET") throw error;
+      throw Object.assign(new Error("Proxy response missing: it closed the connection"), { code: "PROXY_CLOSED" });
+    }
+  };
+  return Object.assign(pool, { connect: tellingConnect }) as Dispatcher;
+}
+
+/** The convention of curl: lower case wins, and a proxy without a scheme is an http proxy. */
+function proxyAddress(environment: TransportOptions["environment"]): string | null | "invalid" {
+  const text = variable(environment, "HTTPS_PROXY")?.trim() ?? "";
+  if (text === "") return null;
+  const address = text.includes("://") ? text : `http://${text}`;
+  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : "invalid";
+}
+
+function variable(environment: TransportOptions["environment"], name: string): string | undefined {
+  return environment[name.toLowerCase()] ?? environment[name];
+}
+
+/** Answers every call with the same complaint, so that a bad setting is reported like any other failure. */
+export function brokenTransport(detail: string): Transport {
+  return {
+    exchange: async () => ({ type: "lost", sent: false, status: null, code: MISCONFIGURED, detail }),
+    close: async () => {},
+  };
+}
+
+function exchange(
+  dispatcher: Dispatcher,
+  call: HttpCall,
+  timeouts: Timeouts,
+  signal: AbortSignal | undefined,
+): Promise<HttpOutcome> {
+  return new Promise((resolve) => {
+    const stream = call.content.type === "file" ? createReadStream(call.content.file) : null;
+    const listener = new Listener((outcome) => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      stream?.destroy();
+      resolve(outcome);
+    });
+    const abort = (): void => listener.stop(ABORTED, "aborted");
+    const timer = stream ? undefined : setTimeout(() => listener.stop(TOTAL_TIMEOUT, "took too long"), timeouts.total);
+    if (signal?.aborted) return abort();
+    signal?.addEventListener("abort", abort);
+    stream?.on("error", (error) => listener.unreadable(error));
+    const request: Dispatcher.DispatchOptions = {
+      origin: call.origin,
+      path: call.path,
+      method: call.method,
+      headers: { ...call.headers },
+      body: body(call, stream),
+      ...(stream ? { headersTimeout: timeouts.uploadStall } : {}),
+    };
+    dispatcher.dispatch(request, listener);
+  });
+}
+
+function body(call: HttpCall, stream: Readable | null): string | Readable | null {
+  return stream ?? (call.content.type === "text" ? call.content.text : null);
+}
+
+/**
+ * Follows one dispatch. Works on undici's own callbacks because only `onRequestStart` tells whether anything can have
+ * been sent: it is called with a connected socket, just before the first byte is written.
+ */
+class Listener implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | null = null;
+  #settled = false;
+  #sent = false;
+  #status: number | null = null;
+  #headers: Record<string, string> = {};
+  readonly #chunks: Buffer[] = [];
+  readonly #size: JsonSize = new JsonSize();
+  #informationalAnswers = 0;
+  readonly #settle: (outcome: HttpOutcome) => void;
+
+  constructor(settle: (outcome: HttpOutcome) => void) {
+    this.#settle = settle;
+  }
+
+  stop(code: string, detail: string): void {
+    this.#lost(code, detail);
+    this.#controller?.abort(new Error(detail));
+  }
+
+  /** The file to be sent could not be read. */
+  unreadable(error: Error): void {
+    this.stop(UNREADABLE_FILE, (error as NodeJS.ErrnoException).code ?? error.message);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#settled) controller.abort(new Error("given up before it was sent"));
+    else this.#sent = true;
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {
+    if (status < 200) {
+      this.#informationalAnswers += 1;
+      if (this.#informationalAnswers > MAX_INFORMATIONAL_ANSWERS) this.stop(ENDLESS_INFORMATION, `${status}`);
+      return;
+    }
+    this.#status = status;
+    for (const [name, value] of Object.entries(headers)) this.#headers[name.toLowerCase()] = String(value);
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    const excess = this.#size.take(chunk);
+    if (excess === "deep") this.stop(ANSWER_TOO_DEEP, "nested too deep");
+    else if (excess === "full") this.stop(ANSWER_TOO_FULL, "too many values");
+  }
+
+  onResponseEnd(): void {
+    const text = Buffer.concat(this.#chunks).toString("utf8");
+    this.#finish({ type: "answer", status: this.#status ?? 0, headers: this.#headers, text });
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#lost((error as NodeJS.ErrnoException).code ?? error.name, error.message);
+  }
+
+  #lost(code: string, detail: string): void {
+    this.#finish({ type: "lost", sent: this.#sent, status: this.#status, code, detail });
+  }
+
+  #finish(outcome: HttpOutcome): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#settle(outcome);
+  }
+}

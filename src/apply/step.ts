@@ -1,0 +1,242 @@
+/** Context: what carrying out one step may use, and how its result is told to the loop. */
+
+import type { Answer, Api, Failure, FailureType, Method } from "../model/api.ts";
+import type { Change } from "../model/change.ts";
+import {
+  isReference,
+  type Lookup,
+  type PathPart,
+  type Produced,
+  type Reference,
+  type RequestStep,
+} from "../model/plan.ts";
+import type { StepReport } from "../model/report.ts";
+import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
+import type { Unit } from "../model/unit.ts";
+import type { NoteType } from "./events.ts";
+import type { Clock } from "./interrupt.ts";
+import type { Settled } from "./schedule.ts";
+
+export interface Context {
+  readonly api: Api;
+  readonly clock: Clock;
+  readonly units: ReadonlyMap<UnitName, Unit>;
+  /** Absolute path of the project folder. */
+  readonly root: string;
+  readonly products: Products;
+  /** When the answer came that each product was read from, by its key: milliseconds since the epoch. */
+  readonly producedAt: ReadonlyMap<string, number>;
+  /** Of the plan, by key. */
+  readonly changes: ReadonlyMap<string, Change>;
+  readonly made: Made;
+  /** Aborted when requests that are under way must end. */
+  readonly inFlight: AbortSignal;
+  /** Aborted when nothing new may start; always before or together with `inFlight`. */
+  readonly stopping: AbortSignal;
+  /** Must be awaited before the request is sent; a failure means that it must not be. */
+  intent(intent: Intent): Promise<Failure | null>;
+  note(step: string, note: NoteType, detail: string, waitSeconds?: number): void;
+}
+
+/** What is about to be done, for the journal. `to` of an upload is not part of it: it is a secret. */
+export interface Intent {
+  readonly step: string;
+  readonly reason: "step" | "repeat" | "useless" | "duplicate";
+  readonly method: Method | "upload" | "wait";
+  readonly path: readonly string[];
+  readonly body: JsonObject | null;
+}
+
+export interface StepResult {
+  readonly outcome: Settled;
+  readonly id: ObjectId | null;
+  /** As in the report. */
+  readonly parts: StepReport["parts"];
+  readonly products: ProducedFields | null;
+  readonly recovered: boolean;
+  /** A POST was sent again after an unknown outcome: the first may still come true. */
+  readonly repeated: boolean;
+  readonly failure: Failure | null;
+  readonly halts: "unauthorised" | "journal" | null;
+  readonly surprises: readonly string[];
+}
+
+export const DONE: StepResult = {
+  outcome: "done",
+  id: null,
+  parts: undefined,
+  products: null,
+  recovered: false,
+  repeated: false,
+  failure: null,
+  halts: null,
+  surprises: [],
+};
+
+/** What came with the object that a POST made, or with an equal one that is used in its place. */
+export function partsIn(step: RequestStep, object: JsonObject, unit: Unit): StepResult["parts"] {
+  const parts = unit.partsIn?.(step, object) ?? {};
+  return Object.keys(parts).length === 0 ? undefined : parts;
+}
+
+/** The step did not get done. A 401 from the service means that no later request can succeed either. */
+export function notDone(outcome: "failed" | "unknown", failure: Failure): StepResult {
+  return { ...DONE, outcome, failure, halts: failure.status === 401 ? "unauthorised" : null };
+}
+
+/** Writes an intent down; null if the request may now be sent, else the result of the step. */
+export async function announce(intent: Intent, context: Context): Promise<StepResult | null> {
+  const unwritten = await context.intent(intent);
+  return unwritten === null ? null : { ...notDone("failed", unwritten), halts: "journal" };
+}
+
+const NO_IDS: ReadonlySet<ObjectId> = new Set();
+
+/** Ids that steps of this run made, by list: none of them can be what another step's lost POST made. */
+export class Made {
+  readonly #ids = new Map<string, Set<ObjectId>>();
+
+  add(lookup: Lookup, path: readonly string[], id: ObjectId): void {
+    const key = listKey(lookup, path);
+    const ids = this.#ids.get(key);
+    if (ids === undefined) this.#ids.set(key, new Set([id]));
+    else ids.add(id);
+  }
+
+  in(lookup: Lookup, path: readonly string[]): ReadonlySet<ObjectId> {
+    return this.#ids.get(listKey(lookup, path)) ?? NO_IDS;
+  }
+}
+
+function listKey(lookup: Lookup, path: readonly string[]): string {
+  const key: Json = [lookup.kind, ...path];
+  return JSON.stringify(key);
+}
+
+// Answer: what one answer to a step's request means for the step.
+
+/** The result of a step whose request was answered, but for the looking up of a POST of unknown outcome. */
+export function judge(step: RequestStep, answer: Answer, unit: Unit): StepResult {
+  if (!answer.ok) return judgeFailure(step, answer.failure);
+  if (step.method === "GET" && step.expect !== null) return judgeExpected(step, answer.body, unit);
+  if (step.method === "POST" && !isJsonObject(answer.body)) return notDone("unknown", malformed("not an object"));
+  const products = step.produces === null ? null : readProducts(step.produces, answer.body);
+  if (step.produces !== null && products === null) {
+    // The service said yes, so a POST may well have made something.
+    return notDone(step.method === "GET" ? "failed" : "unknown", malformed("without the fields that later steps need"));
+  }
+  if (step.method !== "POST") return { ...DONE, products };
+  const parts = partsIn(step, answer.body as JsonObject, unit);
+  return { ...DONE, id: readId(step.produces, answer.body), parts, products };
+}
+
+/** Whether a request that failed may have had an effect all the same. */
+export function isUnclear(method: Method, failure: Failure): boolean {
+  if (method === "GET") return false;
+  const accepted = failure.status !== null && failure.status >= 200 && failure.status < 300;
+  return failure.effect === "unknown" || (failure.type === "malformed" && accepted);
+}
+
+function judgeFailure(step: RequestStep, failure: Failure): StepResult {
+  if (failure.status === 404 && failure.type === "refused" && isGone(step)) return DONE;
+  return notDone(isUnclear(step.method, failure) ? "unknown" : "failed", failure);
+}
+
+/** What is to be deleted and is not there needs no deleting, and nothing is left to look at before it. */
+function isGone(step: RequestStep): boolean {
+  return step.method === "DELETE" || (step.method === "GET" && step.expect !== null);
+}
+
+function judgeExpected(step: RequestStep, body: Json, unit: Unit): StepResult {
+  if (!isJsonObject(body)) return notDone("failed", localFailure("malformed", "none", "the answer is not an object"));
+  const objection = unit.permits(step, body);
+  return objection === null ? DONE : notDone("failed", localFailure("refused", "none", objection));
+}
+
+function malformed(how: string): Failure {
+  return localFailure("malformed", "unknown", `the service accepted the request, but its answer is ${how}`);
+}
+
+// Failures that apply itself finds, in the shape of those that the client returns.
+
+/** @param message one sentence without a full stop, safe to show */
+export function localFailure(type: FailureType, effect: Failure["effect"], message: string): Failure {
+  return { type, effect, status: null, errors: [], message, maintenance: false, attempts: 0 };
+}
+
+export function unresolved(missing: Reference): Failure {
+  return localFailure("malformed", "none", `no earlier answer gave the ${missing.field} of ${missing.ref}`);
+}
+
+// Resolve: turns references to earlier answers into path segments and values. Percent-encoding is the client's matter.
+
+/** Fields of answers by the key that references use. */
+type Products = ReadonlyMap<string, ProducedFields>;
+
+export type ProducedFields = ReadonlyMap<string, Json>;
+
+type Resolved<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly missing: Reference };
+
+/** The value at a dotted path (`image.id`, `subnets.0.id`); undefined if there is none. */
+export function readField(body: Json, path: string): Json | undefined {
+  let value: Json | undefined = body;
+  for (const name of path.split(".")) {
+    if (value === null || typeof value !== "object" || !Object.hasOwn(value, name)) return undefined;
+    value = (value as { readonly [key: string]: Json })[name];
+  }
+  return value;
+}
+
+/** Segments with every reference replaced by what the earlier answer said. */
+export function resolvePath(path: readonly PathPart[], products: Products): Resolved<readonly string[]> {
+  const segments: string[] = [];
+  for (const part of path) {
+    if (!isReference(part)) {
+      segments.push(part);
+      continue;
+    }
+    const value = products.get(part.ref)?.get(part.field);
+    if (!isSegment(value)) return { ok: false, missing: part };
+    segments.push(String(value));
+  }
+  return { ok: true, value: segments };
+}
+
+/** A text that an earlier answer gave. */
+export function resolveText(reference: Reference, products: Products): Resolved<string> {
+  const value = products.get(reference.ref)?.get(reference.field);
+  return typeof value === "string" && value !== "" ? { ok: true, value } : { ok: false, missing: reference };
+}
+
+/** Dots alone would be taken for a way up the tree, whatever the encoding. */
+function isSegment(value: Json | undefined): value is ObjectId {
+  return typeof value === "number" || (typeof value === "string" && !["", ".", ".."].includes(value));
+}
+
+/** The produced fields of an answer; null if one is missing. */
+export function readProducts(produced: Produced, body: Json): ProducedFields | null {
+  const fields = new Map<string, Json>();
+  for (const [name, path] of Object.entries(produced.fields)) {
+    const value = readField(body, path);
+    if (value === undefined || value === null) return null;
+    fields.set(name, value);
+  }
+  return fields;
+}
+
+/** The same from a list's item: its id is known even if the answer to a POST would have had it elsewhere. */
+export function readAdopted(produced: Produced, item: Json, id: ObjectId): ProducedFields {
+  const fields = new Map<string, Json>();
+  for (const [name, path] of Object.entries(produced.fields)) {
+    const value = readField(item, path) ?? (name === "id" ? id : undefined);
+    if (value !== undefined && value !== null) fields.set(name, value);
+  }
+  return fields;
+}
+
+/** The id in an answer: where `produced` says, else at its top. */
+export function readId(produced: Produced | null, body: Json): ObjectId | null {
+  const path = produced === null ? "id" : (produced.fields["id"] ?? "id");
+  const id = isJsonObject(body) ? readField(body, path) : undefined;
+  return typeof id === "number" || typeof id === "string" ? id : null;
+}

@@ -1,0 +1,222 @@
+/** `tenon zone check`: the declared zones by the lint rules, or held against what real nameservers answer. */
+
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { writeProblem, writeWhole } from "../../files/files.ts";
+import {
+  type Diagnostic,
+  escapeText,
+  hasErrors,
+  type LoadResult,
+  lintProject,
+  renderValidationJson,
+  renderVerificationJson,
+  type Verification,
+  type ZoneExport,
+  zoneTools,
+} from "../../index.ts";
+import { EXIT, type ExitCode } from "../exit.ts";
+import type { ConnectionFlags, ProjectFlags, VerifyFlags } from "../flags.ts";
+import { prepareWitnesses, printVerification, verifiedCode, watched, withJsonErrors } from "../output.ts";
+import { exitOf, load, needDialect, openProject, resolveDialect, withClient } from "../project.ts";
+import {
+  type CommandError,
+  sayDiagnostics,
+  sayError,
+  sayFailure,
+  sayLoaded,
+  sayStrict,
+  type Terminal,
+} from "../terminal.ts";
+
+export interface ZoneCheckFlags extends ProjectFlags, VerifyFlags {
+  readonly domain?: readonly string[];
+  readonly live?: boolean;
+  readonly strict?: boolean;
+  readonly format: "text" | "json";
+  readonly dialect?: string;
+}
+
+export function zoneCheck(terminal: Terminal, directory: string | undefined, flags: ZoneCheckFlags): Promise<ExitCode> {
+  const { format } = flags;
+  return withJsonErrors(terminal, { format, stream: false }, (inner) => check(inner, directory, flags));
+}
+
+async function check(terminal: Terminal, directory: string | undefined, flags: ZoneCheckFlags): Promise<ExitCode> {
+  const dialect = needDialect(terminal, flags);
+  if (dialect === null) return EXIT.error;
+  if (flags.live === true && flags.strict === true) {
+    const summary = "--strict is for the lint, and --live does not lint";
+    sayError(terminal, { code: "conflicting-options", summary, fix: "Leave one of the two out." });
+    return EXIT.error;
+  }
+  const prepared = await prepareWitnesses(terminal, flags, { flag: "--live", given: flags.live === true });
+  if (!prepared.ok) return prepared.code;
+  const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
+  if (project === null) {
+    if (flags.format === "json" && flags.live !== true) terminal.print(renderValidationJson(diagnostics, sources));
+    else sayDiagnostics(terminal, diagnostics, sources);
+    return exitOf(fault);
+  }
+  const { selectZones } = await zoneTools();
+  const selected = selectZones(project.desired, flags.domain ?? []);
+  if (!selected.ok) {
+    sayDiagnostics(terminal, [selected.diagnostic]);
+    return EXIT.error;
+  }
+  const { zones } = selected;
+  const { witnesses } = prepared;
+  if (witnesses === null) {
+    const linted = await lintProject(project, diagnostics);
+    return sayLinted(terminal, linted, sources, zones, flags);
+  }
+  sayLoaded(terminal, diagnostics, sources);
+  const verification = await watched(terminal, false, flags.verifyTimeout ?? 0, (tools, watch) =>
+    tools.verifyDeclared(zones, witnesses, watch),
+  );
+  if (flags.format === "json") terminal.print(renderVerificationJson(verification));
+  else printVerification(terminal, verification);
+  return verifiedCode(terminal, verification, hasSeen(verification) ? EXIT.pending : EXIT.error);
+}
+
+/** Whether anything was found out: no server may have been found, or none of them answers. */
+function hasSeen({ there, problems, delegation }: Verification): boolean {
+  const isSilent = problems.every(({ state }) => state === "not-answering");
+  return there > 0 || !isSilent || delegation.some(({ code }) => code !== "unanswered" && code !== "lame");
+}
+
+function sayLinted(
+  terminal: Terminal,
+  linted: readonly Diagnostic[],
+  sources: LoadResult["sources"],
+  zones: readonly { readonly address: string }[],
+  flags: ZoneCheckFlags,
+): ExitCode {
+  const addresses = new Set(zones.map(({ address }) => address));
+  const found = flags.domain === undefined ? linted : linted.filter((one) => isAbout(one, addresses));
+  const fails = hasErrors(found) || (flags.strict === true && found.length > 0);
+  if (flags.format === "json") terminal.print(renderValidationJson(found, sources));
+  else {
+    sayDiagnostics(terminal, found, sources);
+    if (fails && !hasErrors(found)) sayStrict(terminal);
+    if (found.length === 0)
+      terminal.print(`Checked ${zones.length} ${zones.length === 1 ? "zone" : "zones"}: nothing was found.\n`);
+  }
+  return fails ? EXIT.invalid : EXIT.done;
+}
+
+function isAbout({ address }: Diagnostic, addresses: ReadonlySet<string>): boolean {
+  return address !== undefined && addresses.has(address);
+}
+
+// `tenon zone export`: a zone of the account, or of the manifests, as a master file.
+
+export interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
+  /** true: the project is here. */
+  readonly fromManifest?: string | true;
+  readonly out?: string;
+  readonly force?: boolean;
+  readonly nameserver?: readonly string[];
+  readonly serial?: number;
+}
+
+/** What is in a zone is public. */
+const ZONE_FILE_MODE = 0o644;
+
+export async function zoneExport(
+  terminal: Terminal,
+  name: string | undefined,
+  flags: ZoneExportFlags,
+): Promise<ExitCode> {
+  if (name === undefined) {
+    const fix = adviceForName(flags);
+    sayError(terminal, { code: "missing-argument", summary: "which zone is to be exported?", fix });
+    return EXIT.error;
+  }
+  const obstacle = flags.out === undefined ? null : await obstacleOf(flags.out, flags.force === true);
+  if (obstacle !== null) {
+    sayError(terminal, obstacle);
+    return obstacle.code === "file-exists" ? EXIT.refused : EXIT.error;
+  }
+  const { readNameservers } = await zoneTools();
+  const named = readNameservers(flags.nameserver ?? []);
+  if (!named.ok) {
+    sayDiagnostics(terminal, [named.diagnostic]);
+    return EXIT.error;
+  }
+  const options = { nameservers: named.names, serial: flags.serial ?? null, nowMilliseconds: Date.now() };
+  const found =
+    flags.fromManifest === undefined
+      ? await exportAccount(terminal, name, flags, options)
+      : await exportManifest(terminal, name, flags, options);
+  if (typeof found === "number") return found;
+  if (!found.ok) {
+    if ("failure" in found) sayFailure(terminal, `cannot read ${found.what}`, found.failure);
+    else sayDiagnostics(terminal, [found.diagnostic]);
+    return terminal.interrupt.code() ?? EXIT.error;
+  }
+  sayDiagnostics(terminal, found.exported.notes);
+  return hand(terminal, found.exported.text, flags.out);
+}
+
+/** An option that takes a value may have taken the name. */
+function adviceForName({ fromManifest }: ZoneExportFlags): string {
+  if (typeof fromManifest !== "string") return "Name it: tenon zone export NAME";
+  return `\`${escapeText(fromManifest)}\` was taken for the folder: put the name first, or write --from-manifest=DIR.`;
+}
+
+/** What keeps a file from being written, as far as a look tells. A pipe or a device is written to as it is. */
+async function obstacleOf(file: string, force: boolean): Promise<CommandError | null> {
+  const found = await stat(file).catch(() => null);
+  if (found?.isDirectory() === true)
+    return { code: "file-unwritable", summary: `${file} is a folder`, fix: "Name a file with --out." };
+  if (found?.isFile() === true && !force)
+    return { code: "file-exists", summary: `${file} is there already`, fix: "Give --force to overwrite it." };
+  const parent = dirname(file);
+  const isThere = found !== null || (await stat(parent).catch(() => null))?.isDirectory() === true;
+  if (isThere) return null;
+  const fix = "Make it first, or name another file.";
+  return { code: "file-unwritable", summary: `there is no folder ${parent}`, fix };
+}
+
+type Options = Parameters<Awaited<ReturnType<typeof zoneTools>>["exportLive"]>[2];
+
+function exportAccount(
+  terminal: Terminal,
+  name: string,
+  flags: ZoneExportFlags,
+  options: Options,
+): Promise<ZoneExport | ExitCode> {
+  return withClient(terminal, flags, async (api) => {
+    const { exportLive } = await zoneTools();
+    return exportLive(api, name, options, terminal.interrupt.first);
+  });
+}
+
+async function exportManifest(
+  terminal: Terminal,
+  name: string,
+  flags: ZoneExportFlags,
+  options: Options,
+): Promise<ZoneExport | ExitCode> {
+  const directory = flags.fromManifest === true ? undefined : flags.fromManifest;
+  const opened = await openProject(terminal, directory, flags, resolveDialect(flags) ?? undefined);
+  if (!opened.ok) return opened.code;
+  const { exportDeclared } = await zoneTools();
+  return exportDeclared(opened.project.desired, name, options);
+}
+
+async function hand(terminal: Terminal, text: string, file: string | undefined): Promise<ExitCode> {
+  if (file === undefined) {
+    terminal.print(text);
+    return EXIT.done;
+  }
+  try {
+    await writeWhole(file, text, ZONE_FILE_MODE);
+    return EXIT.done;
+  } catch (error) {
+    const summary = `the zone file cannot be written: ${writeProblem(error, file)}`;
+    sayError(terminal, { code: "file-unwritable", summary });
+    return EXIT.error;
+  }
+}

@@ -1,0 +1,202 @@
+/** Arguments: the flags that commands share, and what their values may be. */
+
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Consent, ConsentRule, PlanInputs } from "../index.ts";
+
+export interface ProjectFlags {
+  readonly env?: string;
+  readonly var?: Readonly<Record<string, string>>;
+  readonly varFile?: readonly string[];
+  readonly skipUnsupported?: boolean;
+  /** No flag: what a plan file was made with. */
+  readonly saved?: PlanInputs["variables"];
+}
+
+export interface ConnectionFlags {
+  readonly baseUrl?: string;
+  readonly tokenFile?: string;
+  readonly dialect?: string;
+  readonly retryFor?: number;
+  readonly concurrency?: number;
+}
+
+export interface PlanFlags extends ProjectFlags, ConnectionFlags {
+  readonly target?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly allow?: readonly Consent[];
+  readonly maxChanges?: number;
+  /** Seconds. */
+  readonly uploadTimeout?: number;
+  readonly takeOwnershipFrom?: readonly string[];
+  /** true unless --no-clone is given. */
+  readonly clone: boolean;
+  readonly format: Format;
+}
+
+/** Of what is shown to people, to programs, and under a pull request. */
+export type Format = "text" | "json" | "markdown";
+
+/** Of the argument that names a project. */
+export const DIRECTORY = "the project's folder or root file (default: here)";
+
+const MAX_CONCURRENCY = 64;
+/** API.md, Limits: the service cancels what was not uploaded by then. */
+const MAX_UPLOAD_TIMEOUT_SECONDS = 86_400;
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+const RULES: readonly string[] = ["delete", "replace", "bulk", "ns"] satisfies readonly ConsentRule[];
+
+export function addProjectFlags(command: Command): Command {
+  return command
+    .option("--env <name>", "environment of the root file, for example staging")
+    .option("--var <name=value>", "set a variable; repeatable", collectVariables)
+    .option("--var-file <file>", "variables as JSON or YAML; repeatable", collect)
+    .option("--skip-unsupported", "leave out what the service cannot keep of zone files");
+}
+
+export function addConnectionFlags(command: Command): Command {
+  return command
+    .addOption(new Option("--base-url <url>", "the service's address, with /v4").env("TENON_BASE_URL"))
+    .addOption(new Option("--token-file <file>", "file that holds the token; else TENON_TOKEN"))
+    .addOption(new Option("--dialect <word>", "the service's word for node").env("TENON_DIALECT"))
+    .option("--retry-for <time>", "how long to retry passing failures: 30s, 5m", parseDuration)
+    .option("--concurrency <n>", "requests at a time (default: 8)", parseConcurrency);
+}
+
+/** Of a connection: what names, or is for, a service. The dialect is looked at where the snapshot is known. */
+const SERVICE_FLAGS: Readonly<Record<string, string>> = {
+  baseUrl: "--base-url",
+  tokenFile: "--token-file",
+  retryFor: "--retry-for",
+  concurrency: "--concurrency",
+};
+
+/** The code of a CommanderError of ours: options that do not go together. */
+export const CONFLICT = "tenon.conflict";
+
+/**
+ * `--live FILE` sends nothing: whoever names a service beside it expects something else. What the environment says is for all
+ * commands, and conflicts with none.
+ * @throws CommanderError, which is told
+ */
+export function refuseServiceBesideLive(command: Command): void {
+  if (command.getOptionValue("live") === undefined) return;
+  const given = Object.keys(SERVICE_FLAGS).filter((name) => command.getOptionValueSource(name) === "cli");
+  if (given.length === 0) return;
+  const flags = given.map((name) => SERVICE_FLAGS[name]).join(", ");
+  const message = `error: --live and ${flags} conflict: a snapshot is in the service's place, and nothing is sent`;
+  command.error(message, { code: CONFLICT });
+}
+
+export function addPlanFlags(command: Command): Command {
+  return command
+    .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
+    .option("--exclude <address>", "all but this address; repeatable", collect)
+    .option("--allow <rule=address>", "consent: delete, replace, bulk, ns; repeatable", collectConsents)
+    .option("--max-changes <n>", "refuse a plan with more changes", parseCount)
+    .option("--upload-timeout <time>", "give an image upload up after (default: 1h)", parseUploadTimeout)
+    .option("--no-clone", "make each domain by itself, never as a copy")
+    .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
+}
+
+/** @param choices text is what it is without the flag */
+export function formatFlag(description: string, choices: readonly Format[] = ["text", "json"]): Option {
+  return new Option("--format <format>", description).choices(choices).default("text");
+}
+
+/** Where markdown is among them. */
+export const ALL_FORMATS: readonly Format[] = ["text", "json", "markdown"];
+
+/** Commander hands over what was collected so far; nothing at first. */
+export function collect(value: string, previous: readonly string[] = []): string[] {
+  return [...previous, value];
+}
+
+function collectVariables(value: string, previous: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const equals = value.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("Write NAME=VALUE.");
+  return Object.fromEntries([...Object.entries(previous), [value.slice(0, equals), value.slice(equals + 1)]]);
+}
+
+function collectConsents(value: string, previous: readonly Consent[] = []): Consent[] {
+  const equals = value.indexOf("=");
+  const rule = value.slice(0, Math.max(equals, 0));
+  const address = value.slice(equals + 1);
+  if (!isRule(rule) || address === "") {
+    throw new InvalidArgumentError("Write RULE=ADDRESS with delete, replace, bulk or ns, as in delete=vpc/legacy.");
+  }
+  return [...previous, { rule, address, until: null, reason: null, span: null }];
+}
+
+function isRule(text: string): text is ConsentRule {
+  return RULES.includes(text);
+}
+
+export function parseCount(value: string): number {
+  if (!/^\d{1,9}$/.test(value)) throw new InvalidArgumentError("Write a number, 0 or more.");
+  return Number(value);
+}
+
+/** RFC 1982: 32 bits. */
+const MAX_SERIAL = 4_294_967_295;
+
+export function parseSerial(value: string): number {
+  if (!/^\d{1,10}$/.test(value) || Number(value) > MAX_SERIAL)
+    throw new InvalidArgumentError(`Write a number from 0 to ${MAX_SERIAL}.`);
+  return Number(value);
+}
+
+function parseConcurrency(value: string): number {
+  const count = parseCount(value);
+  if (count < 1 || count > MAX_CONCURRENCY)
+    throw new InvalidArgumentError(`Write a number from 1 to ${MAX_CONCURRENCY}.`);
+  return count;
+}
+
+/** @returns seconds */
+export function parseDuration(value: string): number {
+  const match = /^(\d{1,6})([smh])?$/.exec(value);
+  if (match === null) throw new InvalidArgumentError("Write a time such as 30s, 5m or 1h.");
+  return Number(match[1]) * (SECONDS_PER_UNIT[match[2] ?? "s"] ?? 1);
+}
+
+function parseUploadTimeout(value: string): number {
+  const seconds = parseDuration(value);
+  if (seconds < 1 || seconds > MAX_UPLOAD_TIMEOUT_SECONDS) {
+    throw new InvalidArgumentError("Write a time from 1s to 24h: later the service cancels the upload.");
+  }
+  return seconds;
+}
+
+export type FailOn = "refused" | "blocked";
+
+export function failOnFlag(description: string): Option {
+  return new Option("--fail-on <what>", description).argParser(parseFailOn);
+}
+
+function parseFailOn(value: string): FailOn[] {
+  return value.split(",").map((word) => {
+    if (word !== "refused" && word !== "blocked") {
+      throw new InvalidArgumentError("Write refused, blocked, or both with a comma.");
+    }
+    return word;
+  });
+}
+
+// The flags of commands that ask nameservers.
+
+export interface VerifyFlags {
+  readonly nameserver?: readonly string[];
+  /** Seconds. */
+  readonly verifyTimeout?: number;
+  readonly delegation?: boolean;
+  readonly parent?: readonly string[];
+}
+
+/** @param timeout what the help says of the default */
+export function addVerifyFlags(command: Command, timeout: string): Command {
+  return command
+    .option("--nameserver <host[:port]>", "ask this one, not the zone's NS; repeatable", collect)
+    .option("--verify-timeout <time>", `wait so long for what is missing (${timeout})`, parseDuration)
+    .option("--delegation", "check the delegation at the parent zone, too")
+    .option("--parent <host[:port]>", "the parent's server for --delegation; repeatable", collect);
+}

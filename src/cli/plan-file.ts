@@ -1,0 +1,181 @@
+/** Reads the plan file that bounds an apply, or that is to be shown. */
+
+import { isDeepStrictEqual } from "node:util";
+import { readProblem, readRegular } from "../files/files.ts";
+import {
+  type Diagnostic,
+  escapeText,
+  type Goal,
+  type Plan,
+  type PlanInputs,
+  parsePlanFile,
+  type Snapshot,
+  snapshotTools,
+} from "../index.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import type { PlanFlags } from "./flags.ts";
+import { sayDiagnostics, sayError, type Terminal } from "./terminal.ts";
+
+/** Of a plan file: more than one of a million records has. */
+const MAX_PLAN_BYTES = 384 * 1024 * 1024;
+
+type Reviewed<T> = { readonly ok: true; readonly plan: T } | { readonly ok: false; readonly code: ExitCode };
+
+/** What a command was asked for beside a plan file. */
+type Asked = Pick<PlanFlags, "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone"> & {
+  /** Nothing is taken from the file: what is not given is meant to be absent there, too. */
+  readonly pin?: boolean;
+};
+
+/** With what the file says in the place of what was not given. */
+export function asPlanned<Flags extends PlanFlags>(flags: Flags, { inputs }: Plan): Flags {
+  const { environment, variables, targets, excludes, skipUnsupported, takeOwnershipFrom, clone } = inputs;
+  const env = environment === null ? {} : { env: environment };
+  const selection = { target: targets, exclude: excludes };
+  return { ...flags, ...env, ...selection, saved: variables, skipUnsupported, takeOwnershipFrom, clone };
+}
+
+/**
+ * What is given beside a plan file must be what it was made with: else it is not that plan that would be carried out.
+ * @param command `destroy` takes plans of its own goal only, and so does whoever pins
+ */
+export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: Plan): Diagnostic | null {
+  const { pin = false, env, target, exclude, takeOwnershipFrom, skipUnsupported, clone } = asked;
+  if (goal !== command && (pin || command === "destroy")) return OTHER_GOAL[goal];
+  const isGiven = (value: unknown): boolean => pin || value !== undefined;
+  const { environment, targets, excludes } = inputs;
+  if (isGiven(env) && (env ?? null) !== environment)
+    return differs("environment", nameOf(env ?? null), `with ${nameOf(environment)}`, pin);
+  for (const [what, flag, given, made] of [
+    ["targets", "--target", target, targets],
+    ["excludes", "--exclude", exclude, excludes],
+    ["owners to take from", "--take-ownership-from", takeOwnershipFrom, inputs.takeOwnershipFrom],
+  ] as const) {
+    if (isGiven(given) && !isSameSet(given ?? [], made))
+      return differs(what, flagsOf(flag, given ?? []), `with ${flagsOf(flag, made)}`, pin);
+  }
+  for (const [flag, given, made] of [
+    ["--skip-unsupported", skipUnsupported, inputs.skipUnsupported],
+    ["--no-clone", clone ? undefined : true, !inputs.clone],
+  ] as const) {
+    if (isGiven(given) && (given ?? false) !== made)
+      return differs("options", made ? `no ${flag}` : flag, made ? "with it" : "without it", pin);
+  }
+  return null;
+}
+
+function nameOf(environment: string | null): string {
+  return environment === null ? "no --env" : `--env ${environment}`;
+}
+
+/** By the goal of the plan file. */
+const OTHER_GOAL: Readonly<Record<Goal, Diagnostic>> = {
+  apply: otherGoal("It is to make the account fit the manifests.", "tenon apply --plan FILE carries it out."),
+  destroy: otherGoal("It is to delete what is declared.", "tenon destroy --plan FILE carries it out."),
+};
+
+function otherGoal(detail: string, fix: string): Diagnostic {
+  return { code: "plan-file-differs", severity: "error", summary: "the plan file is of another goal", detail, fix };
+}
+
+/**
+ * The same of variables, once the project is loaded with both. Values are not shown: they may be confidential.
+ * @param pin the file's are not among those that were loaded
+ */
+export function variablesDiffer(loaded: PlanInputs["variables"], { inputs }: Plan, pin: boolean): Diagnostic | null {
+  const missing = pin ? Object.keys(inputs.variables).filter((name) => !Object.hasOwn(loaded, name)) : [];
+  if (missing.length > 0)
+    return differs("variables", `no --var or --var-file for ${missing.sort().join(", ")}`, "with values of these", pin);
+  const names = Object.keys(loaded).filter((name) => !isDeepStrictEqual(loaded[name], inputs.variables[name]));
+  if (names.length === 0) return null;
+  const known = names.filter((name) => Object.hasOwn(inputs.variables, name));
+  const made =
+    known.length === names.length ? "other values" : known.length === 0 ? "no values" : "other values, or none";
+  return differs("variables", `--var or --var-file for ${names.sort().join(", ")}`, `with ${made} of these`, pin);
+}
+
+function differs(what: string, given: string, made: string, pin: boolean): Diagnostic {
+  return {
+    code: "plan-file-differs",
+    severity: "error",
+    summary: `the plan file was made with other ${what}`,
+    detail: `Given is ${given}; the plan file was made ${made}.`,
+    fix: pin ? "Give what it was made with, or plan again." : "Leave it out: the plan file knows. Or plan again.",
+  };
+}
+
+function flagsOf(flag: string, globs: readonly string[]): string {
+  return globs.length === 0 ? `no ${flag}` : globs.map((glob) => `${flag} ${glob}`).join(" ");
+}
+
+function isSameSet(left: readonly string[], right: readonly string[]): boolean {
+  return isDeepStrictEqual(new Set(left), new Set(right));
+}
+
+/** @param file undefined: there is none, and that is all right */
+export async function readPlanFile(terminal: Terminal, file: string | undefined): Promise<Reviewed<Plan | null>> {
+  if (file === undefined) return { ok: true, plan: null };
+  let text: string;
+  try {
+    text = await readRegular(file, MAX_PLAN_BYTES);
+  } catch (error) {
+    const summary = `the plan file cannot be read: ${readProblem(error, file)}`;
+    sayError(terminal, { code: "plan-file-unreadable", summary });
+    return { ok: false, code: EXIT.error };
+  }
+  const parsed = await parsePlanFile(text);
+  if (parsed.ok) return { ok: true, plan: parsed.plan };
+  sayDiagnostics(terminal, [parsed.diagnostic]);
+  return { ok: false, code: EXIT.error };
+}
+
+// `--live FILE`: a snapshot in the service's place, for runners that have no token.
+
+/** Of a snapshot: more than one of a million records has. */
+const MAX_SNAPSHOT_BYTES = 384 * 1024 * 1024;
+/** Beyond this the account may well have moved on. */
+const STALE_MILLISECONDS = 24 * 3600 * 1000;
+
+type OpenedSnapshot =
+  | { readonly ok: true; readonly snapshot: Snapshot }
+  | { readonly ok: false; readonly code: ExitCode };
+
+/** Says how old it is, or what is wrong with it. */
+export async function openSnapshotFile(
+  terminal: Terminal,
+  file: string,
+  nowMilliseconds: number,
+): Promise<OpenedSnapshot> {
+  let text: string;
+  try {
+    text = await readRegular(file, MAX_SNAPSHOT_BYTES);
+  } catch (error) {
+    const summary = `the snapshot cannot be read: ${readProblem(error, file)}`;
+    sayError(terminal, { code: "snapshot-unreadable", summary });
+    return { ok: false, code: EXIT.error };
+  }
+  const { parseLiveFile } = await snapshotTools();
+  const parsed = await parseLiveFile(text);
+  if (!parsed.ok) {
+    sayDiagnostics(terminal, [parsed.diagnostic]);
+    return { ok: false, code: EXIT.error };
+  }
+  terminal.say(`${ageText(parsed.snapshot, nowMilliseconds)}\n`);
+  return parsed;
+}
+
+function ageText({ readAt, host }: Snapshot, nowMilliseconds: number): string {
+  const age = nowMilliseconds - Date.parse(readAt);
+  const what = `the account of ${escapeText(host)} as it was read at ${readAt}`;
+  if (age < 0) return `warning: this is ${what}, which this machine's clock takes for the future`;
+  const text = `this is ${what}, ${durationText(age)} ago`;
+  return age > STALE_MILLISECONDS ? `warning: ${text}; it may have changed since` : `note: ${text}`;
+}
+
+function durationText(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 1) return "less than a minute";
+  if (minutes < 120) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}

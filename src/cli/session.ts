@@ -1,0 +1,442 @@
+/** Planning, as plan, apply and destroy share it: load, check the account, connect, read, plan. */
+
+import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import {
+  type Base,
+  type ClientApi,
+  type Connection,
+  checkAccount,
+  type Desired,
+  type Diagnostic,
+  deletedInDoubt,
+  type Goal,
+  hasErrors,
+  isUnmatched,
+  isWithin,
+  type LoadResult,
+  MAX_LOOKED_AT_CHARACTERS,
+  MAX_LOOKED_AT_ENVIRONMENTS,
+  NEUTRAL_DIALECT,
+  type OtherEnvironment,
+  type Plan,
+  type Project,
+  planProject,
+  renderPlanMarkdown,
+  type Snapshot,
+  type Sources,
+  snapshotTools,
+  withEnvironments,
+} from "../index.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import type { PlanFlags, ProjectFlags } from "./flags.ts";
+import { type Checkout, checkOut, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
+import { tellMarkdown } from "./output.ts";
+import { openSnapshotFile } from "./plan-file.ts";
+import { load, needDialect, openProject, resolveDialect, withClient } from "./project.ts";
+import { Progress, sayDiagnostics, sayError, sayFailure, type Terminal } from "./terminal.ts";
+
+export interface Session {
+  readonly project: Project;
+  readonly connection: Connection;
+  readonly api: ClientApi;
+  readonly terminal: Terminal;
+  readonly flags: PlanFlags;
+  readonly goal: Goal;
+  /** false: targets and excludes are those of a saved plan. */
+  readonly checkSelection?: boolean;
+}
+
+/** What planning needs of a session, and what `plan` and `drift` may have beside it. */
+export interface PlanSession extends Omit<Session, "connection"> {
+  /** What the changes are compared with. */
+  readonly base?: Base;
+  /** What was found before planning, to be told with the plan. */
+  readonly warnings?: readonly Diagnostic[];
+  /** undefined: there is none, as nothing is sent. */
+  readonly token?: string;
+  /** Of a snapshot: when and of which account it was. Else it is now, and TENON_ACCOUNT. */
+  readonly moment?: Moment;
+}
+
+interface Moment {
+  readonly nowMilliseconds: number;
+  readonly account: string | null;
+}
+
+export type Planned =
+  | { readonly ok: true; readonly plan: Plan }
+  /** `refused`: the plan that may not be, if there is one. */
+  | { readonly ok: false; readonly code: ExitCode; readonly refused: Plan | null };
+
+/** Opens project and connection, hands them to `work`, and closes the connection whatever happens. */
+export async function inSession(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: PlanFlags,
+  goal: Goal,
+  work: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const opened = await openProject(terminal, directory, flags, resolveDialect(flags) ?? undefined);
+  if (!opened.ok) return opened.code;
+  const { project } = opened;
+  const refusal = checkAccount(project.desired, accountOf(terminal));
+  if (refusal !== null) {
+    sayDiagnostics(terminal, [refusal], project.sources);
+    return EXIT.refused;
+  }
+  return withClient(terminal, flags, (api, connection) => work({ project, connection, api, terminal, flags, goal }));
+}
+
+/** Reads and plans. Refusals are said, and end it. */
+export async function planIn(session: PlanSession): Promise<Planned> {
+  const { terminal, project, flags, goal, api, base } = session;
+  const moment = session.moment ?? { nowMilliseconds: Date.now(), account: accountOf(terminal) };
+  const progress = new Progress(terminal);
+  progress.show("Reading the account");
+  const result = await planProject({
+    desired: project.desired,
+    api,
+    goal,
+    ...moment,
+    ...(base === undefined ? {} : { base }),
+    targets: flags.target ?? [],
+    excludes: flags.exclude ?? [],
+    checkSelection: session.checkSelection ?? true,
+    inputs: project.inputs,
+    consents: flags.allow ?? [],
+    maxChanges: flags.maxChanges ?? null,
+    takeOwnershipFrom: flags.takeOwnershipFrom ?? [],
+    clone: flags.clone,
+    ...(flags.uploadTimeout === undefined ? {} : { uploadTimeoutSeconds: flags.uploadTimeout }),
+    watch: {
+      signal: terminal.interrupt.first,
+      progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
+    },
+  }).finally(() => progress.end());
+  const interrupted = terminal.interrupt.code();
+  if (interrupted !== null) return { ok: false, code: interrupted, refused: null };
+  if (!result.ok) {
+    sayFailure(terminal, `cannot read ${result.what}`, result.failure);
+    return { ok: false, code: EXIT.error, refused: null };
+  }
+  const plan = { ...result.plan, warnings: [...(session.warnings ?? []), ...result.plan.warnings] };
+  if (plan.refusals.length === 0) return { ok: true, plan };
+  sayDiagnostics(terminal, plan.refusals, project.sources);
+  await tellMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
+  return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
+}
+
+/**
+ * The plan with, on each deletion that lacks consent, the environments that declare what would go. Of an environment that the project
+ * cannot be loaded with nothing is said: it is not what was asked for. Each is a project to be loaded, so those that are too many are
+ * only counted, and nothing of one is kept but which of the addresses in question it declares.
+ */
+export async function tellEnvironments({ project, flags }: PlanSession, plan: Plan): Promise<Plan> {
+  const inDoubt = deletedInDoubt(plan);
+  if (inDoubt.size === 0) return plan;
+  const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
+  const names = nearestEnvironments(project);
+  const others: OtherEnvironment[] = [];
+  let looked = 0;
+  let characters = 0;
+  for (const name of names.slice(0, MAX_LOOKED_AT_ENVIRONMENTS)) {
+    if (characters > MAX_LOOKED_AT_CHARACTERS) break;
+    const loaded = await load(project.root, { ...flags, env: name }, dialect, { past: true });
+    looked += 1;
+    characters += loaded.characters;
+    if (loaded.project === null) continue;
+    const { owner, account, declared } = loaded.project.desired;
+    const addresses = new Set(declared.map(({ address }) => address));
+    const both = [...inDoubt].filter((address) => addresses.has(address)).map((address) => ({ address }));
+    others.push({ name, desired: { owner, account, declared: both } });
+  }
+  return withEnvironments(plan, project.desired, others, names.length - looked);
+}
+
+/** All but the project's own, those first that stand beside it in the root file. */
+function nearestEnvironments({ environments, inputs }: Project): string[] {
+  const own = inputs.environment === null ? 0 : environments.indexOf(inputs.environment);
+  const distances = environments.map((name, index) => ({ name, distance: Math.abs(index - own) }));
+  const others = distances.filter(({ name }) => name !== inputs.environment);
+  return others.sort((a, b) => a.distance - b.distance).map(({ name }) => name);
+}
+
+/** TENON_ACCOUNT; null if it is not set. */
+export function accountOf({ environment }: Terminal): string | null {
+  return environment["TENON_ACCOUNT"] || null;
+}
+
+// The sessions of `plan` and `drift`, which change nothing: a snapshot may stand in the service's place, and a base beside the project.
+
+export interface ReadingFlags extends PlanFlags {
+  /** A snapshot to plan against. */
+  readonly live?: string;
+  /** A git ref or a folder to compare with. */
+  readonly base?: string;
+  /** What `tenon destroy` would do. */
+  readonly destroy?: boolean;
+}
+
+type Opened<T> = { readonly ok: true; readonly opened: T } | { readonly ok: false; readonly code: ExitCode };
+
+/** What is known of the service before it is asked anything. */
+interface Source {
+  readonly snapshot: Snapshot | null;
+  readonly dialect: string;
+  readonly moment: Moment | null;
+}
+
+/** Opens snapshot, project, base and connection, in this order, and hands them to `work`. */
+export async function inReading(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: ReadingFlags,
+  work: (session: PlanSession) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const found = await openSource(terminal, flags);
+  if (!found.ok) return found.code;
+  const { snapshot, dialect, moment } = found.opened;
+  const loaded = await openProject(terminal, directory, flags, dialect);
+  if (!loaded.ok) return loaded.code;
+  const { project } = loaded;
+  const refusal = checkAccount(project.desired, moment === null ? accountOf(terminal) : moment.account);
+  if (refusal !== null) return refuse(terminal, refusal, project);
+  const base =
+    flags.base === undefined ? null : await openBase(terminal, { name: flags.base, project, flags, dialect });
+  if (base?.ok === false) return base.code;
+  const session = {
+    project,
+    terminal,
+    flags,
+    goal: flags.destroy === true ? ("destroy" as const) : ("apply" as const),
+    ...(base === null || base.base === null ? {} : { base: base.base }),
+    warnings: base?.base === null ? [base.warning] : [],
+    ...(moment === null ? {} : { moment }),
+  };
+  if (snapshot === null) return withClient(terminal, flags, (api, { token }) => work({ ...session, api, token }));
+  const { openSnapshot } = await snapshotTools();
+  return work({ ...session, api: openSnapshot(snapshot) });
+}
+
+async function openSource(terminal: Terminal, flags: ReadingFlags): Promise<Opened<Source>> {
+  const dialect = needDialect(terminal, flags);
+  if (dialect === null) return { ok: false, code: EXIT.error };
+  if (flags.live === undefined) return { ok: true, opened: { snapshot: null, dialect, moment: null } };
+  const read = await openSnapshotFile(terminal, flags.live, Date.now());
+  if (!read.ok) return read;
+  const { snapshot } = read;
+  if ((flags.dialect ?? "") !== "" && dialect !== snapshot.dialect) {
+    const summary = `the snapshot is of a service that says ${snapshot.dialect}, and not ${dialect}`;
+    const fix = "Leave --dialect and TENON_DIALECT out: the snapshot knows.";
+    sayError(terminal, { code: "snapshot-of-others", summary, fix });
+    return { ok: false, code: EXIT.error };
+  }
+  const account = accountOf(terminal);
+  if (account !== null && snapshot.account !== null && account !== snapshot.account) {
+    const summary = `the snapshot is of the account ${snapshot.account}, and TENON_ACCOUNT is ${account}`;
+    sayError(terminal, { code: "snapshot-of-others", summary, fix: "Take the snapshot of the right account." });
+    return { ok: false, code: EXIT.refused };
+  }
+  // As it was then: what depends on time is the same however often, and whenever, it is planned.
+  const moment = { nowMilliseconds: Date.parse(snapshot.readAt), account: snapshot.account ?? account };
+  return { ok: true, opened: { snapshot, dialect: snapshot.dialect, moment } };
+}
+
+function refuse(terminal: Terminal, diagnostic: Diagnostic, { sources }: Project): ExitCode {
+  sayDiagnostics(terminal, [diagnostic], sources);
+  return EXIT.refused;
+}
+
+// `plan --base`: the manifests that the proposed change is compared with, from a folder or a git ref.
+
+type OpenedBase =
+  | { readonly ok: true; readonly base: Base }
+  /** It is there, and invalid. The very change may be what mends it, so the plan is made without it. */
+  | { readonly ok: true; readonly base: null; readonly warning: Diagnostic }
+  | { readonly ok: false; readonly code: ExitCode };
+
+interface BaseRequest {
+  /** A path of a folder with a project in it, or a git ref. */
+  readonly name: string;
+  readonly project: Project;
+  readonly flags: ProjectFlags;
+  readonly dialect: string;
+}
+
+/** Of an invalid base; the rest is counted. */
+const MAX_ERRORS_SHOWN = 3;
+
+/** Everything is this change, where there was no project before. */
+const NOTHING: Desired = { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
+
+async function openBase(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
+  if (isPath(request.name)) return baseInFolder(terminal, request);
+  if (request.name === "" || request.name.startsWith("-")) {
+    sayBaseUnknown(terminal, `--base ${request.name} is neither a project folder nor a git ref`);
+    return { ok: false, code: EXIT.error };
+  }
+  const folder = await mkdtemp(join(tmpdir(), "tenon-base-"));
+  try {
+    return await baseAtRef(terminal, folder, request);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const summary = `the project at ${request.name} cannot be written to a folder: ${message}`;
+    sayError(terminal, { code: "base-unreadable", summary });
+    return { ok: false, code: EXIT.error };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function sayBaseUnknown(terminal: Terminal, summary: string): void {
+  sayError(terminal, { code: "base-unknown", summary, fix: NAME_IT });
+}
+
+const NAME_IT =
+  "For example --base refs/remotes/origin/main, or the folder of another checkout as a path: --base ../main.";
+
+/** A folder is written as a path. Else a proposed change could bring a folder called `origin/main`, and be compared with itself. */
+function isPath(name: string): boolean {
+  return isAbsolute(name) || /^\.{1,2}([/\\]|$)/.test(name);
+}
+
+async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
+  if (await isProject(request.name)) {
+    return loadBase(request.name, await withFormerVariables(request, (file) => variablesIn(file, request)));
+  }
+  sayBaseUnknown(terminal, `--base ${request.name} is no folder with a tenon.yaml in it`);
+  return { ok: false, code: EXIT.error };
+}
+
+async function isProject(path: string): Promise<boolean> {
+  const status = await stat(path).catch(() => null);
+  if (status === null) return false;
+  const root = status.isDirectory() ? join(path, "tenon.yaml") : path;
+  return basename(root) === "tenon.yaml" && (await stat(root).catch(() => null)) !== null;
+}
+
+/** @param temporary an empty folder of our own */
+async function baseAtRef(terminal: Terminal, temporary: string, request: BaseRequest): Promise<OpenedBase> {
+  const { name, project } = request;
+  const folder = join(temporary, "project");
+  const found = await checkOut(project.root, name, folder, terminal.environment);
+  if (!found.ok) {
+    sayDiagnostics(terminal, [await refusal(request, found, terminal.environment)]);
+    return { ok: false, code: EXIT.error };
+  }
+  const isThere = found.exists && (await isProject(folder));
+  if (!isThere) return { ok: true, base: { name, desired: NOTHING } };
+  const former = (file: string, index: number): Promise<string | null> =>
+    variablesAtRef(file, join(temporary, `variables-${index}`), request, terminal.environment);
+  return loadBase(folder, await withFormerVariables(request, former));
+}
+
+/**
+ * A file of variables that the change may bring is read as it was: else its new values would be taken for what is pending.
+ * @param was gives the path of what it was; null: it was not there
+ */
+async function withFormerVariables(
+  request: BaseRequest,
+  was: (file: string, index: number) => Promise<string | null>,
+): Promise<BaseRequest> {
+  const former = await Promise.all((request.flags.varFile ?? []).map(was));
+  return { ...request, flags: { ...request.flags, varFile: former.filter((file) => file !== null) } };
+}
+
+/** Where the name itself stands: it may be a link now that was a file. */
+async function placeOf(file: string): Promise<string> {
+  const folder = dirname(resolve(file));
+  return join(await realpath(folder).catch(() => folder), basename(file));
+}
+
+/** The same file of the other folder, if it is one of the project. */
+async function variablesIn(file: string, { name, project }: BaseRequest): Promise<string | null> {
+  const own = await placeOf(file);
+  if (!isWithin(own, project.root)) return file;
+  const root = (await stat(name)).isDirectory() ? name : dirname(name);
+  const former = join(root, relative(project.root, own));
+  return (await stat(former).catch(() => null)) === null ? null : former;
+}
+
+/** What the repository does not hold is taken as it is: no change of it can bring that. */
+async function variablesAtRef(
+  file: string,
+  into: string,
+  { name, project }: BaseRequest,
+  environment: Environment,
+): Promise<string | null> {
+  const found = await fileAt(await placeOf(file), project.root, name, environment);
+  if (found.type === "apart") return file;
+  if (found.type === "absent") return null;
+  const former = join(into, basename(file));
+  await mkdir(into, { recursive: true });
+  await writeFile(former, found.content);
+  return former;
+}
+
+async function refusal(
+  { name, project }: BaseRequest,
+  { problem, detail }: Extract<Checkout, { ok: false }>,
+  environment: Environment,
+): Promise<Diagnostic> {
+  const said = detail === "" ? "" : `${detail}.`;
+  const error = (code: string, summary: string, text: string, fix: string): Diagnostic => ({
+    code,
+    severity: "error",
+    summary,
+    detail: text,
+    fix,
+  });
+  switch (problem) {
+    case "no-git":
+      return error("base-unreadable", "git cannot be asked for the base", said, "Install git, or give a folder.");
+    case "no-repository":
+      return error("base-unreadable", "git cannot read the base", said, "Run it in a checkout, or give a folder.");
+    case "no-commit":
+      return unknownRef(name, await refsOf(project.root, environment));
+    case "ambiguous":
+      return error(
+        "base-ambiguous",
+        `${name} is the name of several refs`,
+        `It may mean ${detail}. Git would take the first of them without a word, and a pull request can bring a tag.`,
+        `Write the one that is meant in full: --base ${detail.split(", ").find((ref) => ref.startsWith("refs/remotes/")) ?? "refs/remotes/origin/main"}.`,
+      );
+    case "unusable":
+      return error("base-unreadable", `the folder at ${name} cannot be used`, said, "Give a folder instead of a ref.");
+  }
+}
+
+/** With the same flags, as far as it knows them: if it does not know the environment, it has nothing for it. */
+async function loadBase(directory: string, request: BaseRequest): Promise<OpenedBase> {
+  const { name, flags, dialect } = request;
+  const loaded = await load(directory, flags, dialect, { past: true });
+  if (loaded.project !== null) return { ok: true, base: { name, desired: loaded.project.desired } };
+  const errors = errorsOf(loaded);
+  if (loaded.fault === "request" && errors.some(({ code }) => code === "unknown-environment")) {
+    return { ok: true, base: { name, desired: NOTHING } };
+  }
+  return { ok: true, base: null, warning: invalidBase(name, errors, loaded.sources) };
+}
+
+/** In words and without a span, as its files are called like those of the project. */
+function invalidBase(name: string, errors: readonly Diagnostic[], sources: Sources): Diagnostic {
+  const told = errors.slice(0, MAX_ERRORS_SHOWN).map(({ summary, span }) => {
+    if (span === undefined) return `${name}: ${summary}`;
+    const { line, column } = sources.position(span.file, span.start);
+    return `${name}:${span.file}:${line}:${column}: ${summary}`;
+  });
+  if (errors.length > told.length) told.push(`and ${errors.length - told.length} more`);
+  return {
+    code: "base-invalid",
+    severity: "warning",
+    summary: `the base ${name} is invalid, so that changes cannot be told apart`,
+    detail: told.join("; "),
+    fix: "If this change mends it, nothing is to be done. Else mend it there.",
+  };
+}
+
+function errorsOf({ diagnostics }: LoadResult): Diagnostic[] {
+  return diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
+}

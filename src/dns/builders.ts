@@ -1,0 +1,358 @@
+/** What a builder hands back: records as a manifest would write them, and what is wrong with the parts. */
+
+import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { canonicalIp, reverseName } from "./ip.ts";
+import { nameProblem, relativeName, toAscii } from "./name.ts";
+import type { PlainType } from "./record.ts";
+
+/** From the builder's value to the part that is meant: keys and indices. */
+export type PartPath = readonly (string | number)[];
+
+export interface BuiltRecord {
+  readonly type: PlainType;
+  /** As in a manifest: relative to the zone, `""` the apex. */
+  readonly name: string;
+  /** As in a manifest: names absolute with a final dot, TXT raw. */
+  readonly target: string;
+  /** CAA. */
+  readonly tag?: string;
+  /** The part it comes from, if it is one part alone. */
+  readonly path?: PartPath;
+}
+
+export interface BuildProblem extends Pick<Diagnostic, "code" | "severity" | "summary" | "detail"> {
+  readonly fix: string;
+  readonly path: PartPath;
+}
+
+export interface Built {
+  readonly records: readonly BuiltRecord[];
+  readonly problems: readonly BuildProblem[];
+}
+
+/** A part that does not fit what the record allows. */
+export function badPart(path: PartPath, summary: string, detail: string, fix: string): BuildProblem {
+  return { code: "bad-part", severity: "error", summary, detail, fix, path };
+}
+
+/** `parent` below `label`: `_dmarc` and `shop` make `_dmarc.shop`; the apex is `""` or `@`. */
+function below(label: string, parent: string): string {
+  return parent === "" || parent === "@" ? label : `${label}.${parent}`;
+}
+
+// CAA from readable parts (RFC 8659, 4; RFC 8657): who may issue certificates for a name.
+
+export interface CaaParts {
+  /** Authorities; none: nobody may. */
+  readonly issue?: readonly string[];
+  readonly issuewild?: readonly string[];
+  readonly iodef?: string | readonly string[];
+  readonly account_uri?: string;
+  readonly validation_methods?: readonly string[];
+}
+
+/** RFC 8659, 4.2: a property without an authority. */
+const NOBODY = ";";
+
+export function buildCaa(parts: CaaParts, name: string): Built {
+  const problems: BuildProblem[] = [];
+  const parameters = readParameters(parts, problems);
+  const records = [
+    ...authorities("issue", parts.issue, name, parameters, problems),
+    ...authorities("issuewild", parts.issuewild, name, parameters, problems),
+    ...incidents(parts.iodef, name, problems),
+  ];
+  if (records.length === 0) {
+    const detail = "It names neither authorities nor where to report.";
+    problems.push(badPart([], "the CAA says nothing", detail, "Add `issue`; `issue: []` lets nobody issue."));
+  }
+  return { records, problems };
+}
+
+function authorities(
+  tag: "issue" | "issuewild",
+  list: readonly string[] | undefined,
+  name: string,
+  parameters: string,
+  problems: BuildProblem[],
+): BuiltRecord[] {
+  if (list === undefined) return [];
+  if (list.length === 0) return [{ type: "CAA", name, tag, target: NOBODY, path: [tag] }];
+  return list.map((authority, index) => {
+    const path = [tag, index];
+    if (nameProblem(authority, true) !== null || !authority.includes(".")) {
+      const detail = `\`${authority}\` is not the domain of an authority: parameters and \`;\` have keys of their own.`;
+      const fix = `For example: letsencrypt.org; \`${tag}: []\` lets nobody issue.`;
+      problems.push(badPart(path, `bad \`${tag}\``, detail, fix));
+    }
+    return { type: "CAA", name, tag, target: `${authority}${parameters}`, path };
+  });
+}
+
+/** RFC 8657: they hold for each authority that is named. */
+function readParameters(parts: CaaParts, problems: BuildProblem[]): string {
+  const named = new Set([...(parts.issue ?? []), ...(parts.issuewild ?? [])]);
+  const { account_uri: account, validation_methods: methods } = parts;
+  for (const key of ["account_uri", "validation_methods"] as const) {
+    if (parts[key] === undefined || named.size > 0) continue;
+    const detail = `\`${key}\` restricts what an authority may do, and none is named.`;
+    problems.push(badPart([key], `\`${key}\` without an authority`, detail, "Name the authority under `issue`."));
+  }
+  if (account !== undefined && named.size > 1) {
+    const detail = "An account belongs to one authority.";
+    problems.push(
+      badPart(["account_uri"], "one account, several authorities", detail, "Write an entry for each authority."),
+    );
+  }
+  if (account !== undefined && !/^[a-z][a-z0-9+.-]*:[\x21-\x3a\x3c-\x7e]+$/i.test(account)) {
+    const detail = `\`${account}\` is not a URI without white space and semicolons.`;
+    problems.push(
+      badPart(["account_uri"], "bad `account_uri`", detail, "For example: https://acme.example.net/acct/1."),
+    );
+  }
+  for (const [index, method] of (methods ?? []).entries()) {
+    if (/^[a-z0-9-]+$/i.test(method)) continue;
+    const detail = `\`${method}\` is not the name of a method: letters, digits and hyphens (RFC 8657, 4).`;
+    problems.push(badPart(["validation_methods", index], "bad `validation_methods`", detail, "For example: dns-01."));
+  }
+  const texts = [
+    ...(account === undefined ? [] : [`accounturi=${account}`]),
+    ...(methods === undefined || methods.length === 0 ? [] : [`validationmethods=${methods.join(",")}`]),
+  ];
+  return texts.map((text) => `; ${text}`).join("");
+}
+
+function incidents(written: CaaParts["iodef"], name: string, problems: BuildProblem[]): BuiltRecord[] {
+  const isOne = typeof written === "string";
+  const list = isOne ? [written] : (written ?? []);
+  return list.map((text, index) => {
+    const path = isOne ? ["iodef"] : ["iodef", index];
+    const uri = /^[^\s:@]+@[^\s@]+$/.test(text) ? `mailto:${text}` : text;
+    if (!/^(mailto:[^\s@]+@[^\s@.]+(\.[^\s@.]+)+|https?:\/\/[^\s/]\S*)$/i.test(uri)) {
+      const detail = `\`${text}\` is neither an e-mail address nor a mailto:, http: or https: URI (RFC 8659, 4.4).`;
+      problems.push(badPart(path, "bad `iodef`", detail, "For example: mailto:security@example.com."));
+    }
+    return { type: "CAA", name, tag: "iodef", target: uri, path };
+  });
+}
+
+// DKIM keys from readable parts (RFC 6376, 3.6.1; RFC 8463): the TXT at `SELECTOR._domainkey`.
+
+export interface DkimParts {
+  readonly selector: string;
+  /** Base64, with or without white space and PEM lines; empty: revoked. */
+  readonly key: string;
+  readonly type?: "rsa" | "ed25519";
+  readonly testing?: boolean;
+  readonly same_domain?: boolean;
+}
+
+/** RFC 8301, 3.2: shorter keys are taken for no key. */
+const MIN_RSA_BITS = 1024;
+/** RFC 8032, 5.1.5. */
+const ED25519_KEY_BYTES = 32;
+
+export function buildDkim(parts: DkimParts, name: string): Built {
+  const problems: BuildProblem[] = [];
+  const type = parts.type ?? "rsa";
+  if (parts.selector === "" || nameProblem(parts.selector, true) !== null) {
+    const detail = `\`${parts.selector}\` is not one or more labels of letters, digits and hyphens.`;
+    problems.push(badPart(["selector"], "bad `selector`", detail, "For example: s1."));
+  }
+  const key = readKey(parts.key, type);
+  if (!key.ok) problems.push(badPart(["key"], key.summary, key.detail, key.fix));
+  const flags = [parts.testing === true ? "y" : "", parts.same_domain === true ? "s" : ""].filter(
+    (flag) => flag !== "",
+  );
+  const tags = [
+    "v=DKIM1",
+    `k=${type}`,
+    ...(flags.length === 0 ? [] : [`t=${flags.join(":")}`]),
+    `p=${key.ok ? key.base64 : ""}`,
+  ];
+  const owner = below(`${parts.selector}._domainkey`, name);
+  return { records: [{ type: "TXT", name: owner, target: tags.join("; ") }], problems };
+}
+
+type ReadKey =
+  | { readonly ok: true; readonly base64: string }
+  | { readonly ok: false; readonly summary: string; readonly detail: string; readonly fix: string };
+
+function readKey(text: string, type: "rsa" | "ed25519"): ReadKey {
+  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return privateKey();
+  const base64 = text.replace(/-----(BEGIN|END) [A-Z ]+-----/g, "").replace(/\s+/g, "");
+  if (base64 === "") return text.trim() === "" ? { ok: true, base64 } : bad("The PEM lines hold no key.");
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 !== 0) {
+    return bad("It is not base64: letters, digits, `+` and `/`, filled up with `=` to a multiple of four characters.");
+  }
+  const bytes = Buffer.from(base64, "base64");
+  // Asked for a public key, the library derives one from a private key.
+  if (isPrivate(bytes)) return privateKey();
+  return type === "rsa" ? readRsa(bytes) : readEd25519(bytes);
+}
+
+/** In the form that all verifiers read: SubjectPublicKeyInfo, though RFC 6376 has the bare key, too. */
+function readRsa(bytes: Buffer): ReadKey {
+  const key = parse(bytes, "spki") ?? parse(bytes, "pkcs1");
+  if (key === null) return bad("It is base64, but no RSA public key.");
+  if (key.asymmetricKeyType !== "rsa") {
+    return bad(`It is a key of type ${key.asymmetricKeyType ?? "unknown"}, not RSA.`);
+  }
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits < MIN_RSA_BITS) {
+    return bad(`It has ${bits} bits; verifiers take no RSA key below ${MIN_RSA_BITS} (RFC 8301, 3.2).`);
+  }
+  return { ok: true, base64: key.export({ type: "spki", format: "der" }).toString("base64") };
+}
+
+/** RFC 8463, 4.2: the bare key; tools hand it out as SubjectPublicKeyInfo. */
+function readEd25519(bytes: Buffer): ReadKey {
+  if (bytes.length === ED25519_KEY_BYTES) return { ok: true, base64: bytes.toString("base64") };
+  const key = parse(bytes, "spki");
+  if (key?.asymmetricKeyType === "ed25519") {
+    const raw = key.export({ type: "spki", format: "der" }).subarray(-ED25519_KEY_BYTES);
+    return { ok: true, base64: raw.toString("base64") };
+  }
+  return bad(`It is no Ed25519 public key, which has ${ED25519_KEY_BYTES} bytes.`);
+}
+
+function parse(bytes: Buffer, type: "spki" | "pkcs1"): KeyObject | null {
+  try {
+    return createPublicKey({ key: bytes, format: "der", type });
+  } catch {
+    return null;
+  }
+}
+
+function isPrivate(bytes: Buffer): boolean {
+  return (["pkcs8", "pkcs1", "sec1"] as const).some((type) => {
+    try {
+      createPrivateKey({ key: bytes, format: "der", type });
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function bad(detail: string): ReadKey {
+  const fix = 'Write the public key that the mail service gives; `key: ""` says that it is revoked.';
+  return { ok: false, summary: "bad `key`", detail, fix };
+}
+
+function privateKey(): ReadKey {
+  const detail = "It is a private key, which would be published for all to read.";
+  const fix = "Take it out of the file and its history, make a new pair, and write the public key.";
+  return { ok: false, summary: "a private key", detail, fix };
+}
+
+// DMARC from readable parts (RFC 7489, 6.3; RFC 9091): the TXT at `_dmarc`.
+
+type DmarcPolicy = "none" | "quarantine" | "reject";
+type DmarcAlignment = "relaxed" | "strict";
+
+export interface DmarcParts {
+  readonly policy: DmarcPolicy;
+  readonly subdomain_policy?: DmarcPolicy;
+  readonly nonexistent_policy?: DmarcPolicy;
+  /** 0..100 */
+  readonly percent?: number;
+  readonly rua?: readonly string[];
+  readonly ruf?: readonly string[];
+  readonly adkim?: DmarcAlignment;
+  readonly aspf?: DmarcAlignment;
+  readonly failure_options?: readonly string[];
+  readonly report_interval_sec?: number;
+}
+
+/** Only what is stated: the rest has its default with receivers, too. */
+export function buildDmarc(parts: DmarcParts, name: string): Built {
+  const problems: BuildProblem[] = [];
+  const tags: readonly (readonly [string, string | number | undefined])[] = [
+    ["v", "DMARC1"],
+    ["p", parts.policy],
+    ["sp", parts.subdomain_policy],
+    ["np", parts.nonexistent_policy],
+    ["adkim", parts.adkim?.slice(0, 1)],
+    ["aspf", parts.aspf?.slice(0, 1)],
+    ["pct", parts.percent],
+    ["fo", stated(parts.failure_options ?? [], ":")],
+    ["ri", parts.report_interval_sec],
+    ["rua", addresses("rua", parts.rua ?? [], problems)],
+    ["ruf", addresses("ruf", parts.ruf ?? [], problems)],
+  ];
+  const target = tags.flatMap(([tag, value]) => (value === undefined ? [] : [`${tag}=${value}`])).join("; ");
+  return {
+    records: [{ type: "TXT", name: /^_dmarc(\.|$)/i.test(name) ? name : below("_dmarc", name), target }],
+    problems,
+  };
+}
+
+function addresses(key: "rua" | "ruf", list: readonly string[], problems: BuildProblem[]): string | undefined {
+  return stated(
+    list.map((text, index) => {
+      const uri = /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `mailto:${text}`;
+      if (!isReportUri(uri)) {
+        const detail = `\`${text}\` is neither an e-mail address nor a URI; commas, semicolons and white space end one (RFC 7489, 6.2).`;
+        problems.push(badPart([key, index], `bad \`${key}\``, detail, "For example: dmarc@example.com."));
+      }
+      return uri;
+    }),
+    ",",
+  );
+}
+
+/** A `!` and a size such as `10m` may follow (RFC 7489, 6.2). */
+function isReportUri(uri: string): boolean {
+  const bare = uri.replace(/!\d+[kmgt]?$/i, "");
+  if (!/^[\x21-\x7e]+$/.test(bare) || /[,;!]/.test(bare)) return false;
+  return /^mailto:[^@]+@[^@.]+(\.[^@.]+)+$/i.test(bare) || /^https?:\/\/[^/]+/i.test(bare);
+}
+
+function stated(list: readonly string[], separator: string): string | undefined {
+  return list.length === 0 ? undefined : list.join(separator);
+}
+
+// PTR records from addresses and what they are called, in a reverse zone.
+
+/** Address → name or names, in full, with or without the final dot. */
+export type PtrParts = Readonly<Record<string, string | readonly string[]>>;
+
+/** @param zone lower-case ASCII without a final dot */
+export function buildPtr(parts: PtrParts, zone: string): Built {
+  const problems: BuildProblem[] = [];
+  const records = Object.entries(parts).flatMap(([address, written]) => {
+    const name = nameIn(zone, address, problems);
+    if (name === null) return [];
+    if (typeof written === "string") return pointer(name, written, [address], problems);
+    return written.flatMap((text, index) => pointer(name, text, [address, index], problems));
+  });
+  return { records, problems };
+}
+
+function nameIn(zone: string, address: string, problems: BuildProblem[]): string | null {
+  const full = reverseName(address);
+  if (full === null) {
+    const detail = `\`${address}\` is neither an IPv4 nor an IPv6 address.`;
+    problems.push(badPart([address], "bad address", detail, "For example: 192.0.2.10."));
+    return null;
+  }
+  const name = relativeName(full, zone);
+  if (name !== null) return name;
+  const detail = `The name of ${canonicalIp(address)} is ${full}, which is not in ${zone}.`;
+  const fix = "Move it to the domain of its network, or correct the address.";
+  problems.push({ ...badPart([address], "the address is outside the zone", detail, fix), code: "outside-zone" });
+  return null;
+}
+
+/** Relative names would lie in the reverse zone, where no host is. */
+function pointer(name: string, text: string, path: PartPath, problems: BuildProblem[]): BuiltRecord[] {
+  const ascii = toAscii(text);
+  if (ascii !== null && /[^.]\.[^.]/.test(ascii)) {
+    return [{ type: "PTR", name, target: ascii.endsWith(".") ? ascii : `${ascii}.`, path }];
+  }
+  const detail = `\`${text}\` is not the name of a host in full: here, names are not relative to the zone.`;
+  problems.push(badPart(path, "not a whole name", detail, "For example: www.example.com."));
+  return [];
+}

@@ -1,0 +1,136 @@
+/** What the file system says about a file that somebody named, in words: no codes, and no names of our own temporary files. */
+
+import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ledAway } from "./paths.ts";
+
+/** @returns a clause, for example `there is no such file: a.plan` */
+export function readProblem(error: unknown, file: string): string {
+  switch (codeOf(error)) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return `there is no such file: ${file}`;
+    default:
+      return commonProblem(error, file);
+  }
+}
+
+/** @returns a clause, for example `there is no folder /nosuch/dir` */
+export function writeProblem(error: unknown, file: string): string {
+  switch (codeOf(error)) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return `there is no folder for ${file}`;
+    case "EISDIR":
+      return `${file} is a folder`;
+    default:
+      return commonProblem(error, file);
+  }
+}
+
+function commonProblem(error: unknown, file: string): string {
+  const code = codeOf(error);
+  switch (code) {
+    case undefined:
+      return error instanceof Error ? error.message : String(error);
+    case "EACCES":
+    case "EPERM":
+      return `there is no right to it: ${file}`;
+    case "EROFS":
+      return `it can only be read there: ${file}`;
+    case "ENOSPC":
+    case "EDQUOT":
+      return `there is no space left for ${file}`;
+    case "ENAMETOOLONG":
+      return `its name is too long: ${file}`;
+    case "ELOOP":
+      return `its links lead in a circle: ${file}`;
+    default:
+      return `${file} (${code})`;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}
+
+// Reads a file that was named on the command line: a regular one of a bounded size, so that nothing is waited for.
+
+/** @throws what the file system says, or why it is no file to read */
+export async function readRegular(file: string, maxBytes: number): Promise<string> {
+  // O_NONBLOCK: opening a named pipe must not wait for a writer.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const status = await handle.stat();
+    if (status.isDirectory()) throw new Error(`${file} is a folder`);
+    if (!status.isFile()) throw new Error(`${file} is not a regular file`);
+    if (status.size > maxBytes) throw new Error(`${file} has more than ${maxBytes / 1024 ** 2} MiB`);
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
+}
+
+// Writing a file so that there is never half of one: what was there stays until the new one is on the disk.
+
+/**
+ * Temporary file beside it, sync, rename; a link is followed, but not from the working folder out of it: what is checked
+ * out there may be hostile. A pipe or a device is written to as it is.
+ * @param text as a whole, or in parts
+ * @param mode of the file, whatever the one before it had
+ * @throws what the file system says, or that a link leads out
+ */
+export async function writeWhole(path: string, text: string | Iterable<string>, mode: number): Promise<void> {
+  const elsewhere = await whyLedAway(path);
+  if (elsewhere !== null) throw new Error(elsewhere);
+  const found = await stat(path).catch(() => null);
+  const parts = typeof text === "string" ? [text] : text;
+  if (found !== null && !found.isFile()) return writeFile(path, parts);
+  const target = found === null ? path : await realpath(path);
+  const temporary = `${target}.${randomUUID()}`;
+  try {
+    const file = await open(temporary, "wx", mode);
+    try {
+      await writeFile(file, parts);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * What can be known before there is anything to write.
+ * @returns a clause; null: nothing is known to be in the way
+ */
+export async function whyUnwritable(path: string): Promise<string | null> {
+  const elsewhere = await whyLedAway(path);
+  if (elsewhere !== null) return elsewhere;
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory() === true || path.endsWith("/")) return `${path} is a folder`;
+  if (found !== null && !found.isFile()) return null;
+  const target = found === null ? path : await realpath(path);
+  const folder = dirname(target);
+  const isFolder = (await stat(folder).catch(() => null))?.isDirectory() === true;
+  if (!isFolder) return `there is no folder ${folder}`;
+  // A file is written beside it and takes its name: the right to the folder counts.
+  const mayWrite = await access(folder, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  return mayWrite ? null : `there is no right to write in the folder ${folder}`;
+}
+
+/** @returns a clause, if a symbolic link in the working folder leads out of it, or to what is git's or Tenon's; null: it does not */
+export async function whyLedAway(path: string): Promise<string | null> {
+  const led = await ledAway(path);
+  if (led === null) return null;
+  const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
+  return `${path} leads ${where} by a symbolic link; name the place itself`;
+}

@@ -1,0 +1,448 @@
+/** Records as manifest entries, written as people do: relative where that can be read at a glance. */
+
+import { relativeName } from "../dns/name.ts";
+import { type PlainRecord, type SetAside, SIGNING_TYPES, type SourceRecord } from "../dns/record.ts";
+import type { Declared } from "../model/desired.ts";
+import { type Diagnostic, Sources, type Span } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { compareText } from "../model/text.ts";
+import type { LoadContext, Unit } from "../model/unit.ts";
+
+const NAMED_TYPES: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
+
+function recordEntry({ type, name, target, ttl_sec, ...extra }: PlainRecord): JsonObject {
+  return {
+    type,
+    ...(name === "" ? {} : { name }),
+    ...(extra.tag === undefined ? {} : { tag: extra.tag }),
+    target: NAMED_TYPES.has(type) ? `${target}.` : target,
+    ...(extra.priority === undefined ? {} : { priority: extra.priority }),
+    ...(extra.weight === undefined ? {} : { weight: extra.weight }),
+    ...(extra.port === undefined ? {} : { port: extra.port }),
+    ...(ttl_sec === 0 ? {} : { ttl_sec }),
+  };
+}
+
+/** `mx1.example.com.` in its own zone is `mx1`, the zone `@`; a name with more dots stays absolute. */
+function withReadableTarget(entry: JsonObject, zone: string): JsonObject {
+  const { type, target } = entry;
+  if (!NAMED_TYPES.has(String(type)) || typeof target !== "string" || !target.endsWith(".")) return entry;
+  const relative = relativeName(target.slice(0, -1), zone);
+  if (relative === null || relative.includes(".")) return entry;
+  return { ...entry, target: relative === "" ? "@" : relative };
+}
+
+// What an import from files has come to so far, file by file; what is alike in many zones is told once.
+
+interface ForeignZone {
+  /** Lower-case ASCII without a final dot. */
+  readonly zone: string;
+  /** Where it was read, for messages. */
+  readonly file: string;
+  /** null: its source has no SOA. */
+  readonly named: NamedEmail | null;
+  readonly records: readonly SourceRecord[];
+  readonly setAside: readonly SetAside[];
+  /** Records that have their TTL from the zone; absent: none has. */
+  readonly inheriting?: ReadonlySet<SourceRecord>;
+  /** Seconds: what such records have, and for how long it is remembered that a name does not exist, if both are one time; else null. */
+  readonly ttl?: number | null;
+}
+
+export interface GatheringOptions {
+  readonly unit: SettlingUnit;
+  readonly allowedSeconds: readonly number[];
+  /** For sources that name nobody; null: none was given. */
+  readonly soaEmail: string | null;
+}
+
+/** So many TTLs are named in a summary; the rest is counted. */
+const MAX_NAMED_TTLS = 8;
+
+export class Gathered {
+  readonly sources: Sources = new Sources();
+  readonly #options: GatheringOptions;
+  readonly #domains: TakenDomain[] = [];
+  readonly #diagnostics: Diagnostic[] = [];
+  readonly #setAside: SetAside[] = [];
+  readonly #remarks: Remark[] = [];
+  readonly #filledIn: FilledIn[] = [];
+  readonly #signed: string[] = [];
+  readonly #rounded: Map<string, number> = new Map();
+  /** Zones with TTLs that were rounded. */
+  readonly #roundedIn: string[] = [];
+
+  constructor(options: GatheringOptions) {
+    this.#options = options;
+  }
+
+  get hasDiagnostics(): boolean {
+    return this.#diagnostics.length > 0;
+  }
+
+  report(diagnostic: Diagnostic): void {
+    this.#diagnostics.push(diagnostic);
+  }
+
+  remark(remark: Remark): void {
+    this.#remarks.push(remark);
+  }
+
+  /** The domain that declares the zone, and all that cannot come along. */
+  take({ zone, file, named, records, setAside, inheriting = new Set(), ttl = null }: ForeignZone): void {
+    for (const one of setAside) this.#setAside.push(one);
+    if (setAside.some((one) => notMissed(one) === "signing")) this.#signed.push(zone);
+    const { unit, allowedSeconds, soaEmail } = this.#options;
+    const email = chooseEmail(zone, file, named, soaEmail, unit);
+    if (!email.ok) {
+      this.report(email.diagnostic);
+      return;
+    }
+    if (email.filledIn !== null) this.#filledIn.push(email.filledIn);
+    // The service has one time for both. What it would round is left to the records, where rounding is told.
+    const own = ttl !== null && ttl !== SERVICE_DEFAULT_TTL_SECONDS && allowedSeconds.includes(ttl) ? ttl : null;
+    const stated = own === null ? {} : { ttl_sec: own };
+    const head = { domain: zone, type: "master", soa_email: email.email, ...stated };
+    const zoneTtl = own ?? SERVICE_DEFAULT_TTL_SECONDS;
+    const isDefault = (record: SourceRecord) => record.ttl_sec === zoneTtl && inheriting.has(record);
+    // 0 is the zone's default to the service: a source's 0 means no time at all, to which 1 comes nearest.
+    const kept = (record: SourceRecord) => (isDefault(record) ? 0 : Math.max(1, record.ttl_sec));
+    const entries = records.map((record) => recordEntry({ ...record, ttl_sec: kept(record) }));
+    const ttls = records.map((record) => (isDefault(record) ? 0 : record.ttl_sec));
+    const settled = settleDomain(head, entries, unit, allowedSeconds, ttls);
+    for (const { span: _, ...problem } of settled.problems) {
+      this.report({ ...problem, summary: `${file}: ${problem.summary}` });
+    }
+    for (const [index, problem] of settled.refused) this.#refuse(records[index] as SourceRecord, problem);
+    if (settled.rounded.size > 0) this.#roundedIn.push(zone);
+    for (const [change, count] of settled.rounded) {
+      this.#rounded.set(change, (this.#rounded.get(change) ?? 0) + count);
+    }
+    if (settled.domain !== null) this.#domains.push(settled.domain);
+  }
+
+  result(): Import {
+    const domains = this.#domains.sort((a, b) => compareText(a.name, b.name));
+    const diagnostics = [
+      ...this.#diagnostics,
+      ...filledInWarnings(this.#filledIn, this.sources),
+      ...(this.#rounded.size === 0 ? [] : [rounded(this.#roundedIn, this.#rounded)]),
+      ...(this.#signed.length === 0 ? [] : [signed(this.#signed)]),
+    ];
+    const taken = { owner: null, vpcs: [], domains, images: [] };
+    return { taken, diagnostics, setAside: this.#setAside, remarks: this.#remarks, sources: this.sources };
+  }
+
+  #refuse(record: SourceRecord, problem: Diagnostic): void {
+    if (problem.code === "duplicate-record") {
+      this.report(duplicate(record));
+      return;
+    }
+    const { type, name, span } = record;
+    const detail = problem.detail === "" ? `${problem.summary}.` : problem.detail;
+    this.#setAside.push({ reason: "not-holdable", type, name, detail, span });
+  }
+}
+
+/** What the service serves where neither a record nor its domain says a TTL (OBSERVED: Zone file). */
+const SERVICE_DEFAULT_TTL_SECONDS = 86_400;
+
+function duplicate({ type, span }: SourceRecord): Diagnostic {
+  return {
+    code: "duplicate-record",
+    severity: "warning",
+    summary: `the ${type} record is there twice`,
+    detail: "A TTL does not tell two records apart, so the first one is taken.",
+    fix: "Nothing, unless the other TTL was meant.",
+    span,
+  };
+}
+
+function rounded(zones: readonly string[], changes: ReadonlyMap<string, number>): Diagnostic {
+  const total = [...changes.values()].reduce((sum, count) => sum + count, 0);
+  const named = [...changes].sort(([, a], [, b]) => b - a).slice(0, MAX_NAMED_TTLS);
+  const list = named.map(([change, count]) => `${change} s (${count})`).join(", ");
+  return {
+    code: "rounded-seconds",
+    severity: "warning",
+    summary: `${total === 1 ? "a TTL is" : `${total} TTLs are`} rounded`,
+    detail: `The service keeps certain TTLs only: ${list}${changes.size > MAX_NAMED_TTLS ? ", …" : ""}. In ${someOf(zones)}.`,
+    fix: "Change them in the manifest if another value fits better.",
+  };
+}
+
+function signed(zones: readonly string[]): Diagnostic {
+  const isOne = zones.length === 1;
+  return {
+    code: "signed-zone",
+    severity: "warning",
+    summary: isOne ? `${zones[0]} was signed until now` : `${zones.length} domains were signed until now`,
+    detail: `${isOne ? "" : `${someOf(zones)}. `}The service has no DNSSEC records. While the parent zone has a DS record, resolvers that validate refuse answers without signatures (RFC 4035, 5).`,
+    fix: "Have the DS record removed at the registrar, and wait for its TTL, before you change the delegation.",
+  };
+}
+
+// Which address the SOA of a foreign zone gets: the one that its source names, the one that was asked for, or a guess.
+
+/** What an SOA record says. */
+export interface NamedEmail {
+  /** `""` if its mailbox cannot be an address. */
+  readonly email: string;
+  readonly span: Span;
+}
+
+/** An address that its source does not say. */
+interface FilledIn {
+  readonly zone: string;
+  readonly email: string;
+  /** What the source says and is no address; null: it says nothing. */
+  readonly named: NamedEmail | null;
+  readonly isGuess: boolean;
+}
+
+type ChosenEmail =
+  | { readonly ok: true; readonly email: string; readonly filledIn: FilledIn | null }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+/** The unit judges, so that what passes here passes when it is loaded. */
+export function isSoaEmail(email: string, unit: SettlingUnit): boolean {
+  const head = { domain: "example.com", type: "master", soa_email: email };
+  return email !== "" && settleDomain(head, null, unit, []).problems.length === 0;
+}
+
+/**
+ * @param file where the zone was read
+ * @param asked an address, or null
+ */
+function chooseEmail(
+  zone: string,
+  file: string,
+  named: NamedEmail | null,
+  asked: string | null,
+  unit: SettlingUnit,
+): ChosenEmail {
+  if (named !== null && isSoaEmail(named.email, unit)) return { ok: true, email: named.email, filledIn: null };
+  const email = asked ?? `hostmaster@${zone}`;
+  if (!isSoaEmail(email, unit)) return { ok: false, diagnostic: noEmail(zone, file, named, email) };
+  const isKnown = asked !== null && named === null;
+  return { ok: true, email, filledIn: isKnown ? null : { zone, email, named, isGuess: asked === null } };
+}
+
+function noEmail(zone: string, file: string, named: NamedEmail | null, guess: string): Diagnostic {
+  const why = named === null ? `${file} does not say who is responsible for the zone` : `The SOA names ${shown(named)}`;
+  return {
+    code: "bad-email",
+    severity: "error",
+    summary: `${zone} needs an address for its SOA`,
+    detail: `${why}, and the guess \`${guess}\` is no e-mail address.`,
+    fix: "Give one with --soa-email ADDRESS.",
+    ...(named === null ? {} : { span: named.span }),
+  };
+}
+
+function shown({ email }: NamedEmail): string {
+  return email === "" ? "no e-mail address" : `\`${email}\`, which is no e-mail address`;
+}
+
+/** One warning for all that were filled in for the same reason. */
+function filledInWarnings(all: readonly FilledIn[], sources: Sources): Diagnostic[] {
+  const silent = all.filter(({ named }) => named === null);
+  const guessed = all.filter(({ named, isGuess }) => named !== null && isGuess);
+  const replaced = all.filter(({ named, isGuess }) => named !== null && !isGuess);
+  return [
+    ...warn("guessed-email", silent, silent.length === 1 ? "Its source names nobody." : "Their sources name nobody."),
+    ...warn("guessed-email", guessed, soasOf(guessed, sources)),
+    ...warn("replaced-email", replaced, soasOf(replaced, sources)),
+  ];
+}
+
+function warn(code: string, all: readonly FilledIn[], why: string): Diagnostic[] {
+  const [first] = all;
+  if (first === undefined) return [];
+  const { isGuess } = first;
+  const which = isGuess ? "a guessed SOA address" : "the address of --soa-email";
+  const summary =
+    all.length === 1 ? `${first.zone} gets the SOA address ${first.email}` : `${all.length} domains get ${which}`;
+  const list = someOf(all.map(({ zone, email }) => (isGuess ? email : zone)));
+  const change = "change `soa_email` in the manifest";
+  const fix = isGuess ? `Give --soa-email ADDRESS, or ${change}.` : `If that is not meant, ${change}.`;
+  return [{ code, severity: "warning", summary, detail: all.length === 1 ? why : `${list}. ${why}`, fix }];
+}
+
+function soasOf(all: readonly FilledIn[], sources: Sources): string {
+  const places = all.flatMap(({ named }) => {
+    if (named === null) return [];
+    const { file, start } = named.span;
+    return [`${named.email === "" ? "" : `\`${named.email}\` in `}${file}:${sources.position(file, start).line}`];
+  });
+  return `${all.length === 1 ? "Its SOA names" : "Their SOA records name"} no e-mail address: ${someOf(places)}.`;
+}
+
+// A domain as its source has it → the entry that the manifest will hold, without what the service would refuse.
+
+/** What is needed of the unit of zones: its judgement and its words. */
+interface SettlingUnit {
+  readonly spec: Pick<Unit["spec"], "load" | "write">;
+}
+
+interface SettledDomain {
+  /** null: the domain itself cannot be declared. */
+  readonly domain: TakenDomain | null;
+  /** What is wrong with the domain itself. */
+  readonly problems: readonly Diagnostic[];
+  /** Records that cannot be declared, by their place among those that were given, with the first thing wrong with each. */
+  readonly refused: ReadonlyMap<number, Diagnostic>;
+  /** TTLs that the service does not keep: as given → as written, and how often. */
+  readonly rounded: ReadonlyMap<string, number>;
+}
+
+/** A record that goes may have been what another one clashed with; so often is looked again. */
+const MAX_ROUNDS = 8;
+
+/**
+ * The unit itself judges, so that what passes here passes when it is loaded.
+ * @param records of one target each
+ * @param ttls what the source says of each, where it is not what the record has; a TTL that comes out differently is counted as rounded
+ */
+export function settleDomain(
+  head: JsonObject,
+  records: readonly JsonObject[] | null,
+  unit: SettlingUnit,
+  allowedSeconds: readonly number[],
+  ttls: readonly number[] | null = null,
+): SettledDomain {
+  const refused = new Map<number, Diagnostic>();
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const kept = [...(records ?? []).entries()].filter(([index]) => !refused.has(index));
+    const judged = judge(head, records === null ? null : kept, unit, allowedSeconds);
+    for (const [index, diagnostic] of judged.refused) refused.set(index, diagnostic);
+    if (judged.problems.length > 0 || judged.declared === null) {
+      return { domain: null, problems: judged.problems, refused, rounded: new Map() };
+    }
+    if (judged.refused.size > 0) continue;
+    const given = kept.map(([index, entry]) => ttls?.[index] ?? entry["ttl_sec"] ?? 0);
+    return { ...written(judged.declared, records === null ? null : given, unit), problems: [], refused };
+  }
+  return { domain: null, problems: [...refused.values()].slice(0, 1), refused, rounded: new Map() };
+}
+
+interface Judgement {
+  readonly declared: Declared | null;
+  readonly problems: readonly Diagnostic[];
+  readonly refused: ReadonlyMap<number, Diagnostic>;
+}
+
+function judge(
+  head: JsonObject,
+  records: readonly (readonly [index: number, entry: JsonObject])[] | null,
+  unit: SettlingUnit,
+  allowedSeconds: readonly number[],
+): Judgement {
+  const places = new Map<object, number>((records ?? []).map(([index, entry]) => [entry, index]));
+  const problems: Diagnostic[] = [];
+  const refused = new Map<number, Diagnostic>();
+  const context: LoadContext = {
+    owner: null,
+    allowedSeconds,
+    // The place of a record stands for it, so that a problem leads back to it.
+    span: (object) => ({ file: places.has(object) ? "record" : "", start: places.get(object) ?? 0, end: 0 }),
+    report: (diagnostic) => {
+      if (diagnostic.severity !== "error") return;
+      const index = diagnostic.span?.file === "record" ? diagnostic.span.start : null;
+      if (index === null) problems.push(diagnostic);
+      else if (!refused.has(index)) refused.set(index, diagnostic);
+    },
+  };
+  const entry = records === null ? head : { ...head, records: records.map(([, record]) => record) };
+  return { declared: unit.spec.load(entry, context), problems, refused };
+}
+
+function written(
+  declared: Declared,
+  given: readonly Json[] | null,
+  unit: SettlingUnit,
+): Pick<SettledDomain, "domain" | "rounded"> {
+  const { head, body } = unit.spec.write(declared.spec);
+  const { records: _, ...rest } = body;
+  const entries = (body["records"] as readonly JsonObject[] | undefined) ?? [];
+  const rounded = new Map<string, number>();
+  for (const [index, entry] of entries.entries()) {
+    const [before, after] = [given?.[index] ?? 0, entry["ttl_sec"] ?? 0];
+    const change = `${String(before)} → ${String(after)}`;
+    if (before !== after) rounded.set(change, (rounded.get(change) ?? 0) + 1);
+  }
+  const records = given === null ? null : entries.map((entry) => withReadableTarget(entry, declared.key));
+  const { status, ...stated } = rest as Readonly<Record<string, Json>>;
+  const entry = { ...head, ...stated, ...(status === undefined || status === "active" ? {} : { status }) };
+  return { domain: { name: declared.key, entry, records }, rounded };
+}
+
+// A list within a sentence: its first names, and how many more there are.
+
+/** So many are named. */
+const MAX_NAMED = 3;
+
+/** `a, b, c and 9 more` */
+export function someOf(names: readonly string[], most: number = MAX_NAMED): string {
+  const more = names.length - most;
+  return `${names.slice(0, most).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+// What an import took from its source, whichever that was: entries of a manifest, not yet laid out.
+
+/** One domain. Texts are plain: references are escaped when it is written. */
+export interface TakenDomain {
+  /** Lower-case ASCII without a final dot. */
+  readonly name: string;
+  /** Its entry without `records`. */
+  readonly entry: JsonObject;
+  /** One entry for each record, with targets as people write them; null: not managed. */
+  readonly records: readonly JsonObject[] | null;
+}
+
+export interface Taken {
+  readonly owner: string | null;
+  readonly vpcs: readonly JsonObject[];
+  /** In the order of their names. */
+  readonly domains: readonly TakenDomain[];
+  readonly images: readonly JsonObject[];
+}
+
+export interface Import {
+  readonly taken: Taken;
+  /** With errors nothing may be written. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** Records that were read and set aside, in the order of their files. */
+  readonly setAside: readonly SetAside[];
+  readonly remarks: readonly Remark[];
+  /** What the places above refer to. */
+  readonly sources: Sources;
+}
+
+/** Something other than a record that did not come along. Alike ones of a file are told together. */
+export interface Remark {
+  readonly file: string;
+  /** As its source calls it; empty: the file itself. */
+  readonly what: string;
+  /** A clause that goes on after `what` and its lines. */
+  readonly detail: string;
+  /** null: no line of the file. */
+  readonly span: Span | null;
+}
+
+/**
+ * Why nobody misses a record that was set aside; null: somebody would.
+ * - `service`: SOA and apex NS, which belong to the service that served the zone until now.
+ * - `signing`: made by that service's signer, and worth nothing without its keys.
+ */
+export function notMissed({ reason, type }: SetAside): "service" | "signing" | null {
+  switch (reason) {
+    case "soa":
+    case "apex-ns":
+      return "service";
+    case "unsupported-type":
+      return SIGNING_TYPES.has(type) ? "signing" : null;
+    case "not-holdable":
+      return null;
+  }
+}

@@ -1,0 +1,192 @@
+/** Groups of records that several domains have in common → record sets that they use. */
+
+import { escapeReferences } from "../format/write.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { compareText } from "../model/text.ts";
+import type { TakenDomain } from "./collect.ts";
+
+/** So many domains must have a group in common. */
+const MIN_DOMAINS = 3;
+/** A group of fewer records would save no line. */
+const MIN_RECORDS = 2;
+
+export interface LiftedDomain {
+  readonly name: string;
+  /** As they stand in a manifest: references are escaped. */
+  readonly entry: JsonObject;
+  readonly use: readonly string[];
+  /** What no set holds; null: not managed. */
+  readonly records: readonly JsonObject[] | null;
+}
+
+interface Lifted {
+  /** Name → records, in the order of their names. */
+  readonly sets: Readonly<Record<string, readonly JsonObject[]>>;
+  readonly domains: readonly LiftedDomain[];
+}
+
+/** Records of one name and type, which go into a set together or not at all: a domain's own would meet the set's. */
+interface Rrset {
+  readonly records: readonly JsonObject[];
+  /** The same for all domains that have it, their own names aside. */
+  readonly signature: string;
+}
+
+interface Group {
+  readonly category: SetCategory;
+  readonly rrsets: Rrset[];
+  readonly members: readonly number[];
+}
+
+/** Linear in the number of records. Sets loaded and used come to the same records. */
+export function lift(domains: readonly TakenDomain[]): Lifted {
+  const rrsets = domains.map(rrsetsOf);
+  const members = new Map<string, { rrset: Rrset; domains: number[] }>();
+  for (const [index, list] of rrsets.entries()) {
+    for (const rrset of list) {
+      const known = members.get(rrset.signature);
+      if (known === undefined) members.set(rrset.signature, { rrset, domains: [index] });
+      else known.domains.push(index);
+    }
+  }
+  const groups = worthwhile([...members.values()]);
+  const named = nameGroups(groups);
+  const uses = domains.map((): string[] => []);
+  const lifted = new Set<string>();
+  for (const [name, group] of named) {
+    for (const index of group.members) uses[index]?.push(name);
+    for (const { signature } of group.rrsets) lifted.add(signature);
+  }
+  return {
+    sets: Object.fromEntries(named.map(([name, group]) => [name, group.rrsets.flatMap(({ records }) => records)])),
+    domains: domains.map(({ name, entry, records }, index) => ({
+      name,
+      entry: escapeReferences(entry) as JsonObject,
+      use: uses[index] ?? [],
+      records: records === null ? null : ownRecords(records, lifted, rrsets[index] ?? []),
+    })),
+  };
+}
+
+function rrsetsOf({ name, records }: TakenDomain): Rrset[] {
+  const byOwner = new Map<string, JsonObject[]>();
+  for (const record of records ?? []) {
+    const owner = `${String(record["type"])} ${String(record["name"] ?? "")}`;
+    const list = byOwner.get(owner);
+    if (list === undefined) byOwner.set(owner, [record]);
+    else list.push(record);
+  }
+  return [...byOwner.values()].map((list) => {
+    const general = list.map((record) => generalise(record, name));
+    return {
+      records: general,
+      signature: general
+        .map((record) => JSON.stringify(record))
+        .sort()
+        .join("\n"),
+    };
+  });
+}
+
+/** The record with the zone's own name as `${zone}`, and everything else that would be a reference escaped. */
+function generalise(record: JsonObject, zone: string): JsonObject {
+  const escaped = escapeReferences(record) as JsonObject;
+  const target = escaped["target"];
+  if (typeof target !== "string" || !target.includes(zone)) return escaped;
+  const general = target.replaceAll(zone, () => "${zone}");
+  // A `$` before the name would make an escape of it.
+  return general.includes("$${zone}") ? escaped : { ...escaped, target: general };
+}
+
+/** Rrsets that exactly the same domains have, divided by what they are for. */
+function worthwhile(found: readonly { readonly rrset: Rrset; readonly domains: readonly number[] }[]): Group[] {
+  const byMembers = new Map<string, { members: readonly number[]; rrsets: Rrset[]; count: number }>();
+  for (const { rrset, domains } of found) {
+    if (domains.length < MIN_DOMAINS) continue;
+    const key = domains.join(" ");
+    const group = byMembers.get(key) ?? { members: domains, rrsets: [], count: 0 };
+    group.rrsets.push(rrset);
+    group.count += rrset.records.length;
+    byMembers.set(key, group);
+  }
+  return [...byMembers.values()]
+    .filter(({ count }) => count >= MIN_RECORDS)
+    .flatMap(({ members, rrsets }) => {
+      const groups = new Map<SetCategory, Group>();
+      for (const rrset of rrsets) {
+        const category = categoryOf(rrset.records);
+        const group = groups.get(category) ?? { category, rrsets: [], members };
+        group.rrsets.push(rrset);
+        groups.set(category, group);
+      }
+      return [...groups.values()];
+    });
+}
+
+/** The set that most domains use has its plain name; others of its kind are numbered. */
+function nameGroups(groups: readonly Group[]): (readonly [string, Group])[] {
+  const ordered = groups
+    .map((group) => ({ group, content: group.rrsets.map(({ signature }) => signature).join("\n") }))
+    .sort((a, b) => b.group.members.length - a.group.members.length || compareText(a.content, b.content));
+  const counts = new Map<SetCategory, number>();
+  const named = ordered.map(({ group }) => {
+    const count = (counts.get(group.category) ?? 0) + 1;
+    counts.set(group.category, count);
+    return [count === 1 ? group.category : `${group.category}-${count}`, group] as const;
+  });
+  return named.sort(([a], [b]) => compareText(a, b));
+}
+
+function ownRecords(
+  records: readonly JsonObject[],
+  lifted: ReadonlySet<string>,
+  rrsets: readonly Rrset[],
+): readonly JsonObject[] {
+  const gone = new Set<string>();
+  for (const { signature, records: of } of rrsets) if (lifted.has(signature)) gone.add(ownerOf(of[0]));
+  return records.filter((record) => !gone.has(ownerOf(record))).map((record) => escapeReferences(record) as JsonObject);
+}
+
+function ownerOf(record: JsonObject | undefined): string {
+  const name: Json = record?.["name"] ?? "";
+  return `${String(record?.["type"])} ${String(name)}`;
+}
+
+// What a group of records is for, as the name of a record set.
+
+type SetCategory = "mail" | "web" | "certificates" | "delegations" | "services" | "reverse" | "verification";
+
+/** Of records of one name and type. */
+function categoryOf(records: readonly JsonObject[]): SetCategory {
+  const [first = {}] = records;
+  const name = String(first["name"] ?? "");
+  switch (first["type"]) {
+    case "MX":
+      return "mail";
+    case "TXT":
+      return records.some(({ target }) => isAboutMail(name, String(target))) ? "mail" : "verification";
+    case "CAA":
+      return "certificates";
+    case "NS":
+      return "delegations";
+    case "SRV":
+      return isMailService(name) ? "mail" : "services";
+    case "PTR":
+      return "reverse";
+    case "CNAME":
+      return /(^|\.)(_domainkey|autoconfig|autodiscover|mail|smtp|imap|pop3?|mta-sts)(\.|$)/.test(name)
+        ? "mail"
+        : "web";
+    default:
+      return /^(mail|smtp|imap|pop3?|mx\d*|mta-sts)(\.|$)/.test(name) ? "mail" : "web";
+  }
+}
+
+function isAboutMail(name: string, text: string): boolean {
+  const isNamed = /(^|\.)(_domainkey|_dmarc|_mta-sts|_smtp\._tls|_adsp\._domainkey)(\.|$)/.test(name);
+  return isNamed || /^v=(spf1|DKIM1|DMARC1|STSv1|TLSRPTv1)\b/i.test(text);
+}
+
+function isMailService(name: string): boolean {
+  return /^_(autodiscover|submissions?|imaps?|pop3s?|smtps?|sieve)\./.test(name);
+}

@@ -1,0 +1,493 @@
+/** Everything that gives a domain records put into it: what remains is one entry, with one list of plain records, for each domain. */
+
+import {
+  type BuildProblem,
+  type Built,
+  type BuiltRecord,
+  buildCaa,
+  buildDkim,
+  buildDmarc,
+  buildPtr,
+  type CaaParts,
+  type DkimParts,
+  type DmarcParts,
+  type PartPath,
+  type PtrParts,
+} from "../dns/builders.ts";
+import { type ReverseZone, reverseZone } from "../dns/ip.ts";
+import { toAscii } from "../dns/name.ts";
+import { buildSpf, type SpfParts } from "../dns/spf.ts";
+import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { withZone } from "./interpolate.ts";
+import {
+  type Budget,
+  explainRecordLimit,
+  MAX_IGNORE_COMPARISONS,
+  RECORDS_PER_DOMAIN,
+  recordLimit,
+  Scales,
+  tooLongIgnore,
+} from "./limits.ts";
+import type { Places } from "./positions.ts";
+import {
+  type Layer,
+  listOf,
+  objectAt,
+  overlay,
+  type RecordSet,
+  type RecordSetContext,
+  type RecordSets,
+  reportUnused,
+  textAt,
+  usedSets,
+  withDefaults,
+} from "./record-sets.ts";
+import { isOwnKey } from "./schema.ts";
+
+export interface ExpandContext extends RecordSetContext {
+  readonly budget: Budget;
+  /** Everything read so far. */
+  readonly sources: Sources;
+  /** What lost a key to validation. */
+  readonly incomplete: ReadonlySet<object>;
+  /** The records of the zone file that a domain names, beside those that the manifest states; `sharing` domains name it alike. */
+  zoneFile(
+    domain: JsonObject,
+    zone: string,
+    stated: readonly JsonObject[],
+    sharing: number,
+  ): Promise<readonly JsonObject[]>;
+}
+
+/** One file after validation. */
+interface ExpandInput {
+  readonly tree: JsonObject;
+}
+
+interface ExpandedDomains {
+  readonly entries: readonly JsonObject[];
+  /** Those made of something that lost a key. */
+  readonly incomplete: readonly JsonObject[];
+}
+
+/** Every domain of the project as an entry of its own: `domain` one name, `records` complete and plain, no `use`. */
+export async function expandDomains(
+  files: readonly ExpandInput[],
+  sets: RecordSets,
+  context: ExpandContext,
+): Promise<ExpandedDomains> {
+  const entries: JsonObject[] = [];
+  const incomplete: JsonObject[] = [];
+  const everUsed = new Set<RecordSet>();
+  const excess = firstTooMany(files, sets, context);
+  if (excess !== null) {
+    context.report(tooManyRecords(excess, context));
+    return { entries, incomplete };
+  }
+  const room = new Room(context);
+  let total = 0;
+  for (const { tree } of files) {
+    const defaults = objectAt(tree, "defaults");
+    for (const written of listOf(tree["domains"])) {
+      const own = listOf(written["records"]).map((record) =>
+        withDefaults(record, objectAt(defaults, "record"), context.places),
+      );
+      const entry = withDefaults(written, objectAt(defaults, "domain"), context.places);
+      if (!room.forFields(entry)) return { entries, incomplete };
+      const used = usedSets(entry, sets, context);
+      for (const set of used) everUsed.add(set);
+      if (!room.forRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
+      const singles = eachDomain(entry, context);
+      for (const single of singles) {
+        const origins = { own, used, left: recordLimit(context.sources) - total, domains: singles.length, room };
+        const expanded = await complete(single, origins, context);
+        if (expanded === "too-many") context.report(tooManyRecords(entry, context));
+        if (typeof expanded === "string") return { entries, incomplete };
+        total += expanded.count + RECORDS_PER_DOMAIN;
+        entries.push(expanded.entry);
+        if (context.incomplete.has(written) || context.incomplete.has(objectAt(defaults, "domain")))
+          incomplete.push(expanded.entry);
+      }
+    }
+  }
+  // Where something is missing, it may be just what uses the set.
+  if (context.setsKnown && context.incomplete.size === 0) reportUnused(sets, everUsed, context);
+  return { entries, incomplete };
+}
+
+/**
+ * The first entry with which there are surely too many records, counted as they are written: to expand a million of them
+ * only to refuse them would take minutes.
+ */
+function firstTooMany(
+  files: readonly ExpandInput[],
+  sets: RecordSets,
+  { places, sources }: Pick<ExpandContext, "places" | "sources">,
+): JsonObject | null {
+  let total = 0;
+  const limit = recordLimit(sources);
+  // Through defaults many entries share a list.
+  const known = new Map<Json, number>();
+  for (const { tree } of files) {
+    const defaults = objectAt(objectAt(tree, "defaults"), "domain");
+    for (const written of listOf(tree["domains"])) {
+      const entry = withDefaults(written, defaults, places);
+      const [names, use] = [entry["domain"], entry["use"] ?? null];
+      const used = known.get(use) ?? usedRecords(use, sets);
+      known.set(use, used);
+      // Where a domain has its own, they may take the place of any of its sets.
+      const least = recordCount(listOf(entry["records"])) || used;
+      total += (Array.isArray(names) ? names.length : 1) * (least + RECORDS_PER_DOMAIN);
+      if (total > limit) return entry;
+    }
+  }
+  return null;
+}
+
+/** Records of the sets that one domain names. */
+function usedRecords(names: Json, sets: RecordSets): number {
+  if (!Array.isArray(names)) return 0;
+  const used = new Set((names as readonly Json[]).flatMap((name) => sets.get(String(name)) ?? []));
+  return [...used].reduce((sum, { records }) => sum + recordCount(records), 0);
+}
+
+function recordCount(records: readonly JsonObject[]): number {
+  return records.reduce((sum, { targets }) => sum + (Array.isArray(targets) ? targets.length : 1), 0);
+}
+
+function tooManyRecords(entry: JsonObject, { places, sources }: Pick<ExpandContext, "places" | "sources">): Diagnostic {
+  return {
+    code: "too-many-records",
+    severity: "error",
+    summary: "too many records in the project",
+    detail: `With this domain, the domains of the project have more records than it may. ${explainRecordLimit(recordLimit(sources))} What follows is not looked at.`,
+    fix: "Divide the project.",
+    span: places.span(entry, Object.hasOwn(entry, "domain") ? "domain" : "reverse"),
+  };
+}
+
+/** `domain: [a, b]` → an entry for each; `reverse: 192.0.2.0/24` → an entry with that domain. */
+function eachDomain(entry: JsonObject, context: ExpandContext): JsonObject[] {
+  const { places } = context;
+  const key = Object.hasOwn(entry, "domain") ? "domain" : "reverse";
+  const written = entry[key] as Json;
+  const names = Array.isArray(written) ? (written as readonly Json[]) : [written];
+  return names.flatMap((name, index) => {
+    const span = names === written ? places.span(names, index) : places.span(entry, key);
+    const domain = key === "domain" ? name : reverseDomain(name, span, context);
+    if (domain === null) return [];
+    const { reverse: _reverse, ...rest } = entry;
+    const single: Record<string, Json> = Object.assign(Object.create(null), rest);
+    if (domain !== undefined) single["domain"] = domain;
+    places.copy(single, entry);
+    if (key === "reverse") places.renameKey(single, "reverse", "domain");
+    places.moveValue(single, "domain", span);
+    return [single];
+  });
+}
+
+/** @returns null if it is no such network; that is reported */
+function reverseDomain(
+  network: Json | undefined,
+  span: NonNullable<Diagnostic["span"]>,
+  context: ExpandContext,
+): string | null | undefined {
+  if (typeof network !== "string") return undefined;
+  const zone = reverseZone(network);
+  if (zone.ok) return zone.zone;
+  context.report({ severity: "error", ...badReverse(network, zone), span });
+  return null;
+}
+
+interface Origins {
+  readonly own: readonly JsonObject[];
+  readonly used: readonly RecordSet[];
+  /** So many records may still come. */
+  readonly left: number;
+  readonly room: Room;
+  /** How many domains the entry is for. */
+  readonly domains: number;
+}
+
+/** @returns why there is no room for its records; that they take too much is reported */
+async function complete(
+  entry: JsonObject,
+  { own, used, left, domains, room }: Origins,
+  context: ExpandContext,
+): Promise<{ entry: JsonObject; count: number } | "too-many" | "too-much"> {
+  const { places } = context;
+  if (own.length + used.reduce((sum, set) => sum + set.records.length, 0) > left) return "too-many";
+  const domain = entry["domain"];
+  const zone = typeof domain === "string" ? zoneName(domain) : "";
+  const { use: _use, records: _records, ...rest } = entry;
+  const shell: Record<string, Json> = Object.assign(Object.create(null), rest);
+  places.copy(shell, entry);
+  const complete: Record<string, Json> = Object.assign(Object.create(null), withZone(shell, zone, places));
+  places.copy(complete, shell);
+  const hasFile = typeof complete["zone_file"] === "string";
+  if (!hasFile && !Object.hasOwn(entry, "records") && !Object.hasOwn(entry, "use")) {
+    return { entry: complete, count: 0 };
+  }
+  const plain = (list: readonly JsonObject[]): JsonObject[] =>
+    expandBuilders(
+      list.flatMap((record) => (lacksParts(record, context.incomplete) ? [] : [withZone(record, zone, places)])),
+      zone,
+      context,
+    );
+  const stated: Layer[] = [
+    ...used.map((set): Layer => ({ origin: { type: "set", name: set.name }, records: plain(set.records) })),
+    { origin: { type: "own" }, records: plain(own) },
+  ];
+  const statedRecords = stated.flatMap((layer) => layer.records);
+  const sharing = complete["zone_file"] === entry["zone_file"] ? domains : 1;
+  const fromFile = hasFile ? await context.zoneFile(complete, zone, statedRecords, sharing) : [];
+  if (!room.forZoneFile(complete, fromFile)) return "too-much";
+  const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
+  const records = [...overlay(layers, zone, context)];
+  if (records.length > left) return "too-many";
+  places.make(records, places.span(entry));
+  complete["records"] = records;
+  return { entry: complete, count: records.length };
+}
+
+/** What `${zone}` stands for. */
+function zoneName(domain: string): string {
+  return (toAscii(domain) ?? domain).replace(/\.$/, "");
+}
+
+// Whether there is room for what the entry of a domain comes to; asked before that is made, and told where there is none.
+
+interface RoomContext {
+  readonly places: Places;
+  readonly budget: Budget;
+  report(diagnostic: Diagnostic): void;
+}
+
+/** What is counted by itself, or not once for each domain. */
+const COUNTED_APART: ReadonlySet<string> = new Set(["domain", "reverse", "records"]);
+
+const ZONE_REFERENCE = "${zone}";
+
+class Room {
+  readonly #context: RoomContext;
+  readonly #scales: Scales = new Scales();
+  #comparisons = 0;
+
+  constructor(context: RoomContext) {
+    this.#context = context;
+  }
+
+  /** For its fields, once for each domain that it names. */
+  forFields(entry: JsonObject): boolean {
+    return this.#take(entry, domainCount(entry) * this.#scales.weighEntry(entry, COUNTED_APART));
+  }
+
+  /** For its own records and those of its sets, once for each domain that it names. */
+  forRecords(entry: JsonObject, lists: readonly (readonly JsonObject[])[]): boolean {
+    const weight = lists.reduce((sum, list) => sum + this.#scales.weigh(list as Json), 0);
+    if (!this.#take(entry, domainCount(entry) * weight)) return false;
+    // Looked for only in what is not too long: each of them becomes the name of the zone.
+    const references = lists.reduce((sum, list) => sum + this.#references(list as Json), this.#references(entry));
+    if (!this.#take(entry, references * namesLength(entry))) return false;
+    return this.#forIgnoring(entry, domainCount(entry) * weight);
+  }
+
+  /** For the records of one domain's zone file. */
+  forZoneFile(entry: JsonObject, records: readonly JsonObject[]): boolean {
+    const weight = this.#scales.weigh(records as unknown as Json);
+    return this.#take(entry, weight) && this.#forIgnoring(entry, weight);
+  }
+
+  #take(entry: JsonObject, characters: number): boolean {
+    const { budget, places, report } = this.#context;
+    return budget.take(characters, () => domainSpan(entry, places), report);
+  }
+
+  /** Each pattern under `ignore` is compared with each record. */
+  #forIgnoring(entry: JsonObject, weight: number): boolean {
+    const { ignore } = entry;
+    if (!Array.isArray(ignore)) return true;
+    const tooLong = tooLongIgnore(ignore, this.#context.places);
+    if (tooLong !== null) {
+      this.#context.report(tooLong);
+      return false;
+    }
+    this.#comparisons += weight * ignore.length;
+    if (this.#comparisons <= MAX_IGNORE_COMPARISONS) return true;
+    this.#context.report(tooManyPatterns(this.#context.places.span(ignore)));
+    return false;
+  }
+
+  readonly #referencesIn: WeakMap<object, number> = new WeakMap();
+
+  #references(value: Json | undefined): number {
+    if (typeof value === "string") return value.split(ZONE_REFERENCE).length - 1;
+    if (typeof value !== "object" || value === null) return 0;
+    const known = this.#referencesIn.get(value);
+    if (known !== undefined) return known;
+    const count = Object.values(value).reduce((sum: number, item) => sum + this.#references(item as Json), 0);
+    this.#referencesIn.set(value, count);
+    return count;
+  }
+}
+
+/** How many domains the entry is for. */
+function domainCount({ domain }: JsonObject): number {
+  return Array.isArray(domain) ? domain.length : 1;
+}
+
+/** Of the names of all its domains together. */
+function namesLength({ domain, reverse }: JsonObject): number {
+  const names = Array.isArray(domain) ? domain : [domain ?? reverse];
+  return names.reduce((sum: number, name) => sum + String(name).length, 0);
+}
+
+function domainSpan(entry: JsonObject, places: Places): NonNullable<Diagnostic["span"]> {
+  return places.span(entry, Object.hasOwn(entry, "domain") ? "domain" : "reverse");
+}
+
+function tooManyPatterns(span: NonNullable<Diagnostic["span"]>): Diagnostic {
+  return {
+    code: "too-many-patterns",
+    severity: "error",
+    summary: "too many patterns under `ignore`",
+    detail: `Each pattern is compared with each record of its domain. The characters of the records, counted for each pattern, are more than ${MAX_IGNORE_COMPARISONS.toLocaleString("en")} in the project; what follows is not looked at.`,
+    fix: "Join patterns with stars, or divide the project.",
+    span,
+  };
+}
+
+// Entries that are builders (spf, dmarc, dkim, caa, ptr) → the plain records that they come down to.
+
+interface BuilderContext {
+  readonly places: Places;
+  report(diagnostic: Diagnostic): void;
+}
+
+const BUILDERS = ["spf", "dmarc", "dkim", "caa", "ptr"] as const;
+
+type Builder = (typeof BUILDERS)[number];
+
+/** What the records of a builder have from its entry. */
+const PASSED_ON = ["ttl_sec", "override", "note", "lint"] as const;
+
+/**
+ * Builders in their place in the list, replaced by their records; a record stands where the part does that it comes from.
+ * @param zone lower-case ASCII without a final dot
+ */
+function expandBuilders(entries: readonly JsonObject[], zone: string, context: BuilderContext): JsonObject[] {
+  return entries.flatMap((entry) => {
+    const builder = BUILDERS.find((key) => Object.hasOwn(entry, key));
+    return builder === undefined ? [entry] : expand(entry, builder, zone, context);
+  });
+}
+
+/** Whether validation took something out of a builder, so that what is left means nothing. */
+function lacksParts(entry: JsonObject, incomplete: ReadonlySet<object>): boolean {
+  const builder = BUILDERS.find((key) => Object.hasOwn(entry, key));
+  return builder !== undefined && incomplete.has(entry[builder] as object);
+}
+
+function expand(entry: JsonObject, builder: Builder, zone: string, context: BuilderContext): JsonObject[] {
+  checkFields(entry, builder, context);
+  const parts = entry[builder] as JsonObject;
+  const { records, problems } = build(builder, parts, textAt(entry, "name") ?? "", zone);
+  for (const { path, ...problem } of problems) {
+    context.report({ ...problem, span: partSpan(entry, builder, path, context.places) });
+  }
+  return problems.some(isFatal) ? [] : records.map((record) => plainRecord(record, entry, builder, context.places));
+}
+
+/** A record with a part that is wrong says what nobody meant. */
+function isFatal({ severity }: BuildProblem): boolean {
+  return severity === "error";
+}
+
+function build(builder: Builder, written: JsonObject, name: string, zone: string): Built {
+  const parts: unknown = Object.fromEntries(Object.entries(written).filter(([key]) => !isOwnKey(key)));
+  switch (builder) {
+    case "spf":
+      return buildSpf(parts as SpfParts, name, zone);
+    case "dmarc":
+      return buildDmarc(parts as DmarcParts, name);
+    case "dkim":
+      return buildDkim(parts as DkimParts, name);
+    case "caa":
+      return buildCaa(parts as CaaParts, name);
+    case "ptr":
+      return buildPtr(parts as PtrParts, zone);
+  }
+}
+
+function checkFields(entry: JsonObject, builder: Builder, context: BuilderContext): void {
+  const allowed: readonly string[] = [builder, ...PASSED_ON, ...(builder === "ptr" ? [] : ["name"])];
+  for (const key of Object.keys(entry).filter((name) => !allowed.includes(name) && !isOwnKey(name))) {
+    const detail = `\`${key}\` belongs to plain records; beside \`${builder}\` there may be: ${allowed.slice(1).join(", ")}.`;
+    context.report({
+      code: "wrong-field",
+      severity: "error",
+      summary: `\`${key}\` has no meaning here`,
+      detail,
+      fix: "Remove it.",
+      span: context.places.keySpan(entry, key),
+    });
+  }
+}
+
+function plainRecord(built: BuiltRecord, entry: JsonObject, builder: Builder, places: Places): JsonObject {
+  const record: Record<string, Json> = Object.create(null);
+  record["type"] = built.type;
+  record["name"] = built.name;
+  if (built.tag !== undefined) record["tag"] = built.tag;
+  record["target"] = built.target;
+  const passed = PASSED_ON.filter((key) => Object.hasOwn(entry, key));
+  for (const key of passed) record[key] = entry[key] as Json;
+  const part = partSpan(entry, builder, built.path ?? [], places);
+  places.make(record, built.path === undefined ? places.span(entry) : part, {
+    type: places.keySpan(entry, builder),
+    name: Object.hasOwn(entry, "name") ? places.span(entry, "name") : part,
+    target: part,
+    ...Object.fromEntries(passed.map((key) => [key, places.span(entry, key)])),
+  });
+  return record;
+}
+
+/** The part that a path leads to, or what of it there is; the builder's key for no part at all. */
+function partSpan(entry: JsonObject, builder: Builder, path: PartPath, places: Places): Span {
+  if (path.length === 0) return places.keySpan(entry, builder);
+  let container = entry[builder] as object;
+  for (const step of path.slice(0, -1)) {
+    const next = (container as Record<string | number, unknown>)[step];
+    if (typeof next !== "object" || next === null) return places.span(container, step);
+    container = next;
+  }
+  return places.span(container, path.at(-1));
+}
+
+// What is wrong with a network whose reverse zone is asked for, in words.
+
+function badReverse(
+  network: string,
+  zone: Extract<ReverseZone, { readonly ok: false }>,
+): Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> {
+  const problem = { code: "bad-network", summary: "bad `reverse`" };
+  switch (zone.problem) {
+    case "no-network": {
+      const detail = `\`${network}\` is not a network: an address, a slash and a prefix length.`;
+      return { ...problem, detail, fix: "For example: 192.0.2.0/24 or 2001:db8::/32." };
+    }
+    case "host-bits":
+      return {
+        ...problem,
+        detail: `\`${network}\` has bits beyond its prefix.`,
+        fix: `Write ${zone.network}.`,
+      };
+    case "between-labels": {
+      const detail = `No zone is just \`${network}\`: reverse zones end after 8, 16, 24 or 32 bits of an IPv4 address, and after every fourth bit of an IPv6 address.`;
+      const fix =
+        "Write a list of such networks. For a part of a /24 that is delegated to you (RFC 2317), write the zone's name under `domain`, without a slash: for example 0-25.2.0.192.in-addr.arpa.";
+      return { ...problem, detail, fix };
+    }
+  }
+}

@@ -1,0 +1,201 @@
+/** `${var.x}` and `${zone}` in values; `$${` writes `${`. */
+
+import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import { suggestion } from "../model/text.ts";
+import { type Budget, MAX_TOLD_REFERENCES } from "./limits.ts";
+import type { Places } from "./positions.ts";
+import { isOwnKey } from "./schema.ts";
+import { mapText, type Variables } from "./variables.ts";
+
+export interface InterpolationContext {
+  readonly places: Places;
+  readonly sources: Sources;
+  readonly variables: Variables;
+  /** False if something could not be read, so that a variable may be declared all the same. */
+  readonly variablesKnown: boolean;
+  readonly budget: Budget;
+  report(diagnostic: Diagnostic): void;
+}
+
+/** Keys of a file under which `${zone}` means something. */
+const ZONE_SECTIONS: ReadonlySet<string> = new Set(["domains", "record_sets", "defaults"]);
+/** Keys that are left as they are: variables themselves, and what is not ours. */
+const LITERAL_SECTIONS: ReadonlySet<string> = new Set(["variables", "environments", "tenon"]);
+
+/** Resolves variables in a whole file, in place. In the zone's sections `${zone}` and escapes stay for `withZone`. */
+export function interpolateFile(tree: JsonObject, context: InterpolationContext): void {
+  for (const key of Object.keys(tree)) {
+    if (LITERAL_SECTIONS.has(key) || isOwnKey(key)) continue;
+    new Interpolation(context, ZONE_SECTIONS.has(key)).entry(tree, key);
+  }
+}
+
+const REFERENCE = /\$\$\{|\$\{([^{}]*)(\}?)/g;
+
+class Interpolation {
+  readonly #context: InterpolationContext;
+  readonly #inZone: boolean;
+  /** References of the present value that are reported. */
+  #toldReferences = 0;
+  #known: readonly string[] | null = null;
+
+  constructor(context: InterpolationContext, inZone: boolean) {
+    this.#context = context;
+    this.#inZone = inZone;
+  }
+
+  entry(container: object, key: string | number): void {
+    const values = container as Record<string | number, Json>;
+    const value = values[key] as Json;
+    if (typeof value === "string") {
+      if (value.includes("${")) this.#text(container, key, value);
+    } else if (Array.isArray(value)) {
+      for (const index of value.keys()) this.entry(value, index);
+    } else if (typeof value === "object" && value !== null) {
+      for (const name of Object.keys(value)) if (!isOwnKey(name)) this.entry(value, name);
+    }
+  }
+
+  #text(container: object, key: string | number, text: string): void {
+    const values = container as Record<string | number, Json>;
+    this.#toldReferences = 0;
+    const whole = /^\$\{var\.([^{}]*)\}$/.exec(text);
+    if (whole === null) {
+      values[key] = text.replace(REFERENCE, (match, name, close) => this.#part(container, key, match, name, close));
+      return;
+    }
+    const variable = this.#lookup(container, key, text, whole[1] ?? "");
+    if (variable === null || !this.#pay(container, key, variable.value)) return;
+    values[key] = this.#adopt(variable.value, this.#context.places.span(container, key));
+    this.#context.places.setSource(container, key, variable.source);
+  }
+
+  #part(container: object, key: string | number, match: string, name: string | undefined, close: string): string {
+    if (match === "$${") return this.#inZone ? match : "${";
+    const reference = name ?? "";
+    if (close === "" || !(reference === "zone" || reference.startsWith("var."))) {
+      return this.#broken(container, key, match, unknownReference(match, close !== ""));
+    }
+    if (reference === "zone") {
+      return this.#inZone ? match : this.#broken(container, key, match, zoneOutside());
+    }
+    const variable = this.#lookup(container, key, match, reference.slice("var.".length));
+    if (variable === null) return match;
+    if (typeof variable.value === "object") return this.#broken(container, key, match, notText(reference));
+    const value = variable.source ?? String(variable.value);
+    return this.#pay(container, key, value) ? this.#escape(value) : match;
+  }
+
+  /** @returns false if there is no room for what a variable puts in; then the value means nothing */
+  #pay(container: object, key: string | number, value: Json): boolean {
+    const { places, budget, report } = this.#context;
+    const hasRoom = budget.take(budget.copyCost(value), () => places.span(container, key), report);
+    if (!hasRoom) places.markBroken(container, key);
+    return hasRoom;
+  }
+
+  /** What a variable holds is literal: it is not looked into again. */
+  #escape(text: string): string {
+    return this.#inZone ? text.replaceAll("${", () => "$${") : text;
+  }
+
+  #adopt(value: Json, at: Span): Json {
+    if (typeof value === "string") return this.#escape(value);
+    if (typeof value !== "object" || value === null) return value;
+    return cloneAt(value, at, this.#context.places, (text) => this.#escape(text));
+  }
+
+  #lookup(
+    container: object,
+    key: string | number,
+    match: string,
+    name: string,
+  ): { value: Json; source: string | null } | null {
+    const { variables, variablesKnown } = this.#context;
+    const variable = variables.get(name);
+    if (variable !== undefined && variable !== null) return variable;
+    this.#context.places.markBroken(container, key);
+    if (variable === undefined && variablesKnown && this.#toldReferences < MAX_TOLD_REFERENCES) {
+      this.#known ??= [...variables.keys()];
+      const known = this.#known;
+      const fix = suggestion(name, known) || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
+      const detail = `\`${name}\` is not declared under \`variables\` in the root file.`;
+      this.#report(container, key, match, {
+        code: "unknown-variable",
+        summary: `unknown variable \`${name}\``,
+        detail,
+        fix,
+      });
+    }
+    return null;
+  }
+
+  #broken(container: object, key: string | number, match: string, problem: Problem): string {
+    this.#context.places.markBroken(container, key);
+    this.#report(container, key, match, problem);
+    return match;
+  }
+
+  #report(container: object, key: string | number, match: string, problem: Problem): void {
+    if (this.#toldReferences >= MAX_TOLD_REFERENCES) return;
+    this.#toldReferences += 1;
+    const span = within(this.#context.places.span(container, key), match, this.#context.sources);
+    this.#context.report({ severity: "error", ...problem, span });
+  }
+}
+
+type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
+
+/** The reference itself within the value, if it stands there as it is. */
+function within(span: Span, match: string, sources: Sources): Span {
+  const index = sources.text(span.file)?.slice(span.start, span.end).indexOf(match) ?? -1;
+  return index === -1 ? span : { ...span, start: span.start + index, end: span.start + index + match.length };
+}
+
+function unknownReference(match: string, closed: boolean): Problem {
+  return {
+    code: "unknown-reference",
+    summary: closed ? `unknown reference ${match}` : "a reference is not closed",
+    detail: "References are ${var.name} and, in domains and record sets, ${zone}.",
+    fix: "Write $${ if the text itself has ${ in it.",
+  };
+}
+
+function zoneOutside(): Problem {
+  return {
+    code: "unknown-reference",
+    summary: "there is no zone here",
+    detail: "${zone} is the name of a domain; it means something in domains, record sets and defaults.",
+    fix: "Use a variable, or write $${ for a literal ${.",
+  };
+}
+
+function notText(reference: string): Problem {
+  return {
+    code: "wrong-type",
+    summary: `${reference} is not text`,
+    detail: "A variable that holds a list or a mapping can only be a whole value.",
+    fix: `Let the value be \${${reference}} and nothing else.`,
+  };
+}
+
+/** A copy of a list or mapping from elsewhere whose every part stands where the reference does. */
+function cloneAt(value: object, at: Span, places: Places, text: (text: string) => string): Json {
+  const clone = (Array.isArray(value) ? [] : Object.create(null)) as Record<string, Json>;
+  const offsets = [at.start, at.end] as const;
+  places.put(clone, at.file, offsets);
+  for (const [key, item] of Object.entries(value) as [string, Json][]) {
+    const nested = typeof item === "object" && item !== null;
+    clone[key] = nested ? cloneAt(item, at, places, text) : typeof item === "string" ? text(item) : item;
+    places.putKey(clone, key, offsets, offsets, nested ? null : places.source(value, key));
+  }
+  return clone as Json;
+}
+
+/** A copy with the zone's name put in; what needs no change is shared. */
+export function withZone<T extends Json>(value: T, zone: string, places: Places): T {
+  const replace = (text: string): string =>
+    text.replace(/\$\$\{|\$\{zone\}/g, (match) => (match === "$${" ? "${" : zone));
+  return mapText(value, places, replace) as T;
+}

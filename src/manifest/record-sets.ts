@@ -1,0 +1,257 @@
+/** Record sets: collected from all files, taken by the domains that name them under `use`, and laid over each other. */
+
+import { ownerName, serviceOwner } from "../dns/name.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { suggestion } from "../model/text.ts";
+import type { Places } from "./positions.ts";
+import { isOwnKey } from "./schema.ts";
+
+/** Name → records, with the defaults of their file. */
+export type RecordSets = ReadonlyMap<string, RecordSet>;
+
+export interface RecordSet {
+  readonly name: string;
+  readonly records: readonly JsonObject[];
+  readonly container: JsonObject;
+}
+
+export interface RecordSetContext {
+  readonly places: Places;
+  /** False if something could not be read, so that a set may exist all the same. */
+  readonly setsKnown: boolean;
+  report(diagnostic: Diagnostic): void;
+}
+
+export function collectRecordSets(
+  files: readonly { readonly tree: JsonObject }[],
+  context: RecordSetContext,
+): RecordSets {
+  const sets = new Map<string, RecordSet>();
+  for (const { tree } of files) {
+    const own = objectAt(tree, "record_sets");
+    const defaults = objectAt(objectAt(tree, "defaults"), "record");
+    for (const name of Object.keys(own).filter((key) => !isOwnKey(key))) {
+      const first = sets.get(name);
+      if (first !== undefined) context.report(duplicateSet(name, own, first.container, context.places));
+      else
+        sets.set(name, {
+          name,
+          records: listOf(own[name]).map((record) => withDefaults(record, defaults, context.places)),
+          container: own,
+        });
+    }
+  }
+  return sets;
+}
+
+function duplicateSet(name: string, container: JsonObject, first: JsonObject, places: Places): Diagnostic {
+  return {
+    code: "duplicate-record-set",
+    severity: "error",
+    summary: `record set \`${name}\` is there twice`,
+    detail: "Record sets belong to the whole project, so their names must differ.",
+    fix: "Rename one of them, or join the two.",
+    span: places.keySpan(container, name),
+    related: [{ message: "first here", span: places.keySpan(first, name) }],
+  };
+}
+
+export function reportUnused(sets: RecordSets, used: ReadonlySet<RecordSet>, context: RecordSetContext): void {
+  for (const [name, set] of sets) {
+    if (used.has(set)) continue;
+    context.report({
+      code: "unused-record-set",
+      severity: "warning",
+      summary: `record set \`${name}\` is not used`,
+      detail: "No domain of the project names it under `use`.",
+      fix: "Use it, or remove it.",
+      span: context.places.keySpan(set.container, name),
+    });
+  }
+}
+
+export function usedSets(entry: JsonObject, sets: RecordSets, context: RecordSetContext): RecordSet[] {
+  const used = new Set<RecordSet>();
+  const names = entry["use"];
+  if (!Array.isArray(names)) return [];
+  for (const [index, name] of (names as readonly Json[]).entries()) {
+    const set = sets.get(String(name));
+    const span = context.places.span(names, index);
+    if (set !== undefined && used.has(set)) context.report(usedTwice(String(name), span));
+    else if (set !== undefined) used.add(set);
+    else if (context.setsKnown) context.report(unknownSet(String(name), [...sets.keys()], span));
+  }
+  return [...used];
+}
+
+function usedTwice(name: string, span: NonNullable<Diagnostic["span"]>): Diagnostic {
+  const detail = "A record set can be used once in a domain.";
+  return {
+    code: "duplicate-use",
+    severity: "error",
+    summary: `\`${name}\` is used twice`,
+    detail,
+    fix: "Remove one of the two.",
+    span,
+  };
+}
+
+function unknownSet(name: string, known: readonly string[], span: NonNullable<Diagnostic["span"]>): Diagnostic {
+  return {
+    code: "unknown-record-set",
+    severity: "error",
+    summary: `unknown record set \`${name}\``,
+    detail: `No file of the project has \`${name}\` under \`record_sets\`.`,
+    fix: suggestion(name, known) || "Add it to `record_sets`.",
+    span,
+  };
+}
+
+/** Where records of a domain come from; what comes later may take the place of what came before. */
+export interface Layer {
+  readonly origin: { readonly type: "zone-file" | "own" } | { readonly type: "set"; readonly name: string };
+  readonly records: readonly JsonObject[];
+}
+
+/** The records of one layer with one name and type. */
+interface Rrset {
+  readonly origin: Layer["origin"];
+  readonly records: JsonObject[];
+}
+
+/**
+ * The records that remain, in the order of the layers. Where two layers have the same name and type, the later one says under `override`
+ * whether it replaces (true) or adds (false); where it does not say, that is an error with both places.
+ * @param zone lower-case ASCII without a final dot
+ */
+export function overlay(
+  layers: readonly Layer[],
+  zone: string,
+  context: Pick<RecordSetContext, "places" | "report">,
+): readonly JsonObject[] {
+  const filled = layers.filter(({ records }) => records.length > 0);
+  if (filled.length < 2) return filled.flatMap(({ records }) => records);
+  const divided = filled.map((layer) => rrsetsOf(layer, zone));
+  const replacedAt = new Map<string, number>();
+  for (const [index, rrsets] of divided.entries()) {
+    for (const [key, rrset] of rrsets) if (verdictOf(rrset, context) === true) replacedAt.set(key, index);
+  }
+  const remaining = new Map<string, Rrset[]>();
+  for (const [index, rrsets] of divided.entries()) {
+    for (const [key, rrset] of rrsets) {
+      const before = remaining.get(key) ?? [];
+      const verdict = statedOverrides(rrset)[0];
+      const isReplacedLater = index < (replacedAt.get(key) ?? -1);
+      if (before.length > 0 && verdict === undefined && !isReplacedLater) {
+        context.report(unsaidOverride(key, rrset, before, context.places));
+      }
+      remaining.set(key, verdict === false ? [...before, rrset] : [rrset]);
+    }
+  }
+  const kept = new Set([...remaining.values()].flatMap((rrsets) => rrsets.flatMap(({ records }) => records)));
+  return filled.flatMap(({ records }) => records.filter((record) => kept.has(record)));
+}
+
+function rrsetsOf({ origin, records }: Layer, zone: string): Map<string, Rrset> {
+  const rrsets = new Map<string, Rrset>();
+  for (const record of records) {
+    const key = identity(record, zone);
+    const known = rrsets.get(key);
+    if (known === undefined) rrsets.set(key, { origin, records: [record] });
+    else known.records.push(record);
+  }
+  return rrsets;
+}
+
+function statedOverrides({ records }: Rrset): boolean[] {
+  return records.flatMap(({ override }) => (typeof override === "boolean" ? [override] : []));
+}
+
+/** What the records of one name and type say together; one of them is enough. */
+function verdictOf(rrset: Rrset, { places, report }: Pick<RecordSetContext, "places" | "report">): boolean | undefined {
+  const [first, ...others] = statedOverrides(rrset);
+  if (others.every((other) => other === first)) return first;
+  const [one, other] = [true, false].map((value) => rrset.records.find(({ override }) => override === value));
+  report({
+    code: "conflicting-override",
+    severity: "error",
+    summary: "`override` is both true and false",
+    detail: "Records of one name and type replace those of a record set or a zone file together, or stand beside them.",
+    fix: "Give all of them the same `override`.",
+    span: places.span(other as JsonObject, "override"),
+    related: [{ message: "the other one", span: places.span(one as JsonObject, "override") }],
+  });
+  return first;
+}
+
+function unsaidOverride(key: string, rrset: Rrset, before: readonly Rrset[], places: Places): Diagnostic {
+  const [type = "", name = ""] = key.split(" ");
+  const where = name === "" ? "the apex" : `\`${name}\``;
+  const last = (before.at(-1) as Rrset).origin;
+  const isFile = before.every(({ origin }) => origin.type === "zone-file");
+  const whose = isFile ? "the zone file's" : "the record set's";
+  const mine = rrset.origin.type === "set" ? ` to the record of \`${rrset.origin.name}\`` : "";
+  return {
+    code: isFile ? "overrides-zone-file" : "overrides-record-set",
+    severity: "error",
+    summary: `replace ${whose} ${type}, or add to it?`,
+    detail: `There is a ${type} at ${where} in ${originName(last)}, too, and \`override\` does not say which is meant.`,
+    fix: `Add \`override: true\`${mine} to replace ${whose}, or \`override: false\` to have both.`,
+    span: places.span(rrset.records[0] as JsonObject),
+    related: before.map(({ origin, records }) => ({
+      message: `in ${originName(origin)}`,
+      span: places.span(records[0] as JsonObject),
+    })),
+  };
+}
+
+function originName(origin: Layer["origin"]): string {
+  switch (origin.type) {
+    case "zone-file":
+      return "the zone file";
+    case "set":
+      return `record set \`${origin.name}\``;
+    case "own":
+      return "the domain itself";
+  }
+}
+
+// Which records meet: name and type in one form, however they are written.
+
+/** @param zone lower-case ASCII without a final dot */
+export function identity(record: JsonObject, zone: string): string {
+  const type = String(record["type"]);
+  const owner = ownerName(textAt(record, "name") ?? "", zone);
+  const service =
+    type === "SRV" && owner.ok
+      ? serviceOwner(owner.name, textAt(record, "service"), textAt(record, "protocol"))
+      : owner;
+  return `${type} ${service.ok ? service.name : owner.name}`;
+}
+
+// Reading entries of a manifest that fit the schema, and putting defaults under them.
+
+/** Keys of `entry` win; both stand in the same file. */
+export function withDefaults(entry: JsonObject, defaults: JsonObject, places: Places): JsonObject {
+  const missing = Object.keys(defaults).filter((key) => !Object.hasOwn(entry, key));
+  if (missing.length === 0) return entry;
+  const merged: Record<string, Json> = Object.assign(Object.create(null), entry);
+  for (const key of missing) merged[key] = defaults[key] as Json;
+  places.merge(merged, entry, defaults);
+  return merged;
+}
+
+export function objectAt(object: JsonObject, key: string): JsonObject {
+  const value = object[key];
+  return isJsonObject(value) ? value : {};
+}
+
+export function listOf(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? (value as readonly Json[]).filter(isJsonObject) : [];
+}
+
+export function textAt(object: JsonObject, key: string): string | null {
+  const value = object[key];
+  return typeof value === "string" ? value : null;
+}

@@ -1,0 +1,283 @@
+/** Zone files that domains name: read inside the project only, their records as manifest entries that stand in the zone file. */
+
+import { dirname, posix } from "node:path";
+import { nameProblem } from "../dns/name.ts";
+import {
+  type SetAside,
+  SIGNING_TYPES,
+  type SourceRecord,
+  ZONE_FILE_APEX_NS_CODE,
+  ZONE_FILE_SIGNING_CODE,
+  ZONE_FILE_SOA_CODE,
+  ZONE_FILE_UNSUPPORTED_CODE,
+} from "../dns/record.ts";
+import { MAX_RECORDS } from "../dns/zone-file/lexer.ts";
+import { type IncludedFile, readZoneFile, type ZoneFileReading } from "../dns/zone-file/read.ts";
+import { TOO_MANY_RECORDS_CODE } from "../dns/zone-file/reader.ts";
+import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
+import {
+  type Budget,
+  explainRecordLimit,
+  MAX_FILE_BYTES,
+  MAX_PROJECT_BYTES,
+  MAX_ZONE_FILE_OCTETS,
+  recordLimit,
+} from "./limits.ts";
+import type { Places } from "./positions.ts";
+import { decode, fileProblem, readBounded, resolveInside } from "./read.ts";
+import { identity, objectAt } from "./record-sets.ts";
+
+export interface ZoneFilesOptions {
+  /** Real path of the project folder. */
+  readonly root: string;
+  readonly sources: Sources;
+  readonly places: Places;
+  /** --skip-unsupported: what the service cannot hold is a warning. */
+  readonly skipUnsupported: boolean;
+  /** Seconds that the service keeps as they are, ascending, without 0. */
+  readonly allowedSeconds: readonly number[];
+  /** Codes that do not hold in the project. */
+  readonly lintOff: readonly string[];
+  readonly budget: Budget;
+  report(diagnostic: Diagnostic): void;
+}
+
+type Text =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problem: Omit<Diagnostic, "severity"> & { readonly fix: string } };
+
+export class ZoneFiles {
+  readonly #options: ZoneFilesOptions;
+  /** By path: a file may be the zone file of many domains, and included by many. */
+  readonly #texts: Map<string, Promise<Text>> = new Map();
+  #characters = 0;
+  /** Of all readings: one file may be read for many domains. What is set aside, or there twice, counts, too. */
+  #recordCount = 0;
+  #octets = 0;
+
+  constructor(options: ZoneFilesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The records of the file that a domain names. What is wrong, or set aside, is reported by line.
+   * @param domain the domain's entry, with text under `zone_file`
+   * @param zone lower-case ASCII without a final dot
+   * @param stated the records that the manifest has for the domain
+   * @param sharing how many domains, this one included, one entry gives the same file
+   */
+  async records(
+    domain: JsonObject,
+    zone: string,
+    stated: readonly JsonObject[],
+    sharing: number,
+  ): Promise<JsonObject[]> {
+    // A domain that cannot be, or cannot have records, is reported by its unit.
+    if (zone === "" || nameProblem(zone, true) !== null || domain["type"] === "slave") return [];
+    const file = posix.normalize(String(domain["zone_file"]));
+    const { places, report } = this.#options;
+    if (this.#isFull()) return [];
+    const text = await this.#read(file);
+    if (!text.ok) {
+      report({ span: places.span(domain, "zone_file"), ...text.problem, severity: "error" });
+      return [];
+    }
+    const include = (path: string, from: string): Promise<IncludedFile> => this.#include(path, from);
+    const reading = await readZoneFile(text.text, { zone, file, include });
+    // The first of many domains tells how many records all of them will have.
+    this.#recordCount = Math.max(this.#recordCount + reading.entryCount, reading.entryCount * sharing);
+    this.#options.budget.noteRead(reading.octets);
+    this.#octets = Math.max(this.#octets + reading.octets, reading.octets * sharing);
+    if (this.#isFull()) {
+      const limit = recordLimit(this.#options.sources);
+      const problem = this.#recordCount > limit ? tooManyRecords(limit) : tooMuchText();
+      report({ ...problem, span: places.span(domain, "zone_file") });
+      return [];
+    }
+    for (const diagnostic of reading.diagnostics) report(diagnostic);
+    const hasApexNs = stated.some((record) => identity(record, zone) === "NS ");
+    this.#reportSetAside(reading, [...listedCodes(domain), ...(hasApexNs ? [ZONE_FILE_APEX_NS_CODE] : [])]);
+    const isTooMany = reading.diagnostics.some(({ code }) => code === TOO_MANY_RECORDS_CODE);
+    // Told by the line of the file: so many stay that the domain is not found fault with for the same.
+    const most = isTooMany ? Math.max(0, MAX_RECORDS - stated.length) : MAX_RECORDS;
+    return this.#entries(reading.records.slice(0, most));
+  }
+
+  #isFull(): boolean {
+    return this.#recordCount > recordLimit(this.#options.sources) || this.#octets > MAX_ZONE_FILE_OCTETS;
+  }
+
+  #read(file: string): Promise<Text> {
+    const known = this.#texts.get(file) ?? this.#open(file);
+    this.#texts.set(file, known);
+    return known;
+  }
+
+  async #open(file: string): Promise<Text> {
+    const fix = "Name a file inside the project folder.";
+    const resolved = await resolveInside(this.#options.root, file);
+    if (!resolved.ok) return { ok: false, problem: { ...fileProblem(file, resolved.problem), fix } };
+    const read = await readBounded(resolved.path);
+    if (!read.ok) {
+      const problem =
+        read.problem === "too-large" ? tooLarge(file, read.size) : { ...fileProblem(file, read.problem), fix };
+      return { ok: false, problem };
+    }
+    const { text, badOffset } = decode(read.bytes);
+    this.#characters += text.length;
+    if (this.#characters > MAX_PROJECT_BYTES) return { ok: false, problem: allTooLarge(file) };
+    this.#options.sources.add(file, text);
+    return badOffset === null ? { ok: true, text } : { ok: false, problem: notUtf8(file, badOffset) };
+  }
+
+  /** `$INCLUDE path` in the file `from`. */
+  async #include(path: string, from: string): Promise<IncludedFile> {
+    const file = path.startsWith("/") ? path : posix.normalize(posix.join(dirname(from), path));
+    const read = await this.#read(file);
+    if (read.ok) return { ok: true, file, text: read.text };
+    const { summary, detail, span } = read.problem;
+    const clause = span === undefined ? detail : `${summary}: see ${file}, ${this.#where(span)}`;
+    return { ok: false, detail: clause.replace(/\.$/, "") };
+  }
+
+  #where(span: Span): string {
+    const { line, column } = this.#options.sources.position(span.file, span.start);
+    return `line ${line}, column ${column}`;
+  }
+
+  /** @param untold codes that need not be told of this domain */
+  #reportSetAside(reading: ZoneFileReading, untold: readonly Json[]): void {
+    const off = new Set([...this.#options.lintOff, ...untold]);
+    for (const aside of reading.setAside) {
+      const diagnostic = setAsideDiagnostic(aside, this.#options.skipUnsupported);
+      if (!off.has(diagnostic.code) || diagnostic.code === ZONE_FILE_UNSUPPORTED_CODE) this.#options.report(diagnostic);
+    }
+  }
+
+  /** What is said about a TTL stands at the first record that has it: once for the file, not for each record. */
+  #entries(records: readonly SourceRecord[]): JsonObject[] {
+    const firstWithTtl = new Map<number, Span>();
+    return records.map((record) => {
+      const at = firstWithTtl.get(record.ttl_sec) ?? record.span;
+      firstWithTtl.set(record.ttl_sec, at);
+      // To the service 0 means the zone's default, and no time at all has a value of its own in no zone.
+      const least = this.#options.allowedSeconds[0] ?? 1;
+      if (record.ttl_sec === 0 && at === record.span) this.#options.report(noTime(least, at));
+      const entry = entryOf({ ...record, ttl_sec: record.ttl_sec === 0 ? least : record.ttl_sec });
+      this.#options.places.make(entry, record.span, at.file === record.span.file ? { ttl_sec: at } : {});
+      return entry;
+    });
+  }
+}
+
+function noTime(least: number, span: Span): Diagnostic {
+  return {
+    code: "rounded-seconds",
+    severity: "warning",
+    summary: `the TTL 0 is rounded to ${least}`,
+    detail: `To the service 0 is the zone's default; the nearest value it keeps is ${least}.`,
+    fix: `Write ${least}.`,
+    span,
+  };
+}
+
+const NAMED: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
+
+/** A record as a manifest would write it. */
+function entryOf({ type, name, target, ttl_sec, priority, weight, port, tag }: SourceRecord): JsonObject {
+  const entry: Record<string, Json> = Object.create(null);
+  entry["type"] = type;
+  if (name !== "") entry["name"] = name;
+  entry["target"] = NAMED.has(type) ? `${target}.` : target;
+  entry["ttl_sec"] = ttl_sec;
+  for (const [key, value] of Object.entries({ priority, weight, port, tag })) {
+    if (value !== undefined) entry[key] = value;
+  }
+  return entry;
+}
+
+function setAsideDiagnostic({ reason, type, name, detail, span }: SetAside, skip: boolean): Diagnostic {
+  const owner = name === "" ? "at the apex" : `at ${name}`;
+  switch (reason) {
+    case "soa": {
+      const fix = "Remove it, or say so: `lint: { off: [zone-file-soa] }` at the domain.";
+      return {
+        code: ZONE_FILE_SOA_CODE,
+        severity: "warning",
+        summary: "the SOA record is not taken over",
+        detail,
+        fix,
+        span,
+      };
+    }
+    case "apex-ns": {
+      const fix = "Declare name servers under `records` to manage them, or add `lint: { off: [zone-file-apex-ns] }`.";
+      const summary = "an NS record at the apex is not taken over";
+      return { code: ZONE_FILE_APEX_NS_CODE, severity: "warning", summary, detail, fix, span };
+    }
+    case "unsupported-type":
+    case "not-holdable": {
+      if (SIGNING_TYPES.has(type)) return signingDiagnostic(type, owner, span);
+      const summary = `${skip ? "skipped" : "cannot be kept"}: ${type} ${owner}`;
+      const fix = skip
+        ? "Remove it from the file if nobody needs it."
+        : "Remove it, or leave such records out: --skip-unsupported.";
+      return { code: ZONE_FILE_UNSUPPORTED_CODE, severity: skip ? "warning" : "error", summary, detail, fix, span };
+    }
+  }
+}
+
+function signingDiagnostic(type: string, owner: string, span: Span): Diagnostic {
+  return {
+    code: ZONE_FILE_SIGNING_CODE,
+    severity: "warning",
+    summary: `the ${type} record ${owner} is not taken over`,
+    detail: "It was made by whoever signed the zone, and is worth nothing without the keys.",
+    fix: "Name the file that is not signed, or say so: `lint: { off: [zone-file-signing] }` at the domain.",
+    span,
+  };
+}
+
+function listedCodes(domain: JsonObject): readonly Json[] {
+  const off = objectAt(domain, "lint")["off"];
+  return Array.isArray(off) ? off : [];
+}
+
+function tooLarge(file: string, bytes: number): Extract<Text, { ok: false }>["problem"] {
+  const detail = `It has ${(bytes / 1024 ** 2).toFixed(1)} MiB; a zone file may have ${MAX_FILE_BYTES / 1024 ** 2}.`;
+  return { code: "file-too-large", summary: `${file} is too large`, detail, fix: "Divide the zone." };
+}
+
+function tooManyRecords(limit: number): Diagnostic {
+  const detail = `Those of all zone files count for each domain that names them. ${explainRecordLimit(limit)}`;
+  return {
+    code: "too-many-records",
+    severity: "error",
+    summary: "too many records in zone files",
+    detail,
+    fix: "Divide the project.",
+  };
+}
+
+function tooMuchText(): Diagnostic {
+  const detail = `A zone file is read for each domain that names it, with all that it includes and generates. All that is to be read may have ${MAX_ZONE_FILE_OCTETS / 1024 ** 2} MiB; what follows is not looked at.`;
+  return {
+    code: "project-too-large",
+    severity: "error",
+    summary: "too much text in zone files",
+    detail,
+    fix: "Let fewer domains share a long file, or put what they share under `record_sets`.",
+  };
+}
+
+function allTooLarge(file: string): Extract<Text, { ok: false }>["problem"] {
+  const detail = `The zone files of a project may have ${MAX_PROJECT_BYTES / 1024 ** 2} MiB together.`;
+  return { code: "project-too-large", summary: `${file} is one too many`, detail, fix: "Divide the project." };
+}
+
+function notUtf8(file: string, offset: number): Extract<Text, { ok: false }>["problem"] {
+  const detail = "Here is a byte that is no part of a UTF-8 text.";
+  const span = { file, start: offset, end: offset + 1 };
+  return { code: "not-utf8", summary: "the file is not UTF-8", detail, fix: "Save the file as UTF-8.", span };
+}

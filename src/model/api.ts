@@ -1,0 +1,122 @@
+/** What the product says to the service: requests, lists and their answers, without HTTP. */
+
+import type { Json, JsonObject } from "./resource.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+export interface ApiRequest {
+  readonly method: Method;
+  /** Segments below the base URL, not yet encoded: `["domains", "12", "records"]`. In API.md's vocabulary. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string | number>>;
+  /** Sent as X-Filter. */
+  readonly filter?: JsonObject;
+  readonly body?: JsonObject;
+}
+
+/**
+ * `servedMilliseconds`: when the service answered, by its own clock (the Date header), in milliseconds since the epoch; absent if
+ * it did not tell.
+ */
+export type Answer =
+  | {
+      readonly ok: true;
+      readonly body: Json;
+      /** Of a DELETE: it was gone before, and no lost attempt of this request can have been why. */
+      readonly alreadyGone?: true;
+      readonly servedMilliseconds?: number;
+    }
+  | { readonly ok: false; readonly failure: Failure };
+
+export interface ListRequest {
+  readonly path: readonly string[];
+  /** Always applied. */
+  readonly filter?: JsonObject;
+  /** The few that are wanted of perhaps many: lets the client ask for those instead of every page. */
+  readonly wanted?: Wanted;
+}
+
+export interface Wanted {
+  readonly field: string;
+  readonly values: readonly string[];
+}
+
+export type ListAnswer =
+  | {
+      readonly ok: true;
+      readonly items: readonly JsonObject[];
+      /** How many there are in all: more than `items.length` if only the wanted were read. */
+      readonly total: number;
+      /** Of the first page that was read, as in `Answer`. */
+      readonly servedMilliseconds?: number;
+    }
+  | { readonly ok: false; readonly failure: Failure };
+
+export interface UploadRequest {
+  /** The signed URL the service gave. Never logged, never sent with the token. */
+  readonly url: string;
+  /** Absolute path of the file to send. */
+  readonly file: string;
+  /** After so long, repeats included, it is given up like an aborted one. Absent: never. */
+  readonly limitMilliseconds?: number;
+}
+
+/** What the service told of the rate limit of an endpoint. */
+export interface ToldLimit {
+  /** Method and path with ids replaced, for example `PUT /domains/*`. */
+  readonly endpoint: string;
+  /** Requests per window; null if it was not told. */
+  readonly limit: number | null;
+  /** How long a window is, if that could be learned. */
+  readonly windowSeconds: number | null;
+}
+
+/** The one way to the service. Retries what may be retried; a POST whose outcome is unknown is returned as such. */
+export interface Api {
+  /** Requests sent so far: every attempt, every page of a list, every upload. What sends none has 0. */
+  readonly requestCount: number;
+  send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
+  /** All pages, in the service's order, every id once. */
+  list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer>;
+  upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer>;
+  /** What was told so far. Sorted by endpoint. What is not the service has none. */
+  limits?(): readonly ToldLimit[];
+}
+
+// Failures of the service or of the way to it, as values.
+
+/** One entry of the service's `{errors: […]}` (API.md, Errors). */
+export interface ApiError {
+  readonly reason: string;
+  readonly field?: string;
+}
+
+/**
+ * - `refused`: the service answered 4xx; it had no effect.
+ * - `unavailable`: 408, 429, 5xx, or `… busy.`, still so after the retry budget.
+ * - `unreachable`: no connection, TLS failure, connection lost, time-out.
+ * - `malformed`: an answer that is not the JSON expected (HTML, half a body, wrong shape).
+ * - `aborted`: the caller's signal ended it.
+ */
+export type FailureType = "refused" | "unavailable" | "unreachable" | "malformed" | "aborted";
+
+export interface Failure {
+  readonly type: FailureType;
+  /** `none` if the request surely changed nothing; `unknown` if it may have. */
+  readonly effect: "none" | "unknown";
+  /** HTTP status, if there was an answer. */
+  readonly status: number | null;
+  /** The service's own words; empty if it gave none. */
+  readonly errors: readonly ApiError[];
+  /** One sentence without a full stop, safe to show: no token, no signed URL. */
+  readonly message: string;
+  /** The service said it is in maintenance (503 with X-Maintenance-Mode). */
+  readonly maintenance: boolean;
+  /** How often the request was sent. */
+  readonly attempts: number;
+}
+
+/** The token was refused, as a whole or for what was asked: it will be for the next request of the same kind. */
+export function isDenied({ status }: Pick<Failure, "status">): boolean {
+  return status === 401 || status === 403;
+}

@@ -1,0 +1,218 @@
+/** Address and name globs: `*` matches any text, `/` and dots included; `\*` is a star. */
+
+import { closest, distance } from "fastest-levenshtein";
+
+/** Whether `text` fits `glob`, case-sensitively. */
+export function globMatches(glob: string, text: string): boolean {
+  return compileGlob(glob)(text);
+}
+
+/**
+ * `globMatches` for a glob that many texts are compared with. Each part between two stars is searched for once, behind the one before
+ * it. The first match is as good as a later one, so there is no backtracking.
+ */
+export function compileGlob(glob: string): (text: string) => boolean {
+  const parts = partsOf(glob);
+  const first = parts[0] ?? "";
+  if (parts.length === 1) return (text) => text === first;
+  const last = parts.at(-1) ?? "";
+  const between = parts.slice(1, -1);
+  return (text) => {
+    const end = text.length - last.length;
+    if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+    let position = first.length;
+    for (const part of between) {
+      const found = text.indexOf(part, position);
+      if (found === -1) return false;
+      position = found + part.length;
+      if (position > end) return false;
+    }
+    return true;
+  };
+}
+
+/** What stands literally before, between and after the stars. */
+function partsOf(glob: string): string[] {
+  const parts = [""];
+  for (const token of tokenise(glob)) {
+    if (token === STAR) parts.push("");
+    else parts[parts.length - 1] += token;
+  }
+  return parts;
+}
+
+/** Text that a glob takes literally: stars are escaped. */
+export function escapeGlob(text: string): string {
+  return text.replace(/[\\*]/g, (character) => `\\${character}`);
+}
+
+interface CoveringGlob {
+  readonly glob: string;
+  /** How many of the addresses it matches; no other glob beside it matches any of them. */
+  readonly count: number;
+}
+
+/**
+ * Globs of one star each that together match all of `addresses` and none of `others`: one if one can, else one for each part that
+ * has a beginning of its own. Linear in the characters of both, times the depth at which they part.
+ */
+export function globsFor(addresses: readonly string[], others: readonly string[]): CoveringGlob[] {
+  const sort = (texts: readonly string[]) => [...new Set(texts)].sort();
+  return globsWithin(sort(addresses), sort(others));
+}
+
+/** Both are sorted. */
+function globsWithin(addresses: readonly string[], others: readonly string[]): CoveringGlob[] {
+  const [first = "", last = first] = [addresses[0], addresses.at(-1)];
+  if (first === last) return addresses.length === 0 ? [] : [{ glob: escapeGlob(first), count: 1 }];
+  const prefix = first.slice(0, sharedStart(first, last));
+  const suffix = addresses.reduce((shared, text) => {
+    const length = sharedEnd(shared, text.slice(prefix.length));
+    return length === 0 ? "" : shared.slice(-length);
+  }, first.slice(prefix.length));
+  const near = others.filter((other) => other.startsWith(prefix));
+  const glob = `${escapeGlob(prefix)}*${escapeGlob(suffix)}`;
+  if (!near.some((other) => other.length >= prefix.length + suffix.length && other.endsWith(suffix)))
+    return [{ glob, count: addresses.length }];
+  const nextOf = (text: string): number | undefined => text.codePointAt(prefix.length);
+  const nearParts = groupBy(near, nextOf);
+  return [...groupBy(addresses, nextOf)].flatMap(([next, part]) => globsWithin(part, nearParts.get(next) ?? []));
+}
+
+/** Never within a character of two code units. */
+function sharedStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length += 1;
+  return /[\uD800-\uDBFF]/.test(a[length - 1] ?? "") ? length - 1 : length;
+}
+
+function sharedEnd(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && length < b.length && a.at(-1 - length) === b.at(-1 - length)) length += 1;
+  return length > 0 && /[\uDC00-\uDFFF]/.test(a.at(-length) ?? "") ? length - 1 : length;
+}
+
+/** Whether the glob can match `address` or anything beneath it. May be wrong only by saying yes. */
+export function mayMatchWithin(glob: string, address: string): boolean {
+  const tokens = tokenise(glob);
+  const star = tokens.indexOf(STAR);
+  const prefix = tokens.slice(0, star === -1 ? tokens.length : star).join("");
+  return prefix.startsWith(`${address}/`) || `${address}/`.startsWith(prefix);
+}
+
+const STAR = Symbol("star");
+
+function tokenise(glob: string): (string | typeof STAR)[] {
+  const tokens: (string | typeof STAR)[] = [];
+  for (let index = 0; index < glob.length; index += 1) {
+    const character = glob[index] as string;
+    const next = glob[index + 1];
+    if (character === "\\" && (next === "*" || next === "\\")) {
+      tokens.push(next);
+      index += 1;
+    } else if (character !== "*") {
+      tokens.push(character);
+    } else if (tokens.at(-1) !== STAR) {
+      tokens.push(STAR);
+    }
+  }
+  return tokens;
+}
+
+// Grouping by a key, in the order of first appearance; and the orders in which texts and ids are shown.
+
+export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}
+
+/** By the number at their end, so that `private/9` comes before `private/10`: lower ids are older. */
+export function compareIds(a: string | number, b: string | number): number {
+  return numberOf(a) - numberOf(b) || compareText(String(a), String(b));
+}
+
+function numberOf(id: string | number): number {
+  return typeof id === "number" ? id : Number(/(?<!\d)\d+$/.exec(id)?.[0] ?? 0);
+}
+
+/** Compares by UTF-16 code units: the same order on every machine. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+// "Did you mean": the nearest of the known words to one that is not known.
+
+/** Words longer than this are no typing errors, and comparing them costs time. */
+const MAX_WORD_LENGTH = 64;
+/** The beginning of a word that is shorter than this says too little. */
+const MIN_PREFIX_LENGTH = 2;
+
+/** Beyond this the comparison of many unknown words with many known ones would take too long. */
+const MAX_COMPARED_WORDS = 500;
+/** More names than this help nobody. */
+const MAX_LISTED_NAMES = 12;
+
+/**
+ * @param most how many are compared at most
+ * @returns the nearest candidate if it is near enough to be meant, else null
+ */
+export function nearest(word: string, known: readonly string[], most: number = MAX_COMPARED_WORDS): string | null {
+  const candidates = known.slice(0, most);
+  if (candidates.length === 0 || word.length === 0 || word.length > MAX_WORD_LENGTH) return null;
+  const lower = word.toLowerCase();
+  const same = candidates.find((candidate) => candidate.toLowerCase() === lower);
+  if (same !== undefined) return same;
+  const best = closest(lower, candidates);
+  // Two letters changed places are a distance of two.
+  const allowed = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length / 3));
+  return distance(lower, best.toLowerCase()) <= allowed ? best : onlyLonger(lower, candidates);
+}
+
+/** `ttl` for `ttl_sec`, `desc` for `description`: if there is but one word that goes on like this. */
+function onlyLonger(lower: string, candidates: readonly string[]): string | null {
+  if (lower.length < MIN_PREFIX_LENGTH) return null;
+  const longer = candidates.filter((candidate) => candidate.toLowerCase().startsWith(lower));
+  return longer.length === 1 ? (longer[0] ?? null) : null;
+}
+
+/** `` `a`, `b` and 3,990 more ``. */
+export function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_LISTED_NAMES).map((name) => `\`${name}\``);
+  const rest = names.length - shown.length;
+  return rest === 0 ? shown.join(", ") : `${shown.join(", ")} and ${rest.toLocaleString("en")} more`;
+}
+
+/** A full sentence: the nearest word, or the known ones. */
+export function suggestion(word: string, candidates: readonly string[]): string {
+  const best = nearest(word, candidates);
+  if (best !== null) return `Did you mean \`${best}\`?`;
+  if (candidates.length === 0) return "";
+  return `Known are: ${listNames(candidates)}.`;
+}
+
+// JSON as text that is plainly visible: what a terminal would act on or hide is `\u`, and a parser reads the same.
+
+/**
+ * Control characters (C0, DEL, C1: so every ANSI sequence), format characters (bidi marks, zero-width, tags), line and
+ * paragraph separators, lone surrogates, and whatever else has no shape of its own (Hangul fillers, the grapheme joiner).
+ * The two selectors that make a symbol text or emoji stay: what they hide is nothing.
+ */
+export const UNSAFE: RegExp = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/gu;
+
+/** @param indentColumns 0: on one line */
+export function jsonText(value: object | string | number | boolean | null | undefined, indentColumns = 0): string {
+  // Those that JSON.stringify leaves stand within strings; what it puts between them is the layout.
+  return JSON.stringify(value, null, indentColumns).replace(UNSAFE, (character) =>
+    character === "\n" ? character : character.split("").map(escapedUnit).join(""),
+  );
+}
+
+function escapedUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,145 @@
+/** A plan, seen from the account: what an apply would change is what has drifted. */
+
+import isEqual from "fast-deep-equal";
+import type { ToldLimit } from "../model/api.ts";
+import type { Change, ChangeOrigin, Drift, DriftField, DriftObject, DriftStatus } from "../model/change.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Pace, Plan, Step, WithdrawnChange } from "../model/plan.ts";
+import type { Json } from "../model/resource.ts";
+import { compareText } from "../model/text.ts";
+
+/** Blocked changes are differences all the same. Linear in the number of changes. */
+export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs" | "changes">): Drift {
+  const objects = changes.flatMap((change) => driftObject(change) ?? []).sort((a, b) => compareText(a.key, b.key));
+  const summary = { changed: 0, missing: 0, unexpected: 0, unadopted: 0 };
+  for (const { status } of objects) summary[status] += 1;
+  return { owner, targets: inputs.targets, excludes: inputs.excludes, objects, summary };
+}
+
+/** Objects that nobody can tell from others of their label: what is said of them may be wrong. */
+export function unclearIdentities({ changes }: Pick<Plan, "changes">): Diagnostic[] {
+  return changes.flatMap(({ address, blocked, span }) => {
+    if (blocked?.type !== "ambiguous") return [];
+    const { candidates } = blocked;
+    return [
+      {
+        code: "ambiguous-identity",
+        severity: "warning",
+        summary: `${address} could be any of ${candidates.length} live objects`,
+        detail: `Several objects in the account carry its label: ${candidates.map(({ id }) => `id ${id}`).join(", ")}.`,
+        fix: "Say which one is meant with `id:`, or rename or delete the others.",
+        ...(span === null ? {} : { span }),
+        address,
+      },
+    ];
+  });
+}
+
+function driftObject(change: Change): DriftObject | null {
+  if (change.action === "no-op") return null;
+  const { key, address, previousAddress, root, kind, id, labels, note } = change;
+  const differing = fieldsOf(change);
+  const status = statusOf(change, differing);
+  const fields = status === "changed" && labels.includes("adopt") ? withoutOwner(differing) : differing;
+  return { key, address, liveAddress: previousAddress, root, kind, status, id, labels, fields, note };
+}
+
+function statusOf({ action, labels }: Change, fields: readonly DriftField[]): DriftStatus {
+  switch (action) {
+    case "create":
+      return "missing";
+    case "delete":
+      return "unexpected";
+    case "replace":
+      return "changed";
+    case "update":
+    case "no-op":
+      return labels.includes("adopt") && withoutOwner(fields).length === 0 ? "unadopted" : "changed";
+  }
+}
+
+function fieldsOf({ before, after }: Change): DriftField[] {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].sort(compareText);
+  return names.flatMap((name) => {
+    const [live, declared] = [before?.[name], after?.[name]];
+    return isEqual(live, declared) ? [] : [{ name, declared: declared ?? null, live: live ?? null }];
+  });
+}
+
+function withoutOwner(fields: readonly DriftField[]): DriftField[] {
+  return fields.filter(({ name }) => name !== "owner");
+}
+
+// Whose change is it: this change's, or one that was pending before?
+
+/**
+ * The plan with the origin of each of its changes, and with what it takes back. Changes are the same if they have the same effect;
+ * of several that do, as many are already pending as the base would make. Linear in the number of changes.
+ * @param before the plan of the base, made against the same live state
+ * @param name of the base, as it was given
+ */
+export function tellOrigins(plan: Plan, before: Plan, name: string): Plan {
+  const pending = new Map<string, Change[]>();
+  for (const change of before.changes) {
+    if (change.action === "no-op") continue;
+    const effect = effectOf(change);
+    const same = pending.get(effect);
+    if (same === undefined) pending.set(effect, [change]);
+    else same.push(change);
+  }
+  const changes = plan.changes.map((change): Change => ({ ...change, origin: claimOrigin(change, pending) }));
+  const withdrawn = [...pending.values()].flat().map(({ key, action }): WithdrawnChange => ({ key, action }));
+  return { ...plan, changes, base: { name, withdrawn: withdrawn.sort((a, b) => compareText(a.key, b.key)) } };
+}
+
+/** What stays as it is is nobody's change. */
+function claimOrigin(change: Change, pending: ReadonlyMap<string, Change[]>): ChangeOrigin | null {
+  if (change.action === "no-op") return null;
+  return pending.get(effectOf(change))?.pop() === undefined ? "this-change" : "already-pending";
+}
+
+function effectOf({ kind, address, previousAddress, id, action, before, after }: Change): string {
+  return JSON.stringify([kind, address, previousAddress, id, action, ordered(before), ordered(after)]);
+}
+
+/** With the keys of every object in order: how they came to be is no difference. */
+function ordered(value: Json | undefined): Json {
+  if (typeof value !== "object" || value === null) return value ?? null;
+  if (Array.isArray(value)) return value.map(ordered);
+  const entries = Object.entries(value).sort(([a], [b]) => compareText(a, b));
+  return entries.map(([key, item]) => [key, ordered(item as Json)]);
+}
+
+// Which of the limits that the service told is the one that an apply will meet.
+
+/**
+ * The tightest limit told of what the steps are about, as far as reading met it: limits may be counted per endpoint, and of
+ * those that only change something nothing is known before.
+ * @returns null if the service told none, or not how long it lasts
+ */
+export function paceOf(limits: readonly ToldLimit[], steps: readonly Step[]): Pace | null {
+  const touched = new Set(steps.flatMap((step) => (step.type === "upload" ? [] : [String(step.path[0])])));
+  const known = limits.filter(({ windowSeconds }) => windowSeconds !== null);
+  let pace: Pace | null = null;
+  for (const { endpoint, limit, windowSeconds } of limits) {
+    if (limit === null || limit === 0 || !touched.has(collectionOf(endpoint))) continue;
+    // A common window is opened by one endpoint only, and that one learns its length.
+    const seconds = windowSeconds ?? windowOf(limit, collectionOf(endpoint), known);
+    if (seconds === null) continue;
+    if (pace === null || limit / seconds < pace.requests / pace.seconds) pace = { requests: limit, seconds };
+  }
+  return pace;
+}
+
+/** Of an equal limit of the same collection, else the shortest of any. */
+function windowOf(limit: number, collection: string, known: readonly ToldLimit[]): number | null {
+  const equal = known.filter((other) => other.limit === limit);
+  const near = equal.filter(({ endpoint }) => collectionOf(endpoint) === collection);
+  const seconds = (near.length > 0 ? near : equal).map(({ windowSeconds }) => windowSeconds ?? 0);
+  return seconds.length === 0 ? null : seconds.reduce((least, one) => Math.min(least, one));
+}
+
+/** `GET /domains/*` → `domains` */
+function collectionOf(endpoint: string): string {
+  return endpoint.split("/", 2)[1] ?? "";
+}

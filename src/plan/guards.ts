@@ -1,0 +1,254 @@
+/** Guards: what apply refuses to do without consent, and what no consent allows. */
+
+import type { Change } from "../model/change.ts";
+import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Goal, Guard } from "../model/plan.ts";
+import type { Address, Json, Values } from "../model/resource.ts";
+import { compareText, compileGlob, groupBy } from "../model/text.ts";
+
+/** Of a live zone's records, or a live VPC's subnets, the share that may go without consent. */
+export const BULK_LIMIT_PERCENT = 30;
+/** Of fewer a share says nothing: a zone of 8 records loses 3 of them when a mail key is rotated. */
+export const MIN_BULK_RECORDS = 10;
+export const MIN_BULK_SUBNETS = 3;
+
+export interface PolicyOptions {
+  readonly goal: Goal;
+  readonly owner: string | null;
+  /** YYYY-MM-DD, UTC. */
+  readonly today: string;
+  /** Of `allow:` and `--allow`. */
+  readonly consents: readonly Consent[];
+  readonly maxChanges: number | null;
+}
+
+/** What `protect` covers. */
+export interface Protection {
+  readonly addresses: ReadonlySet<Address>;
+  /** Where another entry takes the object of a protected one: what is so named in the account → what is protected of it. */
+  readonly handedOn: ReadonlyMap<Address, Address>;
+}
+
+/** Blocked changes are not carried out, so they need no consent. */
+export function guardsOf(changes: readonly Change[], kept: Protection, options: PolicyOptions): Guard[] {
+  const active = changes.filter((change) => change.blocked === null && change.action !== "no-op");
+  const guards = protectGuards(active, kept);
+  // `destroy` is its own consent.
+  if (options.goal === "apply") {
+    const given = givenBy(validConsents(options.consents, options.today));
+    for (const guard of wholeGuards(active, given)) guards.push(guard);
+    for (const guard of withinGuards(changes, options.owner, given)) guards.push(guard);
+  }
+  if (options.maxChanges !== null && active.length > options.maxChanges) {
+    guards.push({
+      rule: "max-changes",
+      address: "*",
+      consent: "impossible",
+      count: active.length,
+      of: options.maxChanges,
+    });
+  }
+  return guards;
+}
+
+/** The project as it is with another `--env`. */
+export interface OtherEnvironment {
+  readonly name: string;
+  /** Of what is declared, the addresses in question are enough. */
+  readonly desired: Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] };
+}
+
+/** What would go that another environment may declare. */
+export function mayGoByMistake(guards: readonly Guard[]): ReadonlySet<Address> {
+  return new Set(guards.filter(isInDoubt).map(({ address }) => address));
+}
+
+function isInDoubt({ rule, consent }: Guard): boolean {
+  return rule === "delete" && consent === "missing";
+}
+
+/**
+ * Names the environments that declare what would go: with one owner for several of them each takes the objects of the others for its
+ * own that are no longer declared. An object of another account is another one.
+ * @param unchecked how many more environments there are that nobody has looked at
+ */
+export function tellEnvironments(
+  guards: readonly Guard[],
+  { owner, account }: Pick<Desired, "owner" | "account">,
+  others: readonly OtherEnvironment[],
+  unchecked = 0,
+): Guard[] {
+  const under = new Map<Address, string[]>();
+  for (const { name, desired } of others) {
+    if (desired.owner !== owner || desired.account !== account) continue;
+    for (const address of new Set(desired.declared.map((entry) => entry.address))) {
+      const names = under.get(address);
+      if (names === undefined) under.set(address, [name]);
+      else names.push(name);
+    }
+  }
+  return guards.map((one) => {
+    if (!isInDoubt(one)) return one;
+    const names = under.get(one.address);
+    return {
+      ...one,
+      ...(names === undefined ? {} : { declaredUnder: names.toSorted(compareText) }),
+      ...(unchecked === 0 ? {} : { uncheckedEnvironments: unchecked }),
+    };
+  });
+}
+
+/** @param today YYYY-MM-DD, UTC: the last day counts */
+export function validConsents(consents: readonly Consent[], today: string): Consent[] {
+  return consents.filter((consent) => consent.until === null || consent.until >= today);
+}
+
+/** Consents that have ended are said, so that nobody wonders why they no longer count. */
+export function expiredConsents(consents: readonly Consent[], today: string): Diagnostic[] {
+  return consents
+    .filter((consent) => consent.until !== null && consent.until < today)
+    .map((consent) => ({
+      code: "expired-consent",
+      severity: "warning",
+      summary: `the consent to ${consent.rule} ${consent.address} ended on ${consent.until}`,
+      detail: "It no longer counts.",
+      fix: "Remove the entry from `allow:`, or move its `until:` if it is still needed.",
+      ...(consent.span === null ? {} : { span: consent.span }),
+    }));
+}
+
+/**
+ * An upload that was never completed holds nothing worth protecting, and could else not be completed. A subnet that goes with its
+ * VPC is told only where that is not protected itself.
+ */
+function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
+  const stopped = new Map(
+    changes.flatMap((change) => {
+      const stops = change.labels.includes("unfinished") ? null : protectedBy(change, kept);
+      return stops === null ? [] : [[change, stops] as const];
+    }),
+  );
+  const roots = new Set([...stopped.keys()].map(({ address }) => address));
+  return [...stopped]
+    .filter(([{ address, root }]) => address === root || !roots.has(root))
+    .map(([, address]) => ({ rule: "protect", address, consent: "impossible", count: null, of: null }));
+}
+
+/** The address of what must not go. A protected object is not taken away by another entry either, which names its id and calls it otherwise. */
+function protectedBy({ address, previousAddress, root, action }: Change, kept: Protection): Address | null {
+  const goes = action === "delete" || action === "replace";
+  if (goes && kept.addresses.has(address)) return address;
+  const isRenamed = address === root && action === "update";
+  return (goes || isRenamed) && previousAddress !== null ? (kept.handedOn.get(previousAddress) ?? null) : null;
+}
+
+/**
+ * Prunes of whole objects, and whatever is made anew. What `removed` names is consented to by naming it, and a subnet goes with its
+ * VPC. An upload that was never completed holds nothing to consent to.
+ */
+function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
+  const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
+  return changes
+    .filter(({ labels }) => !labels.includes("unfinished"))
+    .flatMap((change): Guard[] => {
+      const { address, root, action, labels } = change;
+      if (action === "replace") return address !== root && remade.has(root) ? [] : [guard("replace", change, given)];
+      return action === "delete" && labels.includes("prune") ? [guard("delete", change, given)] : [];
+    });
+}
+
+/** What stays as a whole, and may lose much of what is in it. */
+function withinGuards(changes: readonly Change[], owner: string | null, given: Given): Guard[] {
+  const within = groupBy(
+    changes.filter((change) => change.address !== change.root),
+    (change) => change.root,
+  );
+  return changes
+    .filter(({ address, root, action }) => address === root && (action === "update" || action === "no-op"))
+    .flatMap((whole): Guard[] => {
+      const own = within.get(whole.root) ?? [];
+      // Not by its label: a run that is narrowed to what is within leaves the object itself as it is.
+      const adopts = owner !== null && whole.before?.["owner"] === null;
+      switch (whole.kind) {
+        case "vpc":
+          return subnetGuard(whole, own, adopts, given);
+        case "domain":
+          return [...recordGuard(whole, own, adopts, given), ...nameserverGuard(whole, own, given)];
+        default:
+          return [];
+      }
+    });
+}
+
+function subnetGuard(vpc: Change, subnets: readonly Change[], adopts: boolean, given: Given): Guard[] {
+  const of = subnets.filter((subnet) => subnet.before !== null).length;
+  const count = subnets.filter((subnet) => subnet.blocked === null && subnet.action === "delete").length;
+  const tooMany = of >= MIN_BULK_SUBNETS && isBulk(count, of);
+  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", vpc, given), count, of }] : [];
+}
+
+/** A record that goes counts if nothing answers for its name and type any more. A rename removes a name too. */
+function recordGuard(domain: Change, records: readonly Change[], adopts: boolean, given: Given): Guard[] {
+  const answered = new Set(
+    records.flatMap((record) => answerOf(record.blocked === null ? record.after : record.before)),
+  );
+  const removed = records.filter(
+    (record) => record.blocked === null && (record.action === "delete" || record.labels.includes("rename")),
+  );
+  const count = removed.filter(({ before }) => !isAnswered(before, answered)).length;
+  const of = records.filter((record) => record.before !== null).length;
+  const tooMany = count === of || (of >= MIN_BULK_RECORDS && isBulk(count, of));
+  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", domain, given), count, of }] : [];
+}
+
+function isBulk(count: number, of: number): boolean {
+  return count * 100 > of * BULK_LIMIT_PERCENT;
+}
+
+function answerOf(values: Values | null): string[] {
+  return values === null ? [] : [questionOf(values, values["type"])];
+}
+
+/** A CNAME answers whatever its name is asked for. */
+function isAnswered(values: Values | null, answered: ReadonlySet<string>): boolean {
+  return values !== null && [values["type"], "CNAME"].some((type) => answered.has(questionOf(values, type)));
+}
+
+function questionOf(values: Values, type: Json | undefined): string {
+  return `${String(values["name"])} ${String(type)}`;
+}
+
+function nameserverGuard(domain: Change, records: readonly Change[], given: Given): Guard[] {
+  if (domain.before?.["status"] !== "active") return [];
+  const touches = records.some(
+    (record) => record.action !== "no-op" && record.blocked === null && isApexNameserver(record),
+  );
+  return touches ? [guard("ns", domain, given)] : [];
+}
+
+function isApexNameserver({ before, after }: Change): boolean {
+  return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
+}
+
+/** Whether there is consent to it. */
+type Given = (rule: ConsentRule, address: Address) => boolean;
+
+/** Each glob is read once, as there may be as many objects as consents. */
+function givenBy(consents: readonly Consent[]): Given {
+  const globs = groupBy(
+    consents.map(({ rule, address }) => ({ rule, covers: compileGlob(address) })),
+    ({ rule }) => rule,
+  );
+  return (rule, address) => (globs.get(rule) ?? []).some(({ covers }) => covers(address));
+}
+
+/** Consent is to what is lost, by the name that it has: what it is to be called is whoever's choice who proposes the change. */
+function guard(rule: ConsentRule, change: Change, given: Given): Guard {
+  const address = liveAddressOf(change);
+  return { rule, address, consent: given(rule, address) ? "given" : "missing", count: null, of: null };
+}
+
+function liveAddressOf({ address, previousAddress }: Change): Address {
+  return previousAddress ?? address;
+}

@@ -1,0 +1,151 @@
+/** The reviewed plan as an upper bound: is every change that is still needed one that was shown? */
+
+import isEqual from "fast-deep-equal";
+import type { Change } from "../model/change.ts";
+import type { Kind, Values } from "../model/resource.ts";
+import { compareText, groupBy } from "../model/text.ts";
+
+/** A change as a plan file shows it. */
+export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" | "before" | "after">;
+
+/**
+ * The changes outside the bound. They are compared by effect, not by step, so that a half-done apply can be resumed: what was
+ * to be replaced may now only be created, what was to be created may now only be finished. What the file shows as blocked
+ * it shows all the same: it may be done once nothing blocks it.
+ */
+export function outsideBound(changes: readonly Change[], reviewed: readonly ReviewedChange[]): Change[] {
+  const shown = groupBy(reviewed, (change) => keyOf(change.kind, change.address));
+  const records = new RecordEffects(reviewed, changes);
+  const replaced = replacedObjects(reviewed, changes);
+  return changes.filter((change) => {
+    if (change.action === "no-op" || change.blocked !== null) return false;
+    if (change.kind === "domain_record") return !records.cover(change);
+    const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
+    if (change.action === "delete" && change.id !== null && replaced.has(keyOf(change.kind, String(change.id))))
+      return false;
+    return !candidates.some((candidate) => covers(candidate, change));
+  });
+}
+
+/** Those that were shown to be replaced, and whose replacement is there, or comes: of such a replace the delete is the rest. */
+function replacedObjects(reviewed: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<string> {
+  const ends = new Map(changes.map((change) => [keyOf(change.kind, change.address), change]));
+  const isReplaced = ({ kind, address, id, after }: ReviewedChange) => {
+    const end = ends.get(keyOf(kind, address));
+    return end !== undefined && end.id !== id && end.after !== null && isEqual(end.after["label"], after?.["label"]);
+  };
+  const replaces = reviewed.filter((change) => change.action === "replace" && isReplaced(change));
+  return new Set(replaces.map(({ kind, id }) => keyOf(kind, String(id))));
+}
+
+/**
+ * A record is what it says: all that counts is which values come to a zone and which leave it. So two changes may have become one,
+ * or one two, but nothing comes or goes that was not shown to. A value that was shown to become another may go only if
+ * that other is there in the end.
+ */
+class RecordEffects {
+  readonly #come = new Set<string>();
+  readonly #gone = new Set<string>();
+  readonly #become = new Map<string, string[]>();
+  readonly #end = new Set<string>();
+  /** Of two equal records one may be shown to go: that is not the end of the answer. */
+  readonly #shownToStay = new Set<string>();
+
+  constructor(reviewed: readonly ReviewedChange[], changes: readonly Change[]) {
+    for (const { kind, action, address, before, after } of reviewed) {
+      if (kind !== "domain_record") continue;
+      const [left, came] = [effectOf(address, before), effectOf(address, after)];
+      if (came !== null) this.#shownToStay.add(came);
+      if (action === "no-op") continue;
+      if (came !== null) this.#come.add(came);
+      if (left !== null && came === null) this.#gone.add(left);
+      if (left !== null && came !== null) this.#become.set(left, [...(this.#become.get(left) ?? []), came]);
+    }
+    for (const { kind, address, after } of changes) {
+      const end = kind === "domain_record" ? effectOf(address, after) : null;
+      if (end !== null) this.#end.add(end);
+    }
+  }
+
+  cover({ address, before, after }: ReviewedChange): boolean {
+    const [left, came] = [effectOf(address, before), effectOf(address, after)];
+    return (came === null || this.#come.has(came)) && (left === null || this.#mayLeave(left));
+  }
+
+  #mayLeave(value: string): boolean {
+    if (this.#shownToStay.has(value) && !this.#end.has(value)) return false;
+    return this.#gone.has(value) || (this.#become.get(value) ?? []).some((other) => this.#end.has(other));
+  }
+}
+
+function effectOf(address: string, values: Values | null): string | null {
+  if (values === null) return null;
+  const fields = Object.entries(values).sort(([a], [b]) => compareText(a, b));
+  return JSON.stringify([...address.split("/", 2), fields]);
+}
+
+/** A VPC, subnet, domain or image stays itself while its fields change. */
+function covers(reviewed: ReviewedChange, change: Change): boolean {
+  switch (change.action) {
+    case "no-op":
+      return true;
+    case "create":
+      return makes(reviewed) && isEqual(withoutLost(reviewed, change), change.after);
+    case "delete":
+      return reviewed.action === "delete" && reviewed.id === change.id;
+    case "replace":
+      // An upload that was begun and left is deleted only to be made again.
+      return change.labels.includes("unfinished")
+        ? makes(reviewed) && isEqual(reviewed.after, change.after)
+        : reviewed.action === "replace" && reviewed.id === change.id && isEqual(reviewed.after, change.after);
+    case "update":
+      return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change);
+  }
+}
+
+/** Between the two halves of a replace, a description that was only kept, and that no manifest states, went with what held it. */
+function withoutLost({ action, before, after }: ReviewedChange, change: Change): Values | null {
+  const isLost = action === "replace" && change.after?.["description"] === "";
+  return isLost && isEqual(before?.["description"], after?.["description"]) ? { ...after, description: "" } : after;
+}
+
+function makes(reviewed: ReviewedChange): boolean {
+  return reviewed.action === "create" || reviewed.action === "replace";
+}
+
+/** Each field that would change now must have been shown to become just that. What was to be made is not to be adopted instead. */
+function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
+  if (reviewed.before === null) return mayBeFinished(reviewed, change) && endsAsShown(reviewed, change);
+  if (reviewed.action === "update" && reviewed.id !== change.id) return false;
+  const wasShown = (field: string) => {
+    // Whose it was counts as well: what nobody had is not what another project has.
+    const isTaken = field === "owner" && !isEqual(reviewed.before?.["owner"], change.before?.["owner"]);
+    return !isTaken && !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
+  };
+  const changed = changedFields(change).filter((field) => !(field === "status" && isConverted(reviewed, change)));
+  return endsAsShown(reviewed, change) && changed.every(wasShown);
+}
+
+/** A slave that became a master is served again only when it is filled: that is the rest of a conversion that was shown. */
+function isConverted({ kind, before, after }: ReviewedChange, change: Change): boolean {
+  if (kind !== "domain" || isEqual(before?.["type"], after?.["type"])) return false;
+  return isEqual(change.before?.["type"], after?.["type"]) && change.before?.["status"] === "disabled";
+}
+
+/** What was to be made is not to be adopted or taken over instead; but what begins as something else gets its tag only by a second request. */
+function mayBeFinished(reviewed: ReviewedChange, change: Change): boolean {
+  const isOfOthers = change.labels.includes("adopt") || change.labels.includes("take-over");
+  return !isOfOthers || reviewed.after?.["create_from"] !== undefined;
+}
+
+function endsAsShown(reviewed: ReviewedChange, change: Change): boolean {
+  return changedFields(change).every((field) => isEqual(reviewed.after?.[field], change.after?.[field]));
+}
+
+function changedFields({ before, after }: Change): string[] {
+  return Object.keys(after ?? {}).filter((field) => !isEqual(before?.[field], after?.[field]));
+}
+
+function keyOf(kind: Kind, address: string): string {
+  return `${kind} ${address}`;
+}

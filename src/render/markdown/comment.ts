@@ -1,0 +1,417 @@
+/** A whole comment: lists and changes share the room, and what one does not need the others get. */
+
+import type { Change } from "../../model/change.ts";
+import type { Strategy } from "../../model/plan.ts";
+import type { Address } from "../../model/resource.ts";
+import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../table.ts";
+import { escapeText } from "../terminal.ts";
+import { type ChangeView, count, entriesOf, type GroupView, groupsOf, type Mark } from "../view.ts";
+import { headline, headlineOfMany, isInHeadline, labelText } from "../words.ts";
+import { codeBlock, codeSpan, fenceCost, fold, htmlCode, type Tense, tallyByKind, tallyText } from "./parts.ts";
+
+interface Comment {
+  /** Blocks of a size that is known to be small. */
+  readonly head: readonly string[];
+  readonly before: readonly List[];
+  readonly sections: readonly Section[];
+  readonly frame: ChangesFrame;
+  readonly after: readonly List[];
+  readonly foot: readonly string[];
+}
+
+/** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. */
+export function composeWithin(comment: Comment): string {
+  const whole = compose(comment, Number.POSITIVE_INFINITY);
+  return whole.length <= MAX_BODY_CHARACTERS ? whole : compose(comment, MAX_BODY_CHARACTERS);
+}
+
+function compose({ head, before, sections, frame, after, foot }: Comment, room: number): string {
+  const isBounded = room !== Number.POSITIVE_INFINITY;
+  const lists = [...before, ...after];
+  const texts = lists.map((list) => renderList(list, isBounded ? list.shareCharacters : room));
+  const taken = lengthOf([...head, ...foot, ...present(texts)]);
+  const changes = renderChanges(sections, frame, room - taken);
+  if (isBounded) growLists(lists, texts, room - taken - lengthOf(changes));
+  const [lead, tail] = [texts.slice(0, before.length), texts.slice(before.length)];
+  return `${[...head, ...present(lead), ...changes, ...present(tail), ...foot].join(BLOCK_SEPARATOR)}\n`;
+}
+
+/** Gives what is left of the room to the lists, one after the other. */
+function growLists(lists: readonly List[], texts: (string | null)[], room: number): void {
+  let left = room;
+  for (const [index, list] of lists.entries()) {
+    const text = texts[index] ?? null;
+    if (text === null) continue;
+    const larger = renderList(list, text.length + left);
+    if (larger === null || larger.length - text.length > left) continue;
+    left -= Math.max(0, larger.length - text.length);
+    if (larger.length > text.length) texts[index] = larger;
+  }
+}
+
+function present(texts: readonly (string | null)[]): string[] {
+  return texts.filter((text) => text !== null);
+}
+
+function lengthOf(blocks: readonly string[]): number {
+  return blocks.reduce((sum, block) => sum + block.length + BLOCK_SEPARATOR.length, 0);
+}
+
+// Changes in markdown, unit by unit, within the room there is.
+
+/** What is said of what has no line, and the headings. */
+const CHANGES_FRAME_CHARACTERS = 1_500;
+
+/** Changes that belong together, under one heading. */
+export interface Section {
+  /** Without anything of others; null: the changes stand by themselves. */
+  readonly heading: string | null;
+  /** Before other sections where there is not room for all. */
+  readonly weight: number;
+  readonly changes: readonly Change[];
+}
+
+interface ChangesFrame {
+  readonly strategies: readonly Strategy[];
+  readonly tense: Tense;
+  /** Where all of it can be seen: our own words. */
+  readonly whole: string;
+}
+
+interface UnitItem extends Fittable {
+  readonly section: Section;
+  /** One network, zone or image, or many that only go. */
+  readonly groups: readonly GroupView[];
+}
+
+/** @param room characters; Infinity: everything is shown. @returns blocks of markdown */
+function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: number): string[] {
+  const items = sections.flatMap((section) => itemsOf(section, frame));
+  const { shown, left } = fitAll(items, room - CHANGES_FRAME_CHARACTERS);
+  const blocks = sections.flatMap((section) => {
+    const texts = items.filter((item) => item.section === section).flatMap((item) => shown.get(item)?.text ?? []);
+    const rest = left.filter((item) => item.section === section);
+    if (texts.length + rest.length === 0) return [];
+    return [...headingOf(section, frame.tense), ...joined(texts), ...restBlocks(rest, frame.tense)];
+  });
+  const counted = [...shown.values()].reduce((sum, rendering) => sum + rendering.counted, 0);
+  const uncounted = left.reduce((sum, { groups }) => sum + groups.flatMap(viewsOf).length, 0);
+  return [...blocks, ...countedBlock(counted + uncounted, frame)];
+}
+
+function itemsOf(section: Section, { strategies, tense }: ChangesFrame): UnitItem[] {
+  const sources = new Map<Address, Address>();
+  for (const { source, copies } of strategies) for (const copy of copies) sources.set(copy, source);
+  // The section says whose they are.
+  return entriesOf(groupsOf(section.changes.map((change) => ({ ...change, origin: null })))).map((groups) => {
+    const weight = section.weight * 2 + (groups.flatMap(viewsOf).some(isLoss) ? 1 : 0);
+    const [first, ...others] = groups as [GroupView, ...GroupView[]];
+    if (others.length > 0)
+      return { section, groups, weight, render: (level: Level) => renderGoing(groups, tense, level) };
+    const unit = { group: first, source: sources.get(first.root) ?? null, tense };
+    return { section, groups, weight, render: (level: Level) => renderUnit(unit, level) };
+  });
+}
+
+function headingOf({ heading, changes }: Section, tense: Tense): string[] {
+  if (heading === null) return [];
+  const views = groupsOf(changes).flatMap(viewsOf);
+  return [`### ${heading}: ${tallyText(views, tense)}`];
+}
+
+/** Lines of numbers that follow each other are one list. */
+function joined(texts: readonly string[]): string[] {
+  const blocks: string[] = [];
+  for (const text of texts) {
+    const last = blocks.at(-1);
+    if (last?.startsWith("- ") && text.startsWith("- ")) blocks[blocks.length - 1] = `${last}\n${text}`;
+    else blocks.push(text);
+  }
+  return blocks;
+}
+
+function restBlocks(rest: readonly UnitItem[], tense: Tense): string[] {
+  if (rest.length === 0) return [];
+  const kinds = tallyByKind(
+    rest.flatMap(({ groups }) => groups.flatMap(viewsOf)),
+    tense,
+  );
+  const number = rest.reduce((sum, { groups }) => sum + groups.length, 0);
+  const units = count(number, "further network, zone or image", "further networks, zones and images");
+  return [[`${units}:`, "", ...kinds.map((line) => `- ${line}`)].join("\n")];
+}
+
+function countedBlock(counted: number, { whole }: ChangesFrame): string[] {
+  if (counted === 0) return [];
+  const are = count(counted, "change is", "changes are");
+  return [
+    `**${are} shown as numbers only**, as a comment holds no more than ${MAX_MARKDOWN_CHARACTERS} characters. ${whole}`,
+  ];
+}
+
+// A list of things that stand beside the changes: what is refused, blocked or to be known.
+
+/** Of what is folded if it is long. */
+const MAX_OPEN_ENTRIES = 10;
+/** The heading, the fences, and what is said of what is left out. */
+const LIST_FRAME_CHARACTERS = 300;
+
+/** `never`: it stops the plan. `always`: it is good to know, and hides nothing that matters more. */
+type Folding = "never" | "if-long" | "always";
+
+export interface List {
+  /** Without anything of others. */
+  readonly heading: string;
+  /** Each as lines, escaped. */
+  readonly entries: readonly (readonly string[])[];
+  readonly folding: Folding;
+  /** What it may take where there is not room for all. */
+  readonly shareCharacters: number;
+}
+
+/** @param room characters; Infinity: all of it. @returns null if there is nothing to list */
+function renderList({ heading, entries, folding }: List, room: number): string | null {
+  if (entries.length === 0) return null;
+  const { shown, left } = fitList(entries, room - LIST_FRAME_CHARACTERS);
+  const isOpen = folding === "never" || (folding === "if-long" && entries.length <= MAX_OPEN_ENTRIES);
+  const blocks = shown.length === 0 ? [] : [codeBlock(shown.flat(), "text")];
+  if (left > 0)
+    blocks.push(
+      `${shown.length === 0 ? "" : "And "}${left}${shown.length === 0 ? "" : " more"}, for which there is no room here.`,
+    );
+  const body = blocks.join("\n\n");
+  return isOpen ? `**${heading}**\n\n${body}` : fold(`<b>${heading.replace(/:$/, "")}</b> (${entries.length})`, body);
+}
+
+// What fits: lists and units share the room that a comment has, and what has none is counted, never left out silently.
+
+/**
+ * GitHub takes so many characters of a comment, and stores up to four bytes for each. Here UTF-16 code units are counted,
+ * of which there are at least as many as characters, and never more than three bytes for each in UTF-8.
+ */
+const MAX_MARKDOWN_CHARACTERS = 65_536;
+/** For what a pipeline adds: a hidden line that finds its comment again, and a link to the run. */
+const MARKER_ROOM_CHARACTERS = 500;
+/** What a rendering may take. */
+export const MAX_BODY_CHARACTERS: number = MAX_MARKDOWN_CHARACTERS - MARKER_ROOM_CHARACTERS;
+
+/** Between two blocks: an empty line. */
+const BLOCK_SEPARATOR = "\n\n";
+
+/** Something that can be shown in more or less detail. */
+interface Fittable {
+  /** Before others of less weight where there is not room for all. */
+  readonly weight: number;
+  render(level: Level): Rendering;
+}
+
+interface Fitted<Item> {
+  readonly shown: ReadonlyMap<Item, Rendering>;
+  /** There was not even room for a line of numbers. In the order given. */
+  readonly left: readonly Item[];
+}
+
+/**
+ * Gives each as much detail as fits into `room`: first a line of numbers to each, then more to one after the other, the
+ * heaviest first. Linear in the text of all details.
+ */
+function fitAll<Item extends Fittable>(items: readonly Item[], room: number): Fitted<Item> {
+  const chosen = new Map<Item, Rendering>();
+  const order = items.map((item, index) => ({ item, index }));
+  order.sort((a, b) => b.item.weight - a.item.weight || a.index - b.index);
+  const levels: readonly Level[] = room === Number.POSITIVE_INFINITY ? ["full"] : LEVELS;
+  let used = 0;
+  for (const level of levels) {
+    for (const { item } of order) {
+      const present = chosen.get(item);
+      if (present === undefined && level !== levels[0]) continue;
+      const wanted = item.render(level);
+      const cost = wanted.text.length - (present?.text.length ?? -BLOCK_SEPARATOR.length);
+      if (used + cost > room) continue;
+      used += cost;
+      chosen.set(item, wanted);
+    }
+  }
+  return { shown: chosen, left: items.filter((item) => !chosen.has(item)) };
+}
+
+/** Of a list as many entries as fit into `room`, in order; a large one does not keep out the small ones after it. */
+function fitList(entries: readonly (readonly string[])[], room: number): { shown: string[][]; left: number } {
+  const shown: string[][] = [];
+  let used = 0;
+  for (const entry of entries) {
+    const cost = entry.reduce((sum, line) => sum + line.length + 1, fenceCost(entry));
+    if (used + cost > room) continue;
+    used += cost;
+    shown.push([...entry]);
+  }
+  return { shown, left: entries.length - shown.length };
+}
+
+// One network, zone or image in markdown, in as much detail as there is room for.
+
+/** Of a line in a code block: about what a comment shows without scrolling. */
+export const CODE_COLUMNS = 120;
+
+/** Of many that go, so many have a line where not all can. */
+const MAX_SHOWN_LOSSES = 200;
+
+/**
+ * How much is shown of a unit, from least to most.
+ * - `counts`: numbers only.
+ * - `losses`: a line for what goes, is made anew or is blocked; the rest as numbers.
+ * - `lines`: a line for each change; of further fields their number.
+ * - `full`: everything.
+ */
+const LEVELS = ["counts", "losses", "lines", "full"] as const;
+type Level = (typeof LEVELS)[number];
+
+interface Rendering {
+  readonly text: string;
+  /** Changes that are there as numbers only. */
+  readonly counted: number;
+}
+
+interface UnitFrame {
+  readonly group: GroupView;
+  /** The unit it is a copy of: its records are those of that one, word for word. */
+  readonly source: Address | null;
+  readonly tense: Tense;
+}
+
+/** What GitHub colours: green, red, orange; grey is what will not be done. A replacement is red, as it deletes first. */
+const DIFF_SIGNS: Readonly<Record<Mark, string>> = {
+  create: "+",
+  update: "!",
+  delete: "-",
+  replace: "-/+",
+  none: " ",
+};
+const BLOCKED_SIGN = "#";
+const VALUE_INDENT = "      ";
+
+function isLoss({ mark, change }: ChangeView): boolean {
+  return mark === "delete" || mark === "replace" || change.blocked !== null;
+}
+
+function viewsOf({ own, children }: GroupView): ChangeView[] {
+  return own === null ? [...children] : [own, ...children];
+}
+
+function renderUnit(frame: UnitFrame, level: Level): Rendering {
+  const { group, tense } = frame;
+  const views = viewsOf(group);
+  const counts = countsText(views, tense);
+  const isPlain = level === "counts" || (level === "losses" && !views.some(isLoss));
+  if (isPlain) return { text: `- ${codeSpan(headline(group))}: ${counts}`, counted: views.length };
+  const shown = level === "losses" ? views.filter(isLoss) : views;
+  const lines = unitLines(frame, shown, level === "full");
+  const missing = views.length - shown.length;
+  if (missing > 0)
+    lines.push(
+      `  and ${tallyText(
+        views.filter((view) => !isLoss(view)),
+        tense,
+      )}, not shown here`,
+    );
+  return { text: fold(`${htmlCode(headline(group))}: ${counts}`, codeBlock(lines, "diff")), counted: missing };
+}
+
+/** Many that only go, and for one reason, which is said once. Where there is little room the first of them have a line. */
+function renderGoing(groups: readonly GroupView[], tense: Tense, level: Level): Rendering {
+  const views = groups.flatMap(viewsOf);
+  const own = groups[0]?.own;
+  const head = headlineOfMany(groups) + (own == null ? "" : labelText(own));
+  const counts = countsText(views, tense);
+  if (level === "counts") return { text: `- ${codeSpan(head)}: ${counts}`, counted: views.length };
+  const shown = level === "losses" ? groups.slice(0, MAX_SHOWN_LOSSES) : groups;
+  const lines = shown.flatMap((group) => [
+    `${DIFF_SIGNS.delete} ${headline(group)}`,
+    ...childrenLines(group.children, level === "full"),
+  ]);
+  const counted = views.length - shown.flatMap(viewsOf).length;
+  if (counted > 0) lines.push(`  and ${tallyText(groups.slice(shown.length).flatMap(viewsOf), tense)}, not shown here`);
+  return { text: fold(`${htmlCode(head)}: ${counts}`, codeBlock(lines, "diff")), counted };
+}
+
+/** `84 changed`, or `3 changes: 2 to add, 1 to change`. */
+function countsText(views: readonly ChangeView[], tense: Tense): string {
+  const tally = tallyText(views, tense);
+  return tally.startsWith(`${views.length} `) && !tally.includes(",")
+    ? tally
+    : `${count(views.length, "change", "changes")}: ${tally}`;
+}
+
+function unitLines({ group, source }: UnitFrame, views: readonly ChangeView[], isFull: boolean): string[] {
+  const children = views.filter((view) => view !== group.own);
+  const lines: string[] = [];
+  if (group.own !== null && views.includes(group.own)) lines.push(...ownLines(group, group.own, isFull));
+  if (source !== null && children.length > 0) {
+    const alike = count(children.length, "record", "records");
+    return [...lines, `+   ${alike} as in ${escapeText(source.replace("/", " "))}`];
+  }
+  for (const line of childrenLines(children, isFull)) lines.push(line);
+  return lines;
+}
+
+function childrenLines(children: readonly ChangeView[], isFull: boolean): string[] {
+  const table = tableOf(children);
+  return children.flatMap((child) => childLines(child, table, isFull));
+}
+
+function ownLines(group: GroupView, own: ChangeView, isFull: boolean): string[] {
+  const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
+  const below = isFull ? fieldLines(own, fields, CODE_COLUMNS - VALUE_INDENT.length) : [];
+  const hint = isFull ? "" : hiddenHint(own, fields.length, false);
+  return [
+    `${signOf(own)} ${headline(group)}${labelText(own)}${hint}`,
+    ...valueLines(own, below),
+    ...noteLines(own, isFull),
+  ];
+}
+
+function childLines(view: ChangeView, table: Table, isFull: boolean): string[] {
+  const labels = labelText(view);
+  const sign = signOf(view);
+  const columns = CODE_COLUMNS - sign.length - 1 - labels.length;
+  const room = { line: columns, below: CODE_COLUMNS - VALUE_INDENT.length, oneLine: !isFull };
+  const line = isRow(view)
+    ? childLine(view, table, room)
+    : { text: escapeText(view.change.address), below: [], cut: false };
+  const rest = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
+  const fields = isFull ? fieldLines(view, rest, room.below) : [];
+  const hint = isFull ? "" : hiddenHint(view, rest.length, line.cut);
+  return [
+    `${sign} ${line.text}${labels}${hint}`,
+    ...valueLines(view, [...line.below, ...fields]),
+    ...noteLines(view, isFull),
+  ];
+}
+
+function signOf({ mark, change }: ChangeView): string {
+  return change.blocked === null ? DIFF_SIGNS[mark] : `${BLOCKED_SIGN} ${DIFF_SIGNS[mark]}`;
+}
+
+function hiddenHint({ change }: ChangeView, fields: number, isCut: boolean): string {
+  const parts = [
+    ...(isCut ? ["part of the value"] : []),
+    ...(fields === 0 ? [] : [count(fields, "field", "fields")]),
+    ...(change.note === null ? [] : ["a note"]),
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join(" and ")} not shown)`;
+}
+
+/** A sign goes to the front, where it is coloured; but of an update only: elsewhere it is part of a value. */
+function valueLines({ change }: ChangeView, lines: readonly string[]): string[] {
+  const isUpdate = change.before !== null && change.after !== null && change.blocked === null;
+  return lines.map((line) => {
+    const signed = isUpdate ? /^( *)([-+]) (.*)$/.exec(line) : null;
+    if (signed === null) return `${VALUE_INDENT}${line}`;
+    return `${signed[2] ?? ""}${VALUE_INDENT}${signed[1] ?? ""}${signed[3] ?? ""}`;
+  });
+}
+
+/** Why a change is blocked is told in a section of its own. */
+function noteLines({ change }: ChangeView, isFull: boolean): string[] {
+  return isFull && change.note !== null ? [`${VALUE_INDENT}note: ${escapeText(change.note)}`] : [];
+}

@@ -1,0 +1,335 @@
+/** The plan as markdown, for a comment on a pull request: within the size of one, and with nothing in it that others could steer. */
+
+import { type Change, type Drift, type DriftStatus, hasDrift } from "../../model/change.ts";
+import { type Plan, type Summary, summarise } from "../../model/plan.ts";
+import type { ChangeOutcome, Report } from "../../model/report.ts";
+import { compareText, groupBy } from "../../model/text.ts";
+import type { Verification } from "../../model/verification.ts";
+import { type Asked, askedOf, consentLines, consentText } from "../consent.ts";
+import { driftSummary, type Folded, foldedObjects, noDriftText, objectLines, unadoptedText } from "../drift.ts";
+import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf } from "../report.ts";
+import { escapeText, hang, shorten, wrap } from "../terminal.ts";
+import { renderVerificationText } from "../verification.ts";
+import {
+  type Alike,
+  actionEntries,
+  count,
+  GAPS_HEADING,
+  gapText,
+  groupAlike,
+  leftAloneText,
+  noChangesText,
+  type PlanView,
+  requestsText,
+  someRootCounts,
+  strategyText,
+  viewPlan,
+  withdrawnEntries,
+} from "../view.ts";
+import { blockText, pendingMarks } from "../words.ts";
+import { CODE_COLUMNS, composeWithin, type List, type Section } from "./comment.ts";
+import { codeSpan, summaryText, wholeSummaryText } from "./parts.ts";
+
+const MAX_NAME_COLUMNS = 200;
+const WHOLE_PLAN = "All of it: `tenon show PLAN`, or `--format json`.";
+
+/**
+ * The plan for a GitHub comment or a GitLab note, newline-terminated, in at most `MAX_BODY_CHARACTERS` UTF-16 code units.
+ * What has no room is there as numbers, and the text says so. Linear in the number of changes.
+ */
+export function renderPlanMarkdown(plan: Plan): string {
+  const view = viewPlan(plan);
+  return composeWithin({
+    head: planHead(plan, view),
+    before: listsBefore(plan, view),
+    sections: sectionsOf(plan),
+    frame: { strategies: plan.strategies, tense: "ahead", whole: WHOLE_PLAN },
+    after: listsAfter(plan, view),
+    foot: planFoot(plan, view),
+  });
+}
+
+function planHead(plan: Plan, view: PlanView): string[] {
+  const name = plan.goal === "destroy" ? "Destroy plan" : "Plan";
+  const goal = plan.refusals.length > 0 ? `${name} refused` : name;
+  const heading =
+    view.empty && plan.refusals.length === 0
+      ? noChangesText(plan)
+      : `${goal}: ${wholeSummaryText(view.summary, "ahead")}`;
+  return [`## ${heading}`, ...baseBlock(plan)];
+}
+
+function baseBlock({ base, changes }: Plan): string[] {
+  if (base === null) return [];
+  const name = escapeText(base.name);
+  const shown = codeSpan(shorten(name, MAX_NAME_COLUMNS, Buffer.byteLength(base.name)));
+  const own = summaryText(summarise(changes.filter(isProposed)), "ahead");
+  const pending = summaryText(summarise(changes.filter((change) => !isProposed(change))), "ahead");
+  return [
+    `Compared with ${shown}, this change brings: ${own || "nothing"}. Pending without it: ${pending || "nothing"}.`,
+  ];
+}
+
+function isProposed({ origin }: Change): boolean {
+  return origin !== "already-pending";
+}
+
+function sectionsOf({ base, changes }: Plan): Section[] {
+  const real = changes.filter(({ action }) => action !== "no-op");
+  if (base === null) return [{ heading: null, weight: 0, changes: real }];
+  return [
+    { heading: "This change", weight: 1, changes: real.filter(isProposed) },
+    { heading: "Already pending", weight: 0, changes: real.filter((change) => !isProposed(change)) },
+  ];
+}
+
+function planFoot(plan: Plan, view: PlanView): string[] {
+  const leftAlone = leftAloneText(plan.leftAlone);
+  const lines = [...(leftAlone === "" ? [] : [leftAlone]), ...(view.empty ? [] : [requestsText(plan)])];
+  return lines.length === 0 ? [] : [lines.join(" ")];
+}
+
+// The lists of a plan: what apply would refuse, what is blocked, and what else a reviewer should know.
+
+const INDENT = 2;
+/** Of a refusal that no one glob covers: an entry that is longer than its list's share would not be there at all. */
+const MAX_SHOWN_GLOBS = 20;
+
+/** Before the changes, the gravest first: what a reviewer must not miss. */
+function listsBefore(plan: Plan, view: PlanView): List[] {
+  const marks = pendingMarks(plan);
+  const blocked = plan.changes.flatMap(({ key, blocked: block }) => (block === null ? [] : [{ key, block }]));
+  return [
+    list(
+      "Refused",
+      groupAlike(plan.refusals, () => "").flatMap((alike) => alikeEntries(alike)),
+      10_000,
+      "never",
+    ),
+    list("Apply would refuse this plan:", askedOf(view.refusing, plan, marks.guard).map(askedLines), 10_000, "never"),
+    list("Blocked:", blocked.map(blockLines), 8_000, "never"),
+    list(
+      GAPS_HEADING,
+      plan.gaps.map((gap) => wrap(gapText(gap), CODE_COLUMNS, 0)),
+      4_000,
+    ),
+  ];
+}
+
+/** After the changes. Warnings are many and much alike: folded, so that they bury nothing. */
+function listsAfter(plan: Plan, view: PlanView): List[] {
+  const warnings = groupAlike(plan.warnings, pendingMarks(plan).warning);
+  return [
+    list(
+      "Withdrawn: pending without the proposed change, and not with it:",
+      plan.base === null ? [] : withdrawnEntries(plan.base),
+      4_000,
+    ),
+    list(
+      "Consent is given to:",
+      view.consented.map((guard) => wrap(consentText(guard), CODE_COLUMNS, 0)),
+      3_000,
+    ),
+    list(
+      "Clones:",
+      plan.strategies.map((strategy) => wrap(strategyText(strategy), CODE_COLUMNS, 0)),
+      3_000,
+    ),
+    list("Warnings:", warnings.flatMap(alikeEntries), 6_000, "always"),
+  ];
+}
+
+function list(
+  heading: string,
+  entries: List["entries"],
+  shareCharacters: number,
+  folding: List["folding"] = "if-long",
+): List {
+  return { heading, entries, shareCharacters, folding };
+}
+
+/** An entry for each, so that what has no room is counted; the last of them says what holds for all. */
+function alikeEntries({ summaries, advice }: Alike): string[][] {
+  const below = advice.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT));
+  return summaries.map((summary, index) => [
+    ...hang(summary, CODE_COLUMNS, INDENT + INDENT),
+    ...(index === summaries.length - 1 ? below : []),
+  ]);
+}
+
+function askedLines({ text, advice, words }: Asked): string[] {
+  const rest = words.length - MAX_SHOWN_GLOBS;
+  const more = rest > 0 ? [`    and ${rest} more, which tenon plan shows`] : [];
+  const better = wrap(advice, CODE_COLUMNS, INDENT + INDENT);
+  return [...wrap(text, CODE_COLUMNS, 0), ...better, ...consentLines(words.slice(0, MAX_SHOWN_GLOBS), 4), ...more];
+}
+
+function blockLines({ key, block }: { key: string; block: Parameters<typeof blockText>[0] }): string[] {
+  const { reason, items, fix } = blockText(block, CODE_COLUMNS - INDENT);
+  const below = [reason, ...items, ...(fix === "" ? [] : [fix])];
+  return [...wrap(escapeText(key), CODE_COLUMNS, 0), ...below.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT))];
+}
+
+// The report of an apply as markdown: what was done, what was not and why, within the size of a comment.
+
+const WHOLE_REPORT = "All of it: `--format json`, and the journal of the run.";
+
+const OUTCOME_HEADINGS: Readonly<Record<Exclude<ChangeOutcome, "done">, string>> = {
+  failed: "Failed:",
+  partial: "Done in part:",
+  unknown: "Unknown, whether it was done:",
+  skipped: "Skipped:",
+  blocked: "Blocked:",
+};
+/** The gravest first. */
+const NOT_DONE = ["failed", "partial", "unknown", "skipped", "blocked"] as const;
+
+/**
+ * Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units.
+ * @param plan the one that was applied
+ * @param verification what nameservers were asked afterwards; null: they were not
+ */
+export function renderReportMarkdown(report: Report, plan: Plan, verification: Verification | null): string {
+  const left = leftovers(report);
+  return composeWithin({
+    head: reportHead(report, plan, left),
+    before: [...outcomeLists(report, plan), notBegunList(report), surpriseList(report)],
+    sections: [{ heading: "Done", weight: 0, changes: doneChanges(report, plan) }],
+    frame: { strategies: plan.strategies, tense: "done", whole: WHOLE_REPORT },
+    after: verification === null ? [] : [verificationList(verification)],
+    foot: reportFoot(report, plan, left),
+  });
+}
+
+function reportHead(report: Report, plan: Plan, left: string): string[] {
+  if (isIdle(report)) return [`## ${noChangesText(plan)}`];
+  const goal = plan.goal === "destroy" ? "Destroy" : "Apply";
+  const state = report.interrupted ? "interrupted" : left === "" ? "complete" : "incomplete";
+  const lost = left === "" ? "" : ` ${left}.`;
+  return [`## ${goal} ${state}: ${wholeSummaryText(summaryOf(report), "done")}${lost}`];
+}
+
+function isIdle({ changes, interrupted, surprises }: Report): boolean {
+  return changes.length === 0 && !interrupted && surprises.length === 0;
+}
+
+/** What is blocked is among what is left. */
+function summaryOf({ added, changed, destroyed }: Report): Summary {
+  return { add: added, change: changed, destroy: destroyed, blocked: 0 };
+}
+
+function doneChanges(report: Report, plan: Plan): Change[] {
+  const done = new Set(report.changes.flatMap(({ key, outcome }) => (outcome === "done" ? [key] : [])));
+  return plan.changes.filter(({ key }) => done.has(key));
+}
+
+function outcomeLists(report: Report, plan: Plan): List[] {
+  const reasons = reasonsOf(report, plan, CODE_COLUMNS - INDENT);
+  const untouched = notBegun(report);
+  const told = report.changes.filter(({ key }) => !untouched.has(key));
+  const byOutcome = groupBy(told, ({ outcome }) => outcome);
+  return NOT_DONE.map((outcome) => ({
+    heading: OUTCOME_HEADINGS[outcome],
+    entries: (byOutcome.get(outcome) ?? [])
+      .map(({ key }) => key)
+      .sort(compareText)
+      .map((key) => [
+        ...wrap(escapeText(key), CODE_COLUMNS, 0),
+        ...reasons(key).flatMap((reason) => wrap(reason, CODE_COLUMNS, INDENT)),
+      ]),
+    folding: "never",
+    shareCharacters: 7_000,
+  }));
+}
+
+function notBegunList(report: Report): List {
+  const untouched = notBegun(report);
+  const lines = someRootCounts([...untouched]);
+  const entries = lines.map((line) => wrap(line, CODE_COLUMNS, 0));
+  return { heading: notBegunHeading(untouched), entries, folding: "never", shareCharacters: 4_000 };
+}
+
+function surpriseList({ surprises }: Report): List {
+  const entries = surprises.map((surprise) => wrap(escapeText(surprise), CODE_COLUMNS, 0));
+  return { heading: "To be known:", entries, folding: "never", shareCharacters: 5_000 };
+}
+
+/** The verdict is the last paragraph of the text, and the first thing here. */
+function verificationList(verification: Verification): List {
+  const text = renderVerificationText(verification, { colour: false, width: CODE_COLUMNS }).trimEnd();
+  const cut = text.lastIndexOf("\n\n");
+  const found = cut === -1 ? [] : text.slice(0, cut).split("\n");
+  const verdict = text
+    .slice(cut + 1)
+    .trimStart()
+    .split("\n");
+  const entries = [verdict, ...found.map((line) => [line])];
+  return { heading: "Asked of nameservers:", entries, folding: "if-long", shareCharacters: 8_000 };
+}
+
+function reportFoot(report: Report, plan: Plan, left: string): string[] {
+  const { requestCount, interrupted } = report;
+  const advice = left !== "" || interrupted ? [adviceText(report)] : [];
+  const total = plan.requestCount === 0 ? [] : [`${count(requestCount, "request was", "requests were")} sent.`];
+  return [...advice, ...total].length === 0 ? [] : [[...advice, ...total].join(" ")];
+}
+
+// Drift as markdown, for an issue or the page of a nightly run: within the size of a comment.
+
+const WHOLE_DRIFT = "All of it: `tenon drift`, or `--format json`.";
+
+const DRIFT_HEADINGS: Readonly<Record<DriftStatus, string>> = {
+  changed: "Changed in the account:",
+  missing: "Missing in the account:",
+  unexpected: "Not expected in the account:",
+  unadopted: "As declared, but not adopted:",
+};
+/** The gravest first. */
+const STATUSES = ["missing", "unexpected", "changed", "unadopted"] as const;
+/** Characters for each list where there is not room for all. */
+const SHARE_CHARACTERS = 14_000;
+
+/** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. What has no room is counted. */
+export function renderDriftMarkdown(drift: Drift): string {
+  const folded = foldedObjects(drift);
+  const isFound = hasDrift(drift);
+  const unadopted = unadoptedText(drift);
+  return composeWithin({
+    head: [`## ${isFound ? driftSummary(drift) : noDriftText(drift)}`],
+    before: STATUSES.map((status) => listOf(status, folded)),
+    sections: [],
+    frame: { strategies: [], tense: "ahead", whole: WHOLE_DRIFT },
+    after: [],
+    foot: [...(unadopted === "" ? [] : [unadopted]), ...(isFound ? [WHOLE_DRIFT] : [])],
+  });
+}
+
+function listOf(status: DriftStatus, folded: readonly Folded[]): List {
+  const entries = folded
+    .filter(({ object }) => object.status === status)
+    .map(({ object, within }) => objectLines(object, within, CODE_COLUMNS));
+  return { heading: DRIFT_HEADINGS[status], entries, folding: "if-long", shareCharacters: SHARE_CHARACTERS };
+}
+
+// As markdown, that an apply was refused because the account or the manifests have moved on since the review.
+
+const ADVICE = "Nothing was done. Review a new plan: `tenon plan --out FILE`.";
+
+/** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. @param extra what the reviewed plan does not show */
+export function renderUnreviewedMarkdown(extra: readonly Change[]): string {
+  return composeWithin({
+    head: ["## Refused: the plan is not within the reviewed one."],
+    before: [
+      {
+        heading: "The reviewed plan does not show:",
+        entries: actionEntries(extra),
+        folding: "never",
+        shareCharacters: 40_000,
+      },
+    ],
+    sections: [],
+    frame: { strategies: [], tense: "ahead", whole: "" },
+    after: [],
+    foot: [ADVICE],
+  });
+}

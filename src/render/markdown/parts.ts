@@ -1,0 +1,103 @@
+/**
+ * Text of others in markdown: only ever inside code, where nothing is a link, an image, HTML, a mention, a reference to an
+ * issue or a commit, or a command. All of it must have been through `escapeText`, so that it is one line without anything unseen.
+ */
+
+import { type Summary, summarise } from "../../model/plan.ts";
+import type { Kind } from "../../model/resource.ts";
+import { type ChangeView, count, KIND_WORDS } from "../view.ts";
+
+const LEAST_FENCE_LENGTH = 3;
+
+/** A code span (CommonMark 0.31.2, 6.1): its delimiter is longer than any run of backticks within. */
+export function codeSpan(text: string): string {
+  if (text === "") return '`""`';
+  const delimiter = "`".repeat(longestRun(text) + 1);
+  // One blank on each side is taken off again where both are there, and keeps backticks from the delimiter.
+  const blank = /^`|`$/.test(text) || isBetweenBlanks(text) ? " " : "";
+  return `${delimiter}${blank}${text}${blank}${delimiter}`;
+}
+
+function isBetweenBlanks(text: string): boolean {
+  return text.startsWith(" ") && text.endsWith(" ") && /[^ ]/.test(text);
+}
+
+/**
+ * A fenced code block (CommonMark 0.31.2, 4.5): its fence is longer than any run of backticks within.
+ * @param language an info word of ours: `diff` colours lines by their first character
+ */
+export function codeBlock(lines: readonly string[], language: "diff" | "text"): string {
+  const fence = "`".repeat(Math.max(LEAST_FENCE_LENGTH, longestOf(lines) + 1));
+  return `${fence}${language}\n${lines.join("\n")}\n${fence}`;
+}
+
+/** Code inside HTML, where markdown's own signs mean nothing. */
+export function htmlCode(text: string): string {
+  return `<code>${text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)}</code>`;
+}
+
+/** What is folded needs blank lines around it, so that the markdown inside is read as such. */
+export function fold(summary: string, body: string): string {
+  return `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;
+}
+
+/** Characters by which these lines may make the two fences longer. */
+export function fenceCost(lines: readonly string[]): number {
+  return 2 * longestOf(lines);
+}
+
+function longestOf(lines: readonly string[]): number {
+  return lines.reduce((longest, line) => Math.max(longest, longestRun(line)), 0);
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}
+
+// Changes as counts, for a plan and for a report.
+
+/** `ahead`: what is to be done. `done`: what was. */
+export type Tense = "ahead" | "done";
+
+const WORDS: Readonly<Record<Tense, Readonly<Record<"add" | "change" | "destroy", string>>>> = {
+  ahead: { add: "to add", change: "to change", destroy: "to destroy" },
+  done: { add: "added", change: "changed", destroy: "destroyed" },
+};
+
+/** `2 to add, 1 to destroy, 1 blocked`: of what there is any. */
+export function summaryText({ add, change, destroy, blocked }: Summary, tense: Tense): string {
+  const words = WORDS[tense];
+  const parts = [
+    [add, words.add],
+    [change, words.change],
+    [destroy, words.destroy],
+    [blocked, "blocked"],
+  ] as const;
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, word]) => `${number} ${word}`)
+    .join(", ");
+}
+
+/** All three, as the last line of the text has them. */
+export function wholeSummaryText({ add, change, destroy, blocked }: Summary, tense: Tense): string {
+  const words = WORDS[tense];
+  const counts = `${add} ${words.add}, ${change} ${words.change}, ${destroy} ${words.destroy}.`;
+  return blocked === 0 ? counts : `${counts} ${blocked} blocked.`;
+}
+
+export function tallyText(views: readonly ChangeView[], tense: Tense): string {
+  return summaryText(summarise(views.map(({ change }) => change)), tense);
+}
+
+/** A line for each kind there is any of, in the order of the five kinds: `120 records: 100 to add, 20 to destroy`. */
+export function tallyByKind(views: readonly ChangeView[], tense: Tense): string[] {
+  const byKind = new Map<Kind, ChangeView[]>();
+  for (const kind of Object.keys(KIND_WORDS) as Kind[]) byKind.set(kind, []);
+  for (const view of views) byKind.get(view.change.kind)?.push(view);
+  return [...byKind].flatMap(([kind, of]) =>
+    of.length === 0 ? [] : [`${count(of.length, ...KIND_WORDS[kind])}: ${tallyText(of, tense)}`],
+  );
+}

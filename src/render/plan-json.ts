@@ -1,0 +1,410 @@
+/** The plan file: its shape, as Terraform's plan JSON with everything of ours under `tenon`. */
+
+import { createHash } from "node:crypto";
+import type { Block, Change, ChangeLabel, ChangeOrigin, Holdings } from "../model/change.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import {
+  type Barrier,
+  type Gap,
+  type Goal,
+  type Guard,
+  isNarrowed,
+  type LeftAlone,
+  type Pace,
+  type Plan,
+  type PlanBase,
+  type PlanInputs,
+  type Step,
+  type Strategy,
+  type Summary,
+  summarise,
+} from "../model/plan.ts";
+import type { Address, Json, JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
+import { compareText, jsonText } from "../model/text.ts";
+import { askedOf, type MissingConsent } from "./consent.ts";
+import { sortKeys } from "./view.ts";
+import { pendingMarks } from "./words.ts";
+
+/** Of Terraform's plan JSON, so that its readers accept the file. */
+const TERRAFORM_FORMAT_VERSION = "1.2";
+/**
+ * Of everything under `tenon`. A reader refuses a file of any other: 1 did not say what the plan was asked for (`inputs`), and showed
+ * what is blocked as if it were done.
+ */
+export const PLAN_FORMAT_VERSION = 2;
+
+export type PlanAction = "create" | "update" | "delete" | "no-op";
+
+/** Why Terraform would say that a resource goes or is made anew; where it knows no word, there is none. */
+type ActionReason = "replace_because_cannot_update" | "replace_because_tainted" | "delete_because_no_resource_config";
+
+export interface PlanFile {
+  readonly format_version: string;
+  /** An apply would do something, and nothing forbids it before it is asked for consent. */
+  readonly applyable: boolean;
+  /** With it done the account is as declared: nothing is blocked, and the plan is about all of the project. */
+  readonly complete: boolean;
+  /** It was refused: `tenon.refusals` says why. */
+  readonly errored: boolean;
+  readonly planned_values: { readonly root_module: { readonly resources: readonly PlannedResource[] } };
+  readonly resource_changes: readonly ResourceChange[];
+  readonly tenon: TenonPart;
+}
+
+interface PlannedResource {
+  readonly address: string;
+  readonly mode: "managed";
+  readonly type: Kind;
+  readonly name: string;
+  readonly index?: number;
+  readonly provider_name: "tenon";
+  readonly schema_version: 0;
+  readonly values: JsonObject;
+}
+
+export interface ResourceChange {
+  /** Unique: with `[n]` where several changes share an address. */
+  readonly address: string;
+  readonly previous_address?: string;
+  readonly mode: "managed";
+  readonly type: Kind;
+  readonly name: string;
+  readonly index?: number;
+  readonly provider_name: "tenon";
+  readonly change: ChangeShape;
+  readonly action_reason?: ActionReason;
+}
+
+interface ChangeShape {
+  readonly actions: readonly PlanAction[];
+  /** With the live object's `id`. */
+  readonly before: JsonObject | null;
+  readonly after: JsonObject | null;
+  readonly after_unknown: JsonObject;
+  /** The fields that force a replace, each as a path. */
+  readonly replace_paths?: readonly (readonly string[])[];
+}
+
+interface WantedChange extends ChangeShape {
+  readonly previous_address: string | null;
+}
+
+/** The last three are absent in files of before them, and were not given then. */
+export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables" | "targets" | "excludes"> {
+  readonly skip_unsupported?: boolean;
+  readonly take_ownership_from?: readonly string[];
+  readonly clone?: boolean;
+}
+
+interface TenonPart {
+  readonly format_version: number;
+  /** Of the rest of the file, so that damage is told from a plan that is another one. */
+  readonly digest: string;
+  readonly goal: Goal;
+  readonly owner: string | null;
+  readonly inputs: SavedInputs;
+  readonly summary: Summary;
+  readonly requests: number;
+  /** The service's limit as reading the account met it; null if it told none. */
+  readonly pace: Pace | null;
+  /** What the changes were compared with to tell whose they are (`origin`); null: nothing. */
+  readonly base: PlanBase | null;
+  /** What a change is beyond its action, under its address in resource_changes. */
+  readonly changes: Readonly<Record<string, ChangeExtra>>;
+  readonly steps: readonly Step[];
+  readonly barriers: readonly Barrier[];
+  readonly guards: readonly Guard[];
+  /** What would give all consent that is missing, in as few globs as cover nothing else of the plan. */
+  readonly missing_consent: readonly MissingConsent[];
+  /** Addresses in resource_changes whose change is blocked; why is under `changes`. */
+  readonly blocked: readonly string[];
+  readonly gaps: readonly Gap[];
+  /** Cheaper ways than one request for each change. */
+  readonly strategies: readonly Strategy[];
+  readonly refusals: readonly Diagnostic[];
+  readonly warnings: readonly Diagnostic[];
+  readonly left_alone: readonly LeftAlone[];
+}
+
+export interface ChangeExtra {
+  readonly unit: UnitName;
+  readonly root: Address;
+  readonly labels: readonly ChangeLabel[];
+  readonly replace_fields: readonly string[];
+  readonly blocked: Block | null;
+  /** What would be done if nothing blocked it, where something does; null elsewhere. */
+  readonly wanted: WantedChange | null;
+  readonly note: string | null;
+  readonly span: Span | null;
+  readonly origin: ChangeOrigin | null;
+  /** What goes with a domain; absent if it stays, or if that was not read. */
+  readonly holds?: Holdings;
+}
+
+const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
+  create: ["create"],
+  update: ["update"],
+  replace: ["delete", "create"],
+  delete: ["delete"],
+  "no-op": ["no-op"],
+};
+
+/** What is as long as the plan is made while it is written. @returns what a `PlanFile` is read from */
+function toPlanFile(plan: Plan, summary: Summary): object {
+  const changes = [...plan.changes].sort((left, right) => compareText(left.key, right.key));
+  const errored = plan.refusals.length > 0;
+  const file = {
+    format_version: TERRAFORM_FORMAT_VERSION,
+    applyable: !errored && summary.add + summary.change + summary.destroy > 0,
+    complete: !errored && summary.blocked === 0 && !isNarrowed(plan.inputs),
+    errored,
+    planned_values: { root_module: { resources: listOf(changes, plannedResource) } },
+    resource_changes: listOf(changes, (change) => [resourceChange(change, plan.goal)]),
+    tenon: tenonPart(plan, changes, summary),
+  };
+  return { ...file, tenon: { ...file.tenon, digest: digestOf(file) } };
+}
+
+function savedInputs({ skipUnsupported, takeOwnershipFrom, ...others }: PlanInputs): SavedInputs {
+  return { ...others, skip_unsupported: skipUnsupported, take_ownership_from: takeOwnershipFrom };
+}
+
+function listOf(changes: readonly Change[], write: (change: Change) => readonly object[]): Lazy {
+  return new Lazy(true, function* () {
+    for (const change of changes) for (const item of write(change)) yield ["", item as Json];
+  });
+}
+
+function tenonPart(
+  plan: Plan,
+  changes: readonly Change[],
+  summary: Summary,
+): Omit<TenonPart, "digest" | "changes"> & { readonly changes: Lazy } {
+  return {
+    format_version: PLAN_FORMAT_VERSION,
+    goal: plan.goal,
+    owner: plan.owner,
+    inputs: savedInputs(plan.inputs),
+    summary,
+    requests: plan.requestCount,
+    pace: plan.pace,
+    base: plan.base,
+    changes: new Lazy(false, function* () {
+      for (const change of changes) yield [change.key, changeExtra(change) as unknown as Json];
+    }),
+    steps: plan.steps,
+    barriers: plan.barriers,
+    guards: plan.guards,
+    missing_consent: missingConsents(plan),
+    blocked: changes.filter((change) => change.blocked !== null).map((change) => change.key),
+    gaps: plan.gaps,
+    strategies: plan.strategies,
+    refusals: plan.refusals,
+    warnings: plan.warnings,
+    left_alone: plan.leftAlone,
+  };
+}
+
+/** For programs: what to consent to until no guard is left that consent can settle. */
+export function missingConsents(plan: Plan): MissingConsent[] {
+  const refusing = plan.guards.filter(({ consent }) => consent === "missing");
+  const asked = askedOf(refusing, plan, pendingMarks(plan).guard);
+  return asked.flatMap(({ words }) => words.map(({ rule, address, guards }) => ({ rule, address, guards })));
+}
+
+function changeExtra(change: Change): ChangeExtra {
+  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds } = change;
+  const wanted = blocked === null ? null : { ...changeShape(change), previous_address: change.previousAddress };
+  const extra = { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
+  return holds === undefined ? extra : { ...extra, holds };
+}
+
+function resourceChange(change: Change, goal: Goal): ResourceChange {
+  const { key, address, kind, blocked } = change;
+  const previousAddress = blocked === null ? change.previousAddress : null;
+  const reason = actionReason(change, goal);
+  return {
+    address: key,
+    ...(previousAddress === null ? {} : { previous_address: previousAddress }),
+    mode: "managed",
+    type: kind,
+    name: nameOf(change),
+    ...indexOf(key, address),
+    provider_name: "tenon",
+    change: blocked === null ? changeShape(change) : unchanged(change),
+    ...(reason === null ? {} : { action_reason: reason }),
+  };
+}
+
+function changeShape(change: Change): ChangeShape {
+  const { action, replaceFields } = change;
+  return {
+    actions: ACTIONS[action],
+    before: withId(change.before, change),
+    after: valuesAfter(change),
+    after_unknown: isMade(change) ? { id: true } : {},
+    ...(action === "replace" ? { replace_paths: replaceFields.map((field) => [field]) } : {}),
+  };
+}
+
+/** What is blocked stays as it is: whoever counts or forbids deletions must not find one that will not be made. */
+function unchanged(change: Change): ChangeShape {
+  const value = withId(change.before, change);
+  return { actions: ["no-op"], before: value, after: value, after_unknown: {} };
+}
+
+/** Of a destroy Terraform gives none. */
+function actionReason({ action, labels, blocked }: Change, goal: Goal): ActionReason | null {
+  if (blocked !== null) return null;
+  if (action === "replace")
+    return labels.includes("unfinished") ? "replace_because_tainted" : "replace_because_cannot_update";
+  return action === "delete" && goal === "apply" ? "delete_because_no_resource_config" : null;
+}
+
+/** Of what is there in the end. */
+function plannedResource(change: Change): PlannedResource[] {
+  const values = change.blocked === null ? valuesAfter(change) : withId(change.before, change);
+  if (values === null) return [];
+  const resource: PlannedResource = {
+    address: change.key,
+    mode: "managed",
+    type: change.kind,
+    name: nameOf(change),
+    ...indexOf(change.key, change.address),
+    provider_name: "tenon",
+    schema_version: 0,
+    values,
+  };
+  return [resource];
+}
+
+function valuesAfter(change: Change): JsonObject | null {
+  return isMade(change) ? change.after : withId(change.after, change);
+}
+
+/** Its id is known only when it is there. */
+function isMade(change: Change): boolean {
+  return change.action === "create" || change.action === "replace";
+}
+
+function withId(values: Values | null, change: Change): JsonObject | null {
+  return values === null || change.id === null ? values : { id: change.id, ...values };
+}
+
+/** What its kind calls a name: a label, a domain, a record's name. */
+function nameOf(change: Change): string {
+  const values = change.after ?? change.before ?? {};
+  const name = values["label"] ?? values["domain"] ?? values["name"];
+  return name === "" ? "@" : String(name ?? change.address);
+}
+
+/** `domain/example.com/www/A[1]` has index 1. */
+function indexOf(key: string, address: string): { index?: number } {
+  const match = /^\[(\d+)\]$/.exec(key.slice(address.length));
+  return match === null ? {} : { index: Number(match[1]) };
+}
+
+// The plan as JSON, which is the plan file: the same plan always gives the same bytes.
+
+/** About so much is handed over at once. */
+const PART_CHARACTERS = 1024 * 1024;
+const LINES: Layout = { end: "\n", text: (value) => jsonText(value) };
+
+/** Newline-terminated, one change a line, so that plan files can be compared line by line. */
+export function renderPlanJson(plan: Plan): string {
+  return [...renderPlanJsonParts(plan)].join("");
+}
+
+/** The same in parts that end where lines do, each made when it is asked for. */
+export function* renderPlanJsonParts(plan: Plan): Generator<string> {
+  let part = "";
+  for (const piece of documentOf(plan)) {
+    if (part.length > PART_CHARACTERS && part.endsWith("\n")) {
+      yield part;
+      part = "";
+    }
+    part += piece;
+  }
+  yield part;
+}
+
+/** Terraform's keys come first and in its order; what is in them is sorted. */
+function* documentOf(plan: Plan): Generator<string> {
+  const file: object = toPlanFile(plan, summarise(plan.changes));
+  let start = "{\n";
+  for (const [key, value] of Object.entries(file)) {
+    yield `${start}${jsonText(key)}:`;
+    yield* pieces(value as Written, 1, LINES);
+    start = ",\n";
+  }
+  yield "\n}\n";
+}
+
+// The digest of a saved plan: tells that a byte was changed on the way, not who wrote it.
+
+const COMPACT: Layout = { end: "", text: (value) => JSON.stringify(value) };
+
+/** @returns `sha256:` and 64 hexadecimal digits, of everything but `tenon.digest`; how the JSON is laid out does not matter */
+export function digestOf(file: { readonly tenon: object }): string {
+  const hash = createHash("sha256");
+  const content = { ...file, tenon: { ...file.tenon, digest: undefined } };
+  for (const piece of pieces(content as unknown as Written, 0, COMPACT)) hash.update(piece);
+  return `sha256:${hash.digest("hex")}`;
+}
+
+// JSON piece by piece: a plan of 300,000 records would take several times its own memory as one value, and as one text.
+
+/** A list, or an object, whose entries are made when they are written. */
+class Lazy {
+  readonly isList: boolean;
+  /** The keys of an object are sorted; those of a list do not matter. */
+  readonly entries: () => Iterable<readonly [key: string, value: Json]>;
+
+  constructor(isList: boolean, entries: () => Iterable<readonly [key: string, value: Json]>) {
+    this.isList = isList;
+    this.entries = entries;
+  }
+}
+
+type Written = Json | Lazy | { readonly [key: string]: Written | undefined };
+
+/** How JSON is laid out. */
+interface Layout {
+  /** Between entries: a line end, or nothing. */
+  readonly end: "\n" | "";
+  text(value: Json | undefined): string;
+}
+
+/** Lists and objects down to here are written entry by entry, with line ends between them: one change, one step, one resource a line. */
+const MAX_LINE_DEPTH = 3;
+
+/** With the keys of all objects sorted. @param depth of the value in its document, from 0 */
+function* pieces(value: Written, depth: number, layout: Layout): Generator<string> {
+  if (typeof value !== "object" || value === null || depth > MAX_LINE_DEPTH) {
+    yield layout.text(sortKeys(value as Json));
+    return;
+  }
+  const isList = value instanceof Lazy ? value.isList : Array.isArray(value);
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  let isEmpty = true;
+  for (const [key, item] of entriesOf(value)) {
+    yield (isEmpty ? open : ",") + layout.end;
+    isEmpty = false;
+    if (isList) yield layout.text(sortKeys(item as Json));
+    else {
+      yield `${layout.text(key)}:`;
+      yield* pieces(item, depth + 1, layout);
+    }
+  }
+  yield isEmpty ? open + close : layout.end + close;
+}
+
+/** Without what has no value, as JSON has it. */
+function entriesOf(value: object): Iterable<readonly [string, Written]> {
+  if (value instanceof Lazy) return value.entries();
+  if (Array.isArray(value)) return value.map((item: Json) => ["", item] as const);
+  const object = value as { readonly [key: string]: Written | undefined };
+  return Object.keys(object)
+    .sort()
+    .flatMap((key) => (object[key] === undefined ? [] : [[key, object[key]] as const]));
+}

@@ -1,0 +1,285 @@
+/** The plan as text for a terminal, a log or a review: what changes, what stands against it, and the line that CI reads. */
+
+import type { Change } from "../model/change.ts";
+import type { Plan, PlanBase } from "../model/plan.ts";
+import type { Address } from "../model/resource.ts";
+import { askedOf, consentLines, consentText } from "./consent.ts";
+import {
+  BLOCKED_MARK,
+  childLine,
+  createPaint,
+  fieldLines,
+  isBeyondLine,
+  isRow,
+  type Paint,
+  paintMark,
+  signOf,
+  type Table,
+  tableOf,
+} from "./table.ts";
+import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, hang, usableWidth, wrap, wrapItems } from "./terminal.ts";
+import {
+  type Alike,
+  actionEntries,
+  byOrigin,
+  type ChangeView,
+  count,
+  entriesOf,
+  GAPS_HEADING,
+  type GroupView,
+  gapText,
+  groupAlike,
+  groupsOf,
+  leftAloneText,
+  noChangesText,
+  ownHeading,
+  PENDING_HEADING,
+  type PlanView,
+  requestsText,
+  splitText,
+  strategyText,
+  viewPlan,
+  withdrawnEntries,
+  withdrawnHeading,
+} from "./view.ts";
+import {
+  blockText,
+  headline,
+  headlineOfMany,
+  isInHeadline,
+  labelText,
+  memberText,
+  type PendingMarks,
+  pendingMarks,
+} from "./words.ts";
+
+export interface TextOptions {
+  /** Whether colours are wanted; nothing is looked up. */
+  readonly colour: boolean;
+  /** Columns; 80 if it is not known. */
+  readonly width?: number;
+}
+
+const CHILD_INDENT = "  ";
+const FIELD_INDENT = "    ";
+const DETAIL_INDENT = 6;
+
+/**
+ * The whole plan, newline-terminated. Its last line is `Plan: N to add, N to change, N to destroy.` (with ` N blocked.` after
+ * it, if any are), or `No changes. …`. Linear in the number of changes.
+ */
+export function renderPlanText(plan: Plan, options: TextOptions): string {
+  const view = viewPlan(plan);
+  const context = { ...contextOf(options), sources: sourcesOf(plan) };
+  const marks = pendingMarks(plan);
+  const sections = [
+    ...changeSections(plan, view, context),
+    gapLines(plan, context),
+    strategyLines(plan, context),
+    ...groupAlike(plan.refusals, () => "").map((alike) => alikeLines("Refused", alike, context)),
+    ...groupAlike(plan.warnings, marks.warning).map((alike) => alikeLines("Warning", alike, context)),
+    guardLines(plan, view, marks, context),
+    footLines(plan, view, context.width),
+    [...splitLines(plan, view, context.width), lastLine(plan, view, context.paint)],
+  ];
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}
+
+interface Context {
+  readonly paint: Paint;
+  readonly width: number;
+  /** Root of a copy → the root it is cloned from. */
+  readonly sources: ReadonlyMap<Address, Address>;
+}
+
+function contextOf({ colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions): Context {
+  return { paint: createPaint(colour), width: usableWidth(width), sources: new Map() };
+}
+
+function sourcesOf({ strategies }: Plan): Map<Address, Address> {
+  return new Map(strategies.flatMap(({ source, copies }) => copies.map((copy) => [copy, source] as const)));
+}
+
+/** With a base, what the proposed change brings comes first. */
+function changeSections(plan: Plan, view: PlanView, context: Context): string[][] {
+  const linesOf = (groups: readonly GroupView[]): string[][] =>
+    entriesOf(groups).map((entry) => entryLines(entry, context));
+  if (plan.base === null) return linesOf(view.groups);
+  const { paint, width } = context;
+  const origins = byOrigin(plan);
+  const pending = linesOf(groupsOf(origins.pending));
+  return [
+    wrap(ownHeading(plan.base, origins), width, 0).map(paint.bold),
+    ...linesOf(groupsOf(origins.own)),
+    ...(pending.length === 0 ? [] : [wrap(PENDING_HEADING, width, 0).map(paint.dim), ...pending]),
+    withdrawnLines(plan.base, context),
+  ];
+}
+
+function withdrawnLines(base: PlanBase, { paint, width }: Context): string[] {
+  if (base.withdrawn.length === 0) return [];
+  const lines = wrap(withdrawnHeading(base), width, 0).map(paint.dim);
+  for (const line of withdrawnEntries(base).flat()) lines.push(CHILD_INDENT + line);
+  return lines;
+}
+
+function entryLines(entry: readonly GroupView[], context: Context): string[] {
+  const [first] = entry;
+  if (first === undefined) return [];
+  return entry.length === 1 ? groupLines(first, context) : goingLines(entry, first, context);
+}
+
+/** Each is named: a fold hides nothing that goes. */
+function goingLines(groups: readonly GroupView[], { own }: GroupView, context: Context): string[] {
+  if (own === null) return [];
+  const lines = headLines(own, headlineOfMany(groups), context);
+  for (const line of wrapItems(groups.map(memberText), context.width, FIELD_INDENT.length)) lines.push(line);
+  return lines;
+}
+
+/** The records of a copy are those of its source, word for word: they are counted, not shown again. */
+function groupLines(group: GroupView, context: Context): string[] {
+  const lines = group.own === null ? [context.paint.bold(`  ${headline(group)}`)] : ownLines(group, group.own, context);
+  const source = context.sources.get(group.root);
+  if (source !== undefined) {
+    const alike = `${count(group.children.length, "record", "records")} as in ${escapeText(source.replace("/", " "))}`;
+    return [...lines, ...wrap(alike, context.width, FIELD_INDENT.length)];
+  }
+  const table = tableOf(group.children);
+  for (const child of group.children) for (const line of childLines(child, table, context)) lines.push(line);
+  return lines;
+}
+
+function ownLines(group: GroupView, own: ChangeView, context: Context): string[] {
+  const lines = headLines(own, headline(group), context);
+  const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
+  for (const line of fieldLines(own, fields, context.width - FIELD_INDENT.length)) lines.push(FIELD_INDENT + line);
+  lines.push(...detailLines(own, context, FIELD_INDENT.length));
+  return lines;
+}
+
+/** Why it happens stands behind the heading, or below where there is no room. */
+function headLines(view: ChangeView, head: string, { paint, width }: Context): string[] {
+  const labels = labelText(view);
+  const isWide = markColumns(view) + columnsOf(head) + columnsOf(labels) > width;
+  const lines = [`${markText(view, paint)} ${paint.bold(head)}${isWide ? "" : paintLabels(labels, paint)}`];
+  if (isWide && labels !== "") lines.push(FIELD_INDENT + paint.warn(labels.trimStart()));
+  return lines;
+}
+
+function childLines(view: ChangeView, table: Table, context: Context): string[] {
+  const { paint, width } = context;
+  const mark = `${CHILD_INDENT}${markText(view, paint)} `;
+  const labels = labelText(view);
+  const room = {
+    line: width - CHILD_INDENT.length - markColumns(view) - columnsOf(labels),
+    below: width - DETAIL_INDENT,
+    oneLine: false,
+  };
+  const line = isRow(view) ? childLine(view, table, room) : { text: escapeText(view.change.address), below: [] };
+  const rest = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
+  return [
+    `${mark}${line.text}${paintLabels(labels, paint)}`,
+    ...below(line.below),
+    ...below(fieldLines(view, rest, room.below)),
+    ...detailLines(view, context, DETAIL_INDENT),
+  ];
+}
+
+/** Colours around nothing would be noise in what a terminal records. */
+function paintLabels(labels: string, paint: Paint): string {
+  return labels === "" ? "" : paint.warn(labels);
+}
+
+function below(lines: readonly string[]): string[] {
+  return lines.map((line) => `${" ".repeat(DETAIL_INDENT)}${line}`);
+}
+
+function markText(view: ChangeView, paint: Paint): string {
+  return `${view.change.blocked === null ? "" : paint.bad(BLOCKED_MARK)}${paintMark(paint, view.mark)}`;
+}
+
+/** With the blank behind it. */
+function markColumns(view: ChangeView): number {
+  return signOf(view.mark).length + 1 + (view.change.blocked === null ? 0 : BLOCKED_MARK.length);
+}
+
+function detailLines(view: ChangeView, { paint, width }: Context, indent: number): string[] {
+  const { note, blocked } = view.change;
+  const lines = note === null ? [] : wrap(`note: ${escapeText(note)}`, width, indent).map(paint.dim);
+  if (blocked === null) return lines;
+  const { reason, items, fix } = blockText(blocked, width - indent - CHILD_INDENT.length);
+  lines.push(...wrap(`blocked: ${reason}`, width, indent).map(paint.bad));
+  for (const item of items) lines.push(...wrap(item, width, indent + CHILD_INDENT.length));
+  if (fix !== "") lines.push(...wrap(fix, width, indent));
+  return lines;
+}
+
+function gapLines(plan: Plan, { paint, width }: Context): string[] {
+  if (plan.gaps.length === 0) return [];
+  const lines = [paint.warn(GAPS_HEADING)];
+  for (const gap of plan.gaps) lines.push(...wrap(gapText(gap), width, CHILD_INDENT.length));
+  return lines;
+}
+
+function strategyLines({ strategies }: Plan, { width }: Context): string[] {
+  return strategies.flatMap((strategy) => wrap(strategyText(strategy), width, 0));
+}
+
+/** Of several summaries the word begins each, and what follows the first line of one is indented. */
+function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, { paint, width }: Context): string[] {
+  const colour = word === "Warning" ? paint.warn : paint.bad;
+  return [
+    ...summaries.flatMap((summary) => hang(`${word}: ${summary}`, width, FIELD_INDENT.length).map(colour)),
+    ...advice.flatMap((text) => wrap(text, width, CHILD_INDENT.length)),
+  ];
+}
+
+function guardLines(plan: Plan, view: PlanView, marks: PendingMarks, { paint, width }: Context): string[] {
+  const lines: string[] = [];
+  if (view.refusing.length > 0) lines.push(paint.bad("Apply would refuse this plan:"));
+  for (const { text, advice, words } of askedOf(view.refusing, plan, marks.guard)) {
+    lines.push(...wrap(text, width, CHILD_INDENT.length), ...wrap(advice, width, DETAIL_INDENT));
+    lines.push(...consentLines(words, DETAIL_INDENT));
+  }
+  if (view.consented.length > 0) lines.push("Consent is given to:");
+  for (const guard of view.consented) lines.push(...wrap(consentText(guard), width, CHILD_INDENT.length));
+  return lines;
+}
+
+/** Only what apply would refuse, with the words of consent: for where the plan itself is not shown. */
+export function renderGuardsText(plan: Plan, options: TextOptions): string {
+  const context = contextOf(options);
+  const lines = guardLines(plan, { ...viewPlan(plan), consented: [] }, pendingMarks(plan), context);
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+function footLines(plan: Plan, view: PlanView, width: number): string[] {
+  const lines = wrap(leftAloneText(plan.leftAlone), width, 0);
+  if (!view.empty) lines.push(...wrap(requestsText(plan), width, 0));
+  return lines;
+}
+
+function splitLines(plan: Plan, view: PlanView, width: number): string[] {
+  return plan.base === null || view.empty ? [] : wrap(splitText(byOrigin(plan)), width, 0);
+}
+
+function lastLine(plan: Plan, view: PlanView, paint: Paint): string {
+  if (view.empty) return paint.good(noChangesText(plan));
+  const { add, change, destroy, blocked } = view.summary;
+  const counts = `${add} to add, ${change} to change, ${destroy} to destroy.`;
+  return `${paint.bold("Plan:")} ${counts}${blocked === 0 ? "" : ` ${blocked} blocked.`}`;
+}
+
+// As text, what an apply would do that the reviewed plan does not show.
+
+/** All of it, a line each, indented and newline-terminated. */
+export function renderUnreviewedText(extra: readonly Change[]): string {
+  return actionEntries(extra)
+    .flat()
+    .map((line) => `  ${line}\n`)
+    .join("");
+}

@@ -1,0 +1,417 @@
+/** One record or subnet on one line, as a zone file or a network plan would write it. */
+
+import colors from "picocolors";
+import { unicodeName } from "../dns/unicode.ts";
+import type { Json, Values } from "../model/resource.ts";
+import { columnsOf, cut, escapeText, shorten } from "./terminal.ts";
+import type { ChangeView, FieldDiff, Mark } from "./view.ts";
+
+/** A line, and further lines that belong below it when the values are too long for one. */
+interface Line {
+  readonly text: string;
+  readonly below: readonly string[];
+  /** Something of a value is neither in the line nor below it. */
+  readonly cut: boolean;
+}
+
+/** Fields that the line already shows. */
+const RECORD_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "name",
+  "target",
+  "ttl_sec",
+  "priority",
+  "weight",
+  "port",
+  "tag",
+]);
+const SUBNET_FIELDS: ReadonlySet<string> = new Set(["label", "ipv4"]);
+
+/** Widths of the first two cells of the lines that stand below one heading. */
+export interface Table {
+  readonly name: number;
+  readonly type: number;
+}
+
+/** A longer name sticks out of its column, so that it does not push all others to the right. */
+const MAX_RECORD_NAME_COLUMNS = 24;
+/** With less room than this a value stands on a line of its own. */
+const MIN_DATA_COLUMNS = 24;
+
+/** Columns that the line and those below it may take. */
+interface Room {
+  readonly line: number;
+  readonly below: number;
+  /** Values are cut to one line each, where there is little room for many of them. */
+  readonly oneLine: boolean;
+}
+
+/** Whether a change takes one line below its network's or zone's heading. */
+export function isRow({ change }: ChangeView): boolean {
+  return change.kind === "domain_record" || change.kind === "vpc_subnet";
+}
+
+/** `! ` and `-/+` push what follows them to the right of the other lines. */
+function pushed({ mark, change }: ChangeView): number {
+  return signOf(mark).length - 1 + (change.blocked === null ? 0 : BLOCKED_MARK.length);
+}
+
+/** The widths that align these changes. Linear in their number. */
+export function tableOf(views: readonly ChangeView[]): Table {
+  let [name, type] = [0, 0];
+  for (const view of views) {
+    if (!isRow(view)) continue;
+    const head = headOf(view);
+    const columns = columnsOf(head.name) + pushed(view);
+    if (columns <= MAX_RECORD_NAME_COLUMNS) name = Math.max(name, columns);
+    type = Math.max(type, head.type.length);
+  }
+  return { name, type };
+}
+
+/**
+ * `www A 192.0.2.10 → 192.0.2.11 ttl 300`, `subnet web 10.0.1.0/24`: aligned by the table as long as that costs nothing.
+ */
+export function childLine(view: ChangeView, table: Table, room: Room): Line {
+  const { before, after, kind } = view.change;
+  const head = headOf(view);
+  const compact = joinCells(head.name, head.type);
+  const name = padded(head.name, table.name - pushed(view));
+  const aligned = joinCells(name, table.type === 0 ? "" : head.type.padEnd(table.type));
+  const ttl = kind === "domain_record" ? ttlText(before, after) : "";
+  const data = sides(before, after, kind === "domain_record" ? recordData : subnetData);
+  return compose({ aligned, compact, from: head.from, tail: ttl === "" ? "" : ` ${ttl}` }, data, room);
+}
+
+interface Head {
+  readonly name: string;
+  readonly type: string;
+  /** Of a rename, what the name begins with: a place to break the line. */
+  readonly from: string;
+}
+
+function headOf(view: ChangeView): Head {
+  const { before, after, kind } = view.change;
+  const isRecord = kind === "domain_record";
+  const [from, to] = sides(before, after, (values) => ({
+    text: isRecord ? recordName(values) : labelOf(values),
+    bytes: 0,
+  }));
+  const type = isRecord ? escapeText(String((after ?? before)?.["type"] ?? "")) : "";
+  const lead = isRecord ? "" : "subnet ";
+  const start = from === undefined || to === undefined ? "" : `${lead}${from.text} ${ARROW} `;
+  return { name: `${start === "" ? lead : start}${(to ?? from)?.text ?? ""}`, type, from: start };
+}
+
+function padded(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+function joinCells(name: string, type: string): string {
+  return type === "" ? name : `${name} ${type}`;
+}
+
+/** Whether the line of its kind leaves the field out, so that it must be shown below. */
+export function isBeyondLine(view: ChangeView, field: string): boolean {
+  return !(view.change.kind === "domain_record" ? RECORD_FIELDS : SUBNET_FIELDS).has(field);
+}
+
+/** Several values of a live record, as a line of its own, shortened like all others: `www A 192.0.2.10`. */
+export function recordText(values: Values, columns: number): string {
+  const head = `${recordName(values)} ${escapeText(String(values["type"] ?? ""))} `;
+  return head + fitted(recordData(values), Math.max(columns - columnsOf(head), MIN_DATA_COLUMNS));
+}
+
+interface Frame {
+  readonly aligned: string;
+  readonly compact: string;
+  readonly from: string;
+  readonly tail: string;
+}
+
+function compose(frame: Frame, [before, after]: Sides<Shown>, room: Room): Line {
+  const { aligned, compact, tail } = frame;
+  const roomAfter = (head: string): number => room.line - columnsOf(head) - columnsOf(tail) - 1;
+  for (const head of [aligned, compact]) {
+    const text = inline(before, after, roomAfter(head));
+    if (text !== null) return { text: `${head} ${text}${tail}`, below: [], cut: false };
+  }
+  const [first, ...rest] = brokenHead(frame, room.line);
+  const values =
+    before === undefined || after === undefined ? [(after ?? before ?? NOTHING).text] : differing(before, after);
+  const signs = values.length === 2 ? ["- ", "+ "] : [""];
+  const columns = room.below - (signs[0]?.length ?? 0);
+  const bytes = [before, after].flatMap((side) => (side === undefined ? [] : [side.bytes]));
+  const lines = values.map((text, index) =>
+    room.oneLine ? [shorten(text, columns, bytes[index] ?? 0)] : folded(text, columns),
+  );
+  const below = lines.flatMap((parts, index) => signed(signs[index] ?? "", parts));
+  const cut = room.oneLine && values.some((text) => columnsOf(text) > columns);
+  return { text: first, below: [...rest, ...below], cut };
+}
+
+/** A line without its value; a rename that is too long for one takes two. */
+function brokenHead({ compact, from, tail }: Frame, columns: number): [string, ...string[]] {
+  const text = `${compact}${tail}`;
+  if (from === "" || columnsOf(text) <= columns) return [text];
+  return [from.trimEnd(), text.slice(from.length)];
+}
+
+const NOTHING: Shown = { text: "", bytes: 0 };
+
+type Sides<T> = readonly [before: T | undefined, after: T | undefined];
+
+/** Both sides, or only the one that holds if they are the same. */
+function sides(before: Values | null, after: Values | null, show: (values: Values) => Shown): Sides<Shown> {
+  const left = before === null ? undefined : show(before);
+  const right = after === null ? undefined : show(after);
+  return left !== undefined && left.text === right?.text ? [undefined, right] : [left, right];
+}
+
+/** With its Unicode form, as a domain's heading has it. */
+function recordName(values: Values): string {
+  const name = String(values["name"] ?? "");
+  const unicode = unicodeName(name);
+  return name === "" ? "@" : escapeText(name) + (unicode === null ? "" : ` (${escapeText(unicode)})`);
+}
+
+function labelOf(values: Values): string {
+  return escapeText(String(values["label"] ?? ""));
+}
+
+function recordData(values: Values): Shown {
+  const target = String(values["target"] ?? "");
+  return { text: rdata(values, target), bytes: Buffer.byteLength(target) };
+}
+
+function subnetData(values: Values): Shown {
+  const text = escapeText(String(values["ipv4"] ?? ""));
+  return { text, bytes: text.length };
+}
+
+function rdata(values: Values, target: string): string {
+  const shown = target === "" ? "." : escapeText(target);
+  switch (values["type"]) {
+    case "MX":
+      return `${number(values["priority"])} ${shown}`;
+    case "SRV":
+      return `${number(values["priority"])} ${number(values["weight"])} ${number(values["port"])} ${shown}`;
+    case "CAA":
+      return `${escapeText(String(values["tag"] ?? ""))} ${quoted(target)}`;
+    case "TXT":
+      return quoted(target);
+    default:
+      return shown;
+  }
+}
+
+function number(value: Json | undefined): string {
+  return typeof value === "number" ? String(value) : "0";
+}
+
+function ttlText(before: Values | null, after: Values | null): string {
+  const from = before === null ? null : number(before["ttl_sec"]);
+  const to = after === null ? null : number(after["ttl_sec"]);
+  if (from !== null && to !== null && from !== to) return `ttl ${seconds(from)} ${ARROW} ${seconds(to)}`;
+  const one = to ?? from ?? "0";
+  return one === "0" ? "" : `ttl ${one}`;
+}
+
+/** 0 is stored as such and means the zone's or the service's default. */
+function seconds(text: string): string {
+  return text === "0" ? "default" : text;
+}
+
+// A resource's fields below its heading: one a line, before → after, names aligned.
+
+/** Beyond this, names are no longer aligned. */
+const MAX_FIELD_NAME_COLUMNS = 14;
+const FORCES = "  # forces replacement";
+
+/** Lines without indentation, each within `columns`: a long value takes several. */
+export function fieldLines(view: ChangeView, fields: readonly FieldDiff[], columns: number): string[] {
+  const longest = Math.max(0, ...fields.map(({ name }) => name.length));
+  const nameColumns = Math.min(longest, MAX_FIELD_NAME_COLUMNS);
+  return fields.flatMap((field) => fieldLine(field, view, nameColumns, columns));
+}
+
+function fieldLine(field: FieldDiff, view: ChangeView, nameColumns: number, columns: number): string[] {
+  const { before, after } = sidesOf(field, view);
+  const name = escapeText(field.name).padEnd(nameColumns);
+  const forces = field.forcesReplacement ? FORCES : "";
+  const room = columns - name.length - 2 - forces.length;
+  const [left, right] = [before, after].map((side) => (side === undefined ? undefined : shownValue(side)));
+  const text = inline(left, right, room);
+  if (text !== null) return [`${name}  ${text}${forces}`];
+  const heading = `${name.trimEnd()}${forces}`;
+  if (left === undefined || right === undefined) {
+    return [heading, ...folded((right ?? left)?.text ?? "", columns - 2).map((line) => `  ${line}`)];
+  }
+  if (Array.isArray(before) && Array.isArray(after)) return [heading, ...listLines(before, after, columns)];
+  const [from, to] = differing(left, right);
+  return [heading, ...signedLines("-", from, columns), ...signedLines("+", to, columns)];
+}
+
+/** Of a resource that comes or goes there is only one side to show. */
+function sidesOf(field: FieldDiff, view: ChangeView): { before: Json | undefined; after: Json | undefined } {
+  if (view.change.before === null) return { before: undefined, after: field.after };
+  if (view.change.after === null) return { before: field.before, after: undefined };
+  return { before: field.before ?? null, after: field.after ?? null };
+}
+
+function listLines(before: readonly Json[], after: readonly Json[], columns: number): string[] {
+  const had = new Set(before.map(valueText));
+  const has = new Set(after.map(valueText));
+  const gone = before.filter((item) => !has.has(valueText(item)));
+  const come = after.filter((item) => !had.has(valueText(item)));
+  // The same items in another order, or another number of times: both lists in full tell it best.
+  const [left, right] = gone.length + come.length === 0 ? [[before as Json], [after as Json]] : [gone, come];
+  return [
+    ...left.flatMap((item) => signedLines("-", valueText(item), columns)),
+    ...right.flatMap((item) => signedLines("+", valueText(item), columns)),
+  ];
+}
+
+function signedLines(sign: "-" | "+", text: string, columns: number): string[] {
+  return signed(`  ${sign} `, folded(text, columns - 4));
+}
+
+// Values as text: quoted where a reader must see where they end, on two lines where one is too short.
+
+const ARROW = "→";
+
+/** Before each line of a value but its first. */
+const CONTINUED = "│ ";
+
+/** Characters of what two long values share that are kept for orientation. */
+const SHARED_CONTEXT_CHARACTERS = 12;
+
+/** JSON with blanks and escapes; undefined is nothing at all. */
+export function valueText(value: Json | undefined): string {
+  if (value === undefined || value === null) return "none";
+  if (typeof value === "string") return quoted(value);
+  if (Array.isArray(value)) return `[${value.map((item: Json) => valueText(item)).join(", ")}]`;
+  if (typeof value === "object") {
+    const entries = Object.entries(value).map(([key, item]) => `${escapeText(key)}: ${valueText(item as Json)}`);
+    return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
+  }
+  return String(value);
+}
+
+export function quoted(text: string): string {
+  return `"${escapeText(text.replace(/["\\]/g, (character) => `\\${character}`))}"`;
+}
+
+/** A value as it is shown, and how long it really is. */
+interface Shown {
+  readonly text: string;
+  /** Of the value itself in UTF-8, without quotes and escapes. */
+  readonly bytes: number;
+}
+
+export function shownValue(value: Json | undefined): Shown {
+  const text = valueText(value);
+  return { text, bytes: Buffer.byteLength(typeof value === "string" ? value : text) };
+}
+
+/** One value within `columns`, shortened if it must be. */
+function fitted(shown: Shown, columns: number): string {
+  return shorten(shown.text, columns, shown.bytes);
+}
+
+/**
+ * `before → after` if that fits into `columns`; else null: they need a line each.
+ * A side that is undefined is not there at all.
+ */
+function inline(before: Shown | undefined, after: Shown | undefined, columns: number): string | null {
+  const sides = [before, after].flatMap((side) => (side === undefined ? [] : [side.text]));
+  const text = sides.join(` ${ARROW} `);
+  return columnsOf(text) <= columns ? text : null;
+}
+
+/**
+ * A value on as many lines as it takes, so that nothing of it is hidden. Each but the first begins with a mark that no line of a plan has.
+ * A line ends before a blank if there is one near its end.
+ */
+export function folded(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (let rest = text, mark = ""; rest !== ""; mark = CONTINUED) {
+    const room = columns - mark.length;
+    const most = cut(rest.slice(0, columns), room);
+    const blank = most.lastIndexOf(" ");
+    const isBefore = most.length < rest.length && blank > most.length - room / 3;
+    // At least something, or it would never end.
+    const part = (isBefore ? most.slice(0, blank) : most) || rest.slice(0, 2);
+    lines.push(mark + part);
+    rest = rest.slice(part.length);
+  }
+  return lines;
+}
+
+/** The sign before the first line, and blanks before those that continue it. */
+export function signed(sign: string, [first = "", ...rest]: readonly string[]): string[] {
+  return [sign + first, ...rest.map((line) => " ".repeat(sign.length) + line)];
+}
+
+/**
+ * Two long values: what both share at their beginnings and ends is left out, with its size said; what differs is there as a whole.
+ * One that is left out has nothing of the other's difference in it.
+ */
+export function differing(before: Shown, after: Shown): readonly [string, string] {
+  const [a, b] = [before.text, after.text];
+  const least = Math.min(a.length, b.length);
+  let start = 0;
+  while (start < least && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < least - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const from = start <= SHARED_CONTEXT_CHARACTERS * 2 ? 0 : start - SHARED_CONTEXT_CHARACTERS;
+  const left = end <= SHARED_CONTEXT_CHARACTERS * 2 ? 0 : end - SHARED_CONTEXT_CHARACTERS;
+  return [between(before, from, left), between(after, from, left)];
+}
+
+function between({ text, bytes }: Shown, from: number, left: number): string {
+  if (from === 0 && left === 0) return text;
+  const part = text.slice(from, text.length - left).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
+  return `${from === 0 ? "" : "…"}${part}${left === 0 ? "" : "…"} (${bytes} bytes)`;
+}
+
+// Colours: which of them mean what, and whether there are any.
+
+export interface Paint {
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly good: (text: string) => string;
+  readonly warn: (text: string) => string;
+  readonly bad: (text: string) => string;
+}
+
+/** @param colour whether the reader is a terminal that shows colours: decided by the caller alone */
+export function createPaint(colour: boolean): Paint {
+  const { bold, dim, green, yellow, red } = colors.createColors(colour);
+  return { bold, dim, good: green, warn: yellow, bad: red };
+}
+
+const SIGNS: Readonly<Record<Mark, string>> = { create: "+", update: "~", delete: "-", replace: "-/+", none: " " };
+
+/** Before the mark of what is blocked, so that the other marks are what will be done. */
+export const BLOCKED_MARK = "! ";
+
+/** The mark as a sign, in its colour. */
+export function paintMark(paint: Paint, mark: Mark): string {
+  const sign = SIGNS[mark];
+  switch (mark) {
+    case "create":
+      return paint.good(sign);
+    case "update":
+      return paint.warn(sign);
+    case "delete":
+    case "replace":
+      return paint.bad(sign);
+    case "none":
+      return sign;
+  }
+}
+
+export function signOf(mark: Mark): string {
+  return SIGNS[mark];
+}

@@ -1,0 +1,227 @@
+/** Escaping: text from the service or a manifest must not steer a terminal, hide, or pass for our own words. */
+
+import { UNSAFE } from "../model/text.ts";
+
+const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** The text on one line, with everything that is not plainly visible as `\n`, `\t` or `\u{1b}`. */
+export function escapeText(text: string): string {
+  return escapeWith(text, (character) => SHORT[character] ?? `\\u{${codePoint(character, 1)}}`);
+}
+
+/** The same in double quotes of YAML, which knows no braces; line breaks are the caller's. */
+export function escapeYaml(text: string): string {
+  return escapeWith(text, (character) => {
+    if (character === "\n") return character;
+    return character.length > 1 ? `\\U${codePoint(character, 8)}` : `\\u${codePoint(character, 4)}`;
+  });
+}
+
+/** Whether something in it would be escaped; line breaks aside. */
+export function isPlainlyVisible(text: string): boolean {
+  return escapeYaml(text) === text;
+}
+
+function escapeWith(text: string, written: (character: string) => string): string {
+  return text.replace(UNSAFE, written);
+}
+
+function codePoint(character: string, digits: number): string {
+  return (character.codePointAt(0) ?? 0).toString(16).padStart(digits, "0");
+}
+
+// The part of a source line around a span that fits the terminal, escaped, with the columns to mark.
+
+export interface Excerpt {
+  readonly text: string;
+  /** Columns before the mark, and columns marked; at least one is. */
+  readonly before: number;
+  readonly marked: number;
+}
+
+/** A tab is shown as this many spaces: where the next stop is depends on the terminal. */
+const TAB_COLUMNS = 2;
+const ELLIPSIS = "…";
+
+interface Cell {
+  readonly text: string;
+  readonly width: number;
+  readonly marked: boolean;
+}
+
+/**
+ * @param start UTF-16 offset in the line
+ * @param end may lie beyond the line; then the rest of the line is marked
+ */
+export function excerpt(line: string, start: number, end: number, width: number): Excerpt {
+  // Only characters near the span can be shown: a line of megabytes is not looked through.
+  const from = snap(line, Math.max(0, start - width));
+  const to = snap(line, Math.min(line.length, Math.max(start, Math.min(end, start + width)) + width));
+  const cells = cellsOf(line, from, to, start, end);
+  const first = Math.max(
+    0,
+    cells.findIndex((cell) => cell.marked),
+  );
+  const anyMarked = cells.some((cell) => cell.marked);
+  const anchor = anyMarked ? first : cells.length;
+  return window(cells, anchor, width, from > 0, to < line.length);
+}
+
+/** Not between the halves of a surrogate pair. */
+function snap(line: string, index: number): number {
+  const unit = line.charCodeAt(index);
+  return index > 0 && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index;
+}
+
+function cellsOf(line: string, from: number, to: number, start: number, end: number): Cell[] {
+  const cells: Cell[] = [];
+  let offset = from;
+  for (const character of line.slice(from, to)) {
+    const marked = offset >= start && offset < Math.max(end, start + 1);
+    offset += character.length;
+    const text = character === "\t" ? " ".repeat(TAB_COLUMNS) : escapeText(character);
+    cells.push({ text, width: columnsOf(text), marked });
+  }
+  return cells;
+}
+
+/** Keeps the anchor in sight: with up to a third of the width before it, and as much behind it as fits. */
+function window(cells: readonly Cell[], anchor: number, width: number, cutBefore: boolean, cutAfter: boolean): Excerpt {
+  const total = cells.reduce((sum, cell) => sum + cell.width, 0);
+  let left = 0;
+  let right = cells.length;
+  if (cutBefore || cutAfter || total > width) {
+    const beforeAnchor = cells.slice(0, anchor).reduce((sum, cell) => sum + cell.width, 0);
+    left = cutBefore || beforeAnchor > width / 2 ? leftOf(cells, anchor, Math.floor(width / 3)) : 0;
+    right = rightOf(cells, left, width - 2 * ELLIPSIS.length);
+  }
+  const head = left > 0 || cutBefore ? ELLIPSIS : "";
+  const tail = right < cells.length || cutAfter ? ELLIPSIS : "";
+  const shown = cells.slice(left, right);
+  const before = cells.slice(left, Math.min(anchor, right)).reduce((sum, cell) => sum + cell.width, head.length);
+  const marked = shown.filter((cell) => cell.marked).reduce((sum, cell) => sum + cell.width, 0);
+  return { text: head + shown.map((cell) => cell.text).join("") + tail, before, marked: Math.max(1, marked) };
+}
+
+function leftOf(cells: readonly Cell[], anchor: number, room: number): number {
+  let left = anchor;
+  for (let used = 0; left > 0; left -= 1) {
+    used += cells[left - 1]?.width ?? 0;
+    if (used > room) break;
+  }
+  return left;
+}
+
+function rightOf(cells: readonly Cell[], left: number, room: number): number {
+  let right = left;
+  for (let used = 0; right < cells.length; right += 1) {
+    used += cells[right]?.width ?? 0;
+    if (used > room) break;
+  }
+  return right;
+}
+
+// Widths and wrapping: how many columns text takes, and how it is laid out within so many.
+
+/** Without a terminal: what a mail, a code review and an old terminal all show. */
+export const DEFAULT_WIDTH_COLUMNS = 80;
+/** Narrower than this nothing is readable; longer lines are left to the terminal. */
+const MIN_WIDTH_COLUMNS = 40;
+
+/** East Asian Wide and Fullwidth (UAX #11), and what is shown as emoji without being asked to. */
+const WIDE =
+  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const COMBINING = /\p{M}/u;
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Columns of a terminal, for text that is already escaped. */
+export function columnsOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) columns += columnsOfCharacter(character);
+  return columns;
+}
+
+function columnsOfCharacter(character: string): 0 | 1 | 2 {
+  if (COMBINING.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+export function usableWidth(width: number): number {
+  return Math.max(width, MIN_WIDTH_COLUMNS);
+}
+
+/** Words on lines of at most `width` columns, each after `indent` blanks. A longer word stays whole. */
+export function wrap(text: string, width: number, indent: number): string[] {
+  const blank = " ".repeat(indent);
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && indent + columnsOf(longer) > width) {
+      lines.push(blank + line);
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  if (line !== "") lines.push(blank + line);
+  return lines;
+}
+
+/** Items with commas between them, on lines of at most `width` columns, each after `indent` blanks. A longer item stays whole. */
+export function wrapItems(items: readonly string[], width: number, indent: number): string[] {
+  const blank = " ".repeat(indent);
+  const lines: string[] = [];
+  let [line, columns] = ["", 0];
+  for (const [index, item] of items.entries()) {
+    const text = index < items.length - 1 ? `${item},` : item;
+    const more = columnsOf(text) + (line === "" ? 0 : 1);
+    if (line !== "" && indent + columns + more > width) {
+      lines.push(blank + line);
+      [line, columns] = ["", 0];
+    }
+    columns += columnsOf(text) + (line === "" ? 0 : 1);
+    line = line === "" ? text : `${line} ${text}`;
+  }
+  if (line !== "") lines.push(blank + line);
+  return lines;
+}
+
+/** Words like `wrap`, but only what follows the first line stands after `indent` blanks. */
+export function hang(text: string, width: number, indent: number): string[] {
+  const [first = "", ...rest] = wrap(text, width, 0);
+  return [first, ...wrap(rest.join(" "), width, indent)];
+}
+
+/**
+ * A text that is too long as `head…tail (1234 bytes)`: never cut without saying so.
+ * @param text as it is shown, escaped
+ * @param bytes of the value itself, in UTF-8
+ */
+export function shorten(text: string, columns: number, bytes: number): string {
+  if (columnsOf(text) <= columns) return text;
+  const size = ` (${bytes} bytes)`;
+  const room = Math.max(columns - size.length - 1, 8);
+  const characters = [...text];
+  const tailColumns = Math.floor(room / 3);
+  const head = take(characters, room - tailColumns).join("");
+  const tail = take(characters.reverse(), tailColumns).reverse().join("");
+  return `${head}…${tail}${size}`;
+}
+
+/** As much of the beginning as so many columns hold. */
+export function cut(text: string, columns: number): string {
+  return take([...text], columns).join("");
+}
+
+function take(characters: readonly string[], columns: number): string[] {
+  const taken: string[] = [];
+  let used = 0;
+  for (const character of characters) {
+    used += columnsOfCharacter(character);
+    if (used > columns) break;
+    taken.push(character);
+  }
+  return taken;
+}

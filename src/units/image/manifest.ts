@@ -1,0 +1,235 @@
+/** An image entry of a manifest → its declared image, with everything the service would refuse reported. */
+
+import type { Declared } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { imageAddress, isJsonObject, type Json, type JsonObject } from "../../model/resource.ts";
+import type { LoadContext, NameProblem, UnitSpec, WrittenEntry } from "../../model/unit.ts";
+import { checkDescription, stated } from "../common.ts";
+
+/** API.md, Limits: image description. */
+const MAX_DESCRIPTION_LENGTH = 65_000;
+
+/** @returns null if the entry has no label, or says in two ways how it is made */
+function loadImage(entry: JsonObject, context: LoadContext): Declared<ImageSpec> | null {
+  const label = entry["label"];
+  if (typeof label !== "string") return null;
+  const address = imageAddress(label);
+  const report = (diagnostic: Problem): void => context.report({ severity: "error", address, ...diagnostic });
+  const problem = labelProblem(label);
+  if (problem !== null) report({ ...problem, span: context.span(entry, "label") });
+  const description = entry["description"] as string | null | undefined;
+  checkDescription(entry, MAX_DESCRIPTION_LENGTH, {
+    ...context,
+    report: (found) => context.report({ ...found, address }),
+  });
+  const source = loadSource(entry, context, report);
+  if (source === undefined) return null;
+  return {
+    unit: "image",
+    address,
+    key: label,
+    id: textOrNull(entry["id"]),
+    movedFrom: textOrNull(entry["moved_from"]),
+    protect: entry["protect"] === true,
+    note: textOrNull(entry["note"]),
+    span: context.span(entry, "label"),
+    ...(entry["id"] === undefined ? {} : { idSpan: context.span(entry, "id") }),
+    spec: { label, description, source },
+  };
+}
+
+type Problem = Omit<Diagnostic, "severity" | "address">;
+type Report = (diagnostic: Problem) => void;
+
+function labelProblem(label: string): NameProblem | null {
+  if (/^[\w ,.?'-]+$/.test(label)) return null;
+  return {
+    code: "bad-label",
+    summary: "bad `label`",
+    detail: "The label of an image has ASCII letters, digits, spaces and , . ? - _ ' only.",
+    fix: "Choose another label, for example golden-2026-11.",
+  };
+}
+
+/** @returns undefined if it cannot be told; that is reported */
+function loadSource(entry: JsonObject, context: LoadContext, report: Report): ImageSource | null | undefined {
+  const { upload, capture } = entry as { upload?: Json; capture?: Json };
+  if (isJsonObject(upload) && isJsonObject(capture)) {
+    report({
+      code: "conflicting-keys",
+      summary: "both `upload` and `capture`",
+      detail: "An image is made in one way: from a file, or from a disk.",
+      fix: "Keep one of the two.",
+      span: context.span(entry, "capture"),
+      related: [{ message: "the other one", span: context.span(entry, "upload") }],
+    });
+    return undefined;
+  }
+  if (isJsonObject(upload)) {
+    const [file, region] = [textOrNull(upload["file"]) ?? "", textOrNull(upload["region"]) ?? ""];
+    return { type: "upload", file: file.replace(/^(\.\/)+/, ""), region, cloud_init: upload["cloud_init"] === true };
+  }
+  if (isJsonObject(capture)) {
+    return { type: "capture", disk_id: Number(capture["disk_id"]), cloud_init: capture["cloud_init"] === true };
+  }
+  return null;
+}
+
+function textOrNull(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
+
+/** What clients of the service keep to. */
+const MAX_LABEL_LENGTH = 50;
+
+const LABEL: JsonObject = {
+  title: "Label",
+  description: "What the image is found by: 1 to 50 letters, digits, spaces and , . ? - _ '",
+  type: "string",
+  minLength: 1,
+  maxLength: MAX_LABEL_LENGTH,
+  examples: ["golden-2026-11"],
+};
+
+const IMAGE_SCHEMA: JsonObject = {
+  title: "Image",
+  description: "A private machine image: upload or capture says how it is made; with neither it must be there already.",
+  type: "object",
+  required: ["label"],
+  additionalProperties: false,
+  patternProperties: OWN_KEYS,
+  properties: {
+    label: LABEL,
+    id: {
+      title: "Id",
+      description: "The live image's id, where labels repeat.",
+      type: "string",
+      pattern: "^private/[^/]+$",
+      examples: ["private/123"],
+    },
+    moved_from: {
+      ...LABEL,
+      title: "Moved from",
+      description: "The label it had before: renames the image. Ignored once done.",
+    },
+    description: {
+      title: "Description",
+      description: "At most 65,000 characters, the owner's tag included. Absent: left alone; null: emptied.",
+      type: ["string", "null"],
+      examples: ["Base image"],
+    },
+    upload: { $ref: "#/$defs/image_upload" },
+    capture: { $ref: "#/$defs/image_capture" },
+    protect: { title: "Protect", description: "true: never deleted or replaced.", type: "boolean", default: false },
+    note: { title: "Note", description: "For people; shown in plans.", type: "string" },
+  },
+  examples: [{ label: "golden-2026-11", upload: { file: "images/golden.img.gz", region: "us-east" } }],
+};
+
+const CLOUD_INIT: JsonObject = {
+  title: "cloud-init",
+  description: "The image supports cloud-init.",
+  type: "boolean",
+  default: false,
+};
+
+const IMAGE_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
+  image_upload: {
+    title: "Upload",
+    description: "A gzip-compressed raw disk image, at most 5 GB, uploaded from a file of the project.",
+    type: "object",
+    required: ["file", "region"],
+    additionalProperties: false,
+    patternProperties: OWN_KEYS,
+    properties: {
+      file: {
+        title: "File",
+        description: "Path of the file, relative to the root file and inside its folder.",
+        type: "string",
+        minLength: 1,
+        examples: ["images/golden.img.gz"],
+      },
+      region: {
+        title: "Region",
+        description: "Where the upload goes; the image can then be used in any region.",
+        type: "string",
+        pattern: "^[a-z0-9-]+$",
+        examples: ["us-east"],
+      },
+      cloud_init: CLOUD_INIT,
+    },
+    examples: [{ file: "images/golden.img.gz", region: "us-east" }],
+  },
+  image_capture: {
+    title: "Capture",
+    description: "Made from a disk of a compute node.",
+    type: "object",
+    required: ["disk_id"],
+    additionalProperties: false,
+    patternProperties: OWN_KEYS,
+    properties: {
+      disk_id: {
+        title: "Disk id",
+        description: "The id of the disk.",
+        type: "integer",
+        minimum: 1,
+        maximum: Number.MAX_SAFE_INTEGER,
+        examples: [123],
+      },
+      cloud_init: CLOUD_INIT,
+    },
+    examples: [{ disk_id: 123 }],
+  },
+};
+
+// How a machine image appears in a manifest.
+
+export const imageSpec: UnitSpec<ImageSpec> = {
+  section: "images",
+  removedKey: "image",
+  schema: IMAGE_SCHEMA,
+  definitions: IMAGE_DEFINITIONS,
+  load: loadImage,
+  write: writeImage,
+  removed: (label) => ({ address: imageAddress(label), key: label, problem: labelProblem(label) }),
+  files: (declared) => (declared.spec.source?.type === "upload" ? [declared.spec.source.file] : []),
+};
+
+// An image's spec as the manifest entry that declares it.
+
+function writeImage({ label, description, source }: ImageSpec): WrittenEntry {
+  return { head: { label }, body: { ...stated({ description }), ...writeSource(source) } };
+}
+
+function writeSource(source: ImageSpec["source"]): JsonObject {
+  if (source === null) return {};
+  const more = source.cloud_init ? { cloud_init: true } : {};
+  switch (source.type) {
+    case "upload":
+      return { upload: { file: source.file, region: source.region, ...more } };
+    case "capture":
+      return { capture: { disk_id: source.disk_id, ...more } };
+  }
+}
+
+// A declared image: what an image entry of a manifest comes to.
+
+export interface ImageSpec {
+  readonly label: string;
+  /** undefined: left alone; null or "": empty. Without the owner's tag. */
+  readonly description: string | null | undefined;
+  /** How it is made; null: it is there already, and is never made. */
+  readonly source: ImageSource | null;
+}
+
+type ImageSource =
+  | {
+      readonly type: "upload";
+      /** Relative to the project folder, forward slashes. */
+      readonly file: string;
+      readonly region: string;
+      readonly cloud_init: boolean;
+    }
+  | { readonly type: "capture"; readonly disk_id: number; readonly cloud_init: boolean };

@@ -1,0 +1,252 @@
+/** Which live subnet is which declared one, within one VPC. */
+
+import type { WireSubnet, WireVpc } from "../../api/wire.ts";
+import type { Failure } from "../../model/api.ts";
+import type { Change } from "../../model/change.ts";
+import type { Declared } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { LeftAlone, RequestStep } from "../../model/plan.ts";
+import { type Address, type JsonObject, subnetAddress, type Values, vpcAddress } from "../../model/resource.ts";
+import { compareText, groupBy } from "../../model/text.ts";
+import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { rootAddresses, rootLabels, splitDescription } from "../common.ts";
+import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
+import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
+
+/** One of the two is not null. */
+interface SubnetMatch {
+  readonly desired: SubnetSpec | null;
+  readonly live: WireSubnet | null;
+}
+
+/**
+ * Same label and range first, then the same range (a rename: one PUT, where a replace would be stopped by interfaces),
+ * then the same label (a replace). What is left is to be created and deleted.
+ */
+export function matchSubnets(desired: readonly SubnetSpec[], live: readonly WireSubnet[]): SubnetMatch[] {
+  const found = new Map<SubnetSpec, WireSubnet>();
+  const free = new Set([...live].sort((a, b) => a.id - b.id));
+  const rules: ((subnet: SubnetSpec | WireSubnet) => string)[] = [
+    (subnet) => `${subnet.label} ${subnet.ipv4}`,
+    (subnet) => subnet.ipv4,
+    (subnet) => subnet.label,
+  ];
+  for (const rule of rules) pairOff(rule, desired, found, free);
+  return [
+    ...desired.map((subnet) => ({ desired: subnet, live: found.get(subnet) ?? null })),
+    ...[...free].map((subnet) => ({ desired: null, live: subnet })),
+  ];
+}
+
+function pairOff(
+  keyOf: (subnet: SubnetSpec | WireSubnet) => string,
+  desired: readonly SubnetSpec[],
+  found: Map<SubnetSpec, WireSubnet>,
+  free: Set<WireSubnet>,
+): void {
+  const byKey = groupBy(free, keyOf);
+  for (const subnet of desired) {
+    if (found.has(subnet)) continue;
+    const partner = byKey.get(keyOf(subnet))?.shift();
+    if (partner === undefined) continue;
+    found.set(subnet, partner);
+    free.delete(partner);
+  }
+}
+
+// What answers tell of a VPC or subnet that somebody else has changed, or has made, since the plan.
+
+export function toldOfNetwork(change: Change, answer: JsonObject): Values | null {
+  const { label, region, description, ipv4 } = answer;
+  if (typeof label !== "string") return null;
+  if (change.kind === "vpc_subnet") return typeof ipv4 === "string" ? { label, ipv4 } : null;
+  if (typeof region !== "string" || typeof description !== "string") return null;
+  return vpcValues(answer as unknown as WireVpc);
+}
+
+/** The words about an overlap are not known for sure (OBSERVED: Errors), but that they are about the range is. */
+export function clashInNetwork(_: RequestStep, { errors }: Failure): string | null {
+  const says = (field: string, words: RegExp) =>
+    errors.some((error) => error.field === field && words.test(error.reason));
+  if (says("ipv4", /overlap|already|in use|conflict/i)) return "a subnet has come into its range since it was planned";
+  return says("label", /unique|already|in use|taken/i) ? "its label has been taken since it was planned" : null;
+}
+
+// Networks, desired beside live: a VPC and its subnets as pairs that plain comparison can diff.
+
+export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[], context: PairContext): Paired {
+  const pairs: Pair[] = [];
+  const warnings: Diagnostic[] = [];
+  let unmanaged = 0;
+  for (const [match, root] of rootAddresses(matches, identifyNetwork)) {
+    pairs.push(vpcPair(match, root, context));
+    for (const pair of subnetPairs(match, root)) pairs.push(pair);
+    warnings.push(...unstatedDescription(match, root));
+    if (match.intent === "manage" && subnetsAreLeftAlone(match.declared, match.live)) {
+      unmanaged += match.live.vpc.subnets.length;
+    }
+  }
+  const leftAlone: LeftAlone[] = unmanaged === 0 ? [] : [{ kind: "vpc_subnet", count: unmanaged, reason: "unmanaged" }];
+  return { pairs, leftAlone, warnings };
+}
+
+/** A replace keeps it, but between its two requests only the journal knows it: what goes on with a cut-off run does not. */
+function unstatedDescription(match: Match<NetworkSpec, LiveNetwork>, root: Address): Diagnostic[] {
+  if (match.intent !== "manage" || match.declared.spec.description !== undefined) return [];
+  const { declared, live } = match;
+  const { text } = splitDescription(live.vpc.description);
+  if (text === "" || declared.spec.region === live.vpc.region) return [];
+  return [
+    {
+      code: "unstated-description",
+      severity: "warning",
+      summary: `the description of ${root} is not in the manifest`,
+      detail: `The VPC is made anew with the description that it has, ${JSON.stringify(text)}. If the apply were cut off when the old one is gone, the next one would not know it.`,
+      fix: "State it: add `description` to the entry.",
+      span: declared.span,
+      address: root,
+    },
+  ];
+}
+
+function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context: PairContext): Pair {
+  const live = match.live === null ? null : vpcValues(match.live.vpc);
+  const liveAddress = liveRootOf(match, root);
+  const held =
+    match.live === null
+      ? []
+      : byLabel(match.live.vpc.subnets).flatMap((subnet) => attachedInterfaces(match.live, subnet, root));
+  return {
+    unit: "network",
+    kind: "vpc",
+    root,
+    address: root,
+    previousAddress: liveAddress === root ? null : liveAddress,
+    parent: null,
+    id: match.live?.vpc.id ?? null,
+    desired: desiredVpc(match, live, context),
+    live,
+    immutable: ["region"],
+    renew: false,
+    labels: rootLabels(match, live, match.declared?.spec.label ?? null, context),
+    heldBy: held,
+    block: null,
+    protect: match.declared?.protect ?? false,
+    note: match.declared?.note ?? null,
+    span: match.declared?.span ?? match.removed?.span ?? null,
+  };
+}
+
+function vpcValues(vpc: WireVpc): Values {
+  const { text, owner } = splitDescription(vpc.description);
+  return { label: vpc.label, region: vpc.region, description: text, owner };
+}
+
+function desiredVpc(match: Match<NetworkSpec, LiveNetwork>, live: Values | null, context: PairContext): Values | null {
+  switch (match.intent) {
+    case "delete":
+      return null;
+    case "release":
+      return { ...live, owner: null };
+    case "create":
+    case "manage": {
+      const { label, region, description } = match.declared.spec;
+      const kept = live?.["description"] ?? "";
+      return {
+        label,
+        region,
+        description: description === undefined ? kept : (description ?? ""),
+        owner: context.owner,
+      };
+    }
+  }
+}
+
+/** What a VPC is called in the account; what is not declared has its address from there. */
+function liveRootOf({ declared, live }: Match<NetworkSpec, LiveNetwork>, root: Address): Address {
+  return declared === null || live === null ? root : vpcAddress(live.vpc.label);
+}
+
+function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pair[] {
+  const roots: Roots = { root, liveRoot: liveRootOf(match, root) };
+  switch (match.intent) {
+    case "release":
+      return [];
+    case "delete":
+      return goingSubnets(match.declared, match.live).map(({ live, isProtected }) => {
+        const pair = subnetPair(roots, match.live, { desired: null, live }, null);
+        return { ...pair, protect: isProtected };
+      });
+    case "create": {
+      const { declared } = match;
+      return (declared.spec.subnets ?? []).map((desired) => subnetPair(roots, null, { desired, live: null }, declared));
+    }
+    case "manage": {
+      const { declared, live } = match;
+      if (subnetsAreLeftAlone(declared, live)) return [];
+      return matchSubnets(declared.spec.subnets ?? [], live.vpc.subnets).map((found) =>
+        subnetPair(roots, live, found, declared),
+      );
+    }
+  }
+}
+
+/** Of a VPC that goes as a whole. What is declared and goes all the same may say of its subnets that they must not. */
+function goingSubnets(
+  declared: Declared<NetworkSpec> | null,
+  { vpc }: LiveNetwork,
+): { live: WireSubnet; isProtected: boolean }[] {
+  const entries = new Map(
+    matchSubnets(declared?.spec.subnets ?? [], vpc.subnets).map(({ desired, live }) => [live, desired]),
+  );
+  return byLabel(vpc.subnets).map((live) => ({ live, isProtected: entries.get(live)?.protect === true }));
+}
+
+/** Subnets that are not managed stay, unless the VPC around them is made anew: then they go with it, and are shown. */
+function subnetsAreLeftAlone(declared: Declared<NetworkSpec>, live: LiveNetwork): boolean {
+  return declared.spec.subnets === null && declared.spec.region === live.vpc.region;
+}
+
+/** The address of a VPC, declared and live. */
+interface Roots {
+  readonly root: Address;
+  readonly liveRoot: Address;
+}
+
+function subnetPair(
+  { root, liveRoot }: Roots,
+  network: LiveNetwork | null,
+  match: SubnetMatch,
+  declared: Declared<NetworkSpec> | null,
+): Pair {
+  const { desired, live } = match;
+  const address = subnetAddress(root, (desired ?? live)?.label ?? "");
+  const liveAddress = live === null ? null : subnetAddress(liveRoot, live.label);
+  return {
+    unit: "network",
+    kind: "vpc_subnet",
+    root,
+    address,
+    previousAddress: liveAddress === address ? null : liveAddress,
+    parent: root,
+    id: live?.id ?? null,
+    desired: subnetValues(desired),
+    live: subnetValues(live),
+    immutable: ["ipv4"],
+    renew: false,
+    labels: desired !== null && live !== null && desired.label !== live.label ? ["rename"] : [],
+    heldBy: network === null || live === null ? [] : attachedInterfaces(network, live, root),
+    block: null,
+    protect: desired?.protect ?? declared?.protect ?? false,
+    note: desired?.note ?? null,
+    span: desired?.span ?? declared?.span ?? null,
+  };
+}
+
+function subnetValues(subnet: SubnetSpec | WireSubnet | null): Values | null {
+  return subnet === null ? null : { label: subnet.label, ipv4: subnet.ipv4 };
+}
+
+function byLabel(subnets: readonly WireSubnet[]): WireSubnet[] {
+  return [...subnets].sort((a, b) => compareText(a.label, b.label) || a.id - b.id);
+}

@@ -1,0 +1,302 @@
+/** A VPC entry of a manifest → its declared network, with everything the service would refuse reported. */
+
+import type { Declared } from "../../model/desired.ts";
+import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import { isJsonObject, type Json, type JsonObject, vpcAddress } from "../../model/resource.ts";
+import type { LoadContext, NameProblem, UnitSpec, WrittenEntry } from "../../model/unit.ts";
+import { checkDescription, noteOf, stated } from "../common.ts";
+import { type CidrProblem, overlaps, parseCidr, type Range } from "./ranges.ts";
+
+/** API.md, Limits: VPC description. */
+const MAX_DESCRIPTION_LENGTH = 255;
+
+/** @returns null if the entry has no label */
+function loadNetwork(entry: JsonObject, context: LoadContext): Declared<NetworkSpec> | null {
+  const label = entry["label"];
+  if (typeof label !== "string") return null;
+  const address = vpcAddress(label);
+  const ofVpc: LoadContext = { ...context, report: (diagnostic) => context.report({ ...diagnostic, address }) };
+  checkLabel(label, "VPC", entry, ofVpc);
+  const description = entry["description"] as string | null | undefined;
+  checkDescription(entry, MAX_DESCRIPTION_LENGTH, ofVpc);
+  const subnets = Array.isArray(entry["subnets"]) ? loadSubnets(entry["subnets"], context) : null;
+  return {
+    unit: "network",
+    address,
+    key: label,
+    id: numberOrNull(entry["id"]),
+    movedFrom: textOrNull(entry["moved_from"]),
+    protect: entry["protect"] === true,
+    note: textOrNull(entry["note"]),
+    span: context.span(entry, "label"),
+    ...(entry["id"] === undefined ? {} : { idSpan: context.span(entry, "id") }),
+    spec: { label, region: textOrNull(entry["region"]) ?? "", description, subnets },
+  };
+}
+
+function checkLabel(label: string, what: string, entry: JsonObject, context: LoadContext): void {
+  const problem = labelProblem(label, what);
+  if (problem !== null) context.report({ ...problem, severity: "error", span: context.span(entry, "label") });
+}
+
+/** The length of a declared label is the schema's business, which speaks first. */
+function labelProblem(label: string, what: string): NameProblem | null {
+  const bad = !/^[A-Za-z0-9-]+$/.test(label);
+  if (!bad && !label.includes("--") && label.length <= MAX_LABEL_LENGTH) return null;
+  const detail = bad
+    ? `The label of a ${what} has only ASCII letters, digits and dashes.`
+    : `The label of a ${what} has at most ${MAX_LABEL_LENGTH} characters, and no two dashes in a row.`;
+  const suggested = label
+    .normalize("NFKD")
+    .replace(/[^A-Za-z0-9-]+/g, "-")
+    .replace(/-+/g, "-")
+    .slice(0, MAX_LABEL_LENGTH)
+    .replace(/^-|-$/g, "");
+  const fix = suggested === "" ? "Choose another label." : `For example: ${suggested}.`;
+  return { code: "bad-label", summary: "bad `label`", detail, fix };
+}
+
+interface Placed {
+  readonly entry: JsonObject;
+  readonly range: Range;
+}
+
+function loadSubnets(entries: readonly Json[], context: LoadContext): SubnetSpec[] {
+  const subnets: SubnetSpec[] = [];
+  const placed: Placed[] = [];
+  const labels = new Map<string, JsonObject>();
+  for (const entry of entries) {
+    if (!isJsonObject(entry)) continue;
+    const [label, ipv4] = [String(entry["label"]), String(entry["ipv4"])];
+    checkLabel(label, "subnet", entry, context);
+    const first = labels.get(label);
+    if (first !== undefined) context.report(duplicateLabel(label, entry, first, context));
+    else labels.set(label, entry);
+    const cidr = parseCidr(ipv4);
+    if (cidr.ok) placed.push({ entry, range: cidr.range });
+    else context.report(badCidr(ipv4, cidr.problem, cidr.canonical, entry, context));
+    const protect = typeof entry["protect"] === "boolean" ? entry["protect"] : null;
+    subnets.push({ label, ipv4, protect, span: context.span(entry), note: textOrNull(entry["note"]) });
+  }
+  for (const [later, earlier] of overlaps(placed)) context.report(overlap(later.entry, earlier.entry, context));
+  return subnets;
+}
+
+function duplicateLabel(label: string, entry: JsonObject, first: JsonObject, context: LoadContext): Diagnostic {
+  return {
+    code: "duplicate-subnet",
+    severity: "error",
+    summary: `subnet \`${label}\` is there twice`,
+    detail: "Within a VPC the labels of subnets must differ.",
+    fix: "Rename or remove one of the two.",
+    span: context.span(entry, "label"),
+    related: [{ message: "first here", span: context.span(first, "label") }],
+  };
+}
+
+function overlap(later: JsonObject, earlier: JsonObject, context: LoadContext): Diagnostic {
+  return {
+    code: "overlapping-subnets",
+    severity: "error",
+    summary: `${String(later["ipv4"])} overlaps ${String(earlier["ipv4"])}`,
+    detail: "The ranges of a VPC's subnets must not overlap.",
+    fix: "Choose another range for one of the two.",
+    span: context.span(later, "ipv4"),
+    related: [{ message: "overlaps this one", span: context.span(earlier, "ipv4") }],
+  };
+}
+
+function badCidr(
+  text: string,
+  problem: CidrProblem,
+  canonical: string | null,
+  entry: JsonObject,
+  context: LoadContext,
+): Diagnostic {
+  const [detail, fix] = explainCidr(text, problem, canonical);
+  return {
+    code: "bad-range",
+    severity: "error",
+    summary: "bad `ipv4` range",
+    detail,
+    fix,
+    span: context.span(entry, "ipv4"),
+  };
+}
+
+function explainCidr(text: string, problem: CidrProblem, canonical: string | null): [string, string] {
+  switch (problem) {
+    case "not-cidr":
+      return [`\`${text}\` is not an IPv4 range in CIDR form, address/prefix.`, "For example: 10.0.1.0/24."];
+    case "prefix":
+      return [`The prefix of \`${text}\` is not within /1 to /29.`, "Choose a prefix of at most /29."];
+    case "not-canonical":
+      return [
+        `\`${text}\` has host bits set; the service takes the canonical form only.`,
+        `Write ${canonical ?? "the first address"}.`,
+      ];
+    case "not-private":
+      return [
+        `\`${text}\` does not lie within private address space (RFC 1918).`,
+        "Use a range of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16.",
+      ];
+  }
+}
+
+function textOrNull(value: Json | undefined): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function numberOrNull(value: Json | undefined): number | null {
+  return typeof value === "number" ? value : null;
+}
+
+const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
+
+const LABEL_RULE = "ASCII letters, digits and dashes, no two dashes in a row, at most 64 characters.";
+
+/** API.md, Limits: VPC and subnet label. */
+const MAX_LABEL_LENGTH = 64;
+
+const VPC_SCHEMA: JsonObject = {
+  title: "VPC",
+  description: "A virtual private cloud with its subnets.",
+  type: "object",
+  required: ["label", "region"],
+  additionalProperties: false,
+  patternProperties: OWN_KEYS,
+  properties: {
+    label: {
+      title: "Label",
+      description: `What the VPC is found by: ${LABEL_RULE}`,
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_LABEL_LENGTH,
+      examples: ["prod"],
+    },
+    id: {
+      title: "Id",
+      description: "The live VPC's id, where labels repeat.",
+      type: "integer",
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [123],
+    },
+    moved_from: {
+      title: "Moved from",
+      description: "The label it had before: renames the VPC. Ignored once done.",
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_LABEL_LENGTH,
+      examples: ["old-prod"],
+    },
+    region: {
+      title: "Region",
+      description: "The region's identifier. Cannot be changed in place.",
+      type: "string",
+      pattern: "^[a-z0-9-]+$",
+      examples: ["us-east"],
+    },
+    description: {
+      title: "Description",
+      description: "At most 255 characters, the owner's tag included. Absent: left alone; null: emptied.",
+      type: ["string", "null"],
+      examples: ["Production network"],
+    },
+    subnets: {
+      title: "Subnets",
+      description: "All subnets of the VPC: others are deleted. Absent: subnets are not managed.",
+      type: "array",
+      items: { $ref: "#/$defs/subnet" },
+      examples: [[{ label: "web", ipv4: "10.0.1.0/24" }]],
+    },
+    protect: {
+      title: "Protect",
+      description:
+        "true: never deleted or replaced, and neither are its subnets, but for those that say `protect: false`.",
+      type: "boolean",
+      default: false,
+    },
+    note: { title: "Note", description: "For people; shown in plans.", type: "string" },
+  },
+  examples: [{ label: "prod", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.1.0/24" }] }],
+};
+
+const SUBNET_SCHEMA: JsonObject = {
+  title: "Subnet",
+  description: "A range of private IPv4 addresses within a VPC.",
+  type: "object",
+  required: ["label", "ipv4"],
+  additionalProperties: false,
+  patternProperties: OWN_KEYS,
+  properties: {
+    label: {
+      title: "Label",
+      description: `The subnet's label: ${LABEL_RULE}`,
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_LABEL_LENGTH,
+      examples: ["web"],
+    },
+    ipv4: {
+      title: "IPv4 range",
+      description:
+        "Canonical CIDR within 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, prefix at most 29. Cannot be changed in place.",
+      type: "string",
+      minLength: 1,
+      examples: ["10.0.1.0/24"],
+    },
+    protect: {
+      title: "Protect",
+      description: "true: never deleted or replaced, and neither is its VPC. Absent: as its VPC.",
+      type: "boolean",
+    },
+    note: { title: "Note", description: "For people; shown in plans.", type: "string" },
+  },
+  examples: [{ label: "web", ipv4: "10.0.1.0/24" }],
+};
+
+// How a network, a VPC and its subnets, appears in a manifest.
+
+export const networkSpec: UnitSpec<NetworkSpec> = {
+  section: "vpcs",
+  removedKey: "vpc",
+  schema: VPC_SCHEMA,
+  definitions: { subnet: SUBNET_SCHEMA },
+  load: loadNetwork,
+  write: writeNetwork,
+  removed: (label) => ({ address: vpcAddress(label), key: label, problem: labelProblem(label, "VPC") }),
+};
+
+// A network's spec as the manifest entry that declares it.
+
+function writeNetwork({ label, region, description, subnets }: NetworkSpec): WrittenEntry {
+  const entries = subnets?.map((subnet) => ({
+    label: subnet.label,
+    ipv4: subnet.ipv4,
+    ...(subnet.protect === null ? {} : { protect: subnet.protect }),
+    ...noteOf(subnet.note),
+  }));
+  return { head: { label }, body: { region, ...stated({ description, subnets: entries }) } };
+}
+
+// A declared network: what a VPC entry of a manifest comes to.
+
+export interface NetworkSpec {
+  readonly label: string;
+  readonly region: string;
+  /** undefined: left alone; null or "": empty. Without the owner's tag. */
+  readonly description: string | null | undefined;
+  /** null: not managed. */
+  readonly subnets: readonly SubnetSpec[] | null;
+}
+
+export interface SubnetSpec {
+  readonly label: string;
+  /** Canonical CIDR. */
+  readonly ipv4: string;
+  /** null: as its VPC is. */
+  readonly protect: boolean | null;
+  readonly span: Span;
+  readonly note: string | null;
+}

@@ -1,0 +1,128 @@
+/** Subnet ranges as the service takes them: canonical IPv4 CIDR of private space (API.md, VPC Subnet; RFC 1918). */
+
+import ipaddr from "ipaddr.js";
+import { canonicalIpv4 } from "../../dns/ip.ts";
+import type { Change } from "../../model/change.ts";
+import type { Address } from "../../model/resource.ts";
+import type { Claim } from "../../model/unit.ts";
+
+/** Longest prefix of a subnet, as the service was observed to enforce. */
+const MAX_PREFIX = 29;
+
+export interface Range {
+  readonly first: number;
+  readonly last: number;
+}
+
+/**
+ * - `not-cidr`: not `address/prefix`.
+ * - `prefix`: longer than /29, or /0.
+ * - `not-canonical`: host bits are set; `canonical` has it without.
+ * - `not-private`: not within RFC 1918.
+ */
+export type CidrProblem = "not-cidr" | "prefix" | "not-canonical" | "not-private";
+
+type Cidr =
+  | { readonly ok: true; readonly range: Range }
+  | { readonly ok: false; readonly problem: CidrProblem; readonly canonical: string | null };
+
+export function parseCidr(text: string): Cidr {
+  const match = /^([0-9.]+)\/(0|[1-9][0-9]?)$/.exec(text);
+  const address = match === null ? null : canonicalIpv4(match[1] ?? "");
+  const prefix = Number(match?.[2]);
+  if (address === null || prefix > 32) return bad("not-cidr");
+  if (prefix < 1 || prefix > MAX_PREFIX) return bad("prefix");
+  const value = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+  const size = 2 ** (32 - prefix);
+  const first = value - (value % size);
+  if (first !== value) return bad("not-canonical", `${dotted(first)}/${prefix}`);
+  const range = { first, last: first + size - 1 };
+  return PRIVATE.some((block) => block.first <= range.first && range.last <= block.last)
+    ? { ok: true, range }
+    : bad("not-private");
+}
+
+function bad(problem: CidrProblem, canonical: string | null = null): Cidr {
+  return { ok: false, problem, canonical };
+}
+
+function dotted(value: number): string {
+  return [24, 16, 8, 0].map((bits) => Math.floor(value / 2 ** bits) % 256).join(".");
+}
+
+/** RFC 1918, 3. */
+const PRIVATE: readonly Range[] = [
+  { first: 0x0a000000, last: 0x0affffff },
+  { first: 0xac100000, last: 0xac1fffff },
+  { first: 0xc0a80000, last: 0xc0a8ffff },
+];
+
+/** Pairs of items whose ranges overlap, the one written later first. Equal ranges are among them. */
+export function overlaps<T extends { readonly range: Range }>(items: readonly T[]): [T, T][] {
+  const order = new Map(items.map((item, index) => [item, index]));
+  const sorted = [...items].sort((a, b) => a.range.first - b.range.first || b.range.last - a.range.last);
+  const found: [T, T][] = [];
+  let widest: T | undefined;
+  for (const item of sorted) {
+    if (widest !== undefined && item.range.first <= widest.range.last) {
+      const later = (order.get(item) ?? 0) > (order.get(widest) ?? 0);
+      found.push(later ? [item, widest] : [widest, item]);
+    }
+    if (widest === undefined || item.range.last > widest.range.last) widest = item;
+  }
+  return found;
+}
+
+// Subnets that make room for others: which range must be away before which may come.
+
+interface OverlapSlots {
+  readonly frees: ReadonlyMap<string, Claim[]>;
+  readonly takes: ReadonlyMap<string, Claim[]>;
+}
+
+/**
+ * One slot for each going range; it is freed by the change that takes the range away, and taken by every change that
+ * brings one overlapping it. Going ranges are siblings, so they do not overlap each other and can be searched in order.
+ */
+export function overlapSlots(root: Address, subnets: readonly Change[]): OverlapSlots {
+  const going = subnets
+    .filter((subnet) => subnet.action === "delete" || subnet.action === "replace")
+    .map((subnet) => ({ subnet, range: rangeOf(subnet.before?.["ipv4"]) }))
+    .sort((a, b) => a.range.first - b.range.first);
+  const frees = new Map<string, Claim[]>();
+  const takes = new Map<string, Claim[]>();
+  for (const { subnet } of going) frees.set(subnet.key, [slot(root, subnet)]);
+  for (const subnet of subnets) {
+    if (subnet.action !== "create" && subnet.action !== "replace") continue;
+    const range = rangeOf(subnet.after?.["ipv4"]);
+    const claims: Claim[] = [];
+    for (let index = firstEndingAtOrAfter(going, range.first); index < going.length; index += 1) {
+      const other = going[index];
+      if (other === undefined || other.range.first > range.last) break;
+      if (other.subnet !== subnet) claims.push(slot(root, other.subnet));
+    }
+    takes.set(subnet.key, claims);
+  }
+  return { frees, takes };
+}
+
+function slot(root: Address, subnet: Change): Claim {
+  return { slot: `${root} range ${String(subnet.before?.["ipv4"])}`, exclusive: true };
+}
+
+function firstEndingAtOrAfter(going: readonly { range: Range }[], address: number): number {
+  let low = 0;
+  let high = going.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((going[middle]?.range.last ?? 0) < address) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function rangeOf(cidr: unknown): Range {
+  const [address, prefix] = ipaddr.IPv4.parseCIDR(String(cidr));
+  const first = address.octets.reduce((sum, octet) => sum * 256 + octet, 0);
+  return { first, last: first + 2 ** (32 - prefix) - 1 };
+}

@@ -1,0 +1,501 @@
+/** Which live record is which declared one, within one zone. */
+
+import type { Block, ChangeLabel } from "../../model/change.ts";
+import type { IgnorePattern } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import type { LeftAlone } from "../../model/plan.ts";
+import { type Address, domainAddress, type ObjectId, recordAddress, type Values } from "../../model/resource.ts";
+import { compareText, groupBy } from "../../model/text.ts";
+import type { Claim, Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { rootLabels } from "../common.ts";
+import { desiredDomain, liveDomain } from "./domain.ts";
+import { type Ignoring, ignoring } from "./ignore.ts";
+import { type LiveZone, zoneName } from "./live.ts";
+import {
+  contentKey,
+  desiredRecord,
+  isKnownType,
+  liveRecord,
+  pointerTarget,
+  type RecordValues,
+  recordFqdn,
+} from "./record.ts";
+import type { CreateFrom, RecordSpec, ZoneSpec } from "./types.ts";
+
+export interface LiveEntry {
+  readonly id: ObjectId;
+  readonly values: RecordValues;
+}
+
+export interface DesiredEntry<Origin> {
+  readonly origin: Origin;
+  readonly values: RecordValues;
+}
+
+/** One of the two is not null. */
+interface RecordMatch<Origin> {
+  readonly desired: DesiredEntry<Origin> | null;
+  readonly live: LiveEntry | null;
+}
+
+interface MatchOptions {
+  readonly zone: string;
+  /** Names, absolute, that something in the plan points at: they must not vanish by a rename. */
+  readonly pointedAt: ReadonlySet<string>;
+  /** There are wildcards or delegations: names must come to stand beneath them, or leave, at moments of their own, and not by renames. */
+  readonly wild: boolean;
+}
+
+/**
+ * Exact matches first, so that a live duplicate of one declared record is left over; then what shares name and type is paired
+ * into updates; then equal content under a new name is a rename. The rest is to be created and deleted.
+ */
+export function matchRecords<Origin>(
+  desired: readonly DesiredEntry<Origin>[],
+  live: readonly LiveEntry[],
+  options: MatchOptions,
+): RecordMatch<Origin>[] {
+  const rest = { desired: [...desired].sort(byContent), live: [...live].sort(byContent) };
+  const same = pairOff(rest, (values) => contentKey(values));
+  const sameTarget = pairOff(rest, (values) => JSON.stringify([values.name, values.type, values.target]));
+  const sameName = pairOff(rest, (values) => JSON.stringify([values.name, values.type]));
+  const isFree = (entry: { values: RecordValues }) => !options.pointedAt.has(recordFqdn(entry.values, options.zone));
+  const movable = options.wild
+    ? { desired: [], live: [] }
+    : { desired: rest.desired.filter(isFree), live: rest.live.filter(isFree) };
+  const renames = withoutCycles(
+    pairOff(movable, (values) => contentKey(values, ["name"])),
+    options.zone,
+  );
+  const renamed = new Set(renames.flatMap((match) => [match.desired, match.live]));
+  return [
+    ...same,
+    ...sameTarget,
+    ...sameName,
+    ...renames,
+    ...rest.desired.filter((entry) => !renamed.has(entry)).map((entry) => ({ desired: entry, live: null })),
+    ...rest.live.filter((entry) => !renamed.has(entry)).map((entry) => ({ desired: null, live: entry })),
+  ];
+}
+
+/** In an additive zone a declared record is there if any TTL of it is, and is created if not: nothing is ever changed. */
+export function matchAdditive<Origin>(
+  desired: readonly DesiredEntry<Origin>[],
+  live: readonly LiveEntry[],
+): RecordMatch<Origin>[] {
+  const rest = { desired: [...desired].sort(byContent), live: [...live].sort(byContent) };
+  const there = pairOff(rest, (values) => contentKey(values, ["ttl_sec"]));
+  return [
+    ...there.map((match) => ({ live: match.live, desired: { ...match.desired, values: match.live.values } })),
+    ...rest.desired.map((entry) => ({ desired: entry, live: null })),
+  ];
+}
+
+/** Of the records that go, those of which an equal one stays: their answers stay as they are. A TTL is the whole set's. */
+export function duplicates<Match extends RecordMatch<unknown>>(matches: readonly Match[]): Set<Match> {
+  const gone = matches.filter(({ desired }) => desired === null);
+  if (gone.length === 0) return new Set();
+  const keyOf = ({ values }: { values: RecordValues }) => contentKey(values, ["ttl_sec"]);
+  const staying = new Set<string>();
+  for (const { desired, live } of matches) {
+    if (desired !== null && live !== null && keyOf(desired) === keyOf(live)) staying.add(keyOf(live));
+  }
+  return new Set(gone.filter(({ live }) => live !== null && staying.has(keyOf(live))));
+}
+
+interface Both<Origin> {
+  readonly desired: DesiredEntry<Origin>;
+  readonly live: LiveEntry;
+}
+
+interface Rest<Origin> {
+  desired: DesiredEntry<Origin>[];
+  live: LiveEntry[];
+}
+
+/** Pairs, in order, what has the same key, and takes it out of the rest. */
+function pairOff<Origin>(rest: Rest<Origin>, keyOf: (values: RecordValues) => string): Both<Origin>[] {
+  const waiting = groupBy(rest.live, (entry) => keyOf(entry.values));
+  for (const group of waiting.values()) group.reverse();
+  const taken = new Set<LiveEntry>();
+  const found: Both<Origin>[] = [];
+  rest.desired = rest.desired.filter((entry) => {
+    const partner = waiting.get(keyOf(entry.values))?.pop();
+    if (partner === undefined) return true;
+    taken.add(partner);
+    found.push({ desired: entry, live: partner });
+    return false;
+  });
+  rest.live = rest.live.filter((entry) => !taken.has(entry));
+  return found;
+}
+
+/**
+ * Renames whose new names do not wait, in a circle, for each other's old ones. A rename frees and takes in one request, so
+ * such a circle could not be ordered; as deletes and creates it can.
+ */
+function withoutCycles<Origin>(renames: readonly Both<Origin>[], zone: string): Both<Origin>[] {
+  const freed = new ClaimTable<Both<Origin>>();
+  for (const rename of renames) freed.add(claimChange(rename, zone).frees, rename);
+  const waitsFor = new Map<Both<Origin>, number>();
+  const unblocks = new Map<Both<Origin>, Both<Origin>[]>(renames.map((rename) => [rename, []]));
+  for (const rename of renames) {
+    const before = freed.conflicts(claimChange(rename, zone).takes).filter((other) => other !== rename);
+    waitsFor.set(rename, before.length);
+    for (const other of before) unblocks.get(other)?.push(rename);
+  }
+  const free = renames.filter((rename) => waitsFor.get(rename) === 0);
+  for (const rename of free) {
+    for (const waiting of unblocks.get(rename) ?? []) {
+      const left = (waitsFor.get(waiting) ?? 0) - 1;
+      waitsFor.set(waiting, left);
+      if (left === 0) free.push(waiting);
+    }
+  }
+  return free;
+}
+
+function claimChange(match: Both<unknown>, zone: string): { frees: Claim[]; takes: Claim[] } {
+  const before = claimsOf(match.live.values, zone);
+  const after = claimsOf(match.desired.values, zone);
+  return { frees: claimsBeyond(before, after), takes: claimsBeyond(after, before) };
+}
+
+/** Live duplicates differ by their ids alone. */
+function byContent(a: DesiredEntry<unknown> | LiveEntry, b: DesiredEntry<unknown> | LiveEntry): number {
+  const order = compareText(sortKey(a.values), sortKey(b.values));
+  return order !== 0 || !("id" in a && "id" in b) ? order : Number(a.id) - Number(b.id);
+}
+
+function sortKey(values: RecordValues): string {
+  return JSON.stringify([values.name, values.type, values.target, contentKey(values)]);
+}
+
+// Zones, desired beside live: a domain and its records as pairs that plain comparison can diff.
+
+type ZoneMatch = Match<ZoneSpec, LiveZone>;
+
+/** A match with its records in comparable form. */
+interface Reading {
+  readonly match: ZoneMatch;
+  readonly zone: string;
+  /** null if the records are not managed. */
+  readonly desired: readonly DesiredEntry<RecordSpec>[] | null;
+  /** All records of a type that the API had. */
+  readonly entries: readonly LiveEntry[];
+  /** Of them those that may be changed. */
+  readonly live: readonly LiveEntry[];
+  /** Ignored, or of a type that the API did not have: never touched. */
+  readonly kept: readonly LiveEntry[];
+  readonly ignored: Ignoring<LiveEntry>;
+}
+
+export function pairZones(matches: readonly ZoneMatch[], context: PairContext): Paired {
+  const readings = matches.map(readMatch);
+  const pointedAt = pointedNames(readings);
+  const missing = missingSources(matches, context);
+  const pairs: Pair[] = [];
+  const warnings: Diagnostic[] = [];
+  const mixed: Address[] = [];
+  const additive: Address[] = [];
+  let ignored = 0;
+  for (const reading of readings) {
+    const own = domainPair(reading, context);
+    const source = missing.get(reading.zone);
+    pairs.push(source === undefined ? own : { ...own, block: { type: "clone-source-missing", domain: source } });
+    if (isMixed(reading)) mixed.push(own.root);
+    if (reading.match.declared?.spec.policy === "additive") additive.push(own.root);
+    if (source === undefined) warnings.push(...servedWhileMade(reading.match, context));
+    if (reading.desired === null) continue;
+    ignored += reading.kept.length;
+    for (const pair of recordPairs(reading, reading.desired, pointedAt)) pairs.push(pair);
+  }
+  const leftAlone: LeftAlone[] = ignored === 0 ? [] : [{ kind: "domain_record", count: ignored, reason: "ignored" }];
+  return { pairs, leftAlone, warnings, mixed, additive };
+}
+
+/** Whether it holds, or may hold, records that are not declared. */
+function isMixed({ match, live, kept }: Reading): boolean {
+  return kept.length > 0 || (match.declared?.spec.policy === "additive" && live.length > 0);
+}
+
+function readMatch(match: ZoneMatch): Reading {
+  const zone = match.declared?.spec.domain ?? zoneName((match.live as LiveZone).domain);
+  const entries: LiveEntry[] = [];
+  const live: LiveEntry[] = [];
+  const kept: LiveEntry[] = [];
+  for (const record of match.live?.records ?? []) {
+    if (!isKnownType(record.type)) {
+      kept.push({ id: record.id, values: { type: record.type, name: record.name, target: record.target, ttl_sec: 0 } });
+      continue;
+    }
+    entries.push({ id: record.id, values: liveRecord(record, zone) });
+  }
+  const ignored = ignoring(ignorePatterns(match), entries, ({ values }) => values);
+  for (const entry of entries) (ignored.has(entry.values) ? kept : live).push(entry);
+  const managed = match.intent === "create" || match.intent === "manage" ? match.declared.spec.records : null;
+  const desired = managed?.map((spec) => ({ origin: spec, values: desiredRecord(spec) })) ?? null;
+  return { match, zone, desired, entries, live, kept, ignored };
+}
+
+function ignorePatterns(match: ZoneMatch): readonly IgnorePattern[] {
+  return match.declared?.spec.ignore ?? match.removed?.ignore ?? [];
+}
+
+function pointedNames(readings: readonly Reading[]): Set<string> {
+  const names = new Set<string>();
+  for (const { desired, live, kept } of readings) {
+    for (const entries of [desired ?? [], live, kept]) {
+      for (const { values } of entries) {
+        const target = pointerTarget(values);
+        if (target !== null) names.add(target);
+      }
+    }
+  }
+  return names;
+}
+
+function domainPair({ match, zone, entries, kept }: Reading, context: PairContext): Pair {
+  const live = match.live === null ? null : liveDomain(match.live);
+  const address = domainAddress(zone);
+  const liveAddress = match.live === null ? address : domainAddress(zoneName(match.live.domain));
+  return {
+    unit: "zone",
+    kind: "domain",
+    root: address,
+    address,
+    previousAddress: liveAddress === address ? null : liveAddress,
+    parent: null,
+    id: match.live?.domain.id ?? null,
+    desired: desiredValues(match, live, context),
+    live,
+    immutable: [],
+    renew: false,
+    labels: rootLabels(match, live, null, context),
+    heldBy: [],
+    block: match.intent === "delete" && isBound(match, kept) ? keptRecords(kept) : null,
+    protect: match.declared?.protect ?? false,
+    note: match.declared?.note ?? null,
+    span: match.declared?.span ?? match.removed?.span ?? null,
+    ...holdings(match, entries),
+  };
+}
+
+/** Of a zone that goes. What it was told to ignore counts although only an earlier manifest says so. */
+function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<Pair, "holds"> {
+  const records = match.live?.records ?? null;
+  if (match.intent !== "delete" || records === null) return {};
+  const told = [match.declared?.spec.ignore, match.removed?.ignore, match.former?.spec.ignore];
+  const patterns = told.flatMap((ignore) => ignore ?? []);
+  const isKnown = match.declared !== null || match.former !== null || patterns.length > 0;
+  const ignored = ignoring(patterns, entries, ({ values }) => values);
+  const count = entries.filter(({ values }) => ignored.has(values)).length;
+  return { holds: { records: records.length, ignored: isKnown ? count : null } };
+}
+
+/** Whether something in it was asked to be let be. */
+function isBound(match: ZoneMatch, kept: readonly LiveEntry[]): boolean {
+  return kept.length > 0 && ignorePatterns(match).length > 0;
+}
+
+function desiredValues(match: ZoneMatch, live: Values | null, context: PairContext): Values | null {
+  switch (match.intent) {
+    case "delete":
+      return null;
+    case "release":
+      return { ...live, owner: null };
+    case "create":
+    case "manage":
+      return desiredDomain(match.declared.spec, live, context);
+  }
+}
+
+function recordPairs(
+  reading: Reading,
+  desired: readonly DesiredEntry<RecordSpec>[],
+  pointedAt: ReadonlySet<string>,
+): Pair[] {
+  const { match, zone, live, kept, ignored } = reading;
+  const additive = match.declared?.spec.policy === "additive";
+  const wild = [...desired, ...live, ...kept].some(({ values }) => hidesOthers(values));
+  const matches = additive ? matchAdditive(desired, live) : matchRecords(desired, live, { zone, pointedAt, wild });
+  const staying = new ClaimTable<LiveEntry>();
+  const matched = new Set(matches.map((found) => found.live));
+  for (const entry of [...kept, ...(additive ? live.filter((entry) => !matched.has(entry)) : [])]) {
+    staying.add(claimsOf(entry.values, zone), entry);
+  }
+  const doubled = duplicates(matches);
+  return matches.map((found) => {
+    const claimants = found.desired === null ? [] : ignored.claimants(found.desired.values);
+    return recordPair(found, labelsOf(found, doubled), zone, staying, claimants);
+  });
+}
+
+function labelsOf(match: RecordMatch<RecordSpec>, doubled: ReadonlySet<RecordMatch<RecordSpec>>): ChangeLabel[] {
+  const { desired, live } = match;
+  if (desired !== null && live !== null && desired.values.name !== live.values.name) return ["rename"];
+  return doubled.has(match) ? ["duplicate"] : [];
+}
+
+/** @param claimants live records that make the declared one somebody else's */
+function recordPair(
+  { desired, live }: RecordMatch<RecordSpec>,
+  labels: readonly ChangeLabel[],
+  zone: string,
+  staying: ClaimTable<LiveEntry>,
+  claimants: readonly LiveEntry[],
+): Pair {
+  const root = domainAddress(zone);
+  const values = (desired ?? live)?.values as RecordValues;
+  const address = recordAddress(root, values.name, values.type);
+  const before = live === null ? null : recordAddress(root, live.values.name, live.values.type);
+  const takes = desired === null ? [] : claimsOf(desired.values, zone);
+  const beyond = claimsBeyond(takes, live === null ? [] : claimsOf(live.values, zone));
+  const clashes = [...new Set([...staying.conflicts(beyond), ...claimants])];
+  return {
+    unit: "zone",
+    kind: "domain_record",
+    root,
+    address,
+    previousAddress: before === address ? null : before,
+    parent: root,
+    id: live?.id ?? null,
+    desired: desired?.values ?? null,
+    live: live?.values ?? null,
+    immutable: [],
+    renew: false,
+    labels,
+    heldBy: [],
+    block: clashes.length === 0 ? null : keptRecords(clashes, claimants.length > 0),
+    protect: false,
+    note: desired?.origin.note ?? null,
+    span: desired?.origin.span ?? null,
+  };
+}
+
+/** Wildcards and delegations: other names' answers depend on when they come and go. */
+function hidesOthers({ name, type }: RecordValues): boolean {
+  return name.startsWith("*") || (type === "NS" && name !== "");
+}
+
+/** In the order of their ids, whatever the order in which the service lists them. */
+function keptRecords(entries: readonly LiveEntry[], claimed = false): Block {
+  const ordered = [...entries].sort((a, b) => Number(a.id) - Number(b.id));
+  const records = ordered.map(({ id, values }) => ({ id, ...values }));
+  return { type: "kept-records", records, ...(claimed ? { claimed } : {}) };
+}
+
+// What can be said of `create_from` before it is done: whether there is something to clone, and what is exposed meanwhile.
+
+/**
+ * Zone to be made → the domain it cannot be cloned from: one that is neither there nor made by this plan, or that is in its turn to be
+ * cloned from such a one, or from itself in a circle.
+ */
+function missingSources(matches: readonly ZoneMatch[], context: PairContext): ReadonlyMap<string, string> {
+  const made = new Map(matches.flatMap((match) => (match.intent === "create" ? [[match.declared.key, match]] : [])));
+  const verdicts = new Map<string, boolean>();
+  const missing = new Map<string, string>();
+  for (const [zone, { declared }] of made) {
+    const source = sourceOf(declared.spec.createFrom);
+    if (source !== null && !isThere(source, made, verdicts, context)) missing.set(zone, source);
+  }
+  return missing;
+}
+
+function sourceOf(from: CreateFrom | null): string | null {
+  return from?.type === "clone" ? from.domain : null;
+}
+
+/** Follows the chain of clones to a domain whose answer is known; a name met twice closes a circle. */
+function isThere(
+  name: string,
+  made: ReadonlyMap<string, Extract<ZoneMatch, { intent: "create" }>>,
+  verdicts: Map<string, boolean>,
+  context: PairContext,
+): boolean {
+  const chain: string[] = [];
+  let answer: boolean | undefined;
+  for (let next: string | null = name; answer === undefined && next !== null; ) {
+    chain.push(next);
+    const known: boolean | undefined = verdicts.get(next) ?? (context.idsOf(next).length > 0 ? true : undefined);
+    const match = made.get(next);
+    verdicts.set(next, false);
+    answer = known ?? (match === undefined ? false : undefined);
+    next = match === undefined ? null : sourceOf(match.declared.spec.createFrom);
+  }
+  for (const link of chain) verdicts.set(link, answer ?? true);
+  return answer ?? true;
+}
+
+/** A plain create is not served before it is filled; what comes as a whole may be served as it comes. */
+function servedWhileMade(match: ZoneMatch, context: PairContext): Diagnostic[] {
+  if (match.intent !== "create" || match.declared.spec.createFrom === null) return [];
+  const { span, spec } = match.declared;
+  const from = match.declared.spec.createFrom;
+  const origin = from.type === "clone" ? `the records of ${from.domain}` : `what ${from.server} has of it`;
+  const then = spec.fields["status"] === "disabled" ? "it is disabled" : "its status and tags are set";
+  const other = from.type === "clone" ? context.ownerOf(from.domain) : null;
+  const tagged =
+    other === null || other === context.owner
+      ? ""
+      : ` Until then it also carries the tag of ${other}, whose project would take it for its own if this run were cut off, and this one take it over only with --take-ownership-from=${other}.`;
+  return [
+    {
+      code: "served-while-made",
+      severity: "warning",
+      summary: `${spec.domain} may be served before the plan is done`,
+      detail: `The service may answer with ${origin} from the moment the domain is made until ${then} by the next request.${tagged}`,
+      fix: "Declare its records instead, if nothing may be served before all of it is right.",
+      span,
+      address: domainAddress(spec.domain),
+    },
+  ];
+}
+
+// What a record claims for itself at its name: CNAME stands alone, a null MX is the only MX (RFC 1034 3.6.2, RFC 7505).
+
+export function claimsOf(values: RecordValues, zone: string): Claim[] {
+  // The service judges each zone by itself: a name in a zone and the same name in its parent do not clash.
+  const place = `${zone} ${values.name}`;
+  const claims: Claim[] = [{ slot: `name ${place}`, exclusive: values.type === "CNAME" }];
+  if (values.type === "MX") claims.push({ slot: `mx ${place}`, exclusive: values.target === "" });
+  return claims;
+}
+
+/** The claims of `some` that `others` do not already make: what a change takes, or frees. */
+export function claimsBeyond(some: readonly Claim[], others: readonly Claim[]): Claim[] {
+  return some.filter(
+    (claim) => !others.some((other) => other.slot === claim.slot && other.exclusive === claim.exclusive),
+  );
+}
+
+/** Who holds a slot: those that share it, and those that let nobody else in. */
+interface Held<Holder> {
+  readonly shared: Holder[];
+  readonly exclusive: Holder[];
+}
+
+/** Claims that are there to stay, to be asked which of them a new claim would clash with. */
+export class ClaimTable<Holder> {
+  readonly #held = new Map<string, Held<Holder>>();
+
+  add(claims: readonly Claim[], holder: Holder): void {
+    for (const { slot, exclusive } of claims) {
+      const held = this.#held.get(slot) ?? { shared: [], exclusive: [] };
+      this.#held.set(slot, held);
+      (exclusive ? held.exclusive : held.shared).push(holder);
+    }
+  }
+
+  /** Takes time for what clashes only: of thousands that share a name none clashes with another. */
+  conflicts(claims: readonly Claim[]): Holder[] {
+    const found = new Set<Holder>();
+    for (const claim of claims) {
+      const held = this.#held.get(claim.slot);
+      if (held === undefined) continue;
+      for (const holder of held.exclusive) found.add(holder);
+      if (claim.exclusive) for (const holder of held.shared) found.add(holder);
+    }
+    return [...found];
+  }
+}

@@ -1,0 +1,340 @@
+/** A zone as a master file (RFC 1035, 5): its records, with the SOA and the name servers that no record list has. Pure. */
+
+import type { WireDomain, WireRecord } from "../../api/wire.ts";
+import { absoluteName, nameProblem } from "../../dns/name.ts";
+import type { PlainRecord } from "../../dns/record.ts";
+import { unwritable, writeZoneFile } from "../../dns/zone-file/write.ts";
+import { ZoneTree } from "../../dns/zone-tree.ts";
+import type { Api, Failure } from "../../model/api.ts";
+import type { Declared, Desired } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
+import { type Address, isJsonObject, type Json } from "../../model/resource.ts";
+import { groupBy } from "../../model/text.ts";
+import { liveDomain } from "./domain.ts";
+import { isIgnored } from "./ignore.ts";
+import { type LiveZone, zoneName } from "./live.ts";
+import { isKnownType, liveRecord } from "./record.ts";
+import type { RecordSpec, ZoneSpec } from "./types.ts";
+
+/** What 0 stands for (OBSERVED: Zone file). */
+const DEFAULT_REFRESH_SECONDS = 14_400;
+const DEFAULT_RETRY_SECONDS = 14_400;
+const DEFAULT_EXPIRE_SECONDS = 1_209_600;
+const DEFAULT_TTL_SECONDS = 86_400;
+
+/** What a field of the SOA, or a TTL, can hold (RFC 2181, 8). */
+const MAX_SECONDS = 2 ** 31 - 1;
+
+/** A name that never exists (RFC 2606), where nobody knows the zone's servers: to be replaced before the file is used. */
+const PLACEHOLDER_SERVER = "nameserver.invalid";
+
+export interface ExportedFrom {
+  /** Lower-case ASCII without a final dot. */
+  readonly zone: string;
+  /** Under the API's names; an absent one is the service's default. */
+  readonly fields: Readonly<Record<string, Json>>;
+  readonly records: readonly PlainRecord[];
+  /** The zone file that the service renders, line by line; empty if there is none. */
+  readonly rendered: readonly string[];
+}
+
+export interface ExportOptions {
+  /** Names of the servers, absolute, lower-case ASCII, without a final dot; empty: those that the service renders. */
+  readonly nameservers: readonly string[];
+  /** null: the rendered one, else one made of the date. */
+  readonly serial: number | null;
+  /** Milliseconds since the epoch. */
+  readonly nowMilliseconds: number;
+}
+
+export interface ExportedZone {
+  readonly text: string;
+  /** Warnings: what is not in the file, and what was made up. */
+  readonly notes: readonly Diagnostic[];
+}
+
+export function exportZone(source: ExportedFrom, options: ExportOptions): ExportedZone {
+  const { zone, fields } = source;
+  const rendered = readRendered(source.rendered);
+  const ttl_sec = secondsOf(fields["ttl_sec"], DEFAULT_TTL_SECONDS);
+  const own = new Set(source.records.flatMap((record) => (isApexServer(record) ? [record.target] : [])));
+  const isGiven = options.nameservers.length > 0;
+  const others = (isGiven ? options.nameservers : rendered.nameservers).filter((host) => !own.has(host));
+  const fitting = fittingRecords([...others.map(apexServer), ...source.records], zone, ttl_sec);
+  const servers = fitting.records.flatMap((record) => (isApexServer(record) ? [record.target] : []));
+  // The SOA names none that the NS cannot name.
+  const left = fitting.leftOut.flatMap(({ record }) => (isApexServer(record) ? [record.target] : []));
+  const missing = new Set(left.filter((host) => !servers.includes(host)));
+  const named = [...options.nameservers, ...(isGiven ? [] : [rendered.mname ?? []].flat()), ...servers];
+  const mname = named.find((host) => !missing.has(host)) ?? PLACEHOLDER_SERVER;
+  const text = writeZoneFile({
+    zone,
+    soa: {
+      mname,
+      email: String(fields["soa_email"] || `hostmaster@${zone}`),
+      serial: options.serial ?? rendered.serial ?? dateSerial(options.nowMilliseconds),
+      refresh: secondsOf(fields["refresh_sec"], DEFAULT_REFRESH_SECONDS),
+      retry: secondsOf(fields["retry_sec"], DEFAULT_RETRY_SECONDS),
+      expire: secondsOf(fields["expire_sec"], DEFAULT_EXPIRE_SECONDS),
+      ttl_sec,
+    },
+    nameservers: servers.length === 0 ? [PLACEHOLDER_SERVER] : [],
+    records: fitting.records,
+  });
+  const notes = [
+    ...fitting.leftOut.map((left) => leftOutNote(left, zone)),
+    ...fitting.levelled.map((record) => levelledNote(record, zone)),
+    ...(servers.length === 0 ? [placeholderNote(zone, missing.size > 0)] : []),
+  ];
+  return { text, notes };
+}
+
+function isApexServer({ type, name }: PlainRecord): boolean {
+  return type === "NS" && name === "";
+}
+
+/** The zone's TTL, as the service renders its own. */
+function apexServer(target: string): PlainRecord {
+  return { type: "NS", name: "", target, ttl_sec: 0 };
+}
+
+interface Rendered {
+  readonly mname: string | null;
+  readonly serial: number | null;
+  readonly nameservers: readonly string[];
+}
+
+/** SOA and apex NS in the form that the service was seen to give them (OBSERVED: Zone file); other lines are records. */
+function readRendered(lines: readonly string[]): Rendered {
+  let mname: string | null = null;
+  let serial: number | null = null;
+  const nameservers: string[] = [];
+  for (const line of lines) {
+    const soa = /^@\s+(?:\d+\s+)?IN\s+SOA\s+(\S+?)\.\s+\S+\s+(\d{1,10})\s/i.exec(line);
+    const server = /^@\s+(?:\d+\s+)?(?:IN\s+)?NS\s+(\S+?)\.\s*$/i.exec(line);
+    if (soa?.[1] !== undefined) {
+      mname = soa[1].toLowerCase();
+      serial = Number(soa[2]);
+    }
+    if (server?.[1] !== undefined) nameservers.push(server[1].toLowerCase());
+  }
+  return { mname, serial, nameservers };
+}
+
+/** As people number their zones by hand (RFC 1912, 2.2): the day in UTC, and the first version of it. */
+function dateSerial(nowMilliseconds: number): number {
+  return Number(`${new Date(nowMilliseconds).toISOString().slice(0, 10).replaceAll("-", "")}00`);
+}
+
+function secondsOf(value: Json | undefined, fallback: number): number {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= MAX_SECONDS ? value : fallback;
+}
+
+function leftOutNote({ record, reason, fix }: LeftOut, zone: string): Diagnostic {
+  return {
+    code: "record-left-out",
+    severity: "warning",
+    summary: `a record is not in the file: ${record.name === "" ? "@" : record.name} ${record.type}`,
+    detail: `The record of ${zone} with the target \`${record.target}\` is left out: ${reason}.`,
+    ...(fix === undefined ? {} : { fix }),
+  };
+}
+
+function levelledNote({ name, type }: PlainRecord, zone: string): Diagnostic {
+  return {
+    code: "mixed-ttl",
+    severity: "warning",
+    summary: `the TTLs of ${name === "" ? "@" : name} ${type} differ`,
+    detail: `Records of one name and type have one TTL (RFC 2181, 5.2); those of ${zone} are written with the lowest.`,
+  };
+}
+
+/** @param someLeftOut whether servers are known that the file cannot name */
+function placeholderNote(zone: string, someLeftOut: boolean): Diagnostic {
+  return {
+    code: "nameservers-unknown",
+    severity: "warning",
+    summary: someLeftOut ? `no name server of ${zone} can be named` : `the name servers of ${zone} are not known`,
+    detail: `The file names ${PLACEHOLDER_SERVER} in their place, which does not exist.`,
+    fix: someLeftOut ? ADD_SERVER_ADDRESS : "Give them with --nameserver NAME.",
+  };
+}
+
+// Declared zones for those who ask what is served or write it down: records in the plain form, and what else may be there.
+
+export interface DeclaredZone {
+  /** Lower-case ASCII without a final dot. */
+  readonly zone: string;
+  readonly address: Address;
+  readonly fields: Readonly<Record<string, Json>>;
+  /** null: not managed. */
+  readonly records: readonly PlainRecord[] | null;
+  /** Whether a record may be there that is not declared. */
+  tolerates(record: PlainRecord): boolean;
+}
+
+/** In the order of the manifests. */
+export function declaredZones(desired: Desired): DeclaredZone[] {
+  return desired.declared.flatMap((declared) =>
+    declared.unit === "zone" ? [declaredZone(declared as Declared<ZoneSpec>)] : [],
+  );
+}
+
+function declaredZone({ address, spec }: Declared<ZoneSpec>): DeclaredZone {
+  const { domain, fields, records, ignore, policy } = spec;
+  return {
+    zone: domain,
+    address,
+    fields,
+    records: records?.map(plainRecord) ?? null,
+    tolerates: (record) => records === null || policy === "additive" || isIgnored(record, ignore),
+  };
+}
+
+function plainRecord({ span: _, note: _note, lintOff: _off, ...record }: RecordSpec): PlainRecord {
+  return record;
+}
+
+// Which records a zone file can hold: one line that it cannot keeps a nameserver from the whole zone. Pure.
+
+/** RFC 1035, 4.2.2: octets in a message over TCP. A set of records that fits none cannot be told. */
+const MAX_MESSAGE_OCTETS = 65_535;
+
+/** The header, the fixed fields of the question, its name, and what a nameserver adds (RFC 6891, RFC 7873). */
+const MESSAGE_FRAME_OCTETS = 12 + 4 + 256 + 128;
+
+/** A pointer to its name, type, class, TTL and the length of its data; and of a name in it, two lengths. */
+const RECORD_FRAME_OCTETS = 14;
+
+/** RFC 1035, 3.3: octets in a character-string, without its length. */
+const MAX_STRING_OCTETS = 255;
+
+interface LeftOut {
+  readonly record: PlainRecord;
+  /** One clause. */
+  readonly reason: string;
+  /** What to do, as a full sentence. */
+  readonly fix?: string;
+}
+
+interface Fitting {
+  readonly records: readonly PlainRecord[];
+  readonly leftOut: readonly LeftOut[];
+  /** The first record of each name and type whose TTLs differed: its set has the lowest now. */
+  readonly levelled: readonly PlainRecord[];
+}
+
+/**
+ * @param records of the zone; the order decides which of two equal ones stays
+ * @param zoneTtl seconds that 0 stands for
+ */
+function fittingRecords(records: readonly PlainRecord[], zone: string, zoneTtl: number): Fitting {
+  const leftOut: LeftOut[] = [];
+  const seen = new Set<string>();
+  const octets = new Map<string, number>();
+  const kept: PlainRecord[] = [];
+  for (const record of records) {
+    const reason = misfit(record, zone, seen, octets);
+    if (reason === null) kept.push(record);
+    else leftOut.push({ record, reason });
+  }
+  const tree = new ZoneTree(kept, zone);
+  const isFound = (record: PlainRecord): boolean =>
+    record.type !== "NS" || record.name !== "" || tree.hasServerAddress(record.target);
+  for (const record of kept) if (!isFound(record)) leftOut.push({ record, ...NO_SERVER_ADDRESS });
+  return { ...levelTtls(kept.filter(isFound), zoneTtl), leftOut };
+}
+
+const ADD_SERVER_ADDRESS = "Add an A or AAAA record for that host, or name a server outside the zone.";
+
+/** Nameservers refuse a zone whose own server cannot be found in it. */
+const NO_SERVER_ADDRESS: Omit<LeftOut, "record"> = {
+  reason: "its host is in the zone, and has no address record there",
+  fix: ADD_SERVER_ADDRESS,
+};
+
+/**
+ * The records of one name and type have one TTL, the lowest of theirs (RFC 2181, 5.2): of several, some nameservers take the
+ * first, others give each its own.
+ */
+function levelTtls(records: readonly PlainRecord[], zoneTtl: number): Pick<Fitting, "records" | "levelled"> {
+  const levelled: PlainRecord[] = [];
+  const sets = groupBy(records, ({ name, type }) => `${type} ${name}`);
+  const level = [...sets.values()].flatMap((set) => {
+    const ttls = new Set(set.map(({ ttl_sec }) => ttl_sec || zoneTtl));
+    if (ttls.size === 1) return set;
+    const lowest = [...ttls].reduce((least, ttl) => Math.min(least, ttl));
+    levelled.push(...set.slice(0, 1));
+    return set.map((record) => ({ ...record, ttl_sec: lowest }));
+  });
+  return { records: level, levelled };
+}
+
+function misfit(record: PlainRecord, zone: string, seen: Set<string>, octets: Map<string, number>): string | null {
+  const { type, name, ttl_sec: _, ...rest } = record;
+  const owner = absoluteName(name, zone);
+  if (nameProblem(owner, false) !== null) return "with the zone its name is none that DNS has";
+  const problem = unwritable(record);
+  if (problem !== null) return problem;
+  if (type === "CNAME" && name === "") return "a CNAME cannot stand beside the zone's own SOA and NS";
+  const whole = JSON.stringify([type, name, Object.entries(rest).sort()]);
+  if (seen.has(whole)) return "it is there twice, and is written once";
+  const key = `${type} ${name}`;
+  const sum = (octets.get(key) ?? MESSAGE_FRAME_OCTETS) + dataOctets(record);
+  if (sum > MAX_MESSAGE_OCTETS) return "all of its name and type would fit no message";
+  octets.set(key, sum);
+  seen.add(whole);
+  return null;
+}
+
+/** At most: names may come out shorter, where an end of them is in the message already. */
+function dataOctets({ type, target, tag = "" }: PlainRecord): number {
+  const length = Buffer.byteLength(target);
+  const strings = type === "TXT" ? Math.ceil(length / MAX_STRING_OCTETS) : 0;
+  return RECORD_FRAME_OCTETS + 6 + tag.length + length + strings;
+}
+
+// One zone of the account as a whole: the domain, its records, and the zone file that the service renders.
+
+type ReadZone =
+  /** `source` is null if the account has no such domain. */
+  | { readonly ok: true; readonly source: ExportedFrom | null; readonly notes: readonly Diagnostic[] }
+  | { readonly ok: false; readonly what: string; readonly failure: Failure };
+
+/** @param zone lower-case ASCII without a final dot */
+export async function readZone(api: Api, zone: string, signal?: AbortSignal): Promise<ReadZone> {
+  const wanted = { field: "domain", values: [zone] };
+  const domains = await api.list({ path: ["domains"], wanted }, signal);
+  if (!domains.ok) return { ok: false, what: "the list of domains", failure: domains.failure };
+  const domain = (domains.items as unknown as WireDomain[]).find((item) => zoneName(item) === zone);
+  if (domain === undefined) return { ok: true, source: null, notes: [] };
+  const path = ["domains", String(domain.id)];
+  const list = await api.list({ path: [...path, "records"] }, signal);
+  if (!list.ok) return { ok: false, what: `the records of ${domain.domain}`, failure: list.failure };
+  const rendered = await api.send({ method: "GET", path: [...path, "zone-file"] }, signal);
+  const live: LiveZone = { domain, records: list.items as unknown as WireRecord[] };
+  const notes: Diagnostic[] = [];
+  const records: PlainRecord[] = [];
+  for (const record of live.records ?? []) {
+    // The values of a record are a record.
+    if (isKnownType(record.type)) records.push(liveRecord(record, zone) as unknown as PlainRecord);
+    else notes.push(unknownType(record));
+  }
+  // Without it the zone can be written all the same; a right may be missing, or it is not rendered yet.
+  const lines = rendered.ok ? linesOf(rendered.body) : [];
+  return { ok: true, source: { zone, fields: liveDomain(live), records, rendered: lines }, notes };
+}
+
+function linesOf(body: Json): readonly string[] {
+  const lines = isJsonObject(body) ? body["zone_file"] : null;
+  return Array.isArray(lines) ? lines.filter((line: Json) => typeof line === "string") : [];
+}
+
+function unknownType({ type, name }: WireRecord): Diagnostic {
+  return {
+    code: "record-left-out",
+    severity: "warning",
+    summary: `a record is not in the file: ${name === "" ? "@" : name} ${String(type)}`,
+    detail: "Its type is none that the API had when this was written.",
+  };
+}

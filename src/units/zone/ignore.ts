@@ -1,0 +1,230 @@
+/** Ignore patterns of a domain: which records Tenon does not look at. */
+
+import { isAcmeName } from "../../dns/record.ts";
+import type { IgnorePattern, IgnorePreset } from "../../model/desired.ts";
+import { compileGlob } from "../../model/text.ts";
+
+export interface IgnorableRecord {
+  /** Relative, lower-case ASCII, `""` the apex. */
+  readonly name: string;
+  readonly type: string;
+  /** Canonical, as in RecordSpec. */
+  readonly target: string;
+}
+
+/** The patterns of a zone, with what a look at its records tells them. */
+export interface Ignoring<Entry> {
+  has(record: IgnorableRecord): boolean;
+  /** Live registry records that make `record` somebody else's; none if a pattern alone decides. */
+  claimants(record: IgnorableRecord): readonly Entry[];
+}
+
+/** The live entries that say that a name is a registry's. */
+type Registry<Entry> = (name: string) => readonly Entry[];
+
+/** A record's name and target in lower case, written once for all patterns. */
+interface Folded extends IgnorableRecord {
+  readonly foldedName: string;
+  readonly foldedTarget: string;
+}
+
+/** Whether a record fits one pattern. */
+type Rule = (record: Folded, registry: Registry<unknown>) => boolean;
+
+/**
+ * Looks at the live records once, and at those of a registry once for each prefix and suffix of patterns with the preset external-dns.
+ * @param live all records of the zone
+ */
+export function ignoring<Entry>(
+  patterns: readonly IgnorePattern[],
+  live: readonly Entry[],
+  recordOf: (entry: Entry) => IgnorableRecord,
+): Ignoring<Entry> {
+  const hasRegistry = patterns.some(({ preset }) => preset === "external-dns");
+  const registries = hasRegistry ? new Registries(live, recordOf) : null;
+  const rules = rulesOf(patterns).map((matches, index) => ({
+    matches,
+    registry: registries?.of(patterns[index] ?? {}) ?? NO_REGISTRY,
+  }));
+  return {
+    has: (record) => {
+      const folded = fold(record);
+      return rules.some(({ matches, registry }) => matches(folded, registry));
+    },
+    claimants: (record) => {
+      const folded = fold(record);
+      return rules.flatMap(({ matches, registry }) => (matches(folded, registry) ? registry(folded.foldedName) : []));
+    },
+  };
+}
+
+/** What can be told without the live records. */
+export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePattern[]): boolean {
+  const folded = fold(record);
+  return rulesOf(patterns).some((matches) => matches(folded, NO_REGISTRY));
+}
+
+const NO_REGISTRY: Registry<never> = () => [];
+
+/** The registries of external-dns in one zone. */
+class Registries<Entry> {
+  readonly #texts: readonly { readonly name: string; readonly entry: Entry }[];
+  /** By the names that stand for themselves, whatever the prefix and suffix: kept once, as hundreds of patterns may ask. */
+  readonly #bare: ReadonlyMap<string, readonly Entry[]>;
+  readonly #known: Map<string, Registry<Entry>> = new Map();
+
+  constructor(live: readonly Entry[], recordOf: (entry: Entry) => IgnorableRecord) {
+    this.#texts = live.flatMap((entry) => {
+      const { type, name, target } = recordOf(entry);
+      return type === "TXT" && isRegistryText(target) ? [{ name: name.toLowerCase(), entry }] : [];
+    });
+    this.#bare = this.#namesWith(NO_AFFIXES, null);
+  }
+
+  of({ preset, txt_prefix = "", txt_suffix = "" }: IgnorePattern): Registry<Entry> {
+    if (preset !== "external-dns") return NO_REGISTRY;
+    const key = JSON.stringify([txt_prefix, txt_suffix]);
+    const known = this.#known.get(key) ?? this.#read(affixesOf(txt_prefix, txt_suffix));
+    this.#known.set(key, known);
+    return known;
+  }
+
+  #read(affixes: Affixes): Registry<Entry> {
+    const affixed = this.#namesWith(affixes, NO_AFFIXES);
+    return (name) => [...(this.#bare.get(name) ?? []), ...(affixed.get(name) ?? [])];
+  }
+
+  /** @param except names that the same text has with these are left out */
+  #namesWith(affixes: Affixes, except: Affixes | null): Map<string, Entry[]> {
+    const entries = new Map<string, Entry[]>();
+    for (const { name: text, entry } of this.#texts) {
+      const names = registeredNames(text, affixes);
+      const others = names.size === 0 || except === null ? null : registeredNames(text, except);
+      for (const name of names) {
+        if (others?.has(name) === true) continue;
+        const known = entries.get(name);
+        if (known === undefined) entries.set(name, [entry]);
+        else known.push(entry);
+      }
+    }
+    return entries;
+  }
+}
+
+const compiled: WeakMap<readonly IgnorePattern[], readonly Rule[]> = new WeakMap();
+
+/** Each list of patterns is compiled once, not for each record. */
+function rulesOf(patterns: readonly IgnorePattern[]): readonly Rule[] {
+  const rules = compiled.get(patterns) ?? patterns.map(compile);
+  compiled.set(patterns, rules);
+  return rules;
+}
+
+function fold(record: IgnorableRecord): Folded {
+  const { name, type, target } = record;
+  return { name, type, target, foldedName: name.toLowerCase(), foldedTarget: target.toLowerCase() };
+}
+
+/** Types and names compare without regard to case, so do targets other than text. */
+function compile({ preset, name, type, target }: IgnorePattern): Rule {
+  const fitsName = name === undefined ? fitsAll : compileGlob(namePattern(name));
+  const fitsType = type === undefined ? fitsAll : compileGlob(type.toUpperCase());
+  const fitsText = target === undefined ? fitsAll : compileGlob(target);
+  const fitsTarget = target === undefined ? fitsAll : compileGlob(withoutDot(target.toLowerCase()));
+  return (record, registry) => {
+    if (preset !== undefined && !isOfPreset(record, preset, registry)) return false;
+    if (!fitsName(record.foldedName) || !fitsType(record.type)) return false;
+    const isText = record.type === "TXT" || record.type === "CAA";
+    return isText ? fitsText(record.target) : fitsTarget(record.foldedTarget);
+  };
+}
+
+function fitsAll(): boolean {
+  return true;
+}
+
+function isOfPreset(record: Folded, preset: IgnorePreset, registry: Registry<unknown>): boolean {
+  switch (preset) {
+    case "acme":
+      // A CNAME there hands the challenge on for good, and is declared like any other.
+      return record.type === "TXT" && isAcmeName(record.name);
+    case "external-dns":
+      return (record.type === "TXT" && isRegistryText(record.target)) || registry(record.foldedName).length > 0;
+  }
+}
+
+function namePattern(name: string): string {
+  return name === "@" ? "" : name.toLowerCase();
+}
+
+function withoutDot(pattern: string): string {
+  return pattern.length > 1 && pattern.endsWith(".") ? pattern.slice(0, -1) : pattern;
+}
+
+// The TXT registry of external-dns: which names its records stand for (its documentation, "The TXT registry").
+
+/** What can stand in a registry name for the type of the record it is for. */
+const TYPES = ["a", "aaaa", "cname", "mx", "naptr", "ns", "ptr", "srv", "txt"] as const;
+
+const TYPE_TEMPLATE = "%{record_type}";
+const TYPE_BEFORE_NAME: RegExp = new RegExp(`^(?:${TYPES.join("|")})-`);
+
+/** It writes the text in quotes, which some services keep. */
+function isRegistryText(text: string): boolean {
+  return /^"?heritage=external-dns([,"]|$)/.test(text);
+}
+
+/** What `--txt-prefix` and `--txt-suffix` put around names. */
+type Affixes = readonly (readonly [prefix: string, suffix: string])[];
+
+/** None at all: a registry may be older than its options. */
+const NO_AFFIXES: Affixes = [["", ""]];
+
+/**
+ * With each type in place of the template, and without any.
+ * @param prefix --txt-prefix, where `%{record_type}` stands for the type; may end in a dot
+ * @param suffix --txt-suffix, at the end of the first label
+ */
+export function affixesOf(prefix: string, suffix: string): Affixes {
+  const written = [prefix.toLowerCase(), suffix.toLowerCase()] as const;
+  if (!written.some((text) => text.includes(TYPE_TEMPLATE))) return [written];
+  const fill = (type: string): readonly [string, string] => [
+    written[0].replaceAll(TYPE_TEMPLATE, type),
+    written[1].replaceAll(TYPE_TEMPLATE, type),
+  ];
+  return [fill(""), ...TYPES.map(fill)];
+}
+
+/**
+ * The names that a registry record at `name` may be for: its own (the format without a type), and what follows a type
+ * (`a-www`, `cname-www`). Which of them it is cannot be told, so it is all of them: what is ignored too much stays as it is.
+ * @param name relative, lower-case, `""` the apex
+ */
+export function registeredNames(name: string, affixes: Affixes): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const [prefix, suffix] of affixes) {
+    const bare = withoutAffixes(name, prefix, suffix);
+    if (bare === null) continue;
+    names.add(bare);
+    names.add(withoutType(bare));
+  }
+  return names;
+}
+
+/** @returns null if the name does not have them */
+function withoutAffixes(name: string, prefix: string, suffix: string): string | null {
+  // At the apex the dot that the prefix ends in is the one before the zone.
+  if (prefix.endsWith(".") && name === prefix.slice(0, -1)) return "";
+  if (name.length < prefix.length + suffix.length || !name.startsWith(prefix)) return null;
+  const rest = name.slice(prefix.length);
+  if (suffix === "") return rest;
+  const labels = rest.split(".");
+  const length = suffix.split(".").length;
+  const head = labels.slice(0, length).join(".");
+  if (!head.endsWith(suffix)) return null;
+  return [head.slice(0, -suffix.length), ...labels.slice(length)].join(".");
+}
+
+function withoutType(name: string): string {
+  return name.replace(TYPE_BEFORE_NAME, "").replace(/^\./, "");
+}

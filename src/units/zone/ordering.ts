@@ -1,0 +1,408 @@
+/** What the changes of zones mean to resolvers: the data by which the order keeps every name answering. */
+
+import type { RecordType } from "../../api/wire.ts";
+import type { Change } from "../../model/change.ts";
+import type { Address } from "../../model/resource.ts";
+import { type Facts, type Membership, NO_FACTS } from "../../model/unit.ts";
+import { claimsBeyond, claimsOf } from "./diff.ts";
+import type { LiveZone } from "./live.ts";
+import { coversOf, delegationMovesOf, movesOf, orderPointer, orderZonePointers, pivotOf } from "./pointers.ts";
+import { answersAddress, type RecordValues, recordFqdn } from "./record.ts";
+import {
+  type Answers,
+  ASKED_OF_ALIASES,
+  afterValues,
+  isAddress,
+  isCut,
+  parentOf,
+  planName,
+  type Question,
+  type Source,
+  type Thing,
+} from "./resolution.ts";
+import { moversOf, Transition } from "./transitions.ts";
+import { Drafts, WildcardTurns } from "./wildcards.ts";
+
+/** The facts of all steps of a plan's zones, found by looking at both of its sides. */
+export class ZoneOrder {
+  readonly #transition: Transition;
+  readonly #drafts = new Drafts();
+  readonly #records: ReadonlyMap<Address, readonly Change[]>;
+  readonly #domains: readonly Change[];
+
+  /** @param live what was read of the account, planned or not */
+  constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
+    this.#domains = domains;
+    this.#records = records;
+    this.#transition = new Transition(domains, records, live);
+    this.#orderPointers();
+    orderHandovers(this.#transition, this.#drafts);
+    this.#settle();
+  }
+
+  /** Of the step that begins to serve the zone, or ceases to. */
+  factsOfZone(domain: Change): Facts {
+    return this.#drafts.factsOf(domain.key);
+  }
+
+  /** Of a record's step. While its zone is not served only what the service refuses matters. */
+  factsOfRecord(domain: Change, record: Change): Facts {
+    const zone = planName(domain);
+    const before = record.before as RecordValues | null;
+    const after = record.after as RecordValues | null;
+    const had = before === null ? [] : claimsOf(before, zone);
+    const has = after === null ? [] : claimsOf(after, zone);
+    const hard = { takes: claimsBeyond(has, had), frees: claimsBeyond(had, has) };
+    if (!this.#transition.isServedThroughout(zone)) return { ...NO_FACTS, ...hard };
+    const left = before === null ? [] : this.#setsOf(before, zone, "before");
+    const joined = after === null ? [] : this.#setsOf(after, zone, "after");
+    const isJoined = (set: string) => joined.some(([question, owner]) => `${owner} ${question}` === set);
+    const soft = this.#drafts.factsOf(record.key);
+    return {
+      ...soft,
+      ...hard,
+      grows: [...soft.grows, ...this.#memberships(zone, joined)],
+      shrinks: [...soft.shrinks, ...this.#memberships(zone, left).filter(({ set }) => !isJoined(set))],
+    };
+  }
+
+  /** Only where it is this name, in this zone, that answers on both sides. */
+  #memberships(zone: string, sets: readonly [Question, string][]): Membership[] {
+    return sets
+      .filter(([question, owner]) => this.#answersBoth(zone, owner, question))
+      .map(([question, owner]) => {
+        return { set: `${owner} ${question}`, persists: this.#transition.persists(zone, owner, question) };
+      });
+  }
+
+  /** What a record is a member of: its name and type, and whatever else it answers at its name that others answer on the other side. */
+  #setsOf(values: RecordValues, zone: string, side: "before" | "after"): [Question, string][] {
+    const owner = recordFqdn(values, zone);
+    const sets: [Question, string][] = [[values.type, owner]];
+    if (values.type !== "CNAME") return answersAddress(values) ? [...sets, ["address", owner]] : sets;
+    const other = side === "before" ? this.#transition.after : this.#transition.before;
+    const asked = new Set<Question>(["address"]);
+    for (const { values: theirs } of other.recordsAt(zone, owner)) if (!answersAddress(theirs)) asked.add(theirs.type);
+    for (const question of asked) {
+      if (this.#transition[side].carriers(zone, owner, question).length > 0) sets.push([question, owner]);
+    }
+    return sets;
+  }
+
+  #answersBoth(zone: string, owner: string, question: Question): boolean {
+    const { before, after } = this.#transition;
+    return [before, after].every((side) => {
+      const source = side.source(owner);
+      const isAsked = source.type === "node" || (isCut(source) && question === "NS");
+      const isGlue = isCut(source) && isAddress(question) && side.isServer(zone, owner);
+      const isHere = source.zone === zone && ((source.owner === owner && isAsked) || isGlue);
+      const carriers = isHere ? side.carriers(zone, owner, question) : [];
+      // Nobody follows an alias to the server of a delegation above it.
+      return carriers.some(({ values }) => !isGlue || values.type !== "CNAME");
+    });
+  }
+
+  #orderPointers(): void {
+    const transition = this.#transition;
+    for (const domain of this.#domains) {
+      const zone = planName(domain);
+      if (transition.begins(zone) || transition.ceases(zone)) orderZonePointers(zone, transition, this.#drafts);
+      if (!transition.isServedThroughout(zone)) continue;
+      for (const record of this.#records.get(domain.root) ?? []) orderPointer(record, zone, transition, this.#drafts);
+    }
+  }
+
+  #settle(): void {
+    const transition = this.#transition;
+    const names = { comes: new Map<string, string[]>(), goes: new Map<string, string[]>() };
+    const wanted = this.#drafts.wildcards();
+    for (const domain of wanted.size === 0 ? [] : this.#domains) {
+      const zone = planName(domain);
+      if (!transition.isServedThroughout(zone)) continue;
+      for (const record of this.#records.get(domain.root) ?? []) {
+        const from = record.before === null ? null : recordFqdn(record.before as RecordValues, zone);
+        const values = afterValues(record);
+        const to = values === null ? null : recordFqdn(values as RecordValues, zone);
+        if (from === to) continue;
+        for (const [name, index] of [[from, names.comes] as const, [to, names.goes] as const]) {
+          for (let above = name ?? zone; above !== zone; above = parentOf(above)) {
+            const key = `${zone} ${above}`;
+            if (!wanted.has(key)) continue;
+            const list = index.get(key);
+            if (list === undefined) index.set(key, [record.key]);
+            else list.push(record.key);
+          }
+        }
+      }
+    }
+    const movers = (thing: Thing, way: "comes" | "goes"): readonly string[] => {
+      if (thing.type !== "wildcard") return moversOf(thing, transition, way);
+      return names[way].get(`${thing.zone} ${thing.owner}`) ?? [];
+    };
+    this.#drafts.settle(
+      (thing) => movers(thing, "comes"),
+      (thing) => movers(thing, "goes"),
+    );
+  }
+}
+
+// Names that answer on both sides of a plan but from different places: the new place answers before the old one ceases to.
+
+/** A label that nobody uses: what a wildcard answers for. */
+const UNHEARD_LABEL = "\u0000";
+
+interface Handover {
+  readonly name: string;
+  readonly from: Source;
+  readonly to: Source;
+  /** What is answered on both sides. */
+  readonly questions: readonly Question[];
+}
+
+function orderHandovers(transition: Transition, drafts: Drafts): void {
+  const turns = new WildcardTurns(transition, drafts);
+  const cuts = new Map<string, { readonly zone: string; readonly owner: string }>();
+  const held = new Set<string>();
+  for (const name of namesOf(transition)) {
+    const from = transition.before.source(name);
+    const to = transition.after.source(name);
+    if (from.zone === null || to.zone === null) continue;
+    if (from.zone === to.zone && from.type === to.type && from.owner === to.owner) {
+      if (from.type === "cut") cuts.set(`${from.zone} ${from.owner}`, from);
+      continue;
+    }
+    const questions = keptQuestions(name, from, to, transition);
+    if (questions.length === 0) continue;
+    holdHidden(name, to, "comes", transition, drafts, held);
+    holdHidden(name, from, "goes", transition, drafts, held);
+    handOver({ name, from, to, questions }, transition, drafts, turns);
+  }
+  for (const { zone, owner } of cuts.values()) keepReached(zone, owner, transition, drafts);
+  turns.settle();
+}
+
+/** A delegation that stays, of which no server does as it is: a new one can be asked before the last old one cannot. */
+function keepReached(zone: string, cut: string, transition: Transition, drafts: Drafts): void {
+  const isKept = transition.keepsServer(zone, cut);
+  const arriving = isKept ? [] : keysOf(transition.gainedServers(zone, cut).slice(0, 1));
+  if (arriving.length === 0) {
+    for (const thing of delegationMovesOf(zone, cut, transition, "comes")) {
+      arriving.push(...moversOf(thing, transition, "comes").slice(0, 1));
+    }
+  }
+  const leaving = [...delegationMovesOf(zone, cut, transition, "goes")];
+  if (!isKept && transition.lostServers(zone, cut).length > 0) leaving.push({ type: "cut", zone, owner: cut });
+  for (const key of arriving) for (const thing of leaving) drafts.precedes(key, thing);
+}
+
+/** Every name that is there on a side, and if there are wildcards one beneath each that is not. */
+function* namesOf(transition: Transition): Generator<string> {
+  const names = new Set<string>();
+  let hasWildcard = false;
+  for (const zone of transition.served) {
+    names.add(zone);
+    for (const side of [transition.before, transition.after]) {
+      if (!side.isServed(zone)) continue;
+      for (const name of side.names(zone)) {
+        names.add(name);
+        hasWildcard ||= name.startsWith("*.");
+      }
+    }
+  }
+  yield* names;
+  if (hasWildcard) for (const name of names) yield `${UNHEARD_LABEL}.${name}`;
+}
+
+/** The kinds of addresses are told apart only where there may be one without the other. */
+function keptQuestions(name: string, from: Source, to: Source, transition: Transition): Question[] {
+  const questions = new Set<Question>();
+  for (const [side, source] of [[transition.before, from] as const, [transition.after, to] as const]) {
+    if (isCut(source) && source.owner === name) questions.add("NS");
+    if (source.type !== "node") continue;
+    for (const type of side.typesAt(source.zone, source.owner))
+      for (const question of answerable(type)) questions.add(question);
+  }
+  if (from.type !== "node" && to.type !== "node") questions.add("address");
+  const { before, after } = transition;
+  const kept = [...questions].filter((question) => {
+    const verdicts = [before.verdict(name, question), after.verdict(name, question)];
+    // Behind an alias that leads out of the account anything may be: what is known to be there on the other side may be there, too.
+    return !verdicts.includes("no") && (!verdicts.includes("unknown") || verdicts.includes("yes"));
+  });
+  const kinds = kept.filter((question) => question === "A" || question === "AAAA");
+  const isTold = kinds.length > 0 && (questions.has("CNAME") || before.hasBothKinds(name) || after.hasBothKinds(name));
+  return kept.filter((question) => !isAddress(question) || isTold !== (question === "address"));
+}
+
+function answerable(type: RecordType): readonly Question[] {
+  if (type === "CNAME") return ASKED_OF_ALIASES;
+  return isAddress(type) ? ["A", "AAAA", "address"] : [type];
+}
+
+function handOver(handover: Handover, transition: Transition, drafts: Drafts, turns: WildcardTurns): void {
+  const { name, from, to, questions } = handover;
+  const isTurning = (zone: string | null): zone is string => {
+    return zone !== null && (transition.begins(zone) || transition.ceases(zone));
+  };
+  for (const question of questions) {
+    settle(from, to, question, transition, drafts);
+    const providers = providersOf(to, question, transition);
+    const [going, coming] = [
+      beyond(name, from, question, transition, "goes"),
+      beyond(name, to, question, transition, "comes"),
+    ];
+    // A delegation may have thousands of servers, and as many names beneath it.
+    const leavers = going.length + coming.length === 0 ? [] : leaversOf(from, question, transition);
+    const leaving = leavingOf(from, question, transition);
+    // What hides the old place has its moment too.
+    if (from.zone !== to.zone) leaving.push(...coversOf(name, from, transition, "goes"));
+    for (const thing of leaving) for (const key of providers) drafts.precedes(key, thing);
+    // Of two zones the deeper one decides which of them answers.
+    const deeper = (from.zone ?? "").length > (to.zone ?? "").length ? from.zone : to.zone;
+    const switches = isTurning(deeper) ? [transition.changeOf(deeper)] : [];
+    const turning = [...providers, ...switches];
+    for (const thing of going) {
+      for (const key of turning.length > 0 ? turning : leavers) drafts.precedes(key, thing);
+    }
+    for (const thing of coming) {
+      for (const key of [...leavers, ...switches]) drafts.awaits(key, thing);
+    }
+  }
+  if (from.zone !== to.zone) {
+    if (!transition.ceases(from.zone as string) || transition.begins(to.zone as string)) return;
+    for (const thing of coversOf(name, to, transition, "comes")) {
+      if (thing.zone !== from.zone) drafts.awaits(transition.changeOf(from.zone as string), thing);
+    }
+    return;
+  }
+  const hides = pivotOf(name, from);
+  const uncovers = pivotOf(name, to);
+  if (hides !== null && (uncovers === null || uncovers.length > hides.length)) {
+    turns.add("hide", hides, to, isCut(to) ? inKinds(questions, from, transition.before) : questions);
+  } else if (uncovers !== null) {
+    turns.add("uncover", uncovers, from, isCut(from) ? inKinds(questions, to, transition.after) : questions);
+  }
+}
+
+/**
+ * What a delegation hides, and what of it leads nowhere. Delegations beneath it lead nobody anywhere while it is there, and may hide the
+ * name without it; of its own servers those that cannot be asked would do so alone. They come after it, and go before it.
+ * @param held delegations that were looked at for another name beneath them, and then all above them
+ */
+function holdHidden(
+  name: string,
+  { type, zone, owner }: Source,
+  way: "comes" | "goes",
+  transition: Transition,
+  drafts: Drafts,
+  held: Set<string>,
+): void {
+  if (type !== "cut" || transition.keepsServer(zone, owner)) return;
+  const moved = (at: string) => (way === "comes" ? transition.gained(zone, at, "NS") : transition.lost(zone, at, "NS"));
+  const hold = ({ key }: Change) => {
+    const cut = { type: "cut", zone, owner } as const;
+    if (way === "comes") drafts.awaits(key, cut);
+    else drafts.precedes(key, cut);
+  };
+  const isHeld = (at: string) => {
+    const key = `${way} ${zone} ${owner} ${at}`;
+    if (held.has(key)) return true;
+    held.add(key);
+    return false;
+  };
+  for (let at = name; at !== owner; at = parentOf(at)) {
+    if (isHeld(at)) return;
+    for (const change of moved(at)) hold(change);
+  }
+  if (isHeld(owner)) return;
+  const leading = new Set(
+    way === "comes" ? transition.gainedServers(zone, owner) : transition.lostServers(zone, owner),
+  );
+  if (leading.size > 0) for (const change of moved(owner)) if (!leading.has(change)) hold(change);
+}
+
+/** Names beneath one wildcard share it, so that the wildcard's changes are told once. */
+function settle(from: Source, to: Source, question: Question, transition: Transition, drafts: Drafts): void {
+  if (from.type !== "node" || to.type !== "node") return;
+  const changing = ({ zone, owner }: { readonly zone: string; readonly owner: string }) => {
+    const isWhole = transition.begins(zone) || transition.ceases(zone);
+    return isWhole ? [transition.changeOf(zone)] : keysOf(transition.altered(zone, owner, question));
+  };
+  if (to.owner.startsWith("*."))
+    drafts.settlesBefore(`${to.zone} answers of ${to.owner} ${question}`, "settling", changing(to), changing(from));
+  else
+    drafts.settlesBefore(
+      `${to.zone} answers before ${from.owner} ${question}`,
+      "unsettling",
+      changing(to),
+      changing(from),
+    );
+}
+
+/** A delegation answers for either kind of address; what is kept are the kinds that the other side has. */
+function inKinds(questions: readonly Question[], { type, zone, owner }: Source, side: Answers): Question[] {
+  const has = (kind: Question) => type === "node" && side.carriers(zone, owner, kind).length > 0;
+  const kinds = (["A", "AAAA"] as const).filter(has);
+  return questions.flatMap((question): Question[] => {
+    return question === "address" && kinds.length > 0 ? [...kinds] : [question];
+  });
+}
+
+/** The changes by which the new place answers, or the first of several. */
+function providersOf(to: Source, question: Question, transition: Transition): string[] {
+  if (to.zone === null) return [];
+  if (transition.begins(to.zone)) return [transition.changeOf(to.zone)];
+  if (isCut(to) && question === "NS") {
+    const isThere = transition.persists(to.zone, to.owner, question);
+    return isThere ? [] : keysOf(transition.gained(to.zone, to.owner, question).slice(0, 1));
+  }
+  if (isCut(to)) {
+    const isThere = transition.keepsServer(to.zone, to.owner);
+    return isThere ? [] : keysOf(transition.gainedServers(to.zone, to.owner).slice(0, 1));
+  }
+  if (to.type !== "node" || transition.persists(to.zone, to.owner, question)) return [];
+  return keysOf(transition.gained(to.zone, to.owner, question).slice(0, 1));
+}
+
+/** By the going of these the old place ceases to answer. */
+function leavingOf(from: Source, question: Question, transition: Transition): Thing[] {
+  const { zone, owner } = from;
+  if (zone === null) return [];
+  if (transition.ceases(zone)) return [{ type: "zone", zone, owner: zone }];
+  if (isCut(from)) {
+    const isNamed = question === "NS" && !transition.persists(zone, owner, question);
+    return [{ type: "cut", zone, owner }, ...(isNamed ? [{ type: "answer", zone, owner, question } as const] : [])];
+  }
+  if (from.type !== "node" || transition.persists(zone, owner, question)) return [];
+  return [{ type: "answer", zone, owner, question }];
+}
+
+/** Changes by which the old place ceases to answer. */
+function leaversOf(from: Source, question: Question, transition: Transition): string[] {
+  if (from.zone === null) return [];
+  if (transition.ceases(from.zone)) return [transition.changeOf(from.zone)];
+  if (isCut(from)) return keysOf(transition.lost(from.zone, from.owner, "NS"));
+  return from.type === "node" ? keysOf(transition.lost(from.zone, from.owner, question)) : [];
+}
+
+function keysOf(changes: readonly Change[]): string[] {
+  return changes.map(({ key }) => key);
+}
+
+/**
+ * What comes or goes at the end of a place's alias, or at a delegation's servers: the alias or the delegation itself may be there on
+ * both sides.
+ */
+function beyond(
+  name: string,
+  source: Source,
+  question: Question,
+  transition: Transition,
+  way: "comes" | "goes",
+): readonly Thing[] {
+  if (source.type === "cut") return delegationMovesOf(source.zone, source.owner, transition, way);
+  if (source.type !== "node") return [];
+  const side = way === "comes" ? transition.after : transition.before;
+  const alias = side.aliasAt(source.zone, source.owner);
+  return alias === null ? [] : movesOf(alias.values.target, question, transition, way, name);
+}

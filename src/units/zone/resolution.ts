@@ -1,0 +1,492 @@
+/** How the zones of an account answer, before or after a plan: which records a name's answers come from (RFC 1034, RFC 4592). */
+
+import type { RecordType } from "../../api/wire.ts";
+import type { Change } from "../../model/change.ts";
+import type { Address } from "../../model/resource.ts";
+import { type LiveZone, zoneName } from "./live.ts";
+import { isKnownType, liveRecord, pointerTarget, type RecordValues, recordFqdn } from "./record.ts";
+
+/**
+ * Where the answers for a name come from.
+ * - `outside`: no zone of the account. - `dark`: a zone of the account that is not served.
+ * - `opaque`: a zone of unknown content. - `cut`: a delegation at `owner`; `lame`: one of whose servers none has an address.
+ * - `node`: the name itself, or a wildcard. - `nothing`: neither is there.
+ */
+export type Source =
+  | { readonly type: "outside" | "dark"; readonly zone: null; readonly owner: "" }
+  | { readonly type: "opaque" | "nothing"; readonly zone: string; readonly owner: "" }
+  | { readonly type: "cut" | "lame" | "node"; readonly zone: string; readonly owner: string };
+
+/**
+ * `assumed`: others answer for the name itself, so that what is asked for is taken for granted. `unknown`: an alias leads out of the
+ * account, to where nobody here can look.
+ */
+type Verdict = "yes" | "assumed" | "unknown" | "no";
+
+/** A name on the way to an answer, and where its answers come from. */
+interface Hop {
+  readonly name: string;
+  readonly source: Source;
+  /** What is asked of it; `glue` is an address beside a delegation that stands above it. */
+  readonly asked: Question | "glue";
+}
+
+/** Resolvers follow no more delegations to find one server's address (BIND: 7), and try no more of them. */
+const MAX_DELEGATION_DEPTH = 8;
+const MAX_MET_DELEGATIONS = 64;
+
+/** The records of one name: looked at for every name that a wildcard or a delegation answers for, so what they come to is kept. */
+interface Owned {
+  readonly records: SideRecord[];
+  readonly types: Set<RecordType>;
+  alias: SideRecord | null;
+}
+
+const NO_TYPES: ReadonlySet<RecordType> = new Set();
+
+/** A zone with its names, those without records among them (RFC 4592, 2.2.2). */
+class Zone {
+  readonly opaque: boolean;
+  readonly owners = new Map<string, Owned>();
+  readonly names: Set<string>;
+  readonly apex: string;
+  /** What its delegations name as their servers. */
+  readonly servers: Set<string> = new Set();
+  readonly #cuts = new Set<string>();
+
+  constructor({ name, records }: SideZone) {
+    this.apex = name;
+    this.opaque = records === null;
+    this.names = new Set([name]);
+    for (const record of records ?? []) {
+      this.#add(record);
+      if (record.values.type === "NS" && record.name !== name) {
+        this.servers.add(record.values.target);
+        this.#cuts.add(record.name);
+      }
+      for (let above = record.name; !this.names.has(above); above = parentOf(above)) this.names.add(above);
+    }
+  }
+
+  #add(record: SideRecord): void {
+    const owned = this.owners.get(record.name) ?? { records: [], types: new Set(), alias: null };
+    owned.records.push(record);
+    owned.types.add(record.values.type);
+    if (record.values.type === "CNAME") owned.alias ??= record;
+    this.owners.set(record.name, owned);
+  }
+
+  cutAbove(name: string): string | null {
+    let cut: string | null = null;
+    for (let above = name; above !== this.apex; above = parentOf(above)) {
+      if (this.#cuts.has(above)) cut = above;
+    }
+    return cut;
+  }
+
+  encloserOf(name: string): string {
+    let encloser = name;
+    while (!this.names.has(encloser)) encloser = parentOf(encloser);
+    return encloser;
+  }
+}
+
+/** One side of a plan. */
+export class Answers {
+  readonly #zones = new Map<string, Zone>();
+  readonly #active = new Set<string>();
+  readonly #reached = new Map<string, boolean>();
+  readonly #carriers = new Map<string, readonly SideRecord[]>();
+  readonly #hosted: ReadonlySet<string>;
+
+  /** @param hosted the zones of either side: nobody else answers for a name within one that is not delegated */
+  constructor(zones: readonly SideZone[], hosted: ReadonlySet<string>) {
+    this.#hosted = hosted;
+    for (const zone of zones) {
+      this.#zones.set(zone.name, new Zone(zone));
+      if (zone.active) this.#active.add(zone.name);
+    }
+  }
+
+  isServed(zone: string): boolean {
+    return this.#active.has(zone);
+  }
+
+  isOpaque(zone: string): boolean {
+    return this.#zones.get(zone)?.opaque ?? false;
+  }
+
+  /** Names with records in the zone, and those between them and its apex. */
+  names(zone: string): Iterable<string> {
+    return this.#zones.get(zone)?.names ?? [];
+  }
+
+  exists(zone: string, name: string): boolean {
+    return this.#zones.get(zone)?.names.has(name) ?? false;
+  }
+
+  *records(zone: string): Generator<SideRecord> {
+    for (const { records } of this.#zones.get(zone)?.owners.values() ?? []) yield* records;
+  }
+
+  recordsAt(zone: string, owner: string): readonly SideRecord[] {
+    return this.#zones.get(zone)?.owners.get(owner)?.records ?? [];
+  }
+
+  typesAt(zone: string, owner: string): ReadonlySet<RecordType> {
+    return this.#zones.get(zone)?.owners.get(owner)?.types ?? NO_TYPES;
+  }
+
+  /** Its CNAME, the first if a side has several. */
+  aliasAt(zone: string, owner: string): SideRecord | null {
+    return this.#zones.get(zone)?.owners.get(owner)?.alias ?? null;
+  }
+
+  /** The topmost delegation at or above the name, within the zone. */
+  cutAbove(zone: string, name: string): string | null {
+    return this.#zones.get(zone)?.cutAbove(name) ?? null;
+  }
+
+  source(name: string): Source {
+    const source = this.#place(name);
+    return source.type === "cut" && !this.isReached(source.zone, source.owner) ? { ...source, type: "lame" } : source;
+  }
+
+  /** Where a name is to be looked for, whether or not a delegation leads anywhere. */
+  #place(name: string): Source {
+    const zone = this.#zoneOf(name);
+    if (zone === null) return { type: this.#isHosted(name) ? "dark" : "outside", zone: null, owner: "" };
+    if (zone.opaque) return { type: "opaque", zone: zone.apex, owner: "" };
+    const cut = zone.cutAbove(name);
+    if (cut !== null) return { type: "cut", zone: zone.apex, owner: cut };
+    const encloser = zone.encloserOf(name);
+    const owner = encloser === name ? name : `*.${encloser}`;
+    if (encloser !== name && !zone.owners.has(owner)) return { type: "nothing", zone: zone.apex, owner: "" };
+    return { type: "node", zone: zone.apex, owner };
+  }
+
+  /** Whether a server of the delegation can be asked: a referral without an address leads nowhere (RFC 1034, 4.2.1). */
+  isReached(zone: string, cut: string): boolean {
+    const key = `${zone} ${cut}`;
+    const known = this.#reached.get(key);
+    if (known !== undefined) return known;
+    const reached = this.serversAt(zone, cut).some(({ values }) => this.wayToServer(values.target, cut) !== null);
+    this.#reached.set(key, reached);
+    return reached;
+  }
+
+  /** The NS records of a delegation. */
+  serversAt(zone: string, cut: string): readonly SideRecord[] {
+    return this.recordsAt(zone, cut).filter(({ values }) => values.type === "NS");
+  }
+
+  /** Whether a delegation of the zone names the host as its server. */
+  isServer(zone: string, host: string): boolean {
+    return this.#zones.get(zone)?.servers.has(host) ?? false;
+  }
+
+  /**
+   * How the address of a delegation's server is found, null if it is not: by its glue, or because it resolves without the delegation.
+   * @param met delegations that have been tried: none of them helps to find its own server
+   * @param depth of delegations that lead here
+   */
+  wayToServer(server: string, cut: string, met: Set<string> = new Set(), depth = 0): readonly Hop[] | null {
+    if (depth > MAX_DELEGATION_DEPTH) return null;
+    met.add(cut);
+    const hops: Hop[] = [];
+    let name = server;
+    for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
+      const source = this.#place(name);
+      if (source.zone === null) return source.type === "dark" ? null : [...hops, { name, source, asked: "address" }];
+      if (source.type === "nothing") return null;
+      if (source.type === "opaque") return [...hops, { name, source, asked: "address" }];
+      const owner = source.type === "node" ? source.owner : name;
+      if (hasMatch(this.typesAt(source.zone, owner), "address"))
+        return [...hops, { name, source, asked: source.type === "node" ? "address" : "glue" }];
+      hops.push({ name, source, asked: "address" });
+      if (source.type !== "node") {
+        if (met.has(source.owner)) return null;
+        met.add(source.owner);
+        for (const { values } of this.serversAt(source.zone, source.owner)) {
+          if (met.size > MAX_MET_DELEGATIONS) return null;
+          const way = this.wayToServer(values.target, source.owner, met, depth + 1);
+          if (way !== null) return [...hops, ...way];
+        }
+        return null;
+      }
+      const alias = this.aliasAt(source.zone, owner);
+      if (alias === null) return null;
+      name = alias.values.target;
+    }
+    return null;
+  }
+
+  /** Whether something answers, or may. */
+  answers(name: string, question: Question, hops = 0): boolean {
+    return this.verdict(name, question, hops) !== "no";
+  }
+
+  /**
+   * What is known of an answer: where others give it, an address is taken for granted, and so is all but an alias where no alias led
+   * there.
+   * @param hops aliases that led here
+   */
+  verdict(name: string, question: Question, hops = 0): Verdict {
+    let asked = name;
+    for (let hop = hops; hop < MAX_CHAIN_LENGTH; hop += 1) {
+      const source = this.source(asked);
+      if (source.type === "dark" || source.type === "nothing") return "no";
+      if (isCut(source) && question === "NS" && asked === source.owner) return "yes";
+      if (source.type === "lame") return "no";
+      if (source.type !== "node") {
+        if (isAddress(question)) return "yes";
+        if (hop > 0) return "unknown";
+        return question === "CNAME" ? "no" : "assumed";
+      }
+      if (hasMatch(this.typesAt(source.zone, source.owner), question)) return "yes";
+      const alias = this.aliasAt(source.zone, source.owner);
+      if (alias === null) return "no";
+      asked = pointerTarget(alias.values) ?? "";
+    }
+    return "no";
+  }
+
+  /** Whether the aliases that begin at the name lead to, or past, the other. */
+  leadsThrough(name: string, other: string): boolean {
+    let asked = name;
+    for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
+      if (asked === other) return true;
+      const source = this.source(asked);
+      if (source.type !== "node") return false;
+      const alias = this.aliasAt(source.zone, source.owner);
+      if (alias === null) return false;
+      asked = alias.values.target;
+    }
+    return false;
+  }
+
+  /** Whether both kinds of address are there, at the end of whatever aliases lead to them. */
+  hasBothKinds(name: string): boolean {
+    let asked = name;
+    for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
+      const source = this.source(asked);
+      if (source.type !== "node") return false;
+      const types = this.typesAt(source.zone, source.owner);
+      const alias = this.aliasAt(source.zone, source.owner);
+      if (alias === null) return types.has("A") && types.has("AAAA");
+      asked = alias.values.target;
+    }
+    return false;
+  }
+
+  /** The records of an owner that give an answer to the question, its alias if that leads to one. */
+  carriers(zone: string, owner: string, question: Question): readonly SideRecord[] {
+    const key = `${zone} ${owner} ${question}`;
+    const known = this.#carriers.get(key);
+    if (known !== undefined) return known;
+    const records = this.recordsAt(zone, owner);
+    const direct = records.filter(({ values }) => matches(values.type, question));
+    const isLeading = ({ values }: SideRecord) => {
+      return values.type === "CNAME" && this.answers(values.target, question, 1);
+    };
+    const found = direct.length > 0 ? direct : records.filter(isLeading);
+    this.#carriers.set(key, found);
+    return found;
+  }
+
+  #zoneOf(name: string): Zone | null {
+    for (let zone = name; zone !== ""; zone = parentOf(zone)) {
+      if (this.#active.has(zone)) return this.#zones.get(zone) ?? null;
+    }
+    return null;
+  }
+
+  /** Whether a zone of the account, served or not, holds the name. */
+  #isHosted(name: string): boolean {
+    for (let zone = name; zone !== ""; zone = parentOf(zone)) if (this.#hosted.has(zone)) return true;
+    return false;
+  }
+}
+
+function matches(type: string, question: Question): boolean {
+  return type === question || (question === "address" && (type === "A" || type === "AAAA"));
+}
+
+function hasMatch(types: ReadonlySet<RecordType>, question: Question): boolean {
+  for (const type of types) if (matches(type, question)) return true;
+  return false;
+}
+
+export function parentOf(name: string): string {
+  const dot = name.indexOf(".");
+  return dot === -1 ? "" : name.slice(dot + 1);
+}
+
+/** The name one label longer than `encloser`, on the way down to `name`. */
+export function childToward(encloser: string, name: string): string {
+  const labels = name.slice(0, name.length - encloser.length - 1);
+  return name.slice(labels.lastIndexOf(".") + 1);
+}
+
+export function isBeneath(name: string, zone: string): boolean {
+  return name === zone || name.endsWith(`.${zone}`);
+}
+
+export function isCut({ type }: Source): boolean {
+  return type === "cut" || type === "lame";
+}
+
+// What resolvers ask for, and what an answer to it depends on.
+
+/** `address`: either kind. */
+export type Question = RecordType | "address";
+
+/** What an alias may lead to. */
+export const ASKED_OF_ALIASES: readonly Question[] = [
+  "address",
+  "A",
+  "AAAA",
+  "TXT",
+  "MX",
+  "NS",
+  "SRV",
+  "CAA",
+  "PTR",
+  "CNAME",
+];
+
+/** How far aliases are followed, as resolvers do. */
+export const MAX_CHAIN_LENGTH = 16;
+
+export function isAddress(question: string): boolean {
+  return question === "A" || question === "AAAA" || question === "address";
+}
+
+/**
+ * Something that comes or goes, and on which answers depend.
+ * - `answer`: what an owner answers the question with. - `zone`: a zone that is served. - `cut`: a delegation.
+ * - `open`: no delegation at a name, or no deeper zone. - `wildcard`: no name at or beneath one, so that a wildcard above it answers.
+ */
+export type Thing =
+  | { readonly type: "answer"; readonly zone: string; readonly owner: string; readonly question: Question }
+  | { readonly type: "zone" | "cut" | "open" | "wildcard"; readonly zone: string; readonly owner: string };
+
+/** In the words of a gap. */
+export function wordsOf(thing: Thing): string {
+  switch (thing.type) {
+    case "answer":
+      return thing.question === "address" ? `${thing.owner} address` : `${thing.owner} ${thing.question}`;
+    case "zone":
+      return `zone ${thing.owner}`;
+    case "cut":
+      return `delegation ${thing.owner}`;
+    case "open":
+      return thing.zone === thing.owner ? `outside ${thing.owner}` : `beneath ${thing.owner}`;
+    case "wildcard":
+      return `wildcard ${thing.owner}`;
+  }
+}
+
+// The zones of an account before and after a plan, as far as they were read.
+
+export interface SideRecord {
+  /** Absolute. */
+  readonly name: string;
+  readonly values: RecordValues;
+  /** What becomes of it, or makes it; null if the plan has nothing to say of it. */
+  readonly change: Change | null;
+}
+
+interface SideZone {
+  readonly name: string;
+  readonly active: boolean;
+  /** null: unknown. */
+  readonly records: readonly SideRecord[] | null;
+}
+
+interface Sides {
+  readonly before: readonly SideZone[];
+  readonly after: readonly SideZone[];
+}
+
+/** @param live what was read, planned or not */
+export function sidesOf(
+  domains: readonly Change[],
+  records: ReadonlyMap<Address, readonly Change[]>,
+  live: readonly LiveZone[],
+): Sides {
+  const planned = new Map(domains.map((domain) => [planName(domain), domain]));
+  const before: SideZone[] = [];
+  const after: SideZone[] = [];
+  const found = new Map(live.map((zone) => [zoneName(zone.domain), zone]));
+  for (const name of [...new Set([...found.keys(), ...planned.keys()])].sort()) {
+    const domain = planned.get(name) ?? null;
+    const zone = found.get(name) ?? null;
+    const changes = domain === null ? [] : (records.get(domain.root) ?? []);
+    const kept = keptRecords(zone, changes, name);
+    if (zone !== null || domain?.before) before.push(beforeOf(name, domain, zone, changes, kept));
+    const next = afterOf(name, domain, zone, changes, kept);
+    if (next !== null) after.push(next);
+  }
+  return { before, after };
+}
+
+function beforeOf(
+  name: string,
+  domain: Change | null,
+  zone: LiveZone | null,
+  changes: readonly Change[],
+  kept: readonly SideRecord[],
+): SideZone {
+  const status = zone?.domain.status ?? domain?.before?.["status"] ?? "active";
+  const isUnknown = zone !== null && (zone.records === null || zone.domain.type === "slave");
+  const records = changes.flatMap((change) => sideRecord(change.before, name, change));
+  return { name, active: status === "active", records: isUnknown ? null : [...records, ...kept] };
+}
+
+/** @returns null if the zone is not there any more */
+function afterOf(
+  name: string,
+  domain: Change | null,
+  zone: LiveZone | null,
+  changes: readonly Change[],
+  kept: readonly SideRecord[],
+): SideZone | null {
+  const values = afterValues(domain) ?? (domain === null ? zone?.domain : null) ?? null;
+  if (values === null) return null;
+  const status = "status" in values ? values.status : "active";
+  const wasUnknown = zone !== null && zone.records === null;
+  // A slave's records are its master's, and what a copy brings is not known before.
+  const isUnknown = wasUnknown || values.type === "slave" || (zone === null && "create_from" in values);
+  const records = changes.flatMap((change) => sideRecord(afterValues(change), name, change));
+  return { name, active: status === "active", records: isUnknown ? null : [...records, ...kept] };
+}
+
+/** What an unselected change would lead to does not come about. */
+export function afterValues(change: Change | null): Change["after"] {
+  if (change === null) return null;
+  return change.action === "no-op" ? change.before : change.after;
+}
+
+/** Records that are nobody's to change: ignored, or of unknown types. They answer, and they hide wildcards. */
+function keptRecords(zone: LiveZone | null, changes: readonly Change[], name: string): SideRecord[] {
+  const ids = new Set(changes.map(({ id }) => String(id)));
+  return (zone?.records ?? [])
+    .filter(({ id }) => !ids.has(String(id)))
+    .map((record) => {
+      const { type, name: owner, target, ttl_sec } = record;
+      const values = isKnownType(type)
+        ? liveRecord(record, name)
+        : ({ type, name: owner, target, ttl_sec } as RecordValues);
+      return { name: recordFqdn(values, name), values, change: null };
+    });
+}
+
+function sideRecord(values: Change["before"], zone: string, change: Change): SideRecord[] {
+  if (values === null) return [];
+  return [{ name: recordFqdn(values as RecordValues, zone), values: values as RecordValues, change }];
+}
+
+export function planName(domain: Change): string {
+  return String((domain.after ?? domain.before)?.["domain"]);
+}

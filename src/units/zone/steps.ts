@@ -1,0 +1,413 @@
+/** The requests that carry out the changes of zones (API.md, Domains). */
+
+import type { Change } from "../../model/change.ts";
+import type { PathPart, Strategy } from "../../model/plan.ts";
+import { type Address, domainAddress, isJsonObject, type JsonObject, type Values } from "../../model/resource.ts";
+import { groupBy } from "../../model/text.ts";
+import { type Facts, NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
+import { request, type UnorderedRequest } from "../common.ts";
+import { type CloneGroup, cloneGroups, type RecordsByRoot, strategyOf } from "./clone.ts";
+import { copyBody, createBody, statedBody, statedContent, updateBody } from "./domain.ts";
+import type { LiveZone } from "./live.ts";
+import { ZoneOrder } from "./ordering.ts";
+import { contentKey, isKnownType, liveRecord, type RecordValues, recordBody } from "./record.ts";
+
+export function zoneSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
+  const { domains, records } = divide(changes);
+  const planning = new ZonePlanning(domains, records, context);
+  for (const domain of sourcesFirst(domains)) planning.plan(domain);
+  return domains.flatMap((domain) => {
+    const { content, settled } = planning.plan(domain);
+    const steps = [...content, ...settled];
+    return context.isAdditive(domain.root) ? steps.map(besideOthers) : steps;
+  });
+}
+
+/** In an additive zone an equal record may be somebody else's, and stays. */
+function besideOthers({ step, facts }: PlannedStep): PlannedStep {
+  if (step.type !== "request" || step.lookup === null) return { step, facts };
+  return { step: { ...step, lookup: { ...step.lookup, additive: true } }, facts };
+}
+
+export function zoneStrategies(changes: readonly Change[], context: StepContext): Strategy[] {
+  const { domains, records } = divide(changes);
+  return cloneGroups(domains, records, context).map(strategyOf);
+}
+
+function divide(changes: readonly Change[]): { domains: Change[]; records: RecordsByRoot } {
+  const records = changes.filter((change) => change.kind === "domain_record");
+  return {
+    domains: changes.filter((change) => change.kind === "domain"),
+    records: groupBy(records, (change) => change.root),
+  };
+}
+
+/** The steps of all domains; those of a domain that others are copied from wait for them, and they for it. */
+class ZonePlanning {
+  readonly #byRoot: ReadonlyMap<Address, Change>;
+  readonly #records: RecordsByRoot;
+  readonly #context: StepContext;
+  readonly #order: ZoneOrder;
+  readonly #groups: ReadonlyMap<Address, CloneGroup>;
+  /** Root of a copy → its source. */
+  readonly #sources: ReadonlyMap<Address, Change>;
+  /** Root of a source → the steps that clone it as a manifest asks for. */
+  readonly #clones: ReadonlyMap<Address, readonly string[]>;
+  readonly #planned: Map<Address, ZoneSteps> = new Map();
+
+  constructor(domains: readonly Change[], records: RecordsByRoot, context: StepContext) {
+    this.#byRoot = new Map(domains.map((domain) => [domain.root, domain]));
+    this.#records = records;
+    this.#context = context;
+    this.#order = new ZoneOrder(domains, records, context.live as readonly LiveZone[]);
+    this.#clones = clonesBySource(domains);
+    const groups = cloneGroups(domains, records, context);
+    this.#groups = new Map(groups.map((group) => [group.source, group]));
+    this.#sources = new Map(
+      groups.flatMap(({ source, copies }) => copies.map((copy) => [copy, this.#byRoot.get(source) as Change] as const)),
+    );
+  }
+
+  plan(domain: Change): ZoneSteps {
+    const known = this.#planned.get(domain.root);
+    if (known !== undefined) return known;
+    const group = this.#groups.get(domain.root);
+    const own = this.#stepsOf(domain, this.#records.get(domain.root) ?? []);
+    const isCopied = group !== undefined || this.#clones.has(domain.root);
+    const steps = isCopied ? lending(own, domain, group?.copies ?? []) : own;
+    this.#planned.set(domain.root, steps);
+    return steps;
+  }
+
+  #stepsOf(domain: Change, records: readonly Change[]): ZoneSteps {
+    switch (domain.action) {
+      case "create":
+        return this.#made(domain, records);
+      case "update":
+        return updateZone(domain, records, this.#order);
+      case "delete":
+        return { content: [deleteZone(domain, this.#order, this.#clones.get(domain.root) ?? [])], settled: [] };
+      case "no-op":
+        return { content: recordSteps(domain, records, this.#order), settled: [] };
+      case "replace": {
+        // No field of a domain is immutable, so that nothing asks for this; a delete frees the name for the create.
+        const { content, settled } = this.#made(domain, records);
+        return { content: [deleteZone(domain, this.#order, []), ...content], settled };
+      }
+    }
+  }
+
+  #made(domain: Change, records: readonly Change[]): ZoneSteps {
+    const source = this.#sources.get(domain.root);
+    if (source !== undefined) return copyZone(domain, records, source, this.#order);
+    const from = domain.after?.["create_from"];
+    if (!isJsonObject(from)) return createZone(domain, records, this.#order);
+    if (typeof from["axfr"] === "string") return beginZone(domain, { axfr: from["axfr"] }, NOTHING_BEFORE, this.#order);
+    return this.#cloned(domain, String(from["clone"]));
+  }
+
+  /** Of a domain of the plan a copy is made when its records are as declared. */
+  #cloned(domain: Change, name: string): ZoneSteps {
+    const root = domainAddress(name);
+    const source = this.#byRoot.get(root);
+    const [id] = this.#context.idsOf(name);
+    // What is neither there nor selected to be made is blocked: nothing brings this reference.
+    const unknown: PathPart = { ref: root, field: "id" };
+    const path = source === undefined ? ["domains", id === undefined ? unknown : String(id)] : domainPath(source);
+    // What is blocked is not made; and a circle of clones is blocked.
+    if (source === undefined || source.action === "delete" || source.blocked !== null) {
+      return beginZone(domain, { clone: path }, NOTHING_BEFORE, this.#order);
+    }
+    return beginZone(domain, { clone: path }, readinessOf(source, this.plan(source)), this.#order);
+  }
+}
+
+const NOTHING_BEFORE = { requires: [], pointsAt: [] };
+
+/**
+ * What a clone that a manifest asks for waits for. A domain that is made by itself has its fields from the start, and its records when
+ * its content is done; others have their fields when they are settled.
+ */
+function readinessOf(source: Change, { content, settled }: ZoneSteps): Pick<Facts, "requires" | "pointsAt"> {
+  const isPlain = source.action === "create" && content.some(({ step }) => step.id === `create ${source.address}`);
+  if (isPlain) return { requires: [], pointsAt: [contentKeyOf(source)] };
+  return { requires: (settled.length > 0 ? settled : content).map(({ step }) => step.id), pointsAt: [] };
+}
+
+/** Sources before what is cloned from them, however long the chain; circles as they come. */
+function sourcesFirst(domains: readonly Change[]): Change[] {
+  const byRoot = new Map(domains.map((domain) => [domain.root, domain]));
+  const ordered = new Set<Change>();
+  for (const domain of domains) {
+    const chain: Change[] = [];
+    const met = new Set<Change>();
+    for (let next: Change | undefined = domain; next !== undefined && !ordered.has(next) && !met.has(next); ) {
+      chain.push(next);
+      met.add(next);
+      const source = cloneSourceOf(next);
+      next = source === null ? undefined : byRoot.get(source);
+    }
+    for (const link of chain.reverse()) ordered.add(link);
+  }
+  return [...ordered];
+}
+
+/** Root of the domain that a manifest has this one cloned from; null if none. */
+function cloneSourceOf({ after }: Change): Address | null {
+  const from = after?.["create_from"];
+  return isJsonObject(from) && typeof from["clone"] === "string" ? domainAddress(from["clone"]) : null;
+}
+
+/** Root of a domain → the ids of the steps that make what its `create_from` says of it. */
+function clonesBySource(domains: readonly Change[]): ReadonlyMap<Address, readonly string[]> {
+  const clones = domains.flatMap((domain) => {
+    const source = cloneSourceOf(domain);
+    return source === null ? [] : [{ address: domain.address, source }];
+  });
+  const groups = groupBy(clones, ({ source }) => source);
+  return new Map([...groups].map(([root, list]) => [root, list.map(({ address }) => `clone ${address}`)]));
+}
+
+/** Its copies wait for its records; it is served when they have been made, or could not be. */
+function lending({ content, settled }: ZoneSteps, source: Change, copies: readonly Address[]): ZoneSteps {
+  const key = contentKeyOf(source);
+  const follows = copies.map((copy) => `clone ${copy}`);
+  return {
+    content: content.map(({ step, facts }) => ({ step, facts: { ...facts, provides: [...facts.provides, key] } })),
+    settled: settled.map(({ step, facts }) => ({ step, facts: { ...facts, follows } })),
+  };
+}
+
+/** One PUT. If it begins to serve the zone it comes after the records, if it ceases to, before them. */
+function updateZone(domain: Change, records: readonly Change[], order: ZoneOrder): ZoneSteps {
+  const [before, after] = [domain.before as Values, domain.after as Values];
+  const body = updateBody(before, after);
+  const filled = recordSteps(domain, records, order);
+  if (before["type"] !== after["type"] && filled.length > 0) return convertZone(domain, body, filled, order);
+  const [was, is] = [before["status"] === "active", after["status"] === "active"];
+  if (is && !was) return { content: filled, settled: [activate(domain, body, filled, order.factsOfZone(domain))] };
+  const update = put(domain, "update", body);
+  const ceases = was && !is;
+  const content = ceases ? filled.map((step) => requiring(step, update.id)) : filled;
+  return { content: [{ step: update, facts: ceases ? order.factsOfZone(domain) : NO_FACTS }, ...content], settled: [] };
+}
+
+/**
+ * A slave takes no records, so it becomes a master first; and as it is empty then, it is not served until it is filled. What it answered
+ * as a slave is a gap that the change forces.
+ */
+function convertZone(domain: Change, body: JsonObject, filled: readonly PlannedStep[], order: ZoneOrder): ZoneSteps {
+  const wasServed = domain.before?.["status"] === "active";
+  const isServed = domain.after?.["status"] === "active";
+  const convert = put(domain, "convert", { ...body, status: "disabled" });
+  const converted = filled.map((step) => requiring(step, convert.id));
+  const served = { set: `zone ${String(domain.after?.["domain"])}`, persists: false };
+  const ceases = wasServed && !isServed ? order.factsOfZone(domain) : NO_FACTS;
+  const facts = wasServed && isServed ? { ...NO_FACTS, shrinks: [served] } : ceases;
+  if (!isServed) return { content: [{ step: convert, facts }, ...converted], settled: [] };
+  const begins = wasServed ? { ...NO_FACTS, grows: [served] } : order.factsOfZone(domain);
+  return {
+    content: [{ step: convert, facts }, ...converted],
+    settled: [activate(domain, { status: "active" }, converted, begins)],
+  };
+}
+
+function put(domain: Change, verb: string, body: JsonObject): UnorderedRequest {
+  return request(domain, `${verb} ${domain.address}`, "PUT", domainPath(domain), body);
+}
+
+function requiring({ step, facts }: PlannedStep, id: string): PlannedStep {
+  return { step, facts: { ...facts, requires: [...facts.requires, id] } };
+}
+
+/** The service deletes the records with it (API.md, Domains, rule 2). */
+function deleteZone(domain: Change, order: ZoneOrder, requires: readonly string[]): PlannedStep {
+  return {
+    step: request(domain, `delete ${domain.address}`, "DELETE", domainPath(domain), null),
+    facts: { ...order.factsOfZone(domain), requires },
+  };
+}
+
+// The requests that make a domain: by itself, as a copy that saves requests, or from what its manifest names.
+
+/** The steps of one domain. */
+interface ZoneSteps {
+  /** What brings it to its records. */
+  readonly content: readonly PlannedStep[];
+  /** What comes after them. */
+  readonly settled: readonly PlannedStep[];
+}
+
+/** Created disabled, filled, then activated; without records there is nothing to be half-built. */
+function createZone(domain: Change, records: readonly Change[], order: ZoneOrder): ZoneSteps {
+  const after = domain.after as Values;
+  const final = String(after["status"] ?? "active");
+  const filled = recordSteps(domain, records, order);
+  const activates = final === "active" && filled.length > 0;
+  const body = createBody(after, activates ? "disabled" : final);
+  const create = post(domain, "create", ["domains"], body, statedContent(body, body));
+  const served = order.factsOfZone(domain);
+  if (!activates) {
+    return {
+      content: [{ step: create, facts: final === "active" ? served : NO_FACTS }, ...filled],
+      settled: [],
+    };
+  }
+  return {
+    content: [{ step: create, facts: NO_FACTS }, ...filled],
+    settled: [activate(domain, { status: "active" }, filled, served)],
+  };
+}
+
+/** A copy of another domain of the plan, made once that is filled and before it is served; then one PUT makes it itself. */
+function copyZone(domain: Change, records: readonly Change[], source: Change, order: ZoneOrder): ZoneSteps {
+  const request = cloneRequest(domain, domainPath(source));
+  const step = { ...request, changes: [...request.changes, ...records.map(({ key }) => key)] };
+  const clone = { step, facts: { ...NO_FACTS, pointsAt: [contentKeyOf(source)] } };
+  const served = order.factsOfZone(domain);
+  return { content: [clone], settled: [activate(domain, copyBody(domain.after as Values), [clone], served)] };
+}
+
+/** What copies of a domain wait for. */
+function contentKeyOf(source: Change): string {
+  return `content ${source.root}`;
+}
+
+/**
+ * Made as `create_from` says; its tags are known only when it is there, the rest of what came with it stays.
+ * @param ready what must be done before
+ */
+function beginZone(
+  domain: Change,
+  from: { readonly clone: readonly PathPart[] } | { readonly axfr: string },
+  ready: Pick<Facts, "requires" | "pointsAt">,
+  order: ZoneOrder,
+): ZoneSteps {
+  const after = domain.after as Values;
+  const made =
+    "clone" in from
+      ? cloneRequest(domain, from.clone)
+      : post(
+          domain,
+          "import",
+          ["domains", "import"],
+          { domain: String(after["domain"]), remote_nameserver: from.axfr },
+          contentOfName(after),
+        );
+  const begin = {
+    step: { ...made, produces: { ref: domain.key, fields: { id: "id", tags: "tags" } } },
+    facts: { ...NO_FACTS, ...ready },
+  };
+  const settled = activate(domain, statedBody(after), [begin], order.factsOfZone(domain));
+  const amended = after["tags"] === undefined ? { ...settled.step, amends: domain.key } : settled.step;
+  return { content: [begin], settled: [{ ...settled, step: amended }] };
+}
+
+/** @param filled what must be done before the domain is served */
+function activate(
+  domain: Change,
+  body: JsonObject,
+  filled: readonly PlannedStep[],
+  served: PlannedStep["facts"],
+): PlannedStep {
+  return {
+    step: request(domain, `activate ${domain.address}`, "PUT", domainPath(domain), body),
+    facts: { ...served, requires: filled.map(({ step }) => step.id) },
+  };
+}
+
+function cloneRequest(domain: Change, source: readonly PathPart[]): UnorderedRequest {
+  const name = String(domain.after?.["domain"]);
+  return post(domain, "clone", [...source, "clone"], { domain: name }, contentOfName(domain.after as Values));
+}
+
+/** Names are unique on the platform: what has this one, and was not there before, is it. */
+function contentOfName(after: Values): JsonObject {
+  const name = { domain: String(after["domain"]) };
+  return statedContent(name, name);
+}
+
+function post(
+  domain: Change,
+  verb: string,
+  path: readonly PathPart[],
+  body: JsonObject,
+  match: JsonObject,
+): UnorderedRequest {
+  return {
+    ...request(domain, `${verb} ${domain.address}`, "POST", path, body),
+    produces: { ref: domain.key, fields: { id: "id" } },
+    lookup: {
+      kind: "domain",
+      path: ["domains"],
+      filter: { domain: String(domain.after?.["domain"]) },
+      match,
+      known: [],
+    },
+  };
+}
+
+// The requests that carry out the changes of records (API.md, Domains).
+
+function recordSteps(domain: Change, records: readonly Change[], order: ZoneOrder): PlannedStep[] {
+  return records.flatMap((record): PlannedStep[] => {
+    const step = recordStep(domain, record);
+    return step === null ? [] : [{ step, facts: order.factsOfRecord(domain, record) }];
+  });
+}
+
+function recordStep(domain: Change, record: Change): UnorderedRequest | null {
+  const path: PathPart[] = [...domainPath(domain), "records"];
+  switch (record.action) {
+    case "no-op":
+      return null;
+    case "create":
+      return createRecord(domain, record, path);
+    case "update":
+    case "replace":
+      return request(record, `update ${record.key}`, "PUT", [...path, String(record.id)], changedFields(record));
+    case "delete":
+      return request(record, `delete ${record.key}`, "DELETE", [...path, String(record.id)], null);
+  }
+}
+
+function createRecord(domain: Change, record: Change, path: readonly PathPart[]): UnorderedRequest {
+  const values = record.after as RecordValues;
+  const { type, ...rest } = values;
+  // What is null says nothing of a record that is not there yet.
+  const fields = Object.entries(recordBody(values, Object.keys(rest))).filter(([, value]) => value !== null);
+  return {
+    ...request(record, `create ${record.key}`, "POST", path, { type, ...Object.fromEntries(fields) }),
+    lookup: {
+      kind: "domain_record",
+      path,
+      // A filter cannot find the record name `*` (OBSERVED: Pages), so names are compared here.
+      filter: { type },
+      match: { zone: String((domain.after ?? domain.before)?.["domain"]), content: contentKey(values) },
+      known: [],
+    },
+  };
+}
+
+function changedFields(record: Change): JsonObject {
+  const before = record.before as RecordValues;
+  const after = record.after as RecordValues;
+  return recordBody(
+    after,
+    Object.keys(after).filter((field) => after[field] !== before[field]),
+  );
+}
+
+/** The content of a live record in the form of a lookup's `match`. */
+export function recordContent(item: JsonObject, zone: string): JsonObject | null {
+  const record = item as unknown as Parameters<typeof liveRecord>[0];
+  return isKnownType(record.type) ? { zone, content: contentKey(liveRecord(record, zone)) } : null;
+}
+
+/** Where a domain is, or will be once it is made. */
+function domainPath(domain: Change): PathPart[] {
+  return [
+    "domains",
+    domain.id === null || domain.action === "replace" ? { ref: domain.key, field: "id" } : String(domain.id),
+  ];
+}

@@ -1,0 +1,210 @@
+/** From one side of a plan to the other: which zones are served throughout, and what carries an answer on both. */
+
+import type { Change } from "../../model/change.ts";
+import type { Address } from "../../model/resource.ts";
+import type { LiveZone } from "./live.ts";
+import { Answers, afterValues, planName, type Question, type SideRecord, sidesOf, type Thing } from "./resolution.ts";
+
+export class Transition {
+  readonly before: Answers;
+  readonly after: Answers;
+  /** All zones of either side that are served on it. */
+  readonly served: readonly string[];
+  /** Keys of the changes of domains, by zone. */
+  readonly #domains: ReadonlyMap<string, string>;
+  readonly #movements = new Map<string, Movement>();
+  readonly #delegations = new Map<string, Movement>();
+  readonly #places = new Map<string, Place>();
+  readonly #delegationMoves = new Map<string, readonly Thing[]>();
+
+  constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
+    const { before, after } = sidesOf(domains, records, live);
+    const hosted = new Set([...before, ...after].map(({ name }) => name));
+    this.before = new Answers(before, hosted);
+    this.after = new Answers(after, hosted);
+    this.served = [...hosted].filter((zone) => this.before.isServed(zone) || this.after.isServed(zone));
+    this.#domains = new Map(domains.map((domain) => [planName(domain), domain.key]));
+  }
+
+  /** The key of the change that serves the zone, or ceases to. */
+  changeOf(zone: string): string {
+    return this.#domains.get(zone) as string;
+  }
+
+  isServedThroughout(zone: string): boolean {
+    return this.before.isServed(zone) && this.after.isServed(zone);
+  }
+
+  begins(zone: string): boolean {
+    return !this.before.isServed(zone) && this.after.isServed(zone);
+  }
+
+  ceases(zone: string): boolean {
+    return this.before.isServed(zone) && !this.after.isServed(zone);
+  }
+
+  /** Whether one record answers the question at the owner on both sides. */
+  persists(zone: string, owner: string, question: Question): boolean {
+    return this.#movement(zone, owner, question).persists;
+  }
+
+  /** Changes after which the owner has more, or something else, to answer with. */
+  gained(zone: string, owner: string, question: Question): readonly Change[] {
+    return this.#movement(zone, owner, question).gained;
+  }
+
+  lost(zone: string, owner: string, question: Question): readonly Change[] {
+    return this.#movement(zone, owner, question).lost;
+  }
+
+  /** Changes by which what the owner answers becomes another answer, or more or fewer of them. */
+  altered(zone: string, owner: string, question: Question): readonly Change[] {
+    return this.#movement(zone, owner, question).altered;
+  }
+
+  /** Changes that bring a server of the delegation that can be asked, or take one away. */
+  gainedServers(zone: string, cut: string): readonly Change[] {
+    return this.#servers(zone, cut).gained;
+  }
+
+  lostServers(zone: string, cut: string): readonly Change[] {
+    return this.#servers(zone, cut).lost;
+  }
+
+  /** Whether one server of the delegation can be asked on both sides. */
+  keepsServer(zone: string, cut: string): boolean {
+    return this.#servers(zone, cut).persists;
+  }
+
+  /** Where the name's answers come from, on each side. Names of one place, as all beneath a delegation are, share it. */
+  placesOf(name: string): readonly Place[] {
+    return (["before", "after"] as const).flatMap((when): Place[] => {
+      const { zone, owner } = this[when].source(name);
+      if (zone === null) return [];
+      const id = `${zone} ${owner} ${when}`;
+      const place = this.#places.get(id) ?? { id, changes: this.#changesAt(zone, owner, this[when]) };
+      this.#places.set(id, place);
+      return [place];
+    });
+  }
+
+  #changesAt(zone: string, owner: string, side: Answers): string[] {
+    if (!this.isServedThroughout(zone) && this.#domains.has(zone)) return [this.changeOf(zone)];
+    const changes = changesOf(side.recordsAt(zone, owner)).filter(({ action }) => action !== "no-op");
+    return [...new Set(changes.map(({ key }) => key))];
+  }
+
+  /** Found once for each delegation, as every name beneath it asks for the same. */
+  delegationMoves(zone: string, cut: string, way: "comes" | "goes", find: () => readonly Thing[]): readonly Thing[] {
+    const key = `${way} ${zone} ${cut}`;
+    const moves = this.#delegationMoves.get(key) ?? find();
+    this.#delegationMoves.set(key, moves);
+    return moves;
+  }
+
+  #movement(zone: string, owner: string, question: Question): Movement {
+    const key = `${zone} ${owner} ${question}`;
+    const known = this.#movements.get(key);
+    if (known !== undefined) return known;
+    const had = this.before.carriers(zone, owner, question);
+    const movement = movementOf(had, this.after.carriers(zone, owner, question), isAlias);
+    this.#movements.set(key, movement);
+    return movement;
+  }
+
+  #servers(zone: string, cut: string): Movement {
+    const key = `${zone} ${cut}`;
+    const known = this.#delegations.get(key);
+    if (known !== undefined) return known;
+    const [before, after] = [this.before, this.after].map((side) => {
+      return side.serversAt(zone, cut).filter(({ values }) => side.wayToServer(values.target, cut) !== null);
+    }) as [SideRecord[], SideRecord[]];
+    const { persists, ...moved } = movementOf(before, after, () => true);
+    // An NS that is there on both sides neither comes nor goes: its server's address does.
+    const movement = {
+      ...{ persists, altered: moved.altered },
+      gained: moved.gained.filter(isPointerMoved),
+      lost: moved.lost.filter(isPointerMoved),
+    };
+    this.#delegations.set(key, movement);
+    return movement;
+  }
+}
+
+/** The changes that bring a thing, or take it away: of a wildcard, which stands for all names at and beneath one, see `ZoneOrder`. */
+export function moversOf(
+  { type, zone, owner, ...thing }: Thing,
+  transition: Transition,
+  way: "comes" | "goes",
+): string[] {
+  const keys = (changes: readonly Change[]) => changes.map(({ key }) => key);
+  switch (type) {
+    case "answer": {
+      const { question } = thing as { question: Question };
+      return keys(way === "comes" ? transition.gained(zone, owner, question) : transition.lost(zone, owner, question));
+    }
+    case "zone":
+      return [transition.changeOf(zone)];
+    case "cut":
+      return keys(way === "comes" ? transition.gainedServers(zone, owner) : transition.lostServers(zone, owner));
+    case "open":
+      if (zone === owner) return [transition.changeOf(zone)];
+      return keys(way === "comes" ? transition.lost(zone, owner, "NS") : transition.gained(zone, owner, "NS"));
+    case "wildcard":
+      return [];
+  }
+}
+
+export interface Place {
+  readonly id: string;
+  /** Keys of all changes there. */
+  readonly changes: readonly string[];
+}
+
+/** What becomes of the records that answer at one place. */
+interface Movement {
+  readonly persists: boolean;
+  readonly gained: readonly Change[];
+  readonly lost: readonly Change[];
+  readonly altered: readonly Change[];
+}
+
+/** @param isPointer a record that is another one if it is made to point elsewhere */
+function movementOf(
+  before: readonly SideRecord[],
+  after: readonly SideRecord[],
+  isPointer: (record: SideRecord) => boolean,
+): Movement {
+  const identify = (record: SideRecord) => identity(record, isPointer(record));
+  const had = new Set(before.map(identify));
+  const has = new Set(after.map(identify));
+  const gained = changesOf(after.filter((record) => !had.has(identify(record))));
+  const lost = changesOf(before.filter((record) => !has.has(identify(record))));
+  const turned = changesOf(after).filter((change) => change.before !== null && isTurned(change));
+  const altered = [...new Set([...gained, ...lost, ...turned])];
+  return { persists: before.some((record) => has.has(identify(record))), gained, lost, altered };
+}
+
+function changesOf(records: readonly SideRecord[]): Change[] {
+  return records.flatMap(({ change }) => change ?? []);
+}
+
+/** A record that is changed where it stands is the same; a pointer that leads elsewhere is another. */
+function identity({ change, values }: SideRecord, isPointer: boolean): unknown {
+  if (change === null) return values;
+  return isPointer && isTurned(change) ? `${change.key} ${values.target}` : change.key;
+}
+
+function isTurned(change: Change): boolean {
+  return change.before !== null && change.before["target"] !== afterValues(change)?.["target"];
+}
+
+/** Whether it comes, goes, or is made to point elsewhere. */
+export function isPointerMoved(change: Change): boolean {
+  const after = afterValues(change);
+  return change.before?.["target"] !== after?.["target"] || change.before?.["name"] !== after?.["name"];
+}
+
+function isAlias({ values }: SideRecord): boolean {
+  return values.type === "CNAME";
+}

@@ -1,0 +1,66 @@
+/** A declared zone: what a domain entry of a manifest comes to. */
+
+import type { RecordType } from "../../api/wire.ts";
+import type { IgnorePattern } from "../../model/desired.ts";
+import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import { isJsonObject, type Json } from "../../model/resource.ts";
+import type { LoadContext } from "../../model/unit.ts";
+
+export interface ZoneSpec {
+  /** Lower-case ASCII without a final dot. */
+  readonly domain: string;
+  /** What is managed: type and status always, the rest as stated; null has become the value that resets. */
+  readonly fields: Readonly<Record<string, Json>>;
+  /** null: not managed. */
+  readonly records: readonly RecordSpec[] | null;
+  readonly ignore: readonly IgnorePattern[];
+  readonly policy: "authoritative" | "additive";
+  /** How it is made if it is not there; null: by a plain create. */
+  readonly createFrom: CreateFrom | null;
+  /** Codes of lint rules that do not hold for the domain. */
+  readonly lintOff: readonly string[];
+}
+
+/** `create_from:` of a manifest: what the zone begins with, once. */
+export type CreateFrom =
+  /** Lower-case ASCII without a final dot: a domain of the account. */
+  | { readonly type: "clone"; readonly domain: string }
+  /** A name server that lets the service transfer the zone. */
+  | { readonly type: "axfr"; readonly server: string };
+
+export interface RecordSpec {
+  readonly type: RecordType;
+  /** Relative, lower-case ASCII, `""` the apex; of an SRV in full, `_sip._tcp.parent`. */
+  readonly name: string;
+  /** Names absolute, lower-case ASCII, without a final dot, `""` the root; addresses canonical; TXT and CAA raw. */
+  readonly target: string;
+  /** Seconds; one of the allowed values, or 0. */
+  readonly ttl_sec: number;
+  /** MX, SRV. */
+  readonly priority?: number;
+  /** SRV. */
+  readonly weight?: number;
+  readonly port?: number;
+  /** CAA. */
+  readonly tag?: string;
+  readonly span: Span;
+  readonly note: string | null;
+  /** Codes of lint rules that do not hold for the record. */
+  readonly lintOff: readonly string[];
+}
+
+// What the parts of loading one domain share.
+
+export interface ZoneContext extends LoadContext {
+  /** Lower-case ASCII without a final dot. */
+  readonly zone: string;
+  error(problem: Omit<Diagnostic, "severity" | "address">): void;
+}
+
+// `lint: { off: [code] }` of a domain or record: which lint rules do not hold for it.
+
+/** @param lint the value of the key, which fits the schema */
+export function lintOff(lint: Json | undefined): readonly string[] {
+  const off = isJsonObject(lint) ? lint["off"] : undefined;
+  return Array.isArray(off) ? (off as readonly Json[]).filter((code) => typeof code === "string") : [];
+}

@@ -1,0 +1,97 @@
+/** A zone's spec as the manifest entry that declares it. */
+
+import type { WireRecord } from "../../api/wire.ts";
+import type { Declared } from "../../model/desired.ts";
+import type { Json, JsonObject } from "../../model/resource.ts";
+import type { WrittenEntry } from "../../model/unit.ts";
+import { NOWHERE, noteOf, stated } from "../common.ts";
+import { liveDomain } from "./domain.ts";
+import { identifyZone, type LiveZone } from "./live.ts";
+import { writeCreateFrom } from "./load-domain.ts";
+import { isKnownType, isNamed, liveRecord } from "./record.ts";
+import type { RecordSpec, ZoneSpec } from "./types.ts";
+
+export function writeZone({ domain, fields, records, ignore, policy, createFrom, lintOff }: ZoneSpec): WrittenEntry {
+  const body: JsonObject = {
+    ...fields,
+    ...(createFrom === null ? {} : { create_from: writeCreateFrom(createFrom) }),
+    ...(policy === "additive" ? { records_policy: policy } : {}),
+    ...(ignore.length === 0 ? {} : { ignore: ignore.map((pattern) => ({ ...pattern })) }),
+    ...lintOf(lintOff),
+    ...(records === null ? {} : { records: records.map(writeRecord) }),
+  };
+  return { head: { domain }, body };
+}
+
+/** A target that is a name is absolute, so it is written with its final dot. */
+function writeRecord({
+  type,
+  name,
+  target,
+  ttl_sec,
+  priority,
+  weight,
+  port,
+  tag,
+  note,
+  lintOff,
+}: RecordSpec): JsonObject {
+  return {
+    type,
+    ...(name === "" ? {} : { name }),
+    ...stated({ tag }),
+    target: isNamed(type) ? `${target}.` : target,
+    ...stated({ priority, weight, port }),
+    ...(ttl_sec === 0 ? {} : { ttl_sec }),
+    ...noteOf(note),
+    ...lintOf(lintOff),
+  };
+}
+
+function lintOf(off: readonly string[]): JsonObject {
+  return off.length === 0 ? {} : { lint: { off: [...off] } };
+}
+
+// A live zone as the declaration that it fits: the way back from the account to a manifest.
+
+/** What identifies a domain, or is the owner's. */
+const NOT_FIELDS: ReadonlySet<string> = new Set(["domain", "owner"]);
+
+/** Records of types that the service did not have are left alone by every plan, so they are left out here. */
+export function declareZone(live: LiveZone): Declared<ZoneSpec> {
+  const { key, address } = identifyZone(live);
+  const records = live.domain.type === "slave" ? null : (live.records?.filter(({ type }) => isKnownType(type)) ?? null);
+  return {
+    unit: "zone",
+    address,
+    key,
+    id: null,
+    movedFrom: null,
+    protect: false,
+    note: null,
+    span: NOWHERE,
+    spec: {
+      domain: key,
+      fields: statedFields(live),
+      records: records?.map((record) => declareRecord(record, key)) ?? null,
+      ignore: [],
+      policy: "authoritative",
+      createFrom: null,
+      lintOff: [],
+    },
+  };
+}
+
+function statedFields(live: LiveZone): Record<string, Json> {
+  const values = Object.entries(liveDomain(live)).filter(([field]) => !NOT_FIELDS.has(field));
+  return Object.fromEntries(values.filter(([field, value]) => field === "type" || !isDefault(field, value)));
+}
+
+function isDefault(field: string, value: Json): boolean {
+  if (field === "status") return value === "active";
+  return value === "" || value === 0 || (Array.isArray(value) && value.length === 0);
+}
+
+function declareRecord(record: WireRecord, zone: string): RecordSpec {
+  return { ...liveRecord(record, zone), note: null, lintOff: [], span: NOWHERE };
+}
