@@ -1,22 +1,98 @@
-/** The program: its commands, in the order of its help. What they do is loaded only when one is run. */
+/** The program: its commands, in the order of its help. A command is loaded only when it is named. */
 
-import { Command, CommanderError } from "commander";
-import { addApply, addDestroy } from "./definitions/apply.ts";
-import { addDemo } from "./definitions/demo.ts";
-import { addDrift } from "./definitions/drift.ts";
-import { addEmulate } from "./definitions/emulate.ts";
-import { addFmt } from "./definitions/fmt.ts";
-import { addImport } from "./definitions/import.ts";
-import { addLive } from "./definitions/live.ts";
-import { addPlan } from "./definitions/plan.ts";
-import { addShow } from "./definitions/show.ts";
-import { addValidate } from "./definitions/validate.ts";
-import { addZone } from "./definitions/zone.ts";
+import { Command, CommanderError, Help } from "commander";
 import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
 import { CONFLICT } from "./flags.ts";
 import { type ErrorCode, readVersion, type Terminal } from "./terminal.ts";
 
 const HELP_WIDTH_COLUMNS = 80;
+
+/** A file under commands/: describes its command, and runs it. */
+type Define = (command: Command, terminal: Terminal, finish: Finish) => void;
+
+interface CommandEntry {
+  readonly name: string;
+  /** Behind its name in the list of commands. */
+  readonly usage: string;
+  readonly summary: string;
+  load(): Promise<Define>;
+}
+
+/** In the order of the help. A command's file is loaded only if it is named. */
+const COMMANDS: readonly CommandEntry[] = [
+  {
+    name: "validate",
+    usage: "[options] [dir]",
+    summary: "check the manifests, without a connection",
+    load: async () => (await import("./commands/validate.ts")).define,
+  },
+  {
+    name: "plan",
+    usage: "[options] [dir]",
+    summary: "show what apply would do",
+    load: async () => (await import("./commands/plan.ts")).define,
+  },
+  {
+    name: "apply",
+    usage: "[options] [dir]",
+    summary: "make the account fit the manifests",
+    load: async () => (await import("./commands/apply.ts")).defineApply,
+  },
+  {
+    name: "destroy",
+    usage: "[options] [dir]",
+    summary: "delete what is declared",
+    load: async () => (await import("./commands/apply.ts")).defineDestroy,
+  },
+  {
+    name: "drift",
+    usage: "[options] [dir]",
+    summary: "say what differs from the manifests",
+    load: async () => (await import("./commands/drift.ts")).define,
+  },
+  {
+    name: "live",
+    usage: "[options] [dir]",
+    summary: "write the account to a file, for plan --live",
+    load: async () => (await import("./commands/live.ts")).define,
+  },
+  {
+    name: "show",
+    usage: "[options] [path]",
+    summary: "show a saved plan, or the expanded manifests",
+    load: async () => (await import("./commands/show.ts")).define,
+  },
+  {
+    name: "zone",
+    usage: "",
+    summary: "export a DNS zone, check what is served",
+    load: async () => (await import("./commands/zone.ts")).define,
+  },
+  {
+    name: "import",
+    usage: "[options] [path...]",
+    summary: "write a project from an account, zone files or octoDNS",
+    load: async () => (await import("./commands/import.ts")).define,
+  },
+  {
+    name: "fmt",
+    usage: "[options] [dir]",
+    summary: "bring the manifests into one form",
+    load: async () => (await import("./commands/fmt.ts")).define,
+  },
+  {
+    name: "emulate",
+    usage: "[options]",
+    summary: "serve the whole API on this machine",
+    load: async () => (await import("./commands/emulate.ts")).define,
+  },
+  {
+    name: "demo",
+    usage: "",
+    summary: "plan and apply an example, without an account",
+    load: async () => (await import("./commands/demo.ts")).define,
+  },
+];
 
 /** Runs the command that the arguments name. @param args without the program's own name */
 export async function runCommand(terminal: Terminal, args: readonly string[]): Promise<ExitCode> {
@@ -25,8 +101,11 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
     code = ended;
   };
   let misuse: Misuse | null = null;
-  const program = buildProgram(terminal, finish, (told) => {
-    misuse = told;
+  const program = await buildProgram(terminal, finish, {
+    named: args.filter((word) => !word.startsWith("-")),
+    misused: (told) => {
+      misuse = told;
+    },
   });
   // Without a command there is nothing to do but to say what could be done.
   if (args.length === 0) {
@@ -53,36 +132,39 @@ interface Misuse {
   readonly advice: string;
 }
 
-/**
- * @param finish told how the command that was run ended
- * @param misused told what is wrong with the arguments, before it is thrown
- */
-export function buildProgram(
+interface ProgramOptions {
+  /** Words that may name the command that will run; null: any of them may. */
+  readonly named: readonly string[] | null;
+  /** Told what is wrong with the arguments, before it is thrown. */
+  misused?(misuse: Misuse): void;
+}
+
+/** @param finish told how the command that was run ended */
+export async function buildProgram(
   terminal: Terminal,
   finish: Finish,
-  misused: (misuse: Misuse) => void = () => {},
-): Command {
+  { named, misused = () => {} }: ProgramOptions,
+): Promise<Command> {
   const program = new Command("tenon")
     .description("Keep a cloud account's VPCs, subnets, DNS zones and machine images\nas YAML in git.")
     .version(readVersion(), "-V, --version", "show the version")
     .helpOption("-h, --help", "show this help")
-    .configureHelp({ helpWidth: HELP_WIDTH_COLUMNS })
+    .configureHelp({ helpWidth: HELP_WIDTH_COLUMNS, subcommandTerm: listed })
     .configureOutput({ writeOut: (text) => terminal.print(text), writeErr: (text) => terminal.say(text) })
     .addHelpText("after", `\n${PROGRAM_EXAMPLES}\n\n${EXIT_CODES_HELP}`);
-  addValidate(program, terminal, finish);
-  addPlan(program, terminal, finish);
-  addApply(program, terminal, finish);
-  addDestroy(program, terminal, finish);
-  addDrift(program, terminal, finish);
-  addLive(program, terminal, finish);
-  addShow(program, terminal, finish);
-  addZone(program, terminal, finish);
-  addImport(program, terminal, finish);
-  addFmt(program, terminal, finish);
-  addEmulate(program, terminal, finish);
-  addDemo(program, terminal, finish);
+  for (const { name, summary, load } of COMMANDS) {
+    const command = program.command(name).summary(summary);
+    if (named === null || named.includes(name)) (await load())(command, terminal, finish);
+  }
   explainErrors(program, "tenon", misused);
   return program;
+}
+
+/** A command in a list of commands: those of the program may not be loaded. */
+function listed(this: Help, command: Command): string {
+  const entry = command.parent?.parent === null ? COMMANDS.find(({ name }) => name === command.name()) : undefined;
+  if (entry === undefined) return Help.prototype.subcommandTerm.call(this, command);
+  return entry.usage === "" ? entry.name : `${entry.name} ${entry.usage}`;
 }
 
 /** Commands whose `--format json` is a stream of events. */

@@ -48,8 +48,8 @@ function commandsOf(command: Command, before: string): string[] {
   });
 }
 
-test("every command of the program is run, so that a new one must show that it keeps the token", () => {
-  const program = buildProgram({} as Terminal, () => {});
+test("every command of the program is run, so that a new one must show that it keeps the token", async () => {
+  const program = await buildProgram({} as Terminal, () => {}, { named: null });
   expect(commandsOf(program, "").sort()).toEqual(Object.keys(RUNS).sort());
 });
 

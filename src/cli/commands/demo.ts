@@ -5,10 +5,27 @@ import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
 import pc from "picocolors";
 import { type Emulator, parseSeed, startEmulator } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { sayError, type Terminal } from "../terminal.ts";
+
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command
+    .description(
+      "Plan and apply an example project against an emulated account, with the\ncommands you would type. Nothing outside a temporary folder is touched.",
+    )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tenon demo`,
+    )
+    .action(async () => {
+      finish(await demo(terminal));
+    });
+}
 
 /** The same relative to src/cli/commands and to dist/cli/commands. */
 const EXAMPLE = fileURLToPath(new URL("../../../examples/demo", import.meta.url));
@@ -62,7 +79,7 @@ const AFTER: readonly Scene[] = [
   },
 ];
 
-export function demo(terminal: Terminal): Promise<ExitCode> {
+function demo(terminal: Terminal): Promise<ExitCode> {
   // Its commands end by the signal themselves; then what it has made goes.
   return terminal.interrupt.heed(() => playAll(terminal));
 }

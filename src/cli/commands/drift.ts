@@ -1,20 +1,60 @@
 /** `tenon drift`: says what the account has otherwise than the manifests declare. */
 
+import type { Command } from "commander";
 import { driftTools } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
-import type { Format } from "../flags.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import {
+  ALL_FORMATS,
+  addConnectionFlags,
+  addProjectFlags,
+  collect,
+  DIRECTORY,
+  type Format,
+  formatFlag,
+  refuseServiceBesideLive,
+} from "../flags.ts";
 import { withJsonErrors, writeStepSummary } from "../output.ts";
 import { inReading, planIn, type ReadingFlags } from "../session.ts";
 import { sayDiagnostics, type Terminal } from "../terminal.ts";
 
-export type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom">;
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command
+    .description(
+      "Say, object by object, what the account has otherwise than the manifests\ndeclare. Nothing is changed. Exits with 2 if there is drift.",
+    )
+    .argument("[dir]", DIRECTORY)
+    .addOption(formatFlag("text is for people, json for programs, markdown for an issue", ALL_FORMATS))
+    .option("--live <file>", "look at a file of tenon live, without a token")
+    .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
+    .option("--exclude <address>", "all but this address; repeatable", collect)
+    .addHelpText(
+      "after",
+      `
+changed     it is there, with other values than declared
+missing     it is declared, and not there
+unexpected  it is there, and apply would delete it
+unadopted   it is there as declared, without the owner's tag: no drift
+
+Examples:
+  tenon drift
+  tenon drift infra --env production --format json
+  tenon drift --target 'domain/*'`,
+    )
+    .action(async (directory, flags) => {
+      refuseServiceBesideLive(command);
+      finish(await drift(terminal, directory, flags));
+    });
+  addConnectionFlags(addProjectFlags(command));
+}
+
+type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom">;
 
 /** Codes of warnings that are not about applying. */
 const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
 type Tools = Awaited<ReturnType<typeof driftTools>>;
 
-export function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
+function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   const { format } = flags;
   return withJsonErrors(terminal, { format, stream: false }, (inner) => tellDrift(inner, directory, flags));
 }

@@ -1,21 +1,44 @@
 /** `tenon fmt`: brings the manifests of a project into one form, or says which are not in it. */
 
 import { stat } from "node:fs/promises";
+import type { Command } from "commander";
 import { writeProblem, writeWhole } from "../../files/files.ts";
 import { allowedSeconds, escapeText, manifestTools, NEUTRAL_DIALECT } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
-import type { ProjectFlags } from "../flags.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import { addProjectFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
 import { exitOf } from "../project.ts";
 import { sayDiagnostics, sayError, type Terminal } from "../terminal.ts";
 
-export interface FmtFlags extends ProjectFlags {
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command
+    .description(
+      "Bring all manifests of a project into one form: sections, keys and records in\na fixed order, a record a line. No comment is lost, and what the manifests say\nstays the same.",
+    )
+    .argument("[dir]", DIRECTORY)
+    .option("--check", "write nothing; name what differs, and exit 1 if something does")
+    .addHelpText(
+      "after",
+      `
+Records are sorted within sections: blank lines and comment lines divide a list.
+
+Examples:
+  tenon fmt
+  tenon fmt infra --check`,
+    )
+    .action(async (directory, flags) => {
+      finish(await fmt(terminal, directory, flags));
+    });
+  addProjectFlags(command);
+}
+
+interface FmtFlags extends ProjectFlags {
   readonly check?: boolean;
 }
 
 /** The permissions of a file, without what says of which kind it is. */
 const PERMISSION_BITS = 0o7777;
 
-export async function fmt(terminal: Terminal, directory: string | undefined, flags: FmtFlags): Promise<ExitCode> {
+async function fmt(terminal: Terminal, directory: string | undefined, flags: FmtFlags): Promise<ExitCode> {
   const { formatProject } = await manifestTools();
   const { differing, fault, diagnostics, sources } = await formatProject({
     directory: directory ?? ".",

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Command, Option } from "commander";
 import {
   allowedSeconds,
   type Diagnostic,
@@ -13,13 +14,49 @@ import {
   manifestTools,
   NEUTRAL_DIALECT,
 } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
-import type { ConnectionFlags } from "../flags.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
 import { importJson, importSummary, toldLines, withJsonErrors } from "../output.ts";
 import { needDialect, resolveDialect, withClient } from "../project.ts";
 import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure, type Terminal } from "../terminal.ts";
 
-export interface ImportFlags extends ConnectionFlags {
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command
+    .description(
+      "Write a project from what is there: the live account, zone files, or a folder\nof octoDNS. Of a live account the project plans empty.",
+    )
+    .argument("[path...]", "zone files, or octoDNS: its folder or configuration")
+    .addOption(new Option("--from <source>", "what to read").choices(["live", "zone", "octodns"]).default("live"))
+    .requiredOption("--out <dir>", "the folder to write the project to; - is stdout")
+    .addOption(formatFlag("how to say what was imported"))
+    .option("--domain <name>", "only this domain, * globs; repeatable", collect)
+    .option("--vpc <label>", "only this VPC, * globs; repeatable", collect)
+    .option("--images", "the private images")
+    .option("--owner <name>", "what carries this owner's tag; the project's owner")
+    .option("--split", "a file for each domain, in zones/")
+    .option("--soa-email <address>", "for zones whose source names no address")
+    .option("--skip-unsupported", "leave out records that the service cannot hold")
+    .option("--force", "overwrite existing files; none is removed")
+    .addHelpText(
+      "after",
+      `
+Without --domain, --vpc and --images all of the account is taken. With --from
+zone --domain is the name of the one zone.
+
+Examples:
+  tenon import --out infra
+  tenon import --domain example.com --out - | less
+  tenon import --domain '*.example' --split --out infra
+  tenon import --from zone zones/*.zone --out infra
+  tenon import --from octodns config/production.yaml --split --out infra`,
+    )
+    .action(async (paths, flags) => {
+      finish(await importInto(terminal, paths, flags));
+    });
+  addConnectionFlags(command);
+}
+
+interface ImportFlags extends ConnectionFlags {
   readonly format: "text" | "json";
   readonly from: "live" | "zone" | "octodns";
   readonly out: string;
@@ -38,7 +75,7 @@ type ImportRead = Extract<ImportResult, { ok: true }>;
 const STDOUT = "-";
 const OWNER = /^[a-z0-9-]{1,32}$/;
 
-export function importInto(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {
+function importInto(terminal: Terminal, paths: readonly string[], flags: ImportFlags): Promise<ExitCode> {
   const { format } = flags;
   return withJsonErrors(terminal, { format, stream: false }, (inner) => run(inner, paths, flags));
 }

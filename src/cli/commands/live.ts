@@ -1,14 +1,41 @@
 /** `tenon live`: reads the account and writes it to a file, for plans where there is no token. */
 
+import type { Command } from "commander";
 import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { escapeText, NEUTRAL_DIALECT, type Snapshot, snapshotTools } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
-import type { ConnectionFlags, ProjectFlags } from "../flags.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import { addConnectionFlags, addProjectFlags, type ConnectionFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
 import { holdsToken } from "../project.ts";
 import { accountOf, inSession, type Session } from "../session.ts";
 import { Progress, sayError, sayFailure, type Terminal } from "../terminal.ts";
 
-export interface LiveFlags extends ProjectFlags, ConnectionFlags {
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command
+    .description(
+      "Write the account as it is to a file, so that tenon plan --live can plan\nwithout a token. Nothing is changed.",
+    )
+    .argument("[dir]", DIRECTORY)
+    .requiredOption("--out <file>", "required: the file to write; - is stdout")
+    .addHelpText(
+      "after",
+      `
+All of the account is read, as a pull request may declare what nobody declared
+before: a list of VPCs, of images and of domains, one list for each domain, and
+one for each VPC with interfaces in it. What the token may not read is left
+out, unless the project needs it. The file holds record values and
+descriptions, but neither the token nor a signed URL.
+
+Examples:
+  tenon live --out live.json
+  tenon live infra --out live.json && tenon plan infra --live live.json`,
+    )
+    .action(async (directory, flags) => {
+      finish(await live(terminal, directory, flags));
+    });
+  addConnectionFlags(addProjectFlags(command));
+}
+
+interface LiveFlags extends ProjectFlags, ConnectionFlags {
   readonly out: string;
 }
 
@@ -18,7 +45,7 @@ const STDOUT = "-";
 /** Of lists that could not be read; the rest is counted. */
 const MAX_UNREAD_SHOWN = 5;
 
-export async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {
+async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {
   const problem = flags.out === STDOUT ? null : await whyUnwritable(flags.out);
   if (problem !== null) {
     sayError(terminal, { code: "file-unwritable", summary: `the snapshot cannot be written: ${problem}` });

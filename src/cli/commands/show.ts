@@ -1,14 +1,36 @@
 /** `tenon show`: a saved plan, or the desired state with everything expanded. */
 
+import { type Command, Option } from "commander";
 import { renderDesired } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
-import type { Format, ProjectFlags } from "../flags.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import { ALL_FORMATS, addProjectFlags, type Format, formatFlag, type ProjectFlags } from "../flags.ts";
 import { showPlan, withJsonErrors } from "../output.ts";
 import { readPlanFile } from "../plan-file.ts";
 import { needDialect, openProject } from "../project.ts";
 import { sayError, type Terminal } from "../terminal.ts";
 
-export interface ShowFlags extends ProjectFlags {
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command
+    .description("Show a saved plan, or with --expanded what the manifests come down to.")
+    .argument("[path]", "a plan file; with --expanded a project")
+    .option("--expanded", "variables, defaults and record sets in place")
+    .addOption(formatFlag("how to show it; markdown is for plans", ALL_FORMATS))
+    .addOption(new Option("--dialect <word>", "with --expanded: the service's word for node").env("TENON_DIALECT"))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tenon show production.plan
+  tenon show production.plan --format json
+  tenon show --expanded infra --env staging`,
+    )
+    .action(async (path, flags) => {
+      finish(await show(terminal, path, flags));
+    });
+  addProjectFlags(command);
+}
+
+interface ShowFlags extends ProjectFlags {
   readonly expanded?: boolean;
   readonly format: Format;
   readonly dialect?: string;

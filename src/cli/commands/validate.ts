@@ -1,19 +1,41 @@
 /** `tenon validate`: checks the manifests without any connection. */
 
+import { type Command, Option } from "commander";
 import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
-import type { ProjectFlags } from "../flags.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import { addProjectFlags, DIRECTORY, formatFlag, type ProjectFlags } from "../flags.ts";
 import { withJsonErrors } from "../output.ts";
 import { exitOf, load, needDialect } from "../project.ts";
 import { sayDiagnostics, sayStrict, type Terminal } from "../terminal.ts";
 
-export interface ValidateFlags extends ProjectFlags {
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command
+    .description("Check the manifests of a project, without a connection.")
+    .argument("[dir]", DIRECTORY)
+    .option("--strict", "warnings are errors")
+    .addOption(formatFlag("how to show what was found"))
+    .addOption(new Option("--dialect <word>", "the service's word for node").env("TENON_DIALECT"))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tenon validate
+  tenon validate infra --env staging
+  tenon validate --strict --format json`,
+    )
+    .action(async (directory, flags) => {
+      finish(await validate(terminal, directory, flags));
+    });
+  addProjectFlags(command);
+}
+
+interface ValidateFlags extends ProjectFlags {
   readonly strict?: boolean;
   readonly format: "text" | "json";
   readonly dialect?: string;
 }
 
-export function validate(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
+function validate(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
   const { format } = flags;
   return withJsonErrors(terminal, { format, stream: false }, (inner) => check(inner, directory, flags));
 }

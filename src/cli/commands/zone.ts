@@ -2,6 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { type Command, Option } from "commander";
 import { writeProblem, writeWhole } from "../../files/files.ts";
 import {
   type Diagnostic,
@@ -15,8 +16,19 @@ import {
   type ZoneExport,
   zoneTools,
 } from "../../index.ts";
-import { EXIT, type ExitCode } from "../exit.ts";
-import type { ConnectionFlags, ProjectFlags, VerifyFlags } from "../flags.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import {
+  addConnectionFlags,
+  addProjectFlags,
+  addVerifyFlags,
+  type ConnectionFlags,
+  collect,
+  DIRECTORY,
+  formatFlag,
+  type ProjectFlags,
+  parseSerial,
+  type VerifyFlags,
+} from "../flags.ts";
 import { prepareWitnesses, printVerification, verifiedCode, watched, withJsonErrors } from "../output.ts";
 import { exitOf, load, needDialect, openProject, resolveDialect, withClient } from "../project.ts";
 import {
@@ -29,7 +41,81 @@ import {
   type Terminal,
 } from "../terminal.ts";
 
-export interface ZoneCheckFlags extends ProjectFlags, VerifyFlags {
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command.description("Write a DNS zone as a zone file, or check what nameservers answer.");
+  addExport(command, terminal, finish);
+  addCheck(command, terminal, finish);
+}
+
+function addExport(zone: Command, terminal: Terminal, finish: Finish): void {
+  const command = zone
+    .command("export")
+    .summary("write a zone as a master file")
+    .description("Write a zone of the account as a master file (RFC 1035).\nNothing is changed.")
+    .argument("[name]", "the domain, in Unicode or punycode")
+    .usage("[options] <name>")
+    .option("--from-manifest [dir]", "the declared zone, without a connection")
+    .option("--out <file>", "write to a file (default: stdout)")
+    .option("--force", "overwrite an existing file")
+    .option("--nameserver <name>", "NS and SOA name this server; repeatable", collect)
+    .option("--serial <number>", "serial of the SOA", parseSerial)
+    .addHelpText(
+      "after",
+      `
+What the record list has not:
+  NS and the SOA's server: --nameserver, else those of the zone file that the
+    service renders, else the declared NS of the apex, else the placeholder
+    nameserver.invalid, with a warning.
+  Serial: --serial, else the rendered one, else the date as YYYYMMDD00.
+  Times of 0: refresh and retry 14400, expire 1209600, TTL 86400.
+
+Examples:
+  tenon zone export example.com > example.com.zone
+  tenon zone export example.com --from-manifest infra --serial 2026112101
+  tenon zone export bücher.example --out zones/buecher.zone`,
+    )
+    .action(async (name, flags) => {
+      finish(await zoneExport(terminal, name, flags));
+    });
+  addConnectionFlags(addProjectFlags(command));
+}
+
+function addCheck(zone: Command, terminal: Terminal, finish: Finish): void {
+  const command = zone
+    .command("check")
+    .summary("lint the declared zones, or ask nameservers for them")
+    .description(
+      "Check the declared zones: by the lint rules, or with --live by asking real\nnameservers for every record, over UDP and TCP.",
+    )
+    .argument("[dir]", DIRECTORY)
+    .option("--domain <name>", "only this domain; repeatable", collect)
+    .option("--live", "ask nameservers; exit with 2 if something differs")
+    .option("--strict", "of the lint, warnings are errors")
+    .addOption(formatFlag("how to show what was found"))
+    .addOption(new Option("--dialect <word>", "the service's word for node").env("TENON_DIALECT"))
+    .addHelpText(
+      "after",
+      `
+Exit codes:
+  0  nothing is wrong
+  1  an error; with --live, no name server was found, or none answered
+  2  with --live, something differs
+  3  the manifest is invalid, or the lint found errors (--strict: or warnings)
+
+Examples:
+  tenon zone check
+  tenon zone check --strict
+  tenon zone check --live
+  tenon zone check infra --live --domain example.com --delegation
+  tenon zone check --live --nameserver ns1.example.net --verify-timeout 2m`,
+    )
+    .action(async (directory, flags) => {
+      finish(await zoneCheck(terminal, directory, flags));
+    });
+  addVerifyFlags(addProjectFlags(command), "default: 0");
+}
+
+interface ZoneCheckFlags extends ProjectFlags, VerifyFlags {
   readonly domain?: readonly string[];
   readonly live?: boolean;
   readonly strict?: boolean;
@@ -37,7 +123,7 @@ export interface ZoneCheckFlags extends ProjectFlags, VerifyFlags {
   readonly dialect?: string;
 }
 
-export function zoneCheck(terminal: Terminal, directory: string | undefined, flags: ZoneCheckFlags): Promise<ExitCode> {
+function zoneCheck(terminal: Terminal, directory: string | undefined, flags: ZoneCheckFlags): Promise<ExitCode> {
   const { format } = flags;
   return withJsonErrors(terminal, { format, stream: false }, (inner) => check(inner, directory, flags));
 }
@@ -111,7 +197,7 @@ function isAbout({ address }: Diagnostic, addresses: ReadonlySet<string>): boole
 
 // `tenon zone export`: a zone of the account, or of the manifests, as a master file.
 
-export interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
+interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
   /** true: the project is here. */
   readonly fromManifest?: string | true;
   readonly out?: string;
@@ -123,11 +209,7 @@ export interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
 /** What is in a zone is public. */
 const ZONE_FILE_MODE = 0o644;
 
-export async function zoneExport(
-  terminal: Terminal,
-  name: string | undefined,
-  flags: ZoneExportFlags,
-): Promise<ExitCode> {
+async function zoneExport(terminal: Terminal, name: string | undefined, flags: ZoneExportFlags): Promise<ExitCode> {
   if (name === undefined) {
     const fix = adviceForName(flags);
     sayError(terminal, { code: "missing-argument", summary: "which zone is to be exported?", fix });

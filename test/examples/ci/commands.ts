@@ -4,11 +4,12 @@ import type { Command } from "commander";
 import { buildProgram } from "../../../src/cli/program.ts";
 import type { Terminal } from "../../../src/cli/terminal.ts";
 
+const PROGRAM = await buildProgram({} as Terminal, () => undefined, { named: null });
+
 const COMMAND = /(?:^|[\s;&|("'/])tenon (?<words>[a-z][^\n;|&>)#]*)/g;
 
 /** @returns each command that is called, and what is wrong with it */
 export function checkTenonCommands(text: string): { readonly called: string[]; readonly problems: string[] } {
-  const program = buildProgram({} as Terminal, () => undefined);
   const called: string[] = [];
   const problems: string[] = [];
   for (const { groups } of text
@@ -16,8 +17,8 @@ export function checkTenonCommands(text: string): { readonly called: string[]; r
     .replaceAll(/\\\n\s*/g, " ")
     .matchAll(COMMAND)) {
     const words = (groups?.["words"] ?? "").trim().split(/\s+/);
-    const command = findCommand(program, words);
-    if (command === program) {
+    const command = findCommand(PROGRAM, words);
+    if (command === PROGRAM) {
       problems.push(`tenon ${words[0]}: no such command`);
       continue;
     }
@@ -29,8 +30,7 @@ export function checkTenonCommands(text: string): { readonly called: string[]; r
 
 /** Flags by themselves, as in a script that collects them first. */
 export function checkFlagsOf(name: string, flags: readonly string[]): string[] {
-  const program = buildProgram({} as Terminal, () => undefined);
-  return checkFlags(findCommand(program, [name]), flags);
+  return checkFlags(findCommand(PROGRAM, [name]), flags);
 }
 
 function findCommand(program: Command, words: readonly string[]): Command {
