@@ -95,6 +95,8 @@ class Zone {
 export class Answers {
   readonly #zones = new Map<string, Zone>();
   readonly #active = new Set<string>();
+  /** Of names as they were looked for: each is asked many questions, and stands at the end of many aliases. */
+  readonly #places = new Map<string, Source>();
   readonly #reached = new Map<string, boolean>();
   readonly #carriers = new Map<string, readonly SideRecord[]>();
   readonly #hosted: ReadonlySet<string>;
@@ -154,6 +156,12 @@ export class Answers {
 
   /** Where a name is to be looked for, whether or not a delegation leads anywhere. */
   #place(name: string): Source {
+    const known = this.#places.get(name) ?? this.#findPlace(name);
+    this.#places.set(name, known);
+    return known;
+  }
+
+  #findPlace(name: string): Source {
     const zone = this.#zoneOf(name);
     if (zone === null) return { type: this.#isHosted(name) ? "dark" : "outside", zone: null, owner: "" };
     if (zone.opaque) return { type: "opaque", zone: zone.apex, owner: "" };

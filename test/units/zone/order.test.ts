@@ -7,7 +7,7 @@ import type { Plan } from "../../../src/model/plan.ts";
 import { makePlan } from "../../../src/plan/plan.ts";
 import { units } from "../../../src/units/index.ts";
 import type { RecordSpec } from "../../../src/units/zone/types.ts";
-import { growth } from "../../support/operations.ts";
+import { growth, operationsOf } from "../../support/operations.ts";
 
 type Entry = Pick<WireRecord, "type" | "name" | "target">;
 
@@ -150,6 +150,18 @@ test("the order of many names beneath a wildcard of many records, or a delegatio
     expect(planOf([...names(count), ...delegation(count)], names(count)).steps).toHaveLength(count);
   };
   expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
+test("aliases of deep names are looked up once each, whatever is asked of them", async () => {
+  const work = (labels: number) => {
+    const name = (index: number) => `n${index}${".b".repeat(labels)}`;
+    const aliases = Array.from({ length: 200 }, (_, index): Entry => {
+      return { type: "CNAME", name: name(index), target: `${name(index + 1)}.a.example` };
+    });
+    planOf(texts(0, 1), aliases);
+  };
+  const [shallow, deep] = [await operationsOf(() => work(1)), await operationsOf(() => work(50))];
+  expect(deep / shallow).toBeLessThan(3);
 });
 
 test("an alias waits until the delegation that hides its target is gone", () => {
