@@ -18,11 +18,11 @@ import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/pl
 import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
-import { paceOf, tellOrigins } from "./plan/compare.ts";
+import { attributeOrigins, rateOf } from "./plan/compare.ts";
 import { mayGoByMistake, type OtherEnvironment, tellEnvironments } from "./plan/guards.ts";
 import { wrongAccount } from "./plan/match.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
-import { outsideBound } from "./plan/review.ts";
+import { exceedsReviewedPlan } from "./plan/review.ts";
 import { isUnmatched } from "./plan/select.ts";
 import type { PlanFileResult } from "./render/plan-file.ts";
 import { units } from "./units/index.ts";
@@ -188,7 +188,7 @@ export async function planProject(request: PlanRequest): Promise<PlanResult> {
   const { api, base } = request;
   const planned = await (base === undefined ? planAlone(request) : planBeside(request, base));
   if (!planned.ok) return planned;
-  const pace = paceOf(api.limits?.() ?? [], planned.plan.steps);
+  const pace = rateOf(api.limits?.() ?? [], planned.plan.steps);
   return { ...planned, plan: { ...planned.plan, pace } };
 }
 
@@ -201,7 +201,7 @@ async function planBeside(request: PlanRequest, { name, desired }: Base): Promis
   if (!planned.ok) return planned;
   // What only the proposed change has need not be there without it.
   const before = await planAlone({ ...request, api, desired, checkSelection: false });
-  return before.ok ? { ...planned, plan: tellOrigins(planned.plan, before.plan, name) } : before;
+  return before.ok ? { ...planned, plan: attributeOrigins(planned.plan, before.plan, name) } : before;
 }
 
 function readFor(request: PlanRequest): Promise<LiveResult> {
@@ -266,7 +266,7 @@ function heldByInterfaces(plan: Plan): (live: LiveIdentity) => boolean {
 
 /** The changes of `plan` that the reviewed plan does not show: empty if it is within it. */
 export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
-  return outsideBound(plan.changes, reviewed.changes);
+  return exceedsReviewedPlan(plan.changes, reviewed.changes);
 }
 
 /** What the plan deletes that another environment of the project may declare, without consent. */

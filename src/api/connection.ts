@@ -8,7 +8,7 @@ import { hostname, networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 import type { Api, Method } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { SeenLimit } from "./rate-limit.ts";
+import type { ObservedLimit } from "./rate-limit.ts";
 import { FORBIDDEN_ADDRESS } from "./transport.ts";
 
 /** Time, handed in so that tests need not wait. */
@@ -89,7 +89,7 @@ export type ApiEvent =
 
 export interface ClientApi extends Api {
   /** What each endpoint was last seen to say of its rate limit. Sorted by endpoint. */
-  limits(): readonly SeenLimit[];
+  limits(): readonly ObservedLimit[];
   /** Closes every connection at once; what is in flight fails. */
   close(): Promise<void>;
 }

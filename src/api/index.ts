@@ -14,9 +14,9 @@ import {
 import { errorsFromWire, fromWire, NEUTRAL_DIALECT, otherPath, toWire } from "./dialect.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import { createLister, DEFAULT_PAGE_SIZE, filterHeader } from "./lists.ts";
-import { judge } from "./outcome.ts";
+import { classifyResponse } from "./outcome.ts";
 import { endpointOf } from "./rate-limit.ts";
-import { type Courier, createCourier, type Delivery, uploadDelivery } from "./send.ts";
+import { createRequestSender, type PreparedRequest, prepareUpload, type RequestSender } from "./send.ts";
 import type { HttpCall, Transport } from "./transport.ts";
 import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
 
@@ -38,25 +38,25 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
   if (!base.ok) throw new Error(base.diagnostic.summary);
   const reach = uploadReach(new URL(base.url));
   const transport = await transportOf(connection, reach);
-  const { limiter, courier } = gateOf(connection, transport);
+  const { limiter, requests } = gateOf(connection, transport);
   const dialect = connection.dialect ?? NEUTRAL_DIALECT;
-  const sender = createSender({ base: new URL(base.url), token: connection.token.trim(), dialect, courier });
+  const sender = createSender({ base: new URL(base.url), token: connection.token.trim(), dialect, requests });
   const clock = connection.clock ?? systemClock;
   const list = createLister({ send: sender, clock, pageSize: connection.pageSize ?? DEFAULT_PAGE_SIZE });
   return {
     get requestCount() {
-      return courier.requestCount;
+      return requests.requestCount;
     },
     send: (request, signal) => sender(request, shared(signal)),
     list: (request, signal) => list(request, shared(signal)),
     upload: async (request, signal) => {
-      const delivery = await uploadDelivery(request, reach);
-      if (typeof delivery === "string") return refusedHere(delivery);
+      const prepared = await prepareUpload(request, reach);
+      if (typeof prepared === "string") return refusedHere(prepared);
       const ending = endingWith(signal);
       const limit = request.limitMilliseconds;
       const timer = limit === undefined ? undefined : setTimeout(ending.abort, limit);
       try {
-        return await courier.deliver(delivery, ending.signal);
+        return await requests.send(prepared, ending.signal);
       } finally {
         clearTimeout(timer);
         ending.release();
@@ -75,7 +75,7 @@ async function transportOf(connection: Connection, reach: Reach): Promise<Transp
   return openTransport({ timeouts, environment: connection.environment ?? {}, reach });
 }
 
-function gateOf(connection: Connection, transport: Transport): { limiter: Limiter; courier: Courier } {
+function gateOf(connection: Connection, transport: Transport): { limiter: Limiter; requests: RequestSender } {
   const clock = connection.clock ?? systemClock;
   const random = connection.random ?? Math.random;
   const observe = connection.observe ?? (() => {});
@@ -88,23 +88,26 @@ function gateOf(connection: Connection, transport: Transport): { limiter: Limite
   });
   const retryForSeconds = connection.retryForSeconds ?? null;
   const hide = redactor(connection.token.trim());
-  return { limiter, courier: createCourier({ transport, limiter, clock, random, retryForSeconds, hide, observe }) };
+  return {
+    limiter,
+    requests: createRequestSender({ transport, limiter, clock, random, retryForSeconds, hide, observe }),
+  };
 }
 
 interface SenderOptions {
   readonly base: URL;
   readonly token: string;
   readonly dialect: string;
-  readonly courier: Courier;
+  readonly requests: RequestSender;
 }
 
 function createSender(options: SenderOptions): (request: ApiRequest, signal?: AbortSignal) => Promise<Answer> {
-  const { dialect, courier } = options;
+  const { dialect, requests } = options;
   /** The other path was the right one before. */
   let moved = false;
 
   async function sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Answer> {
-    const answer = await courier.deliver(deliveryOf(request, options), signal);
+    const answer = await requests.send(deliveryOf(request, options), signal);
     if (answer.ok) return { ...answer, body: fromWire(answer.body, request.path, dialect) };
     return { ok: false, failure: { ...answer.failure, errors: errorsFromWire(answer.failure.errors, dialect) } };
   }
@@ -126,13 +129,13 @@ function createSender(options: SenderOptions): (request: ApiRequest, signal?: Ab
 /** A word or a number; or two, as in `private/15`. Whatever decodes `%2F` on the way must not find another path in an id. */
 const SEGMENT = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)?$/i;
 
-function deliveryOf(request: ApiRequest, options: SenderOptions): Delivery {
+function deliveryOf(request: ApiRequest, options: SenderOptions): PreparedRequest {
   const wire = toWire(request, options.dialect);
   return {
     call: callOf(wire, options.base, options.token),
     shownPath: `/${request.path.join("/")}`,
     endpoint: endpointOf(wire.method, wire.path),
-    judge,
+    classify: classifyResponse,
   };
 }
 

@@ -7,13 +7,13 @@ import {
   type Bucket,
   ended,
   FRESH_BUCKET,
-  learn,
-  type Seen,
-  type SeenLimit,
-  seenLimit,
+  type ObservedAnswer,
+  type ObservedLimit,
+  observationOf,
+  observe,
+  observedLimit,
   sharedAdmits,
   started,
-  toldBy,
   UNKNOWN_LIMIT,
 } from "./rate-limit.ts";
 
@@ -23,14 +23,14 @@ export interface Limiter {
    * @param place of an earlier pass, so that a repeated request does not queue up behind newer ones
    * @returns null if the signal was aborted while it waited
    */
-  enter(endpoint: string, place: number | null, signal: AbortSignal | undefined): Promise<Pass | null>;
-  limits(): readonly SeenLimit[];
+  acquire(endpoint: string, place: number | null, signal: AbortSignal | undefined): Promise<Permit | null>;
+  limits(): readonly ObservedLimit[];
 }
 
-export interface Pass {
+export interface Permit {
   readonly place: number;
   /** Must be called once; what the answer said of the limit, or null if none came. */
-  leave(seen: Seen | null): void;
+  release(answer: ObservedAnswer | null): void;
   /** Milliseconds until the endpoint is open again; 0 if it is. */
   pause(): number;
 }
@@ -47,7 +47,7 @@ interface Waiting {
   admit(): void;
 }
 
-interface Lane {
+interface EndpointQueue {
   readonly endpoint: string;
   bucket: Bucket;
   /** Sorted by place. */
@@ -58,110 +58,110 @@ interface Lane {
 
 export function createLimiter(options: LimiterOptions): Limiter {
   const { clock, concurrency } = options;
-  const lanes = new Map<string, Lane>();
+  const endpoints = new Map<string, EndpointQueue>();
   let inFlight = 0;
   let places = 0;
   let shared = UNKNOWN_LIMIT;
-  let alarm: { readonly time: number; readonly controller: AbortController } | null = null;
+  let timer: { readonly time: number; readonly controller: AbortController } | null = null;
 
   /** Lets in whoever may go, the longest waiting first, and sets the alarm for the rest. */
   function pump(): void {
     while (inFlight < concurrency) {
-      const lane = firstAdmitted();
-      if (lane === null) break;
+      const endpointQueue = firstAdmitted();
+      if (endpointQueue === null) break;
       inFlight += 1;
-      lane.bucket = started(lane.bucket);
-      lane.announced = false;
-      lane.queue.shift()?.admit();
+      endpointQueue.bucket = started(endpointQueue.bucket);
+      endpointQueue.announced = false;
+      endpointQueue.queue.shift()?.admit();
     }
-    setAlarm();
+    setTimer();
   }
 
-  function firstAdmitted(): Lane | null {
-    let first: Lane | null = null;
+  function firstAdmitted(): EndpointQueue | null {
+    let first: EndpointQueue | null = null;
     let place = Number.POSITIVE_INFINITY;
-    for (const lane of lanes.values()) {
-      const head = lane.queue[0];
+    for (const endpointQueue of endpoints.values()) {
+      const head = endpointQueue.queue[0];
       if (head === undefined || head.place >= place) continue;
-      if (admission(lane).type !== "now") continue;
-      first = lane;
+      if (admission(endpointQueue).type !== "now") continue;
+      first = endpointQueue;
       place = head.place;
     }
     return first;
   }
 
   /** The endpoint's own limit first, then the one that all may have in common. */
-  function admission(lane: Lane): Admission {
-    const own = admits(lane.bucket, clock.now());
-    return own.type === "now" ? sharedAdmits(shared, lane.bucket, inFlight, clock.now()) : own;
+  function admission(endpointQueue: EndpointQueue): Admission {
+    const own = admits(endpointQueue.bucket, clock.now());
+    return own.type === "now" ? sharedAdmits(shared, endpointQueue.bucket, inFlight, clock.now()) : own;
   }
 
-  function setAlarm(): void {
+  function setTimer(): void {
     let earliest = Number.POSITIVE_INFINITY;
-    for (const lane of lanes.values()) {
-      if (lane.queue.length === 0) continue;
-      const verdict = admission(lane);
+    for (const endpointQueue of endpoints.values()) {
+      if (endpointQueue.queue.length === 0) continue;
+      const verdict = admission(endpointQueue);
       if (verdict.type !== "until") continue;
-      announce(lane, verdict);
+      announce(endpointQueue, verdict);
       earliest = Math.min(earliest, verdict.time);
     }
-    if (alarm?.time === earliest) return;
-    alarm?.controller.abort();
-    alarm = null;
+    if (timer?.time === earliest) return;
+    timer?.controller.abort();
+    timer = null;
     if (earliest !== Number.POSITIVE_INFINITY) ring(earliest);
   }
 
   function ring(time: number): void {
     const controller = new AbortController();
-    alarm = { time, controller };
+    timer = { time, controller };
     clock.sleep(Math.max(0, time - clock.now()), controller.signal).then(() => {
       if (controller.signal.aborted) return;
-      alarm = null;
+      timer = null;
       pump();
     });
   }
 
-  function announce(lane: Lane, wait: Extract<Admission, { type: "until" }>): void {
-    if (lane.announced) return;
-    lane.announced = true;
-    options.throttled(lane.endpoint, wait.time - clock.now(), wait.because);
+  function announce(endpointQueue: EndpointQueue, wait: Extract<Admission, { type: "until" }>): void {
+    if (endpointQueue.announced) return;
+    endpointQueue.announced = true;
+    options.throttled(endpointQueue.endpoint, wait.time - clock.now(), wait.because);
   }
 
-  function laneOf(endpoint: string): Lane {
-    const lane = lanes.get(endpoint) ?? { endpoint, bucket: FRESH_BUCKET, queue: [], announced: false };
-    lanes.set(endpoint, lane);
-    return lane;
+  function laneOf(endpoint: string): EndpointQueue {
+    const endpointQueue = endpoints.get(endpoint) ?? { endpoint, bucket: FRESH_BUCKET, queue: [], announced: false };
+    endpoints.set(endpoint, endpointQueue);
+    return endpointQueue;
   }
 
-  function passOf(lane: Lane, place: number): Pass {
+  function passOf(endpointQueue: EndpointQueue, place: number): Permit {
     const sentAt = clock.now();
     const before = shared.newest;
     return {
       place,
-      leave: (seen) => {
+      release: (answer) => {
         inFlight -= 1;
-        const earlier = lane.bucket;
-        lane.bucket = ended(earlier, { seen, sentAt, now: clock.now(), random: options.random() });
-        const told = seen === null ? null : toldBy(lane.endpoint, lane.bucket);
-        if (told !== null) {
-          const firstOf = earlier.window === told.window ? null : earlier.inFlight;
-          shared = learn(shared, { told, before, firstOf });
+        const earlier = endpointQueue.bucket;
+        endpointQueue.bucket = ended(earlier, { seen: answer, sentAt, now: clock.now(), random: options.random() });
+        const observed = answer === null ? null : observationOf(endpointQueue.endpoint, endpointQueue.bucket);
+        if (observed !== null) {
+          const firstOf = earlier.window === observed.window ? null : earlier.inFlight;
+          shared = observe(shared, { told: observed, before, firstOf });
         }
         pump();
       },
-      pause: () => Math.max(0, lane.bucket.pausedUntil - clock.now()),
+      pause: () => Math.max(0, endpointQueue.bucket.pausedUntil - clock.now()),
     };
   }
 
   return {
-    enter: (endpoint, earlier, signal) =>
+    acquire: (endpoint, earlier, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve(null);
-        const lane = laneOf(endpoint);
+        const endpointQueue = laneOf(endpoint);
         places += 1;
         const place = earlier ?? places;
         const abort = (): void => {
-          lane.queue.splice(lane.queue.indexOf(waiting), 1);
+          endpointQueue.queue.splice(endpointQueue.queue.indexOf(waiting), 1);
           resolve(null);
           pump();
         };
@@ -169,16 +169,18 @@ export function createLimiter(options: LimiterOptions): Limiter {
           place,
           admit: () => {
             signal?.removeEventListener("abort", abort);
-            resolve(passOf(lane, place));
+            resolve(passOf(endpointQueue, place));
           },
         };
         signal?.addEventListener("abort", abort);
-        insert(lane.queue, waiting);
+        insert(endpointQueue.queue, waiting);
         pump();
       }),
     limits: () => {
-      const seen = [...lanes.values()].map((lane) => seenLimit(lane.endpoint, lane.bucket, clock.now()));
-      return seen.filter((limit) => limit !== null).sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
+      const answer = [...endpoints.values()].map((endpointQueue) =>
+        observedLimit(endpointQueue.endpoint, endpointQueue.bucket, clock.now()),
+      );
+      return answer.filter((limit) => limit !== null).sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
     },
   };
 }

@@ -16,12 +16,12 @@ import {
   UNREADABLE_FILE,
 } from "./transport.ts";
 
-export type Verdict =
+export type AttemptResult =
   /** `absent`: what was to be deleted was not there. */
-  { readonly type: "done"; readonly body: Json; readonly absent?: true } | Setback;
+  { readonly type: "done"; readonly body: Json; readonly absent?: true } | FailedAttempt;
 
-export interface Setback {
-  readonly type: "setback";
+export interface FailedAttempt {
+  readonly type: "failed";
   readonly failure: FailureType;
   readonly effect: "none" | "unknown";
   /** `few`: it may be a passing fault, but is more likely to stay. */
@@ -39,7 +39,7 @@ export interface Setback {
 type AnswerOutcome = Extract<HttpOutcome, { type: "answer" }>;
 type LostOutcome = Extract<HttpOutcome, { type: "lost" }>;
 
-export interface JudgeContext {
+export interface ClassifyContext {
   readonly method: Method;
   /** Host and port, for messages. */
   readonly host: string;
@@ -50,21 +50,21 @@ export interface JudgeContext {
 }
 
 /** Judges an exchange with the API. */
-export function judge(outcome: HttpOutcome, context: JudgeContext): Verdict {
-  return outcome.type === "lost" ? judgeLost(outcome, context) : judgeAnswer(outcome, context);
+export function classifyResponse(outcome: HttpOutcome, context: ClassifyContext): AttemptResult {
+  return outcome.type === "lost" ? classifyLost(outcome, context) : classifyAnswer(outcome, context);
 }
 
 /**
  * Judges the PUT of a file to a signed URL: any 2xx will do. The words of the storage are not repeated, since they may
  * echo the signature.
  */
-export function judgeUpload(outcome: HttpOutcome, context: JudgeContext): Verdict {
-  if (outcome.type === "lost") return judgeLost(outcome, context);
+export function classifyUploadResponse(outcome: HttpOutcome, context: ClassifyContext): AttemptResult {
+  if (outcome.type === "lost") return classifyLost(outcome, context);
   const { status } = outcome;
   if (status >= 200 && status < 300) return { type: "done", body: {} };
   const passing = status === 408 || status === 429 || status >= 500;
   const type = passing ? "unavailable" : status >= 400 ? "refused" : "malformed";
-  return setback(type, {
+  return failedAttempt(type, {
     effect: status >= 400 && status < 500 && status !== 408 ? "none" : "unknown",
     repeat: passing ? "yes" : "no",
     status,
@@ -74,12 +74,12 @@ export function judgeUpload(outcome: HttpOutcome, context: JudgeContext): Verdic
   });
 }
 
-function judgeLost(lost: LostOutcome, context: JudgeContext): Setback {
+function classifyLost(lost: LostOutcome, context: ClassifyContext): FailedAttempt {
   const effect = lost.sent && context.method !== "GET" ? "unknown" : "none";
   const message = lostMessage(lost, context.host);
-  if (lost.code === ABORTED) return setback("aborted", { effect, status: lost.status, message });
+  if (lost.code === ABORTED) return failedAttempt("aborted", { effect, status: lost.status, message });
   const repeat = context.method === "POST" && effect === "unknown" ? "no" : repeatOfLost(lost);
-  return setback(typeOfLost(lost.code), { effect, repeat, status: lost.status, message });
+  return failedAttempt(typeOfLost(lost.code), { effect, repeat, status: lost.status, message });
 }
 
 function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
@@ -87,7 +87,7 @@ function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
   return isParserCode(code) || isTooLarge(code) ? "malformed" : "unreachable";
 }
 
-function repeatOfLost(lost: LostOutcome): Setback["repeat"] {
+function repeatOfLost(lost: LostOutcome): FailedAttempt["repeat"] {
   const { code, detail } = lost;
   if (isParserCode(code)) return "few";
   // What follows would only be met again.
@@ -117,7 +117,7 @@ function isTooLarge(code: string): boolean {
   return TOO_LARGE_CODES.includes(code);
 }
 
-function judgeAnswer(answer: AnswerOutcome, context: JudgeContext): Verdict {
+function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): AttemptResult {
   const body = parseJson(answer.text);
   if (answer.status >= 200 && answer.status < 300) return judgeSuccess(answer, body, context.method);
   const errors = parseErrors(body, context.hide);
@@ -127,11 +127,11 @@ function judgeAnswer(answer: AnswerOutcome, context: JudgeContext): Verdict {
   return judgeError(answer, errors, context);
 }
 
-function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Method): Verdict {
+function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Method): AttemptResult {
   if (body !== undefined) return { type: "done", body };
   // Nothing is told by the answer to a deletion anyway.
   if (answer.text.trim() === "" && method === "DELETE") return { type: "done", body: {} };
-  return setback("malformed", {
+  return failedAttempt("malformed", {
     effect: method === "GET" ? "none" : "unknown",
     repeat: method === "POST" || isHtml(answer) ? "no" : "few",
     status: answer.status,
@@ -139,7 +139,11 @@ function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Met
   });
 }
 
-function judgeError(answer: AnswerOutcome, errors: readonly ApiError[] | null, context: JudgeContext): Setback {
+function judgeError(
+  answer: AnswerOutcome,
+  errors: readonly ApiError[] | null,
+  context: ClassifyContext,
+): FailedAttempt {
   const { status } = answer;
   const busy = status === 400 && (errors ?? []).some((error) => /\bbusy\.?$/i.test(error.reason.trim()));
   const throttled = status === 429;
@@ -147,7 +151,7 @@ function judgeError(answer: AnswerOutcome, errors: readonly ApiError[] | null, c
   const maintenance = status === 503 && answer.headers["x-maintenance-mode"] !== undefined;
   const refused = throttled || (status >= 400 && status < 500 && status !== 408);
   const effect = refused || context.method === "GET" ? "none" : "unknown";
-  return setback(passing ? "unavailable" : errors !== null && refused ? "refused" : "malformed", {
+  return failedAttempt(passing ? "unavailable" : errors !== null && refused ? "refused" : "malformed", {
     effect,
     repeat: passing && (context.method !== "POST" || effect === "none") ? "yes" : "no",
     status,
@@ -171,12 +175,12 @@ function errorMessage(
   return refusalMessage(answer.status, []) + (isHtml(answer) ? ", with an HTML page instead of JSON" : "");
 }
 
-function setback(
+function failedAttempt(
   failure: FailureType,
-  rest: Partial<Setback> & Pick<Setback, "effect" | "message" | "status">,
-): Setback {
+  rest: Partial<FailedAttempt> & Pick<FailedAttempt, "effect" | "message" | "status">,
+): FailedAttempt {
   return {
-    type: "setback",
+    type: "failed",
     failure,
     repeat: "no",
     errors: [],
@@ -401,10 +405,10 @@ export function retryBudget(seconds: number | null, everAnswered: boolean): numb
 }
 
 /** Milliseconds to wait before the next attempt; null: give up. */
-export function waitBeforeRetry(setback: Setback, state: RetryState): number | null {
-  if (setback.repeat === "no") return null;
-  if (setback.repeat === "few" && state.attempts >= MAX_MALFORMED_ATTEMPTS) return null;
-  const ordered = throttleOrder(setback);
+export function waitBeforeRetry(attempt: FailedAttempt, state: RetryState): number | null {
+  if (attempt.repeat === "no") return null;
+  if (attempt.repeat === "few" && state.attempts >= MAX_MALFORMED_ATTEMPTS) return null;
+  const ordered = throttleOrder(attempt);
   if (ordered !== null) {
     const isWithin = ordered <= MAX_WINDOW_MILLISECONDS && state.throttled + ordered <= MAX_THROTTLED_MILLISECONDS;
     return isWithin ? ordered : null;
@@ -412,15 +416,15 @@ export function waitBeforeRetry(setback: Setback, state: RetryState): number | n
   const left = state.budget - state.lost;
   if (left <= 0) return null;
   // An order that outlasts the budget is known now not to help; a wait of our own choice is cut, for one last attempt.
-  if (setback.retryAfter !== null) return setback.retryAfter <= left ? setback.retryAfter : null;
+  if (attempt.retryAfter !== null) return attempt.retryAfter <= left ? attempt.retryAfter : null;
   const wait = backoff(state.attempts, state.random);
   // A throttled request cannot go earlier than its endpoint opens.
-  if (setback.throttled && wait > left) return null;
+  if (attempt.throttled && wait > left) return null;
   return Math.min(wait, left);
 }
 
 /** Milliseconds until the limit is open again, as a 429 tells them. The wait is the same as one that headers told before. */
-export function throttleOrder({ throttled, retryAfter }: Setback): number | null {
+export function throttleOrder({ throttled, retryAfter }: FailedAttempt): number | null {
   return throttled ? retryAfter : null;
 }
 

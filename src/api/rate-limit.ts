@@ -46,7 +46,7 @@ export const FRESH_BUCKET: Bucket = {
 };
 
 /** The answer's part that matters here. `null` where no answer came. */
-export interface Seen {
+export interface ObservedAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -75,7 +75,7 @@ export function started(bucket: Bucket): Bucket {
 }
 
 interface Arrival {
-  readonly seen: Seen | null;
+  readonly seen: ObservedAnswer | null;
   readonly sentAt: number;
   readonly now: number;
   readonly random: number;
@@ -84,30 +84,32 @@ interface Arrival {
 export function ended(bucket: Bucket, arrival: Arrival): Bucket {
   const freed = { ...bucket, inFlight: bucket.inFlight - 1 };
   if (arrival.seen === null) return freed;
-  const told = withWindow(freed, arrival.seen, arrival.now);
-  return arrival.seen.status === 429 ? withRefusal(told, arrival.seen, arrival) : { ...told, refusals: 0 };
+  const observation = withWindow(freed, arrival.seen, arrival.now);
+  return arrival.seen.status === 429
+    ? withRefusal(observation, arrival.seen, arrival)
+    : { ...observation, refusals: 0 };
 }
 
-function withWindow(bucket: Bucket, seen: Seen, now: number): Bucket {
-  const remaining = number(seen.headers["x-ratelimit-remaining"]);
-  const window = number(seen.headers["x-ratelimit-reset"]);
-  const until = timeToReset(seen, now);
+function withWindow(bucket: Bucket, answer: ObservedAnswer, now: number): Bucket {
+  const remaining = number(answer.headers["x-ratelimit-remaining"]);
+  const window = number(answer.headers["x-ratelimit-reset"]);
+  const until = timeToReset(answer, now);
   if (remaining === null || until === null) return bucket;
-  const limit = number(seen.headers["x-ratelimit-limit"]);
+  const limit = number(answer.headers["x-ratelimit-limit"]);
   const resetAt = now + until;
   const isKnown = bucket.remaining !== null && now < bucket.resetAt;
-  const told = { ...bucket, ...withLength(bucket, { limit, remaining, until }), limit };
+  const observation = { ...bucket, ...withLength(bucket, { limit, remaining, until }), limit };
   if (isKnown && isSameWindow(bucket, window, resetAt)) {
     // Answers overtake each other: the lowest count is the latest. The reset is told in whole seconds, rounded up as
     // far as anyone saw, so that the earliest estimate is the closest.
     const least = Math.min(bucket.remaining ?? remaining, remaining);
-    return { ...told, remaining: least, resetAt: Math.min(bucket.resetAt, resetAt) };
+    return { ...observation, remaining: least, resetAt: Math.min(bucket.resetAt, resetAt) };
   }
   if (isKnown && window !== null && bucket.window !== null && window < bucket.window) return bucket;
-  return { ...told, remaining, window, resetAt };
+  return { ...observation, remaining, window, resetAt };
 }
 
-interface ToldNow {
+interface ObservedNow {
   readonly limit: number | null;
   readonly remaining: number;
   /** Milliseconds to the reset. */
@@ -115,7 +117,7 @@ interface ToldNow {
 }
 
 /** Only the answer to the first request of a window tells its whole length; all others tell what is left of it. */
-function withLength(bucket: Bucket, { limit, remaining, until }: ToldNow): Pick<Bucket, "opened" | "isCounted"> {
+function withLength(bucket: Bucket, { limit, remaining, until }: ObservedNow): Pick<Bucket, "opened" | "isCounted"> {
   if (limit === null) return bucket;
   const isOther = bucket.limit !== null && bucket.limit !== limit;
   const earlier = isOther ? null : bucket.opened;
@@ -129,20 +131,20 @@ function isSameWindow(bucket: Bucket, window: number | null, resetAt: number): b
 }
 
 /** Milliseconds. Retry-After first: it is relative and needs no agreement of clocks; else the answer's own Date helps. */
-function timeToReset(seen: Seen, now: number): number | null {
-  const relative = retryAfterMilliseconds(seen.headers["retry-after"], now);
-  const reset = number(seen.headers["x-ratelimit-reset"]);
-  const theirNow = Date.parse(seen.headers["date"] ?? "");
+function timeToReset(answer: ObservedAnswer, now: number): number | null {
+  const relative = retryAfterMilliseconds(answer.headers["retry-after"], now);
+  const reset = number(answer.headers["x-ratelimit-reset"]);
+  const theirNow = Date.parse(answer.headers["date"] ?? "");
   const absolute = reset === null ? null : reset * 1000 - (Number.isNaN(theirNow) ? now : theirNow);
   const wait = relative ?? absolute;
   return wait === null ? null : Math.min(Math.max(wait, 0), MAX_WINDOW_MILLISECONDS);
 }
 
-function withRefusal(bucket: Bucket, seen: Seen, arrival: Arrival): Bucket {
+function withRefusal(bucket: Bucket, answer: ObservedAnswer, arrival: Arrival): Bucket {
   const { now, sentAt } = arrival;
   // Those sent before the last refusal was known are part of it.
   const refusals = sentAt >= bucket.refusedAt ? bucket.refusals + 1 : bucket.refusals;
-  const ordered = retryAfterMilliseconds(seen.headers["retry-after"], now);
+  const ordered = retryAfterMilliseconds(answer.headers["retry-after"], now);
   const isBelieved = ordered !== null && ordered <= MAX_WINDOW_MILLISECONDS;
   const pause = Math.max(isBelieved ? ordered : backoff(refusals, arrival.random), MIN_PAUSE_MILLISECONDS);
   const refusedAt = refusals === bucket.refusals ? bucket.refusedAt : now;
@@ -166,7 +168,7 @@ export function endpointOf(method: Method, path: readonly string[]): string {
 }
 
 /** What an endpoint was last seen to say. */
-export interface SeenLimit {
+export interface ObservedLimit {
   readonly endpoint: string;
   readonly limit: number | null;
   readonly remaining: number;
@@ -176,7 +178,7 @@ export interface SeenLimit {
   readonly windowSeconds: number | null;
 }
 
-export function seenLimit(endpoint: string, bucket: Bucket, now: number): SeenLimit | null {
+export function observedLimit(endpoint: string, bucket: Bucket, now: number): ObservedLimit | null {
   if (bucket.remaining === null) return null;
   const resetSeconds = Math.max(0, Math.ceil((bucket.resetAt - now) / 1000));
   const { limit, remaining } = bucket;
@@ -194,7 +196,7 @@ function windowSeconds({ opened, isCounted }: Bucket): number | null {
 // Most services count per endpoint, some per account, and the headers look the same: it is found out from the counts.
 
 /** What one answer said of its window. */
-interface Told {
+interface WindowObservation {
   readonly endpoint: string;
   readonly limit: number;
   /** X-RateLimit-Reset as it was told: names the window. */
@@ -206,42 +208,44 @@ interface Told {
 
 interface SharedLimit {
   /** Of the newest window, the lowest count told by any endpoint. */
-  readonly newest: Told | null;
+  readonly newest: WindowObservation | null;
   /** `separate` is final: a count that rose within a window cannot be a common one. */
   readonly relation: "unknown" | "shared" | "separate";
 }
 
 export const UNKNOWN_LIMIT: SharedLimit = { newest: null, relation: "unknown" };
 
-export function toldBy(endpoint: string, bucket: Bucket): Told | null {
+export function observationOf(endpoint: string, bucket: Bucket): WindowObservation | null {
   const { limit, window, remaining, resetAt } = bucket;
   if (limit === null || window === null || remaining === null) return null;
   return { endpoint, limit, window, remaining, resetAt };
 }
 
-interface Lesson {
-  readonly told: Told;
+interface Observed {
+  readonly told: WindowObservation;
   /** What was known when the request was sent: a common count must be lower by the time of its answer. */
-  readonly before: Told | null;
+  readonly before: WindowObservation | null;
   /** The endpoint had not spoken of this window, and so many of its requests could have been counted at most. */
   readonly firstOf: number | null;
 }
 
-export function learn(shared: SharedLimit, lesson: Lesson): SharedLimit {
-  const { told, before, firstOf } = lesson;
+export function observe(shared: SharedLimit, lesson: Observed): SharedLimit {
+  const { told: observation, before, firstOf } = lesson;
   let { relation } = shared;
-  if (before !== null && isSameObservedWindow(before, told)) {
-    if (told.remaining > before.remaining) relation = "separate";
+  if (before !== null && isSameObservedWindow(before, observation)) {
+    if (observation.remaining > before.remaining) relation = "separate";
     // More is gone than this endpoint can have used.
-    else if (relation === "unknown" && firstOf !== null && told.limit - told.remaining > firstOf) relation = "shared";
+    else if (relation === "unknown" && firstOf !== null && observation.limit - observation.remaining > firstOf)
+      relation = "shared";
   }
   const newest = shared.newest;
-  if (newest === null || told.window > newest.window) return { newest: told, relation };
-  if (!isSameObservedWindow(newest, told) || told.remaining >= newest.remaining) return { ...shared, relation };
-  return { newest: { ...told, resetAt: Math.min(newest.resetAt, told.resetAt) }, relation };
+  if (newest === null || observation.window > newest.window) return { newest: observation, relation };
+  if (!isSameObservedWindow(newest, observation) || observation.remaining >= newest.remaining)
+    return { ...shared, relation };
+  return { newest: { ...observation, resetAt: Math.min(newest.resetAt, observation.resetAt) }, relation };
 }
 
-function isSameObservedWindow(one: Told, other: Told): boolean {
+function isSameObservedWindow(one: WindowObservation, other: WindowObservation): boolean {
   return one.limit === other.limit && one.window === other.window;
 }
 

@@ -3,36 +3,36 @@
 import { stat } from "node:fs/promises";
 import type { Answer, Failure, UploadRequest } from "../model/api.ts";
 import { type ApiEvent, type Clock, isSecure, type Reach } from "./connection.ts";
-import type { Limiter, Pass } from "./limiter.ts";
+import type { Limiter, Permit } from "./limiter.ts";
 import {
+  type AttemptResult,
+  type ClassifyContext,
+  classifyUploadResponse,
+  type FailedAttempt,
   forbiddenAddress,
-  type JudgeContext,
-  judgeUpload,
   MAX_WINDOW_MILLISECONDS,
   neededScope,
   retryBudget,
-  type Setback,
   throttleOrder,
-  type Verdict,
   waitBeforeRetry,
 } from "./outcome.ts";
 import type { HttpCall, HttpOutcome, Transport } from "./transport.ts";
 
-export interface Delivery {
+export interface PreparedRequest {
   readonly call: HttpCall;
   /** Path as events show it. */
   readonly shownPath: string;
   /** Under which its rate limit is counted; null: it does not go to the API. */
   readonly endpoint: string | null;
-  readonly judge: (outcome: HttpOutcome, context: JudgeContext) => Verdict;
+  readonly classify: (outcome: HttpOutcome, context: ClassifyContext) => AttemptResult;
 }
 
-export interface Courier {
+export interface RequestSender {
   readonly requestCount: number;
-  deliver(delivery: Delivery, signal: AbortSignal | undefined): Promise<Answer>;
+  send(prepared: PreparedRequest, signal: AbortSignal | undefined): Promise<Answer>;
 }
 
-interface CourierOptions {
+interface RequestSenderOptions {
   readonly transport: Transport;
   readonly limiter: Limiter;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ interface CourierOptions {
 }
 
 /** What became of one request so far. */
-interface Progress {
+interface AttemptState {
   attempts: number;
   /** Milliseconds, see `RetryState`. */
   lost: number;
@@ -56,58 +56,58 @@ interface Progress {
   served: number | null;
 }
 
-export function createCourier(options: CourierOptions): Courier {
+export function createRequestSender(options: RequestSenderOptions): RequestSender {
   const { transport, limiter, clock, observe } = options;
   let requestCount = 0;
   let everAnswered = false;
 
-  async function deliver(delivery: Delivery, signal: AbortSignal | undefined): Promise<Answer> {
-    const progress: Progress = { attempts: 0, lost: 0, throttled: 0, effect: "none", place: null, served: null };
+  async function send(prepared: PreparedRequest, signal: AbortSignal | undefined): Promise<Answer> {
+    const state: AttemptState = { attempts: 0, lost: 0, throttled: 0, effect: "none", place: null, served: null };
     for (;;) {
-      const pass = delivery.endpoint === null ? null : await limiter.enter(delivery.endpoint, progress.place, signal);
+      const permit = prepared.endpoint === null ? null : await limiter.acquire(prepared.endpoint, state.place, signal);
       if (signal?.aborted) {
-        pass?.leave(null);
-        return interrupted(progress);
+        permit?.release(null);
+        return interrupted(state);
       }
-      progress.place = pass?.place ?? null;
-      const verdict = await attempt(delivery, progress, pass, signal);
-      if (verdict.type === "done") {
+      state.place = permit?.place ?? null;
+      const result = await attempt(prepared, state, permit, signal);
+      if (result.type === "done") {
         // An attempt that was lost may have deleted it: then there is nothing to wonder about.
-        const alreadyGone = verdict.absent === true && progress.effect === "none";
+        const alreadyGone = result.absent === true && state.effect === "none";
         // The host of an upload is another one, with a clock of its own.
-        const served = delivery.endpoint === null ? null : progress.served;
+        const served = prepared.endpoint === null ? null : state.served;
         return {
           ok: true,
-          body: verdict.body,
+          body: result.body,
           ...(alreadyGone ? { alreadyGone } : {}),
           ...(served === null ? {} : { servedMilliseconds: served }),
         };
       }
-      const wait = afterSetback(delivery, progress, verdict, pass);
-      if (wait === null) return { ok: false, failure: failureOf(verdict, delivery, progress) };
+      const wait = afterFailedAttempt(prepared, state, result, permit);
+      if (wait === null) return { ok: false, failure: failureOf(result, prepared, state) };
       // A throttled request waits at the gate, which keeps all others of its endpoint back as well.
-      if (!(verdict.throttled && pass)) await clock.sleep(wait, signal);
+      if (!(result.throttled && permit)) await clock.sleep(wait, signal);
     }
   }
 
   async function attempt(
-    delivery: Delivery,
-    progress: Progress,
-    pass: Pass | null,
+    prepared: PreparedRequest,
+    state: AttemptState,
+    permit: Permit | null,
     signal: AbortSignal | undefined,
-  ): Promise<Verdict> {
-    const { call, shownPath } = delivery;
-    progress.attempts += 1;
+  ): Promise<AttemptResult> {
+    const { call, shownPath } = prepared;
+    state.attempts += 1;
     requestCount += 1;
-    observe({ type: "sent", method: call.method, path: shownPath, attempt: progress.attempts });
+    observe({ type: "sent", method: call.method, path: shownPath, attempt: state.attempts });
     const sentAt = clock.now();
     const outcome = await transport.exchange(call, signal);
     const now = clock.now();
     // The first attempt is what the request takes anyway.
-    if (progress.attempts > 1) progress.lost += now - sentAt;
-    pass?.leave(outcome.type === "answer" ? outcome : null);
+    if (state.attempts > 1) state.lost += now - sentAt;
+    permit?.release(outcome.type === "answer" ? outcome : null);
     if (outcome.status !== null) everAnswered = true;
-    progress.served = outcome.type === "answer" ? dateOf(outcome.headers["date"]) : null;
+    state.served = outcome.type === "answer" ? dateOf(outcome.headers["date"]) : null;
     observe({
       type: "answered",
       method: call.method,
@@ -115,31 +115,41 @@ export function createCourier(options: CourierOptions): Courier {
       status: outcome.status,
       milliseconds: now - sentAt,
     });
-    return delivery.judge(outcome, { method: call.method, host: new URL(call.origin).host, now, hide: options.hide });
+    return prepared.classify(outcome, {
+      method: call.method,
+      host: new URL(call.origin).host,
+      now,
+      hide: options.hide,
+    });
   }
 
   /** Milliseconds to wait before the next attempt; null: there is none. */
-  function afterSetback(delivery: Delivery, progress: Progress, setback: Setback, pass: Pass | null): number | null {
-    if (setback.effect === "unknown") progress.effect = "unknown";
-    const wait = waitBeforeRetry(setback, {
-      attempts: progress.attempts,
-      lost: progress.lost,
-      throttled: progress.throttled,
+  function afterFailedAttempt(
+    prepared: PreparedRequest,
+    state: AttemptState,
+    failed: FailedAttempt,
+    permit: Permit | null,
+  ): number | null {
+    if (failed.effect === "unknown") state.effect = "unknown";
+    const wait = waitBeforeRetry(failed, {
+      attempts: state.attempts,
+      lost: state.lost,
+      throttled: state.throttled,
       budget: retryBudget(options.retryForSeconds, everAnswered),
       random: options.random(),
     });
     if (wait === null) return null;
-    if (throttleOrder(setback) === null) progress.lost += wait;
-    else progress.throttled += wait;
-    const atGate = setback.throttled && pass !== null;
+    if (throttleOrder(failed) === null) state.lost += wait;
+    else state.throttled += wait;
+    const atGate = failed.throttled && permit !== null;
     observe({
       type: "retrying",
-      method: delivery.call.method,
-      path: delivery.shownPath,
-      attempt: progress.attempts,
-      waitSeconds: (atGate ? Math.max(wait, pass.pause()) : wait) / 1000,
-      reason: setback.message,
-      maintenance: setback.maintenance,
+      method: prepared.call.method,
+      path: prepared.shownPath,
+      attempt: state.attempts,
+      waitSeconds: (atGate ? Math.max(wait, permit.pause()) : wait) / 1000,
+      reason: failed.message,
+      maintenance: failed.maintenance,
       atGate,
     });
     return wait;
@@ -149,7 +159,7 @@ export function createCourier(options: CourierOptions): Courier {
     get requestCount() {
       return requestCount;
     },
-    deliver,
+    send: send,
   };
 }
 
@@ -162,21 +172,21 @@ function dateOf(header: string | undefined): number | null {
 /** The year 10000: an HTTP date has four digits for it (RFC 9110, 5.6.7). */
 const MAX_DATE_MILLISECONDS = 253_402_300_800_000;
 
-function failureOf(setback: Setback, { call, shownPath }: Delivery, progress: Progress): Failure {
-  const scope = setback.status === 403 ? neededScope(call.method, shownPath) : null;
-  const ordered = throttleOrder(setback);
+function failureOf(failed: FailedAttempt, { call, shownPath }: PreparedRequest, state: AttemptState): Failure {
+  const scope = failed.status === 403 ? neededScope(call.method, shownPath) : null;
+  const ordered = throttleOrder(failed);
   const more = [
     ...(scope === null ? [] : [`this needs the scope ${scope}`]),
     ...(ordered !== null && ordered > MAX_WINDOW_MILLISECONDS ? [tooLong(ordered)] : []),
   ];
   return {
-    type: setback.failure,
-    effect: progress.effect,
-    status: setback.status,
-    errors: setback.errors,
-    message: [setback.message, ...more].join("; "),
-    maintenance: setback.maintenance,
-    attempts: progress.attempts,
+    type: failed.failure,
+    effect: state.effect,
+    status: failed.status,
+    errors: failed.errors,
+    message: [failed.message, ...more].join("; "),
+    maintenance: failed.maintenance,
+    attempts: state.attempts,
   };
 }
 
@@ -184,17 +194,17 @@ function tooLong(milliseconds: number): string {
   return `it orders a wait of ${Math.ceil(milliseconds / 1000)} s, and Tenon waits ${MAX_WINDOW_MILLISECONDS / 1000} s at most`;
 }
 
-function interrupted(progress: Progress): Answer {
+function interrupted(state: AttemptState): Answer {
   return {
     ok: false,
     failure: {
       type: "aborted",
-      effect: progress.effect,
+      effect: state.effect,
       status: null,
       errors: [],
       message: "interrupted",
       maintenance: false,
-      attempts: progress.attempts,
+      attempts: state.attempts,
     },
   };
 }
@@ -209,7 +219,7 @@ const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
  * @param reach a service elsewhere must not have this machine's own ports written to, nor those of its networks
  * @returns what is wrong with the file or the URL, as a sentence without a full stop
  */
-export async function uploadDelivery(request: UploadRequest, reach: Reach): Promise<Delivery | string> {
+export async function prepareUpload(request: UploadRequest, reach: Reach): Promise<PreparedRequest | string> {
   const url = URL.canParse(request.url) ? new URL(request.url) : null;
   if (url === null || !isSecure(url)) return "the service gave an address for the upload that is not https";
   const [network, size] = await Promise.all([reach(url.hostname), sizeOf(request.file)]);
@@ -225,7 +235,7 @@ export async function uploadDelivery(request: UploadRequest, reach: Reach): Prom
     },
     shownPath: "(upload)",
     endpoint: null,
-    judge: judgeUpload,
+    classify: classifyUploadResponse,
   };
 }
 

@@ -84,14 +84,14 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
   { path: "images", check: objectOf({ id: text, label: text, status: text, type: text, is_public: flag }) },
 ];
 
-interface Misshapen {
+interface MalformedField {
   /** Which object of the list it is, if it says that much. */
   readonly id: Json | undefined;
   /** A clause about the first field that is not as it should be. */
   readonly problem: string;
 }
 
-function misshapenOf(path: readonly string[], items: readonly JsonObject[]): Misshapen | null {
+function malformedFieldOf(path: readonly string[], items: readonly JsonObject[]): MalformedField | null {
   const key = path.map((segment) => (/^\d+$/.test(segment) ? "*" : segment)).join("/");
   const check = SHAPES.find((shape) => shape.path === key)?.check;
   if (check === undefined) return null;
@@ -114,13 +114,13 @@ export function checkingShapes(api: ClientApi): ClientApi {
     close: () => api.close(),
     list: async (request, signal) => {
       const answer = await api.list(request, signal);
-      const misshapen = answer.ok ? misshapenOf(request.path, answer.items) : null;
-      return misshapen === null ? answer : malformed(request.path, misshapen);
+      const malformedField = answer.ok ? malformedFieldOf(request.path, answer.items) : null;
+      return malformedField === null ? answer : malformed(request.path, malformedField);
     },
   };
 }
 
-function malformed(path: readonly string[], { id, problem }: Misshapen): ListAnswer {
+function malformed(path: readonly string[], { id, problem }: MalformedField): ListAnswer {
   const which = typeof id === "number" || typeof id === "string" ? ` (the object ${id})` : "";
   const message = `an answer came that is not the list expected${which} at /${path.join("/")}: ${problem}`;
   const failure = { effect: "none", status: 200, errors: [], message, maintenance: false, attempts: 1 } as const;

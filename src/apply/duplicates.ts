@@ -114,7 +114,7 @@ interface Waiting {
  * Looks at every object that was made, one list for each collection, until nothing is left to be done or to be waited for.
  * @param made in the order of the plan
  */
-export async function settleDuplicates(
+export async function settleConcurrentDuplicates(
   made: readonly MadeObject[],
   context: Context,
   concurrency: number,
@@ -429,7 +429,7 @@ function nounOf(kind: Kind): string {
 // Look: lists what a lost POST may have made, and lets the unit recognise it.
 
 /** `items` are there so that one of several equal ones can be taken. */
-export type Look =
+export type LookupResult =
   | (Recognition & { readonly items: readonly JsonObject[] })
   | { readonly type: "failed"; readonly failure: Failure };
 
@@ -439,7 +439,7 @@ export interface Place {
   readonly path: readonly string[];
 }
 
-export async function look(place: Place, unit: Unit, context: Context): Promise<Look> {
+export async function listAndRecognise(place: Place, unit: Unit, context: Context): Promise<LookupResult> {
   const listed = await list(place, context);
   return listed.ok ? recogniseIn(listed, place, unit) : { type: "failed", failure: listed.failure };
 }
@@ -459,7 +459,7 @@ export function recogniseIn(
   { items, servedMilliseconds }: Extract<ListAnswer, { ok: true }>,
   { lookup, path }: Place,
   unit: Unit,
-): Look {
+): LookupResult {
   return { ...unit.recognise({ ...lookup, path }, items, servedMilliseconds ?? null), items };
 }
 

@@ -8,7 +8,7 @@ import type { ApplyEvent } from "./events.ts";
 import { type Clock, Stop, timestamp } from "./interrupt.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { perform, unitOf } from "./perform.ts";
-import { SecondLooks } from "./recover.ts";
+import { LateCommits } from "./recover.ts";
 import { buildReport } from "./report.ts";
 import { Schedule, type Skip } from "./schedule.ts";
 import { type Context, localFailure, Made, type ProducedFields, resolvePath, type StepResult } from "./step.ts";
@@ -71,7 +71,7 @@ class Execution {
   readonly #secretFields: ReadonlyMap<string, readonly string[]>;
   readonly #made: Made = new Made();
   readonly #reports: Map<string, StepReport> = new Map();
-  readonly #looks: SecondLooks;
+  readonly #looks: LateCommits;
   readonly #surprises: string[] = [];
   /** Requests that the client had sent before this run. */
   readonly #sentBefore: number;
@@ -89,7 +89,7 @@ class Execution {
       this.#mailbox.post({ type: "stop" });
     });
     this.#context = this.#createContext();
-    this.#looks = new SecondLooks({
+    this.#looks = new LateCommits({
       steps: plan.steps,
       context: this.#context,
       concurrency: options.concurrency,

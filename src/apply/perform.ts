@@ -15,12 +15,12 @@ import {
   type Context,
   DONE,
   isUnclear,
-  judge,
   localFailure,
   notDone,
   readField,
   resolvePath,
   resolveText,
+  resultOf,
   type StepResult,
   unresolved,
 } from "./step.ts";
@@ -48,7 +48,7 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   const request: ApiRequest = { method, path: path.value, ...(body === null ? {} : { body }) };
   const answer = await context.api.send(request, context.inFlight);
   const surprise = surpriseOf(step, context.changes.get(step.changes[0] ?? ""), answer, unit);
-  const result = { ...judge(step, answer, unit), surprises: surprise === null ? [] : [surprise] };
+  const result = { ...resultOf(step, answer, unit), surprises: surprise === null ? [] : [surprise] };
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";
   return lost ? recover(step, request, result, unit, context) : result;
 }
@@ -95,7 +95,8 @@ function foundInAnswer(
 function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string | null {
   if (failure.type !== "refused") return null;
   if (failure.status === 400) {
-    const clash = step.method === "POST" || step.method === "PUT" ? (unit.clash?.(step, failure) ?? null) : null;
+    const clash =
+      step.method === "POST" || step.method === "PUT" ? (unit.explainConflict?.(step, failure) ?? null) : null;
     return clash === null ? null : `${clash}; plan again`;
   }
   if (failure.status !== 404) return null;
@@ -116,7 +117,7 @@ function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string
 /** Fields that the step leaves alone, and that are no longer what they were. */
 function changedMeanwhile(step: RequestStep, change: Change, body: JsonObject, unit: Unit): string | null {
   const { before, after } = change;
-  const told = unit.told?.(change, body) ?? null;
+  const told = unit.readBack?.(change, body) ?? null;
   if (told === null || before === null || after === null) return null;
   const changed = Object.keys(told)
     .filter((field) => {

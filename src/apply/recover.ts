@@ -8,25 +8,25 @@ import {
   type CopiedList,
   type Findings,
   itemWithId,
-  type Look,
+  type LookupResult,
   list,
-  look,
+  listAndRecognise,
   type MadeObject,
   type Place,
   recogniseIn,
+  settleConcurrentDuplicates,
   settleCopy,
-  settleDuplicates,
 } from "./duplicates.ts";
 import { pause } from "./interrupt.ts";
 import {
   announce,
   type Context,
   DONE,
-  judge,
   notDone,
   partsIn,
   readAdopted,
   resolvePath,
+  resultOf,
   type StepResult,
 } from "./step.ts";
 
@@ -78,16 +78,16 @@ export async function recover(
 }
 
 /** Looks at once, and once more if nothing is found; null if the run was aborted meanwhile. */
-async function lookTwice(lost: Lost): Promise<Look | null> {
+async function lookTwice(lost: Lost): Promise<LookupResult | null> {
   const { context, step, place, unit } = lost;
   const listing = `listing ${place.path.join("/")} to see whether it happened`;
   if (context.inFlight.aborted) return null;
   context.note(step.id, "looking", listing);
-  const seen = await look(place, unit, context);
+  const seen = await listAndRecognise(place, unit, context);
   if (seen.type !== "absent" && seen.type !== "failed") return seen;
   context.note(step.id, "looking", listing, LOOK_AGAIN_AFTER_SECONDS);
   if (!(await pause(context.clock, LOOK_AGAIN_AFTER_SECONDS, context.inFlight))) return null;
-  return look(place, unit, context);
+  return listAndRecognise(place, unit, context);
 }
 
 function adopt(lost: Lost, item: JsonObject, id: ObjectId): StepResult {
@@ -128,7 +128,7 @@ async function repeat(lost: Lost): Promise<StepResult> {
   context.note(step.id, "repeating", "it had not happened and is sent once more");
   const unwritten = await announce({ step: step.id, reason: "repeat", method, path, body: step.body }, context);
   if (unwritten !== null) return unwritten;
-  const result = judge(step, await context.api.send(request, context.inFlight), unit);
+  const result = resultOf(step, await context.api.send(request, context.inFlight), unit);
   if (result.outcome === "done") return { ...result, repeated: true };
   return { ...(await lookAfterRepeat(lost, result)), repeated: true };
 }
@@ -138,7 +138,7 @@ async function lookAfterRepeat(lost: Lost, result: StepResult): Promise<StepResu
   const { context, place, unit } = lost;
   const seconds = result.outcome === "unknown" ? LOOK_AGAIN_AFTER_SECONDS : 0;
   if (!(await pause(context.clock, seconds, context.inFlight))) return result;
-  const seen = await look(place, unit, context);
+  const seen = await listAndRecognise(place, unit, context);
   switch (seen.type) {
     case "found":
       return adopt(lost, seen.item, seen.id);
@@ -154,7 +154,7 @@ async function lookAfterRepeat(lost: Lost, result: StepResult): Promise<StepResu
 
 // Second looks: what is listed again after it was made, because answers alone do not tell what became of it.
 
-interface SecondLooksOptions {
+interface LateCommitsOptions {
   /** In the order of the plan. */
   readonly steps: readonly Step[];
   readonly context: Context;
@@ -171,8 +171,8 @@ interface Copy {
   readonly id: ObjectId;
 }
 
-export class SecondLooks {
-  readonly #options: SecondLooksOptions;
+export class LateCommits {
+  readonly #options: LateCommitsOptions;
   /** By the id of their step: those of which there may be two. */
   readonly #made: Map<string, MadeObject> = new Map();
   /** Those of them whose request was sent twice: few, while every step asks for them. */
@@ -185,7 +185,7 @@ export class SecondLooks {
   readonly #met: Map<string, MadeObject> = new Map();
   readonly #copies: Copy[] = [];
 
-  constructor(options: SecondLooksOptions) {
+  constructor(options: LateCommitsOptions) {
     this.#options = options;
   }
 
@@ -218,7 +218,7 @@ export class SecondLooks {
 
   async atEnd(): Promise<void> {
     const { context, concurrency } = this.#options;
-    for (const surprise of await lookForLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
+    for (const surprise of await findLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
       this.#tell(surprise);
     }
     // An interrupted run has no time but for what it may have made twice itself.
@@ -232,7 +232,7 @@ export class SecondLooks {
 
   #settle(made: readonly MadeObject[]): Promise<void> {
     const { context, concurrency } = this.#options;
-    return settleDuplicates(this.#inOrder(made), context, concurrency, this.#findings());
+    return settleConcurrentDuplicates(this.#inOrder(made), context, concurrency, this.#findings());
   }
 
   #findings(): Findings {
@@ -273,7 +273,7 @@ interface Repeated {
 }
 
 /** @returns what a person should know, one sentence each, in plan order */
-async function lookForLateCommits(
+async function findLateCommits(
   repeats: readonly Repeated[],
   context: Context,
   concurrency: number,
@@ -381,7 +381,7 @@ async function lookAtGroup(group: readonly Placed[], context: Context): Promise<
   return surprises;
 }
 
-function react(repeated: Placed, seen: Look): string | null {
+function react(repeated: Placed, seen: LookupResult): string | null {
   switch (seen.type) {
     case "absent":
     case "failed":

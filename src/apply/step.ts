@@ -116,9 +116,9 @@ function listKey(lookup: Lookup, path: readonly string[]): string {
 // Answer: what one answer to a step's request means for the step.
 
 /** The result of a step whose request was answered, but for the looking up of a POST of unknown outcome. */
-export function judge(step: RequestStep, answer: Answer, unit: Unit): StepResult {
-  if (!answer.ok) return judgeFailure(step, answer.failure);
-  if (step.method === "GET" && step.expect !== null) return judgeExpected(step, answer.body, unit);
+export function resultOf(step: RequestStep, answer: Answer, unit: Unit): StepResult {
+  if (!answer.ok) return failedResult(step, answer.failure);
+  if (step.method === "GET" && step.expect !== null) return checkExpected(step, answer.body, unit);
   if (step.method === "POST" && !isJsonObject(answer.body)) return notDone("unknown", malformed("not an object"));
   const products = step.produces === null ? null : readProducts(step.produces, answer.body);
   if (step.produces !== null && products === null) {
@@ -137,7 +137,7 @@ export function isUnclear(method: Method, failure: Failure): boolean {
   return failure.effect === "unknown" || (failure.type === "malformed" && accepted);
 }
 
-function judgeFailure(step: RequestStep, failure: Failure): StepResult {
+function failedResult(step: RequestStep, failure: Failure): StepResult {
   if (failure.status === 404 && failure.type === "refused" && isGone(step)) return DONE;
   return notDone(isUnclear(step.method, failure) ? "unknown" : "failed", failure);
 }
@@ -147,9 +147,9 @@ function isGone(step: RequestStep): boolean {
   return step.method === "DELETE" || (step.method === "GET" && step.expect !== null);
 }
 
-function judgeExpected(step: RequestStep, body: Json, unit: Unit): StepResult {
+function checkExpected(step: RequestStep, body: Json, unit: Unit): StepResult {
   if (!isJsonObject(body)) return notDone("failed", localFailure("malformed", "none", "the answer is not an object"));
-  const objection = unit.permits(step, body);
+  const objection = unit.precondition(step, body);
   return objection === null ? DONE : notDone("failed", localFailure("refused", "none", objection));
 }
 

@@ -234,7 +234,7 @@ type Verdict =
   | { readonly type: "idle"; readonly blocked: number };
 
 /** @param reviewed the plan that bounds this one; null: there is none */
-export function judge(plan: Plan, reviewed: Plan | null, failOn: readonly FailOn[]): Verdict {
+export function judgeRun(plan: Plan, reviewed: Plan | null, failOn: readonly FailOn[]): Verdict {
   const extra = reviewed === null ? [] : findUnreviewed(plan, reviewed);
   if (extra.length > 0) return { type: "unreviewed", extra };
   if (plan.guards.some((guard) => guard.consent !== "given")) return { type: "guarded" };
@@ -244,7 +244,7 @@ export function judge(plan: Plan, reviewed: Plan | null, failOn: readonly FailOn
 }
 
 /** Shows the plan. @returns the exit code if it ends here; null if it may be carried out */
-export async function tellVerdict(
+export async function printRunVerdict(
   terminal: Terminal,
   plan: Plan,
   verdict: Verdict,
@@ -324,7 +324,7 @@ const VARIABLE = "GITHUB_STEP_SUMMARY";
  * Does nothing where there is no such file. A failure is a warning: what was done is done.
  * @param markdown makes it, newline-terminated, if there is such a file; an empty line keeps it apart from what the step says before and after
  */
-export async function writeStepSummary({ environment, say }: Terminal, markdown: () => string): Promise<void> {
+export async function writeGithubSummary({ environment, say }: Terminal, markdown: () => string): Promise<void> {
   const file = environment[VARIABLE] ?? "";
   if (file === "") return;
   try {
@@ -338,7 +338,7 @@ export async function writeStepSummary({ environment, say }: Terminal, markdown:
 /** To stdout if that is the format, and to the summary of the step if there is one. */
 export async function tellMarkdown(terminal: Terminal, format: Format, markdown: () => string): Promise<void> {
   if (format === "markdown") terminal.print(markdown());
-  await writeStepSummary(terminal, markdown);
+  await writeGithubSummary(terminal, markdown);
 }
 
 // Asking real nameservers, as `apply --verify` and `zone check --live` share it: what is asked of whom, progress, what is said at the end.
@@ -349,7 +349,7 @@ const DEFAULT_TIMEOUT_SECONDS = 300;
 /** A JSON event for every answer would be the loudest thing in the log. */
 const EVENT_MILLISECONDS = 1_000;
 
-type PreparedWitnesses =
+type PreparedVerificationServers =
   | { readonly ok: true; readonly witnesses: Witnesses | null }
   | { readonly ok: false; readonly code: ExitCode };
 
@@ -357,11 +357,11 @@ type PreparedWitnesses =
  * Says what is wrong with the flags, before anything is done.
  * @param wanted the flag that asks for it, and whether it was given; without it there is nothing to prepare
  */
-export async function prepareWitnesses(
+export async function prepareVerificationServers(
   terminal: Terminal,
   flags: VerifyFlags,
   wanted: { readonly flag: string; readonly given: boolean },
-): Promise<PreparedWitnesses> {
+): Promise<PreparedVerificationServers> {
   const { nameserver: nameservers = [], delegation = false, parent: parents = [], verifyTimeout } = flags;
   if (!wanted.given) {
     const isIdle = nameservers.length + parents.length === 0 && !delegation && verifyTimeout === undefined;

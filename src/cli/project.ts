@@ -19,7 +19,7 @@ import {
 } from "../index.ts";
 import { EXIT, type ExitCode, type Interrupt } from "./exit.ts";
 import type { ConnectionFlags, ProjectFlags } from "./flags.ts";
-import { sayBeside, sayDiagnostics, sayError, sayLoaded, type Terminal, Waiting } from "./terminal.ts";
+import { sayBeside, sayDiagnostics, sayError, sayLoaded, type Terminal, WaitNotices } from "./terminal.ts";
 
 type Opened = { readonly ok: true; readonly project: Project } | { readonly ok: false; readonly code: ExitCode };
 
@@ -97,7 +97,7 @@ export async function withClient<Result>(
     sayDiagnostics(terminal, [resolved.diagnostic]);
     return EXIT.error;
   }
-  const waiting = new Waiting(() => performance.now());
+  const waiting = new WaitNotices(() => performance.now());
   const observe = (event: ApiEvent): void => {
     const line = waiting.tell(event);
     if (line !== null) sayBeside(terminal, line);

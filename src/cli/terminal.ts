@@ -366,7 +366,7 @@ const MIN_TOLD_WAIT_SECONDS = 5;
 const MIN_REPEAT_MILLISECONDS = 60_000;
 
 /** Turns the client's events into lines for people. Pure but for `now`. */
-export class Waiting {
+export class WaitNotices {
   readonly #now: () => number;
   readonly #toldAt: Map<string, number> = new Map();
   /** Requests that were told to be waiting, and have had no answer since. */

@@ -321,12 +321,16 @@ function shown(text: string): string {
 
 // Whether a request may reach a route: credentials first, then scopes.
 
-type Admission = {
+type Authorisation = {
   /** The scopes that the route accepts and that the token has, in the operator's words. */
   readonly headers: Readonly<Record<string, string>>;
 } & ({ readonly answer: Answer; readonly caller: null } | { readonly answer: null; readonly caller: TokenRow | null });
 
-export function authorise({ store, settings }: Service, route: Route, authorization: string | undefined): Admission {
+export function authorise(
+  { store, settings }: Service,
+  route: Route,
+  authorization: string | undefined,
+): Authorisation {
   const identity = identify(store, authorization);
   const accepted = { "x-accepted-oauth-scopes": scopesInWord(route.scopes, settings.word) };
   switch (identity.type) {

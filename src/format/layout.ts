@@ -18,15 +18,15 @@ interface LayoutOptions {
 /** Changes the document in place; takes time linear in its size, but for sorting. */
 export function layOut(document: Document, yaml: Yaml, options: LayoutOptions): void {
   const root = document.contents;
-  if (yaml.isMap(root)) new Layout(yaml, surroundings(document, yaml), options).root(root as YAMLMap);
+  if (yaml.isMap(root)) new Layout(yaml, commentInfo(document, yaml), options).root(root as YAMLMap);
 }
 
 class Layout {
   readonly #yaml: Yaml;
-  readonly #around: Surroundings;
+  readonly #around: CommentInfo;
   readonly #options: LayoutOptions;
 
-  constructor(yaml: Yaml, around: Surroundings, options: LayoutOptions) {
+  constructor(yaml: Yaml, around: CommentInfo, options: LayoutOptions) {
     this.#yaml = yaml;
     this.#around = around;
     this.#options = options;
@@ -299,7 +299,7 @@ function rankOf(order: readonly string[]): (key: string) => number {
 
 // What must be known of a YAML document before anything in it is moved: where its comments and anchors are.
 
-interface Surroundings {
+interface CommentInfo {
   /** Collections with an anchor or an alias somewhere in them: what is in them keeps its order. */
   readonly anchored: ReadonlySet<unknown>;
   /** Collections with a comment or a text of several lines in them: they cannot be put on one line. */
@@ -308,7 +308,7 @@ interface Surroundings {
   readonly values: ReadonlySet<unknown>;
 }
 
-function surroundings(document: Document, yaml: Yaml): Surroundings {
+function commentInfo(document: Document, yaml: Yaml): CommentInfo {
   const anchored = new Set<unknown>();
   const open = new Set<unknown>();
   const values = new Set<unknown>();

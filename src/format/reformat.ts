@@ -21,7 +21,7 @@ export async function reformat(text: string): Promise<Reformatted> {
     const document = parse(source, yaml, tag);
     // A comment in an odd place can make the library write what it cannot read.
     if (document.errors.length > 0 || !yaml.isMap(document.contents)) return { said: null, text: source };
-    const said = saidBy(document);
+    const said = canonicalContent(document);
     settleBlankLines(document, yaml);
     layOut(document, yaml, { isNew: false, arrangesRecords: true });
     return { said, text: textOf(document, yaml) };
@@ -95,7 +95,7 @@ export function comments(text: string, yaml: Yaml): string[] {
 // What a manifest says, in one form: whatever the order of its keys and records, and however targets are joined.
 
 /** Equal texts, equal manifests. Of a document whose scalars are texts; linear but for sorting. */
-function saidBy(document: Document): string {
+function canonicalContent(document: Document): string {
   // Aliases are limited by what reads manifests; here they are only compared.
   return JSON.stringify(normal(document.toJS({ maxAliasCount: -1 }), ""));
 }

@@ -49,8 +49,8 @@ interface ForeignZone {
   readonly ttl?: number | null;
 }
 
-export interface GatheringOptions {
-  readonly unit: SettlingUnit;
+export interface CollectOptions {
+  readonly unit: ValidatingUnit;
   readonly allowedSeconds: readonly number[];
   /** For sources that name nobody; null: none was given. */
   readonly soaEmail: string | null;
@@ -59,10 +59,10 @@ export interface GatheringOptions {
 /** So many TTLs are named in a summary; the rest is counted. */
 const MAX_NAMED_TTLS = 8;
 
-export class Gathered {
+export class Collected {
   readonly sources: Sources = new Sources();
-  readonly #options: GatheringOptions;
-  readonly #domains: TakenDomain[] = [];
+  readonly #options: CollectOptions;
+  readonly #domains: ImportedDomain[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   readonly #setAside: SetAside[] = [];
   readonly #remarks: Remark[] = [];
@@ -72,7 +72,7 @@ export class Gathered {
   /** Zones with TTLs that were rounded. */
   readonly #roundedIn: string[] = [];
 
-  constructor(options: GatheringOptions) {
+  constructor(options: CollectOptions) {
     this.#options = options;
   }
 
@@ -109,7 +109,7 @@ export class Gathered {
     const kept = (record: SourceRecord) => (isDefault(record) ? 0 : Math.max(1, record.ttl_sec));
     const entries = records.map((record) => recordEntry({ ...record, ttl_sec: kept(record) }));
     const ttls = records.map((record) => (isDefault(record) ? 0 : record.ttl_sec));
-    const settled = settleDomain(head, entries, unit, allowedSeconds, ttls);
+    const settled = validateImported(head, entries, unit, allowedSeconds, ttls);
     for (const { span: _, ...problem } of settled.problems) {
       this.report({ ...problem, summary: `${file}: ${problem.summary}` });
     }
@@ -129,8 +129,8 @@ export class Gathered {
       ...(this.#rounded.size === 0 ? [] : [rounded(this.#roundedIn, this.#rounded)]),
       ...(this.#signed.length === 0 ? [] : [signed(this.#signed)]),
     ];
-    const taken = { owner: null, vpcs: [], domains, images: [] };
-    return { taken, diagnostics, setAside: this.#setAside, remarks: this.#remarks, sources: this.sources };
+    const imported = { owner: null, vpcs: [], domains, images: [] };
+    return { taken: imported, diagnostics, setAside: this.#setAside, remarks: this.#remarks, sources: this.sources };
   }
 
   #refuse(record: SourceRecord, problem: Diagnostic): void {
@@ -205,9 +205,9 @@ type ChosenEmail =
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
 /** The unit judges, so that what passes here passes when it is loaded. */
-export function isSoaEmail(email: string, unit: SettlingUnit): boolean {
+export function isSoaEmail(email: string, unit: ValidatingUnit): boolean {
   const head = { domain: "example.com", type: "master", soa_email: email };
-  return email !== "" && settleDomain(head, null, unit, []).problems.length === 0;
+  return email !== "" && validateImported(head, null, unit, []).problems.length === 0;
 }
 
 /**
@@ -219,7 +219,7 @@ function chooseEmail(
   file: string,
   named: NamedEmail | null,
   asked: string | null,
-  unit: SettlingUnit,
+  unit: ValidatingUnit,
 ): ChosenEmail {
   if (named !== null && isSoaEmail(named.email, unit)) return { ok: true, email: named.email, filledIn: null };
   const email = asked ?? `hostmaster@${zone}`;
@@ -281,13 +281,13 @@ function soasOf(all: readonly FilledIn[], sources: Sources): string {
 // A domain as its source has it → the entry that the manifest will hold, without what the service would refuse.
 
 /** What is needed of the unit of zones: its judgement and its words. */
-interface SettlingUnit {
+interface ValidatingUnit {
   readonly spec: Pick<Unit["spec"], "load" | "write">;
 }
 
-interface SettledDomain {
+interface ValidatedDomain {
   /** null: the domain itself cannot be declared. */
-  readonly domain: TakenDomain | null;
+  readonly domain: ImportedDomain | null;
   /** What is wrong with the domain itself. */
   readonly problems: readonly Diagnostic[];
   /** Records that cannot be declared, by their place among those that were given, with the first thing wrong with each. */
@@ -304,13 +304,13 @@ const MAX_ROUNDS = 8;
  * @param records of one target each
  * @param ttls what the source says of each, where it is not what the record has; a TTL that comes out differently is counted as rounded
  */
-export function settleDomain(
+export function validateImported(
   head: JsonObject,
   records: readonly JsonObject[] | null,
-  unit: SettlingUnit,
+  unit: ValidatingUnit,
   allowedSeconds: readonly number[],
   ttls: readonly number[] | null = null,
-): SettledDomain {
+): ValidatedDomain {
   const refused = new Map<number, Diagnostic>();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const kept = [...(records ?? []).entries()].filter(([index]) => !refused.has(index));
@@ -335,7 +335,7 @@ interface Judgement {
 function judge(
   head: JsonObject,
   records: readonly (readonly [index: number, entry: JsonObject])[] | null,
-  unit: SettlingUnit,
+  unit: ValidatingUnit,
   allowedSeconds: readonly number[],
 ): Judgement {
   const places = new Map<object, number>((records ?? []).map(([index, entry]) => [entry, index]));
@@ -360,8 +360,8 @@ function judge(
 function written(
   declared: Declared,
   given: readonly Json[] | null,
-  unit: SettlingUnit,
-): Pick<SettledDomain, "domain" | "rounded"> {
+  unit: ValidatingUnit,
+): Pick<ValidatedDomain, "domain" | "rounded"> {
   const { head, body } = unit.spec.write(declared.spec);
   const { records: _, ...rest } = body;
   const entries = (body["records"] as readonly JsonObject[] | undefined) ?? [];
@@ -391,7 +391,7 @@ export function someOf(names: readonly string[], most: number = MAX_NAMED): stri
 // What an import took from its source, whichever that was: entries of a manifest, not yet laid out.
 
 /** One domain. Texts are plain: references are escaped when it is written. */
-export interface TakenDomain {
+export interface ImportedDomain {
   /** Lower-case ASCII without a final dot. */
   readonly name: string;
   /** Its entry without `records`. */
@@ -400,16 +400,16 @@ export interface TakenDomain {
   readonly records: readonly JsonObject[] | null;
 }
 
-export interface Taken {
+export interface ImportedDomains {
   readonly owner: string | null;
   readonly vpcs: readonly JsonObject[];
   /** In the order of their names. */
-  readonly domains: readonly TakenDomain[];
+  readonly domains: readonly ImportedDomain[];
   readonly images: readonly JsonObject[];
 }
 
 export interface Import {
-  readonly taken: Taken;
+  readonly taken: ImportedDomains;
   /** With errors nothing may be written. */
   readonly diagnostics: readonly Diagnostic[];
   /** Records that were read and set aside, in the order of their files. */

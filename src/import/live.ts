@@ -6,7 +6,7 @@ import { type Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { Json, JsonObject, UnitName } from "../model/resource.ts";
 import { compareText, escapeGlob, globMatches, groupBy } from "../model/text.ts";
 import type { LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
-import { type Import, settleDomain, someOf, type TakenDomain } from "./collect.ts";
+import { type Import, type ImportedDomain, someOf, validateImported } from "./collect.ts";
 
 /** What to take; nothing named at all: everything. */
 interface Selection {
@@ -63,7 +63,7 @@ interface Found {
 class Taking {
   readonly #request: LiveRequest;
   readonly #entries: Record<"network" | "image", JsonObject[]> = { network: [], image: [] };
-  readonly #domains: TakenDomain[] = [];
+  readonly #domains: ImportedDomain[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   /** Owner → addresses of what carries its tag, and was not asked for. */
   readonly #othersOf: Map<string | null, string[]> = new Map();
@@ -97,8 +97,8 @@ class Taking {
     const { owner, selection } = this.#request;
     for (const [other, addresses] of this.#othersOf) this.#tell(otherOwner(addresses, other, owner));
     if (owner !== null && isNarrowed(selection)) this.#tell(narrowedOwner(owner));
-    const taken = { owner: this.#request.owner, vpcs: network, domains: this.#domains, images: image };
-    return { taken, diagnostics: this.#diagnostics, setAside: [], remarks: [], sources: new Sources() };
+    const imported = { owner: this.#request.owner, vpcs: network, domains: this.#domains, images: image };
+    return { taken: imported, diagnostics: this.#diagnostics, setAside: [], remarks: [], sources: new Sources() };
   }
 
   #isOurs(identity: LiveIdentity): boolean {
@@ -128,7 +128,7 @@ class Taking {
   #takeDomain(unit: Unit, entry: JsonObject, identity: LiveIdentity): void {
     const { records, ...head } = entry;
     const list = (records as readonly JsonObject[] | undefined) ?? null;
-    const settled = settleDomain(head, list, unit, this.#request.allowedSeconds);
+    const settled = validateImported(head, list, unit, this.#request.allowedSeconds);
     const [problem] = settled.problems;
     if (settled.domain === null) {
       if (problem !== undefined) this.#tellLeftOut(undeclarable(identity, problem));

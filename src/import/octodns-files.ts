@@ -8,7 +8,7 @@ import type { Document, Node, Pair } from "yaml";
 import { isPrivate, isWithin } from "../files/paths.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { compareText } from "../model/text.ts";
-import type { Gathered } from "./collect.ts";
+import type { Collected } from "./collect.ts";
 import { noFile, readSource, type SourceText, unreadable, zoneName } from "./zone-files.ts";
 
 /** Files in one folder. */
@@ -36,15 +36,15 @@ interface Listed {
 }
 
 export class OctodnsFiles {
-  readonly #gathered: Gathered;
+  readonly #gathered: Collected;
   readonly #yaml: Yaml;
   /** Read already, to see whether they are configurations. */
   readonly #texts: Map<string, SourceText> = new Map();
   /** Zone → absolute path → file: the file of a zone may be named by itself and by a configuration, too. */
   readonly #zones: Map<string, Map<string, ZoneFile>> = new Map();
 
-  constructor(gathered: Gathered, yaml: Yaml) {
-    this.#gathered = gathered;
+  constructor(collected: Collected, yaml: Yaml) {
+    this.#gathered = collected;
     this.#yaml = yaml;
   }
 

@@ -4,7 +4,7 @@ import { canonicalIp } from "../dns/ip.ts";
 import { relativeName, toAscii } from "../dns/name.ts";
 import { PLAIN_TYPES, type PlainType, type SetAside, type SourceRecord } from "../dns/record.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import { Gathered, type Import, type Remark } from "./collect.ts";
+import { Collected, type Import, type Remark } from "./collect.ts";
 import {
   type Entry,
   MAX_NUMBER_CHARACTERS,
@@ -17,29 +17,29 @@ import {
 import { type ForeignRequest, unreadable, zoneName } from "./zone-files.ts";
 
 export async function importOctodns(request: ForeignRequest): Promise<Import> {
-  const gathered = new Gathered(request);
+  const collected = new Collected(request);
   const yaml = await import("yaml");
-  const files = new OctodnsFiles(gathered, yaml);
+  const files = new OctodnsFiles(collected, yaml);
   for (const path of request.paths) await files.find(path);
   const asked = request.domain === null ? null : zoneName(request.domain);
   const zones = files.zones().filter(({ zone }) => request.domain === null || zone === asked);
-  if (zones.length === 0 && !gathered.hasDiagnostics) gathered.report(noZones(request.paths));
-  const reader = { files, gathered, parse: (text: string, file: string) => readYaml(text, file, yaml) };
+  if (zones.length === 0 && !collected.hasDiagnostics) collected.report(noZones(request.paths));
+  const reader = { files, gathered: collected, parse: (text: string, file: string) => readYaml(text, file, yaml) };
   let withoutTtl = 0;
   for (const zone of zones) withoutTtl += await takeZone(zone, reader);
-  if (withoutTtl > 0) gathered.report(defaultTtl(withoutTtl));
-  return gathered.result();
+  if (withoutTtl > 0) collected.report(defaultTtl(withoutTtl));
+  return collected.result();
 }
 
 interface ZoneReader {
   readonly files: OctodnsFiles;
-  readonly gathered: Gathered;
+  readonly gathered: Collected;
   parse(text: string, file: string): ReturnType<typeof readYaml>;
 }
 
 /** @returns how many records have no TTL, of their own or by configuration */
 async function takeZone({ zone, files }: OctodnsZone, reader: ZoneReader): Promise<number> {
-  const { gathered } = reader;
+  const { gathered: collected } = reader;
   const records: SourceRecord[] = [];
   const setAside: SetAside[] = [];
   let withoutTtl = 0;
@@ -49,17 +49,17 @@ async function takeZone({ zone, files }: OctodnsZone, reader: ZoneReader): Promi
       ? reader.parse(source.text, path)
       : { ok: false as const, diagnostics: [unreadable(path, source)] };
     if (!parsed.ok) {
-      for (const diagnostic of parsed.diagnostics) gathered.report(diagnostic);
+      for (const diagnostic of parsed.diagnostics) collected.report(diagnostic);
       continue;
     }
     const read = readOctodns(parsed.value, zone, defaultTtl ?? DEFAULT_TTL_SECONDS);
     for (const record of read.records) records.push(record);
     for (const one of read.setAside) setAside.push(one);
-    for (const diagnostic of read.diagnostics) gathered.report(diagnostic);
-    for (const remark of read.remarks) gathered.remark(remark);
+    for (const diagnostic of read.diagnostics) collected.report(diagnostic);
+    for (const remark of read.remarks) collected.remark(remark);
     if (defaultTtl === null) withoutTtl += read.withoutTtl;
   }
-  gathered.take({ zone, file: files[0]?.path ?? zone, named: null, records, setAside });
+  collected.take({ zone, file: files[0]?.path ?? zone, named: null, records, setAside });
   return withoutTtl;
 }
 

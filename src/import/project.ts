@@ -8,9 +8,9 @@ import { escapeReferences, writeManifest } from "../format/write.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
-import type { Taken } from "./collect.ts";
+import type { ImportedDomains } from "./collect.ts";
 import { withDefaults } from "./live.ts";
-import { type LiftedDomain, lift } from "./record-sets.ts";
+import { type DomainWithRecordSets, extractRecordSets } from "./record-sets.ts";
 
 /** Where an editor finds the schema, from the project folder. */
 const SCHEMA = "node_modules/tenon/schemas/manifest.schema.json";
@@ -34,14 +34,17 @@ interface ProjectOptions {
 }
 
 /** The root file comes first. */
-export async function projectFiles(taken: Taken, { split, lifts }: ProjectOptions): Promise<ProjectFile[]> {
-  const { sets, domains } = lifts ? lift(taken.domains) : { sets: {}, domains: plainDomains(taken) };
+export async function projectFiles(
+  imported: ImportedDomains,
+  { split, lifts }: ProjectOptions,
+): Promise<ProjectFile[]> {
+  const { sets, domains } = lifts ? extractRecordSets(imported.domains) : { sets: {}, domains: plainDomains(imported) };
   const isSplit = split && domains.length > 0;
   const root = manifest(isSplit ? [] : domains, sets, {
-    ...(taken.owner === null ? {} : { owner: taken.owner }),
+    ...(imported.owner === null ? {} : { owner: imported.owner }),
     ...(isSplit ? { files: [ZONES_PATTERN] } : {}),
-    ...(taken.vpcs.length === 0 ? {} : { vpcs: escapeReferences(taken.vpcs) }),
-    ...(taken.images.length === 0 ? {} : { images: escapeReferences(taken.images) }),
+    ...(imported.vpcs.length === 0 ? {} : { vpcs: escapeReferences(imported.vpcs) }),
+    ...(imported.images.length === 0 ? {} : { images: escapeReferences(imported.images) }),
   });
   const files = [{ file: ROOT_FILE, text: await write(root, SCHEMA) }];
   if (!isSplit) return files;
@@ -52,7 +55,7 @@ export async function projectFiles(taken: Taken, { split, lifts }: ProjectOption
   return files;
 }
 
-function plainDomains({ domains }: Taken): LiftedDomain[] {
+function plainDomains({ domains }: ImportedDomains): DomainWithRecordSets[] {
   return domains.map(({ name, entry, records }) => ({
     name,
     entry: escapeReferences(entry) as JsonObject,
@@ -63,7 +66,7 @@ function plainDomains({ domains }: Taken): LiftedDomain[] {
 
 /** @param rest sections other than defaults, record sets and domains */
 function manifest(
-  domains: readonly LiftedDomain[],
+  domains: readonly DomainWithRecordSets[],
   sets: Readonly<Record<string, readonly JsonObject[]>>,
   rest: JsonObject,
 ): JsonObject {
@@ -145,7 +148,10 @@ export async function obstacles({ out, files, force }: WriteRequest): Promise<Di
     if (!found.isFile()) return [problem("not-a-file", `${join(out, file)} is not a regular file`, LINK_DETAIL)];
     existing.push(file);
   }
-  return [...(existing.length === 0 || force ? [] : [alreadyThere(out, existing)]), ...(await staleFiles(out, files))];
+  return [
+    ...(existing.length === 0 || force ? [] : [alreadyThere(out, existing)]),
+    ...(await findLeftovers(out, files)),
+  ];
 }
 
 const LINK_DETAIL = "What is written stays in the folder that was named.";
@@ -229,7 +235,7 @@ const MAX_NAMED_STALE_FILES = 50;
 const MAX_ROOT_BYTES: number = 4 * 1024 * 1024;
 
 /** An obstacle if there are such files; whether files may be overwritten is another question. */
-async function staleFiles(out: string, files: readonly ProjectFile[]): Promise<Diagnostic[]> {
+async function findLeftovers(out: string, files: readonly ProjectFile[]): Promise<Diagnostic[]> {
   const written = new Set(files.map(({ file }) => file));
   const isSplit = files.some(({ file }) => file !== ROOT_FILE);
   if (!isSplit && !(await loadsZones(join(out, ROOT_FILE)))) return [];

@@ -3,14 +3,14 @@
 import { escapeReferences } from "../format/write.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
-import type { TakenDomain } from "./collect.ts";
+import type { ImportedDomain } from "./collect.ts";
 
 /** So many domains must have a group in common. */
 const MIN_DOMAINS = 3;
 /** A group of fewer records would save no line. */
 const MIN_RECORDS = 2;
 
-export interface LiftedDomain {
+export interface DomainWithRecordSets {
   readonly name: string;
   /** As they stand in a manifest: references are escaped. */
   readonly entry: JsonObject;
@@ -19,10 +19,10 @@ export interface LiftedDomain {
   readonly records: readonly JsonObject[] | null;
 }
 
-interface Lifted {
+interface ExtractedRecordSets {
   /** Name → records, in the order of their names. */
   readonly sets: Readonly<Record<string, readonly JsonObject[]>>;
-  readonly domains: readonly LiftedDomain[];
+  readonly domains: readonly DomainWithRecordSets[];
 }
 
 /** Records of one name and type, which go into a set together or not at all: a domain's own would meet the set's. */
@@ -39,7 +39,7 @@ interface Group {
 }
 
 /** Linear in the number of records. Sets loaded and used come to the same records. */
-export function lift(domains: readonly TakenDomain[]): Lifted {
+export function extractRecordSets(domains: readonly ImportedDomain[]): ExtractedRecordSets {
   const rrsets = domains.map(rrsetsOf);
   const members = new Map<string, { rrset: Rrset; domains: number[] }>();
   for (const [index, list] of rrsets.entries()) {
@@ -52,10 +52,10 @@ export function lift(domains: readonly TakenDomain[]): Lifted {
   const groups = worthwhile([...members.values()]);
   const named = nameGroups(groups);
   const uses = domains.map((): string[] => []);
-  const lifted = new Set<string>();
+  const extracted = new Set<string>();
   for (const [name, group] of named) {
     for (const index of group.members) uses[index]?.push(name);
-    for (const { signature } of group.rrsets) lifted.add(signature);
+    for (const { signature } of group.rrsets) extracted.add(signature);
   }
   return {
     sets: Object.fromEntries(named.map(([name, group]) => [name, group.rrsets.flatMap(({ records }) => records)])),
@@ -63,12 +63,12 @@ export function lift(domains: readonly TakenDomain[]): Lifted {
       name,
       entry: escapeReferences(entry) as JsonObject,
       use: uses[index] ?? [],
-      records: records === null ? null : ownRecords(records, lifted, rrsets[index] ?? []),
+      records: records === null ? null : ownRecords(records, extracted, rrsets[index] ?? []),
     })),
   };
 }
 
-function rrsetsOf({ name, records }: TakenDomain): Rrset[] {
+function rrsetsOf({ name, records }: ImportedDomain): Rrset[] {
   const byOwner = new Map<string, JsonObject[]>();
   for (const record of records ?? []) {
     const owner = `${String(record["type"])} ${String(record["name"] ?? "")}`;
@@ -139,11 +139,11 @@ function nameGroups(groups: readonly Group[]): (readonly [string, Group])[] {
 
 function ownRecords(
   records: readonly JsonObject[],
-  lifted: ReadonlySet<string>,
+  extracted: ReadonlySet<string>,
   rrsets: readonly Rrset[],
 ): readonly JsonObject[] {
   const gone = new Set<string>();
-  for (const { signature, records: of } of rrsets) if (lifted.has(signature)) gone.add(ownerOf(of[0]));
+  for (const { signature, records: of } of rrsets) if (extracted.has(signature)) gone.add(ownerOf(of[0]));
   return records.filter((record) => !gone.has(ownerOf(record))).map((record) => escapeReferences(record) as JsonObject);
 }
 

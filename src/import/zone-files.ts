@@ -7,9 +7,9 @@ import { nameProblem, toAscii } from "../dns/name.ts";
 import { findOrigin, type IncludedFile, readZoneFile, type ZoneFileReading } from "../dns/zone-file/read.ts";
 import { isPrivate, isWithin, ledAway } from "../files/paths.ts";
 import type { Diagnostic, Sources } from "../model/diagnostic.ts";
-import { Gathered, type GatheringOptions, type Import, type NamedEmail } from "./collect.ts";
+import { Collected, type CollectOptions, type Import, type NamedEmail } from "./collect.ts";
 
-export interface ForeignRequest extends GatheringOptions {
+export interface ForeignRequest extends CollectOptions {
   readonly paths: readonly string[];
   /** The zone, if there is one file and it is known; null: as the file says. */
   readonly domain: string | null;
@@ -19,13 +19,13 @@ export interface ForeignRequest extends GatheringOptions {
 const MIN_ERRORS = 3;
 
 export async function importZoneFiles(request: ForeignRequest): Promise<Import> {
-  const gathered = new Gathered(request);
+  const collected = new Collected(request);
   const known = new Map<string, string>();
   for (const path of request.paths) {
-    const zone = await readOne(path, request, gathered, known);
+    const zone = await readOne(path, request, collected, known);
     if (zone !== null) known.set(zone, path);
   }
-  return gathered.result();
+  return collected.result();
 }
 
 /**
@@ -35,33 +35,33 @@ export async function importZoneFiles(request: ForeignRequest): Promise<Import> 
 async function readOne(
   path: string,
   { domain }: ForeignRequest,
-  gathered: Gathered,
+  collected: Collected,
   known: ReadonlyMap<string, string>,
 ): Promise<string | null> {
-  const { sources } = gathered;
+  const { sources } = collected;
   const source = await readSource(path, path, sources);
   if (!source.ok) {
-    gathered.report(unreadable(path, source, source.isFolder ? NAME_FILES : undefined));
+    collected.report(unreadable(path, source, source.isFolder ? NAME_FILES : undefined));
     return null;
   }
   const of = zoneOf(path, source.text, domain);
   if (!of.ok) {
-    gathered.report(of.diagnostic);
+    collected.report(of.diagnostic);
     return null;
   }
   const { zone } = of;
   const first = known.get(zone);
   if (first !== undefined) {
-    gathered.report(secondFile(zone, path, first));
+    collected.report(secondFile(zone, path, first));
     return null;
   }
   const reading = await readZoneFile(source.text, { zone, file: path, include: includeWithin(path, sources) });
   const isForeign = looksForeign(reading);
-  for (const diagnostic of isForeign ? firstErrors(path, reading) : reading.diagnostics) gathered.report(diagnostic);
+  for (const diagnostic of isForeign ? firstErrors(path, reading) : reading.diagnostics) collected.report(diagnostic);
   if (isForeign) return null;
   const { records, setAside, inheriting, soa } = reading;
   const ttl = soa !== null && soa.ttl_sec === soa.minimum ? soa.minimum : null;
-  gathered.take({ zone, file: path, named: namedBy(reading), records, setAside, inheriting, ttl });
+  collected.take({ zone, file: path, named: namedBy(reading), records, setAside, inheriting, ttl });
   return zone;
 }
 

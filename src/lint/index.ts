@@ -5,10 +5,10 @@ import { CACHED_TARGET } from "./changes.ts";
 import {
   diagnose,
   type LintZone,
+  ProjectZones,
   type RuleText,
   UNKNOWN_LINT_CODE,
   unknownCodes,
-  World,
   ZONE_FILE_APEX_NS,
   ZONE_FILE_SIGNING,
   ZONE_FILE_SOA,
@@ -60,7 +60,7 @@ export function lintZones(
   sources: Sources | null,
   projectSpans: ReadonlyMap<string, Span> = new Map(),
 ): Diagnostic[] {
-  const world = new World(zones, sources);
+  const world = new ProjectZones(zones, sources);
   const rules = ZONE_RULES.filter(({ code }) => !projectOff.includes(code));
   const found = unknownCodes(
     zones,

@@ -31,7 +31,7 @@ export interface RuleText {
 /** A rule over one zone, in the light of all. */
 export interface ZoneRule extends RuleText {
   /** In the order of the records; linear in their number. */
-  check(view: ZoneView, world: World): Iterable<Finding>;
+  check(view: ZoneView, world: ProjectZones): Iterable<Finding>;
 }
 
 export interface Finding {
@@ -146,7 +146,7 @@ export class ZoneView {
   }
 }
 
-export class World {
+export class ProjectZones {
   readonly views: readonly ZoneView[];
   /** For the few rules that look at how something is written; without it they are silent. */
   readonly sources: Sources | null;
@@ -206,7 +206,7 @@ export class World {
   }
 
   /** What is worked out once for all zones, by whoever works it out. */
-  remember<Value>(key: (world: World) => Value): Value {
+  remember<Value>(key: (world: ProjectZones) => Value): Value {
     if (!this.#memories.has(key)) this.#memories.set(key, key(this));
     return this.#memories.get(key) as Value;
   }

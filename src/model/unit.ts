@@ -23,7 +23,7 @@ export interface Unit<Spec = unknown, Live = unknown> {
   /** The way back: what would declare the live object, saying only what differs from the defaults; null if nothing can. */
   declare(live: Live): Declared<Spec> | null;
   /** Reshapes matches into pairs that plain comparison can diff: normalised, with what must be kept copied into desired. */
-  pairs(matches: readonly Match<Spec, Live>[], context: PairContext): Paired;
+  normalise(matches: readonly Match<Spec, Live>[], context: PairContext): Paired;
   /** The steps of all changes of this unit, with the facts that order them. No-ops may be among the changes. */
   steps(changes: readonly Change[], context: StepContext): readonly PlannedStep[];
   /** Where those steps take a cheaper way than one request for each change. */
@@ -31,13 +31,13 @@ export interface Unit<Spec = unknown, Live = unknown> {
   /** The body of a step with `amends`: what depends on an earlier answer is worked in. */
   amend?(body: JsonObject, earlier: JsonObject): JsonObject;
   /** Judges the answer of a step with `expect`: null if what follows may go on. */
-  permits(step: RequestStep, answer: JsonObject): string | null;
+  precondition(step: RequestStep, answer: JsonObject): string | null;
   /** What the answer to a PUT tells of the object that was changed, in the form of the change's values; null if nothing. */
-  told?(change: Change, answer: JsonObject): Values | null;
+  readBack?(change: Change, answer: JsonObject): Values | null;
   /** The ids of what came with the object that the step's POST made, by the keys of their changes. Absent: objects come alone. */
   partsIn?(step: RequestStep, made: JsonObject): Readonly<Record<string, ObjectId>>;
   /** What has come into the way of a request since it was planned, by the words that refuse it: a clause; null if nothing has. */
-  clash?(step: RequestStep, failure: Failure): string | null;
+  explainConflict?(step: RequestStep, failure: Failure): string | null;
   /** Did the step of this lookup already happen? `servedMilliseconds` is when the items were listed, by the service's clock. */
   recognise(lookup: Lookup, items: readonly JsonObject[], servedMilliseconds: number | null): Recognition;
   /**
@@ -183,7 +183,7 @@ export interface Paired {
   readonly leftAlone: readonly LeftAlone[];
   readonly warnings: readonly Diagnostic[];
   /** Roots that hold more than their pairs say: a copy of one of them would not be what is declared. */
-  readonly mixed?: readonly Address[];
+  readonly holdsUndeclared?: readonly Address[];
   /** Roots in which others may make what they like: nothing in them is ever removed. */
   readonly additive?: readonly Address[];
 }
@@ -226,7 +226,7 @@ export interface StepContext {
   /** After so long an upload ends, done or given up. */
   readonly uploadTimeoutSeconds: number;
   /** Whether a root holds more than its changes say. */
-  isMixed(root: Address): boolean;
+  holdsUndeclared(root: Address): boolean;
   /** Whether others may make what they like in a root. */
   isAdditive(root: Address): boolean;
 }

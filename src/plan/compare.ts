@@ -78,7 +78,7 @@ function withoutOwner(fields: readonly DriftField[]): DriftField[] {
  * @param before the plan of the base, made against the same live state
  * @param name of the base, as it was given
  */
-export function tellOrigins(plan: Plan, before: Plan, name: string): Plan {
+export function attributeOrigins(plan: Plan, before: Plan, name: string): Plan {
   const pending = new Map<string, Change[]>();
   for (const change of before.changes) {
     if (change.action === "no-op") continue;
@@ -117,7 +117,7 @@ function ordered(value: Json | undefined): Json {
  * those that only change something nothing is known before.
  * @returns null if the service told none, or not how long it lasts
  */
-export function paceOf(limits: readonly ToldLimit[], steps: readonly Step[]): Pace | null {
+export function rateOf(limits: readonly ToldLimit[], steps: readonly Step[]): Pace | null {
   const touched = new Set(steps.flatMap((step) => (step.type === "upload" ? [] : [String(step.path[0])])));
   const known = limits.filter(({ windowSeconds }) => windowSeconds !== null);
   let pace: Pace | null = null;

@@ -51,7 +51,7 @@ interface Guess {
 }
 
 /** What was found wrong on the way. */
-interface Findings {
+interface MatchFindings {
   readonly refusals: Diagnostic[];
   readonly warnings: Diagnostic[];
   readonly guessed: Guess[];
@@ -99,7 +99,7 @@ class Candidates {
 
 export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options: MatchOptions): Matched {
   const candidates = new Candidates(unit, live.items, desired.owner);
-  const findings: Findings = { refusals: [], warnings: [], guessed: [], unclear: [] };
+  const findings: MatchFindings = { refusals: [], warnings: [], guessed: [], unclear: [] };
   const matches: Match[] = [];
   // Ids are claimed first, those that are known before those that are gone: a label that repeats is then free for the one that is left.
   const rank = ({ id }: Declared) => (id === null ? 2 : candidates.withId(id) === undefined ? 1 : 0);
@@ -233,7 +233,7 @@ function unclearRemoved(entry: Removed, found: readonly Candidate[]): readonly M
 function find(
   entry: Declared | Removed,
   identity: Identity,
-  { refusals, warnings, unclear }: Findings,
+  { refusals, warnings, unclear }: MatchFindings,
 ): Candidate | Candidate[] | null | "refused" {
   const { candidates } = identity;
   const withId = entry.id === null ? undefined : candidates.withId(entry.id);
@@ -257,7 +257,7 @@ function find(
   return found;
 }
 
-function noteGuess(entry: Declared, identity: LiveIdentity, desired: Desired, { guessed }: Findings): void {
+function noteGuess(entry: Declared, identity: LiveIdentity, desired: Desired, { guessed }: MatchFindings): void {
   const isOurs = identity.owner !== null && identity.owner === desired.owner;
   if (entry.id !== null && entry.id !== identity.id && !isOurs) guessed.push({ entry, identity });
 }

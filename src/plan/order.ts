@@ -27,7 +27,7 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
     found = components(dependencies);
   }
   const order = found.flat();
-  for (const gap of turnGaps(order.flatMap((node) => planned[node] ?? []))) {
+  for (const gap of cutoverGaps(order.flatMap((node) => planned[node] ?? []))) {
     if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
   }
   return { ...assemble(order, dependencies, edges, planned), gaps: [...gaps.values()] };
@@ -358,15 +358,15 @@ function popComponent(stack: number[], onStack: Uint8Array, first: number): numb
 
 // Gaps that no order avoids: where all changes at once, at one of several steps, only what that step brings is there throughout.
 
-type Part = Turn & Pick<PlannedStep, "step">;
+type CutoverPart = Turn & Pick<PlannedStep, "step">;
 
 /** @param ordered in the order in which they are done */
-function turnGaps(ordered: readonly PlannedStep[]): Gap[] {
-  const parts = ordered.flatMap(({ step, facts }) => facts.turns.map((turn): Part => ({ ...turn, step })));
+function cutoverGaps(ordered: readonly PlannedStep[]): Gap[] {
+  const parts = ordered.flatMap(({ step, facts }) => facts.turns.map((turn): CutoverPart => ({ ...turn, step })));
   return [...groupBy(parts, ({ group }) => group).values()].flatMap(gapsOf);
 }
 
-function gapsOf(parts: readonly Part[]): Gap[] {
+function gapsOf(parts: readonly CutoverPart[]): Gap[] {
   const isFirst = parts[0]?.at === "first";
   // Seen from its end, what goes last is like what goes first.
   const [turning, ...others] = isFirst ? parts : [...parts].reverse();

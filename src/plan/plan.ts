@@ -141,12 +141,12 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
     ownerOf: (key) => owners.get(key) ?? null,
   };
   const isAsDeclared = (declared: Declared, item: unknown): boolean => {
-    const { pairs } = unit.pairs([{ intent: "manage", declared, removed: null, live: item }], context);
+    const { pairs } = unit.normalise([{ intent: "manage", declared, removed: null, live: item }], context);
     return diffPairs(pairs).every(({ action }) => action === "no-op");
   };
   const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options), isAsDeclared });
-  const paired = blockGuesses(blockUnclear(unit.pairs(matched.matches, context), matched), matched);
-  const [mixed, additive] = [new Set(paired.mixed ?? []), new Set(paired.additive ?? [])];
+  const paired = blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched);
+  const [mixed, additive] = [new Set(paired.holdsUndeclared ?? []), new Set(paired.additive ?? [])];
   return {
     unit,
     matched: {
@@ -161,7 +161,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       live: live.items,
       clone: options.clone,
       uploadTimeoutSeconds,
-      isMixed: (root) => mixed.has(root),
+      holdsUndeclared: (root) => mixed.has(root),
       isAdditive: (root) => additive.has(root),
     },
   };
@@ -170,7 +170,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
 /** A VPC may be unprotected, and one of its subnets not: then that is what stands for it. */
 function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: PairContext): [Address, Address][] {
   const made: Match = { intent: "create", declared: entry, removed: null, live: null };
-  const kept = unit.pairs([made], context).pairs.filter(({ protect }) => protect);
+  const kept = unit.normalise([made], context).pairs.filter(({ protect }) => protect);
   const [first] = kept.toSorted((a, b) => a.address.length - b.address.length);
   if (first === undefined) return [];
   const inside = kept.map(({ address }): [Address, Address] => [

@@ -13,7 +13,7 @@ export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" |
  * to be replaced may now only be created, what was to be created may now only be finished. What the file shows as blocked
  * it shows all the same: it may be done once nothing blocks it.
  */
-export function outsideBound(changes: readonly Change[], reviewed: readonly ReviewedChange[]): Change[] {
+export function exceedsReviewedPlan(changes: readonly Change[], reviewed: readonly ReviewedChange[]): Change[] {
   const shown = groupBy(reviewed, (change) => keyOf(change.kind, change.address));
   const records = new RecordEffects(reviewed, changes);
   const replaced = replacedObjects(reviewed, changes);

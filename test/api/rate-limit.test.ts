@@ -48,13 +48,13 @@ describe("1,000 creates against 100 in 10 seconds", () => {
     const begin = clock.now();
     const create = async (): Promise<void> => {
       for (let place: number | null = null, status = 0; status !== 200; ) {
-        const pass = await limiter.enter("POST /domains", place, undefined);
+        const pass = await limiter.acquire("POST /domains", place, undefined);
         if (pass === null) throw new Error("not aborted");
         place = pass.place;
         await clock.sleep(latency());
         const taken = window.take(clock.now());
         await clock.sleep(latency());
-        pass.leave(taken);
+        pass.release(taken);
         status = taken.status;
       }
     };

@@ -17,13 +17,13 @@ function sender(windowOf: (endpoint: string) => Window, clock: JumpingClock): Se
   };
   return async (endpoint) => {
     for (let place: number | null = null, status = 0; status !== 200; ) {
-      const pass = await limiter.enter(endpoint, place, undefined);
+      const pass = await limiter.acquire(endpoint, place, undefined);
       if (pass === null) throw new Error("not aborted");
       place = pass.place;
       await clock.sleep(latency());
       const taken = windowOf(endpoint).take(clock.now());
       await clock.sleep(latency());
-      pass.leave(taken);
+      pass.release(taken);
       status = taken.status;
     }
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isUnclear, judge } from "../../src/apply/step.ts";
+import { isUnclear, resultOf } from "../../src/apply/step.ts";
 import type { Failure } from "../../src/model/api.ts";
 import type { Unit } from "../../src/model/unit.ts";
 import { request } from "./support/plans.ts";
@@ -32,13 +32,13 @@ describe("a failed request", () => {
   test("with 404 is done if it was to delete, and failed if it was to change", () => {
     const gone = { ok: false, failure: failure({ status: 404 }) } as const;
     const unit = {} as Unit;
-    expect(judge(request("a", { method: "DELETE" }), gone, unit).outcome).toBe("done");
-    expect(judge(request("a", { method: "PUT" }), gone, unit).outcome).toBe("failed");
-    expect(judge(request("a", { method: "GET" }), gone, unit).outcome).toBe("failed");
+    expect(resultOf(request("a", { method: "DELETE" }), gone, unit).outcome).toBe("done");
+    expect(resultOf(request("a", { method: "PUT" }), gone, unit).outcome).toBe("failed");
+    expect(resultOf(request("a", { method: "GET" }), gone, unit).outcome).toBe("failed");
   });
 
   test("with 404 that is no answer of the service proves nothing", () => {
     const page = { ok: false, failure: failure({ status: 404, type: "malformed" }) } as const;
-    expect(judge(request("a", { method: "DELETE" }), page, {} as Unit).outcome).toBe("failed");
+    expect(resultOf(request("a", { method: "DELETE" }), page, {} as Unit).outcome).toBe("failed");
   });
 });

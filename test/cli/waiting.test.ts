@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Progress, sayBeside, type Terminal, Waiting } from "../../src/cli/terminal.ts";
+import { Progress, sayBeside, type Terminal, WaitNotices } from "../../src/cli/terminal.ts";
 import type { ApiEvent } from "../../src/index.ts";
 import { envOf, folder, PROJECT, run } from "./run.ts";
 
@@ -14,7 +14,7 @@ function answered(path: string, status: number | null): ApiEvent {
 }
 
 function told(events: readonly ApiEvent[], now: () => number = () => 0): string[] {
-  const waiting = new Waiting(now);
+  const waiting = new WaitNotices(now);
   return events.flatMap((event) => waiting.tell(event) ?? []);
 }
 
@@ -47,7 +47,7 @@ describe("a wait", () => {
 
   it("that comes again is told again after a minute, not before", () => {
     let now = 0;
-    const waiting = new Waiting(() => now);
+    const waiting = new WaitNotices(() => now);
     expect(waiting.tell(retrying("/a", 7))).not.toBeNull();
     now = 59_999;
     expect(waiting.tell(retrying("/a", 7))).toBeNull();

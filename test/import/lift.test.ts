@@ -3,9 +3,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { Taken, TakenDomain } from "../../src/import/collect.ts";
+import type { ImportedDomain, ImportedDomains } from "../../src/import/collect.ts";
 import { projectFiles } from "../../src/import/project.ts";
-import { lift } from "../../src/import/record-sets.ts";
+import { extractRecordSets } from "../../src/import/record-sets.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { withoutOrder } from "../format/desired.ts";
 import { loadFiles } from "../manifest/support.ts";
@@ -13,15 +13,15 @@ import { growth } from "../support/operations.ts";
 
 const RUNS = Math.ceil(Number(process.env["TENON_PROPERTY_RUNS"] ?? 500) / 5);
 
-function domain(name: string, records: readonly JsonObject[], more: JsonObject = {}): TakenDomain {
+function domain(name: string, records: readonly JsonObject[], more: JsonObject = {}): ImportedDomain {
   return { name, entry: { domain: name, type: "master", soa_email: "a@example.com", ...more }, records };
 }
 
-function taken(...domains: TakenDomain[]): Taken {
+function taken(...domains: ImportedDomain[]): ImportedDomains {
   return { owner: null, vpcs: [], domains, images: [] };
 }
 
-async function manifestOf(project: Taken, split = false): Promise<JsonObject> {
+async function manifestOf(project: ImportedDomains, split = false): Promise<JsonObject> {
   const [root] = await projectFiles(project, { split, lifts: true });
   return parse(root?.text ?? "") as JsonObject;
 }
@@ -59,18 +59,18 @@ describe("record sets", () => {
 
   it("are not made for two domains, nor for a single record", () => {
     const two = ["a.example", "b.example"].map((zone) => domain(zone, mail(zone)));
-    expect(lift(two).sets).toEqual({});
+    expect(extractRecordSets(two).sets).toEqual({});
     const single = ["a.example", "b.example", "c.example"].map((zone) =>
       domain(zone, [{ type: "A", target: "192.0.2.1" }]),
     );
-    expect(lift(single).sets).toEqual({});
+    expect(extractRecordSets(single).sets).toEqual({});
   });
 
   it("never take a part of what one name and type holds", () => {
     const zones = ["a.example", "b.example", "c.example"].map((zone, index) =>
       domain(zone, [...mail(zone), { type: "TXT", target: `own ${index}` }]),
     );
-    const { sets, domains } = lift(zones);
+    const { sets, domains } = extractRecordSets(zones);
     expect(sets["mail"]?.map(({ type, name }) => `${type} ${name ?? "@"}`)).toEqual(["MX @", "TXT _dmarc"]);
     expect(domains[0]?.records?.map(({ target }) => target)).toEqual(["v=spf1 mx -all", "own 0"]);
   });
@@ -134,7 +134,7 @@ describe("what is lifted", () => {
   });
 
   it("of 1,000 zones with 12 records each is found, and four times the zones take four times the work", async () => {
-    const many = (count: number): TakenDomain[] =>
+    const many = (count: number): ImportedDomain[] =>
       Array.from({ length: count }, (_, index) => {
         const own = Array.from(
           { length: 9 },
@@ -145,7 +145,7 @@ describe("what is lifted", () => {
     const files = await projectFiles(taken(...many(1_000)), { split: true, lifts: true });
     expect(files).toHaveLength(1_001);
     expect(files[0]?.text).toContain("\n  mail:\n");
-    expect(await growth(200, 4, (count) => lift(many(count)))).toBeLessThan(5);
+    expect(await growth(200, 4, (count) => extractRecordSets(many(count)))).toBeLessThan(5);
     const write = (count: number) => projectFiles(taken(...many(count)), { split: true, lifts: true });
     expect(await growth(50, 4, write)).toBeLessThan(5);
   });

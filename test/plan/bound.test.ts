@@ -2,11 +2,11 @@
 
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
-import { outsideBound } from "../../src/plan/review.ts";
+import { exceedsReviewedPlan } from "../../src/plan/review.ts";
 import { a, change, record } from "./changes.ts";
 
 function outside(now: Change[], reviewed: Change[]): string[] {
-  return outsideBound(now, reviewed).map(({ key }) => key);
+  return exceedsReviewedPlan(now, reviewed).map(({ key }) => key);
 }
 
 const vpc = { label: "v", region: "us-east", description: "words", owner: null };

@@ -86,20 +86,20 @@ const MUTANTS = [
   {
     name: "names come to stand beneath a wildcard in any order",
     file: "src/units/zone/wildcards.ts",
-    find: 'if (turn === "hide") this.#drafts.awaits(change.key, thing);',
-    replace: 'if (turn === "hide") continue;',
+    find: 'if (cutover === "hide") this.#facts.awaits(change.key, event);',
+    replace: 'if (cutover === "hide") continue;',
   },
   {
     name: "an old place does not wait for the new one",
     file: "src/units/zone/ordering.ts",
-    find: "for (const thing of leaving) for (const key of providers) drafts.precedes(key, thing);",
+    find: "for (const event of leaving) for (const key of providers) facts.precedes(key, event);",
     replace: "",
   },
   {
     name: "a pointer does not wait for its target",
     file: "src/units/zone/pointers.ts",
-    find: "drafts.awaits(record.key, thing);",
-    replace: "void thing;",
+    find: "facts.awaits(record.key, event);",
+    replace: "void event;",
   },
   {
     name: "copies do not wait for the records of their source",

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Guard, Plan } from "../../src/model/plan.ts";
-import { tellOrigins } from "../../src/plan/compare.ts";
+import { attributeOrigins } from "../../src/plan/compare.ts";
 import { renderPlanMarkdown } from "../../src/render/markdown/documents.ts";
 import { parsePlanFile } from "../../src/render/plan-file.ts";
 import { renderPlanJson } from "../../src/render/plan-json.ts";
@@ -18,7 +18,7 @@ const old = change("domain/a.example/old/A", "domain_record", { before: record("
 function halfPending(): Plan {
   const all = everything();
   const gone = change("vpc/gone", "vpc", { before: { label: "gone" } });
-  return tellOrigins(
+  return attributeOrigins(
     all,
     { ...all, changes: [gone, ...all.changes.filter((_, index) => index % 2 === 0)] },
     "origin/main",
@@ -37,7 +37,7 @@ describe("a plan compared with a base, as text", () => {
   });
 
   it("shows every change once", () => {
-    const text = renderPlanText(tellOrigins(plan([old, www]), plan([old]), "main"), PLAIN);
+    const text = renderPlanText(attributeOrigins(plan([old, www]), plan([old]), "main"), PLAIN);
     expect(text).toBe(`This change, compared with main:
 
   domain a.example
@@ -57,9 +57,9 @@ Plan: 1 to add, 0 to change, 1 to destroy.
   });
 
   it("says so where this change brings nothing, or nothing at all is to be done", () => {
-    const pending = renderPlanText(tellOrigins(plan([old]), plan([old]), "main"), PLAIN);
+    const pending = renderPlanText(attributeOrigins(plan([old]), plan([old]), "main"), PLAIN);
     expect(pending.split("\n")[0]).toBe("This change, compared with main: nothing.");
-    const undone = renderPlanText(tellOrigins(plan([]), plan([old]), "main"), PLAIN);
+    const undone = renderPlanText(attributeOrigins(plan([]), plan([old]), "main"), PLAIN);
     expect(undone).toBe(`This change, compared with main: nothing.
 
 Withdrawn: main would do this, and no longer with this change:
@@ -83,8 +83,8 @@ No changes. Your infrastructure matches the configuration.
       guard("max-changes", "*"),
     ];
     const marked = (changes: readonly Change[], pending: readonly Change[]): string[] => {
-      const markdown = renderPlanMarkdown(tellOrigins(plan(changes, { guards }), plan(pending), "main"));
-      const text = renderPlanText(tellOrigins(plan(changes, { guards }), plan(pending), "main"), {
+      const markdown = renderPlanMarkdown(attributeOrigins(plan(changes, { guards }), plan(pending), "main"));
+      const text = renderPlanText(attributeOrigins(plan(changes, { guards }), plan(pending), "main"), {
         ...PLAIN,
         width: 200,
       });
@@ -119,7 +119,7 @@ No changes. Your infrastructure matches the configuration.
       warning("nowhere", {}),
     ];
     const marked = (changes: readonly Change[]): string[] => {
-      const text = renderPlanText(tellOrigins(plan(changes, { warnings }), plan([pending]), "main"), PLAIN);
+      const text = renderPlanText(attributeOrigins(plan(changes, { warnings }), plan([pending]), "main"), PLAIN);
       return [...text.matchAll(/^Warning: (\w+) \(already pending before this change\)$/gm)].map(
         ([, what = ""]) => what,
       );
@@ -136,7 +136,7 @@ No changes. Your infrastructure matches the configuration.
       }),
     );
     const linesOf = (changes: readonly Change[]): string[] =>
-      renderPlanText(tellOrigins(plan([]), plan(changes), "main"), PLAIN)
+      renderPlanText(attributeOrigins(plan([]), plan(changes), "main"), PLAIN)
         .split("\n")
         .slice(3);
     expect(linesOf(gone).slice(0, 3)).toEqual([
@@ -151,7 +151,7 @@ No changes. Your infrastructure matches the configuration.
 
   it("shows the name of the base escaped, and not beyond measure", () => {
     const name = `\u001b[2J\u202e${"x".repeat(500)}`;
-    const text = renderPlanText(tellOrigins(plan([www]), plan([]), name), PLAIN);
+    const text = renderPlanText(attributeOrigins(plan([www]), plan([]), name), PLAIN);
     expect(text).not.toMatch(/[^\P{C}\n]/u);
     expect(text.split("\n")[0]?.length).toBeLessThan(90);
   });

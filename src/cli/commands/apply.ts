@@ -36,13 +36,13 @@ import {
   parseDuration,
   type VerifyFlags,
 } from "../flags.ts";
-import { gatherEvidence } from "../git.ts";
+import { runMetadata } from "../git.ts";
 import {
-  judge,
-  prepareWitnesses,
+  judgeRun,
+  prepareVerificationServers,
+  printRunVerdict,
   printVerification,
   tellMarkdown,
-  tellVerdict,
   timeoutOf,
   verifiedCode,
   watched,
@@ -156,7 +156,10 @@ async function run(
     sayError(terminal, { code: "conflicting-options", summary: "--pin is for --plan", fix: "Give --plan, too." });
     return EXIT.error;
   }
-  const prepared = await prepareWitnesses(terminal, given, { flag: "--verify", given: given.verify === true });
+  const prepared = await prepareVerificationServers(terminal, given, {
+    flag: "--verify",
+    given: given.verify === true,
+  });
   if (!prepared.ok) return prepared.code;
   const reviewed = await readPlanFile(terminal, given.plan);
   if (!reviewed.ok) return reviewed.code;
@@ -178,8 +181,8 @@ async function run(
       return planned.code;
     }
     const plan = await tellEnvironments({ ...session, flags }, planned.plan);
-    const verdict = judge(plan, bound, flags.failOn ?? []);
-    const code = await tellVerdict(terminal, plan, verdict, flags);
+    const verdict = judgeRun(plan, bound, flags.failOn ?? []);
+    const code = await printRunVerdict(terminal, plan, verdict, flags);
     if (code !== null) return code;
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
@@ -224,16 +227,11 @@ async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<P
   }
 }
 
-async function carryOut(
-  session: Session,
-  plan: Plan,
-  flags: ApplyFlags,
-  witnesses: Witnesses | null,
-): Promise<ExitCode> {
+async function carryOut(session: Session, plan: Plan, flags: ApplyFlags, servers: Witnesses | null): Promise<ExitCode> {
   const { terminal, project, api, connection } = session;
   const { format } = flags;
   const { root } = project;
-  const header = await gatherEvidence(root, connection.baseUrl, terminal.environment);
+  const header = await runMetadata(root, connection.baseUrl, terminal.environment);
   const opened = await openJournal({ root, path: flags.journal ?? null, startedMilliseconds: Date.now(), header });
   if (!opened.ok) {
     sayDiagnostics(terminal, [opened.diagnostic]);
@@ -260,7 +258,7 @@ async function carryOut(
     terminal.say(`The journal of this run is ${escapeText(journal.path)}\n`);
     let verification: Verification | null = null;
     try {
-      verification = await verifyReport(session, plan, report, flags, witnesses);
+      verification = await verifyReport(session, plan, report, flags, servers);
     } finally {
       // Whatever becomes of the verification, what was done is reported.
       if (format === "json") terminal.print(renderReportJson(report, plan, verification));
@@ -282,12 +280,12 @@ async function verifyReport(
   plan: Plan,
   report: Report,
   flags: ApplyFlags,
-  witnesses: Witnesses | null,
+  servers: Witnesses | null,
 ): Promise<Verification | null> {
-  if (witnesses === null || report.interrupted) return null;
+  if (servers === null || report.interrupted) return null;
   const applied = { desired: project.desired, plan, report };
   return watched(terminal, flags.format === "json", timeoutOf(flags), (tools, watch) =>
-    tools.verifyApplied(applied, witnesses, watch),
+    tools.verifyApplied(applied, servers, watch),
   );
 }
 

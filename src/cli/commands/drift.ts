@@ -13,7 +13,7 @@ import {
   formatFlag,
   refuseServiceBesideLive,
 } from "../flags.ts";
-import { withJsonErrors, writeStepSummary } from "../output.ts";
+import { withJsonErrors, writeGithubSummary } from "../output.ts";
 import { inReading, planIn, type ReadingFlags } from "../session.ts";
 import { sayDiagnostics, type Terminal } from "../terminal.ts";
 
@@ -68,7 +68,7 @@ function tellDrift(terminal: Terminal, directory: string | undefined, flags: Dri
     sayDiagnostics(terminal, [...warnings, ...tools.unclearIdentities(planned.plan)], session.project.sources);
     const found = tools.driftOf(planned.plan);
     terminal.print(textOf(found, flags.format, tools, terminal));
-    await writeStepSummary(terminal, () => tools.renderDriftMarkdown(found));
+    await writeGithubSummary(terminal, () => tools.renderDriftMarkdown(found));
     return tools.hasDrift(found) ? EXIT.pending : EXIT.done;
   });
 }

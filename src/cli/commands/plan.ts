@@ -15,7 +15,7 @@ import {
   formatFlag,
   refuseServiceBesideLive,
 } from "../flags.ts";
-import { showPlan, withJsonErrors, writeStepSummary } from "../output.ts";
+import { showPlan, withJsonErrors, writeGithubSummary } from "../output.ts";
 import { holdsToken } from "../project.ts";
 import { inReading, type PlanSession, planIn, type ReadingFlags, tellEnvironments } from "../session.ts";
 import { sayError, type Terminal } from "../terminal.ts";
@@ -87,7 +87,7 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
     const made = await tellEnvironments(session, planned.plan);
     const written = flags.out === undefined || (await writePlan(session, made, flags.out));
     showPlan(terminal, made, flags.format);
-    await writeStepSummary(terminal, () => renderPlanMarkdown(made));
+    await writeGithubSummary(terminal, () => renderPlanMarkdown(made));
     return written ? exitCode(made, flags) : EXIT.error;
   });
 }

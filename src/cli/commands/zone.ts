@@ -29,7 +29,7 @@ import {
   parseSerial,
   type VerifyFlags,
 } from "../flags.ts";
-import { prepareWitnesses, printVerification, verifiedCode, watched, withJsonErrors } from "../output.ts";
+import { prepareVerificationServers, printVerification, verifiedCode, watched, withJsonErrors } from "../output.ts";
 import { exitOf, load, needDialect, openProject, resolveDialect, withClient } from "../project.ts";
 import {
   type CommandError,
@@ -136,7 +136,7 @@ async function check(terminal: Terminal, directory: string | undefined, flags: Z
     sayError(terminal, { code: "conflicting-options", summary, fix: "Leave one of the two out." });
     return EXIT.error;
   }
-  const prepared = await prepareWitnesses(terminal, flags, { flag: "--live", given: flags.live === true });
+  const prepared = await prepareVerificationServers(terminal, flags, { flag: "--live", given: flags.live === true });
   if (!prepared.ok) return prepared.code;
   const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
   if (project === null) {
@@ -151,14 +151,14 @@ async function check(terminal: Terminal, directory: string | undefined, flags: Z
     return EXIT.error;
   }
   const { zones } = selected;
-  const { witnesses } = prepared;
-  if (witnesses === null) {
+  const { witnesses: servers } = prepared;
+  if (servers === null) {
     const linted = await lintProject(project, diagnostics);
     return sayLinted(terminal, linted, sources, zones, flags);
   }
   sayLoaded(terminal, diagnostics, sources);
   const verification = await watched(terminal, false, flags.verifyTimeout ?? 0, (tools, watch) =>
-    tools.verifyDeclared(zones, witnesses, watch),
+    tools.verifyDeclared(zones, servers, watch),
   );
   if (flags.format === "json") terminal.print(renderVerificationJson(verification));
   else printVerification(terminal, verification);

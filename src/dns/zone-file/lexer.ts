@@ -14,7 +14,7 @@ export interface Entry {
   readonly indented: boolean;
   readonly tokens: readonly Token[];
   /** If it could not be divided: the tokens until then are there. */
-  readonly misread: PlacedProblem | null;
+  readonly syntaxProblem: PlacedProblem | null;
 }
 
 const TAB = 0x09;
@@ -37,7 +37,7 @@ export class Scanner {
   #nextUnclosed = 0;
   #offset: number;
   #tokens: Token[] = [];
-  #misread: PlacedProblem | null = null;
+  #syntaxProblem: PlacedProblem | null = null;
 
   constructor(text: string) {
     this.#text = text;
@@ -50,10 +50,10 @@ export class Scanner {
     while (this.#offset < this.#text.length) {
       const indented = isBlank(this.#text.charCodeAt(this.#offset));
       this.#tokens = [];
-      this.#misread = null;
+      this.#syntaxProblem = null;
       this.#readEntry();
-      if (this.#tokens.length > 0 || this.#misread !== null) {
-        return { indented, tokens: this.#tokens, misread: this.#misread };
+      if (this.#tokens.length > 0 || this.#syntaxProblem !== null) {
+        return { indented, tokens: this.#tokens, syntaxProblem: this.#syntaxProblem };
       }
     }
     return null;
@@ -98,14 +98,14 @@ export class Scanner {
       this.#fail(start, UNCLOSED_QUOTE);
     } else if (this.#tokens.length === MAX_TOKENS_PER_ENTRY) {
       this.#fail(start, TOO_MANY_TOKENS);
-    } else if (this.#misread === null) {
+    } else if (this.#syntaxProblem === null) {
       const text = this.#text.slice(quoted ? start + 1 : start, end);
       this.#tokens.push({ text, quoted, start, end: after });
     }
   }
 
   #fail(offset: number, problem: Problem): void {
-    this.#misread ??= { place: { start: offset, end: offset + 1 }, problem };
+    this.#syntaxProblem ??= { place: { start: offset, end: offset + 1 }, problem };
   }
 
   #isUnclosed(): boolean {
@@ -240,12 +240,12 @@ const MAX_LABEL_OCTETS = 63;
 /** With the octets of lengths and the root. */
 const MAX_NAME_OCTETS = 255;
 
-/** `@` is the origin, and what has no final dot is relative to it. Throws `Misread`. */
+/** `@` is the origin, and what has no final dot is relative to it. Throws `ZoneSyntaxError`. */
 export function readName(token: Token, origin: Labels): Labels {
   const { text } = token;
   if (text === "@" && !token.quoted) return origin;
   if (text === ".") return [];
-  if (text === "") throw misnamed(token, "An empty string is not a name.");
+  if (text === "") throw badName(token, "An empty string is not a name.");
   const labels = text.includes("\\") || !isAscii(text) ? escapedLabels(token) : text.split(".");
   const isAbsolute = labels.at(-1) === "";
   if (isAbsolute) labels.pop();
@@ -255,24 +255,24 @@ export function readName(token: Token, origin: Labels): Labels {
   for (const label of name) octetCount += label.length + 1;
   if (octetCount > MAX_NAME_OCTETS) {
     const detail = `${shown(text)} has ${octetCount} octets as an absolute name, and a name has at most ${MAX_NAME_OCTETS} (RFC 1035, 2.3.4).`;
-    throw misnamed(token, detail);
+    throw badName(token, detail);
   }
   return name;
 }
 
 function check(labels: Labels, token: Token): void {
   for (const label of labels) {
-    if (label === "") throw misnamed(token, `${shown(token.text)} has nothing between two dots, or begins with a dot.`);
+    if (label === "") throw badName(token, `${shown(token.text)} has nothing between two dots, or begins with a dot.`);
     if (label.length > MAX_LABEL_OCTETS) {
       const detail = `${shown(label)} has ${label.length} octets, and a label has at most ${MAX_LABEL_OCTETS} (RFC 1035, 2.3.4).`;
-      throw misnamed(token, detail);
+      throw badName(token, detail);
     }
   }
 }
 
-function misnamed(place: Place, detail: string): Misread {
+function badName(place: Place, detail: string): ZoneSyntaxError {
   const problem: Problem = { code: "bad-name", summary: "not a name", detail, fix: "Correct the name." };
-  return new Misread(place, problem);
+  return new ZoneSyntaxError(place, problem);
 }
 
 /** An escaped dot divides nothing. */
@@ -339,7 +339,7 @@ export function utf8Text(octets: Octets): string | null {
   }
 }
 
-/** Throws `Misread`. */
+/** Throws `ZoneSyntaxError`. */
 export function octetsOf(token: Token): Octets {
   const { text } = token;
   if (!text.includes("\\")) {
@@ -356,7 +356,7 @@ export function octetsOf(token: Token): Octets {
   return octets;
 }
 
-/** Throws `Misread`. */
+/** Throws `ZoneSyntaxError`. */
 function writtenAt(token: Token, index: number): Written {
   const { text } = token;
   if (text[index] !== "\\") return plainAt(token, index);
@@ -367,7 +367,7 @@ function writtenAt(token: Token, index: number): Written {
   }
   const octet = Number(digits);
   if (digits?.length === 3 && octet <= 255) return { octets: String.fromCharCode(octet), length: 4, escaped: true };
-  throw new Misread(placeWithin(token, index, 1 + (digits?.length ?? 0)), {
+  throw new ZoneSyntaxError(placeWithin(token, index, 1 + (digits?.length ?? 0)), {
     code: "bad-escape",
     summary: "a backslash that escapes nothing",
     detail: "After a backslash stands one character, or the three digits of an octet from 000 to 255 (RFC 1035, 5.1).",
@@ -387,7 +387,7 @@ function plainAt(token: Token, index: number): Written {
 function rejectReplacement(token: Token): void {
   const index = token.text.indexOf("\ufffd");
   if (index === -1) return;
-  throw new Misread(placeWithin(token, index, 1), {
+  throw new ZoneSyntaxError(placeWithin(token, index, 1), {
     code: "not-utf-8",
     summary: "an octet that is not UTF-8",
     detail: "Zone files are read as UTF-8, and what is here is not.",
@@ -464,7 +464,7 @@ interface PlacedProblem {
 }
 
 /** Carries a problem from wherever it is found within an entry to `readZoneFile`, which makes a value of it and goes on behind the entry. */
-export class Misread extends Error implements PlacedProblem {
+export class ZoneSyntaxError extends Error implements PlacedProblem {
   readonly problem: Problem;
   readonly place: Place;
 

@@ -8,7 +8,6 @@ import {
   MAX_RDATA_OCTETS,
   MAX_STRING_OCTETS,
   MAX_TTL_SECONDS,
-  Misread,
   type Octets,
   octetsOf,
   type Place,
@@ -17,6 +16,7 @@ import {
   readSeconds,
   shown,
   type Token,
+  ZoneSyntaxError,
 } from "./lexer.ts";
 
 export type PlainRdata =
@@ -49,7 +49,7 @@ export interface SoaRdata {
 export type Rdata = PlainRdata | SoaRdata;
 
 /**
- * Throws `Misread`.
+ * Throws `ZoneSyntaxError`.
  * @param word the type as the file writes it
  * @param tokens the rest of the entry
  */
@@ -106,7 +106,7 @@ function readText(word: Token, fields: Fields): Octets {
   const length = text.length + strings.length;
   if (length <= MAX_RDATA_OCTETS) return text;
   const detail = `Its strings take ${length} octets, and a record has room for ${MAX_RDATA_OCTETS} (RFC 1035, 3.2.1).`;
-  throw new Misread(word, { code: "too-long", summary: "a text that is too long", detail, fix: "Shorten it." });
+  throw new ZoneSyntaxError(word, { code: "too-long", summary: "a text that is too long", detail, fix: "Shorten it." });
 }
 
 function readTag(fields: Fields): string {
@@ -114,10 +114,10 @@ function readTag(fields: Fields): string {
   if (/^[a-z0-9]{1,255}$/i.test(token.text)) return token.text.toLowerCase();
   const detail = `${shown(token.text)} is not a tag: letters and digits (RFC 8659, 4.1).`;
   const fix = "Write `issue`, `issuewild` or `iodef`.";
-  throw new Misread(token, { code: "bad-tag", summary: "a bad CAA tag", detail, fix });
+  throw new ZoneSyntaxError(token, { code: "bad-tag", summary: "a bad CAA tag", detail, fix });
 }
 
-// The fields of a record's data, one after the other, each checked. All methods throw `Misread`.
+// The fields of a record's data, one after the other, each checked. All methods throw `ZoneSyntaxError`.
 
 class Fields {
   readonly #tokens: readonly Token[];
@@ -140,7 +140,12 @@ class Fields {
     const token = this.#take(what);
     if (!token.quoted) return readName(token, this.#origin);
     const detail = `The ${what} of a record of type ${this.#type} is a name, and names are not quoted.`;
-    throw new Misread(token, { code: "bad-name", summary: "a name in quotes", detail, fix: "Remove the quotes." });
+    throw new ZoneSyntaxError(token, {
+      code: "bad-name",
+      summary: "a name in quotes",
+      detail,
+      fix: "Remove the quotes.",
+    });
   }
 
   ipv4(): string {
@@ -159,7 +164,7 @@ class Fields {
     if (value <= max) return value;
     const detail = `${shown(token.text)} is not a number from 0 to ${max}.`;
     const summary = `the ${what} is not a number from 0 to ${max}`;
-    throw new Misread(token, { code: "bad-number", summary, detail, fix: `Correct the ${what}.` });
+    throw new ZoneSyntaxError(token, { code: "bad-number", summary, detail, fix: `Correct the ${what}.` });
   }
 
   seconds(what: string): number {
@@ -197,7 +202,7 @@ class Fields {
     if (token === undefined) return;
     const detail = `A record of type ${this.#type} has no field after this; ${shown(token.text)} is left over.`;
     const fix = "Remove it, or put a text with white space into quotes.";
-    throw new Misread(token, { code: "extra-field", summary: "a field too many", detail, fix });
+    throw new ZoneSyntaxError(token, { code: "extra-field", summary: "a field too many", detail, fix });
   }
 
   #take(what: string): Token {
@@ -206,7 +211,7 @@ class Fields {
       const detail = `A record of type ${this.#type} has a ${what} here, and the record ends before it.`;
       const summary = `the ${what} is missing`;
       const fix = `Add the ${what}; a record over several lines is put into parentheses.`;
-      throw new Misread(this.#tokens.at(-1) ?? this.#before, { code: "missing-field", summary, detail, fix });
+      throw new ZoneSyntaxError(this.#tokens.at(-1) ?? this.#before, { code: "missing-field", summary, detail, fix });
     }
     this.#next += 1;
     return token;
@@ -216,7 +221,7 @@ class Fields {
 function badAddress(token: Token, family: "IPv4" | "IPv6", example: string): never {
   const detail = `${shown(token.text)} is not an ${family} address.`;
   const fix = `Write one, for example ${example}; a record that points at a name is a CNAME.`;
-  throw new Misread(token, { code: "bad-address", summary: `not an ${family} address`, detail, fix });
+  throw new ZoneSyntaxError(token, { code: "bad-address", summary: `not an ${family} address`, detail, fix });
 }
 
 function stringOf(token: Token): Octets {
@@ -226,12 +231,12 @@ function stringOf(token: Token): Octets {
   throw tooLong(token, octets.length, MAX_STRING_OCTETS, fix);
 }
 
-function tooLong(place: Place, length: number, max: number, fix: string): Misread {
+function tooLong(place: Place, length: number, max: number, fix: string): ZoneSyntaxError {
   const detail = `It has ${length} octets, and there is room for ${max} (RFC 1035, 3.3).`;
-  return new Misread(place, { code: "too-long", summary: "a string that is too long", detail, fix });
+  return new ZoneSyntaxError(place, { code: "too-long", summary: "a string that is too long", detail, fix });
 }
 
-/** Throws `Misread`. */
+/** Throws `ZoneSyntaxError`. */
 export function secondsOf(token: Token, what: string): number {
   const seconds = token.quoted ? null : readSeconds(token.text);
   if (seconds !== null && seconds <= MAX_TTL_SECONDS) return seconds;
@@ -240,7 +245,7 @@ export function secondsOf(token: Token, what: string): number {
       ? `${shown(token.text)} is not a time.`
       : `${shown(token.text)} is more than ${MAX_TTL_SECONDS} seconds, and nameservers would take it for 0 (RFC 2181, 8).`;
   const fix = "Write seconds, or numbers with the units w, d, h, m and s: `3600`, `1d12h`.";
-  throw new Misread(token, { code: "bad-ttl", summary: `bad ${what}`, detail, fix });
+  throw new ZoneSyntaxError(token, { code: "bad-ttl", summary: `bad ${what}`, detail, fix });
 }
 
 // Words for types and classes of records (RFC 1035, 3.2; RFC 3597, 5; the IANA registry of DNS parameters).
@@ -309,7 +314,7 @@ function numberAfter(prefix: string, word: string): number | null {
 // Data in the form for unknown types, `\# 4 c0000201` (RFC 3597, 5), of types that are known: back to how they are mostly written.
 
 /**
- * The same data as fields, each with the place of the whole. Throws `Misread`.
+ * The same data as fields, each with the place of the whole. Throws `ZoneSyntaxError`.
  * @param word the type as the file writes it
  * @param tokens `\#`, the length, and hexadecimal digits in any number of words
  */
@@ -335,9 +340,9 @@ function writtenFields(type: PlainType | "SOA", word: Token, tokens: readonly To
   }
 }
 
-function malformed(place: { start: number; end: number }, detail: string): Misread {
+function malformed(place: { start: number; end: number }, detail: string): ZoneSyntaxError {
   const fix = "Correct it, or write the record's data as its type has it.";
-  return new Misread(place, { code: "bad-octets", summary: "bad data in hexadecimal", detail, fix });
+  return new ZoneSyntaxError(place, { code: "bad-octets", summary: "bad data in hexadecimal", detail, fix });
 }
 
 interface Quoted {

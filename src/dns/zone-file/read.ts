@@ -10,7 +10,6 @@ import {
   MAX_INCLUDE_DEPTH,
   MAX_INCLUDED_FILES,
   MAX_TOTAL_OCTETS,
-  Misread,
   nameText,
   type Place,
   type Problem,
@@ -18,9 +17,10 @@ import {
   Scanner,
   shown,
   type Token,
+  ZoneSyntaxError,
 } from "./lexer.ts";
 import { readType, secondsOf } from "./rdata.ts";
-import { Reading, readHead, type ZoneFileSoa } from "./reader.ts";
+import { readRecordHeader, type ZoneFileSoa, ZoneReader } from "./reader.ts";
 
 interface ZoneFileOptions {
   /** Lower-case ASCII without a final dot: the origin at the start, whose apex SOA and NS are set aside. */
@@ -73,7 +73,7 @@ interface OpenFile {
 }
 
 class Reader {
-  readonly reading: Reading;
+  readonly reading: ZoneReader;
   readonly #options: ZoneFileOptions;
   /** The files that are open, the outermost first. */
   readonly #open: OpenFile[] = [];
@@ -82,7 +82,7 @@ class Reader {
 
   constructor(options: ZoneFileOptions) {
     this.#options = options;
-    this.reading = new Reading(options.zone);
+    this.reading = new ZoneReader(options.zone);
   }
 
   get octets(): number {
@@ -104,7 +104,7 @@ class Reader {
       try {
         await this.#readEntry(entry, file);
       } catch (error) {
-        if (!(error instanceof Misread)) throw error;
+        if (!(error instanceof ZoneSyntaxError)) throw error;
         this.reading.fail(name, error.place, error.problem);
       }
     }
@@ -122,7 +122,7 @@ class Reader {
       this.#readRecord(entry, file);
       return;
     }
-    if (entry.misread !== null) throw new Misread(entry.misread.place, entry.misread.problem);
+    if (entry.syntaxProblem !== null) throw new ZoneSyntaxError(entry.syntaxProblem.place, entry.syntaxProblem.problem);
     await this.#readDirective(directive, entry.tokens, file);
   }
 
@@ -131,12 +131,12 @@ class Reader {
     const [first, ...others] = entry.tokens;
     if (!entry.indented) file.owner = "unknown";
     if (!entry.indented && first !== undefined) file.owner = readName(first, file.origin);
-    if (entry.misread !== null) throw new Misread(entry.misread.place, entry.misread.problem);
+    if (entry.syntaxProblem !== null) throw new ZoneSyntaxError(entry.syntaxProblem.place, entry.syntaxProblem.problem);
     if (first === undefined || file.owner === "unknown") return;
-    if (file.owner === null) throw new Misread(first, NO_OWNER);
-    const head = entry.indented ? readHead(entry.tokens, null) : readHead(others, first);
+    if (file.owner === null) throw new ZoneSyntaxError(first, NO_OWNER);
+    const header = entry.indented ? readRecordHeader(entry.tokens, null) : readRecordHeader(others, first);
     const place = { start: first.start, end: (others.at(-1) ?? first).end };
-    this.reading.take(file.owner, head, file, place);
+    this.reading.take(file.owner, header, file, place);
   }
 
   async #readDirective(directive: DirectiveName, tokens: readonly Token[], file: OpenFile): Promise<void> {
@@ -165,10 +165,10 @@ class Reader {
       return;
     }
     const included = await this.#options.include(path.text, file.name);
-    if (!included.ok) throw new Misread(path, notIncluded(path.text, included.detail, included.fix));
+    if (!included.ok) throw new ZoneSyntaxError(path, notIncluded(path.text, included.detail, included.fix));
     const names = [...this.#open.map(({ name }) => name), included.file];
-    if (names.indexOf(included.file) < names.length - 1) throw new Misread(path, loop(names));
-    if (names.length - 1 > MAX_INCLUDE_DEPTH) throw new Misread(path, tooDeep(names));
+    if (names.indexOf(included.file) < names.length - 1) throw new ZoneSyntaxError(path, loop(names));
+    if (names.length - 1 > MAX_INCLUDE_DEPTH) throw new ZoneSyntaxError(path, tooDeep(names));
     await this.readFile(included.text, included.file, start, path);
   }
 
@@ -176,21 +176,22 @@ class Reader {
   #generate(tokens: readonly Token[], file: OpenFile): void {
     const [directive, rangeToken, owner, ...rest] = tokens as readonly [Token, ...Token[]];
     if (rangeToken === undefined || owner === undefined || rest.length === 0) {
-      throw new Misread(tokens.at(-1) ?? directive, INCOMPLETE_GENERATE);
+      throw new ZoneSyntaxError(tokens.at(-1) ?? directive, INCOMPLETE_GENERATE);
     }
     const { start, stop, step } = readRange(rangeToken);
     const place = { start: directive.start, end: lastToken(tokens).end };
     for (let value = start; value <= stop && !this.reading.stopped; value += step) {
       const [ownerWord = owner] = generated([owner], value);
-      const head = readHead(rest, null);
-      const [only, ...others] = head.rest;
-      const data = only !== undefined && others.length === 0 ? generatedData(only, value) : generated(head.rest, value);
+      const header = readRecordHeader(rest, null);
+      const [only, ...others] = header.rest;
+      const data =
+        only !== undefined && others.length === 0 ? generatedData(only, value) : generated(header.rest, value);
       this.#count(
         [ownerWord, ...data].reduce((sum, { text }) => sum + text.length, 0),
         file.name,
         place,
       );
-      this.reading.take(readName(ownerWord, file.origin), { ...head, rest: data }, file, place);
+      this.reading.take(readName(ownerWord, file.origin), { ...header, rest: data }, file, place);
     }
   }
 }
@@ -248,7 +249,7 @@ function tooDeep(names: readonly string[]): Problem {
   return { code: "include-depth", summary: "files include each other too deeply", detail, fix: "Put them together." };
 }
 
-// Lines that begin with a dollar sign (RFC 1035, 5.1; RFC 2308, 4; BIND): which they are, and what follows. All throw `Misread`.
+// Lines that begin with a dollar sign (RFC 1035, 5.1; RFC 2308, 4; BIND): which they are, and what follows. All throw `ZoneSyntaxError`.
 
 const DIRECTIVES = ["$ORIGIN", "$TTL", "$INCLUDE", "$GENERATE"] as const;
 
@@ -259,7 +260,7 @@ function directiveOf(token: Token | undefined): DirectiveName | null {
   if (token === undefined || token.quoted || !token.text.startsWith("$")) return null;
   const directive = DIRECTIVES.find((name) => name === token.text.toUpperCase());
   if (directive !== undefined) return directive;
-  throw new Misread(token, {
+  throw new ZoneSyntaxError(token, {
     code: "unknown-directive",
     summary: `unknown directive ${shown(token.text)}`,
     detail: `${DIRECTIVES.map((name) => `\`${name}\``).join(", ")} are known.`,
@@ -292,9 +293,14 @@ function lastToken(tokens: readonly Token[]): Place {
   return tokens.at(-1) ?? { start: 0, end: 0 };
 }
 
-function badDirective(place: Place, directive: Token, detail: string): Misread {
+function badDirective(place: Place, directive: Token, detail: string): ZoneSyntaxError {
   const word = shown(directive.text);
-  return new Misread(place, { code: "bad-directive", summary: `bad ${word}`, detail, fix: "Correct the line." });
+  return new ZoneSyntaxError(place, {
+    code: "bad-directive",
+    summary: `bad ${word}`,
+    detail,
+    fix: "Correct the line.",
+  });
 }
 
 // `$GENERATE` (BIND): one record for each number of a range.
@@ -309,7 +315,7 @@ const MAX_NUMBER = 2 ** 31 - 1;
 /** Digits beyond it are no part of any name, and of no text that needs them. */
 const MAX_WIDTH = 255;
 
-/** `1-10`, `0-30/10`. Throws `Misread`. */
+/** `1-10`, `0-30/10`. Throws `ZoneSyntaxError`. */
 function readRange(token: Token): Range {
   const match = /^(\d{1,10})-(\d{1,10})(?:\/(\d{1,10}))?$/.exec(token.text);
   const [start, stop, step] = [Number(match?.[1]), Number(match?.[2]), Number(match?.[3] ?? 1)];
@@ -324,7 +330,7 @@ function readRange(token: Token): Range {
   return { start, stop, step };
 }
 
-/** The tokens of one record, each with the place of what it was made from. Throws `Misread`. */
+/** The tokens of one record, each with the place of what it was made from. Throws `ZoneSyntaxError`. */
 function generated(tokens: readonly Token[], value: number): Token[] {
   return tokens.map((token) => ({ ...token, text: expand(token, value) }));
 }
@@ -333,7 +339,7 @@ function generated(tokens: readonly Token[], value: number): Token[] {
 function generatedData(token: Token, value: number): Token[] {
   const entry = new Scanner(expand(token, value)).next();
   if (entry === null) return [];
-  if (entry.misread !== null) throw new Misread(token, entry.misread.problem);
+  if (entry.syntaxProblem !== null) throw new ZoneSyntaxError(token, entry.syntaxProblem.problem);
   return entry.tokens.map(({ text, quoted }) => ({ text, quoted, start: token.start, end: token.end }));
 }
 
@@ -385,9 +391,9 @@ function nibbles(value: number, width: number): string {
   return text;
 }
 
-function badGenerate(place: Place, detail: string): Misread {
+function badGenerate(place: Place, detail: string): ZoneSyntaxError {
   const fix = "Correct it, or write the records one by one.";
-  return new Misread(place, { code: "bad-generate", summary: "bad `$GENERATE`", detail, fix });
+  return new ZoneSyntaxError(place, { code: "bad-generate", summary: "bad `$GENERATE`", detail, fix });
 }
 
 // Which zone a file is of, if it says so itself.
@@ -431,7 +437,7 @@ function nameOf(token: Token, origin: Labels): Labels | null {
   try {
     return readName(token, origin);
   } catch (error) {
-    if (error instanceof Misread) return null;
+    if (error instanceof ZoneSyntaxError) return null;
     throw error;
   }
 }

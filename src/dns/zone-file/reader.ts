@@ -16,7 +16,6 @@ import {
   MAX_ENTRIES,
   MAX_PROBLEMS,
   MAX_RECORDS,
-  Misread,
   nameText,
   type Octets,
   type Place,
@@ -24,6 +23,7 @@ import {
   shown,
   type Token,
   utf8Text,
+  ZoneSyntaxError,
 } from "./lexer.ts";
 import {
   type PlainRdata,
@@ -44,18 +44,18 @@ interface ReadIn {
   readonly through: readonly Span[];
 }
 
-interface HeldRecord {
+interface ReadRecord {
   readonly record: SourceRecord;
   readonly through: readonly Span[];
 }
 
-export class Reading {
+export class ZoneReader {
   readonly #zone: string;
   readonly #records: SourceRecord[] = [];
   readonly #setAside: SetAside[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   /** The first of each record, whatever its TTL. */
-  readonly #first = new Map<string, HeldRecord>();
+  readonly #first = new Map<string, ReadRecord>();
   #soa: ZoneFileSoa | null = null;
   /** Records whose TTL is the default of the file. */
   readonly #inheriting: Set<SourceRecord> = new Set();
@@ -124,8 +124,8 @@ export class Reading {
     this.fail(file, place, problem);
   }
 
-  /** One record. Throws `Misread`. */
-  take(owner: Labels, head: Head, { name: file, origin, through }: ReadIn, place: Place): void {
+  /** One record. Throws `ZoneSyntaxError`. */
+  take(owner: Labels, header: RecordHeader, { name: file, origin, through }: ReadIn, place: Place): void {
     this.#entryCount += 1;
     if (this.#entryCount > MAX_ENTRIES) {
       // Too many to keep was said before: one cause, one error.
@@ -133,8 +133,8 @@ export class Reading {
       else this.stop(file, place, TOO_MANY_ENTRIES);
       return;
     }
-    if (head.ttl !== null) this.#lastTtl = head.ttl;
-    const { type, typeWord, recordClass, rest } = head;
+    if (header.ttl !== null) this.#lastTtl = header.ttl;
+    const { type, typeWord, recordClass, rest } = header;
     const span = spanOf(file, place);
     if (recordClass !== "IN") {
       const detail = `It is of class ${recordClass}; the service keeps records of class IN.`;
@@ -144,16 +144,16 @@ export class Reading {
       this.#putAside(owner, typeWord.text, "unsupported-type", detail, span);
     } else {
       const rdata = readRdata(type, typeWord, rest, origin);
-      const ttl = this.#ttlOf(head, rdata);
+      const ttl = this.#ttlOf(header, rdata);
       if (rdata.type === "SOA") this.#takeSoa(owner, rdata, ttl, span);
       else
-        this.#hold(owner, { ttl, inheritsTtl: head.ttl === null && this.#defaultTtl !== null }, rdata, span, through);
+        this.#hold(owner, { ttl, inheritsTtl: header.ttl === null && this.#defaultTtl !== null }, rdata, span, through);
     }
   }
 
   /** RFC 2308, 4, and RFC 1035, 5.1, as BIND has them: its own, that of `$TTL`, the last one, or the SOA's minimum. */
-  #ttlOf(head: Head, rdata: Rdata): number {
-    const ttl = head.ttl ?? this.#defaultTtl ?? this.#lastTtl;
+  #ttlOf(header: RecordHeader, rdata: Rdata): number {
+    const ttl = header.ttl ?? this.#defaultTtl ?? this.#lastTtl;
     if (ttl !== null) return ttl;
     if (rdata.type === "SOA") {
       this.#defaultTtl = rdata.minimum;
@@ -162,7 +162,7 @@ export class Reading {
     // Once is enough: one line mends all of them.
     if (this.#saidNoTtl) return 1;
     this.#saidNoTtl = true;
-    throw new Misread(head.typeWord, NO_TTL);
+    throw new ZoneSyntaxError(header.typeWord, NO_TTL);
   }
 
   #takeSoa(owner: Labels, rdata: SoaRdata, ttl: number, span: Span): void {
@@ -170,7 +170,7 @@ export class Reading {
       const name = nameText(owner);
       const detail = `The SOA record says that the file is of the zone ${name === "" ? "." : name}, and it is read as that of ${this.#zone}.`;
       const fix = "Use the file for its own zone, or correct the owner of the SOA record.";
-      throw new Misread(span, { code: "wrong-zone", summary: "the file is of another zone", detail, fix });
+      throw new ZoneSyntaxError(span, { code: "wrong-zone", summary: "the file is of another zone", detail, fix });
     }
     this.#soa ??= soaOf(rdata, this.#defaultTtl ?? ttl);
     const detail = "It belongs to the service that served the zone until now.";
@@ -184,7 +184,7 @@ export class Reading {
     span: Span,
     through: readonly Span[],
   ): void {
-    const held = holdRecord(owner, ttl, rdata, this.#zone);
+    const held = toServiceRecord(owner, ttl, rdata, this.#zone);
     if (!held.ok) {
       this.#putAside(owner, rdata.type, held.reason, held.detail, span);
       return;
@@ -203,7 +203,7 @@ export class Reading {
   }
 
   /** RFC 2181, 5: records of a name and a type are a set. */
-  #warnDuplicate(second: HeldRecord, first: HeldRecord): void {
+  #warnDuplicate(second: ReadRecord, first: ReadRecord): void {
     this.#warningCount += 1;
     if (this.#warningCount > MAX_PROBLEMS) return;
     const { record } = second;
@@ -230,7 +230,7 @@ function dataOf({ type, name, target, priority, weight, port, tag }: PlainRecord
 }
 
 /** The record read before; of one that is read twice, the `$INCLUDE` lines by which its file is. */
-function placesOf(first: HeldRecord, second: HeldRecord): Related[] {
+function placesOf(first: ReadRecord, second: ReadRecord): Related[] {
   const [before, after] = [first.record.span, second.record.span];
   if (before.file !== after.file || before.start !== after.start) return [{ message: "first here", span: before }];
   const apart = first.through.findIndex((span, index) => span !== second.through[index]);
@@ -279,7 +279,7 @@ const TOO_MANY_ENTRIES: Problem = {
 
 // What stands before a record's data: TTL and class, in either order and both optional, and the type (RFC 1035, 5.1).
 
-interface Head {
+interface RecordHeader {
   /** Seconds; null: not said. */
   readonly ttl: number | null;
   /** `IN`, `CH`, `HS` or `CLASS…`. */
@@ -291,11 +291,11 @@ interface Head {
 }
 
 /**
- * Throws `Misread`.
+ * Throws `ZoneSyntaxError`.
  * @param tokens of an entry, behind the owner if it has one
  * @param owner null: the entry is indented, or generated
  */
-export function readHead(tokens: readonly Token[], owner: Token | null): Head {
+export function readRecordHeader(tokens: readonly Token[], owner: Token | null): RecordHeader {
   let ttl: number | null = null;
   let recordClass: string | null = null;
   let index = 0;
@@ -314,8 +314,8 @@ export function readHead(tokens: readonly Token[], owner: Token | null): Head {
   return { ttl, recordClass: recordClass ?? "IN", type, typeWord, rest: tokens.slice(index + 1) };
 }
 
-function missingType(last: Token | null): Misread {
-  return new Misread(last ?? { start: 0, end: 0 }, {
+function missingType(last: Token | null): ZoneSyntaxError {
+  return new ZoneSyntaxError(last ?? { start: 0, end: 0 }, {
     code: "missing-type",
     summary: "a record without a type",
     detail: "The entry ends before it says what type the record has.",
@@ -324,7 +324,7 @@ function missingType(last: Token | null): Misread {
 }
 
 /** @param isFirst it is the first word of an indented line */
-function unknownType(token: Token, next: Token | undefined, isFirst: boolean): Misread {
+function unknownType(token: Token, next: Token | undefined, isFirst: boolean): ZoneSyntaxError {
   const word = shown(token.text);
   const isOwner =
     isFirst && next !== undefined && (readType(next.text) ?? readClass(next.text)) !== null && !next.quoted;
@@ -334,12 +334,12 @@ function unknownType(token: Token, next: Token | undefined, isFirst: boolean): M
   const fix = isOwner
     ? "Remove the white space before it if it is the owner."
     : "Correct the type; one without a name is written `TYPE` and its number (RFC 3597).";
-  return new Misread(token, { code: "unknown-type", summary: `unknown type ${word}`, detail, fix });
+  return new ZoneSyntaxError(token, { code: "unknown-type", summary: `unknown type ${word}`, detail, fix });
 }
 
 // What of a zone becomes a record that the service keeps, and what is set aside and why. Pure.
 
-type Held =
+type ServiceRecordResult =
   | { readonly ok: true; readonly record: PlainRecord }
   | { readonly ok: false; readonly reason: SetAsideReason; readonly detail: string };
 
@@ -351,13 +351,13 @@ const CAA_TAGS = ["issue", "issuewild", "iodef"];
 const CONTROL_CHARACTER = /[^\P{Cc}\u0080-\u009f]/u;
 
 /** @param zone lower-case ASCII without a final dot */
-function holdRecord(owner: Labels, ttl_sec: number, rdata: PlainRdata, zone: string): Held {
+function toServiceRecord(owner: Labels, ttl_sec: number, rdata: PlainRdata, zone: string): ServiceRecordResult {
   const held = ownerName(`${nameText(owner)}.`, zone);
-  if (!held.ok) return notHoldable(ownerDetail(held.problem, nameText(owner), zone));
+  if (!held.ok) return notRepresentable(ownerDetail(held.problem, nameText(owner), zone));
   const place = placeProblem(held.name, rdata, zone);
   if (place !== null) return place;
   const value = fieldsOf(rdata);
-  if (typeof value === "string") return notHoldable(value);
+  if (typeof value === "string") return notRepresentable(value);
   return { ok: true, record: { type: rdata.type, name: held.name, ttl_sec, ...value } };
 }
 
@@ -367,7 +367,7 @@ function shownOwner(owner: Labels, zone: string): string {
   return relativeName(text, zone) ?? `${text}.`;
 }
 
-function notHoldable(detail: string): Held {
+function notRepresentable(detail: string): ServiceRecordResult {
   return { ok: false, reason: "not-holdable", detail };
 }
 
@@ -384,17 +384,17 @@ function ownerDetail(problem: OwnerProblem, name: string, zone: string): string 
   }
 }
 
-function placeProblem(name: string, rdata: PlainRdata, zone: string): Held | null {
+function placeProblem(name: string, rdata: PlainRdata, zone: string): ServiceRecordResult | null {
   if (rdata.type === "NS" && name === "") {
     const detail = `It names a nameserver of ${zone}, which belongs to the service that served the zone until now.`;
     return { ok: false, reason: "apex-ns", detail };
   }
   if (rdata.type === "NS" && name.split(".")[0] === "*")
-    return notHoldable("The service takes no wildcard NS records.");
+    return notRepresentable("The service takes no wildcard NS records.");
   if (rdata.type === "CNAME" && name === "")
-    return notHoldable("A CNAME cannot stand at the apex, beside SOA and NS records (RFC 1034, 3.6.2).");
+    return notRepresentable("A CNAME cannot stand at the apex, beside SOA and NS records (RFC 1034, 3.6.2).");
   if (rdata.type === "SRV" && !serviceOwner(name, null, null).ok)
-    return notHoldable("The service keeps an SRV record only under a name that begins with `_service._protocol`.");
+    return notRepresentable("The service keeps an SRV record only under a name that begins with `_service._protocol`.");
   return null;
 }
 

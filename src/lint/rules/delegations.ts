@@ -1,7 +1,7 @@
 /** Rules about NS below the apex: what they need, and what they hide. */
 
 import { relativeName } from "../../dns/name.ts";
-import { type LintRecord, related, shownName, type World, type ZoneRule, type ZoneView } from "../rule.ts";
+import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
 
 export const missingGlue: ZoneRule = {
   code: "missing-glue",
@@ -84,7 +84,7 @@ interface Hidden {
   readonly related: ReturnType<typeof related>[];
 }
 
-function hiddenBy(record: LintRecord, view: ZoneView, world: World): Hidden | null {
+function hiddenBy(record: LintRecord, view: ZoneView, world: ProjectZones): Hidden | null {
   const cut = view.cutAbove(record.name);
   if (cut !== null) {
     const [first] = view.ofType(cut, "NS");

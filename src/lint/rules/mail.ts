@@ -2,7 +2,15 @@
 
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { absoluteName } from "../../dns/name.ts";
-import { type LintRecord, parentOf, related, shownName, type World, type ZoneRule, type ZoneView } from "../rule.ts";
+import {
+  type LintRecord,
+  type ProjectZones,
+  parentOf,
+  related,
+  shownName,
+  type ZoneRule,
+  type ZoneView,
+} from "../rule.ts";
 import { isSpf } from "./spf.ts";
 
 /** Second labels under which registries sell names, such as co.uk, com.au, or.jp, are at most this long. */
@@ -39,7 +47,7 @@ export const mxWithoutDmarc: ZoneRule = {
 };
 
 /** Asked for at the name and at the organisation's, which is one of those above (RFC 7489, 6.6.3). */
-function mayHaveDmarc(name: string, world: World): boolean {
+function mayHaveDmarc(name: string, world: ProjectZones): boolean {
   let top = name;
   for (let at = name; at !== "" && world.zoneOf(at) !== null; at = parentOf(at)) {
     top = at;

@@ -2,7 +2,7 @@
 
 import { canonicalIpv4, canonicalIpv6 } from "../../dns/ip.ts";
 import { toAscii } from "../../dns/name.ts";
-import { type LintRecord, related, shownName, type World, type ZoneRule, type ZoneView } from "../rule.ts";
+import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
 
 export const multipleSpf: ZoneRule = {
   code: "multiple-spf",
@@ -158,7 +158,7 @@ interface Cost {
 }
 
 /** Every record is looked at once, however many include it: depth first, with a stack of our own as chains may be long. */
-function countLookups(world: World): ReadonlyMap<LintRecord, Cost> {
+function countLookups(world: ProjectZones): ReadonlyMap<LintRecord, Cost> {
   const costs = new Map<LintRecord, Cost>();
   const open = new Set<LintRecord>();
   const roots = world.views.flatMap(({ records }) =>
@@ -194,7 +194,7 @@ function costOf(record: LintRecord, children: readonly LintRecord[], costs: Read
   return { lookups, loops };
 }
 
-function childrenOf(record: LintRecord, world: World): LintRecord[] {
+function childrenOf(record: LintRecord, world: ProjectZones): LintRecord[] {
   return followed(record).flatMap(({ domain }) => {
     const found = domain === null ? null : world.lookup(domain, ["TXT"]);
     const spf =

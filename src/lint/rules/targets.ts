@@ -7,9 +7,9 @@ import { groupBy } from "../../model/text.ts";
 import {
   type Finding,
   type LintRecord,
+  type ProjectZones,
   related,
   shownName,
-  type World,
   type ZoneRule,
   type ZoneView,
 } from "../rule.ts";
@@ -80,7 +80,7 @@ interface Aliases {
   readonly loops: ReadonlyMap<LintRecord, readonly LintRecord[]>;
 }
 
-function followAliases(world: World): Aliases {
+function followAliases(world: ProjectZones): Aliases {
   const next = new Map<LintRecord, LintRecord>();
   for (const record of world.views.flatMap(aliasesOf)) {
     const found = world.lookup(record.target, ["CNAME"]);
@@ -233,7 +233,7 @@ export const disabledTarget: ZoneRule = {
   },
 };
 
-function isMissing(record: LintRecord, view: ZoneView, world: World): boolean {
+function isMissing(record: LintRecord, view: ZoneView, world: ProjectZones): boolean {
   const { type, target } = record;
   const needsAddress = HOST_POINTERS.includes(type);
   if (PASSING.test(record.name) || PASSING.test(target)) return false;
@@ -246,7 +246,7 @@ function isMissing(record: LintRecord, view: ZoneView, world: World): boolean {
   return addressIn(target, view, world) === null && !isWithin(target, `${view.zone.zone}.${view.zone.zone}`);
 }
 
-function missing([first, ...others]: readonly [LintRecord, ...LintRecord[]], world: World): Finding {
+function missing([first, ...others]: readonly [LintRecord, ...LintRecord[]], world: ProjectZones): Finding {
   const { type, name, target } = first;
   const found = world.lookup(target, ANYTHING);
   const what = found.type === "known" && found.records.length > 0 ? "has no A or AAAA record" : "has no records";
@@ -265,7 +265,7 @@ function* pointers(view: ZoneView): Iterable<LintRecord> {
 }
 
 /** `192.0.2.1.`, or `192.0.2.1` taken for a name of the zone; not where there is such a name. */
-function addressIn(target: string, view: ZoneView, world: World): string | null {
+function addressIn(target: string, view: ZoneView, world: ProjectZones): string | null {
   const labels = target.split(".", QUAD_LABELS + 1);
   const address = canonicalIpv4(labels.slice(0, QUAD_LABELS).join("."));
   if (address === null) return null;
@@ -273,7 +273,7 @@ function addressIn(target: string, view: ZoneView, world: World): string | null 
   return relativeName(target, view.zone.zone) === address && !isThere(target, world) ? address : null;
 }
 
-function isThere(target: string, world: World): boolean {
+function isThere(target: string, world: ProjectZones): boolean {
   const found = world.lookup(target, ANYTHING);
   return found.type === "known" ? found.records.length > 0 : world.zoneOf(target) !== null;
 }

@@ -53,7 +53,7 @@ function isUnserved(domain: Change, context: StepContext): boolean {
   const { status, type, owner } = domain.before ?? {};
   // What is not ours yet becomes so only after it was copied, and its copies would pass for another's, or nobody's, until then.
   const isOurs = owner === domain.after?.["owner"];
-  return stays && isOurs && status === "disabled" && type === "master" && !context.isMixed(domain.root);
+  return stays && isOurs && status === "disabled" && type === "master" && !context.holdsUndeclared(domain.root);
 }
 
 /** All that the records say, whatever their zone: equal texts, equal zones. */

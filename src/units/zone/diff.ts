@@ -211,7 +211,7 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
     for (const pair of recordPairs(reading, reading.desired, pointedAt)) pairs.push(pair);
   }
   const leftAlone: LeftAlone[] = ignored === 0 ? [] : [{ kind: "domain_record", count: ignored, reason: "ignored" }];
-  return { pairs, leftAlone, warnings, mixed, additive };
+  return { pairs, leftAlone, warnings, holdsUndeclared: mixed, additive };
 }
 
 /** Whether it holds, or may hold, records that are not declared. */

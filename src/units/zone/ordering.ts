@@ -6,7 +6,7 @@ import type { Address } from "../../model/resource.ts";
 import { type Facts, type Membership, NO_FACTS } from "../../model/unit.ts";
 import { claimsBeyond, claimsOf } from "./diff.ts";
 import type { LiveZone } from "./live.ts";
-import { coversOf, delegationMovesOf, movesOf, orderPointer, orderZonePointers, pivotOf } from "./pointers.ts";
+import { coversOf, delegationMovesOf, movesOf, nextCloserName, orderPointer, orderZonePointers } from "./pointers.ts";
 import { answersAddress, type RecordValues, recordFqdn } from "./record.ts";
 import {
   type Answers,
@@ -16,17 +16,17 @@ import {
   isCut,
   parentOf,
   planName,
-  type Question,
+  type QType,
+  type ResolutionEvent,
   type Source,
-  type Thing,
 } from "./resolution.ts";
 import { moversOf, Transition } from "./transitions.ts";
-import { Drafts, WildcardTurns } from "./wildcards.ts";
+import { FactBuilder, WildcardCutovers } from "./wildcards.ts";
 
 /** The facts of all steps of a plan's zones, found by looking at both of its sides. */
 export class ZoneOrder {
   readonly #transition: Transition;
-  readonly #drafts = new Drafts();
+  readonly #facts = new FactBuilder();
   readonly #records: ReadonlyMap<Address, readonly Change[]>;
   readonly #domains: readonly Change[];
 
@@ -36,13 +36,13 @@ export class ZoneOrder {
     this.#records = records;
     this.#transition = new Transition(domains, records, live);
     this.#orderPointers();
-    orderHandovers(this.#transition, this.#drafts);
+    orderTakeovers(this.#transition, this.#facts);
     this.#settle();
   }
 
   /** Of the step that begins to serve the zone, or ceases to. */
   factsOfZone(domain: Change): Facts {
-    return this.#drafts.factsOf(domain.key);
+    return this.#facts.factsOf(domain.key);
   }
 
   /** Of a record's step. While its zone is not served only what the service refuses matters. */
@@ -57,7 +57,7 @@ export class ZoneOrder {
     const left = before === null ? [] : this.#setsOf(before, zone, "before");
     const joined = after === null ? [] : this.#setsOf(after, zone, "after");
     const isJoined = (set: string) => joined.some(([question, owner]) => `${owner} ${question}` === set);
-    const soft = this.#drafts.factsOf(record.key);
+    const soft = this.#facts.factsOf(record.key);
     return {
       ...soft,
       ...hard,
@@ -67,7 +67,7 @@ export class ZoneOrder {
   }
 
   /** Only where it is this name, in this zone, that answers on both sides. */
-  #memberships(zone: string, sets: readonly [Question, string][]): Membership[] {
+  #memberships(zone: string, sets: readonly [QType, string][]): Membership[] {
     return sets
       .filter(([question, owner]) => this.#answersBoth(zone, owner, question))
       .map(([question, owner]) => {
@@ -76,12 +76,12 @@ export class ZoneOrder {
   }
 
   /** What a record is a member of: its name and type, and whatever else it answers at its name that others answer on the other side. */
-  #setsOf(values: RecordValues, zone: string, side: "before" | "after"): [Question, string][] {
+  #setsOf(values: RecordValues, zone: string, side: "before" | "after"): [QType, string][] {
     const owner = recordFqdn(values, zone);
-    const sets: [Question, string][] = [[values.type, owner]];
+    const sets: [QType, string][] = [[values.type, owner]];
     if (values.type !== "CNAME") return answersAddress(values) ? [...sets, ["address", owner]] : sets;
     const other = side === "before" ? this.#transition.after : this.#transition.before;
-    const asked = new Set<Question>(["address"]);
+    const asked = new Set<QType>(["address"]);
     for (const { values: theirs } of other.recordsAt(zone, owner)) if (!answersAddress(theirs)) asked.add(theirs.type);
     for (const question of asked) {
       if (this.#transition[side].carriers(zone, owner, question).length > 0) sets.push([question, owner]);
@@ -89,7 +89,7 @@ export class ZoneOrder {
     return sets;
   }
 
-  #answersBoth(zone: string, owner: string, question: Question): boolean {
+  #answersBoth(zone: string, owner: string, question: QType): boolean {
     const { before, after } = this.#transition;
     return [before, after].every((side) => {
       const source = side.source(owner);
@@ -106,16 +106,16 @@ export class ZoneOrder {
     const transition = this.#transition;
     for (const domain of this.#domains) {
       const zone = planName(domain);
-      if (transition.begins(zone) || transition.ceases(zone)) orderZonePointers(zone, transition, this.#drafts);
+      if (transition.begins(zone) || transition.ceases(zone)) orderZonePointers(zone, transition, this.#facts);
       if (!transition.isServedThroughout(zone)) continue;
-      for (const record of this.#records.get(domain.root) ?? []) orderPointer(record, zone, transition, this.#drafts);
+      for (const record of this.#records.get(domain.root) ?? []) orderPointer(record, zone, transition, this.#facts);
     }
   }
 
   #settle(): void {
     const transition = this.#transition;
     const names = { comes: new Map<string, string[]>(), goes: new Map<string, string[]>() };
-    const wanted = this.#drafts.wildcards();
+    const wanted = this.#facts.wildcards();
     for (const domain of wanted.size === 0 ? [] : this.#domains) {
       const zone = planName(domain);
       if (!transition.isServedThroughout(zone)) continue;
@@ -135,13 +135,13 @@ export class ZoneOrder {
         }
       }
     }
-    const movers = (thing: Thing, way: "comes" | "goes"): readonly string[] => {
-      if (thing.type !== "wildcard") return moversOf(thing, transition, way);
-      return names[way].get(`${thing.zone} ${thing.owner}`) ?? [];
+    const movers = (event: ResolutionEvent, way: "comes" | "goes"): readonly string[] => {
+      if (event.type !== "wildcard") return moversOf(event, transition, way);
+      return names[way].get(`${event.zone} ${event.owner}`) ?? [];
     };
-    this.#drafts.settle(
-      (thing) => movers(thing, "comes"),
-      (thing) => movers(thing, "goes"),
+    this.#facts.settle(
+      (event) => movers(event, "comes"),
+      (event) => movers(event, "goes"),
     );
   }
 }
@@ -151,16 +151,16 @@ export class ZoneOrder {
 /** A label that nobody uses: what a wildcard answers for. */
 const UNHEARD_LABEL = "\u0000";
 
-interface Handover {
+interface Takeover {
   readonly name: string;
   readonly from: Source;
   readonly to: Source;
   /** What is answered on both sides. */
-  readonly questions: readonly Question[];
+  readonly questions: readonly QType[];
 }
 
-function orderHandovers(transition: Transition, drafts: Drafts): void {
-  const turns = new WildcardTurns(transition, drafts);
+function orderTakeovers(transition: Transition, facts: FactBuilder): void {
+  const cutovers = new WildcardCutovers(transition, facts);
   const cuts = new Map<string, { readonly zone: string; readonly owner: string }>();
   const held = new Set<string>();
   for (const name of namesOf(transition)) {
@@ -173,26 +173,26 @@ function orderHandovers(transition: Transition, drafts: Drafts): void {
     }
     const questions = keptQuestions(name, from, to, transition);
     if (questions.length === 0) continue;
-    holdHidden(name, to, "comes", transition, drafts, held);
-    holdHidden(name, from, "goes", transition, drafts, held);
-    handOver({ name, from, to, questions }, transition, drafts, turns);
+    holdHidden(name, to, "comes", transition, facts, held);
+    holdHidden(name, from, "goes", transition, facts, held);
+    takeOver({ name, from, to, questions }, transition, facts, cutovers);
   }
-  for (const { zone, owner } of cuts.values()) keepReached(zone, owner, transition, drafts);
-  turns.settle();
+  for (const { zone, owner } of cuts.values()) keepReached(zone, owner, transition, facts);
+  cutovers.settle();
 }
 
 /** A delegation that stays, of which no server does as it is: a new one can be asked before the last old one cannot. */
-function keepReached(zone: string, cut: string, transition: Transition, drafts: Drafts): void {
+function keepReached(zone: string, cut: string, transition: Transition, facts: FactBuilder): void {
   const isKept = transition.keepsServer(zone, cut);
   const arriving = isKept ? [] : keysOf(transition.gainedServers(zone, cut).slice(0, 1));
   if (arriving.length === 0) {
-    for (const thing of delegationMovesOf(zone, cut, transition, "comes")) {
-      arriving.push(...moversOf(thing, transition, "comes").slice(0, 1));
+    for (const event of delegationMovesOf(zone, cut, transition, "comes")) {
+      arriving.push(...moversOf(event, transition, "comes").slice(0, 1));
     }
   }
   const leaving = [...delegationMovesOf(zone, cut, transition, "goes")];
   if (!isKept && transition.lostServers(zone, cut).length > 0) leaving.push({ type: "cut", zone, owner: cut });
-  for (const key of arriving) for (const thing of leaving) drafts.precedes(key, thing);
+  for (const key of arriving) for (const event of leaving) facts.precedes(key, event);
 }
 
 /** Every name that is there on a side, and if there are wildcards one beneath each that is not. */
@@ -214,8 +214,8 @@ function* namesOf(transition: Transition): Generator<string> {
 }
 
 /** The kinds of addresses are told apart only where there may be one without the other. */
-function keptQuestions(name: string, from: Source, to: Source, transition: Transition): Question[] {
-  const questions = new Set<Question>();
+function keptQuestions(name: string, from: Source, to: Source, transition: Transition): QType[] {
+  const questions = new Set<QType>();
   for (const [side, source] of [[transition.before, from] as const, [transition.after, to] as const]) {
     if (isCut(source) && source.owner === name) questions.add("NS");
     if (source.type !== "node") continue;
@@ -234,18 +234,18 @@ function keptQuestions(name: string, from: Source, to: Source, transition: Trans
   return kept.filter((question) => !isAddress(question) || isTold !== (question === "address"));
 }
 
-function answerable(type: RecordType): readonly Question[] {
+function answerable(type: RecordType): readonly QType[] {
   if (type === "CNAME") return ASKED_OF_ALIASES;
   return isAddress(type) ? ["A", "AAAA", "address"] : [type];
 }
 
-function handOver(handover: Handover, transition: Transition, drafts: Drafts, turns: WildcardTurns): void {
-  const { name, from, to, questions } = handover;
+function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder, cutovers: WildcardCutovers): void {
+  const { name, from, to, questions } = takeover;
   const isTurning = (zone: string | null): zone is string => {
     return zone !== null && (transition.begins(zone) || transition.ceases(zone));
   };
   for (const question of questions) {
-    settle(from, to, question, transition, drafts);
+    settle(from, to, question, transition, facts);
     const providers = providersOf(to, question, transition);
     const [going, coming] = [
       beyond(name, from, question, transition, "goes"),
@@ -256,31 +256,31 @@ function handOver(handover: Handover, transition: Transition, drafts: Drafts, tu
     const leaving = leavingOf(from, question, transition);
     // What hides the old place has its moment too.
     if (from.zone !== to.zone) leaving.push(...coversOf(name, from, transition, "goes"));
-    for (const thing of leaving) for (const key of providers) drafts.precedes(key, thing);
+    for (const event of leaving) for (const key of providers) facts.precedes(key, event);
     // Of two zones the deeper one decides which of them answers.
     const deeper = (from.zone ?? "").length > (to.zone ?? "").length ? from.zone : to.zone;
     const switches = isTurning(deeper) ? [transition.changeOf(deeper)] : [];
     const turning = [...providers, ...switches];
-    for (const thing of going) {
-      for (const key of turning.length > 0 ? turning : leavers) drafts.precedes(key, thing);
+    for (const event of going) {
+      for (const key of turning.length > 0 ? turning : leavers) facts.precedes(key, event);
     }
-    for (const thing of coming) {
-      for (const key of [...leavers, ...switches]) drafts.awaits(key, thing);
+    for (const event of coming) {
+      for (const key of [...leavers, ...switches]) facts.awaits(key, event);
     }
   }
   if (from.zone !== to.zone) {
     if (!transition.ceases(from.zone as string) || transition.begins(to.zone as string)) return;
-    for (const thing of coversOf(name, to, transition, "comes")) {
-      if (thing.zone !== from.zone) drafts.awaits(transition.changeOf(from.zone as string), thing);
+    for (const event of coversOf(name, to, transition, "comes")) {
+      if (event.zone !== from.zone) facts.awaits(transition.changeOf(from.zone as string), event);
     }
     return;
   }
-  const hides = pivotOf(name, from);
-  const uncovers = pivotOf(name, to);
+  const hides = nextCloserName(name, from);
+  const uncovers = nextCloserName(name, to);
   if (hides !== null && (uncovers === null || uncovers.length > hides.length)) {
-    turns.add("hide", hides, to, isCut(to) ? inKinds(questions, from, transition.before) : questions);
+    cutovers.add("hide", hides, to, isCut(to) ? inKinds(questions, from, transition.before) : questions);
   } else if (uncovers !== null) {
-    turns.add("uncover", uncovers, from, isCut(from) ? inKinds(questions, to, transition.after) : questions);
+    cutovers.add("uncover", uncovers, from, isCut(from) ? inKinds(questions, to, transition.after) : questions);
   }
 }
 
@@ -294,15 +294,15 @@ function holdHidden(
   { type, zone, owner }: Source,
   way: "comes" | "goes",
   transition: Transition,
-  drafts: Drafts,
+  facts: FactBuilder,
   held: Set<string>,
 ): void {
   if (type !== "cut" || transition.keepsServer(zone, owner)) return;
   const moved = (at: string) => (way === "comes" ? transition.gained(zone, at, "NS") : transition.lost(zone, at, "NS"));
   const hold = ({ key }: Change) => {
     const cut = { type: "cut", zone, owner } as const;
-    if (way === "comes") drafts.awaits(key, cut);
-    else drafts.precedes(key, cut);
+    if (way === "comes") facts.awaits(key, cut);
+    else facts.precedes(key, cut);
   };
   const isHeld = (at: string) => {
     const key = `${way} ${zone} ${owner} ${at}`;
@@ -322,16 +322,16 @@ function holdHidden(
 }
 
 /** Names beneath one wildcard share it, so that the wildcard's changes are told once. */
-function settle(from: Source, to: Source, question: Question, transition: Transition, drafts: Drafts): void {
+function settle(from: Source, to: Source, question: QType, transition: Transition, facts: FactBuilder): void {
   if (from.type !== "node" || to.type !== "node") return;
   const changing = ({ zone, owner }: { readonly zone: string; readonly owner: string }) => {
     const isWhole = transition.begins(zone) || transition.ceases(zone);
     return isWhole ? [transition.changeOf(zone)] : keysOf(transition.altered(zone, owner, question));
   };
   if (to.owner.startsWith("*."))
-    drafts.settlesBefore(`${to.zone} answers of ${to.owner} ${question}`, "settling", changing(to), changing(from));
+    facts.settlesBefore(`${to.zone} answers of ${to.owner} ${question}`, "settling", changing(to), changing(from));
   else
-    drafts.settlesBefore(
+    facts.settlesBefore(
       `${to.zone} answers before ${from.owner} ${question}`,
       "unsettling",
       changing(to),
@@ -340,16 +340,16 @@ function settle(from: Source, to: Source, question: Question, transition: Transi
 }
 
 /** A delegation answers for either kind of address; what is kept are the kinds that the other side has. */
-function inKinds(questions: readonly Question[], { type, zone, owner }: Source, side: Answers): Question[] {
-  const has = (kind: Question) => type === "node" && side.carriers(zone, owner, kind).length > 0;
+function inKinds(questions: readonly QType[], { type, zone, owner }: Source, side: Answers): QType[] {
+  const has = (kind: QType) => type === "node" && side.carriers(zone, owner, kind).length > 0;
   const kinds = (["A", "AAAA"] as const).filter(has);
-  return questions.flatMap((question): Question[] => {
+  return questions.flatMap((question): QType[] => {
     return question === "address" && kinds.length > 0 ? [...kinds] : [question];
   });
 }
 
 /** The changes by which the new place answers, or the first of several. */
-function providersOf(to: Source, question: Question, transition: Transition): string[] {
+function providersOf(to: Source, question: QType, transition: Transition): string[] {
   if (to.zone === null) return [];
   if (transition.begins(to.zone)) return [transition.changeOf(to.zone)];
   if (isCut(to) && question === "NS") {
@@ -365,7 +365,7 @@ function providersOf(to: Source, question: Question, transition: Transition): st
 }
 
 /** By the going of these the old place ceases to answer. */
-function leavingOf(from: Source, question: Question, transition: Transition): Thing[] {
+function leavingOf(from: Source, question: QType, transition: Transition): ResolutionEvent[] {
   const { zone, owner } = from;
   if (zone === null) return [];
   if (transition.ceases(zone)) return [{ type: "zone", zone, owner: zone }];
@@ -378,7 +378,7 @@ function leavingOf(from: Source, question: Question, transition: Transition): Th
 }
 
 /** Changes by which the old place ceases to answer. */
-function leaversOf(from: Source, question: Question, transition: Transition): string[] {
+function leaversOf(from: Source, question: QType, transition: Transition): string[] {
   if (from.zone === null) return [];
   if (transition.ceases(from.zone)) return [transition.changeOf(from.zone)];
   if (isCut(from)) return keysOf(transition.lost(from.zone, from.owner, "NS"));
@@ -396,10 +396,10 @@ function keysOf(changes: readonly Change[]): string[] {
 function beyond(
   name: string,
   source: Source,
-  question: Question,
+  question: QType,
   transition: Transition,
   way: "comes" | "goes",
-): readonly Thing[] {
+): readonly ResolutionEvent[] {
   if (source.type === "cut") return delegationMovesOf(source.zone, source.owner, transition, way);
   if (source.type !== "node") return [];
   const side = way === "comes" ? transition.after : transition.before;

@@ -6,65 +6,65 @@ import {
   type Answers,
   ASKED_OF_ALIASES,
   afterValues,
-  childToward,
+  childTowards,
   isCut,
   MAX_CHAIN_LENGTH,
   parentOf,
-  type Question,
+  type QType,
+  type ResolutionEvent,
   type Source,
-  type Thing,
 } from "./resolution.ts";
 import { isPointerMoved, type Transition } from "./transitions.ts";
-import type { Drafts } from "./wildcards.ts";
+import type { FactBuilder } from "./wildcards.ts";
 
 type Way = "comes" | "goes";
 
 /** Pointers that are no aliases lead to addresses only. */
-const ASKED_OF_OTHERS: readonly Question[] = ["address"];
+const ASKED_OF_OTHERS: readonly QType[] = ["address"];
 
 /** Of a record in a zone that is served throughout. */
-export function orderPointer(record: Change, zone: string, transition: Transition, drafts: Drafts): void {
+export function orderPointer(record: Change, zone: string, transition: Transition, facts: FactBuilder): void {
   const before = record.before as RecordValues | null;
   const after = afterValues(record) as RecordValues | null;
   const from = before === null ? null : pointerTarget(before);
   const to = after === null ? null : pointerTarget(after);
   if (from === to && before?.name === after?.name) return;
-  if (to !== null) preferSettled(record.key, to, transition, drafts, "comes");
-  if (from !== null) preferSettled(record.key, from, transition, drafts, "goes");
-  if (after !== null) for (const thing of neededBy(after, zone, transition, "comes")) drafts.awaits(record.key, thing);
+  if (to !== null) preferSettled(record.key, to, transition, facts, "comes");
+  if (from !== null) preferSettled(record.key, from, transition, facts, "goes");
+  if (after !== null) for (const event of neededBy(after, zone, transition, "comes")) facts.awaits(record.key, event);
   if (before !== null)
-    for (const thing of neededBy(before, zone, transition, "goes")) drafts.precedes(record.key, thing);
+    for (const event of neededBy(before, zone, transition, "goes")) facts.precedes(record.key, event);
 }
 
 /**
  * What answers on both sides may have a gap in between, of which a pointer that is not there yet, or not any more, has no part. Breaking
  * this leaves no gap of its own.
  */
-function preferSettled(pointer: string, target: string, transition: Transition, drafts: Drafts, way: Way): void {
+function preferSettled(pointer: string, target: string, transition: Transition, facts: FactBuilder, way: Way): void {
   for (const { id, changes } of transition.placesOf(target)) {
-    if (way === "comes") drafts.settlesAfterAll(`pointing at ${id}`, changes, pointer);
-    else drafts.settlesBeforeAll(`ceasing to point at ${id}`, pointer, changes);
+    if (way === "comes") facts.settlesAfterAll(`pointing at ${id}`, changes, pointer);
+    else facts.settlesBeforeAll(`ceasing to point at ${id}`, pointer, changes);
   }
 }
 
 /** All pointers of a zone that begins or ceases to be served, by one change. */
-export function orderZonePointers(zone: string, transition: Transition, drafts: Drafts): void {
+export function orderZonePointers(zone: string, transition: Transition, facts: FactBuilder): void {
   const key = transition.changeOf(zone);
   if (transition.begins(zone)) {
     for (const { values } of transition.after.records(zone)) {
-      for (const thing of neededBy(values, zone, transition, "comes")) drafts.awaits(key, thing);
+      for (const event of neededBy(values, zone, transition, "comes")) facts.awaits(key, event);
     }
   } else {
     for (const { values } of transition.before.records(zone)) {
-      for (const thing of neededBy(values, zone, transition, "goes")) drafts.precedes(key, thing);
+      for (const event of neededBy(values, zone, transition, "goes")) facts.precedes(key, event);
     }
   }
 }
 
-function neededBy(values: RecordValues, zone: string, transition: Transition, way: Way): Thing[] {
+function neededBy(values: RecordValues, zone: string, transition: Transition, way: Way): ResolutionEvent[] {
   const target = pointerTarget(values);
   if (target === null) return [];
-  const [far, near] = sides(transition, way);
+  const [far, near] = snapshots(transition, way);
   const owner = recordFqdn(values, zone);
   if (values.type === "NS" && owner !== zone) {
     // Beneath another delegation, or in a zone beneath, nobody is sent on by this one.
@@ -73,11 +73,11 @@ function neededBy(values: RecordValues, zone: string, transition: Transition, wa
     const server = far.source(target);
     const isWhole = server.zone === zone && !transition.isServedThroughout(zone);
     if (near.answers(target, "address") && (server.type === "node" || isWhole)) return [];
-    const things = serverMovesOf(target, owner, transition, way);
+    const events = serverMovesOf(target, owner, transition, way);
     const other = near.source(owner).zone;
     // Where a zone beneath answers for the owner on the other side, it hands over by itself.
     const isHandedOver = other !== null && other.length > zone.length;
-    return isHandedOver ? things.filter(({ type }) => type === "answer") : things;
+    return isHandedOver ? events.filter(({ type }) => type === "answer") : events;
   }
   const source = far.source(owner);
   // Where another zone answered for the owner, it hands over by itself.
@@ -88,7 +88,7 @@ function neededBy(values: RecordValues, zone: string, transition: Transition, wa
 }
 
 /** The side on which the target answers, and the other one. */
-function sides({ before, after }: Transition, way: Way) {
+function snapshots({ before, after }: Transition, way: Way) {
   return way === "comes" ? ([after, before] as const) : ([before, after] as const);
 }
 
@@ -98,105 +98,110 @@ function sides({ before, after }: Transition, way: Way) {
  */
 export function movesOf(
   target: string,
-  question: Question,
+  question: QType,
   transition: Transition,
   way: Way,
   through: string | null = null,
-): Thing[] {
-  const [far, near] = sides(transition, way);
+): ResolutionEvent[] {
+  const [far, near] = snapshots(transition, way);
   // Who asks for an alias is not sent on by it.
   if (question === "CNAME" || !far.answers(target, question, 1)) return [];
   if (near.answers(target, question, 1) && (through === null || !near.leadsThrough(target, through))) return [];
-  const things: Thing[] = [];
+  const events: ResolutionEvent[] = [];
   let name = target;
   for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
     const source = far.source(name);
     const { zone, owner } = source;
     if (zone === null) break;
-    things.push(...coversOf(name, source, transition, way));
-    if (!near.isServed(zone)) return [...things, { type: "zone", zone, owner: zone }];
-    if (isCut(source)) things.push({ type: "cut", zone, owner }, ...delegationMovesOf(zone, owner, transition, way));
+    events.push(...coversOf(name, source, transition, way));
+    if (!near.isServed(zone)) return [...events, { type: "zone", zone, owner: zone }];
+    if (isCut(source)) events.push({ type: "cut", zone, owner }, ...delegationMovesOf(zone, owner, transition, way));
     if (source.type !== "node") break;
     const alias = far.aliasAt(zone, owner);
     const isChanged = !transition.persists(zone, owner, alias === null ? question : "CNAME");
-    if (isChanged) things.push({ type: "answer", zone, owner, question });
+    if (isChanged) events.push({ type: "answer", zone, owner, question });
     if (alias === null || (isChanged && isAwaited(owner, question, near))) break;
     name = alias.values.target;
   }
-  return things;
+  return events;
 }
 
 /** All that must happen until one of a delegation's servers can be asked, or by which none can be any more, beside its NS records. */
-export function delegationMovesOf(zone: string, cut: string, transition: Transition, way: Way): readonly Thing[] {
+export function delegationMovesOf(
+  zone: string,
+  cut: string,
+  transition: Transition,
+  way: Way,
+): readonly ResolutionEvent[] {
   return transition.delegationMoves(zone, cut, way, () => {
-    const [far] = sides(transition, way);
+    const [far] = snapshots(transition, way);
     const reached = far.serversAt(zone, cut).filter(({ values }) => far.wayToServer(values.target, cut) !== null);
     const staying = reached.filter(({ change }) => change === null || !isPointerMoved(change));
     const moves = (staying.length > 0 ? staying : reached).map(({ values }) => {
       return serverMovesOf(values.target, cut, transition, way);
     });
     // Any server is enough, so that one of which nothing changes is.
-    return moves.find((things) => things.length === 0) ?? moves[0] ?? [];
+    return moves.find((events) => events.length === 0) ?? moves[0] ?? [];
   });
 }
 
 /** All that must happen until a delegation's server can be asked, or by which it cannot be any more. */
-function serverMovesOf(server: string, cut: string, transition: Transition, way: Way): Thing[] {
-  const [far, near] = sides(transition, way);
+function serverMovesOf(server: string, cut: string, transition: Transition, way: Way): ResolutionEvent[] {
+  const [far, near] = snapshots(transition, way);
   const hops = far.wayToServer(server, cut);
   if (hops === null) return [];
-  const things: Thing[] = [];
+  const events: ResolutionEvent[] = [];
   for (const { name, source, asked } of hops) {
     const { zone, owner } = source;
     if (zone === null) break;
     if (asked === "glue") {
-      things.push(...deeperZones(name, zone, near));
-      if (!near.isServed(zone)) return [...things, { type: "zone", zone, owner: zone }];
+      events.push(...deeperZones(name, zone, near));
+      if (!near.isServed(zone)) return [...events, { type: "zone", zone, owner: zone }];
       if (!transition.persists(zone, name, "address")) {
-        things.push({ type: "answer", zone, owner: name, question: "address" });
+        events.push({ type: "answer", zone, owner: name, question: "address" });
       }
       continue;
     }
-    things.push(...coversOf(name, source, transition, way));
-    if (!near.isServed(zone)) return [...things, { type: "zone", zone, owner: zone }];
-    if (isCut(source)) things.push({ type: "cut", zone, owner });
+    events.push(...coversOf(name, source, transition, way));
+    if (!near.isServed(zone)) return [...events, { type: "zone", zone, owner: zone }];
+    if (isCut(source)) events.push({ type: "cut", zone, owner });
     if (source.type === "node" && !transition.persists(zone, owner, "address")) {
-      things.push({ type: "answer", zone, owner, question: "address" });
+      events.push({ type: "answer", zone, owner, question: "address" });
     }
   }
-  return things;
+  return events;
 }
 
 /** What turns an alias waits by itself for addresses, and for whatever else its name answers on the other side: see `neededBy`. */
-function isAwaited(owner: string, question: Question, near: Answers): boolean {
+function isAwaited(owner: string, question: QType, near: Answers): boolean {
   return question === "address" || near.answers(owner, question);
 }
 
 /** What stands, on the side on which the name does not answer, between it and its source on the other. */
-export function coversOf(name: string, source: Source, transition: Transition, way: Way): Thing[] {
-  const [far, near] = sides(transition, way);
+export function coversOf(name: string, source: Source, transition: Transition, way: Way): ResolutionEvent[] {
+  const [far, near] = snapshots(transition, way);
   const zone = source.zone as string;
-  const things: Thing[] = [];
-  things.push(...deeperZones(name, zone, near));
-  if (!near.isServed(zone) || far.isOpaque(zone) || near.isOpaque(zone)) return things;
+  const events: ResolutionEvent[] = [];
+  events.push(...deeperZones(name, zone, near));
+  if (!near.isServed(zone) || far.isOpaque(zone) || near.isOpaque(zone)) return events;
   const cut = near.cutAbove(zone, name);
-  if (cut !== null && cut !== far.cutAbove(zone, name)) things.push({ type: "open", zone, owner: cut });
-  const pivot = pivotOf(name, source);
-  if (pivot !== null && near.exists(zone, pivot)) things.push({ type: "wildcard", zone, owner: pivot });
-  return things;
+  if (cut !== null && cut !== far.cutAbove(zone, name)) events.push({ type: "open", zone, owner: cut });
+  const pivot = nextCloserName(name, source);
+  if (pivot !== null && near.exists(zone, pivot)) events.push({ type: "wildcard", zone, owner: pivot });
+  return events;
 }
 
 /** Zones beneath `zone` that answer for the name in its stead. */
-function deeperZones(name: string, zone: string, near: Answers): Thing[] {
-  const things: Thing[] = [];
+function deeperZones(name: string, zone: string, near: Answers): ResolutionEvent[] {
+  const events: ResolutionEvent[] = [];
   for (let above = name; above !== zone; above = parentOf(above)) {
-    if (near.isServed(above)) things.push({ type: "open", zone: above, owner: above });
+    if (near.isServed(above)) events.push({ type: "open", zone: above, owner: above });
   }
-  return things;
+  return events;
 }
 
 /** The name that must not exist for a wildcard to answer: one label nearer to `name` than the wildcard's encloser. */
-export function pivotOf(name: string, source: Source): string | null {
+export function nextCloserName(name: string, source: Source): string | null {
   if (source.type !== "node" || source.owner === name) return null;
-  return childToward(source.owner.slice("*.".length), name);
+  return childTowards(source.owner.slice("*.".length), name);
 }

@@ -28,7 +28,7 @@ interface Hop {
   readonly name: string;
   readonly source: Source;
   /** What is asked of it; `glue` is an address beside a delegation that stands above it. */
-  readonly asked: Question | "glue";
+  readonly asked: QType | "glue";
 }
 
 /** Resolvers follow no more delegations to find one server's address (BIND: 7), and try no more of them. */
@@ -230,7 +230,7 @@ export class Answers {
   }
 
   /** Whether something answers, or may. */
-  answers(name: string, question: Question, hops = 0): boolean {
+  answers(name: string, question: QType, hops = 0): boolean {
     return this.verdict(name, question, hops) !== "no";
   }
 
@@ -239,7 +239,7 @@ export class Answers {
    * there.
    * @param hops aliases that led here
    */
-  verdict(name: string, question: Question, hops = 0): Verdict {
+  verdict(name: string, question: QType, hops = 0): Verdict {
     let asked = name;
     for (let hop = hops; hop < MAX_CHAIN_LENGTH; hop += 1) {
       const source = this.source(asked);
@@ -288,7 +288,7 @@ export class Answers {
   }
 
   /** The records of an owner that give an answer to the question, its alias if that leads to one. */
-  carriers(zone: string, owner: string, question: Question): readonly SideRecord[] {
+  carriers(zone: string, owner: string, question: QType): readonly SideRecord[] {
     const key = `${zone} ${owner} ${question}`;
     const known = this.#carriers.get(key);
     if (known !== undefined) return known;
@@ -316,11 +316,11 @@ export class Answers {
   }
 }
 
-function matches(type: string, question: Question): boolean {
+function matches(type: string, question: QType): boolean {
   return type === question || (question === "address" && (type === "A" || type === "AAAA"));
 }
 
-function hasMatch(types: ReadonlySet<RecordType>, question: Question): boolean {
+function hasMatch(types: ReadonlySet<RecordType>, question: QType): boolean {
   for (const type of types) if (matches(type, question)) return true;
   return false;
 }
@@ -331,7 +331,7 @@ export function parentOf(name: string): string {
 }
 
 /** The name one label longer than `encloser`, on the way down to `name`. */
-export function childToward(encloser: string, name: string): string {
+export function childTowards(encloser: string, name: string): string {
   const labels = name.slice(0, name.length - encloser.length - 1);
   return name.slice(labels.lastIndexOf(".") + 1);
 }
@@ -347,10 +347,10 @@ export function isCut({ type }: Source): boolean {
 // What resolvers ask for, and what an answer to it depends on.
 
 /** `address`: either kind. */
-export type Question = RecordType | "address";
+export type QType = RecordType | "address";
 
 /** What an alias may lead to. */
-export const ASKED_OF_ALIASES: readonly Question[] = [
+export const ASKED_OF_ALIASES: readonly QType[] = [
   "address",
   "A",
   "AAAA",
@@ -375,23 +375,23 @@ export function isAddress(question: string): boolean {
  * - `answer`: what an owner answers the question with. - `zone`: a zone that is served. - `cut`: a delegation.
  * - `open`: no delegation at a name, or no deeper zone. - `wildcard`: no name at or beneath one, so that a wildcard above it answers.
  */
-export type Thing =
-  | { readonly type: "answer"; readonly zone: string; readonly owner: string; readonly question: Question }
+export type ResolutionEvent =
+  | { readonly type: "answer"; readonly zone: string; readonly owner: string; readonly question: QType }
   | { readonly type: "zone" | "cut" | "open" | "wildcard"; readonly zone: string; readonly owner: string };
 
 /** In the words of a gap. */
-export function wordsOf(thing: Thing): string {
-  switch (thing.type) {
+export function wordsOf(event: ResolutionEvent): string {
+  switch (event.type) {
     case "answer":
-      return thing.question === "address" ? `${thing.owner} address` : `${thing.owner} ${thing.question}`;
+      return event.question === "address" ? `${event.owner} address` : `${event.owner} ${event.question}`;
     case "zone":
-      return `zone ${thing.owner}`;
+      return `zone ${event.owner}`;
     case "cut":
-      return `delegation ${thing.owner}`;
+      return `delegation ${event.owner}`;
     case "open":
-      return thing.zone === thing.owner ? `outside ${thing.owner}` : `beneath ${thing.owner}`;
+      return event.zone === event.owner ? `outside ${event.owner}` : `beneath ${event.owner}`;
     case "wildcard":
-      return `wildcard ${thing.owner}`;
+      return `wildcard ${event.owner}`;
   }
 }
 
@@ -412,17 +412,17 @@ interface SideZone {
   readonly records: readonly SideRecord[] | null;
 }
 
-interface Sides {
+interface ZoneSnapshots {
   readonly before: readonly SideZone[];
   readonly after: readonly SideZone[];
 }
 
 /** @param live what was read, planned or not */
-export function sidesOf(
+export function zoneSnapshotsOf(
   domains: readonly Change[],
   records: ReadonlyMap<Address, readonly Change[]>,
   live: readonly LiveZone[],
-): Sides {
+): ZoneSnapshots {
   const planned = new Map(domains.map((domain) => [planName(domain), domain]));
   const before: SideZone[] = [];
   const after: SideZone[] = [];

@@ -3,7 +3,15 @@
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import type { LiveZone } from "./live.ts";
-import { Answers, afterValues, planName, type Question, type SideRecord, sidesOf, type Thing } from "./resolution.ts";
+import {
+  Answers,
+  afterValues,
+  planName,
+  type QType,
+  type ResolutionEvent,
+  type SideRecord,
+  zoneSnapshotsOf,
+} from "./resolution.ts";
 
 export class Transition {
   readonly before: Answers;
@@ -15,10 +23,10 @@ export class Transition {
   readonly #movements = new Map<string, Movement>();
   readonly #delegations = new Map<string, Movement>();
   readonly #places = new Map<string, Place>();
-  readonly #delegationMoves = new Map<string, readonly Thing[]>();
+  readonly #delegationMoves = new Map<string, readonly ResolutionEvent[]>();
 
   constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
-    const { before, after } = sidesOf(domains, records, live);
+    const { before, after } = zoneSnapshotsOf(domains, records, live);
     const hosted = new Set([...before, ...after].map(({ name }) => name));
     this.before = new Answers(before, hosted);
     this.after = new Answers(after, hosted);
@@ -44,21 +52,21 @@ export class Transition {
   }
 
   /** Whether one record answers the question at the owner on both sides. */
-  persists(zone: string, owner: string, question: Question): boolean {
+  persists(zone: string, owner: string, question: QType): boolean {
     return this.#movement(zone, owner, question).persists;
   }
 
   /** Changes after which the owner has more, or something else, to answer with. */
-  gained(zone: string, owner: string, question: Question): readonly Change[] {
+  gained(zone: string, owner: string, question: QType): readonly Change[] {
     return this.#movement(zone, owner, question).gained;
   }
 
-  lost(zone: string, owner: string, question: Question): readonly Change[] {
+  lost(zone: string, owner: string, question: QType): readonly Change[] {
     return this.#movement(zone, owner, question).lost;
   }
 
   /** Changes by which what the owner answers becomes another answer, or more or fewer of them. */
-  altered(zone: string, owner: string, question: Question): readonly Change[] {
+  altered(zone: string, owner: string, question: QType): readonly Change[] {
     return this.#movement(zone, owner, question).altered;
   }
 
@@ -95,14 +103,19 @@ export class Transition {
   }
 
   /** Found once for each delegation, as every name beneath it asks for the same. */
-  delegationMoves(zone: string, cut: string, way: "comes" | "goes", find: () => readonly Thing[]): readonly Thing[] {
+  delegationMoves(
+    zone: string,
+    cut: string,
+    way: "comes" | "goes",
+    find: () => readonly ResolutionEvent[],
+  ): readonly ResolutionEvent[] {
     const key = `${way} ${zone} ${cut}`;
     const moves = this.#delegationMoves.get(key) ?? find();
     this.#delegationMoves.set(key, moves);
     return moves;
   }
 
-  #movement(zone: string, owner: string, question: Question): Movement {
+  #movement(zone: string, owner: string, question: QType): Movement {
     const key = `${zone} ${owner} ${question}`;
     const known = this.#movements.get(key);
     if (known !== undefined) return known;
@@ -131,16 +144,16 @@ export class Transition {
   }
 }
 
-/** The changes that bring a thing, or take it away: of a wildcard, which stands for all names at and beneath one, see `ZoneOrder`. */
+/** The changes that bring an event about, or end it: of a wildcard, which stands for all names at and beneath one, see `ZoneOrder`. */
 export function moversOf(
-  { type, zone, owner, ...thing }: Thing,
+  { type, zone, owner, ...event }: ResolutionEvent,
   transition: Transition,
   way: "comes" | "goes",
 ): string[] {
   const keys = (changes: readonly Change[]) => changes.map(({ key }) => key);
   switch (type) {
     case "answer": {
-      const { question } = thing as { question: Question };
+      const { question } = event as { question: QType };
       return keys(way === "comes" ? transition.gained(zone, owner, question) : transition.lost(zone, owner, question));
     }
     case "zone":

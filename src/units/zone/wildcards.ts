@@ -7,54 +7,54 @@
 import { compareText } from "../../model/text.ts";
 import { type Facts, NO_FACTS, type Turn } from "../../model/unit.ts";
 import {
-  childToward,
+  childTowards,
   isAddress,
   isBeneath,
   isCut,
   parentOf,
-  type Question,
+  type QType,
+  type ResolutionEvent,
   type SideRecord,
   type Source,
-  type Thing,
   wordsOf,
 } from "./resolution.ts";
 import { moversOf, type Transition } from "./transitions.ts";
 
-type WildcardTurn = "hide" | "uncover";
+type Cutover = "hide" | "uncover";
 
 /** Records of one type at one owner, which answer where the wildcard did, or will. */
 interface Entry {
   readonly owner: string;
   readonly type: string;
-  readonly questions: Set<Question>;
+  readonly questions: Set<QType>;
 }
 
 interface Group {
-  readonly turn: WildcardTurn;
+  readonly cutover: Cutover;
   readonly zone: string;
   /** The name that comes to exist, or ceases to. */
   readonly pivot: string;
   readonly entries: Map<string, Entry>;
 }
 
-export class WildcardTurns {
+export class WildcardCutovers {
   readonly #groups = new Map<string, Group>();
   readonly #transition: Transition;
-  readonly #drafts: Drafts;
+  readonly #facts: FactBuilder;
 
-  constructor(transition: Transition, drafts: Drafts) {
+  constructor(transition: Transition, facts: FactBuilder) {
     this.#transition = transition;
-    this.#drafts = drafts;
+    this.#facts = facts;
   }
 
   /** @param source what answers at or beneath the pivot while the wildcard does not */
-  add(turn: WildcardTurn, pivot: string, source: Source, questions: readonly Question[]): void {
+  add(cutover: Cutover, pivot: string, source: Source, questions: readonly QType[]): void {
     const zone = source.zone as string;
-    const key = `${turn} ${zone} ${pivot}`;
-    const group = this.#groups.get(key) ?? { turn, zone, pivot, entries: new Map() };
+    const key = `${cutover} ${zone} ${pivot}`;
+    const group = this.#groups.get(key) ?? { cutover, zone, pivot, entries: new Map() };
     this.#groups.set(key, group);
     for (const question of questions) {
-      const type = this.#typeOf(turn, source, question);
+      const type = this.#typeOf(cutover, source, question);
       const id = `${source.owner} ${type}`;
       const entry = group.entries.get(id) ?? { owner: source.owner, type, questions: new Set() };
       group.entries.set(id, entry);
@@ -62,31 +62,31 @@ export class WildcardTurns {
     }
   }
 
-  #typeOf(turn: WildcardTurn, source: Source, question: Question): string {
+  #typeOf(cutover: Cutover, source: Source, question: QType): string {
     if (isCut(source)) return "NS";
     const { zone, owner } = source;
-    return this.#side(turn).carriers(zone as string, owner, question)[0]?.values.type ?? "";
+    return this.#side(cutover).carriers(zone as string, owner, question)[0]?.values.type ?? "";
   }
 
-  #side(turn: WildcardTurn) {
-    return turn === "hide" ? this.#transition.after : this.#transition.before;
+  #side(cutover: Cutover) {
+    return cutover === "hide" ? this.#transition.after : this.#transition.before;
   }
 
   settle(): void {
     const moving = this.#movingBeneath();
-    for (const [key, { turn, zone, pivot, entries }] of this.#groups) {
+    for (const [key, { cutover, zone, pivot, entries }] of this.#groups) {
       const nested = [...entries.values()];
-      this.#settleGroup(turn, zone, pivot, nested, moving.get(key) ?? []);
+      this.#settleGroup(cutover, zone, pivot, nested, moving.get(key) ?? []);
     }
   }
 
   /** The changed records at or beneath each pivot. */
   #movingBeneath(): Map<string, SideRecord[]> {
     const moving = new Map<string, SideRecord[]>([...this.#groups.keys()].map((key) => [key, []]));
-    const zones = new Set([...this.#groups.values()].map(({ turn, zone }) => `${turn} ${zone}`));
+    const zones = new Set([...this.#groups.values()].map(({ cutover, zone }) => `${cutover} ${zone}`));
     for (const id of zones) {
-      const [turn, zone] = id.split(" ") as [WildcardTurn, string];
-      for (const record of this.#side(turn).records(zone)) {
+      const [cutover, zone] = id.split(" ") as [Cutover, string];
+      for (const record of this.#side(cutover).records(zone)) {
         for (let above = record.name; above !== zone; above = parentOf(above))
           moving.get(`${id} ${above}`)?.push(record);
       }
@@ -95,7 +95,7 @@ export class WildcardTurns {
   }
 
   #settleGroup(
-    turn: WildcardTurn,
+    cutover: Cutover,
     zone: string,
     pivot: string,
     entries: readonly Entry[],
@@ -105,24 +105,25 @@ export class WildcardTurns {
       (a, b) => rank(a, pivot) - rank(b, pivot) || compareText(a.owner, b.owner) || compareText(a.type, b.type),
     );
     if (chosen === undefined) return;
-    const thing = thingOf(chosen, zone);
-    const own = this.#stepsOf(turn, zone, chosen);
+    const event = thingOf(chosen, zone);
+    const own = this.#stepsOf(cutover, zone, chosen);
     for (const { change } of moving) {
       if (change === null || own.includes(change.key)) continue;
-      if (turn === "hide") this.#drafts.awaits(change.key, thing);
-      else this.#drafts.precedes(change.key, thing);
+      if (cutover === "hide") this.#facts.awaits(change.key, event);
+      else this.#facts.precedes(change.key, event);
     }
-    const isCovered = (entry: Entry) => chosen.owner === `*.${pivot}` && this.#covers(turn, zone, chosen, entry, pivot);
+    const isCovered = (entry: Entry) =>
+      chosen.owner === `*.${pivot}` && this.#covers(cutover, zone, chosen, entry, pivot);
     const apart = others.flatMap(questionsApart);
-    this.#takeParts(turn, zone, pivot, [chosen, ...apart.filter((other) => !isCovered(other))], moving);
+    this.#takeParts(cutover, zone, pivot, [chosen, ...apart.filter((other) => !isCovered(other))], moving);
     const below = new Map<string, Entry[]>();
     for (const entry of apart.filter(isCovered)) {
-      const child = childToward(pivot, entry.owner);
+      const child = childTowards(pivot, entry.owner);
       below.set(child, [...(below.get(child) ?? []), entry]);
     }
     for (const [child, list] of below) {
       this.#settleGroup(
-        turn,
+        cutover,
         zone,
         child,
         list,
@@ -132,10 +133,10 @@ export class WildcardTurns {
   }
 
   /** Whether the wildcard at the pivot answers, meanwhile, what the entry does. */
-  #covers(turn: WildcardTurn, zone: string, chosen: Entry, entry: Entry, pivot: string): boolean {
+  #covers(cutover: Cutover, zone: string, chosen: Entry, entry: Entry, pivot: string): boolean {
     if (entry.owner === pivot || entry.owner === chosen.owner) return false;
-    const side = this.#side(turn);
-    const gives = (owner: string, question: Question) => side.carriers(zone, owner, question);
+    const side = this.#side(cutover);
+    const gives = (owner: string, question: QType) => side.carriers(zone, owner, question);
     const kinds = (["A", "AAAA"] as const).filter((kind) => gives(entry.owner, kind).length > 0);
     return [...entry.questions]
       .flatMap((question) => (question === "address" && entry.type !== "NS" ? kinds : [question]))
@@ -143,7 +144,7 @@ export class WildcardTurns {
   }
 
   #takeParts(
-    turn: WildcardTurn,
+    cutover: Cutover,
     zone: string,
     pivot: string,
     entries: readonly Entry[],
@@ -162,17 +163,17 @@ export class WildcardTurns {
           question: isAddress(question) && !isTold ? "address" : question,
         });
       });
-      for (const key of this.#stepsOf(turn, zone, entry)) keeps.get(key)?.push(...words);
+      for (const key of this.#stepsOf(cutover, zone, entry)) keeps.get(key)?.push(...words);
     }
-    const group = `${turn} ${zone} ${pivot}`;
+    const group = `${cutover} ${zone} ${pivot}`;
     for (const [key, words] of keeps) {
-      this.#drafts.takesPart(key, { group, at: turn === "hide" ? "first" : "last", keeps: [...new Set(words)] });
+      this.#facts.takesPart(key, { group, at: cutover === "hide" ? "first" : "last", keeps: [...new Set(words)] });
     }
   }
 
-  #stepsOf(turn: WildcardTurn, zone: string, entry: Entry): string[] {
-    const question = entry.type === "NS" ? "NS" : ([...entry.questions][0] as Question);
-    const way = turn === "hide" ? "comes" : "goes";
+  #stepsOf(cutover: Cutover, zone: string, entry: Entry): string[] {
+    const question = entry.type === "NS" ? "NS" : ([...entry.questions][0] as QType);
+    const way = cutover === "hide" ? "comes" : "goes";
     if (leadsOn(entry)) return moversOf({ type: "cut", zone, owner: entry.owner }, this.#transition, way);
     return moversOf({ type: "answer", zone, owner: entry.owner, question }, this.#transition, way);
   }
@@ -196,15 +197,15 @@ function rank({ owner, type }: Entry, pivot: string): number {
   return (isWide ? 0 : 2) + (leads ? 0 : 1);
 }
 
-function thingOf(entry: Entry, zone: string): Thing {
+function thingOf(entry: Entry, zone: string): ResolutionEvent {
   const { owner, questions } = entry;
   if (leadsOn(entry)) return { type: "cut", zone, owner };
-  return { type: "answer", zone, owner, question: [...questions][0] as Question };
+  return { type: "answer", zone, owner, question: [...questions][0] as QType };
 }
 
-// What each change of a plan waits for and what waits for it, gathered name by name before it is told to the order.
+// What each change of a plan waits for and what waits for it, collected name by name before the order sees it.
 
-interface Draft {
+interface StepFacts {
   readonly provides: Set<string>;
   readonly withdraws: Set<string>;
   readonly pointsAt: Set<string>;
@@ -215,23 +216,23 @@ interface Draft {
 }
 
 /** Changes are told by their keys. */
-export class Drafts {
-  readonly #drafts = new Map<string, Draft>();
-  readonly #comings = new Map<string, Thing>();
-  readonly #goings = new Map<string, Thing>();
+export class FactBuilder {
+  readonly #facts = new Map<string, StepFacts>();
+  readonly #comings = new Map<string, ResolutionEvent>();
+  readonly #goings = new Map<string, ResolutionEvent>();
   readonly #places = new Set<string>();
 
-  /** `change` waits until everything that brings the thing is done. */
-  awaits(change: string, thing: Thing): void {
-    const key = keyOf(thing);
-    this.#comings.set(key, thing);
+  /** `change` waits until everything that brings the event about is done. */
+  awaits(change: string, event: ResolutionEvent): void {
+    const key = keyOf(event);
+    this.#comings.set(key, event);
     this.#of(change).pointsAt.add(key);
   }
 
-  /** `change` comes before everything that takes the thing away. */
-  precedes(change: string, thing: Thing): void {
-    const key = keyOf(thing);
-    this.#goings.set(key, thing);
+  /** `change` comes before everything that ends it. */
+  precedes(change: string, event: ResolutionEvent): void {
+    const key = keyOf(event);
+    this.#goings.set(key, event);
     this.#of(change).releases.add(key);
   }
 
@@ -265,42 +266,45 @@ export class Drafts {
     this.#of(change).settles.add(place);
   }
 
-  takesPart(change: string, turn: Turn): void {
-    this.#of(change).turns.push(turn);
+  takesPart(change: string, cutover: Turn): void {
+    this.#of(change).turns.push(cutover);
   }
 
   /** Zone and name of every wildcard that is spoken of. */
   wildcards(): Set<string> {
-    const things = [...this.#comings.values(), ...this.#goings.values()];
-    return new Set(things.filter(({ type }) => type === "wildcard").map(({ zone, owner }) => `${zone} ${owner}`));
+    const events = [...this.#comings.values(), ...this.#goings.values()];
+    return new Set(events.filter(({ type }) => type === "wildcard").map(({ zone, owner }) => `${zone} ${owner}`));
   }
 
   /** What is spoken of is brought and taken by these. */
-  settle(bringing: (thing: Thing) => readonly string[], taking: (thing: Thing) => readonly string[]): void {
-    for (const [key, thing] of this.#comings) {
-      for (const change of this.#enough(thing, bringing(thing), "pointsAt")) this.#of(change).provides.add(key);
+  settle(
+    bringing: (event: ResolutionEvent) => readonly string[],
+    taking: (event: ResolutionEvent) => readonly string[],
+  ): void {
+    for (const [key, event] of this.#comings) {
+      for (const change of this.#enough(event, bringing(event), "pointsAt")) this.#of(change).provides.add(key);
     }
-    for (const [key, thing] of this.#goings) {
-      for (const change of this.#enough(thing, taking(thing), "releases")) {
-        const draft = this.#of(change);
-        draft.withdraws.add(key);
-        // What replaces a thing by itself waits for the others that need it.
-        draft.releases.delete(key);
+    for (const [key, event] of this.#goings) {
+      for (const change of this.#enough(event, taking(event), "releases")) {
+        const stepFacts = this.#of(change);
+        stepFacts.withdraws.add(key);
+        // What replaces an event by itself waits for the others that need it.
+        stepFacts.releases.delete(key);
       }
     }
   }
 
   /** Any of several answers is one: those that are free to come first, or to go last, are enough. */
-  #enough(thing: Thing, changes: readonly string[], bound: "pointsAt" | "releases"): readonly string[] {
-    if (thing.type !== "answer" && thing.type !== "cut") return changes;
-    const free = changes.filter((change) => (this.#drafts.get(change)?.[bound].size ?? 0) === 0);
+  #enough(event: ResolutionEvent, changes: readonly string[], bound: "pointsAt" | "releases"): readonly string[] {
+    if (event.type !== "answer" && event.type !== "cut") return changes;
+    const free = changes.filter((change) => (this.#facts.get(change)?.[bound].size ?? 0) === 0);
     return free.length > 0 ? free : changes.slice(0, 1);
   }
 
   factsOf(change: string): Facts {
-    const draft = this.#drafts.get(change);
-    if (draft === undefined) return NO_FACTS;
-    const { provides, withdraws, pointsAt, releases, turns, settles, unsettles } = draft;
+    const stepFacts = this.#facts.get(change);
+    if (stepFacts === undefined) return NO_FACTS;
+    const { provides, withdraws, pointsAt, releases, turns: cutovers, settles, unsettles } = stepFacts;
     const unsettled = [...unsettles].filter((place) => !settles.has(place));
     return {
       ...NO_FACTS,
@@ -308,7 +312,7 @@ export class Drafts {
       withdraws: [...withdraws],
       pointsAt: [...pointsAt],
       releases: [...releases],
-      turns,
+      turns: cutovers,
       grows: [...settles].map((set) => ({ set, persists: true })),
       shrinks: unsettled.map((set) => ({ set, persists: true })),
     };
@@ -320,10 +324,10 @@ export class Drafts {
     return isNew;
   }
 
-  #of(change: string): Draft {
-    const found = this.#drafts.get(change);
+  #of(change: string): StepFacts {
+    const found = this.#facts.get(change);
     if (found !== undefined) return found;
-    const draft: Draft = {
+    const stepFacts: StepFacts = {
       provides: new Set(),
       withdraws: new Set(),
       pointsAt: new Set(),
@@ -332,11 +336,11 @@ export class Drafts {
       settles: new Set(),
       unsettles: new Set(),
     };
-    this.#drafts.set(change, draft);
-    return draft;
+    this.#facts.set(change, stepFacts);
+    return stepFacts;
   }
 }
 
-function keyOf(thing: Thing): string {
-  return wordsOf(thing);
+function keyOf(event: ResolutionEvent): string {
+  return wordsOf(event);
 }
