@@ -46,7 +46,7 @@ export class DrainClock extends QuickClock {
 
 /** Judges by `expect`, recognises by the fields of `match`: what the real units do, without their objects. */
 function unit(name: Unit["name"]): Unit {
-  const permits = (step: RequestStep, answer: JsonObject): string | null =>
+  const precondition = (step: RequestStep, answer: JsonObject): string | null =>
     answer["label"] === step.expect?.["label"] ? null : "it is no longer what was planned; plan again";
   const recognise = (lookup: Lookup, items: readonly JsonObject[]): Recognition => {
     const fields = Object.keys(lookup.match as JsonObject);
@@ -59,7 +59,7 @@ function unit(name: Unit["name"]): Unit {
   const duplicateKey = ({ match }: Lookup, item: JsonObject = match as JsonObject): string =>
     JSON.stringify(Object.keys(match as JsonObject).map((key) => item[key] ?? null));
   const likeness = (): Likeness => "equal";
-  return { name, permits, recognise, duplicateKey, likeness } as unknown as Unit;
+  return { name, precondition, recognise, duplicateKey, likeness } as unknown as Unit;
 }
 
 const UNITS: readonly Unit[] = [unit("zone"), unit("network"), unit("image")];
