@@ -137,7 +137,7 @@ export function createLister(options: ListerOptions): Lister {
     if (!first.ok) return first;
     const some = first.page.pages > 1 ? await readWanted(request, first.page, signal) : null;
     const answer = some ?? (await readAll(request, first.page, signal));
-    // Of the first page: nothing of the list is older.
+    // The first page's time: no item of the list is older.
     return answer.ok ? { ...answer, ...servedOf(first) } : answer;
   };
 }

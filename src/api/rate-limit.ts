@@ -207,7 +207,7 @@ interface WindowObservation {
 }
 
 interface SharedLimit {
-  /** Of the newest window, the lowest count told by any endpoint. */
+  /** The lowest count that any endpoint reported for the newest window. */
   readonly newest: WindowObservation | null;
   /** `separate` is final: a count that rose within a window cannot be a common one. */
   readonly relation: "unknown" | "shared" | "separate";

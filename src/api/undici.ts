@@ -40,7 +40,7 @@ const TLS = { rejectUnauthorized: true, minVersion: "TLSv1.2" } as const;
 export interface TransportOptions {
   readonly timeouts: Timeouts;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Of uploads, whose addresses are the service's choice. */
+  /** For uploads, whose addresses the service chooses. */
   readonly reach: Reach;
 }
 

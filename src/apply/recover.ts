@@ -97,7 +97,7 @@ function adopt(lost: Lost, item: JsonObject, id: ObjectId): StepResult {
   return { ...DONE, id, parts: partsIn(step, item, unit), products, recovered: true };
 }
 
-/** Of equal records any is as good as another; which of several equal VPCs, domains or images is ours, nobody can tell. */
+/** Any of several equal records will do. Nobody can tell which of several equal VPCs, domains or images is ours. */
 function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly JsonObject[]): StepResult {
   const { step, place, result } = lost;
   const { kind } = place.lookup;
@@ -262,7 +262,7 @@ export class LateCommits {
 
 // Late commits: lists again, at the end of a run, for POSTs that were repeated and of which nothing came, or of which there can be no two.
 
-/** Of a path to something of an object: kind, id and what. */
+/** Segments of a path to a part of an object: kind, id, part. */
 const MIN_NESTED_SEGMENTS = 3;
 
 /** A step (here one that was repeated), and the id of what it ended with; null if it did not get done. */

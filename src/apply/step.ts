@@ -26,7 +26,7 @@ export interface Context {
   readonly products: Products;
   /** When the answer came that each product was read from, by its key: milliseconds since the epoch. */
   readonly producedAt: ReadonlyMap<string, number>;
-  /** Of the plan, by key. */
+  /** The plan's changes by key. */
   readonly changes: ReadonlyMap<string, Change>;
   readonly made: Made;
   /** Aborted when requests that are under way must end. */

@@ -33,10 +33,10 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly format: Format;
 }
 
-/** Of what is shown to people, to programs, and under a pull request. */
+/** Output for people, for programs, and for a pull request. */
 export type Format = "text" | "json" | "markdown";
 
-/** Of the argument that names a project. */
+/** Help of the argument that names a project. */
 export const DIRECTORY = "the project's folder or root file (default: here)";
 
 const MAX_CONCURRENCY = 64;
@@ -62,7 +62,7 @@ export function addConnectionFlags(command: Command): Command {
     .option("--concurrency <n>", "requests at a time (default: 8)", parseConcurrency);
 }
 
-/** Of a connection: what names, or is for, a service. The dialect is looked at where the snapshot is known. */
+/** The connection flags that name a service, or are for one. The dialect is checked where the snapshot is known. */
 const SERVICE_FLAGS: Readonly<Record<string, string>> = {
   baseUrl: "--base-url",
   tokenFile: "--token-file",

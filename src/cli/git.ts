@@ -11,16 +11,16 @@ import { readVersion } from "./terminal.ts";
 const GIT_TIMEOUT_MILLISECONDS = 60_000;
 /** Where an answer is welcome, and nothing depends on it. */
 const GIT_GLANCE_MILLISECONDS = 2_000;
-/** Of the list of files in a folder. */
+/** The most octets of the list of files in a folder. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 100_000;
-/** Of all files together. */
+/** The most octets of all files together. */
 const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
 /** What is larger is no manifest and no zone file, and is left out. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** More names than this are not compared with a mistyped one. */
 const MAX_REFS = 500;
-/** Of `rev-parse --verify --quiet` for what is not there; anything else is a failure. */
+/** Exit code of `rev-parse --verify --quiet` for a ref that is not there; any other is a failure. */
 const ABSENT_STATUS = 1;
 /** Set in hooks, where they say where git was called from, and not where the project is. */
 const PLACES: readonly string[] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"];

@@ -148,7 +148,7 @@ function paragraph(text: string, width: number): string {
   return `${lines.join("\n").slice(INDENT_COLUMNS)}\n`;
 }
 
-/** Of schemas/import.schema.json. */
+/** The version of schemas/import.schema.json. */
 const IMPORT_FORMAT_VERSION = 1;
 
 /** The same for programs: one document, newline-terminated. */
@@ -438,7 +438,7 @@ export function verifiedCode(terminal: Terminal, verification: Verification, oth
 
 type Problems = ReturnType<typeof diagnosticsJson>;
 
-/** Of a stream: after one of these lines comes no other. */
+/** The last line of a stream: no line follows one of these. */
 const LAST_LINE = /"type":"(?:report|refused)"/;
 
 /** An interrupt is told by nobody. */
@@ -485,7 +485,7 @@ export async function withJsonErrors(
   return code;
 }
 
-/** Of a command that could not even begin. */
+/** Prints the error of a command that could not even begin. */
 export function printError(terminal: Terminal, error: CommandError, stream: boolean): void {
   terminal.print(renderErrorsJson(diagnosticsJson([asDiagnostic(error)], new Sources()), stream));
 }

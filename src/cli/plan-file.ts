@@ -16,7 +16,7 @@ import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags } from "./flags.ts";
 import { sayDiagnostics, sayError, type Terminal } from "./terminal.ts";
 
-/** Of a plan file: more than one of a million records has. */
+/** The most octets of a plan file: more than one of a million records has. */
 const MAX_PLAN_BYTES = 384 * 1024 * 1024;
 
 type Reviewed<T> = { readonly ok: true; readonly plan: T } | { readonly ok: false; readonly code: ExitCode };
@@ -131,7 +131,7 @@ export async function readPlanFile(terminal: Terminal, file: string | undefined)
 
 // `--live FILE`: a snapshot in the service's place, for runners that have no token.
 
-/** Of a snapshot: more than one of a million records has. */
+/** The most octets of a snapshot: more than one of a million records has. */
 const MAX_SNAPSHOT_BYTES = 384 * 1024 * 1024;
 /** Beyond this the account may well have moved on. */
 const STALE_MILLISECONDS = 24 * 3600 * 1000;

@@ -56,7 +56,7 @@ export interface PlanSession extends Omit<Session, "connection"> {
   readonly warnings?: readonly Diagnostic[];
   /** undefined: there is none, as nothing is sent. */
   readonly token?: string;
-  /** Of a snapshot: when and of which account it was. Else it is now, and TENON_ACCOUNT. */
+  /** The time and account of a snapshot; otherwise now, and TENON_ACCOUNT. */
   readonly moment?: Moment;
 }
 
@@ -265,7 +265,7 @@ interface BaseRequest {
   readonly dialect: string;
 }
 
-/** Of an invalid base; the rest is counted. */
+/** So many errors of an invalid base are shown; the rest is counted. */
 const MAX_ERRORS_SHOWN = 3;
 
 /** Everything is this change, where there was no project before. */

@@ -77,7 +77,7 @@ export function sayDiagnostics(
   terminal.say(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** Of a project that is loaded to be used: what `validate` tells line by line of zone files is counted. */
+/** Diagnostics of a project that is loaded to be used: those of zone files, which `validate` prints line by line, are counted. */
 export function sayLoaded(terminal: Terminal, diagnostics: readonly Diagnostic[], sources: Sources): void {
   const { others, notes } = countSetAside(diagnostics);
   sayDiagnostics(terminal, others, sources);

@@ -18,7 +18,7 @@ export interface DnsMessage {
   readonly isTruncated: boolean;
   readonly questions: readonly DnsQuestion[];
   readonly answers: readonly DnsRecord[];
-  /** Of an answer that refers to other servers: whose zone it is, and their names. */
+  /** For a referral: the zone, and the names of its servers. */
   readonly authorities: readonly DnsRecord[];
   /** Addresses of those servers, and what is about the message itself (OPT). */
   readonly additionals: readonly DnsRecord[];

@@ -58,7 +58,7 @@ export function isAcmeName(name: string): boolean {
 
 // What a zone file holds and is not taken over: codes, and the types that signing adds.
 
-/** Of warnings about what belongs to the service that served the zone until now. */
+/** Codes of warnings about data of the service that served the zone until now. */
 export const ZONE_FILE_SOA_CODE = "zone-file-soa";
 export const ZONE_FILE_APEX_NS_CODE = "zone-file-apex-ns";
 export const ZONE_FILE_SIGNING_CODE = "zone-file-signing";
@@ -69,5 +69,5 @@ export const ZONE_FILE_SIGNING_CODE = "zone-file-signing";
  */
 export const SIGNING_TYPES: ReadonlySet<string> = new Set("RRSIG NSEC NSEC3 NSEC3PARAM DNSKEY CDS CDNSKEY".split(" "));
 
-/** Of what the service cannot keep: an error, or with --skip-unsupported a warning. */
+/** The codes of what the service cannot keep: an error, or with --skip-unsupported a warning. */
 export const ZONE_FILE_UNSUPPORTED_CODE = "zone-file-unsupported";

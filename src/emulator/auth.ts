@@ -43,7 +43,7 @@ export function mayCloseTicket(token: TokenRow | null, ticket: TicketRow): boole
   return token !== null && (token.grants === null || token.username === ticket.opened_by);
 }
 
-/** Of an object that is gone: its id is never given out again. */
+/** Removes the grants of a deleted object: its id is never given out again. */
 export function dropGrants(store: Store, kind: "vpcs" | "images", id: number | string): void {
   for (const token of [...store.tables.tokens.all()]) {
     if (token.grants === null || !Object.hasOwn(token.grants[kind], id)) continue;

@@ -58,7 +58,7 @@ const MAX_TAG_LENGTH = 50;
 
 const MIN_TAG_LENGTH = 3;
 
-/** Of master_ips and axfr_ips together. */
+/** The most characters of master_ips and axfr_ips together. */
 const MAX_ADDRESSES_LENGTH = 1_000;
 
 export const DOMAIN_ROUTES: readonly Route[] = [

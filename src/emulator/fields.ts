@@ -9,7 +9,7 @@ interface TextRule {
   readonly max: number;
 }
 
-/** Of one body: a client that sends more learns no more from the rest. */
+/** The most errors reported for one body: a client learns nothing from more. */
 const MAX_ERRORS = 100;
 
 /** Collects what is wrong with one body. An absent field reads as undefined, null as null, a wrong one as undefined with an error. */
@@ -131,7 +131,7 @@ const ALSO_ALLOWED_ELSEWHERE = [30, 120];
 
 /**
  * Makes the function that rounds seconds to what is allowed: 0, "the service's default", stays 0 and nothing else becomes it.
- * Of two equally near values the greater one is taken. Above the greatest, the greatest; below the least, negative ones too, the least.
+ * The greater of two equally near values is taken; above the greatest the greatest, below the least (negative ones too) the least.
  */
 export function secondsRounding(word: string, mode: "nearest" | "up"): (seconds: number) => number {
   const allowed = word === "node" ? ALLOWED_SECONDS : [...ALSO_ALLOWED_ELSEWHERE, ...ALLOWED_SECONDS];

@@ -4,7 +4,7 @@ import type { MultipartFile } from "@fastify/multipart";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Answer, badRequest, fieldError, refuse } from "./errors.ts";
 
-/** Of one file. */
+/** The most octets of one file. */
 const MAX_FILE_BYTES = 5 * 1024 ** 2;
 
 const MAX_FILES = 1;

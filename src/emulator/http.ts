@@ -352,7 +352,7 @@ export function authorise(
 /** Older ones are forgotten; the file keeps them. */
 const MAX_REQUESTS = 100_000;
 
-/** Of paths and queries together, which anybody may send without a token: the same. */
+/** The same limit for paths and queries together, which anybody may send without a token. */
 const MAX_TEXT_BYTES = 32 * 1024 ** 2;
 
 export class RequestLog {

@@ -35,7 +35,7 @@ export interface EmulatorOptions {
   readonly zoneRenderSeconds?: number;
   /** What goes wrong on purpose; default nothing. */
   readonly faults?: readonly Fault[];
-  /** Of the faults that happen by chance; a whole number of 32 bits, default 1. */
+  /** Seeds the faults that happen by chance; a whole number of 32 bits, default 1. */
   readonly faultSeed?: number;
   /** Milliseconds since the epoch; default the system's clock. */
   readonly now?: () => number;

@@ -89,7 +89,7 @@ function reserveIds(service: Service, seed: AccountSeed): void {
 /** Who writes for the operator, unless the seed says another name. */
 const OPERATOR_USERNAME = "support";
 
-/** Of a file that a seed names; nothing shows it. */
+/** The octets of a file that a seed names; no answer shows them. */
 const SEEDED_FILE_BYTES = 1;
 
 /** After the account's other objects, which a ticket may be about. @throws SeedError, with the place in the seed */

@@ -41,7 +41,7 @@ import type { ImageRow, TokenRow } from "./store.ts";
 export const API_PREFIX = "/v4";
 export const UPLOAD_PREFIX = "/_upload";
 const CONTROL_PREFIX = "/_emulator";
-/** Of a request that needs no token: enough for every fault there may be. */
+/** The most octets of a request that needs no token: enough for every fault there may be. */
 const MAX_CONTROL_BODY_BYTES = 64 * 1024;
 
 /** On every answer of the API, as the running service has them (docs/OBSERVED.md, Pages, filters, limits). */
@@ -126,7 +126,7 @@ function partsOf(url: string): { readonly path: string; readonly query: string }
   return mark === -1 ? { path: url, query: "" } : { path: url.slice(0, mark), query: url.slice(mark + 1) };
 }
 
-/** Of nothing there is here: as unknown to the service as it is. */
+/** An id that was never issued: answers 404, as the service does. */
 function isOutside(request: FastifyRequest): boolean {
   return ![API_PREFIX, UPLOAD_PREFIX, CONTROL_PREFIX].some((prefix) => isBelow(request, prefix));
 }

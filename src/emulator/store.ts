@@ -153,7 +153,7 @@ type Group<Row> = Row | Map<RowId, Row>;
 class GroupIndex<Row extends Identified> {
   readonly keyOf: Grouping<Row>;
   readonly #groups = new Map<RowId, Group<Row>>();
-  /** Of groups that were listed and have not changed since. */
+  /** Groups that were listed and have not changed since. */
   readonly #lists = new Map<RowId, readonly Row[]>();
 
   constructor(keyOf: Grouping<Row>) {

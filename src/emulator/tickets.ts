@@ -236,7 +236,7 @@ function avatarKey(word: string): string {
   return word === "node" ? "avatar_id" : "gravatar_id";
 }
 
-/** Of the form that avatar services have: 32 hexadecimal digits. */
+/** In the form that avatar services use: 32 hexadecimal digits. */
 function avatarOf(username: string): string {
   return createHash("sha256").update(username).digest("hex").slice(0, 32);
 }

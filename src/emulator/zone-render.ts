@@ -14,7 +14,7 @@ const NAME_SERVER_COUNT = 5;
 interface ZoneContent {
   readonly domain: DomainRow;
   readonly records: readonly RecordRow[];
-  /** Of the SOA, below 2^32. */
+  /** The SOA's serial, below 2^32. */
   readonly serial: number;
 }
 

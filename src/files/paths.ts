@@ -39,7 +39,7 @@ export async function ledAway(path: string, folder: string = process.cwd()): Pro
   return isPrivate(real, root) && !isPrivate(named, folder) ? "private" : null;
 }
 
-/** Of the path itself, or of the nearest folder above it that is there. */
+/** The real path of the path itself, or of the nearest folder above it that exists. */
 async function realpathOfNearest(path: string): Promise<string> {
   return realpath(path).catch(() => (dirname(path) === path ? path : realpathOfNearest(dirname(path))));
 }

@@ -49,7 +49,7 @@ export async function renderDesired(
 
 // What is declared as the manifest entries that declare it: the way back from the units' specs, under the API's field names.
 
-/** Of a unit, what is needed to write its entries. */
+/** The part of a unit that is needed to write its entries. */
 type WritableUnit = Pick<Unit, "name"> & {
   readonly spec: Pick<Unit["spec"], "section" | "removedKey" | "write">;
 };

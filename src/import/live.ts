@@ -156,7 +156,7 @@ class Taking {
     this.#diagnostics.push(diagnostic);
   }
 
-  /** Of what will not be declared: with an owner, that has a consequence. */
+  /** Warns of objects that will not be declared: with an owner, that has a consequence. */
   #tellLeftOut(diagnostic: Diagnostic): void {
     const { owner } = this.#request;
     const more = owner === null ? "" : ` It carries the tag of ${owner} and is not declared, so a plan deletes it.`;

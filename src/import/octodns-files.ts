@@ -181,7 +181,7 @@ async function folderOf(config: string, directory: string): Promise<string | nul
   return null;
 }
 
-/** Of the provider that keeps its zones in the folder, or of the only one. */
+/** The provider that keeps its zones in the folder, or the only one. */
 async function ttlFor(folder: string, path: string, { providers }: OctodnsConfig): Promise<number | null> {
   const real = await realpath(folder);
   for (const { directory, defaultTtl } of providers) {
@@ -293,7 +293,7 @@ export type Value =
   | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Entry>; readonly span: Span };
 
 export interface Entry {
-  /** Of its key. */
+  /** The place of its key. */
   readonly span: Span;
   readonly value: Value;
 }

@@ -156,7 +156,7 @@ function ownerOf(record: JsonObject | undefined): string {
 
 type SetCategory = "mail" | "web" | "certificates" | "delegations" | "services" | "reverse" | "verification";
 
-/** Of records of one name and type. */
+/** Records of one name and type. */
 function categoryOf(records: readonly JsonObject[]): SetCategory {
   const [first = {}] = records;
   const name = String(first["name"] ?? "");

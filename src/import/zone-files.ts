@@ -193,7 +193,7 @@ export type SourceText =
   | {
       readonly ok: false;
       readonly detail: string;
-      /** Of the first byte that cannot be read; null: the file itself cannot be, or all of it is something else. */
+      /** Offset of the first byte that cannot be read; null: the file itself cannot be read, or is not text at all. */
       readonly offset: number | null;
       /** Whether there is a file at all. */
       readonly isRead: boolean;

@@ -29,7 +29,7 @@ interface Stale {
 }
 
 /**
- * Of records in zones that are served; a new TTL alone is no matter.
+ * Looks at records in zones that are served; a new TTL alone does not count.
  * @param offOf codes that do not hold for the record of a change
  */
 export function lintChanges(

@@ -23,7 +23,7 @@ export type LiveResult =
   /** `what` could not be read, for example "the list of domains". */
   | { readonly ok: false; readonly what: string; readonly failure: Failure };
 
-/** Of several failures the first in the order of the units is told; the others are cut short. */
+/** The first of several failures, in the order of the units, is reported; the other reads are aborted. */
 export async function readLive(options: ReadOptions): Promise<LiveResult> {
   const wanted = options.units.flatMap((unit) => {
     const scope = scopeOf(unit.name, options);

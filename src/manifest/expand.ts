@@ -337,7 +337,7 @@ function domainCount({ domain }: JsonObject): number {
   return Array.isArray(domain) ? domain.length : 1;
 }
 
-/** Of the names of all its domains together. */
+/** Length of the names of all its domains together. */
 function namesLength({ domain, reverse }: JsonObject): number {
   const names = Array.isArray(domain) ? domain : [domain ?? reverse];
   return names.reduce((sum: number, name) => sum + String(name).length, 0);

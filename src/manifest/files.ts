@@ -88,7 +88,7 @@ export async function findFiles(root: string, rootFile: string, patterns: readon
   return { files: files.slice(0, MAX_FILES), problems };
 }
 
-/** Of several `**` in a row each says what the first one does. */
+/** Several `**` in a row mean the same as one. */
 function segmentsOf(pattern: string): string[] {
   const segments = pattern.split("/").filter((segment) => segment !== "" && segment !== ".");
   return segments.filter((segment, index) => segment !== "**" || segments[index - 1] !== "**");

@@ -16,7 +16,7 @@ import type { Places } from "./positions.ts";
 
 type Yaml = typeof YamlLibrary;
 
-/** Of both, around a text. */
+/** Both quotes around a text. */
 const QUOTES_LENGTH = 2;
 
 export interface ParsedFile {
@@ -30,7 +30,7 @@ export interface ParsedFile {
 export interface ParseContext {
   readonly yaml: Yaml;
   readonly places: Places;
-  /** Of all files of the project. */
+  /** Shared by all files of the project. */
   readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
 }

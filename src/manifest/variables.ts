@@ -23,7 +23,7 @@ interface VariableInputs {
   /** In the order given; later ones win. */
   readonly files: readonly VariableFile[];
   readonly assigned: Readonly<Record<string, string>>;
-  /** Of a saved plan; files and assignments are compared with them, not put in their place. */
+  /** Values of a saved plan. Files and assignments are compared with them and do not replace them. */
   readonly saved?: Readonly<Record<string, VariableValue>>;
 }
 

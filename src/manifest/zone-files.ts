@@ -52,7 +52,7 @@ export class ZoneFiles {
   /** By path: a file may be the zone file of many domains, and included by many. */
   readonly #texts: Map<string, Promise<Text>> = new Map();
   #characters = 0;
-  /** Of all readings: one file may be read for many domains. What is set aside, or there twice, counts, too. */
+  /** Counted for each reading: one file may be read for many domains. Records that are set aside, or there twice, count too. */
   #recordCount = 0;
   #octets = 0;
 

@@ -22,7 +22,7 @@ export type Answer =
   | {
       readonly ok: true;
       readonly body: Json;
-      /** Of a DELETE: it was gone before, and no lost attempt of this request can have been why. */
+      /** Set for a DELETE whose object was gone before, and not because of a lost attempt of this request. */
       readonly alreadyGone?: true;
       readonly servedMilliseconds?: number;
     }
@@ -47,7 +47,7 @@ export type ListAnswer =
       readonly items: readonly JsonObject[];
       /** How many there are in all: more than `items.length` if only the wanted were read. */
       readonly total: number;
-      /** Of the first page that was read, as in `Answer`. */
+      /** As in `Answer`, taken from the first page that was read. */
       readonly servedMilliseconds?: number;
     }
   | { readonly ok: false; readonly failure: Failure };

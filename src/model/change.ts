@@ -48,7 +48,7 @@ export interface Change {
   readonly span: Span | null;
   /** null if the plan was not compared with a base, or the resource stays as it is. */
   readonly origin: ChangeOrigin | null;
-  /** Of a domain that goes as a whole, if its records were read. */
+  /** Set for a domain that is deleted as a whole, if its records were read. */
   readonly holds?: Holdings;
 }
 

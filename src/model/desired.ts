@@ -16,7 +16,7 @@ export interface Declared<Spec = unknown> {
   readonly protect: boolean;
   readonly note: string | null;
   readonly span: Span;
-  /** Of its `id:`; absent if it has none. */
+  /** The place of its `id:`; absent if it has none. */
   readonly idSpan?: Span;
   readonly spec: Spec;
 }
@@ -29,7 +29,7 @@ export interface Removed {
   readonly id: ObjectId | null;
   /** false: take the ownership tag off and forget it. */
   readonly destroy: boolean;
-  /** Of a domain: records that must not be deleted with it. */
+  /** For a domain: records that must not be deleted with it. */
   readonly ignore: readonly IgnorePattern[];
   readonly span: Span;
 }

@@ -51,7 +51,7 @@ export class Sources {
   readonly #lineStarts: Map<string, number[]> = new Map();
   #characters = 0;
 
-  /** Of all texts together. */
+  /** The length of all texts together. */
   get characters(): number {
     return this.#characters;
   }

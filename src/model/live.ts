@@ -4,7 +4,7 @@ import type { Failure } from "./api.ts";
 import type { JsonObject, UnitName } from "./resource.ts";
 
 export interface LiveUnit {
-  /** Of the unit's own type. */
+  /** In the unit's own type. */
   readonly items: readonly unknown[];
   /** How many there are in the account: more than `items.length` if only the wanted were read. */
   readonly total: number;

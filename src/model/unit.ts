@@ -109,11 +109,11 @@ export interface Scope<Spec = unknown> {
   readonly owner: string | null;
   /** Everything declared goes. */
   readonly destroy: boolean;
-  /** Of a destroy: of what is declared only what carries this owner's tag goes. Absent: all of it. */
+  /** For a destroy: only declared objects with this owner's tag are deleted. Absent: all of them. */
   readonly destroyOwner?: string;
-  /** Of an import: objects that matter with their children although nothing names them. Asked before children are read. */
+  /** For an import: whether an object matters with its children although nothing names it. Asked before children are read. */
   wants?(identity: LiveIdentity): boolean;
-  /** Of a snapshot: every object with all that belongs to it, and what `detail` could ask for. */
+  /** For a snapshot: every object with all that belongs to it, and what `detail` could ask for. */
   readonly whole?: true;
 }
 
@@ -212,7 +212,7 @@ export interface Pair {
   readonly protect: boolean;
   readonly note: string | null;
   readonly span: Span | null;
-  /** Of a domain that goes as a whole, if its records were read. */
+  /** Set for a domain that is deleted as a whole, if its records were read. */
   readonly holds?: Holdings;
 }
 
@@ -260,7 +260,7 @@ export interface Facts {
   /** Sets within which growth comes before shrinkage (soft). */
   readonly grows: readonly Membership[];
   readonly shrinks: readonly Membership[];
-  /** Of each turn all but what goes first, or last, is without an answer for a while, in whatever order. */
+  /** In a cutover only one name can move without a gap: the first one, or the last one. */
   readonly turns: readonly Turn[];
 }
 

@@ -131,7 +131,7 @@ export function rateOf(limits: readonly ToldLimit[], steps: readonly Step[]): Pa
   return pace;
 }
 
-/** Of an equal limit of the same collection, else the shortest of any. */
+/** The window of an equal limit of the same collection, else the shortest window of any. */
 function windowOf(limit: number, collection: string, known: readonly ToldLimit[]): number | null {
   const equal = known.filter((other) => other.limit === limit);
   const near = equal.filter(({ endpoint }) => collectionOf(endpoint) === collection);

@@ -7,9 +7,9 @@ import type { Goal, Guard } from "../model/plan.ts";
 import type { Address, Json, Values } from "../model/resource.ts";
 import { compareText, compileGlob, groupBy } from "../model/text.ts";
 
-/** Of a live zone's records, or a live VPC's subnets, the share that may go without consent. */
+/** The share of a live zone's records, or of a live VPC's subnets, that may be deleted without consent. */
 export const BULK_LIMIT_PERCENT = 30;
-/** Of fewer a share says nothing: a zone of 8 records loses 3 of them when a mail key is rotated. */
+/** A share of fewer says nothing: a zone of 8 records loses 3 of them when a mail key is rotated. */
 export const MIN_BULK_RECORDS = 10;
 export const MIN_BULK_SUBNETS = 3;
 
@@ -18,7 +18,7 @@ export interface PolicyOptions {
   readonly owner: string | null;
   /** YYYY-MM-DD, UTC. */
   readonly today: string;
-  /** Of `allow:` and `--allow`. */
+  /** Consents of `allow:` and `--allow`. */
   readonly consents: readonly Consent[];
   readonly maxChanges: number | null;
 }
@@ -55,7 +55,7 @@ export function guardsOf(changes: readonly Change[], kept: Protection, options: 
 /** The project as it is with another `--env`. */
 export interface OtherEnvironment {
   readonly name: string;
-  /** Of what is declared, the addresses in question are enough. */
+  /** Only the addresses in question of what is declared. */
   readonly desired: Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] };
 }
 

@@ -35,7 +35,7 @@ export interface Matched {
 
 export interface HandedOn {
   readonly entry: Declared;
-  /** Of the object that has its name. */
+  /** The id of the object that has its name. */
   readonly liveAddress: Address;
 }
 
@@ -177,7 +177,7 @@ interface Identity {
   readonly desired: Desired;
   readonly candidates: Candidates;
   readonly options: MatchOptions;
-  /** Of `destroy`: what equals an object that goes, and goes with it. */
+  /** For `destroy`: objects that equal a deleted one, and are deleted with it. */
   readonly spare: Candidate[];
 }
 

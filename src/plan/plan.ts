@@ -37,7 +37,7 @@ export interface PlanOptions {
   readonly environment?: string | null;
   readonly variables?: PlanInputs["variables"];
   readonly skipUnsupported?: boolean;
-  /** Of `--allow`; those of the manifest are in `desired`. */
+  /** Consents of `--allow`; those of the manifest are in `desired`. */
   readonly consents: readonly Consent[];
   readonly maxChanges: number | null;
   readonly takeOwnershipFrom: readonly string[];
@@ -227,7 +227,7 @@ function unitSteps({ unit, context }: Worked, changes: readonly Change[]): reado
   return unit.steps(own, context);
 }
 
-/** Of what is carried out: a copy of what is blocked is not made. */
+/** Only of changes that are carried out: no copy is made of a blocked zone. */
 function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): readonly Strategy[] {
   const own = changes.filter((change) => change.unit === unit.name && change.blocked === null);
   return unit.strategies?.(own, context) ?? [];

@@ -48,7 +48,7 @@ class RecordEffects {
   readonly #gone = new Set<string>();
   readonly #become = new Map<string, string[]>();
   readonly #end = new Set<string>();
-  /** Of two equal records one may be shown to go: that is not the end of the answer. */
+  /** One of two equal records may be deleted: the answer does not end with it. */
   readonly #shownToStay = new Set<string>();
 
   constructor(reviewed: readonly ReviewedChange[], changes: readonly Change[]) {

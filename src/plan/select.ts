@@ -59,7 +59,7 @@ export function selectChanges(changes: readonly Change[], selection: Selection):
 
 /** What a narrowed run can be about. */
 interface Selectable {
-  /** Of the whole plan, before anything is selected. */
+  /** Changes of the whole plan, before anything is selected. */
   readonly changes: readonly Change[];
   readonly desired: Desired;
   /** Addresses of live objects that carry our tag and are declared no more: a narrowed run does not prune them. */

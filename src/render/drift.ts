@@ -115,7 +115,7 @@ function fieldLines({ name, live, declared }: DriftField, columns: number): stri
   ];
 }
 
-/** Of what is there or declared as a whole, what tells it from others of its kind. */
+/** What tells a whole live or declared object from others of its kind. */
 function wholeLines({ kind, status, fields }: DriftObject, columns: number): string[] {
   const values: Values = Object.fromEntries(
     fields.map(({ name, live, declared }) => [name, status === "missing" ? declared : live]),
@@ -139,7 +139,7 @@ function paintStatus(status: DriftStatus, paint: Paint): string {
 
 // Drift as JSON for programs: one document, one object a line.
 
-/** Of schemas/drift.schema.json. */
+/** The version of schemas/drift.schema.json. */
 const DRIFT_FORMAT_VERSION = 1;
 
 /** Newline-terminated. */

@@ -25,7 +25,7 @@ import { askedOf, type MissingConsent } from "./consent.ts";
 import { sortKeys } from "./view.ts";
 import { pendingMarks } from "./words.ts";
 
-/** Of Terraform's plan JSON, so that its readers accept the file. */
+/** The version of Terraform's plan JSON, so that its readers accept the file. */
 const TERRAFORM_FORMAT_VERSION = "1.2";
 /**
  * Of everything under `tenon`. A reader refuses a file of any other: 1 did not say what the plan was asked for (`inputs`), and showed
@@ -98,7 +98,7 @@ export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables
 
 interface TenonPart {
   readonly format_version: number;
-  /** Of the rest of the file, so that damage is told from a plan that is another one. */
+  /** The digest of the rest of the file, which tells damage from another plan. */
   readonly digest: string;
   readonly goal: Goal;
   readonly owner: string | null;
@@ -253,7 +253,7 @@ function unchanged(change: Change): ChangeShape {
   return { actions: ["no-op"], before: value, after: value, after_unknown: {} };
 }
 
-/** Of a destroy Terraform gives none. */
+/** Terraform gives none for a destroy. */
 function actionReason({ action, labels, blocked }: Change, goal: Goal): ActionReason | null {
   if (blocked !== null) return null;
   if (action === "replace")
@@ -261,7 +261,7 @@ function actionReason({ action, labels, blocked }: Change, goal: Goal): ActionRe
   return action === "delete" && goal === "apply" ? "delete_because_no_resource_config" : null;
 }
 
-/** Of what is there in the end. */
+/** Values at the end of the apply. */
 function plannedResource(change: Change): PlannedResource[] {
   const values = change.blocked === null ? valuesAfter(change) : withId(change.before, change);
   if (values === null) return [];

@@ -229,7 +229,7 @@ function strategyLines({ strategies }: Plan, { width }: Context): string[] {
   return strategies.flatMap((strategy) => wrap(strategyText(strategy), width, 0));
 }
 
-/** Of several summaries the word begins each, and what follows the first line of one is indented. */
+/** Each of several summaries begins with the word; lines after its first are indented. */
 function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, { paint, width }: Context): string[] {
   const colour = word === "Warning" ? paint.warn : paint.bad;
   return [

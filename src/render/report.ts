@@ -17,7 +17,7 @@ import { verificationJson } from "./verification.ts";
 import { count, someRootCounts, sortKeys } from "./view.ts";
 import { blockText } from "./words.ts";
 
-/** Of schemas/report.schema.json. */
+/** The version of schemas/report.schema.json. */
 const REPORT_FORMAT_VERSION = 1;
 const INDENT = 2;
 

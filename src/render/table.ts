@@ -86,7 +86,7 @@ export function childLine(view: ChangeView, table: Table, room: Room): Line {
 interface Head {
   readonly name: string;
   readonly type: string;
-  /** Of a rename, what the name begins with: a place to break the line. */
+  /** The beginning of a renamed object's name: a place to break the line. */
   readonly from: string;
 }
 
@@ -252,7 +252,7 @@ function fieldLine(field: FieldDiff, view: ChangeView, nameColumns: number, colu
   return [heading, ...signedLines("-", from, columns), ...signedLines("+", to, columns)];
 }
 
-/** Of a resource that comes or goes there is only one side to show. */
+/** A created or deleted resource has one side to show. */
 function sidesOf(field: FieldDiff, view: ChangeView): { before: Json | undefined; after: Json | undefined } {
   if (view.change.before === null) return { before: undefined, after: field.after };
   if (view.change.after === null) return { before: field.before, after: undefined };
@@ -305,7 +305,7 @@ export function quoted(text: string): string {
 /** A value as it is shown, and how long it really is. */
 interface Shown {
   readonly text: string;
-  /** Of the value itself in UTF-8, without quotes and escapes. */
+  /** Octets of the value itself in UTF-8, without quotes and escapes. */
   readonly bytes: number;
 }
 

@@ -8,7 +8,7 @@ import { createPaint, type Paint } from "./table.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, shorten, usableWidth, wrap } from "./terminal.ts";
 import { count } from "./view.ts";
 
-/** Of `zone check --format json`. */
+/** The format version of `zone check --format json`. */
 const CHECK_FORMAT_VERSION = 1;
 const INDENT = 2;
 

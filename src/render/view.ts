@@ -215,7 +215,7 @@ const MAX_NAMED_ROOTS = 10;
 const INDENT = "  ";
 
 interface Keyed {
-  /** Of a change: it begins with the address of its root. */
+  /** The key of a change, which begins with the address of its root. */
   readonly key: string;
 }
 

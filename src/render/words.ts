@@ -146,7 +146,7 @@ function lossText({ root, own }: GroupView): string {
   return ` and its ${count(records, ...RECORDS)}${isIt ? ", which is ignored" : ignoredText(ignored ?? 0)}`;
 }
 
-/** Of several that are one entry: `39 domains and their 468 records, 3 of them ignored`. */
+/** For several objects in one entry: `39 domains and their 468 records, 3 of them ignored`. */
 export function headlineOfMany(groups: readonly GroupView[]): string {
   const kind = groups[0]?.own?.change.kind ?? "domain";
   const what = count(groups.length, ...KIND_WORDS[kind]);

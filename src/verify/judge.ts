@@ -17,7 +17,7 @@ export interface Judgement {
 
 const NXDOMAIN = 3;
 const INTERNET_CLASS = 1;
-/** Of what was found beside what is declared, so much is told: it is kept for every set, server and transport. */
+/** So much of undeclared data that was found is kept: it is kept for every set, server and transport. */
 const MAX_ODD_VALUES = 20;
 const MAX_ODD_CHARACTERS = 1_000;
 

@@ -206,7 +206,7 @@ interface PollOptions {
 /** Questions at one server at a time, for each transport. */
 const MAX_QUESTIONS_PER_SERVER = 4;
 
-/** Of so many in a row without an answer the server is taken to be silent, until the next round. */
+/** After so many questions in a row without an answer the server is taken to be silent, until the next round. */
 const MAX_SILENT_QUESTIONS = 4;
 
 const FIRST_PAUSE_MILLISECONDS = 1_000;

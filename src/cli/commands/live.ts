@@ -42,7 +42,7 @@ interface LiveFlags extends ProjectFlags, ConnectionFlags {
 /** It holds all of the account: for the one who made it, and whom they hand it to. */
 const SNAPSHOT_MODE = 0o600;
 const STDOUT = "-";
-/** Of lists that could not be read; the rest is counted. */
+/** So many lists that could not be read are named; the rest is counted. */
 const MAX_UNREAD_SHOWN = 5;
 
 async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {

@@ -395,7 +395,7 @@ function rejectReplacement(token: Token): void {
   });
 }
 
-/** Of generated text (`$GENERATE`) only the place as a whole is known. */
+/** Generated text (`$GENERATE`) is known by its place as a whole. */
 function placeWithin(token: Token, index: number, length: number): { start: number; end: number } {
   const { start, end, text, quoted } = token;
   if (end - start !== text.length + (quoted ? 2 : 0)) return { start, end };
@@ -491,7 +491,7 @@ export const MAX_RECORDS: number = 12_000;
 /** Records of any kind, generated ones and duplicates included: where reading stops. */
 export const MAX_ENTRIES: number = 100_000;
 
-/** Of the file and all that it includes, in UTF-8, and of what `$GENERATE` makes. */
+/** UTF-8 octets of the file, of all that it includes, and of what `$GENERATE` makes. */
 export const MAX_TOTAL_OCTETS: number = 64 * 1024 ** 2;
 
 /** `$INCLUDE` within included files. */

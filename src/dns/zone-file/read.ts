@@ -48,7 +48,7 @@ export interface ZoneFileReading {
   readonly inheriting: ReadonlySet<SourceRecord>;
   /** Records of any kind that were read, generated ones and duplicates included. */
   readonly entryCount: number;
-  /** Of the text and all that it includes and generates. */
+  /** Octets of the text and of all that it includes and generates. */
   readonly octets: number;
 }
 
@@ -66,7 +66,7 @@ export async function readZoneFile(text: string, options: ZoneFileOptions): Prom
 interface OpenFile {
   readonly name: string;
   origin: Labels;
-  /** Of the record before. null: there was none; "unknown": it could not be read, which has been reported. */
+  /** The owner of the record before. null: there was none; "unknown": it could not be read, which has been reported. */
   owner: Labels | "unknown" | null;
   /** The `$INCLUDE` lines that lead to it, the outermost first. */
   readonly through: readonly Span[];

@@ -59,7 +59,7 @@ export class ZoneReader {
   #soa: ZoneFileSoa | null = null;
   /** Records whose TTL is the default of the file. */
   readonly #inheriting: Set<SourceRecord> = new Set();
-  /** Of `$TTL`, or of an SOA that stands for it. */
+  /** The seconds of `$TTL`, or of an SOA that stands for it. */
   #defaultTtl: number | null = null;
   #lastTtl: number | null = null;
   #saidNoTtl = false;
@@ -260,7 +260,7 @@ const TOO_MANY_ERRORS: Problem = {
   fix: "Correct them first.",
 };
 
-/** Of a zone with more records than the service keeps, or than are read. */
+/** The code of a zone with more records than the service keeps, or than are read. */
 export const TOO_MANY_RECORDS_CODE = "too-many-records";
 
 const TOO_MANY_RECORDS: Problem = {
@@ -347,7 +347,7 @@ type ServiceRecordResult =
 const MAX_PRIORITY = 255;
 const CAA_TAGS = ["issue", "issuewild", "iodef"];
 
-/** Of ASCII, with DEL. */
+/** Control characters of ASCII, with DEL. */
 const CONTROL_CHARACTER = /[^\P{Cc}\u0080-\u009f]/u;
 
 /** @param zone lower-case ASCII without a final dot */

@@ -16,9 +16,9 @@ import {
 
 type Scope = "private" | "reserved" | "documentation";
 
-/** Of zones that are not meant for the Internet (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and what ICANN has set aside for it). */
+/** Zones that are not meant for the Internet (RFC 6761, RFC 6762, RFC 8375, RFC 9476, and names that ICANN has reserved). */
 const PRIVATE_ZONES = /(?:^|\.)(?:test|localhost|local|internal|home\.arpa|alt)$/;
-/** Of zones that exist for documentation only (RFC 2606). */
+/** Zones that exist for documentation only (RFC 2606). */
 const DOCUMENTATION_ZONES = /(?:^|\.)(?:example|test|invalid|example\.(?:com|net|org|edu))$/;
 
 /** RFC 5737, RFC 3849, RFC 9637. */

@@ -151,7 +151,7 @@ function countedBlock(counted: number, { whole }: ChangesFrame): string[] {
 
 // A list of things that stand beside the changes: what is refused, blocked or to be known.
 
-/** Of what is folded if it is long. */
+/** A list of more entries is folded, if it may be. */
 const MAX_OPEN_ENTRIES = 10;
 /** The heading, the fences, and what is said of what is left out. */
 const LIST_FRAME_CHARACTERS = 300;
@@ -235,7 +235,7 @@ function fitAll<Item extends Fittable>(items: readonly Item[], room: number): Fi
   return { shown: chosen, left: items.filter((item) => !chosen.has(item)) };
 }
 
-/** Of a list as many entries as fit into `room`, in order; a large one does not keep out the small ones after it. */
+/** As many entries of a list as fit into `room`, in order; a large one does not keep out the small ones after it. */
 function fitList(entries: readonly (readonly string[])[], room: number): { shown: string[][]; left: number } {
   const shown: string[][] = [];
   let used = 0;
@@ -250,10 +250,10 @@ function fitList(entries: readonly (readonly string[])[], room: number): { shown
 
 // One network, zone or image in markdown, in as much detail as there is room for.
 
-/** Of a line in a code block: about what a comment shows without scrolling. */
+/** Columns of a line in a code block: about what a comment shows without scrolling. */
 export const CODE_COLUMNS = 120;
 
-/** Of many that go, so many have a line where not all can. */
+/** So many deleted objects have a line each where not all can. */
 const MAX_SHOWN_LOSSES = 200;
 
 /**

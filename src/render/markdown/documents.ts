@@ -92,7 +92,7 @@ function planFoot(plan: Plan, view: PlanView): string[] {
 // The lists of a plan: what apply would refuse, what is blocked, and what else a reviewer should know.
 
 const INDENT = 2;
-/** Of a refusal that no one glob covers: an entry that is longer than its list's share would not be there at all. */
+/** The most globs of one refusal: an entry that is longer than its list's share would be left out. */
 const MAX_SHOWN_GLOBS = 20;
 
 /** Before the changes, the gravest first: what a reviewer must not miss. */

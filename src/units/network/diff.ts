@@ -191,7 +191,7 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pai
   }
 }
 
-/** Of a VPC that goes as a whole. What is declared and goes all the same may say of its subnets that they must not. */
+/** For a VPC that is deleted as a whole. Its entry, if it has one, may still protect its subnets. */
 function goingSubnets(
   declared: Declared<NetworkSpec> | null,
   { vpc }: LiveNetwork,

@@ -243,7 +243,7 @@ export function throughTemporary(relabels: readonly Relabel[]): Set<string> {
   return aside;
 }
 
-/** Of renames that all wait for each other, one that waits for itself in the end. */
+/** Among renames that all wait for each other: one that waits for itself in the end. */
 function inCycle(left: ReadonlySet<Relabel>, holders: ReadonlyMap<string, Relabel[]>): Relabel {
   const seen = new Set<Relabel>();
   let [relabel] = left;

@@ -91,7 +91,7 @@ export function matchAdditive<Origin>(
   ];
 }
 
-/** Of the records that go, those of which an equal one stays: their answers stay as they are. A TTL is the whole set's. */
+/** Deleted records that have an equal one which stays: their answers do not change. A TTL belongs to the whole set. */
 export function duplicates<Match extends RecordMatch<unknown>>(matches: readonly Match[]): Set<Match> {
   const gone = matches.filter(({ desired }) => desired === null);
   if (gone.length === 0) return new Set();
@@ -183,7 +183,7 @@ interface Reading {
   readonly desired: readonly DesiredEntry<RecordSpec>[] | null;
   /** All records of a type that the API had. */
   readonly entries: readonly LiveEntry[];
-  /** Of them those that may be changed. */
+  /** Those of them that may be changed. */
   readonly live: readonly LiveEntry[];
   /** Ignored, or of a type that the API did not have: never touched. */
   readonly kept: readonly LiveEntry[];
@@ -281,7 +281,7 @@ function domainPair({ match, zone, entries, kept }: Reading, context: PairContex
   };
 }
 
-/** Of a zone that goes. What it was told to ignore counts although only an earlier manifest says so. */
+/** What a deleted zone holds. Ignored records count even where only an earlier manifest names them. */
 function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<Pair, "holds"> {
   const records = match.live?.records ?? null;
   if (match.intent !== "delete" || records === null) return {};

@@ -192,7 +192,7 @@ function numberOr0(value: Json | undefined): number {
 /** API.md, Limits: record target. */
 const MAX_TARGET_LENGTH = 65_535;
 
-/** Of ASCII: those beyond it (U+0080 to U+009F) are text like any other. */
+/** Only those of ASCII: the others (U+0080 to U+009F) are text like any other. */
 const CONTROL_CHARACTER = /[^\P{Cc}\u0080-\u009f]/u;
 
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;

@@ -40,12 +40,12 @@ export class ZoneOrder {
     this.#settle();
   }
 
-  /** Of the step that begins to serve the zone, or ceases to. */
+  /** Facts of the step that begins to serve the zone, or stops serving it. */
   factsOfZone(domain: Change): Facts {
     return this.#facts.factsOf(domain.key);
   }
 
-  /** Of a record's step. While its zone is not served only what the service refuses matters. */
+  /** Facts of a record's step. While its zone is not served, only what the service refuses matters. */
   factsOfRecord(domain: Change, record: Change): Facts {
     const zone = planName(domain);
     const before = record.before as RecordValues | null;
@@ -257,7 +257,7 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
     // What hides the old place has its moment too.
     if (from.zone !== to.zone) leaving.push(...coversOf(name, from, transition, "goes"));
     for (const event of leaving) for (const key of providers) facts.precedes(key, event);
-    // Of two zones the deeper one decides which of them answers.
+    // The deeper of two zones decides which of them answers.
     const deeper = (from.zone ?? "").length > (to.zone ?? "").length ? from.zone : to.zone;
     const switches = isTurning(deeper) ? [transition.changeOf(deeper)] : [];
     const turning = [...providers, ...switches];

@@ -22,7 +22,7 @@ type Way = "comes" | "goes";
 /** Pointers that are no aliases lead to addresses only. */
 const ASKED_OF_OTHERS: readonly QType[] = ["address"];
 
-/** Of a record in a zone that is served throughout. */
+/** For a record in a zone that is served throughout. */
 export function orderPointer(record: Change, zone: string, transition: Transition, facts: FactBuilder): void {
   const before = record.before as RecordValues | null;
   const after = afterValues(record) as RecordValues | null;

@@ -95,7 +95,7 @@ class Zone {
 export class Answers {
   readonly #zones = new Map<string, Zone>();
   readonly #active = new Set<string>();
-  /** Of names as they were looked for: each is asked many questions, and stands at the end of many aliases. */
+  /** By name: each name is asked many questions, and stands at the end of many aliases. */
   readonly #places = new Map<string, Source>();
   readonly #reached = new Map<string, boolean>();
   readonly #carriers = new Map<string, readonly SideRecord[]>();

@@ -106,7 +106,7 @@ class ZonePlanning {
     return this.#cloned(domain, String(from["clone"]));
   }
 
-  /** Of a domain of the plan a copy is made when its records are as declared. */
+  /** A domain of the plan is copied when its records are as declared. */
   #cloned(domain: Change, name: string): ZoneSteps {
     const root = domainAddress(name);
     const source = this.#byRoot.get(root);
