@@ -256,7 +256,7 @@ export function rootsHeldByInterfaces(plan: Plan): ReadonlySet<string> {
   return new Set(plan.changes.filter(({ blocked }) => blocked?.type === "interfaces").map(({ root }) => root));
 }
 
-/** By id what changes itself, as it may be renamed or be one of several of a label; by address what stays as it is. */
+/** Objects that change are named by id, as they may be renamed or share a label; all others by address. */
 function heldByInterfaces(plan: Plan): (live: LiveIdentity) => boolean {
   const roots = rootsHeldByInterfaces(plan);
   const ids = new Map(plan.changes.flatMap(({ address, id }) => (roots.has(address) ? [[address, id] as const] : [])));

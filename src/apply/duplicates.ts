@@ -70,7 +70,7 @@ type Verdict =
   | { readonly type: "wait"; readonly until: "gone" | "ready"; readonly ids: readonly ObjectId[] }
   | { readonly type: "stuck"; readonly ids: readonly ObjectId[]; readonly reason: string };
 
-/** Who came first, and what this run is to do about it. Pure. */
+/** Decides which of two equal objects came first, and what this run does about it. Pure. */
 export function judgeDuplicates(
   { id, isOwn, repeated, step }: Pick<MadeObject, "id" | "isOwn" | "repeated" | "step">,
   own: Likeness,

@@ -40,7 +40,7 @@ export const LOOK_AGAIN_AFTER_SECONDS = 6;
 interface Lost {
   readonly step: RequestStep;
   readonly request: ApiRequest;
-  /** With the failure that left the outcome unknown. */
+  /** The result with the failure that left the outcome unknown. */
   readonly result: StepResult;
   readonly unit: Unit;
   readonly place: Place;
@@ -173,7 +173,7 @@ interface Copy {
 
 export class LateCommits {
   readonly #options: LateCommitsOptions;
-  /** By the id of their step: those of which there may be two. */
+  /** Objects of which there may be two, by the id of their step. */
   readonly #made: Map<string, MadeObject> = new Map();
   /** Those of them whose request was sent twice: few, while every step asks for them. */
   readonly #sentTwice: Set<string> = new Set();
@@ -181,7 +181,7 @@ export class LateCommits {
   readonly #looks: Map<string, Promise<void>> = new Map();
   readonly #told: Set<string> = new Set();
   readonly #left: Set<string> = new Set();
-  /** By the id of their step: those beside which another run's equal object was seen. */
+  /** Objects beside which another run's equal object was seen, by the id of their step. */
   readonly #met: Map<string, MadeObject> = new Map();
   readonly #copies: Copy[] = [];
 

@@ -114,7 +114,7 @@ export class Schedule {
     return skips;
   }
 
-  /** From now on nothing starts: what is ready is skipped now, the rest as soon as what is running before it has ended. */
+  /** Starts nothing any more: ready steps are skipped now, the others as soon as the running steps before them end. */
   stop(because: readonly string[]): readonly Skip[] {
     this.#stoppedBy ??= because.map((id) => this.#node(id).rank ?? 0).sort((a, b) => a - b);
     const skips: Skip[] = [];

@@ -292,7 +292,7 @@ async function writeNew(into: string, path: string, write: (file: string) => Pro
   await write(file);
 }
 
-// Who runs this, from which commit: for the journal, from what CI systems and git say.
+// Finds out for the journal who runs this and from which commit, from CI variables and git.
 
 const ACTOR_VARIABLES = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_USER_ID"];
 const COMMIT_VARIABLES = ["GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"];

@@ -281,7 +281,7 @@ export async function printRunVerdict(
   }
 }
 
-/** To people: programs read the last line of the stream. */
+/** Prints for people: programs read the last line of the stream. */
 function sayRefused(terminal: Terminal, summary: string): void {
   terminal.say(`error: ${summary}\n`);
 }
@@ -335,7 +335,7 @@ export async function writeGithubSummary({ environment, say }: Terminal, markdow
   }
 }
 
-/** To stdout if that is the format, and to the summary of the step if there is one. */
+/** Prints to stdout if that is the format, and to the step summary if there is one. */
 export async function tellMarkdown(terminal: Terminal, format: Format, markdown: () => string): Promise<void> {
   if (format === "markdown") terminal.print(markdown());
   await writeGithubSummary(terminal, markdown);

@@ -27,7 +27,7 @@ type Asked = Pick<PlanFlags, "env" | "target" | "exclude" | "skipUnsupported" | 
   readonly pin?: boolean;
 };
 
-/** With what the file says in the place of what was not given. */
+/** The flags, with the file's own in place of those that were not given. */
 export function asPlanned<Flags extends PlanFlags>(flags: Flags, { inputs }: Plan): Flags {
   const { environment, variables, targets, excludes, skipUnsupported, takeOwnershipFrom, clone } = inputs;
   const env = environment === null ? {} : { env: environment };
@@ -68,7 +68,7 @@ function nameOf(environment: string | null): string {
   return environment === null ? "no --env" : `--env ${environment}`;
 }
 
-/** By the goal of the plan file. */
+/** Words by the goal of the plan file. */
 const OTHER_GOAL: Readonly<Record<Goal, Diagnostic>> = {
   apply: otherGoal("It is to make the account fit the manifests.", "tenon apply --plan FILE carries it out."),
   destroy: otherGoal("It is to delete what is declared.", "tenon destroy --plan FILE carries it out."),

@@ -408,7 +408,7 @@ async function refusal(
   }
 }
 
-/** With the same flags, as far as it knows them: if it does not know the environment, it has nothing for it. */
+/** Loads the base with the same flags as far as it knows them: a base without the environment has no objects for it. */
 async function loadBase(directory: string, request: BaseRequest): Promise<OpenedBase> {
   const { name, flags, dialect } = request;
   const loaded = await load(directory, flags, dialect, { past: true });

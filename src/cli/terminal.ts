@@ -262,7 +262,7 @@ const HEARTBEAT_MILLISECONDS = 10_000;
 /** A run that is over sooner shows nothing. */
 const FIRST_DRAW_MILLISECONDS = 300;
 const REDRAW_MILLISECONDS = 100;
-/** From here on the reader wonders whether anything still happens: the line says for how long it has been at it. */
+/** After so long a reader wonders whether anything still happens: the line then shows the time. */
 const TIME_SHOWN_FROM_SECONDS = 3;
 
 const CLEAR_LINE = "\r\u001b[K";

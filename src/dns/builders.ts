@@ -6,7 +6,7 @@ import { canonicalIp, reverseName } from "./ip.ts";
 import { nameProblem, relativeName, toAscii } from "./name.ts";
 import type { PlainType } from "./record.ts";
 
-/** From the builder's value to the part that is meant: keys and indices. */
+/** Keys and indices from the builder's value to the part that is meant. */
 export type PartPath = readonly (string | number)[];
 
 export interface BuiltRecord {

@@ -240,7 +240,7 @@ interface DecodedLine {
 }
 
 function decodeLine(line: string, before: number): DecodedLine | null {
-  // With `s`, because U+2028 is a line's end to a regular expression and not to JSON.
+  // The flag `s` is needed because U+2028 ends a line in a regular expression, but not in JSON.
   const match = /^\{"crc":(\d+),"changes":(.*)\}$/s.exec(line);
   const [, sum = "", text = ""] = match ?? [];
   const checksum = crc32(text, before);
@@ -272,7 +272,7 @@ export interface DataLock {
   release(): Promise<void>;
 }
 
-/** Who holds it. `start` tells a process from a later one that was given the same number. */
+/** The process that holds it. `start` tells it from a later process with the same number. */
 interface Holder {
   readonly pid: number;
   readonly start: string;
@@ -297,7 +297,7 @@ export async function lockDataFile(path: string): Promise<DataLock> {
   throw new Error(`others are taking over ${path}; if there are none, remove ${turnOf(lock)}`);
 }
 
-/** With its text from the first moment on, so that nobody reads half of it. @returns false if there is one already */
+/** Creates the file with its whole text at once, so that nobody reads half of it. @returns false if there is one already */
 async function create(lock: string): Promise<boolean> {
   const temporary = `${lock}.${randomUUID()}`;
   const file = await open(temporary, "wx", 0o600);

@@ -27,7 +27,7 @@ export type FormReading =
   /** Why the form is refused. */
   | { readonly answer: Answer };
 
-/** From now on the routes of this scope take forms, and only forms. */
+/** Makes the routes of this scope take forms, and only forms. */
 export async function takeForms(scope: FastifyInstance): Promise<void> {
   const { default: multipart } = await import("@fastify/multipart");
   scope.removeAllContentTypeParsers();

@@ -75,7 +75,7 @@ export async function createApp(
 }
 
 export function sendAnswer(reply: FastifyReply, answer: Answer): FastifyReply {
-  // With a serializer of its own, a reply keeps its content type: fastify would add a charset.
+  // A reply with its own serializer keeps its content type; fastify would add a charset.
   return reply.code(answer.status).type(JSON_TYPE).serializer(JSON.stringify).send(answer.body);
 }
 
@@ -168,7 +168,7 @@ class HttpGuard {
 
   /** What is no HTTP, has too long a header or comes too slowly has no request to answer: written to the socket by hand. */
   answerClientError(error: Error & { code?: string }, socket: Socket): void {
-    // With other answers under way, this one would be taken for one of theirs.
+    // The client would take this answer for another one that is under way.
     const others = [...(this.#unanswered.get(socket) ?? [])];
     if (error.code === "ECONNRESET" || !socket.writable || others.some(isReceived)) {
       socket.destroy();

@@ -159,7 +159,7 @@ function hostNames(names: readonly string[]): ReadonlySet<string> {
   );
 }
 
-/** Who listens on every address is on loopback too. */
+/** A server that listens on every address is on loopback too. */
 function reachableHost(host: string): string {
   if (host === "0.0.0.0") return DEFAULT_HOST;
   return host === "::" ? "[::1]" : asHost(host);
@@ -276,7 +276,7 @@ async function readIfThere(path: string): Promise<Buffer | null> {
   }
 }
 
-/** Under a second name; the first goes to the new file once that is whole, so that a kill in between loses no notice. */
+/** Gives the old file a second name. The first goes to the new file once that is whole, so that a kill in between loses nothing. */
 async function setAside(path: string): Promise<string> {
   const { ino, dev } = statSync(path);
   for (let number = 1; ; number += 1) {

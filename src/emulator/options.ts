@@ -103,7 +103,7 @@ export interface Emulator {
 // The seed: what a new account holds.
 
 export interface Seed extends AccountSeed {
-  /** By name: accounts of others on the same platform. Without `tokens` nobody can reach what they hold. */
+  /** Accounts of others on the same platform, by name. Without `tokens` nobody can reach their objects. */
   readonly other_accounts?: Readonly<Record<string, AccountSeed>>;
 }
 

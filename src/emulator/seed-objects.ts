@@ -86,7 +86,7 @@ function reserveIds(service: Service, seed: AccountSeed): void {
 
 // The support tickets of a seed and the replies to them.
 
-/** Who writes for the operator, unless the seed says another name. */
+/** The operator's author of replies, unless the seed names another. */
 const OPERATOR_USERNAME = "support";
 
 /** The octets of a file that a seed names; no answer shows them. */

@@ -67,7 +67,7 @@ export class Store {
     if (id >= next) this.tables.settings.put({ id: kind, value: id + 1 });
   }
 
-  /** From now on changes are kept for `takeChanges`, which has to be called. */
+  /** Begins to keep changes for `takeChanges`, which must then be called. */
   keepChanges(): void {
     this.#pending ??= [];
   }

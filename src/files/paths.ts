@@ -3,7 +3,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
-/** By name: both absolute, without symbolic links where these matter. A folder is within itself. */
+/** Compares paths as text: both absolute, with links resolved where links matter. A folder is within itself. */
 export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);

@@ -410,7 +410,7 @@ export interface ImportedDomains {
 
 export interface Import {
   readonly taken: ImportedDomains;
-  /** With errors nothing may be written. */
+  /** If there are errors, nothing may be written. */
   readonly diagnostics: readonly Diagnostic[];
   /** Records that were read and set aside, in the order of their files. */
   readonly setAside: readonly SetAside[];

@@ -78,7 +78,7 @@ function manifest(
   const written = domains.map((domain, index) => ({
     ...shared.domains[index],
     ...(domain.use.length === 0 ? {} : { use: domain.use }),
-    // With a set in use, no records beside it are the same as an empty list of them.
+    // Where a set is in use, no own records mean the same as an empty list.
     ...(domain.records === null || (domain.records.length === 0 && domain.use.length > 0)
       ? {}
       : { records: domain.records.map(shared.record) }),

@@ -15,7 +15,7 @@ export interface ForeignRequest extends CollectOptions {
   readonly domain: string | null;
 }
 
-/** With so many errors, more than there are records, a file was hardly meant to be a zone file; so many are shown. */
+/** A file with so many errors, and more errors than records, is hardly a zone file; so many are shown. */
 const MIN_ERRORS = 3;
 
 export async function importZoneFiles(request: ForeignRequest): Promise<Import> {

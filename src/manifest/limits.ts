@@ -9,7 +9,7 @@ export const MAX_FILE_BYTES: number = 8 * 1024 * 1024;
 /** All manifests of a project together. */
 export const MAX_PROJECT_BYTES: number = 128 * 1024 * 1024;
 export const MAX_FILES = 10_000;
-/** Under `files:`, as many as each file written out takes. */
+/** The most patterns under `files:`, as many as naming each file would take. */
 export const MAX_FILE_PATTERNS = 10_000;
 /** Directory entries that are looked at, by each pattern anew, while `files:` patterns are resolved. */
 export const MAX_DIRECTORY_ENTRIES = 200_000;
@@ -40,7 +40,7 @@ export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
 export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
 /** Characters that those come to, their files and what is put in: once they have more, none is looked at any more. */
 export const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
-/** Under one `ignore`: its domain's live records, up to 12,000, are compared with each, and how many there are no manifest says. */
+/** The most patterns under one `ignore`: each is compared with the domain's live records, up to 12,000, whose number no manifest states. */
 export const MAX_IGNORE_PATTERNS = 1_000;
 /** Characters of records, counted for each pattern under `ignore` that they are compared with. */
 export const MAX_IGNORE_COMPARISONS = 1_000_000_000;

@@ -252,7 +252,7 @@ class Coercion {
 
 interface Violation {
   readonly error: ErrorObject;
-  /** From the root of the file to the value: each container with the key taken. */
+  /** The way from the root of the file to the value: each container with the key that leads on. */
   readonly way: readonly { readonly container: object; readonly key: string }[];
   readonly value: Json;
 }

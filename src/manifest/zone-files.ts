@@ -161,7 +161,7 @@ export class ZoneFiles {
     return records.map((record) => {
       const at = firstWithTtl.get(record.ttl_sec) ?? record.span;
       firstWithTtl.set(record.ttl_sec, at);
-      // To the service 0 means the zone's default, and no time at all has a value of its own in no zone.
+      // The service reads 0 as the zone's default, and has no value that means no time at all.
       const least = this.#options.allowedSeconds[0] ?? 1;
       if (record.ttl_sec === 0 && at === record.span) this.#options.report(noTime(least, at));
       const entry = entryOf({ ...record, ttl_sec: record.ttl_sec === 0 ? least : record.ttl_sec });

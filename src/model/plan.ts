@@ -11,7 +11,7 @@ export type Goal = "apply" | "destroy";
 export interface Plan {
   readonly goal: Goal;
   readonly owner: string | null;
-  /** With these and the project, the same plan is made again. */
+  /** The project and these inputs make the same plan again. */
   readonly inputs: PlanInputs;
   /** Sorted by address; what is already as declared is there as `no-op`. */
   readonly changes: readonly Change[];

@@ -132,7 +132,7 @@ export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) =>
   return groups;
 }
 
-/** By the number at their end, so that `private/9` comes before `private/10`: lower ids are older. */
+/** Compares by the number at their end, so that `private/9` comes before `private/10`: lower ids are older. */
 export function compareIds(a: string | number, b: string | number): number {
   return numberOf(a) - numberOf(b) || compareText(String(a), String(b));
 }

@@ -102,7 +102,7 @@ function effectOf({ kind, address, previousAddress, id, action, before, after }:
   return JSON.stringify([kind, address, previousAddress, id, action, ordered(before), ordered(after)]);
 }
 
-/** With the keys of every object in order: how they came to be is no difference. */
+/** The value with its keys sorted: their order is no difference. */
 function ordered(value: Json | undefined): Json {
   if (typeof value !== "object" || value === null) return value ?? null;
   if (Array.isArray(value)) return value.map(ordered);

@@ -283,7 +283,7 @@ function manage(
 ): Match | null {
   if (refuseForeign(entry, identity, desired, options, refusals)) return null;
   if (options.goal === "apply") return { intent: "manage", declared: entry, removed: null, live };
-  // With an owner, only what carries its tag was made or adopted by this project.
+  // This project made or adopted only what carries its owner's tag.
   if (desired.owner !== null && identity.owner !== desired.owner) return null;
   return deletion(live, entry, null, null);
 }
@@ -295,7 +295,7 @@ function remove(
   options: MatchOptions,
   refusals: Diagnostic[],
 ): Match | null {
-  // To be named is consent, and the id of another object is not its name.
+  // A name in `removed` is consent; the id of another object is not its name.
   if (identity.key !== entry.key) {
     refusals.push(otherName(entry, identity));
     return null;

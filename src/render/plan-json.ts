@@ -42,7 +42,7 @@ export interface PlanFile {
   readonly format_version: string;
   /** An apply would do something, and nothing forbids it before it is asked for consent. */
   readonly applyable: boolean;
-  /** With it done the account is as declared: nothing is blocked, and the plan is about all of the project. */
+  /** After this plan the account is as declared: nothing is blocked, and the plan covers the whole project. */
   readonly complete: boolean;
   /** It was refused: `tenon.refusals` says why. */
   readonly errored: boolean;
@@ -77,7 +77,7 @@ export interface ResourceChange {
 
 interface ChangeShape {
   readonly actions: readonly PlanAction[];
-  /** With the live object's `id`. */
+  /** The values with the live object's `id`. */
   readonly before: JsonObject | null;
   readonly after: JsonObject | null;
   readonly after_unknown: JsonObject;
@@ -378,7 +378,7 @@ interface Layout {
 /** Lists and objects down to here are written entry by entry, with line ends between them: one change, one step, one resource a line. */
 const MAX_LINE_DEPTH = 3;
 
-/** With the keys of all objects sorted. @param depth of the value in its document, from 0 */
+/** The value with the keys of all objects sorted. @param depth of the value in its document, from 0 */
 function* pieces(value: Written, depth: number, layout: Layout): Generator<string> {
   if (typeof value !== "object" || value === null || depth > MAX_LINE_DEPTH) {
     yield layout.text(sortKeys(value as Json));

@@ -103,7 +103,7 @@ function sourcesOf({ strategies }: Plan): Map<Address, Address> {
   return new Map(strategies.flatMap(({ source, copies }) => copies.map((copy) => [copy, source] as const)));
 }
 
-/** With a base, what the proposed change brings comes first. */
+/** If there is a base, the changes that the proposal brings come first. */
 function changeSections(plan: Plan, view: PlanView, context: Context): string[][] {
   const linesOf = (groups: readonly GroupView[]): string[][] =>
     entriesOf(groups).map((entry) => entryLines(entry, context));
@@ -202,7 +202,7 @@ function markText(view: ChangeView, paint: Paint): string {
   return `${view.change.blocked === null ? "" : paint.bad(BLOCKED_MARK)}${paintMark(paint, view.mark)}`;
 }
 
-/** With the blank behind it. */
+/** Columns of the mark with the blank behind it. */
 function markColumns(view: ChangeView): number {
   return signOf(view.mark).length + 1 + (view.change.blocked === null ? 0 : BLOCKED_MARK.length);
 }

@@ -35,7 +35,7 @@ export interface Table {
 
 /** A longer name sticks out of its column, so that it does not push all others to the right. */
 const MAX_RECORD_NAME_COLUMNS = 24;
-/** With less room than this a value stands on a line of its own. */
+/** A value with less room than this stands on a line of its own. */
 const MIN_DATA_COLUMNS = 24;
 
 /** Columns that the line and those below it may take. */
@@ -168,7 +168,7 @@ function sides(before: Values | null, after: Values | null, show: (values: Value
   return left !== undefined && left.text === right?.text ? [undefined, right] : [left, right];
 }
 
-/** With its Unicode form, as a domain's heading has it. */
+/** The name with its Unicode form, as in a domain's heading. */
 function recordName(values: Values): string {
   const name = String(values["name"] ?? "");
   const unicode = unicodeName(name);

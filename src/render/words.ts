@@ -278,7 +278,7 @@ function guardKeys(rule: Guard["rule"], change: Change): string[] {
     case "protect":
       return goes ? [keyOf(rule, address), keyOf(rule, liveAddress)] : [];
     case "bulk":
-      // To adopt a zone or a VPC is a reason of its own.
+      // The adoption of a zone or a VPC is a reason of its own.
       return kind === "domain" || kind === "vpc" || action === "delete" || labels.includes("rename")
         ? [keyOf(rule, change.previousAddress === null ? root : rootOf(liveAddress))]
         : [];

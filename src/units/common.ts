@@ -106,7 +106,7 @@ export function splitDescription(description: string | null): { text: string; ow
   const whole = description ?? "";
   const owners: string[] = [];
   let start = whole.length;
-  // From its end, one tag after the other: a description may hold a million of them, and something else behind.
+  // Read from the end, tag by tag: a description may hold a million tags with other text behind them.
   for (;;) {
     const before = whole.slice(0, start).trimEnd();
     const tag = LAST_TAG.exec(before.slice(-MAX_TAG_CHARACTERS));

@@ -186,7 +186,7 @@ async function run(
     if (code !== null) return code;
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
-    // From the journal to the report: whatever happens in between is told.
+    // From the journal's opening to the report, whatever happens is reported.
     return terminal.interrupt.heed(() => carryOut(session, plan, flags, prepared.witnesses));
   });
 }

@@ -97,7 +97,7 @@ async function serve(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode>
   for (const notice of emulator.notices) terminal.say(`${escapeText(notice)}\n`);
   await new Promise((resolve) => terminal.interrupt.first.addEventListener("abort", resolve, { once: true }));
   await emulator.close();
-  // To be stopped is how it is meant to end.
+  // A signal is the usual way to end it.
   return EXIT.done;
 }
 

@@ -59,7 +59,7 @@ export class Scanner {
     return null;
   }
 
-  /** To behind the line's end, or that of the line with the last closing parenthesis. */
+  /** Reads one entry: to the line's end, or to the end of the line with the last closing parenthesis. */
   #readEntry(): void {
     let depth = 0;
     while (this.#offset < this.#text.length) {
@@ -237,7 +237,7 @@ function unclosedParentheses(text: string): number[] {
 export type Labels = readonly Octets[];
 
 const MAX_LABEL_OCTETS = 63;
-/** With the octets of lengths and the root. */
+/** The most octets of a name, with those of lengths and of the root. */
 const MAX_NAME_OCTETS = 255;
 
 /** `@` is the origin, and what has no final dot is relative to it. Throws `ZoneSyntaxError`. */
@@ -326,7 +326,7 @@ export function utf8Octets(text: string): Octets {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-/** With `ignoreBOM` U+FEFF is kept like any other character. */
+/** `ignoreBOM` keeps U+FEFF like any other character. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @returns null if the octets are not UTF-8 */

@@ -40,7 +40,7 @@ export interface ZoneFileReading {
   /** In the order of the file. A TTL of 0 is one of no time, which the service does not have: there 0 means the zone's default. */
   readonly records: readonly SourceRecord[];
   readonly setAside: readonly SetAside[];
-  /** With errors, the records are what could be read. */
+  /** If there are errors, the records that could be read. */
   readonly diagnostics: readonly Diagnostic[];
   /** null: the zone's apex has none. */
   readonly soa: ZoneFileSoa | null;

@@ -237,7 +237,7 @@ function problemOf(text: string): string | null {
   if (!read.ok) return read.problem;
   const { tags } = read;
   if (tags[0]?.name !== "v" || tags[0].value !== "DMARC1") return "it does not begin with `v=DMARC1`.";
-  // With an address for reports a missing policy counts as none (RFC 7489, 6.6.3).
+  // A missing policy counts as `none` if there is an address for reports (RFC 7489, 6.6.3).
   if (tagValue(tags, "p") === null && tagValue(tags, "rua") === null) return "it has no policy, `p=`.";
   const wrong = tags.find(isWrong);
   return wrong === undefined ? null : `\`${short(`${wrong.name}=${wrong.value}`)}\` is not a value for that tag.`;

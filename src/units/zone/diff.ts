@@ -469,7 +469,7 @@ export function claimsBeyond(some: readonly Claim[], others: readonly Claim[]): 
   );
 }
 
-/** Who holds a slot: those that share it, and those that let nobody else in. */
+/** The holders of a slot: those that share it, and those that exclude all others. */
 interface Held<Holder> {
   readonly shared: Holder[];
   readonly exclusive: Holder[];

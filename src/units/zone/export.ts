@@ -31,7 +31,7 @@ const PLACEHOLDER_SERVER = "nameserver.invalid";
 export interface ExportedFrom {
   /** Lower-case ASCII without a final dot. */
   readonly zone: string;
-  /** Under the API's names; an absent one is the service's default. */
+  /** Fields under the API's names; an absent one has the service's default. */
   readonly fields: Readonly<Record<string, Json>>;
   readonly records: readonly PlainRecord[];
   /** The zone file that the service renders, line by line; empty if there is none. */

@@ -69,7 +69,7 @@ const NO_REGISTRY: Registry<never> = () => [];
 /** The registries of external-dns in one zone. */
 class Registries<Entry> {
   readonly #texts: readonly { readonly name: string; readonly entry: Entry }[];
-  /** By the names that stand for themselves, whatever the prefix and suffix: kept once, as hundreds of patterns may ask. */
+  /** Indexed by the literal names, whatever the prefix and suffix: built once, as hundreds of patterns may use it. */
   readonly #bare: ReadonlyMap<string, readonly Entry[]>;
   readonly #known: Map<string, Registry<Entry>> = new Map();
 
@@ -181,7 +181,7 @@ type Affixes = readonly (readonly [prefix: string, suffix: string])[];
 const NO_AFFIXES: Affixes = [["", ""]];
 
 /**
- * With each type in place of the template, and without any.
+ * The pattern with each type in place of the template, and without any.
  * @param prefix --txt-prefix, where `%{record_type}` stands for the type; may end in a dot
  * @param suffix --txt-suffix, at the end of the first label
  */

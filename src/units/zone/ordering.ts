@@ -364,7 +364,7 @@ function providersOf(to: Source, question: QType, transition: Transition): strin
   return keysOf(transition.gained(to.zone, to.owner, question).slice(0, 1));
 }
 
-/** By the going of these the old place ceases to answer. */
+/** The old place stops answering when these are deleted. */
 function leavingOf(from: Source, question: QType, transition: Transition): ResolutionEvent[] {
   const { zone, owner } = from;
   if (zone === null) return [];

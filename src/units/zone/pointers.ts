@@ -104,7 +104,7 @@ export function movesOf(
   through: string | null = null,
 ): ResolutionEvent[] {
   const [far, near] = snapshots(transition, way);
-  // Who asks for an alias is not sent on by it.
+  // A query for CNAME itself does not follow the alias (RFC 1034, 3.6.2).
   if (question === "CNAME" || !far.answers(target, question, 1)) return [];
   if (near.answers(target, question, 1) && (through === null || !near.leadsThrough(target, through))) return [];
   const events: ResolutionEvent[] = [];

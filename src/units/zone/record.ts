@@ -100,7 +100,7 @@ function nameFields(values: RecordValues): JsonObject {
   return { service: bare(service), protocol: rest.length === 0 ? null : bare(rest.join(".")) };
 }
 
-/** With its final dot a name is taken as it is: an SRV target without any dot would get the zone appended. */
+/** The service takes a name with a final dot as it is; it would append the zone to an SRV target without a dot. */
 function wireTarget(values: RecordValues): string {
   return isNamed(values.type) ? `${values.target}.` : values.target;
 }

@@ -1,4 +1,4 @@
-/** From one side of a plan to the other: which zones are served throughout, and what carries an answer on both. */
+/** From before a plan to after it: which zones are served throughout, and which records carry an answer on both sides. */
 
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
