@@ -36,7 +36,8 @@ import {
 } from "../index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, Format, VerifyFlags } from "./flags.ts";
-import { asDiagnostic, type CommandError, Progress, sayDiagnostics, sayError, type Terminal } from "./terminal.ts";
+import { asDiagnostic, type CommandError, Progress, sayDiagnostics, sayError } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
 
 type Imported = Extract<ImportResult, { ok: true }>;
 type SetAside = Imported["setAside"][number];

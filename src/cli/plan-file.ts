@@ -14,7 +14,8 @@ import {
 } from "../index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags } from "./flags.ts";
-import { sayDiagnostics, sayError, type Terminal } from "./terminal.ts";
+import { sayDiagnostics, sayError } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** The most octets of a plan file: more than one of a million records has. */
 const MAX_PLAN_BYTES = 384 * 1024 * 1024;

@@ -3,7 +3,8 @@
 import { Command, CommanderError, Help } from "commander";
 import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
 import { CONFLICT } from "./flags.ts";
-import { type ErrorCode, readVersion, type Terminal } from "./terminal.ts";
+import type { ErrorCode } from "./messages.ts";
+import { readVersion, type Terminal } from "./terminal.ts";
 
 const HELP_WIDTH_COLUMNS = 80;
 

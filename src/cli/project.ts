@@ -19,7 +19,8 @@ import {
 } from "../index.ts";
 import { EXIT, type ExitCode, type Interrupt } from "./exit.ts";
 import type { ConnectionFlags, ProjectFlags } from "./flags.ts";
-import { sayBeside, sayDiagnostics, sayError, sayLoaded, type Terminal, WaitNotices } from "./terminal.ts";
+import { sayBeside, sayDiagnostics, sayError, sayLoaded, WaitNotices } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
 
 type Opened = { readonly ok: true; readonly project: Project } | { readonly ok: false; readonly code: ExitCode };
 

@@ -32,10 +32,11 @@ import {
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags, ProjectFlags } from "./flags.ts";
 import { type Checkout, checkOut, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
+import { Progress, sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { tellMarkdown } from "./output.ts";
 import { openSnapshotFile } from "./plan-file.ts";
 import { load, needDialect, openProject, resolveDialect, withClient } from "./project.ts";
-import { Progress, sayDiagnostics, sayError, sayFailure, type Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface Session {
   readonly project: Project;

@@ -1,5 +1,7 @@
 /** The list of commands is known before their files are loaded; it must say what they say. */
 
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { Help } from "commander";
 import { expect, test } from "vitest";
 import { buildProgram } from "../../src/cli/program.ts";
@@ -21,4 +23,19 @@ test("the file of the command that is named is loaded, and no other", async () =
   expect(loaded.map((command) => command.name())).toEqual(["plan"]);
   const none = await build([]);
   expect(none.commands.every(({ registeredArguments }) => registeredArguments.length === 0)).toBe(true);
+});
+
+/** Files that are loaded with `file`, whatever is run: static imports of values. */
+function loadedWith(file: string, loaded: Set<string> = new Set()): Set<string> {
+  if (loaded.has(file)) return loaded;
+  loaded.add(file);
+  const imports = readFileSync(file, "utf8").matchAll(/^(?:import|export) (?!type)[^;]*?from "(\.[^"]+)";$/gm);
+  for (const [, path] of imports) loadedWith(resolve(file, "..", path as string), loaded);
+  return loaded;
+}
+
+test("the version and the list of commands need none of the product", () => {
+  const cli = join(import.meta.dirname, "../../src/cli");
+  const loaded = [...loadedWith(join(cli, "main.ts"))].map((file) => file.slice(cli.length + 1)).sort();
+  expect(loaded).toEqual(["exit.ts", "flags.ts", "main.ts", "program.ts", "terminal.ts"]);
 });

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Progress, sayBeside, type Terminal, WaitNotices } from "../../src/cli/terminal.ts";
+import { Progress, sayBeside, WaitNotices } from "../../src/cli/messages.ts";
+import type { Terminal } from "../../src/cli/terminal.ts";
 import type { ApiEvent } from "../../src/index.ts";
 import { envOf, folder, PROJECT, run } from "./run.ts";
 

@@ -2,7 +2,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { ERROR_CODES } from "../../src/cli/terminal.ts";
+import { ERROR_CODES } from "../../src/cli/messages.ts";
 
 const GUIDE = new URL("../../docs/plan-and-apply.md", import.meta.url);
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { ERROR_CODES } from "../../src/cli/terminal.ts";
+import { ERROR_CODES } from "../../src/cli/messages.ts";
 import type { Seed } from "../../src/emulator/index.ts";
 import { loadProject, type PlanRequest } from "../../src/index.ts";
 import { ZONE_RULES } from "../../src/lint/index.ts";

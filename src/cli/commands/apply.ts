@@ -37,6 +37,7 @@ import {
   type VerifyFlags,
 } from "../flags.ts";
 import { runMetadata } from "../git.ts";
+import { ApplyProgress, confirm, Progress, sayDiagnostics, sayError } from "../messages.ts";
 import {
   judgeRun,
   prepareVerificationServers,
@@ -50,7 +51,7 @@ import {
 } from "../output.ts";
 import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../plan-file.ts";
 import { inSession, type Planned, planIn, type Session, tellEnvironments } from "../session.ts";
-import { ApplyProgress, confirm, Progress, sayDiagnostics, sayError, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function defineApply(command: Command, terminal: Terminal, finish: Finish): void {
   addRunFlags(command)

@@ -9,7 +9,8 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import { type Emulator, parseSeed, startEmulator } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { sayError, type Terminal } from "../terminal.ts";
+import { sayError } from "../messages.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command

@@ -13,9 +13,10 @@ import {
   formatFlag,
   refuseServiceBesideLive,
 } from "../flags.ts";
+import { sayDiagnostics } from "../messages.ts";
 import { withJsonErrors, writeGithubSummary } from "../output.ts";
 import { inReading, planIn, type ReadingFlags } from "../session.ts";
-import { sayDiagnostics, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command

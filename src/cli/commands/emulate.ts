@@ -14,7 +14,8 @@ import {
 } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, parseCount } from "../flags.ts";
-import { sayError, type Terminal } from "../terminal.ts";
+import { sayError } from "../messages.ts";
+import type { Terminal } from "../terminal.ts";
 
 const MAX_PORT = 65_535;
 

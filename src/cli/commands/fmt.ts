@@ -6,8 +6,9 @@ import { writeProblem, writeWhole } from "../../files/files.ts";
 import { allowedSeconds, escapeText, manifestTools, NEUTRAL_DIALECT } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addProjectFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
+import { sayDiagnostics, sayError } from "../messages.ts";
 import { exitOf } from "../project.ts";
-import { sayDiagnostics, sayError, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command

@@ -16,9 +16,10 @@ import {
 } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
+import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { importJson, importSummary, toldLines, withJsonErrors } from "../output.ts";
 import { needDialect, resolveDialect, withClient } from "../project.ts";
-import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command

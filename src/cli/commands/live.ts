@@ -5,9 +5,10 @@ import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { escapeText, NEUTRAL_DIALECT, type Snapshot, snapshotTools } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, addProjectFlags, type ConnectionFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
+import { Progress, sayError, sayFailure } from "../messages.ts";
 import { holdsToken } from "../project.ts";
 import { accountOf, inSession, type Session } from "../session.ts";
-import { Progress, sayError, sayFailure, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command

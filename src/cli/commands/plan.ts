@@ -15,10 +15,11 @@ import {
   formatFlag,
   refuseServiceBesideLive,
 } from "../flags.ts";
+import { sayError } from "../messages.ts";
 import { showPlan, withJsonErrors, writeGithubSummary } from "../output.ts";
 import { holdsToken } from "../project.ts";
 import { inReading, type PlanSession, planIn, type ReadingFlags, tellEnvironments } from "../session.ts";
-import { sayError, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command

@@ -4,10 +4,11 @@ import { type Command, Option } from "commander";
 import { renderDesired } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { ALL_FORMATS, addProjectFlags, type Format, formatFlag, type ProjectFlags } from "../flags.ts";
+import { sayError } from "../messages.ts";
 import { showPlan, withJsonErrors } from "../output.ts";
 import { readPlanFile } from "../plan-file.ts";
 import { needDialect, openProject } from "../project.ts";
-import { sayError, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command

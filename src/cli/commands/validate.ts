@@ -4,9 +4,10 @@ import { type Command, Option } from "commander";
 import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addProjectFlags, DIRECTORY, formatFlag, type ProjectFlags } from "../flags.ts";
+import { sayDiagnostics, sayStrict } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
 import { exitOf, load, needDialect } from "../project.ts";
-import { sayDiagnostics, sayStrict, type Terminal } from "../terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
