@@ -294,10 +294,10 @@ export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Pr
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // readline takes Ctrl-C for itself.
   lines.on("SIGINT", () => terminal.interrupt.raise("SIGINT"));
-  const question = goal === "destroy" ? "Destroy these resources?" : "Make these changes?";
+  const question = goal === "destroy" ? "Destroy these resources?" : "Apply these changes?";
   try {
     const answer = await terminal.interrupt.heed(() =>
-      lines.question(`\n${question} Only "yes" does: `, { signal: terminal.interrupt.first }),
+      lines.question(`\n${question} Only "yes" is accepted: `, { signal: terminal.interrupt.first }),
     );
     if (answer.trim() === "yes") return true;
     terminal.say("Nothing was done.\n");

@@ -122,7 +122,7 @@ describe("zone check", () => {
     expect(all.stderr).toContain("warning[mx-without-spf]");
     expect(all.code).toBe(0);
     const one = await run(["zone", "check", "--domain", "bücher.example"], { cwd });
-    expect(one).toMatchObject({ code: 0, stderr: "", stdout: "Checked 1 zone: nothing was found.\n" });
+    expect(one).toMatchObject({ code: 0, stderr: "", stdout: "Checked 1 zone: no problems.\n" });
     const json = await run(["zone", "check", "--domain", "example.com", "--format", "json"], { cwd });
     expect(JSON.parse(json.stdout).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["mx-without-spf"]);
     expectPlain(await run(["zone", "check", "--domain", "nope.example"], { cwd }), 1, ["no domain nope.example"]);

@@ -48,7 +48,7 @@ describe("a person at a terminal", () => {
     let output = "";
     child.stdout.on("data", (data: Buffer) => {
       output += data.toString();
-      if (output.includes('Only "yes" does: ') && text !== "") {
+      if (output.includes('Only "yes" is accepted: ') && text !== "") {
         child.stdin.write(text);
         text = "";
       }

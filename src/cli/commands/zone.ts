@@ -179,7 +179,7 @@ function sayLinted(
     sayDiagnostics(terminal, found, sources);
     if (fails && !hasErrors(found)) sayStrict(terminal);
     if (found.length === 0)
-      terminal.print(`Checked ${zones.length} ${zones.length === 1 ? "zone" : "zones"}: nothing was found.\n`);
+      terminal.print(`Checked ${zones.length} ${zones.length === 1 ? "zone" : "zones"}: no problems.\n`);
   }
   return fails ? EXIT.invalid : EXIT.done;
 }

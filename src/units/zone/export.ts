@@ -335,6 +335,6 @@ function unknownType({ type, name }: WireRecord): Diagnostic {
     code: "record-left-out",
     severity: "warning",
     summary: `a record is not in the file: ${name === "" ? "@" : name} ${String(type)}`,
-    detail: "Its type is none that the API had when this was written.",
+    detail: "Tenon does not know this record type.",
   };
 }
