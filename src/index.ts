@@ -90,7 +90,7 @@ export async function loadProject(options: LoadOptions): Promise<LoadResult> {
 
 /**
  * Looks at the zones of a project with every lint rule. Suppressed rules are silent (`lint: { off: [code] }`).
- * @param found what loading had to say, to be told with the rest, in the order of the files
+ * @param found diagnostics of loading, reported with the rest, in the order of the files
  */
 export async function lintProject(
   { desired, sources }: Project,
@@ -168,7 +168,7 @@ export interface PlanRequest {
   /** After so long an upload ends, done or given up; default an hour. */
   readonly uploadTimeoutSeconds?: number;
   readonly watch?: ReadWatch;
-  /** The manifests without the proposed change: each change of the plan is then told whose it is. */
+  /** The manifests without the proposed change: each change of the plan is then attributed to it, or not. */
   readonly base?: Base;
 }
 

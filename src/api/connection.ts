@@ -1,4 +1,4 @@
-/** What a client of the service is made from, and what it tells while it works. */
+/** What a client of the service is made from, and the events it emits. */
 
 import { lookup } from "node:dns";
 import { lookup as lookupAll } from "node:dns/promises";
@@ -75,7 +75,7 @@ export type ApiEvent =
       /** Why, as `Failure.message`. */
       readonly reason: string;
       readonly maintenance: boolean;
-      /** It waits for the rate limit with all others of its endpoint; `throttled` tells how long. */
+      /** It waits for the rate limit with all others of its endpoint; `throttled` says how long. */
       readonly atGate: boolean;
     }
   | {

@@ -52,7 +52,7 @@ interface EndpointQueue {
   bucket: Bucket;
   /** Sorted by place. */
   readonly queue: Waiting[];
-  /** Its present wait was told. */
+  /** Its present wait was reported. */
   announced: boolean;
 }
 

@@ -129,7 +129,7 @@ function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): Attemp
 
 function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Method): AttemptResult {
   if (body !== undefined) return { type: "done", body };
-  // Nothing is told by the answer to a deletion anyway.
+  // The body of an answer to a DELETE is not used.
   if (answer.text.trim() === "" && method === "DELETE") return { type: "done", body: {} };
   return failedAttempt("malformed", {
     effect: method === "GET" ? "none" : "unknown",
@@ -423,7 +423,7 @@ export function waitBeforeRetry(attempt: FailedAttempt, state: RetryState): numb
   return Math.min(wait, left);
 }
 
-/** Milliseconds until the limit is open again, as a 429 tells them. The wait is the same as one that headers told before. */
+/** Milliseconds until the limit is open again, as a 429 says. Earlier headers may have announced the same wait. */
 export function throttleOrder({ throttled, retryAfter }: FailedAttempt): number | null {
   return throttled ? retryAfter : null;
 }

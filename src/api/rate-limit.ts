@@ -3,7 +3,7 @@
 import type { Method } from "../model/api.ts";
 import { backoff, MAX_WINDOW_MILLISECONDS, retryAfterMilliseconds } from "./outcome.ts";
 
-/** Least wait after a 429: a reset told in whole seconds may be up to one second early. */
+/** Least wait after a 429: a reset in whole seconds may be up to one second early. */
 const MIN_PAUSE_MILLISECONDS = 1_000;
 
 /**
@@ -15,15 +15,15 @@ const USUAL_WINDOW_SECONDS: readonly number[] = [1, 5, 10, 15, 30, 60, 120, 300,
 export interface Bucket {
   readonly inFlight: number;
   readonly limit: number | null;
-  /** Lowest number of requests left that was told for the current window; null: nothing is known. */
+  /** Lowest number of requests left that an answer named for the current window; null: nothing is known. */
   readonly remaining: number | null;
-  /** X-RateLimit-Reset as it was told: names the window. */
+  /** X-RateLimit-Reset as it was sent: identifies the window. */
   readonly window: number | null;
   /** Milliseconds on our own clock. */
   readonly resetAt: number;
-  /** Milliseconds to the reset, as the first answer of a window told them: its whole length. null: none did. */
+  /** Milliseconds to the reset in the first answer of a window: its whole length. null: unknown. */
   readonly opened: number | null;
-  /** Some answer told that requests are counted; where none does, there may be no limit. */
+  /** Some answer showed that requests are counted; without one there may be no limit. */
   readonly isCounted: boolean;
   /** After a 429. */
   readonly pausedUntil: number;
@@ -51,7 +51,7 @@ export interface ObservedAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `answer`: wait for one that is in flight, it will tell. */
+/** `answer`: wait for the answer to a request in flight. */
 export type Admission =
   | { readonly type: "now" }
   | { readonly type: "answer" }
@@ -116,7 +116,7 @@ interface ObservedNow {
   readonly until: number;
 }
 
-/** Only the answer to the first request of a window tells its whole length; all others tell what is left of it. */
+/** Only the answer to the first request of a window has its whole length; all others have what is left of it. */
 function withLength(bucket: Bucket, { limit, remaining, until }: ObservedNow): Pick<Bucket, "opened" | "isCounted"> {
   if (limit === null) return bucket;
   const isOther = bucket.limit !== null && bucket.limit !== limit;
@@ -185,7 +185,7 @@ export function observedLimit(endpoint: string, bucket: Bucket, now: number): Ob
   return { endpoint, limit, remaining, resetSeconds, windowSeconds: windowSeconds(bucket) };
 }
 
-/** A reset that is told as a time of day may seem one second further away than it is, as both are whole seconds. */
+/** A reset sent as a time of day may seem one second further away than it is, as both are whole seconds. */
 function windowSeconds({ opened, isCounted }: Bucket): number | null {
   if (opened === null || !isCounted) return null;
   const seconds = Math.round(opened / 1000);
@@ -199,7 +199,7 @@ function windowSeconds({ opened, isCounted }: Bucket): number | null {
 interface WindowObservation {
   readonly endpoint: string;
   readonly limit: number;
-  /** X-RateLimit-Reset as it was told: names the window. */
+  /** X-RateLimit-Reset as it was sent: identifies the window. */
   readonly window: number;
   readonly remaining: number;
   /** Milliseconds on our own clock. */

@@ -1,4 +1,4 @@
-/** Events: what apply tells while it runs, for progress and for one JSON line each. */
+/** Events that apply emits while it runs, for progress and for one JSON line each. */
 
 import type { Failure } from "../model/api.ts";
 import type { ObjectId } from "../model/resource.ts";

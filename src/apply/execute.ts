@@ -284,7 +284,7 @@ class Execution {
   }
 }
 
-// Mailbox: how work that goes on at the same time tells one loop, one message after the other.
+// Mailbox: concurrent work sends its messages to one loop, which takes them one after the other.
 
 class Mailbox<Message> {
   readonly #messages: Message[] = [];

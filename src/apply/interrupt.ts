@@ -15,7 +15,7 @@ export class Stop {
   readonly #onStop: (reason: StopReason) => void;
   #isInterrupted = false;
 
-  /** @param onStop told once per reason that has an effect, synchronously */
+  /** @param onStop called once per reason that has an effect, synchronously */
   constructor(clock: Clock, onStop: (reason: StopReason) => void) {
     this.#clock = clock;
     this.#onStop = onStop;

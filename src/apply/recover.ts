@@ -102,7 +102,7 @@ function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly 
   const { step, place, result } = lost;
   const { kind } = place.lookup;
   const [first] = ids;
-  // The look at the end tells of the others.
+  // The look at the end reports the others.
   if (kind === "domain_record" && first !== undefined) return adopt(lost, itemWithId(items, first), first);
   const surprise = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be told, so nothing is touched`;
   return { ...result, surprises: [surprise] };
@@ -152,7 +152,7 @@ async function lookAfterRepeat(lost: Lost, result: StepResult): Promise<StepResu
   }
 }
 
-// Second looks: what is listed again after it was made, because answers alone do not tell what became of it.
+// Lists again what was made, because answers alone do not show late commits and concurrent duplicates.
 
 interface LateCommitsOptions {
   /** In the order of the plan. */
@@ -253,7 +253,7 @@ export class LateCommits {
     return [...entries].sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
   }
 
-  /** What one look has told, another need not tell again. */
+  /** What one look has reported is not reported again. */
   #tell(surprise: string): void {
     if (!this.#told.has(surprise)) this.#options.tell(surprise);
     this.#told.add(surprise);

@@ -152,7 +152,7 @@ export class Schedule {
     this.#leave(node, skips);
   }
 
-  /** `node` has ended: tells its dependents. Deferred through a work list, since chains are thousands of steps long. */
+  /** `node` has ended: informs its dependents. Uses a work list, since chains are thousands of steps long. */
   #leave(node: Node, skips: Skip[]): void {
     this.#left.push(node);
     if (this.#left.length > 1) return;
@@ -175,7 +175,7 @@ export class Schedule {
     if (node.pending === 0) this.#arrive(node, skips);
   }
 
-  /** Nodes that have ended and whose dependents are being told. */
+  /** Nodes that have ended and whose dependents are being informed. */
   #left: Node[] = [];
 }
 

@@ -1,4 +1,4 @@
-/** Context: what carrying out one step may use, and how its result is told to the loop. */
+/** The context of one step: what carrying it out may use, and the result that the loop gets. */
 
 import type { Answer, Api, Failure, FailureType, Method } from "../model/api.ts";
 import type { Change } from "../model/change.ts";

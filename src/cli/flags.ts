@@ -76,7 +76,7 @@ export const CONFLICT = "tenon.conflict";
 /**
  * `--live FILE` sends nothing: whoever names a service beside it expects something else. What the environment says is for all
  * commands, and conflicts with none.
- * @throws CommanderError, which is told
+ * @throws CommanderError, which is printed
  */
 export function refuseServiceBesideLive(command: Command): void {
   if (command.getOptionValue("live") === undefined) return;

@@ -203,7 +203,7 @@ function runGit(
         resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), status, broken });
       },
     );
-    // It may end before it has read everything; how it ended is told above.
+    // It may end before it has read everything; the code above reports how it ended.
     child.stdin?.on("error", () => {}).end(input);
   });
 }

@@ -111,7 +111,7 @@ export interface CommandError {
   readonly fix?: string;
 }
 
-/** An error of the command line itself; with `--format json` it is told as a diagnostic, too. */
+/** An error of the command line itself; `--format json` prints it as a diagnostic, too. */
 export function sayError(terminal: Terminal, { code, summary, fix = "" }: CommandError): void {
   record(terminal, { code, summary, fix });
   terminal.say(`error: ${escapeText(summary)}\n${fix === "" ? "" : `  ${escapeText(fix)}\n`}`);
@@ -140,7 +140,7 @@ function adviceFor({ status, type }: Failure): string {
   return "";
 }
 
-// What is told while an apply runs: events as JSON lines, or progress and failures for people.
+// Output while an apply runs: events as JSON lines, or progress and failures for people.
 
 export class ApplyProgress {
   readonly #terminal: Terminal;
@@ -315,14 +315,14 @@ export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Pr
 
 /** A wait shorter than this is not worth a line. */
 const MIN_TOLD_WAIT_SECONDS = 5;
-/** A cause that comes and goes is told again only after this. */
+/** A cause that comes and goes is announced again only after this. */
 const MIN_REPEAT_MILLISECONDS = 60_000;
 
 /** Turns the client's events into lines for people. Pure but for `now`. */
 export class WaitNotices {
   readonly #now: () => number;
   readonly #toldAt: Map<string, number> = new Map();
-  /** Requests that were told to be waiting, and have had no answer since. */
+  /** Requests that were announced as waiting, and have had no answer since. */
   readonly #stuck: Set<string> = new Set();
 
   /** @param now milliseconds of any clock that never goes back */
@@ -338,7 +338,7 @@ export class WaitNotices {
       case "answered":
         return this.#answered(`${event.method} ${event.path}`, event.status);
       case "retrying": {
-        // The limit that requests ran into is told, not each of them.
+        // The limit that requests ran into is announced, not each request.
         if (event.atGate || event.waitSeconds < MIN_TOLD_WAIT_SECONDS) return null;
         this.#stuck.add(`${event.method} ${event.path}`);
         return this.#once(event.reason, `Waiting: ${escapeText(event.reason)}; trying again.`);

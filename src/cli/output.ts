@@ -219,7 +219,7 @@ function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<stri
   }
 }
 
-// Whether a plan may be carried out, and what is told where it is not: on stdout, on stderr and in the step's summary.
+// Decides whether a plan may be carried out, and prints why not: on stdout, on stderr and in the step's summary.
 
 /**
  * - `unreviewed`: it is not within the reviewed plan; `extra` is what that does not show.
@@ -442,7 +442,7 @@ type Problems = ReturnType<typeof diagnosticsJson>;
 /** The last line of a stream: no line follows one of these. */
 const LAST_LINE = /"type":"(?:report|refused)"/;
 
-/** An interrupt is told by nobody. */
+/** No other message reports an interrupt. */
 const ENDED: Diagnostic = {
   code: "interrupted",
   severity: "error",
@@ -491,7 +491,7 @@ export function printError(terminal: Terminal, error: CommandError, stream: bool
   terminal.print(renderErrorsJson(diagnosticsJson([asDiagnostic(error)], new Sources()), stream));
 }
 
-/** It is thrown all the same: where it comes from is told on stderr. */
+/** It is thrown all the same: stderr says where it comes from. */
 function bugOf(error: unknown): Diagnostic {
   const [message = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
   return asDiagnostic({

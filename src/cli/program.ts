@@ -117,7 +117,7 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
     await program.parseAsync([...args], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Help and version are no errors. Of others commander has told people what is wrong.
+    // Help and version are no errors. Commander has printed the others.
     if (error.exitCode === 0) return EXIT.done;
     if (misuse !== null && wantsJson(args)) await printMisuse(terminal, misuse);
     return EXIT.error;
@@ -140,7 +140,7 @@ interface ProgramOptions {
   misused?(misuse: Misuse): void;
 }
 
-/** @param finish told how the command that was run ended */
+/** @param finish called with how the command ended */
 export async function buildProgram(
   terminal: Terminal,
   finish: Finish,
@@ -209,7 +209,7 @@ const HABITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   drift: { "--detailed-exitcode": "drift always exits with 2 when there is drift" },
 };
 
-/** What is wrong with the arguments of a command is told with that command's own help. */
+/** Errors in the arguments of a command name that command's own help. */
 function explainErrors(command: Command, called: string, misused: (misuse: Misuse) => void): void {
   const name = command.name();
   const habitOf = (message: string): string | undefined => {

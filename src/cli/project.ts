@@ -85,7 +85,7 @@ export async function openProject(
   return project === null ? { ok: false, code: exitOf(fault) } : { ok: true, project };
 }
 
-// The client of a command: connected as the flags and the environment say, its long waits told, closed when the work is done.
+// The client of a command: connected as the flags and the environment say, its long waits announced, closed when the work is done.
 
 /** @returns what `work` does, or an exit code if the connection cannot be: that is said */
 export async function withClient<Result>(

@@ -53,7 +53,7 @@ export interface Session {
 export interface PlanSession extends Omit<Session, "connection"> {
   /** What the changes are compared with. */
   readonly base?: Base;
-  /** What was found before planning, to be told with the plan. */
+  /** Diagnostics from before planning, printed with the plan. */
   readonly warnings?: readonly Diagnostic[];
   /** undefined: there is none, as nothing is sent. */
   readonly token?: string;

@@ -37,7 +37,7 @@ export interface SourceRecord extends PlainRecord {
  */
 export type SetAsideReason = "soa" | "apex-ns" | "unsupported-type" | "not-holdable";
 
-/** A record that was read and set aside: always told, never dropped in silence. */
+/** A record that was read and set aside: always reported, never dropped in silence. */
 export interface SetAside {
   readonly reason: SetAsideReason;
   /** As its source writes it, for example `SSHFP` or `TYPE65534`. */

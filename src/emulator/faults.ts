@@ -442,7 +442,7 @@ class LateWork {
     this.#wait = wait;
   }
 
-  /** Does the work that much later, whatever became of the connection. Nobody is told if it fails. */
+  /** Does the work that much later, whatever became of the connection. A failure is not reported. */
   add(delayMilliseconds: number, work: () => Promise<unknown>): void {
     const running = this.#wait(delayMilliseconds)
       .then(work)

@@ -250,14 +250,14 @@ function statusOf(code: string | undefined): number {
 
 // Keeps pages in a browser away: a page may send requests to this machine, and with a name of its own bound anew read the answers.
 
-/** What no form, picture or script sends: a page would have to ask first (CORS), and is told nothing. */
+/** A header that no form, picture or script sends: a page would have to ask first (CORS), and gets no consent. */
 const CONTROL_HEADER = "x-tenon-emulator";
 
 /** An address is no name that could be bound anew: a page reaches it under its own origin, which is refused. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_SHOWN_LENGTH = 253;
 
-/** What of a request tells who asks. */
+/** The headers of a request that show who asks. */
 type Asking = Pick<IncomingMessage, "headers"> & {
   readonly socket: { readonly localAddress?: string | undefined };
 };

@@ -419,7 +419,7 @@ export interface Import {
   readonly sources: Sources;
 }
 
-/** Something other than a record that did not come along. Alike ones of a file are told together. */
+/** Something other than a record that was not imported. Equal ones of a file are reported together. */
 export interface Remark {
   readonly file: string;
   /** As its source calls it; empty: the file itself. */

@@ -200,7 +200,7 @@ export type SourceText =
       readonly isFolder: boolean;
     };
 
-/** So much of a file tells what it is. */
+/** So much of a file shows what it is. */
 const MAX_LOOKED_AT_BYTES = 4096;
 
 /** @param file its name in messages, under which it is added to `sources` */

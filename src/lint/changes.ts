@@ -8,7 +8,7 @@ import { effectiveTtlSeconds, type RuleText } from "./rule.ts";
 
 /** Up to this TTL waiting is no trouble. */
 const LONG_TTL_SECONDS = 3_600;
-/** More records of a zone than this are told together. */
+/** More records of a zone than this are reported together. */
 const MAX_TOLD_APART = 3;
 /** Names in a summary of many. */
 const MAX_NAMED = 5;
@@ -69,7 +69,7 @@ function saysTheSame(before: Values, after: Values): boolean {
   return [...fields].every((field) => before[field] === after[field]);
 }
 
-/** What differs from one to the next is in the summary, so that what is the same for all can be told once. */
+/** The summary has what differs from one to the next, so that the rest can be printed once. */
 function toldAlone({ change, before, ttlSeconds }: Stale, now: number): Diagnostic {
   const what = change.after === null ? "removed" : before["name"] === change.after["name"] ? "changed" : "renamed";
   const until = untilOf(now, ttlSeconds);

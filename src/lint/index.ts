@@ -80,7 +80,7 @@ export function lintZones(
   return found;
 }
 
-// Every rule there is, in the order in which the documentation tells them.
+// All rules, in the order of the documentation.
 
 export const ZONE_RULES: readonly ZoneRule[] = [
   targetIsAddress,

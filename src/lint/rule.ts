@@ -14,7 +14,7 @@ import type { Diagnostic, Related, Severity, Sources, Span } from "../model/diag
 import type { Address } from "../model/resource.ts";
 import { globMatches, groupBy, nearest } from "../model/text.ts";
 
-/** A rule as the documentation tells it. */
+/** A rule as the documentation has it. */
 export interface RuleText {
   /** Stable, kebab-case: what people write under `lint: { off: […] }`. */
   readonly code: string;
@@ -35,7 +35,7 @@ export interface ZoneRule extends RuleText {
 }
 
 export interface Finding {
-  /** Terse, without the zone's name, so that one line taken over by many domains is told once. */
+  /** Terse, without the zone's name, so that one line that many domains share is reported once. */
   readonly summary: string;
   /** Full sentence: what is wrong here. */
   readonly detail: string;
@@ -312,7 +312,7 @@ export function effectiveTtlSeconds(recordTtl: number, zoneTtl: number | null): 
   return recordTtl || zoneTtl || SERVICE_DEFAULT_TTL_SECONDS;
 }
 
-// What is told when a zone file is read, not by a rule that looks at zones: switched off by its code all the same.
+// Diagnostics of reading a zone file, not of a rule over zones; `lint.off` switches their codes off all the same.
 
 export const ZONE_FILE_SOA: RuleText = {
   code: ZONE_FILE_SOA_CODE,

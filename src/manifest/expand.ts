@@ -256,7 +256,7 @@ function zoneName(domain: string): string {
   return (toAscii(domain) ?? domain).replace(/\.$/, "");
 }
 
-// Whether there is room for what the entry of a domain comes to; asked before that is made, and told where there is none.
+// Checks, before the entry of a domain is expanded, whether there is room for the result, and reports where there is none.
 
 interface RoomContext {
   readonly places: Places;

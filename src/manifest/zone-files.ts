@@ -85,7 +85,7 @@ export class ZoneFiles {
     }
     const include = (path: string, from: string): Promise<IncludedFile> => this.#include(path, from);
     const reading = await readZoneFile(text.text, { zone, file, include });
-    // The first of many domains tells how many records all of them will have.
+    // The first of many domains shows how many records all of them will have.
     this.#recordCount = Math.max(this.#recordCount + reading.entryCount, reading.entryCount * sharing);
     this.#options.budget.noteRead(reading.octets);
     this.#octets = Math.max(this.#octets + reading.octets, reading.octets * sharing);
@@ -146,7 +146,7 @@ export class ZoneFiles {
     return `line ${line}, column ${column}`;
   }
 
-  /** @param untold codes that need not be told of this domain */
+  /** @param untold codes that are not reported for this domain */
   #reportSetAside(reading: ZoneFileReading, untold: readonly Json[]): void {
     const off = new Set([...this.#options.lintOff, ...untold]);
     for (const aside of reading.setAside) {

@@ -61,11 +61,11 @@ export interface UploadRequest {
   readonly limitMilliseconds?: number;
 }
 
-/** What the service told of the rate limit of an endpoint. */
+/** What the service's answers said of the rate limit of an endpoint. */
 export interface ToldLimit {
   /** Method and path with ids replaced, for example `PUT /domains/*`. */
   readonly endpoint: string;
-  /** Requests per window; null if it was not told. */
+  /** Requests per window; null if no answer said. */
   readonly limit: number | null;
   /** How long a window is, if that could be learned. */
   readonly windowSeconds: number | null;
@@ -79,7 +79,7 @@ export interface Api {
   /** All pages, in the service's order, every id once. */
   list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer>;
   upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer>;
-  /** What was told so far. Sorted by endpoint. What is not the service has none. */
+  /** Limits observed so far, sorted by endpoint. A snapshot has none. */
   limits?(): readonly ToldLimit[];
 }
 

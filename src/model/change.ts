@@ -55,7 +55,7 @@ export interface Change {
 /** What goes with a domain, and has no change of its own. */
 export interface Holdings {
   readonly records: number;
-  /** How many of them Tenon had been told to ignore; null if no manifest that is known says what to ignore of the domain. */
+  /** How many of them were ignored; null if no known manifest says what to ignore of the domain. */
   readonly ignored: number | null;
 }
 

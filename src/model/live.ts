@@ -22,7 +22,7 @@ export interface Live {
 export interface Snapshot {
   /** When reading began: ISO 8601, UTC, with milliseconds. */
   readonly readAt: string;
-  /** The same by the service's clock, from the first of its answers that told it; null if none did. To the second. */
+  /** The same by the service's clock, from the first answer with a Date; null if none had one. To the second. */
   readonly servedAt: string | null;
   /** Host and port of the service; no path, no credentials. */
   readonly host: string;

@@ -28,7 +28,7 @@ export interface Plan {
   readonly leftAlone: readonly LeftAlone[];
   /** Requests that the steps send, uploads and the first look of each wait included; looks that answers make necessary are not. */
   readonly requestCount: number;
-  /** The service's limit as reading the account met it; null if it told none. */
+  /** The service's limit as reading the account met it; null if no answer named one. */
   readonly pace: Pace | null;
   /** What the changes were compared with to tell whose they are; null: nothing. */
   readonly base: PlanBase | null;

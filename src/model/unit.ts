@@ -1,4 +1,4 @@
-/** The unit: what a network, a zone and an image each tell the generic pipeline about themselves. */
+/** The unit: the interface through which the generic pipeline handles a network, a zone or an image. */
 
 import type { Api, Failure } from "./api.ts";
 import type { AttachedInterface, Block, Change, ChangeLabel, Holdings } from "./change.ts";
@@ -32,7 +32,7 @@ export interface Unit<Spec = unknown, Live = unknown> {
   amend?(body: JsonObject, earlier: JsonObject): JsonObject;
   /** Judges the answer of a step with `expect`: null if what follows may go on. */
   precondition(step: RequestStep, answer: JsonObject): string | null;
-  /** What the answer to a PUT tells of the object that was changed, in the form of the change's values; null if nothing. */
+  /** The changed object as the answer to a PUT shows it, in the form of the change's values; null if it shows nothing. */
   readBack?(change: Change, answer: JsonObject): Values | null;
   /** The ids of what came with the object that the step's POST made, by the keys of their changes. Absent: objects come alone. */
   partsIn?(step: RequestStep, made: JsonObject): Readonly<Record<string, ObjectId>>;
@@ -165,7 +165,7 @@ export type Match<Spec = unknown, Live = unknown> =
 export interface PairContext {
   /** The owner whose tag managed objects shall carry. */
   readonly owner: string | null;
-  /** When the live objects were read, by the service's clock, in milliseconds since the epoch; null if it told no time. */
+  /** When the live objects were read, by the service's clock, in milliseconds since the epoch; null if no answer had a Date. */
   readonly servedMilliseconds: number | null;
   /** After so long an upload ends, done or given up. */
   readonly uploadTimeoutSeconds: number;

@@ -61,7 +61,7 @@ export interface UnaskedZone {
   readonly detail: string;
 }
 
-/** A server that has answered nothing at all over a transport, and what was told of the first question. */
+/** A server that has answered nothing at all over a transport, and the failure of the first question. */
 export interface SilentServer {
   readonly server: string;
   readonly transport: AskedOver;
@@ -82,7 +82,7 @@ export interface Verification {
   readonly delegation: readonly DelegationProblem[];
   /** Nothing was asked, although there was something to ask. */
   readonly unasked: readonly UnaskedZone[];
-  /** What no nameserver tells: records that a delegation hides, zones that are not served. Full sentences. */
+  /** What no nameserver answers: records that a delegation hides, zones that are not served. Full sentences. */
   readonly notes: readonly string[];
   /** It ended before everything was there and before its time was over. */
   readonly interrupted: boolean;

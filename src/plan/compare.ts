@@ -110,12 +110,12 @@ function ordered(value: Json | undefined): Json {
   return entries.map(([key, item]) => [key, ordered(item as Json)]);
 }
 
-// Which of the limits that the service told is the one that an apply will meet.
+// Chooses, of the limits that the service's answers named, the one that an apply will meet.
 
 /**
  * The tightest limit told of what the steps are about, as far as reading met it: limits may be counted per endpoint, and of
  * those that only change something nothing is known before.
- * @returns null if the service told none, or not how long it lasts
+ * @returns null if no answer named a limit, or how long its window lasts
  */
 export function rateOf(limits: readonly ToldLimit[], steps: readonly Step[]): Pace | null {
   const touched = new Set(steps.flatMap((step) => (step.type === "upload" ? [] : [String(step.path[0])])));

@@ -309,7 +309,7 @@ function deletion(live: unknown, declared: Declared | null, removed: Removed | n
   return { intent: "delete", declared, removed, live, label, former: null };
 }
 
-/** What goes and is not declared any more may have been told to ignore something while it was. */
+/** A deleted object that is no longer declared may have had ignored records while it was. */
 function withFormer(matches: readonly Match[], unit: Unit, former: readonly Declared[]): readonly Match[] {
   const byKey = new Map(former.flatMap((entry) => (entry.unit === unit.name ? [[entry.key, entry] as const] : [])));
   if (byKey.size === 0) return matches;

@@ -265,7 +265,7 @@ function dependentsOf(edges: Edges): (step: number) => number[] {
   return (step) =>
     (dependents[step] ?? []).flatMap((node) => {
       if (node < hard.length) return [node];
-      // What waits for a milestone is told once: it is blocked by then.
+      // A change that waits for a milestone is blocked once.
       if (passed.has(node)) return [];
       passed.add(node);
       return dependents[node] ?? [];

@@ -7,7 +7,7 @@ import type { Address } from "../model/resource.ts";
 import { escapeGlob, globsFor, groupBy } from "../model/text.ts";
 import { escapeText } from "./terminal.ts";
 
-/** What guards are told beside: the changes of their plan, and what it was made for. */
+/** What the words of a guard need beside it: the changes of its plan, and what the plan was made for. */
 export type AskedOf = Pick<Plan, "changes" | "owner" | "inputs">;
 
 /** So many environments are named; the rest is counted. */
@@ -115,7 +115,7 @@ export interface MissingConsent {
   readonly guards: number;
 }
 
-/** So many of a rule and kind are told one by one; more of them as one. */
+/** So many of a rule and kind are listed one by one; more of them as one. */
 const MAX_UNFOLDED_GUARDS = 3;
 
 /**

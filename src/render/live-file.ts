@@ -63,7 +63,7 @@ function formsOf(schema: JsonObject): (path: string) => Json | undefined {
   };
 }
 
-/** What of a value its schema names. A value of another type stays: it is told when the file is checked. */
+/** The part of a value that its schema names. A value of another type stays: the check of the file reports it. */
 function pick(value: Json, form: Json | undefined, schema: JsonObject): Json {
   const resolved = resolve(form, schema);
   if (Array.isArray(value)) return value.map((item: Json) => pick(item, resolved["items"], schema));

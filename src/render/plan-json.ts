@@ -105,7 +105,7 @@ interface TenonPart {
   readonly inputs: SavedInputs;
   readonly summary: Summary;
   readonly requests: number;
-  /** The service's limit as reading the account met it; null if it told none. */
+  /** The service's limit as reading the account met it; null if no answer named one. */
   readonly pace: Pace | null;
   /** What the changes were compared with to tell whose they are (`origin`); null: nothing. */
   readonly base: PlanBase | null;
@@ -340,7 +340,7 @@ function* documentOf(plan: Plan): Generator<string> {
   yield "\n}\n";
 }
 
-// The digest of a saved plan: tells that a byte was changed on the way, not who wrote it.
+// The digest of a saved plan: shows that a byte was changed on the way, not who wrote it.
 
 const COMPACT: Layout = { end: "", text: (value) => JSON.stringify(value) };
 

@@ -121,7 +121,7 @@ function reasons(steps: readonly StepReport[], change: Change | undefined, width
     const { reason, items, fix } = blockText(change.blocked, width - INDENT);
     return [reason, ...items, ...(fix === "" ? [] : [fix])];
   }
-  // What failed of the change itself is told already.
+  // The failure of the change itself is printed already.
   const own = new Set(steps.flatMap(({ step, failure }) => (failure === null ? [] : [step])));
   return steps.flatMap((step) => {
     if (step.failure !== null) return [`${escapeText(step.step)}: ${failureText(step.failure)}`];

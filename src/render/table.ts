@@ -264,7 +264,7 @@ function listLines(before: readonly Json[], after: readonly Json[], columns: num
   const has = new Set(after.map(valueText));
   const gone = before.filter((item) => !has.has(valueText(item)));
   const come = after.filter((item) => !had.has(valueText(item)));
-  // The same items in another order, or another number of times: both lists in full tell it best.
+  // The same items in another order, or another number of times: both lists are shown in full.
   const [left, right] = gone.length + come.length === 0 ? [[before as Json], [after as Json]] : [gone, come];
   return [
     ...left.flatMap((item) => signedLines("-", valueText(item), columns)),

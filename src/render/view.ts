@@ -188,7 +188,7 @@ export function withdrawnHeading({ name }: PlanBase): string {
   return `Withdrawn: ${nameText(name)} would do this, and no longer with this change:`;
 }
 
-/** Each as lines, escaped; many are told by what they belong to. */
+/** Each as lines, escaped; many are grouped by what they belong to. */
 export function withdrawnEntries({ withdrawn }: PlanBase): string[][] {
   if (withdrawn.length > MAX_TOLD_APART) return actionEntries(withdrawn);
   return withdrawn.map(({ action, key }) => [`${action} ${escapeText(key)}`]);
@@ -208,7 +208,7 @@ function nameText(name: string): string {
   return shorten(escapeText(name), MAX_NAME_COLUMNS, Buffer.byteLength(name));
 }
 
-// Changes by the network, zone or image they belong to: where there are too many to be told one by one.
+// Changes by the network, zone or image they belong to, for lists with too many of them.
 
 /** So many are named; the rest is counted. */
 const MAX_NAMED_ROOTS = 10;
@@ -271,7 +271,7 @@ export function groupAlike(diagnostics: readonly Diagnostic[], markOf: (diagnost
   }));
 }
 
-// How long an apply takes at the limit that the service told.
+// How long an apply takes at the limit that the service announced.
 
 const SECONDS_PER_MINUTE = 60;
 const SECONDS_PER_HOUR = 3600;

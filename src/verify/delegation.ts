@@ -10,13 +10,13 @@ import type { DelegationProblem, DelegationProblemCode } from "../model/verifica
 /** Asks over UDP, and over TCP if that does not do. */
 export type AskOne = (server: Nameserver, query: DnsQuery) => Promise<QueryResult>;
 
-/** Parents agree: a few of them tell what all of them would. */
+/** Parents agree: a few of them are as good as all. */
 const MAX_PARENTS = 3;
 
 /** Servers within the zone whose addresses are compared: nobody has more, and a hostile parent must not make work. */
 const MAX_GLUED_HOSTS = 16;
 
-/** So many names or addresses are told, and how many more there are: a server may say thousands. */
+/** So many names or addresses are listed, and the number of the rest: a server may send thousands. */
 const MAX_LISTED = 20;
 
 /** What a parent says: names of servers, absolute, and their addresses where it gives them. */

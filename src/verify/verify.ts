@@ -243,7 +243,7 @@ async function poll(checks: readonly Check[], options: PollOptions): Promise<voi
   }
 }
 
-/** Counts what is there, and tells. */
+/** Counts what is there, and reports progress. */
 class Tally {
   #there = 0;
   readonly #total: number;

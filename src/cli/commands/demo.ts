@@ -36,7 +36,7 @@ const TOKEN = "emulator-token";
 const HELD_INTERFACE = 9002;
 
 interface Scene {
-  /** What the reader is told before the command. */
+  /** What the reader sees before the command. */
   readonly says: string;
   readonly args: readonly string[];
   readonly ends: ExitCode;

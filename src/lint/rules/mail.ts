@@ -170,7 +170,7 @@ function bad(problem: string): DkimKey {
 
 const POLICY = /^(?:none|quarantine|reject)$/i;
 
-/** What the tags that are told apart may hold (RFC 7489, 6.3 and 6.4); others are left to their authors. */
+/** Allowed values of the known tags (RFC 7489, 6.3 and 6.4); other tags are not checked. */
 const VALUES: Readonly<Record<string, RegExp>> = {
   p: POLICY,
   sp: POLICY,

@@ -103,7 +103,7 @@ function* spfRecords({ records }: ZoneView): Iterable<readonly [LintRecord, Retu
     if (record.type === "TXT" && isSpf(record.target)) yield [record, readSpf(record.target).terms];
 }
 
-// Rules about what SPF records make receivers look up, as far as it can be told from the declared zones.
+// Rules about the lookups that SPF records cause, as far as the declared zones show them.
 
 /** RFC 7208, 4.6.4. */
 const MAX_LOOKUPS = 10;

@@ -123,7 +123,7 @@ export const lookalikeName: ZoneRule = {
       if (disguise !== null) yield { ...disguised("The name", name, disguise), records };
     }
     for (const record of view.records) {
-      // Within the zone it is its name that is told.
+      // Within the zone the message has its name.
       if (!POINTERS.includes(record.type) || record.target.endsWith(`.${view.zone.zone}`)) continue;
       const disguise = disguiseOf(record.target);
       if (disguise === null || record.target === view.zone.zone) continue;

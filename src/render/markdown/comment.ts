@@ -411,7 +411,7 @@ function valueLines({ change }: ChangeView, lines: readonly string[]): string[] 
   });
 }
 
-/** Why a change is blocked is told in a section of its own. */
+/** Another section says why a change is blocked. */
 function noteLines({ change }: ChangeView, isFull: boolean): string[] {
   return isFull && change.note !== null ? [`${VALUE_INDENT}note: ${escapeText(change.note)}`] : [];
 }

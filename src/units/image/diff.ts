@@ -119,7 +119,7 @@ function sourceValues(source: ImageSpec["source"]): Values {
   }
 }
 
-// What an answer tells of an image that somebody else has changed since the plan.
+// Reads from an answer how somebody else has changed an image since the plan.
 
 export function toldOfImage(_: Change, answer: JsonObject): Values | null {
   const { label, description } = answer;

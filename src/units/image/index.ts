@@ -54,7 +54,7 @@ function imageDuplicateKey({ match }: Lookup, item?: JsonObject): string | null 
   return item["type"] === "manual" && item["is_public"] !== true ? String(item["label"] ?? "") : null;
 }
 
-/** What is in an image is not told; but images of different sizes or capabilities do not hold the same. */
+/** The service does not show an image's content; but images of different sizes or capabilities differ. */
 function imageLikeness({ match }: Lookup, item: JsonObject, own: JsonObject): Likeness {
   if (!isEqual(contentOf(item), match)) return "different";
   if (item["status"] !== "available") return "unready";

@@ -71,7 +71,7 @@ export function leaseEnd(created: string | undefined, timeoutSeconds: number): n
   return Number.isNaN(begun) ? null : begun + timeoutSeconds * 1000 + UPLOAD_MARGIN_MILLISECONDS;
 }
 
-/** @param servedMilliseconds the service's own time; null: it told none, so that the upload may always be alive */
+/** @param servedMilliseconds the service's own time; null: no answer had a Date, so that the upload may always be alive */
 export function isOver(endMilliseconds: number | null, servedMilliseconds: number | null): boolean {
   return endMilliseconds !== null && servedMilliseconds !== null && servedMilliseconds >= endMilliseconds;
 }

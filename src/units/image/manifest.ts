@@ -51,7 +51,7 @@ function labelProblem(label: string): NameProblem | null {
   };
 }
 
-/** @returns undefined if it cannot be told; that is reported */
+/** @returns undefined if it is not known; that is reported */
 function loadSource(entry: JsonObject, context: LoadContext, report: Report): ImageSource | null | undefined {
   const { upload, capture } = entry as { upload?: Json; capture?: Json };
   if (isJsonObject(upload) && isJsonObject(capture)) {

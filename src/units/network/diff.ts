@@ -54,7 +54,7 @@ function pairOff(
   }
 }
 
-// What answers tell of a VPC or subnet that somebody else has changed, or has made, since the plan.
+// Reads from answers how somebody else has changed, or made, a VPC or subnet since the plan.
 
 export function toldOfNetwork(change: Change, answer: JsonObject): Values | null {
   const { label, region, description, ipv4 } = answer;

@@ -1,4 +1,4 @@
-/** Networks as they are in the account: one list of VPCs tells everything a plan needs (OBSERVED: VPCs and subnets). */
+/** Networks as they are in the account: one list of VPCs holds everything a plan needs (OBSERVED: VPCs and subnets). */
 
 import type { WireSubnet, WireVpc, WireVpcIp } from "../../api/wire.ts";
 import { type Api, isDenied, type ListRequest } from "../../model/api.ts";

@@ -17,7 +17,7 @@ const TEXTS = ["type", "status", "description", "group", "soa_email"] as const;
 const LISTS = ["master_ips", "axfr_ips", "tags"] as const;
 const SECONDS = ["refresh_sec", "retry_sec", "expire_sec", "ttl_sec"] as const;
 
-/** Every field that can be managed; the owner's tag is told apart from the user's tags. */
+/** Every field that can be managed; the owner's tag is separate from the user's tags. */
 export function liveDomain({ domain }: LiveZone): Values {
   const values: Record<string, Json> = { domain: zoneName(domain), owner: ownerOfTags(domain.tags) };
   // The service never answers null here, but a null would only mean empty (OBSERVED: Domains).
@@ -132,7 +132,7 @@ export function statedContent(item: JsonObject | WireDomain, stated: JsonObject)
   );
 }
 
-// What answers tell of a domain or record that somebody else has changed, or has made, since the plan.
+// Reads from answers how somebody else has changed, or made, a domain or record since the plan.
 
 export function toldOfZone(change: Change, answer: JsonObject): Values | null {
   return change.kind === "domain" ? toldOfDomain(answer) : toldOfRecord(change, answer);

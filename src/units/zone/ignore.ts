@@ -12,7 +12,7 @@ export interface IgnorableRecord {
   readonly target: string;
 }
 
-/** The patterns of a zone, with what a look at its records tells them. */
+/** The patterns of a zone, with what is known from its records. */
 export interface Ignoring<Entry> {
   has(record: IgnorableRecord): boolean;
   /** Live registry records that make `record` somebody else's; none if a pattern alone decides. */
@@ -58,7 +58,7 @@ export function ignoring<Entry>(
   };
 }
 
-/** What can be told without the live records. */
+/** What is known without the live records. */
 export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePattern[]): boolean {
   const folded = fold(record);
   return rulesOf(patterns).some((matches) => matches(folded, NO_REGISTRY));

@@ -34,7 +34,7 @@ const REQUIRED: Readonly<Partial<Record<RecordType, readonly string[]>>> = {
   CAA: ["tag"],
 };
 
-/** @returns none if the record's identity cannot be told; everything found is reported either way */
+/** @returns none if the record has no identity; everything found is reported either way */
 export function loadRecord(entry: JsonObject, context: ZoneContext): RecordSpec[] {
   const type = RECORD_TYPES.find((known) => known === entry["type"]);
   if (type === undefined) return [];

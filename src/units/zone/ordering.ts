@@ -321,7 +321,7 @@ function holdHidden(
   if (leading.size > 0) for (const change of moved(owner)) if (!leading.has(change)) hold(change);
 }
 
-/** Names beneath one wildcard share it, so that the wildcard's changes are told once. */
+/** Names beneath one wildcard share it, so that the wildcard's changes are added once. */
 function settle(from: Source, to: Source, question: QType, transition: Transition, facts: FactBuilder): void {
   if (from.type !== "node" || to.type !== "node") return;
   const changing = ({ zone, owner }: { readonly zone: string; readonly owner: string }) => {

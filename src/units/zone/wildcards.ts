@@ -215,7 +215,7 @@ interface StepFacts {
   readonly unsettles: Set<string>;
 }
 
-/** Changes are told by their keys. */
+/** Changes are named by their keys. */
 export class FactBuilder {
   readonly #facts = new Map<string, StepFacts>();
   readonly #comings = new Map<string, ResolutionEvent>();
