@@ -6,7 +6,7 @@ export interface ApiError {
   readonly field?: string;
 }
 
-/** The content type of every JSON answer, without a charset: clients were seen to compare it literally (docs/OBSERVED.md, Errors). */
+/** The content type of every JSON answer, without a charset: clients were seen to compare it literally (docs/reference/OBSERVED.md, Errors). */
 export const JSON_TYPE = "application/json";
 
 export interface Answer {

@@ -44,7 +44,7 @@ const CONTROL_PREFIX = "/_emulator";
 /** The most octets of a request that needs no token: enough for every fault there may be. */
 const MAX_CONTROL_BODY_BYTES = 64 * 1024;
 
-/** On every answer of the API, as the running service has them (docs/OBSERVED.md, Pages, filters, limits). */
+/** On every answer of the API, as the running service has them (docs/reference/OBSERVED.md, Pages, filters, limits). */
 const SERVICE_HEADERS = {
   // The revision of API.md.
   "x-spec-version": "4.176.0",

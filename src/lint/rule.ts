@@ -233,7 +233,7 @@ export const UNKNOWN_LINT_CODE: RuleText = {
   severity: "warning",
   finds: "a code under `lint: { off: […] }` that no rule has",
   why: "It switches nothing off.",
-  fix: "Use a code of the table in docs/dns.md, or remove it.",
+  fix: "Use a code of the table in docs/reference/lint-codes.md, or remove it.",
 };
 
 /**

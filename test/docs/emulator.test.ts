@@ -1,12 +1,12 @@
-/** That every operation, rule and assumption of the emulator has its test, and that docs/emulator.md lists them: the lists are made here. */
+/** That every operation, rule and assumption of the emulator has its test, and that docs/reference/emulator.md lists them: the lists are made here. */
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { API_ROUTES } from "../../src/emulator/routes.ts";
 
 const ROOT = new URL("../../", import.meta.url);
-const GUIDE = new URL("docs/emulator.md", ROOT);
-const api = await readFile(new URL("docs/API.md", ROOT), "utf8");
+const GUIDE = new URL("docs/reference/emulator.md", ROOT);
+const api = await readFile(new URL("docs/reference/API.md", ROOT), "utf8");
 const said = await readSaid();
 
 /** What of API.md no request can break: fields that only the service writes, and what it does. */
@@ -38,7 +38,7 @@ async function readSaid(): Promise<readonly Said[]> {
   for (const file of files) {
     const text = await readFile(new URL(`test/${file}`, ROOT), "utf8");
     for (const [, word = "", names = ""] of text.matchAll(/^(operation|rule|assumption)\(\s*(\[[^\]]*\]|"[^"]*")/gm)) {
-      for (const [, name = ""] of names.matchAll(/"([^"]*)"/g)) found.push({ word, name, file: `../test/${file}` });
+      for (const [, name = ""] of names.matchAll(/"([^"]*)"/g)) found.push({ word, name, file: `../../test/${file}` });
     }
   }
   return found;
@@ -119,7 +119,7 @@ test("every rule of API.md has a test that sends the request it forbids", () => 
     ).toBe(true);
 });
 
-test("docs/emulator.md lists every operation with the test that proves it, and every assumption with the test that pins it", async () => {
+test("docs/reference/emulator.md lists every operation with the test that proves it, and every assumption with the test that pins it", async () => {
   const guide = await readFile(GUIDE, "utf8");
   const proofs = saidOf("operation");
   const operations = operationsOfApi().map(({ name, request }) => {
@@ -145,5 +145,5 @@ test("docs/emulator.md lists every operation with the test that proves it, and e
 
 /** Shown without the folder that most are in. */
 function link(file: string): string {
-  return `[${file.replace(/^\.\.\/test\/(emulator\/)?/, "").replace(/\.test\.ts$/, "")}](${file})`;
+  return `[${file.replace(/^\.\.\/\.\.\/test\/(emulator\/)?/, "").replace(/\.test\.ts$/, "")}](${file})`;
 }

@@ -1,12 +1,12 @@
-/** That docs/plan-and-apply.md lists the codes of errors as the code has them: the table is made here. */
+/** That docs/explanation/plan-and-apply.md lists the codes of errors as the code has them: the table is made here. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { ERROR_CODES } from "../../src/cli/messages.ts";
 
-const GUIDE = new URL("../../docs/plan-and-apply.md", import.meta.url);
+const GUIDE = new URL("../../docs/explanation/plan-and-apply.md", import.meta.url);
 
-test("docs/plan-and-apply.md lists every code of an error of the command line, with what it means", async () => {
+test("docs/explanation/plan-and-apply.md lists every code of an error of the command line, with what it means", async () => {
   const guide = await readFile(GUIDE, "utf8");
   const codes = Object.entries(ERROR_CODES);
   expect(codes.map(([code]) => code)).toEqual(codes.map(([code]) => code).toSorted());

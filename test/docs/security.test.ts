@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-const DOCS = join(import.meta.dirname, "../../docs/security.md");
+const DOCS = join(import.meta.dirname, "../../docs/explanation/security.md");
 const TESTS = join(import.meta.dirname, "../security");
 /** What needs git or npm, or much time, stands with the tests that need more than Node. */
 const SYSTEM_TESTS = join(import.meta.dirname, "../system");

@@ -1,4 +1,4 @@
-/** What clients of the running service were seen to rely on (docs/OBSERVED.md), asked of the emulator over HTTP. */
+/** What clients of the running service were seen to rely on (docs/reference/OBSERVED.md), asked of the emulator over HTTP. */
 
 import { expect, test } from "vitest";
 import { parseSeed } from "../../src/emulator/index.ts";

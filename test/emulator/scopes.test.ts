@@ -7,7 +7,7 @@ import type { Route } from "../../src/emulator/route.ts";
 import { API_ROUTES } from "../../src/emulator/routes.ts";
 import { type Tested, tested } from "../support/emulator.ts";
 
-const API = readFileSync(new URL("../../docs/API.md", import.meta.url), "utf8");
+const API = readFileSync(new URL("../../docs/reference/API.md", import.meta.url), "utf8");
 
 /** The two levels of each area: all that a token can hold. */
 const ALL_SCOPES = ["vpc", "ips", "account", "domains", "images", "nodes"].flatMap((area) =>

@@ -6,7 +6,7 @@ import { parseSeed, type Seed, SeedError, startEmulator } from "../../src/emulat
 import { startTested } from "../support/emulator.ts";
 
 test("the seed in the documentation works as it stands", async () => {
-  const document = readFileSync("docs/emulator.md", "utf8");
+  const document = readFileSync("docs/reference/emulator.md", "utf8");
   const text = /## The seed[\s\S]*?```yaml\n([\s\S]*?)```/.exec(document)?.[1] ?? "";
   const { send } = await startTested({ seed: parseSeed(text) });
   const admin = { authorization: "Bearer admin" };

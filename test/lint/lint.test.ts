@@ -19,8 +19,8 @@ test("a code that no rule has is named with its place, and the code that was mea
     [
       ["mx_without_spf", "Did you mean `mx-without-spf`?"],
       ["mixed-ttls", "Did you mean `mixed-ttl`?"],
-      ["zzzzzzzzzzzzzzzzzzz", "Use a code of the table in docs/dns.md, or remove it."],
-      ["zzzzzzzzzzzzzzzzzzz", "Use a code of the table in docs/dns.md, or remove it."],
+      ["zzzzzzzzzzzzzzzzzzz", "Use a code of the table in docs/reference/lint-codes.md, or remove it."],
+      ["zzzzzzzzzzzzzzzzzzz", "Use a code of the table in docs/reference/lint-codes.md, or remove it."],
     ].map(([code, fix]) => ({
       code: "unknown-lint-code",
       severity: "warning",

@@ -1,5 +1,5 @@
 /**
- * How tests say what they prove of the emulator, so that docs/emulator.md can list it. The names are read from the
+ * How tests say what they prove of the emulator, so that docs/reference/emulator.md can list it. The names are read from the
  * sources: give them as plain string literals.
  */
 
@@ -19,7 +19,7 @@ export function rule(keys: string | readonly string[], run: TestFunction): void 
   test(`API.md, ${[keys].flat().join(" and ")}`, run);
 }
 
-/** Pins a choice where both API.md and OBSERVED.md are silent. @param sentence a line of docs/emulator.md */
+/** Pins a choice where both API.md and OBSERVED.md are silent. @param sentence a line of docs/reference/emulator.md */
 export function assumption(sentence: string, run: TestFunction): void {
   test(sentence, run);
 }

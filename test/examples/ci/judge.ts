@@ -21,7 +21,7 @@ const PREDEFINED = [
   "CI_PIPELINE_SOURCE",
   "CI_PROJECT_ID",
 ];
-/** What docs/ci.md has somebody set, and what the file itself does. */
+/** What docs/how-to/pipeline.md has somebody set, and what the file itself does. */
 const OTHERS = ["PIPELINE", "RUNNER_TEMP", "TENON_TOKEN_READ"];
 const SOURCES = ["merge_request_event", "push", "schedule", "web"];
 const GLOBAL = ["stages", "workflow", "variables", "default"];

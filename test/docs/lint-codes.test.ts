@@ -1,12 +1,12 @@
-/** That docs/dns.md lists every lint rule as the code has it: the table is made here. */
+/** That docs/reference/lint-codes.md lists every lint rule as the code has it: the table is made here. */
 
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { ALL_RULES } from "../../src/lint/index.ts";
 
-const GUIDE = new URL("../../docs/dns.md", import.meta.url);
+const GUIDE = new URL("../../docs/reference/lint-codes.md", import.meta.url);
 
-test("docs/dns.md lists every lint rule with its severity, what it finds, why, and what to do", async () => {
+test("docs/reference/lint-codes.md lists every lint rule with its severity, what it finds, why, and what to do", async () => {
   const guide = await readFile(GUIDE, "utf8");
   const rows = ALL_RULES.map(
     ({ code, severity, finds, why, fix }) => `| \`${code}\` | ${severity} | ${finds} | ${why} | ${fix} |`,

@@ -1,4 +1,4 @@
-/** docs/ci.md: the commands in it exist, its files are there, and its exit codes are the program's. */
+/** docs/how-to/pipeline.md: the commands in it exist, its files are there, and its exit codes are the program's. */
 
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -8,17 +8,17 @@ import { EXIT } from "../../src/cli/exit.ts";
 import { checkTenonCommands } from "../examples/ci/commands.ts";
 import { readGitlab, readWorkflow, WORKFLOW_FILES } from "../examples/ci/workflow.ts";
 
-const DOCS = join(import.meta.dirname, "../../docs");
-const ROOT = join(DOCS, "..");
+const ROOT = join(import.meta.dirname, "../..");
+const FOLDER = join(ROOT, "docs/how-to");
 
 let guide = "";
 let commands = "";
 beforeAll(async () => {
-  guide = await readFile(join(DOCS, "ci.md"), "utf8");
+  guide = await readFile(join(FOLDER, "pipeline.md"), "utf8");
   commands = [...guide.matchAll(/```sh\n(.*?)```/gs)].map(([, text]) => text).join("\n");
 });
 
-describe("docs/ci.md", () => {
+describe("docs/how-to/pipeline.md", () => {
   it("shows only commands and flags that exist, and each command of a pipeline", () => {
     const { called, problems } = checkTenonCommands(commands);
     expect(problems).toEqual([]);
@@ -32,7 +32,7 @@ describe("docs/ci.md", () => {
     expect(copied.length).toBeGreaterThan(4);
     for (const path of copied) expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
     const links = [...guide.matchAll(/\]\(([^)#]+)\)/g)].map(([, path = ""]) => path);
-    for (const path of links) expect([path, existsSync(join(DOCS, path))]).toEqual([path, true]);
+    for (const path of links) expect([path, existsSync(join(FOLDER, path))]).toEqual([path, true]);
   });
 
   it("says what to do for every exit code", () => {

@@ -1,4 +1,4 @@
-/** docs/ci.md: tokens with exactly the scopes of its table are enough to plan and to apply. */
+/** docs/how-to/pipeline.md: tokens with exactly the scopes of its table are enough to plan and to apply. */
 
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 import { here } from "../cli/here.ts";
 import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
 
-const GUIDE = readFileSync(join(import.meta.dirname, "../../docs/ci.md"), "utf8");
+const GUIDE = readFileSync(join(import.meta.dirname, "../../docs/how-to/pipeline.md"), "utf8");
 const IMAGE = `${PROJECT}images:\n  - { label: golden, upload: { file: golden.img.gz, region: us-east } }\n`;
 /** A subnet that goes, and something in it: only who may read interfaces can name its address. */
 const HELD = {
