@@ -9,7 +9,7 @@ import { lintPlanned, lintZonesOf } from "./linting.ts";
 import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, unionOf } from "./live/read.ts";
 import { Recording } from "./live/snapshot.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
-import type { Api, Failure } from "./model/api.ts";
+import type { Api, Failure, FileContent } from "./model/api.ts";
 import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
@@ -37,8 +37,9 @@ export { SeedError } from "./emulator/options.ts";
 export { isWithin, ledAway } from "./files/paths.ts";
 export { MAX_LOOKED_AT_CHARACTERS, MAX_LOOKED_AT_ENVIRONMENTS } from "./manifest/limits.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
+export { contentInside } from "./manifest/read.ts";
 export type { ImportResult } from "./manifests.ts";
-export type { Api, Failure } from "./model/api.ts";
+export type { Api, Failure, FileContent } from "./model/api.ts";
 export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
 export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
 export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
@@ -168,6 +169,11 @@ export interface PlanRequest {
   /** After so long an upload ends, done or given up; default an hour. */
   readonly uploadTimeoutSeconds?: number;
   readonly watch?: ReadWatch;
+  /**
+   * What a file of the project holds, by its path relative to the root file's folder; null if that cannot be known. Asked of files that
+   * would be uploaded: the plan is then bound to what they hold now. Absent: it is not.
+   */
+  readonly contentOf?: ContentOf;
   /** The manifests without the proposed change: each change of the plan is then attributed to it, or not. */
   readonly base?: Base;
 }
@@ -176,7 +182,11 @@ export interface Base {
   /** As it was given: a git ref or a folder. */
   readonly name: string;
   readonly desired: Desired;
+  /** As of the project itself: what the files held there. */
+  readonly contentOf?: ContentOf;
 }
+
+export type ContentOf = (file: string) => Promise<FileContent | null>;
 
 export type PlanResult =
   | { readonly ok: true; readonly plan: Plan; readonly live: Live }
@@ -193,14 +203,16 @@ export async function planProject(request: PlanRequest): Promise<PlanResult> {
 }
 
 /** Reads once what both plans need; each then sees of it what it would have seen alone. */
-async function planBeside(request: PlanRequest, { name, desired }: Base): Promise<PlanResult> {
+async function planBeside(request: PlanRequest, { name, desired, contentOf }: Base): Promise<PlanResult> {
   const api = new Recording(request.api);
   const read = await readFor({ ...request, api, desired: unionOf(request.desired, desired) });
   if (!read.ok) return read;
   const planned = await planAlone({ ...request, api });
   if (!planned.ok) return planned;
   // What only the proposed change has need not be there without it.
-  const before = await planAlone({ ...request, api, desired, checkSelection: false });
+  const { contentOf: _, ...rest } = request;
+  const former = { ...rest, ...(contentOf === undefined ? {} : { contentOf }) };
+  const before = await planAlone({ ...former, api, desired, checkSelection: false });
   return before.ok ? { ...planned, plan: attributeOrigins(planned.plan, before.plan, name) } : before;
 }
 
@@ -217,17 +229,37 @@ async function planAlone(request: PlanRequest): Promise<PlanResult> {
   const { desired, api } = request;
   const read = await readFor(request);
   if (!read.ok) return read;
+  const contents = new Contents();
   const planWith = (live: Live, owned: readonly string[] = []): Plan => {
-    const plan = makePlan(desired, live, units, planOptions(request, owned));
+    const plan = makePlan(desired, live, units, { ...planOptions(request, owned), contentOf: contents.of });
     return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan.changes, desired, request.nowMilliseconds)] };
   };
-  const plan = planWith(read.live);
+  const first = planWith(read.live);
+  const plan = (await contents.read(request.contentOf)) ? planWith(read.live) : first;
   if (plan.refusals.some(isUnmatched)) {
     return { ok: true, plan: planWith(read.live, await readOwned(readOptions(request))), live: read.live };
   }
   if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, live: read.live };
   const live = await readDetail(read.live, heldByInterfaces(plan), units, api);
   return { ok: true, plan: planWith(live), live };
+}
+
+/** What the files hold that a plan uploads. Only a plan knows which they are, so it is made again once they are read. */
+class Contents {
+  readonly #known = new Map<string, FileContent | null>();
+
+  readonly of = (file: string): FileContent | null => {
+    const known = this.#known.get(file) ?? null;
+    this.#known.set(file, known);
+    return known;
+  };
+
+  /** @returns whether anything is known now that was not before */
+  async read(contentOf: ContentOf | undefined): Promise<boolean> {
+    if (contentOf === undefined) return false;
+    for (const file of this.#known.keys()) this.#known.set(file, await contentOf(file));
+    return this.#known.size > 0;
+  }
 }
 
 function planOptions(request: PlanRequest, owned: readonly string[]): PlanOptions {

@@ -6,6 +6,7 @@ import {
   ABORTED,
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
+  CHANGED_FILE,
   ENDLESS_INFORMATION,
   FORBIDDEN_ADDRESS,
   type HttpOutcome,
@@ -83,9 +84,12 @@ function classifyLost(lost: LostOutcome, context: ClassifyContext): FailedAttemp
 }
 
 function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
-  if (code === UNREADABLE_FILE || code === FORBIDDEN_ADDRESS) return "refused";
+  if (REFUSED_CODES.includes(code)) return "refused";
   return isParserCode(code) || isTooLarge(code) ? "malformed" : "unreachable";
 }
+
+/** What this side would not send, or not to its end. */
+const REFUSED_CODES: readonly string[] = [UNREADABLE_FILE, CHANGED_FILE, FORBIDDEN_ADDRESS];
 
 function repeatOfLost(lost: LostOutcome): FailedAttempt["repeat"] {
   const { code, detail } = lost;
@@ -97,8 +101,7 @@ function repeatOfLost(lost: LostOutcome): FailedAttempt["repeat"] {
 
 const PERMANENT_CODES: readonly string[] = [
   MISCONFIGURED,
-  UNREADABLE_FILE,
-  FORBIDDEN_ADDRESS,
+  ...REFUSED_CODES,
   "UND_ERR_INVALID_ARG",
   "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH",
   "UND_ERR_DESTROYED",
@@ -309,6 +312,9 @@ export function forbiddenAddress(network: string): string {
 }
 
 /** A sentence for an exchange without an answer. `host` is named in it, never a path or a query. */
+/** Of a file to upload. */
+export const CHANGED_SINCE_PLAN = "the file does not hold what it held when the plan was made; plan again";
+
 function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string): string {
   const { code, detail } = lost;
   switch (code) {
@@ -336,6 +342,8 @@ function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string)
       return `${host} sends informational answers (1xx) without an end`;
     case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":
       return "the file changed while it was being sent";
+    case CHANGED_FILE:
+      return CHANGED_SINCE_PLAN;
     case FORBIDDEN_ADDRESS:
       return forbiddenAddress(detail);
     case UNREADABLE_FILE:

@@ -6,6 +6,7 @@ import { type ApiEvent, type Clock, isSecure, type Reach } from "./connection.ts
 import type { Limiter, Permit } from "./limiter.ts";
 import {
   type AttemptResult,
+  CHANGED_SINCE_PLAN,
   type ClassifyContext,
   classifyUploadResponse,
   type FailedAttempt,
@@ -225,13 +226,14 @@ export async function prepareUpload(request: UploadRequest, reach: Reach): Promi
   const [network, size] = await Promise.all([reach(url.hostname), sizeOf(request.file)]);
   if (network !== null) return forbiddenAddress(network);
   if (typeof size === "string") return size;
+  if (request.content !== undefined && request.content.bytes !== size) return CHANGED_SINCE_PLAN;
   return {
     call: {
       method: "PUT",
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       headers: { "content-type": "application/octet-stream", "content-length": String(size) },
-      content: { type: "file", file: request.file },
+      content: { type: "file", file: request.file, ...(request.content && { content: request.content }) },
     },
     shownPath: "(upload)",
     endpoint: null,

@@ -1,6 +1,6 @@
 /** One HTTP exchange as plain values: what is sent, and what came of it. */
 
-import type { Method } from "../model/api.ts";
+import type { FileContent, Method } from "../model/api.ts";
 
 export interface HttpCall {
   readonly method: Method;
@@ -15,7 +15,7 @@ type HttpContent =
   | { readonly type: "none" }
   | { readonly type: "text"; readonly text: string }
   /** Streamed from the file; the caller states its Content-Length. */
-  | { readonly type: "file"; readonly file: string };
+  | { readonly type: "file"; readonly file: string; readonly content?: FileContent };
 
 export type HttpOutcome =
   | {
@@ -45,6 +45,8 @@ export interface Transport {
 /** Code of an exchange that the caller's signal ended. */
 export const ABORTED = "ABORTED";
 /** The file to be sent could not be read; why is in the detail. */
+/** It does not hold what was to be sent. */
+export const CHANGED_FILE = "CHANGED_FILE";
 export const UNREADABLE_FILE = "UNREADABLE_FILE";
 /** The name that a file was to be sent to leads to a network that it must not reach; which one is in the detail. */
 export const FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS";

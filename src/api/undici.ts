@@ -1,13 +1,16 @@
 /** The HTTP client: the only place that knows undici, which is loaded when a client is opened. */
 
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import type { Dispatcher, Pool } from "undici";
+import type { FileContent } from "../model/api.ts";
 import { guardedLookup, isLoopback, type Reach, type Timeouts } from "./connection.ts";
 import {
   ABORTED,
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
+  CHANGED_FILE,
   ENDLESS_INFORMATION,
   type HttpCall,
   type HttpOutcome,
@@ -131,7 +134,7 @@ function exchange(
   signal: AbortSignal | undefined,
 ): Promise<HttpOutcome> {
   return new Promise((resolve) => {
-    const stream = call.content.type === "file" ? createReadStream(call.content.file) : null;
+    const stream = call.content.type === "file" ? fileStream(call.content) : null;
     const listener = new Listener((outcome) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
@@ -153,6 +156,24 @@ function exchange(
     };
     dispatcher.dispatch(request, listener);
   });
+}
+
+/** The last bytes are held back until all are seen to be those that were to be sent: without them the service keeps nothing. */
+function fileStream({ file, content }: Extract<HttpCall["content"], { type: "file" }>): Readable {
+  const stream = createReadStream(file);
+  return content === undefined ? stream : Readable.from(onlyContent(stream, content));
+}
+
+async function* onlyContent(chunks: AsyncIterable<Buffer>, content: FileContent): AsyncGenerator<Buffer> {
+  const hash = createHash("sha256");
+  let held: Buffer | null = null;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    if (held !== null) yield held;
+    held = chunk;
+  }
+  if (hash.digest("hex") !== content.sha256) throw Object.assign(new Error("changed"), { code: CHANGED_FILE });
+  if (held !== null) yield held;
 }
 
 function body(call: HttpCall, stream: Readable | null): string | Readable | null {
@@ -183,9 +204,10 @@ class Listener implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error(detail));
   }
 
-  /** The file to be sent could not be read. */
+  /** The file to be sent could not be read, or is not what was to be sent. */
   unreadable(error: Error): void {
-    this.stop(UNREADABLE_FILE, (error as NodeJS.ErrnoException).code ?? error.message);
+    const { code, message } = error as NodeJS.ErrnoException;
+    this.stop(code === CHANGED_FILE ? CHANGED_FILE : UNREADABLE_FILE, code ?? message);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

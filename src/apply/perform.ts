@@ -158,7 +158,9 @@ async function performUpload(step: UploadStep, context: Context): Promise<StepRe
   if (unwritten !== null) return unwritten;
   const limitMilliseconds = millisecondsLeft(step, context);
   if (limitMilliseconds <= 0) return notDone("failed", givenUp(step));
-  const answer = await context.api.upload({ url: url.value, file: file.path, limitMilliseconds }, context.inFlight);
+  const content = step.content === null ? {} : { content: step.content };
+  const request = { url: url.value, file: file.path, ...content, limitMilliseconds };
+  const answer = await context.api.upload(request, context.inFlight);
   if (answer.ok) return DONE;
   const isAborted = answer.failure.type === "aborted" && !context.inFlight.aborted;
   if (isAborted) return notDone("failed", { ...givenUp(step), attempts: answer.failure.attempts });

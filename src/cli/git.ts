@@ -1,10 +1,11 @@
 /** A folder as a git commit has it, written to another folder. Git runs as a process, never through a shell. */
 
-import { type ExecFileException, execFile } from "node:child_process";
+import { type ExecFileException, execFile, spawn } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { type Diagnostic, type JournalHeader, nearest } from "../index.ts";
+import { contentOfStream } from "../files/files.ts";
+import { type Diagnostic, type FileContent, type JournalHeader, nearest } from "../index.ts";
 import { readVersion } from "./terminal.ts";
 
 /** For each call of git. */
@@ -38,11 +39,11 @@ const REF_PLACES: readonly string[] = ["", "refs/", "refs/tags/", "refs/heads/",
 const PSEUDO_REFS: ReadonlySet<string> = new Set(["HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD"]);
 
 /** A project folder may be made to look like a bare repository, whose settings name programs: none of it is followed. */
-const SAFE_SETTINGS: readonly string[] = [
+const SAFE_ARGUMENTS: readonly string[] = [
   "safe.bareRepository=explicit",
   "core.fsmonitor=false",
   "core.hooksPath=/dev/null",
-];
+].flatMap((setting) => ["-c", setting]);
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -117,15 +118,73 @@ type FileAtRef =
  * @param ref as `checkOut` has taken it
  */
 export async function fileAt(file: string, folder: string, ref: string, environment: Environment): Promise<FileAtRef> {
-  const top = ["rev-parse", "--show-toplevel"];
-  const [own, repository] = [dirname(file), folder].map((cwd) => runGit(top, "", cwd, environment));
-  const [beside, at] = [await own, await repository];
-  if (!beside?.ok || !at?.ok || !beside.stdout.equals(at.stdout)) return { type: "apart" };
-  const git = (args: readonly string[]): Promise<GitCall> => runGit(args, "", dirname(file), environment);
-  const tracked = await git(["ls-files", "--error-unmatch", "--", `:(literal)${basename(file)}`]);
-  if (!tracked.ok) return { type: "apart" };
-  const blob = await git(["cat-file", "blob", `${ref}^{commit}:./${basename(file)}`]);
+  const [beside, at] = [await topOf(dirname(file), environment), await topOf(folder, environment)];
+  if (beside === null || beside !== at || !(await isTracked(file, dirname(file), environment)))
+    return { type: "apart" };
+  const blob = await runGit(
+    ["cat-file", "blob", `${ref}^{commit}:./${basename(file)}`],
+    "",
+    dirname(file),
+    environment,
+  );
   return blob.ok ? { type: "there", content: blob.stdout } : { type: "absent" };
+}
+
+/** The folder of the work tree; null where there is none. */
+async function topOf(folder: string, environment: Environment): Promise<string | null> {
+  const { ok, stdout } = await runGit(["rev-parse", "--show-toplevel"], "", folder, environment);
+  return ok ? withoutLineEnd(stdout) : null;
+}
+
+/** Whether the repository of the file's folder holds it now; if that is another one than that of `folder`, a commit holds it as well. */
+async function isTracked(file: string, folder: string, environment: Environment): Promise<boolean> {
+  const own = dirname(file);
+  if ((await topOf(own, environment)) !== (await topOf(folder, environment))) return true;
+  const list = ["ls-files", "--error-unmatch", "--", `:(literal)${basename(file)}`];
+  return (await runGit(list, "", own, environment)).ok;
+}
+
+/** A large file is kept elsewhere, and git has a note of what it holds: git-lfs, docs/spec.md, "The Pointer". */
+const LFS_POINTER =
+  /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d{1,15})\n$/;
+const MAX_LFS_POINTER_BYTES = 1024;
+
+/**
+ * What a file of a project held at `ref`, whatever its size. Not where links lead today: they may have led elsewhere then.
+ * @param file relative to `root`, forward slashes
+ * @param real the real path of the file now
+ * @returns "untracked": git holds it neither then nor now, so that no commit can change it; null: it was not there
+ * @throws what the signal or git brings
+ */
+export async function contentAt(
+  file: string,
+  real: string,
+  root: string,
+  ref: string,
+  environment: Environment,
+  signal?: AbortSignal,
+): Promise<FileContent | "untracked" | null> {
+  const git = (args: readonly string[]): Promise<GitCall> => runGit(args, "", root, environment);
+  const blob = `${ref}^{commit}:./${file}`;
+  const size = await git(["cat-file", "-s", blob]);
+  if (!size.ok) return (await isTracked(real, root, environment)) ? null : "untracked";
+  if (Number(withoutLineEnd(size.stdout)) <= MAX_LFS_POINTER_BYTES) {
+    const { stdout } = await git(["cat-file", "blob", blob]);
+    const [, sha256, bytes] = LFS_POINTER.exec(stdout.toString("latin1")) ?? [];
+    if (sha256 !== undefined) return { bytes: Number(bytes), sha256 };
+  }
+  const child = spawn("git", [...SAFE_ARGUMENTS, "cat-file", "blob", blob], {
+    cwd: root,
+    env: gitEnvironment(environment),
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve).on("error", () => resolve(null)));
+  try {
+    const content = await contentOfStream(child.stdout, signal);
+    return (await ended) === 0 ? content : null;
+  } finally {
+    child.kill();
+  }
 }
 
 /**
@@ -195,7 +254,7 @@ function runGit(
   return new Promise((resolve) => {
     const child = execFile(
       "git",
-      [...SAFE_SETTINGS.flatMap((setting) => ["-c", setting]), ...args],
+      [...SAFE_ARGUMENTS, ...args],
       { ...options, encoding: "buffer" },
       (error, stdout, stderr) => {
         const status = error === null ? 0 : typeof error.code === "number" ? error.code : null;

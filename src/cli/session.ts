@@ -8,9 +8,11 @@ import {
   type ClientApi,
   type Connection,
   checkAccount,
+  contentInside,
   type Desired,
   type Diagnostic,
   deletedInDoubt,
+  type FileContent,
   type Goal,
   hasErrors,
   isUnmatched,
@@ -31,7 +33,7 @@ import {
 } from "../index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags, ProjectFlags } from "./flags.ts";
-import { type Checkout, checkOut, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
+import { type Checkout, checkOut, contentAt, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
 import { Progress, sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { tellMarkdown } from "./output.ts";
 import { openSnapshotFile } from "./plan-file.ts";
@@ -53,6 +55,8 @@ export interface Session {
 export interface PlanSession extends Omit<Session, "connection"> {
   /** What the changes are compared with. */
   readonly base?: Base;
+  /** false: nothing is to be uploaded, so that what files hold does not matter. */
+  readonly readsFiles?: false;
   /** Diagnostics from before planning, printed with the plan. */
   readonly warnings?: readonly Diagnostic[];
   /** undefined: there is none, as nothing is sent. */
@@ -101,6 +105,9 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     api,
     goal,
     ...moment,
+    ...(session.readsFiles === false
+      ? {}
+      : { contentOf: (file) => contentInside(project.root, file, terminal.interrupt.first) }),
     ...(base === undefined ? {} : { base }),
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],
@@ -305,7 +312,11 @@ function isPath(name: string): boolean {
 
 async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
   if (await isProject(request.name)) {
-    return loadBase(request.name, await withFormerVariables(request, (file) => variablesIn(file, request)));
+    const former = await withFormerVariables(request, (file) => variablesIn(file, request));
+    const loaded = await loadBase(request.name, former);
+    const root = await realpath(await folderOf(request.name));
+    const contentOf = (file: string) => contentInside(root, file, terminal.interrupt.first);
+    return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
   }
   sayBaseUnknown(terminal, `--base ${request.name} is no folder with a tenon.yaml in it`);
   return { ok: false, code: EXIT.error };
@@ -331,7 +342,21 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
   if (!isThere) return { ok: true, base: { name, desired: NOTHING } };
   const former = (file: string, index: number): Promise<string | null> =>
     variablesAtRef(file, join(temporary, `variables-${index}`), request, terminal.environment);
-  return loadBase(folder, await withFormerVariables(request, former));
+  const loaded = await loadBase(folder, await withFormerVariables(request, former));
+  const contentOf = (file: string) => contentAtRef(file, request, terminal);
+  return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
+}
+
+/** What the repository never held, such as an image that a build makes, is the same for both. */
+async function contentAtRef(
+  file: string,
+  { name, project }: BaseRequest,
+  terminal: Terminal,
+): Promise<FileContent | null> {
+  const signal = terminal.interrupt.first;
+  const real = await realpath(join(project.root, file)).catch(() => join(project.root, file));
+  const found = await contentAt(file, real, project.root, name, terminal.environment, signal).catch(() => null);
+  return found === "untracked" ? contentInside(project.root, file, signal) : found;
 }
 
 /**
@@ -352,12 +377,16 @@ async function placeOf(file: string): Promise<string> {
   return join(await realpath(folder).catch(() => folder), basename(file));
 }
 
+/** @param project a folder, or a root file in one */
+async function folderOf(project: string): Promise<string> {
+  return (await stat(project)).isDirectory() ? project : dirname(project);
+}
+
 /** The same file of the other folder, if it is one of the project. */
 async function variablesIn(file: string, { name, project }: BaseRequest): Promise<string | null> {
   const own = await placeOf(file);
   if (!isWithin(own, project.root)) return file;
-  const root = (await stat(name)).isDirectory() ? name : dirname(name);
-  const former = join(root, relative(project.root, own));
+  const former = join(await folderOf(name), relative(project.root, own));
   return (await stat(former).catch(() => null)) === null ? null : former;
 }
 

@@ -1,9 +1,11 @@
 /** What the file system says about a file that somebody named, in words: no codes, and no names of our own temporary files. */
 
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { addAbortSignal, type Readable } from "node:stream";
+import type { FileContent } from "../model/api.ts";
 import { ledAway } from "./paths.ts";
 
 /** @returns a clause, for example `there is no such file: a.plan` */
@@ -71,6 +73,34 @@ export async function readRegular(file: string, maxBytes: number): Promise<strin
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * What a file holds, in constant memory. No link is followed at its end, and a named pipe is not waited for.
+ * @throws what the file system says, that it is no regular file, or that the signal aborted
+ */
+export async function readContent(file: string, signal?: AbortSignal): Promise<FileContent> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (!(await handle.stat()).isFile()) throw new Error(`${file} is not a regular file`);
+    return await contentOfStream(handle.createReadStream({ autoClose: false, highWaterMark: HASHED_BYTES }), signal);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** So many bytes of a file are hashed at once. */
+const HASHED_BYTES = 1024 * 1024;
+
+/** @throws what the stream does, or that the signal aborted */
+export async function contentOfStream(stream: Readable, signal?: AbortSignal): Promise<FileContent> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of signal === undefined ? stream : addAbortSignal(signal, stream)) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { bytes, sha256: hash.digest("hex") };
 }
 
 // Writing a file so that there is never half of one: what was there stays until the new one is on the disk.

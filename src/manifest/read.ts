@@ -3,7 +3,9 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
+import { readContent } from "../files/files.ts";
 import { isPrivate, isWithin } from "../files/paths.ts";
+import type { FileContent } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
@@ -26,6 +28,12 @@ export async function resolveInside(root: string, file: string): Promise<Resolve
   } catch (error) {
     return { ok: false, problem: problemOf(error) };
   }
+}
+
+/** What a file inside the folder holds; null if it is not there, lies elsewhere, or cannot be read. `root` and `file` as above. */
+export async function contentInside(root: string, file: string, signal?: AbortSignal): Promise<FileContent | null> {
+  const resolved = await resolveInside(root, file);
+  return resolved.ok ? readContent(resolved.path, signal).catch(() => null) : null;
 }
 
 export type ReadBytes =

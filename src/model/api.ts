@@ -52,11 +52,20 @@ export type ListAnswer =
     }
   | { readonly ok: false; readonly failure: Failure };
 
+/** A file by what it holds. */
+export interface FileContent {
+  readonly bytes: number;
+  /** 64 hexadecimal digits, lower case. */
+  readonly sha256: string;
+}
+
 export interface UploadRequest {
   /** The signed URL the service gave. Never logged, never sent with the token. */
   readonly url: string;
   /** Absolute path of the file to send. */
   readonly file: string;
+  /** What the file must hold: its last bytes are sent only if it does. Absent: whatever it holds. */
+  readonly content?: FileContent;
   /** After so long, repeats included, it is given up like an aborted one. Absent: never. */
   readonly limitMilliseconds?: number;
 }

@@ -1,6 +1,6 @@
 /** The plan: every change, the steps that carry them out, and what speaks against it. */
 
-import type { Method } from "./api.ts";
+import type { FileContent, Method } from "./api.ts";
 import type { Action, Change } from "./change.ts";
 import type { ConsentRule } from "./desired.ts";
 import type { Diagnostic } from "./diagnostic.ts";
@@ -229,6 +229,8 @@ export interface UploadStep extends StepBase {
   readonly to: Reference;
   /** Path of the file relative to the project folder. */
   readonly file: string;
+  /** What the file must hold to be sent; null: that was not asked for when the plan was made. */
+  readonly content: FileContent | null;
   /** It is given up so long after the answer that gave `to`. */
   readonly limitSeconds: number;
 }

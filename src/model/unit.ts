@@ -1,6 +1,6 @@
 /** The unit: the interface through which the generic pipeline handles a network, a zone or an image. */
 
-import type { Api, Failure } from "./api.ts";
+import type { Api, Failure, FileContent } from "./api.ts";
 import type { AttachedInterface, Block, Change, ChangeLabel, Holdings } from "./change.ts";
 import type { Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
@@ -175,6 +175,8 @@ export interface PairContext {
   idsOf(key: string): readonly ObjectId[];
   /** The owner in the tag of the live object of a key, if it carries one. */
   ownerOf(key: string): string | null;
+  /** What a file of the project holds that is to be uploaded; null if it is not known. Ask only of what would be sent. */
+  contentOf(file: string): FileContent | null;
 }
 
 export interface Paired {

@@ -47,6 +47,8 @@ export interface PlanOptions {
   readonly clone: boolean;
   /** After so long an upload ends, done or given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
   readonly uploadTimeoutSeconds?: number;
+  /** See PairContext. Default: nothing is known of any file. */
+  readonly contentOf?: PairContext["contentOf"];
   /** What the manifests declare that the plan is compared with. */
   readonly former?: readonly Declared[];
 }
@@ -139,6 +141,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
     mayDelete: (address) => deletable.has(escapeGlob(address)),
     idsOf: (key) => idsByKey.get(key) ?? [],
     ownerOf: (key) => owners.get(key) ?? null,
+    contentOf: options.contentOf ?? (() => null),
   };
   const isAsDeclared = (declared: Declared, item: unknown): boolean => {
     const { pairs } = unit.normalise([{ intent: "manage", declared, removed: null, live: item }], context);

@@ -1,8 +1,10 @@
-import { mkdtemp, open as openFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { mkdtemp, open as openFile, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { FileContent } from "../../src/model/api.ts";
 import { failureOf, open, type Script, serve } from "./scripted.ts";
 
 let folder: string;
@@ -119,6 +121,36 @@ describe("an upload", () => {
     expect(await message(folder)).toMatch(/is not a file$/);
     expect(await message(huge)).toMatch(/larger than the service takes/);
     expect(api.requestCount).toBe(0);
+  });
+
+  it("holds the last bytes back where the file is not what was to be sent", async () => {
+    const sha256 = createHash("sha256")
+      .update(await readFile(file))
+      .digest("hex");
+    const server = await storage((_request, response) => response.writeHead(200).end());
+    const { api } = await open(server.baseUrl, { retryForSeconds: 60 });
+    const send = (content: FileContent) => api.upload({ url: signed(server.baseUrl), file, content });
+    expect(await send({ bytes: 300_000, sha256 })).toEqual({ ok: true, body: {} });
+    expect(server.requests.map(({ body }) => body.length)).toEqual([300_000]);
+    // One bit, in the middle of the file.
+    const other = await send({ bytes: 300_000, sha256: sha256.replace(/^./, (first) => (first === "0" ? "1" : "0")) });
+    const shorter = await send({ bytes: 299_999, sha256 });
+    for (const failure of [failureOf(other), failureOf(shorter)]) {
+      expect(failure).toMatchObject({ type: "refused", message: expect.stringContaining("plan again") });
+      expect(failure.attempts).toBeLessThanOrEqual(1);
+    }
+    // No request was answered but the first: the second had no end, the third no beginning.
+    expect(server.requests.filter(({ body }) => body.length === 300_000)).toHaveLength(1);
+    expect(api.requestCount).toBe(2);
+  });
+
+  it("of an empty file that was to be sent has its end", async () => {
+    const empty = join(folder, "empty.img.gz");
+    await writeFile(empty, "");
+    const server = await storage((_request, response) => response.writeHead(200).end());
+    const { api } = await open(server.baseUrl);
+    const content = { bytes: 0, sha256: createHash("sha256").digest("hex") };
+    expect((await api.upload({ url: signed(server.baseUrl), file: empty, content })).ok).toBe(true);
   });
 
   it("of a file that shrinks while it is sent fails without a retry", async () => {

@@ -1,9 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { gzipSync } from "node:zlib";
+import { expect, test, vi } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
+import { faults } from "../cli/stage.ts";
 import { withDigest } from "./hostile.ts";
 
 interface Saved {
@@ -86,4 +88,30 @@ test("an owner that was forged into a reviewed plan takes nothing over", async (
   }, WITHOUT_OWNER);
   expect([0, 5]).toContain(code);
   expect(writes(service).filter((request) => /DELETE|\/77|\/5$/.test(request))).toEqual([]);
+});
+
+const IMAGES = `tenon: 1
+owner: edge
+images: [{ label: golden, upload: { file: g.img.gz, region: us-east } }]
+`;
+
+test("a file to upload that was exchanged after the review, or between plan and upload, is not sent", async () => {
+  const service = await emulator(faults("slow-headers=1000,method=POST"));
+  const cwd = await folder({ "tenon.yaml": IMAGES });
+  const options = { cwd, env: envOf(service) };
+  const file = join(cwd, "g.img.gz");
+  const good = gzipSync("good");
+  await writeFile(file, good);
+  expect((await run(["plan", "--out", "the.plan"], options)).code).toBe(0);
+  await writeFile(file, gzipSync("evil"));
+  service.clearRequests();
+  const exchanged = await run(["apply", "--yes", "--plan", "the.plan"], options);
+  expect(exchanged).toMatchObject({ code: 5, stderr: expect.stringContaining("create image/golden") });
+  expect(writes(service)).toEqual([]);
+  await writeFile(file, good);
+  const applying = run(["apply", "--yes", "--plan", "the.plan"], options);
+  await vi.waitFor(() => expect(writes(service)).not.toEqual([]), { timeout: 10_000 });
+  await writeFile(file, gzipSync("evil"));
+  expect(await applying).toMatchObject({ code: 6, stderr: expect.stringContaining("plan again") });
+  expect(writes(service)).toEqual(["POST /v4/images/upload"]);
 });

@@ -1,6 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmod, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { here } from "../cli/here.ts";
 import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
@@ -154,4 +156,52 @@ test("a file of variables that the change brings is read at the base as it was t
   expect(await origins("refs/heads/main~1", "untracked.yaml")).toEqual(["already-pending", []]);
   // Nothing is known of the base without a value, and nothing is said of whose change it is.
   expect(await origins("refs/heads/main~1", "new.yaml")).toEqual([null, ["base-invalid"]]);
+});
+
+const IMAGES = `tenon: 1
+images: [{ label: golden, upload: { file: images/g.img.gz, region: us-east } }]
+`;
+
+test("a file to upload that the change exchanges is part of the change, by what git held at the base", async () => {
+  const service = await emulator();
+  const cwd = await folder({ "tenon.yaml": IMAGES, "images/g.img.gz": "", "other/g.img.gz": "" });
+  const good = gzipSync("good");
+  const write = (file: string, bytes: Buffer | string) => writeFile(join(cwd, file), bytes);
+  await write("images/g.img.gz", good);
+  await write("other/g.img.gz", gzipSync("evil"));
+  git(cwd, "init", "--quiet", "--initial-branch", "main");
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", "base");
+  const origin = async (): Promise<string> => {
+    const options = { cwd, env: envOf(service) };
+    const { stdout } = await here(["plan", "--format", "json", "--base", "refs/heads/main"], options);
+    return JSON.parse(stdout).tenon.changes["image/golden"].origin;
+  };
+  expect(await origin()).toBe("already-pending");
+  await write("images/g.img.gz", gzipSync("evil"));
+  expect(await origin()).toBe("this-change");
+  // The folder leads to a file that the base held as well, under another name.
+  await rm(join(cwd, "images"), { recursive: true });
+  await symlink("other", join(cwd, "images"));
+  expect(await origin()).toBe("this-change");
+  await rm(join(cwd, "images"));
+  await mkdir(join(cwd, "images"));
+  await write("images/g.img.gz", good);
+  expect(await origin()).toBe("already-pending");
+  // Where git has a note in its place, what that names counts.
+  const sha256 = createHash("sha256").update(good).digest("hex");
+  const note = (oid: string) => `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${good.length}\n`;
+  for (const [oid, expected] of [
+    [sha256, "already-pending"],
+    ["0".repeat(64), "this-change"],
+  ] as const) {
+    await write("images/g.img.gz", note(oid));
+    git(cwd, "commit", "--quiet", "--all", "--message", "note");
+    await write("images/g.img.gz", good);
+    expect(await origin()).toBe(expected);
+  }
+  // What no commit ever held is made by a build: no commit can exchange it.
+  git(cwd, "rm", "--quiet", "--cached", "images/g.img.gz");
+  git(cwd, "commit", "--quiet", "--message", "built");
+  expect(await origin()).toBe("already-pending");
 });

@@ -62,7 +62,7 @@ function drift(terminal: Terminal, directory: string | undefined, flags: DriftFl
 
 function tellDrift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   return inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
-    const planned = await planIn(session);
+    const planned = await planIn({ ...session, readsFiles: false });
     if (!planned.ok) return planned.code;
     const warnings = planned.plan.warnings.filter(({ code }) => ABOUT_READING.has(code));
     const tools = await driftTools();

@@ -104,16 +104,20 @@ function desiredValues(match: ImageMatch, live: Values | null, anew: boolean, co
         description: description === undefined ? kept : (description ?? ""),
         owner: context.owner,
       };
-      return live === null || anew ? { ...values, ...sourceValues(source) } : values;
+      return live === null || anew ? { ...values, ...sourceValues(source, context) } : values;
     }
   }
 }
 
-function sourceValues(source: ImageSpec["source"]): Values {
+/** A file is what it holds: the name alone would let another file be sent than the one that was reviewed. */
+function sourceValues(source: ImageSpec["source"], context: PairContext): Values {
   if (source === null) return {};
   switch (source.type) {
     case "upload":
-      return { upload: { file: source.file, region: source.region }, cloud_init: source.cloud_init };
+      return {
+        upload: { file: source.file, region: source.region, ...context.contentOf(source.file) },
+        cloud_init: source.cloud_init,
+      };
     case "capture":
       return { capture: { disk_id: source.disk_id }, cloud_init: source.cloud_init };
   }

@@ -1,6 +1,7 @@
 /** The requests that carry out the changes of images (API.md, Images, rules 1 to 3). */
 
 import type { WireImage } from "../../api/wire.ts";
+import type { FileContent } from "../../model/api.ts";
 import type { Change } from "../../model/change.ts";
 import type { PathPart, RequestStep, UploadStep, WaitStep } from "../../model/plan.ts";
 import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
@@ -73,9 +74,14 @@ function createImage(change: Change, context: StepContext): PlannedStep[] {
     changes: [change.key],
     to: { ref: change.key, field: "upload_to" },
     file: String(upload["file"]),
+    content: contentOf(upload),
     limitSeconds: context.uploadTimeoutSeconds,
   };
   return [create, { step: send, facts: { ...NO_FACTS, requires: [made.id] } }, waits([send.id])];
+}
+
+function contentOf({ sha256, bytes }: JsonObject): FileContent | null {
+  return typeof sha256 === "string" && typeof bytes === "number" ? { bytes, sha256 } : null;
 }
 
 function uploadRequest(

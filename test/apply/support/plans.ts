@@ -58,6 +58,7 @@ export function upload(id: string, fields: Partial<UploadStep> & Pick<UploadStep
     root: "image/golden",
     changes: [id],
     after: [],
+    content: null,
     limitSeconds: 3600,
     ...fields,
   };
