@@ -9,7 +9,15 @@ export default defineConfig({
     globalSetup: ["test/support/build.ts"],
     // Colours and connections of whoever runs the tests must not leak into them.
     env: {
-      ...{ NO_COLOR: "1", TENON_TOKEN: "", TENON_BASE_URL: "", TENON_DIALECT: "", TENON_ACCOUNT: "" },
+      ...{
+        NO_COLOR: "1",
+        TENON_TOKEN: "",
+        TENON_BASE_URL: "",
+        TENON_DIALECT: "",
+        TENON_SERVICE: "",
+        LINODE_TOKEN: "",
+        TENON_ACCOUNT: "",
+      },
       // A sample of what test:chaos looks at in full.
       TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "100",
     },

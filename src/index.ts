@@ -27,8 +27,17 @@ import { isUnmatched } from "./plan/select.ts";
 import type { PlanFileResult } from "./render/plan-file.ts";
 import { units } from "./units/index.ts";
 
-export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection } from "./api/index.ts";
-export { allowedSeconds, checkBaseUrl, isDialect, NEUTRAL_DIALECT, systemClock } from "./api/index.ts";
+export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection, Service } from "./api/index.ts";
+export {
+  allowedSeconds,
+  checkBaseUrl,
+  isDialect,
+  NEUTRAL_DIALECT,
+  SERVICES,
+  serviceAt,
+  serviceCalled,
+  systemClock,
+} from "./api/index.ts";
 export type { ApplyEvent } from "./apply/events.ts";
 export type { Journal, JournalHeader } from "./apply/journal.ts";
 export type { Fault } from "./emulator/faults.ts";

@@ -127,7 +127,11 @@ const FIX = "Set TENON_BASE_URL or --base-url to the service's address, for exam
 export function checkBaseUrl(text: string | undefined): CheckedBaseUrl {
   const trimmed = text?.trim() ?? "";
   if (trimmed === "")
-    return refuse("base-url-missing", "no base URL is set", "It says which service to talk to; there is no default.");
+    return refuse(
+      "base-url-missing",
+      "no base URL is set",
+      "It says which service to talk to; there is no default. A known service has a name, too: --service linode.",
+    );
   // A URL is read without its line breaks and tabs: what is shown in two lines would be one host.
   if (/[\p{Cc}\s]/u.test(trimmed)) {
     return refuse(

@@ -23,6 +23,7 @@ import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
 export type { ApiEvent, ClientApi, Clock, Connection } from "./connection.ts";
 export { type CheckedBaseUrl, checkBaseUrl, systemClock } from "./connection.ts";
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
+export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";
 
 /** Requests in flight at a time, unless the connection says otherwise. */
 export const DEFAULT_CONCURRENCY = 8;

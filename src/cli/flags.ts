@@ -16,6 +16,8 @@ export interface ConnectionFlags {
   readonly baseUrl?: string;
   readonly tokenFile?: string;
   readonly dialect?: string;
+  /** A known service, unless a base URL was given in its place. */
+  readonly service?: string;
   readonly retryFor?: number;
   readonly concurrency?: number;
 }
@@ -54,17 +56,72 @@ export function addProjectFlags(command: Command): Command {
 }
 
 export function addConnectionFlags(command: Command): Command {
-  return command
+  command
     .addOption(new Option("--base-url <url>", "the service's address, with /v4").env("TENON_BASE_URL"))
-    .addOption(new Option("--token-file <file>", "file that holds the token; else TENON_TOKEN"))
-    .addOption(new Option("--dialect <word>", "the service's word for node").env("TENON_DIALECT"))
+    .addOption(new Option("--token-file <file>", "file that holds the token; else TENON_TOKEN"));
+  return addDialectFlags(command)
     .option("--retry-for <time>", "how long to retry passing failures: 30s, 5m", parseDuration)
     .option("--concurrency <n>", "requests at a time (default: 8)", parseConcurrency);
+}
+
+/** For commands whose answer depends on the service's words, whether they connect to it or not. */
+export function addDialectFlags(command: Command, description = "the service's word for node"): Command {
+  return command
+    .addOption(new Option("--service <name>", "a known service, by name: linode").env("TENON_SERVICE"))
+    .addOption(new Option("--dialect <word>", description).env("TENON_DIALECT"))
+    .hook("preAction", (_, action) => settleService(action));
+}
+
+/**
+ * A service stands for its base URL and its dialect, and a base URL of its host for its dialect. A flag beats the environment. Of two
+ * that were given alike and are not the same service, neither is meant more than the other.
+ * @throws CommanderError, which is printed
+ */
+async function settleService(command: Command): Promise<void> {
+  const { SERVICES, serviceAt, serviceCalled } = await import("../index.ts");
+  const name = given(command, "service", "TENON_SERVICE");
+  const address = given(command, "baseUrl", "TENON_BASE_URL");
+  const service = name.value === "" ? null : serviceCalled(name.value);
+  if (name.value !== "" && service === null) {
+    const known = SERVICES.map((one) => one.name).join(", ");
+    command.error(`error: unknown service '${name.value}'. Known services: ${known}.`, { code: UNKNOWN_SERVICE });
+  }
+  const there = serviceAt(address.value);
+  const isOther = service !== null && address.value !== "" && there !== service;
+  if (isOther && name.isFlag === address.isFlag) {
+    const [both, host] = [`${name.label} and ${address.label}`, new URL(service.baseUrl).host];
+    command.error(`error: ${both} conflict: the address is not of ${host}`, { code: CONFLICT });
+  }
+  const meant = isOther && address.isFlag ? null : service;
+  const set = (option: string, value: string | undefined) => command.setOptionValueWithSource(option, value, "implied");
+  if (meant === null) set("service", undefined);
+  else if (there !== meant) set("baseUrl", meant.baseUrl);
+  const dialect = (meant ?? there)?.dialect;
+  // A snapshot knows its own.
+  const hasSnapshot = typeof command.getOptionValue("live") === "string";
+  if (dialect !== undefined && !hasSnapshot && !command.getOptionValue("dialect")) set("dialect", dialect);
+}
+
+interface Given {
+  /** Empty: it was not given. */
+  readonly value: string;
+  readonly isFlag: boolean;
+  /** How whoever gave it knows it. */
+  readonly label: string;
+}
+
+/** Commands that do not connect have no --base-url; the environment's is looked at all the same. */
+function given(command: Command, option: string, variable: string): Given {
+  const value = command.getOptionValue(option) ?? process.env[variable];
+  const isFlag = command.getOptionValueSource(option) === "cli";
+  const flag = option === "baseUrl" ? "--base-url" : `--${option}`;
+  return { value: typeof value === "string" ? value.trim() : "", isFlag, label: isFlag ? flag : variable };
 }
 
 /** The connection flags that name a service, or are for one. The dialect is checked where the snapshot is known. */
 const SERVICE_FLAGS: Readonly<Record<string, string>> = {
   baseUrl: "--base-url",
+  service: "--service",
   tokenFile: "--token-file",
   retryFor: "--retry-for",
   concurrency: "--concurrency",
@@ -72,6 +129,8 @@ const SERVICE_FLAGS: Readonly<Record<string, string>> = {
 
 /** The code of a CommanderError of ours: options that do not go together. */
 export const CONFLICT = "tenon.conflict";
+
+const UNKNOWN_SERVICE = "tenon.unknown-service";
 
 /**
  * `--live FILE` sends nothing: whoever names a service beside it expects something else. What the environment says is for all

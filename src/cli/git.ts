@@ -5,7 +5,7 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { contentOfStream } from "../files/files.ts";
-import { type Diagnostic, type FileContent, type JournalHeader, nearest } from "../index.ts";
+import { type Diagnostic, type FileContent, type JournalHeader, nearest, SERVICES } from "../index.ts";
 import { readVersion } from "./terminal.ts";
 
 /** For each call of git. */
@@ -275,7 +275,7 @@ function brokenText(error: ExecFileException): string {
 
 /** Git may run a helper to fetch what it lacks: it gets none of our variables, as tokens are among them, and asks nobody. */
 function gitEnvironment(environment: Environment): NodeJS.ProcessEnv {
-  const dropped = new Set([...PLACES, ...OTHER_OBJECTS]);
+  const dropped = new Set([...PLACES, ...OTHER_OBJECTS, ...SERVICES.map(({ tokenVariable }) => tokenVariable)]);
   const kept = Object.entries(environment).filter(([name]) => !dropped.has(name) && !name.startsWith("TENON_"));
   return {
     ...Object.fromEntries(kept),

@@ -250,5 +250,7 @@ Environment:
   TENON_BASE_URL   the service's address, with /v4 (or --base-url)
   TENON_TOKEN      the access token (or --token-file)
   TENON_ACCOUNT    must equal the project's account, if it names one
+  TENON_SERVICE    a known service, by name: linode (or --service); LINODE_TOKEN
+                   is then the token where TENON_TOKEN is not set
   TENON_DIALECT    the service's word for node (or --dialect)
   TENON_DEBUG      not empty: unexpected errors show where they come from`;

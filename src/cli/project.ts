@@ -16,6 +16,7 @@ import {
   loadProject,
   NEUTRAL_DIALECT,
   type Project,
+  serviceAt,
 } from "../index.ts";
 import { EXIT, type ExitCode, type Interrupt } from "./exit.ts";
 import type { ConnectionFlags, ProjectFlags } from "./flags.ts";
@@ -157,7 +158,7 @@ async function resolveConnection(flags: ConnectionFlags, environment: Environmen
   if (!base.ok) return base;
   const dialect = resolveDialect(flags);
   if (dialect === null) return { ok: false, diagnostic: BAD_DIALECT };
-  const token = await resolveToken(flags, environment);
+  const token = await resolveToken(flags, environment, base.url);
   if (!token.ok) return token;
   const connection: Connection = {
     baseUrl: base.url,
@@ -205,8 +206,10 @@ type TokenResult =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
-async function resolveToken(flags: ConnectionFlags, environment: Environment): Promise<TokenResult> {
-  const text = flags.tokenFile === undefined ? environment["TENON_TOKEN"] : await readToken(flags.tokenFile);
+/** @param baseUrl where the token will go */
+async function resolveToken(flags: ConnectionFlags, environment: Environment, baseUrl: string): Promise<TokenResult> {
+  const variable = tokenVariable(flags, environment, baseUrl);
+  const text = flags.tokenFile === undefined ? environment[variable] : await readToken(flags.tokenFile);
   const token = text?.trim() ?? "";
   if (token !== "" && SENDABLE.test(token)) return { ok: true, text: token };
   if (token !== "") {
@@ -214,7 +217,7 @@ async function resolveToken(flags: ConnectionFlags, environment: Environment): P
       "token-invalid",
       "the token holds something that no token holds: a space, a line break or another character beyond plain ASCII",
       "",
-      `${flags.tokenFile === undefined ? "Set TENON_TOKEN to the token" : "Name a file that holds the token"} and nothing else.`,
+      `${flags.tokenFile === undefined ? `Set ${variable} to the token` : "Name a file that holds the token"} and nothing else.`,
     );
   }
   if (flags.tokenFile === undefined) {
@@ -222,7 +225,7 @@ async function resolveToken(flags: ConnectionFlags, environment: Environment): P
       "token-missing",
       "no token is set",
       "Requests are made in the name of a personal access token.",
-      "Set TENON_TOKEN, or name a file that holds it with --token-file.",
+      `Set ${variable === OUR_VARIABLE ? variable : `${OUR_VARIABLE} or ${variable}`}, or name a file that holds it with --token-file.`,
     );
   }
   return refuse(
@@ -231,6 +234,15 @@ async function resolveToken(flags: ConnectionFlags, environment: Environment): P
     "",
     "Name a file that holds the token and nothing else.",
   );
+}
+
+const OUR_VARIABLE = "TENON_TOKEN";
+
+/** That of the service's other tools is for a service that was named, and goes to its host alone. */
+function tokenVariable({ service }: ConnectionFlags, environment: Environment, baseUrl: string): string {
+  const there = serviceAt(baseUrl);
+  const isNamed = there !== null && there.name === service;
+  return isNamed && !environment[OUR_VARIABLE]?.trim() ? there.tokenVariable : OUR_VARIABLE;
 }
 
 async function readToken(file: string): Promise<string | undefined> {

@@ -22,7 +22,8 @@ test("git is asked for the commit without the token, and runs nothing that a fol
   const service = await emulator();
   expect((await run(["apply", "--yes"], { cwd, env: envOf(service) })).code).toBe(0);
   await expect(readFile(join(cwd, "ran"))).rejects.toThrow("ENOENT");
-  const tokens = { TENON_TOKEN_READ: "read-token-4711", TENON_GITLAB_TOKEN: "forge-token-4711" };
+  const own = { TENON_TOKEN_READ: "read-token-4711", TENON_GITLAB_TOKEN: "forge-token-4711" };
+  const tokens = { ...own, LINODE_TOKEN: "service-token-4711" };
   const watched = { ...envOf(service), ...tokens, PATH: `${bin}:${process.env["PATH"]}` };
   await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.2"));
   expect((await run(["apply", "--yes"], { cwd, env: watched })).code).toBe(0);

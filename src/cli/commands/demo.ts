@@ -135,7 +135,14 @@ async function perform(
   const colour = terminal.results.colour ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: project,
-    env: { ...terminal.environment, ...colour, TENON_BASE_URL: baseUrl, TENON_TOKEN: TOKEN, TENON_DIALECT: "" },
+    env: {
+      ...terminal.environment,
+      ...colour,
+      TENON_BASE_URL: baseUrl,
+      TENON_TOKEN: TOKEN,
+      TENON_DIALECT: "",
+      TENON_SERVICE: "",
+    },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let results = "\n";

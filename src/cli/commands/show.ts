@@ -1,9 +1,9 @@
 /** `tenon show`: a saved plan, or the desired state with everything expanded. */
 
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { renderDesired } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { ALL_FORMATS, addProjectFlags, type Format, formatFlag, type ProjectFlags } from "../flags.ts";
+import { ALL_FORMATS, addDialectFlags, addProjectFlags, type Format, formatFlag, type ProjectFlags } from "../flags.ts";
 import { sayError } from "../messages.ts";
 import { showPlan, withJsonErrors } from "../output.ts";
 import { readPlanFile } from "../plan-file.ts";
@@ -16,7 +16,6 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .argument("[path]", "a plan file; with --expanded a project")
     .option("--expanded", "variables, defaults and record sets in place")
     .addOption(formatFlag("how to show it; markdown is for plans", ALL_FORMATS))
-    .addOption(new Option("--dialect <word>", "with --expanded: the service's word for node").env("TENON_DIALECT"))
     .addHelpText(
       "after",
       `
@@ -28,7 +27,7 @@ Examples:
     .action(async (path, flags) => {
       finish(await show(terminal, path, flags));
     });
-  addProjectFlags(command);
+  addDialectFlags(addProjectFlags(command), "with --expanded: the service's word for node");
 }
 
 interface ShowFlags extends ProjectFlags {

@@ -1,9 +1,9 @@
 /** `tenon validate`: checks the manifests without any connection. */
 
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { addProjectFlags, DIRECTORY, formatFlag, type ProjectFlags } from "../flags.ts";
+import { addDialectFlags, addProjectFlags, DIRECTORY, formatFlag, type ProjectFlags } from "../flags.ts";
 import { sayDiagnostics, sayStrict } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
 import { exitOf, load, needDialect } from "../project.ts";
@@ -15,7 +15,6 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .argument("[dir]", DIRECTORY)
     .option("--strict", "warnings are errors")
     .addOption(formatFlag("how to show what was found"))
-    .addOption(new Option("--dialect <word>", "the service's word for node").env("TENON_DIALECT"))
     .addHelpText(
       "after",
       `
@@ -27,7 +26,7 @@ Examples:
     .action(async (directory, flags) => {
       finish(await validate(terminal, directory, flags));
     });
-  addProjectFlags(command);
+  addDialectFlags(addProjectFlags(command));
 }
 
 interface ValidateFlags extends ProjectFlags {

@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { writeProblem, writeWhole } from "../../files/files.ts";
 import {
   type Diagnostic,
@@ -19,6 +19,7 @@ import {
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   addConnectionFlags,
+  addDialectFlags,
   addProjectFlags,
   addVerifyFlags,
   type ConnectionFlags,
@@ -85,7 +86,6 @@ function addCheck(zone: Command, terminal: Terminal, finish: Finish): void {
     .option("--live", "ask nameservers; exit with 2 if something differs")
     .option("--strict", "of the lint, warnings are errors")
     .addOption(formatFlag("how to show what was found"))
-    .addOption(new Option("--dialect <word>", "the service's word for node").env("TENON_DIALECT"))
     .addHelpText(
       "after",
       `
@@ -105,7 +105,7 @@ Examples:
     .action(async (directory, flags) => {
       finish(await zoneCheck(terminal, directory, flags));
     });
-  addVerifyFlags(addProjectFlags(command), "default: 0");
+  addVerifyFlags(addDialectFlags(addProjectFlags(command)), "default: 0");
 }
 
 interface ZoneCheckFlags extends ProjectFlags, VerifyFlags {
