@@ -72,7 +72,7 @@ class Execution {
   readonly #made: Made = new Made();
   readonly #reports: Map<string, StepReport> = new Map();
   readonly #looks: LateCommits;
-  readonly #surprises: string[] = [];
+  readonly #notices: string[] = [];
   /** Requests that the client had sent before this run. */
   readonly #sentBefore: number;
   #crash: { readonly error: unknown } | null = null;
@@ -93,7 +93,7 @@ class Execution {
       steps: plan.steps,
       context: this.#context,
       concurrency: options.concurrency,
-      tell: (surprise) => this.#surprises.push(surprise),
+      tell: (notice) => this.#notices.push(notice),
       goOnWith: ({ id: step }, id, parts) => {
         const report = this.#reports.get(step);
         if (report === undefined) return;
@@ -120,7 +120,7 @@ class Execution {
     const facts = {
       requestCount,
       interrupted: this.#stop.isInterrupted,
-      surprises: this.#surprises,
+      notices: this.#notices,
       duplicates: this.#looks.duplicates,
     };
     return buildReport(plan, this.#reports, facts);
@@ -192,7 +192,7 @@ class Execution {
 
   /** What later steps and the end of the run need of this one. */
   #learn(step: Step, result: StepResult): void {
-    this.#surprises.push(...result.surprises);
+    this.#notices.push(...result.notices);
     if (step.type !== "request") return;
     const { produces, lookup } = step;
     if (produces !== null && result.products !== null) {
@@ -243,9 +243,9 @@ class Execution {
 
   async #recordEnd(requestCount: number): Promise<void> {
     const { isInterrupted: interrupted } = this.#stop;
-    const end = { requestCount, interrupted, surprises: this.#surprises };
+    const end = { requestCount, interrupted, notices: this.#notices };
     const problem = await this.#write({ type: "end", time: this.#now(), ...end });
-    if (problem !== null) this.#surprises.push(`the journal is incomplete: ${problem}`);
+    if (problem !== null) this.#notices.push(`the journal is incomplete: ${problem}`);
   }
 
   #write(entry: JournalEntry): Promise<string | null> {

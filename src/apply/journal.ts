@@ -47,7 +47,7 @@ export type JournalEntry =
       /** As in the report. */
       readonly requestCount: number;
       readonly interrupted: boolean;
-      readonly surprises: readonly string[];
+      readonly notices: readonly string[];
     };
 
 export interface Journal {

@@ -47,8 +47,8 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   if (unwritten !== null) return unwritten;
   const request: ApiRequest = { method, path: path.value, ...(body === null ? {} : { body }) };
   const answer = await context.api.send(request, context.inFlight);
-  const surprise = surpriseOf(step, context.changes.get(step.changes[0] ?? ""), answer, unit);
-  const result = { ...resultOf(step, answer, unit), surprises: surprise === null ? [] : [surprise] };
+  const notice = noticeOf(step, context.changes.get(step.changes[0] ?? ""), answer, unit);
+  const result = { ...resultOf(step, answer, unit), notices: notice === null ? [] : [notice] };
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";
   return lost ? recover(step, request, result, unit, context) : result;
 }
@@ -66,7 +66,7 @@ export function unitOf(step: Step, context: Context): Unit {
   return unit;
 }
 
-// Surprise: what an answer tells of others who were at work on the account after it was read for the plan. Pure.
+// Notices: what an answer shows of others who were at work on the account after it was read for the plan. Pure.
 
 /** Paths of things within another: shorter ones are there as long as the service is. */
 const MIN_NESTED_SEGMENTS = 3;
@@ -75,7 +75,7 @@ const MIN_NESTED_SEGMENTS = 3;
  * @param change the first that the step carries out, if the plan has it
  * @returns one sentence that names the step, without a full stop; null if the answer is what the plan led to expect
  */
-export function surpriseOf(step: RequestStep, change: Change | undefined, answer: Answer, unit: Unit): string | null {
+export function noticeOf(step: RequestStep, change: Change | undefined, answer: Answer, unit: Unit): string | null {
   const clause = answer.ok ? foundInAnswer(step, change, answer, unit) : foundInRefusal(step, answer.failure, unit);
   return clause === null ? null : `${step.id}: ${clause}`;
 }
@@ -225,7 +225,7 @@ async function performWait(step: WaitStep, context: Context): Promise<StepResult
     if (!answer.ok) {
       const isGone = answer.failure.status === 404 && answer.failure.type === "refused";
       const gone = `${step.id}: what was waited for is gone, deleted by somebody else; plan again`;
-      return { ...notDone("failed", answer.failure), surprises: isGone ? [gone] : [] };
+      return { ...notDone("failed", answer.failure), notices: isGone ? [gone] : [] };
     }
     const value = readField(answer.body, step.field);
     if (typeof value === "string" && step.until.includes(value)) return DONE;

@@ -104,8 +104,8 @@ function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly 
   const [first] = ids;
   // The look at the end reports the others.
   if (kind === "domain_record" && first !== undefined) return adopt(lost, itemWithId(items, first), first);
-  const surprise = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be told, so nothing is touched`;
-  return { ...result, surprises: [surprise] };
+  const notice = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be told, so nothing is touched`;
+  return { ...result, notices: [notice] };
 }
 
 /** What was made cannot be finished: it goes, and the POST is sent again. */
@@ -117,8 +117,8 @@ async function startOver(lost: Lost, id: ObjectId): Promise<StepResult> {
   if (unwritten !== null) return unwritten;
   const answer = await context.api.send({ method: "DELETE", path }, context.inFlight);
   if (answer.ok || answer.failure.status === 404) return repeat(lost);
-  const surprise = `${step.id}: ${String(id)} was made, cannot be finished, and could not be deleted`;
-  return { ...notDone("failed", answer.failure), surprises: [surprise] };
+  const notice = `${step.id}: ${String(id)} was made, cannot be finished, and could not be deleted`;
+  return { ...notDone("failed", answer.failure), notices: [notice] };
 }
 
 /** Sends the POST a second and last time. */
@@ -145,7 +145,7 @@ async function lookAfterRepeat(lost: Lost, result: StepResult): Promise<StepResu
     case "ambiguous":
       return resolveAmbiguous({ ...lost, result }, seen.ids, seen.items);
     case "useless":
-      return { ...result, surprises: [`${lost.step.id}: ${String(seen.id)} was made, but cannot be finished`] };
+      return { ...result, notices: [`${lost.step.id}: ${String(seen.id)} was made, but cannot be finished`] };
     case "absent":
     case "failed":
       return result;
@@ -160,7 +160,7 @@ interface LateCommitsOptions {
   readonly context: Context;
   readonly concurrency: number;
   /** One sentence for the report. */
-  tell(surprise: string): void;
+  tell(notice: string): void;
   /** The step's object is another one now, with its parts: an older, equal one that another run made. */
   goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
 }
@@ -218,8 +218,8 @@ export class LateCommits {
 
   async atEnd(): Promise<void> {
     const { context, concurrency } = this.#options;
-    for (const surprise of await findLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
-      this.#tell(surprise);
+    for (const notice of await findLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
+      this.#tell(notice);
     }
     // An interrupted run has no time but for what it may have made twice itself.
     const { aborted } = context.stopping;
@@ -254,9 +254,9 @@ export class LateCommits {
   }
 
   /** What one look has reported is not reported again. */
-  #tell(surprise: string): void {
-    if (!this.#told.has(surprise)) this.#options.tell(surprise);
-    this.#told.add(surprise);
+  #tell(notice: string): void {
+    if (!this.#told.has(notice)) this.#options.tell(notice);
+    this.#told.add(notice);
   }
 }
 
@@ -370,15 +370,15 @@ async function lookAtGroup(group: readonly Placed[], context: Context): Promise<
   const [first] = group;
   if (first === undefined) return [];
   const listed = await list(first.place, context);
-  const surprises: string[] = [];
+  const notices: string[] = [];
   for (const repeated of group) {
     const { place, unit } = repeated;
-    const surprise = listed.ok
+    const notice = listed.ok
       ? react(repeated, recogniseIn(listed, place, unit))
       : `${repeated.step.id} was sent twice, and it could not be checked whether both came true: ${listed.failure.message}`;
-    if (surprise !== null) surprises.push(surprise);
+    if (notice !== null) notices.push(notice);
   }
-  return surprises;
+  return notices;
 }
 
 function react(repeated: Placed, seen: LookupResult): string | null {

@@ -7,7 +7,7 @@ import type { ChangeOutcome, ChangeReport, Report, StepOutcome, StepReport } fro
 export interface RunFacts {
   readonly requestCount: number;
   readonly interrupted: boolean;
-  readonly surprises: readonly string[];
+  readonly notices: readonly string[];
   readonly duplicates: number;
 }
 

@@ -58,7 +58,7 @@ export interface StepResult {
   readonly repeated: boolean;
   readonly failure: Failure | null;
   readonly halts: "unauthorised" | "journal" | null;
-  readonly surprises: readonly string[];
+  readonly notices: readonly string[];
 }
 
 export const DONE: StepResult = {
@@ -70,7 +70,7 @@ export const DONE: StepResult = {
   repeated: false,
   failure: null,
   halts: null,
-  surprises: [],
+  notices: [],
 };
 
 /** What came with the object that a POST made, or with an equal one that is used in its place. */

@@ -313,7 +313,7 @@ function idleReport(plan: Plan): Report {
     duplicates: 0,
     requestCount: 0,
     interrupted: false,
-    surprises: [],
+    notices: [],
   };
 }
 

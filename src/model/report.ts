@@ -46,5 +46,5 @@ export interface Report {
   readonly requestCount: number;
   readonly interrupted: boolean;
   /** What this run noticed and a person should know: what others did meanwhile, duplicates found, late commits. */
-  readonly surprises: readonly string[];
+  readonly notices: readonly string[];
 }

@@ -18,7 +18,7 @@ import { count, someRootCounts, sortKeys } from "./view.ts";
 import { blockText } from "./words.ts";
 
 /** The version of schemas/report.schema.json. */
-const REPORT_FORMAT_VERSION = 1;
+const REPORT_FORMAT_VERSION = 2;
 const INDENT = 2;
 
 /**
@@ -42,8 +42,8 @@ export function renderReportText(report: Report, plan: Plan, options: TextOption
   }
   if (untouched.size > 0) lines.push(...wrap(notBegunHeading(untouched), width, 0).map(paint.warn));
   for (const counted of someRootCounts([...untouched])) lines.push(...wrap(counted, width, INDENT));
-  for (const surprise of report.surprises) {
-    lines.push(...wrap(`${paint.warn("Note:")} ${escapeText(surprise)}`, width, 0));
+  for (const notice of report.notices) {
+    lines.push(...wrap(`${paint.warn("Note:")} ${escapeText(notice)}`, width, 0));
   }
   if (lines.length > 0) lines.push("");
   lines.push(...closing(report, plan, paint, width));
@@ -210,7 +210,7 @@ export function renderReportJson(report: Report, plan: Plan, verification: Verif
     interrupted: report.interrupted,
     changes: sortedChanges(report).map(({ key, outcome }) => ({ address: key, outcome, id: idOf(key) })),
     steps: report.steps.map((step) => sortKeys(step as unknown as Json)),
-    surprises: report.surprises,
+    notices: report.notices,
     ...(verification === null ? {} : { verification: verificationJson(verification) }),
   };
   return `${jsonText(json)}\n`;

@@ -93,13 +93,13 @@ describe("two runs that make the same at the same time", () => {
     const [one, two, next] = (await plansOf(ALL, 2)) as [Plan, Plan, undefined];
     expect(next).toBeUndefined();
     const first = await apply(one);
-    expect(first).toMatchObject({ surprises: [], duplicates: 0, failed: 0 });
+    expect(first).toMatchObject({ notices: [], duplicates: 0, failed: 0 });
     const before = { vpc: await idsOf("vpc"), image: await idsOf("image"), record: await idsOf("record") };
     const second = await apply(two);
     const after = { vpc: await idsOf("vpc"), image: await idsOf("image"), record: await idsOf("record") };
     expect(after).toEqual(before);
     expect(second).toMatchObject({ duplicates: 0, failed: 0, skipped: 0, unknown: 0 });
-    expect(second.surprises.toSorted()).toEqual([
+    expect(second.notices.toSorted()).toEqual([
       expect.stringMatching(
         /^create domain\/a\.example\/\*\/TXT.*: another run had made an equal record before; .* goes on with \d+$/,
       ),
@@ -140,7 +140,7 @@ describe("two runs that make the same at the same time", () => {
         if (nth === 3) await account.api.send({ method: "DELETE", path: ["vpcs", String(younger)] });
       },
     });
-    expect(report).toMatchObject({ duplicates: 0, surprises: [] });
+    expect(report).toMatchObject({ duplicates: 0, notices: [] });
     expect(await idsOf("vpc")).not.toContain(younger);
   });
 
@@ -154,7 +154,7 @@ describe("two runs that make the same at the same time", () => {
     });
     expect(await idsOf("vpc")).toHaveLength(2);
     expect(report).toMatchObject({ duplicates: 1, failed: 0, added: 2 });
-    expect(report.surprises).toEqual([
+    expect(report.notices).toEqual([
       expect.stringMatching(
         new RegExp(`equal objects of kind VPC: \\d+, ${younger}, and no run has taken the younger away yet`),
       ),
@@ -175,8 +175,8 @@ describe("two runs that make the same at the same time", () => {
     // Nobody ever sends its data.
     expect(deleted).toEqual([]);
     expect(report).toMatchObject({ duplicates: 1 });
-    expect(report.surprises).toEqual([expect.stringContaining("the older cannot be used yet")]);
-    expect(report.surprises[0]).toContain(theirs);
+    expect(report.notices).toEqual([expect.stringContaining("the older cannot be used yet")]);
+    expect(report.notices[0]).toContain(theirs);
   });
 
   test.each([
@@ -189,7 +189,7 @@ describe("two runs that make the same at the same time", () => {
     const report = await apply(plan);
     expect(await idsOf("vpc")).toHaveLength(2);
     expect(report.duplicates).toBe(1);
-    expect(report.surprises).toEqual([expect.stringContaining(`there is also ${older}; they are not equal`)]);
+    expect(report.notices).toEqual([expect.stringContaining(`there is also ${older}; they are not equal`)]);
   });
 
   test("what somebody has attached a node to meanwhile is not deleted, although it came later", async () => {
@@ -211,7 +211,7 @@ describe("two runs that make the same at the same time", () => {
     expect(looks.filter((call) => call.startsWith("DELETE"))).toEqual([]);
     expect(await idsOf("vpc")).toHaveLength(2);
     expect(report.duplicates).toBe(1);
-    expect(report.surprises).toEqual([expect.stringContaining("this run's own is in use already")]);
+    expect(report.notices).toEqual([expect.stringContaining("this run's own is in use already")]);
   });
 
   test("nothing is deleted if the older one is gone by then", async () => {
@@ -227,7 +227,7 @@ describe("two runs that make the same at the same time", () => {
     });
     expect(gone).toBe(true);
     expect(await idsOf("vpc")).toHaveLength(1);
-    expect(report).toMatchObject({ duplicates: 0, surprises: [] });
+    expect(report).toMatchObject({ duplicates: 0, notices: [] });
   });
 
   test("a run that is stopped between the look and the delete leaves both, for the next plan to tell", async () => {
@@ -239,7 +239,7 @@ describe("two runs that make the same at the same time", () => {
       beforeList: async () => interrupt.abort(),
     });
     expect(report).toMatchObject({ interrupted: true, duplicates: 1 });
-    expect(report.surprises).toEqual([expect.stringContaining("the run was stopped")]);
+    expect(report.notices).toEqual([expect.stringContaining("the run was stopped")]);
     expect(await idsOf("vpc")).toHaveLength(2);
   });
 

@@ -53,7 +53,7 @@ describe("apply against the emulator", () => {
     const { journal } = opened;
     const { report } = await applyWith(api, plan([create, ...records, activate], [filled]), { root, journal });
     await journal.close();
-    expect(report).toMatchObject({ added: RECORD_COUNT + 2, failed: 0, requestCount: RECORD_COUNT + 2, surprises: [] });
+    expect(report).toMatchObject({ added: RECORD_COUNT + 2, failed: 0, requestCount: RECORD_COUNT + 2, notices: [] });
     const listed = await api.list({ path: ["domains", String(report.steps[0]?.id), "records"] });
     expect(listed.ok && listed.total).toBe(RECORD_COUNT);
     const domain = await api.send({ method: "GET", path: ["domains", String(report.steps[0]?.id)] });

@@ -37,7 +37,7 @@ describe("apply", () => {
       ["POST", "domains/101/records", '{"name":"www"}'],
       ["PUT", "domains/101", '{"status":"active"}'],
     ]);
-    expect(report).toMatchObject({ requestCount: 3, added: 3, failed: 0, interrupted: false, surprises: [] });
+    expect(report).toMatchObject({ requestCount: 3, added: 3, failed: 0, interrupted: false, notices: [] });
     expect(report.steps.map((step) => [step.step, step.outcome, step.id])).toEqual([
       ["create", "done", 101],
       ["record", "done", 102],

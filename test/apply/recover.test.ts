@@ -34,7 +34,7 @@ describe("a POST of unknown outcome", () => {
     expect(service.callsOf("POST")).toHaveLength(1);
     expect(report.steps[0]).toMatchObject({ outcome: "done", id: 101, recovered: true });
     expect(outcomes(report)).toEqual({ www: "done", after: "done" });
-    expect(report).toMatchObject({ added: 2, surprises: [], requestCount: 4 });
+    expect(report).toMatchObject({ added: 2, notices: [], requestCount: 4 });
     const notes = events.filter((event) => event.type === "step-note").map((event) => event.note);
     expect(notes).toEqual(["outcome-unknown", "looking", "adopted"]);
   });
@@ -62,7 +62,7 @@ describe("a POST of unknown outcome", () => {
     expect(service.calls.map((call) => call.method)).toEqual(["POST", "GET", "GET", "POST", "GET"]);
     expect(service.list(RECORDS)).toHaveLength(1);
     expect(report.steps[0]).toMatchObject({ outcome: "done", id: 101, recovered: false });
-    expect(report).toMatchObject({ surprises: [], requestCount: 5 });
+    expect(report).toMatchObject({ notices: [], requestCount: 5 });
   });
 
   test("is looked for at once, and waited for only between the looks", async () => {
@@ -152,7 +152,7 @@ describe("a POST of unknown outcome", () => {
     };
     const { report } = await applyTo(service, plan([createOf("vpc", "vpcs")]));
     expect(report.steps[0]).toMatchObject({ outcome: "done", id: 101, recovered: true });
-    expect(report.surprises).toEqual([]);
+    expect(report.notices).toEqual([]);
   });
 
   test("is unknown when its repetition is lost as well", async () => {
@@ -170,11 +170,11 @@ describe("a POST of unknown outcome", () => {
     };
     const record = await applyTo(service, plan([createRecord("www")]));
     expect(record.report.steps[0]).toMatchObject({ outcome: "done", id: 101 });
-    expect(record.report.surprises).toEqual([expect.stringContaining("equal objects of kind record: 101, 102")]);
+    expect(record.report.notices).toEqual([expect.stringContaining("equal objects of kind record: 101, 102")]);
     expect(record.report.duplicates).toBe(1);
     const vpc = await applyTo(service, plan([createOf("vpc", "vpcs")]));
     expect(outcomes(vpc.report)).toEqual({ x: "unknown" });
-    expect(vpc.report.surprises).toEqual([expect.stringContaining("103, 104")]);
+    expect(vpc.report.notices).toEqual([expect.stringContaining("103, 104")]);
     expect(service.callsOf("DELETE")).toEqual([]);
   });
 
@@ -194,7 +194,7 @@ describe("a POST of unknown outcome", () => {
     expect(service.list(["images"]).map((image) => image["id"])).toEqual(["private/102"]);
     expect(report.steps[0]).toMatchObject({ outcome: "done", id: "private/102" });
     // The repeated one is pending as well, and it is ours: the look at the end leaves it alone.
-    expect(report.surprises).toEqual([]);
+    expect(report.notices).toEqual([]);
   });
 });
 
@@ -213,7 +213,7 @@ describe("a POST that comes true after it was repeated", () => {
     const { report, events } = await applyTo(service, plan([createRecord("www")]));
     expect(service.list(RECORDS).map((record) => record["id"])).toEqual([101]);
     expect(service.callsOf("DELETE")).toEqual([`${RECORD_LIST}/102`]);
-    expect(report.surprises).toEqual(["www came true twice: record 102 equals 101 and was deleted"]);
+    expect(report.notices).toEqual(["www came true twice: record 102 equals 101 and was deleted"]);
     expect(report).toMatchObject({ added: 1, requestCount: 6 });
     expect(events.at(-1)).toMatchObject({ type: "step-note", note: "deleting-duplicate" });
   });
@@ -233,7 +233,7 @@ describe("a POST that comes true after it was repeated", () => {
     );
     expect(copied).toEqual([[101, 102]]);
     expect(service.callsOf("DELETE")).toEqual([`${RECORD_LIST}/103`]);
-    expect(report.surprises).toEqual(["www came true twice: record 103 equals 101 and was deleted"]);
+    expect(report.notices).toEqual(["www came true twice: record 103 equals 101 and was deleted"]);
   });
 
   describe("and is to be copied with its zone", () => {
@@ -277,7 +277,7 @@ describe("a POST that comes true after it was repeated", () => {
     };
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(service.list(RECORDS).map((record) => record["id"])).toEqual([50]);
-    expect(report.surprises).toEqual(["www came true twice: record 101 equals 50 and was deleted"]);
+    expect(report.notices).toEqual(["www came true twice: record 101 equals 50 and was deleted"]);
   });
 
   test("is left to the next plan if the run was stopped meanwhile", async () => {
@@ -291,14 +291,14 @@ describe("a POST that comes true after it was repeated", () => {
     const options = { signal: interrupt.signal, clock: new DrainClock(interrupt.signal) };
     const { report } = await applyTo(service, plan([createRecord("www")]), options);
     expect(service.callsOf("DELETE")).toEqual([]);
-    expect(report.surprises).toEqual([expect.stringContaining("the next plan removes it")]);
+    expect(report.notices).toEqual([expect.stringContaining("the next plan removes it")]);
   });
 
   test("is left alone if it says something else", async () => {
     commitLate(RECORDS, { ...EQUAL, target: "192.0.2.99" });
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(service.callsOf("DELETE")).toEqual([]);
-    expect(report.surprises).toEqual([]);
+    expect(report.notices).toEqual([]);
   });
 
   test.each([
@@ -310,7 +310,7 @@ describe("a POST that comes true after it was repeated", () => {
     const { report } = await applyTo(service, plan([createOf(kind, list)]));
     expect(service.callsOf("DELETE")).toEqual([]);
     expect(service.list([list])).toHaveLength(2);
-    expect(report.surprises).toEqual([expect.stringMatching(/101, (private\/)?102|private\/101, private\/102/)]);
+    expect(report.notices).toEqual([expect.stringMatching(/101, (private\/)?102|private\/101, private\/102/)]);
   });
 
   test("is reported when the list cannot be read again", async () => {
@@ -321,7 +321,7 @@ describe("a POST that comes true after it was repeated", () => {
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(outcomes(report)).toEqual({ www: "done" });
     const unchecked = "it was sent twice, and whether both came true could not be checked: ";
-    expect(report.surprises).toEqual([expect.stringContaining(unchecked)]);
+    expect(report.notices).toEqual([expect.stringContaining(unchecked)]);
   });
 
   test("is reported when it was sent once, and nobody can see whether another run sent it too", async () => {
@@ -329,7 +329,7 @@ describe("a POST that comes true after it was repeated", () => {
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(outcomes(report)).toEqual({ www: "done" });
     const unchecked = "whether another run made the same could not be checked: ";
-    expect(report.surprises).toEqual([expect.stringMatching(`^www: ${unchecked}`)]);
+    expect(report.notices).toEqual([expect.stringMatching(`^www: ${unchecked}`)]);
   });
 
   test("shares one list with the other repeated records of its zone", async () => {

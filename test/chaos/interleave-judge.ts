@@ -22,13 +22,13 @@ import type { Pair, Work } from "./interleave-scenarios.ts";
 export function unsaid(run: Run): readonly string[] {
   const { ending } = run;
   if (ending?.type !== "applied") return [];
-  const { surprises } = ending.report;
+  const { notices } = ending.report;
   const lost = new Set(run.passed.filter((passed) => passed.lost).map((passed) => passed.path));
   return run.passed.filter(tells).flatMap((passed) => {
     // A request of the planning is of no step; one that was lost before may have been the reason itself.
     const step = run.intents.find((intent) => isOf(passed, intent))?.step;
     if (step === undefined || lost.has(passed.path)) return [];
-    const isSaid = surprises.some((surprise) => surprise.startsWith(`${step}: `));
+    const isSaid = notices.some((notice) => notice.startsWith(`${step}: `));
     return isSaid ? [] : [`${step} was answered with ${passed.status}, and the report does not say so`];
   });
 }

@@ -13,7 +13,7 @@ export interface Tally {
   readonly alternating: number;
   /** Of those that did not survive, with the seed that shows it again. */
   readonly problems: readonly string[];
-  readonly surprises: ReadonlySet<string>;
+  readonly notices: ReadonlySet<string>;
   readonly applied: number;
   readonly twins: number;
   readonly yielded: number;
@@ -78,7 +78,7 @@ function tallyOf(outcomes: readonly Outcome[], distinct: number): Tally {
     problems: outcomes.flatMap(({ seed, pair, problems }) =>
       problems.map((problem) => `TENON_CHAOS_SEED=${seed} (${pair}): ${problem}`),
     ),
-    surprises: new Set(outcomes.flatMap(({ surprises }) => surprises.map(sentenceOf))),
+    notices: new Set(outcomes.flatMap(({ notices }) => notices.map(sentenceOf))),
     applied: sum("applied"),
     twins: sum("twins"),
     yielded: sum("yielded"),
@@ -97,20 +97,20 @@ function alternates(writes: readonly string[]): boolean {
 }
 
 /** Without the step and what differs from one account to the next. */
-function sentenceOf(surprise: string): string {
-  return surprise
+function sentenceOf(notice: string): string {
+  return notice
     .replace(/^[^:]*(:[^: ]+)*: /, "")
     .replace(/"[^"]*"|\d+(\.\d+)*/g, "…")
     .replace(/private\/…/g, "…");
 }
 
-function countsOf(suite: string, { tried, survived, distinct, alternating, surprises, ...rest }: Tally): Counts {
+function countsOf(suite: string, { tried, survived, distinct, alternating, notices, ...rest }: Tally): Counts {
   const { applied, twins, yielded, imagesGone } = rest;
   const more = {
     distinct,
     "writes alternating": alternating,
     "applies carried out": applied,
-    "kinds of surprise": surprises.size,
+    "kinds of notice": notices.size,
     twins,
     yielded,
     "images gone": imagesGone,

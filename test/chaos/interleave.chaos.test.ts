@@ -8,13 +8,13 @@ const INTERLEAVINGS = 1_200;
 const MIN_ALTERNATING = 500;
 
 describe("two runs on one account", () => {
-  test("touch nothing of others, say what surprised them, and leave what one more apply of either brings to its manifest", async () => {
+  test("touch nothing of others, note what others did meanwhile, and leave what one more apply of either brings to its manifest", async () => {
     const tally = await playMany("interleavings", INTERLEAVINGS);
     expect(tally.problems).toEqual([]);
     if (chosenSeed() !== null) return;
     expect(tally.distinct).toBe(INTERLEAVINGS);
     expect(tally.alternating).toBeGreaterThanOrEqual(MIN_ALTERNATING);
-    expect([...tally.surprises]).toEqual(
+    expect([...tally.notices]).toEqual(
       expect.arrayContaining([
         "it was gone already, deleted by somebody else since the plan",
         "what it was to change is gone, deleted by somebody else since the plan; plan again",

@@ -18,7 +18,7 @@ export interface Outcome {
   readonly sequence: readonly string[];
   /** What both runs were answered, and how they ended: the same for the same seed. */
   readonly trace: string;
-  readonly surprises: readonly string[];
+  readonly notices: readonly string[];
   /** Of the two runs: how many carried their plan out, at least in part. */
   readonly applied: number;
   /** Equal objects that a person had to choose from; objects that another owner came to have. */
@@ -188,13 +188,13 @@ class Meeting {
       ...this.#deletedOnAGuess(),
       ...(await this.#leftTwice()),
     ];
-    const surprises = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.surprises : []));
+    const notices = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.notices : []));
     this.#world.now += AFTERWARDS_MILLISECONDS;
     const settled = await this.#settleEither();
     return {
       sequence: this.#sequence,
       trace,
-      surprises,
+      notices,
       applied: this.#runs.filter(({ ending }) => ending?.type === "applied").length,
       twins: settled.reduce((sum, { twins }) => sum + twins, 0),
       yielded: settled.reduce((sum, { yielded }) => sum + yielded, 0),
@@ -234,8 +234,8 @@ class Meeting {
     const left = await duplicatesOf(api, sides);
     const last = this.#runs.find(({ endedAs }) => endedAs === this.#runs.length - 1);
     if (left.length > 0) {
-      const surprises = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.surprises : []));
-      const mayBeLeft = this.#temper.lost !== null || surprises.some((text) => text.includes(UPLOAD_NOT_READY));
+      const notices = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.notices : []));
+      const mayBeLeft = this.#temper.lost !== null || notices.some((text) => text.includes(UPLOAD_NOT_READY));
       const told = mayBeLeft ? [] : left.map((name) => `${name} is there twice`);
       return last !== undefined && isClean(last)
         ? [...told, `the last run ended with 0, and twice is: ${left.join()}`]

@@ -101,9 +101,9 @@ function* reportProblems({ report, plan }: Seen, target: Target, outcome: Outcom
   if (report.duplicates !== (isDouble ? 1 : 0)) yield `it counts ${report.duplicates} duplicates`;
   if (text.includes("Apply complete!") !== isComplete) yield `the report ends wrongly: ${text}`;
   if (expected.step !== "done" && !outcome.words.test(text)) yield `the report does not say why: ${text}`;
-  const surprise = surpriseOf(target, outcome);
-  const surprises = report.surprises.join("; ");
-  if (surprise === null ? surprises !== "" : !surprise.test(surprises)) yield `its surprises are [${surprises}]`;
+  const notice = noticeOf(target, outcome);
+  const notices = report.notices.join("; ");
+  if (notice === null ? notices !== "" : !notice.test(notices)) yield `its notices are [${notices}]`;
   if (report.interrupted) yield "it says that it was interrupted";
 }
 
@@ -115,7 +115,7 @@ function kindOfTwins({ step, class: of }: Target): "domain_record" | "vpc" | "im
   return kind === "domain_record" || kind === "vpc" || kind === "image" ? kind : null;
 }
 
-function surpriseOf(target: Target, outcome: Outcome): RegExp | null {
+function noticeOf(target: Target, outcome: Outcome): RegExp | null {
   if (isBegun(target, outcome)) {
     return /whether image private\/\d+ came from this run cannot be told, so nothing is touched/;
   }

@@ -79,8 +79,8 @@ describe("a VPC that is named by its id and made anew", () => {
   it("is told in the lines of JSON, too", async () => {
     const { options } = await world(manifest, [{ ...DUP, id: 7 }]);
     const applied = await here(["apply", "--yes", "--allow", "replace=vpc/dup", "--format", "json"], options);
-    const report = JSON.parse(applied.stdout.trim().split("\n").at(-1) ?? "") as { surprises: string[] };
-    expect(report.surprises).toEqual([expect.stringMatching(/^vpc\/dup .* write `id: \d+` at tenon\.yaml:5$/)]);
+    const report = JSON.parse(applied.stdout.trim().split("\n").at(-1) ?? "") as { notices: string[] };
+    expect(report.notices).toEqual([expect.stringMatching(/^vpc\/dup .* write `id: \d+` at tenon\.yaml:5$/)]);
   });
 });
 

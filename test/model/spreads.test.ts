@@ -17,7 +17,7 @@ const SHORT: readonly [file: RegExp, call: RegExp, why: string][] = [
   [/^render\/table\.ts$/, /^Math\.max\(/, "fields of one object"],
   [/^dns\/nameserver\.ts$/, /^servers\.push\(/, "addresses of one name server"],
   [/^dns\/spf\.ts$/, /^problems\.push\(/, "problems of one record"],
-  [/^apply\/execute\.ts$/, /^this\.#surprises\.push\(/, "surprises of one step"],
+  [/^apply\/execute\.ts$/, /^this\.#notices\.push\(/, "notices of one step"],
   [/^units\/network\/diff\.ts$/, /^warnings\.push\(/, "warnings of one VPC"],
   [/^units\/zone\/diff\.ts$/, /^warnings\.push\(/, "warnings of one domain"],
   [/^units\/zone\/export\.ts$/, /^levelled\.push\(/, "one record at most"],

@@ -135,7 +135,7 @@ describe("text from the service or a manifest", () => {
         duplicates: 0,
         requestCount: 1,
         interrupted: false,
-        surprises: [HOSTILE],
+        notices: [HOSTILE],
       },
       plan([]),
       { colour: false },

@@ -40,7 +40,7 @@ export function report(rest: Partial<Report>): Report {
     duplicates: 0,
     requestCount: 0,
     interrupted: false,
-    surprises: [],
+    notices: [],
     ...rest,
   };
 }
@@ -76,5 +76,5 @@ export const PARTIAL: Report = report({
   unknown: 1,
   blocked: 1,
   requestCount: 9,
-  surprises: ["two VPCs are called a: ids 4 and 5"],
+  notices: ["two VPCs are called a: ids 4 and 5"],
 });

@@ -253,7 +253,7 @@ async function carryOut(session: Session, plan: Plan, flags: ApplyFlags, servers
       emit: (event) => progress.tell(event),
     });
     const place = ({ file, start }: Span): string => `${file}:${project.sources.position(file, start).line}`;
-    const report = { ...applied, surprises: [...applied.surprises, ...newIdNotes(applied, plan, place)] };
+    const report = { ...applied, notices: [...applied.notices, ...newIdNotes(applied, plan, place)] };
     progress.end();
     if (format === "text") terminal.print(`\n${renderReportText(report, plan, terminal.results)}`);
     terminal.say(`The journal of this run is ${escapeText(journal.path)}\n`);

@@ -193,7 +193,7 @@ export function renderReportMarkdown(report: Report, plan: Plan, verification: V
   const left = leftovers(report);
   return composeWithin({
     head: reportHead(report, plan, left),
-    before: [...outcomeLists(report, plan), notBegunList(report), surpriseList(report)],
+    before: [...outcomeLists(report, plan), notBegunList(report), noticeList(report)],
     sections: [{ heading: "Done", weight: 0, changes: doneChanges(report, plan) }],
     frame: { strategies: plan.strategies, tense: "done", whole: WHOLE_REPORT },
     after: verification === null ? [] : [verificationList(verification)],
@@ -209,8 +209,8 @@ function reportHead(report: Report, plan: Plan, left: string): string[] {
   return [`## ${goal} ${state}: ${wholeSummaryText(summaryOf(report), "done")}${lost}`];
 }
 
-function isIdle({ changes, interrupted, surprises }: Report): boolean {
-  return changes.length === 0 && !interrupted && surprises.length === 0;
+function isIdle({ changes, interrupted, notices }: Report): boolean {
+  return changes.length === 0 && !interrupted && notices.length === 0;
 }
 
 /** What is blocked is among what is left. */
@@ -249,8 +249,8 @@ function notBegunList(report: Report): List {
   return { heading: notBegunHeading(untouched), entries, folding: "never", shareCharacters: 4_000 };
 }
 
-function surpriseList({ surprises }: Report): List {
-  const entries = surprises.map((surprise) => wrap(escapeText(surprise), CODE_COLUMNS, 0));
+function noticeList({ notices }: Report): List {
+  const entries = notices.map((notice) => wrap(escapeText(notice), CODE_COLUMNS, 0));
   return { heading: "To be known:", entries, folding: "never", shareCharacters: 5_000 };
 }
 

@@ -85,7 +85,7 @@ export function hostileReport(text: string): { report: Report; verification: Ver
     duplicates: 0,
     requestCount: 2,
     interrupted: false,
-    surprises: [text],
+    notices: [text],
   };
   const verification: Verification = {
     zones: [{ zone: text, servers: [text] }],

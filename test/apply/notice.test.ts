@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { surpriseOf } from "../../src/apply/perform.ts";
+import { noticeOf } from "../../src/apply/perform.ts";
 import type { Answer, Failure } from "../../src/model/api.ts";
 import type { Change } from "../../src/model/change.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
@@ -36,29 +36,29 @@ const RECORD: Change = change("www", {
 const PUT = request("update www", { body: { target: "192.0.2.2" } });
 const WIRE = { id: 1, type: "A", name: "www", target: "192.0.2.2", ttl_sec: 300 };
 
-describe("what surprises an apply", () => {
+describe("what an apply notices", () => {
   test("is a DELETE that finds nothing, but not one whose lost attempt may have been why", () => {
     const step = request("delete www", { method: "DELETE", body: null });
     const gone = "delete www: it was gone already, deleted by somebody else since the plan";
-    expect(surpriseOf(step, undefined, { ok: true, body: {}, alreadyGone: true }, zone)).toBe(gone);
-    expect(surpriseOf(step, undefined, answered({}), zone)).toBeNull();
+    expect(noticeOf(step, undefined, { ok: true, body: {}, alreadyGone: true }, zone)).toBe(gone);
+    expect(noticeOf(step, undefined, answered({}), zone)).toBeNull();
   });
 
   test("is a PUT of what is gone, and a POST into what is gone", () => {
-    expect(surpriseOf(PUT, RECORD, refused(404), zone)).toMatch(
+    expect(noticeOf(PUT, RECORD, refused(404), zone)).toMatch(
       /^update www: what it was to change is gone, .*; plan again$/,
     );
     const post = createRecord("create www");
-    expect(surpriseOf(post, undefined, refused(404), zone)).toMatch(
+    expect(noticeOf(post, undefined, refused(404), zone)).toMatch(
       /^create www: what it was to be made in, or from, is gone/,
     );
   });
 
   test("is not a 404 to what can only be missing with the service, nor one that is no answer of the service", () => {
-    expect(surpriseOf(request("a", { method: "POST", path: ["vpcs"] }), undefined, refused(404), network)).toBeNull();
+    expect(noticeOf(request("a", { method: "POST", path: ["vpcs"] }), undefined, refused(404), network)).toBeNull();
     const page = refused(404) as Extract<Answer, { ok: false }>;
     const malformed = { ok: false, failure: { ...page.failure, type: "malformed" } } as const;
-    expect(surpriseOf(PUT, RECORD, malformed, zone)).toBeNull();
+    expect(noticeOf(PUT, RECORD, malformed, zone)).toBeNull();
   });
 
   test.each([
@@ -95,17 +95,17 @@ describe("what surprises an apply", () => {
       "its label has been taken",
     ],
   ] as const)("is a %s that somebody else was quicker to make", (_, unit, step, field, reason, clause) => {
-    expect(surpriseOf(step, undefined, refused(400, { field, reason }), unit)).toContain(`a: ${clause}`);
-    expect(surpriseOf(step, undefined, refused(400, { field, reason: "is not valid" }), unit)).toBeNull();
-    expect(surpriseOf(step, undefined, refused(403, { field, reason }), unit)).toBeNull();
+    expect(noticeOf(step, undefined, refused(400, { field, reason }), unit)).toContain(`a: ${clause}`);
+    expect(noticeOf(step, undefined, refused(400, { field, reason: "is not valid" }), unit)).toBeNull();
+    expect(noticeOf(step, undefined, refused(403, { field, reason }), unit)).toBeNull();
   });
 
   test("is a record that somebody else has changed, in a field that the PUT leaves alone", () => {
-    expect(surpriseOf(PUT, RECORD, answered(WIRE), zone)).toBeNull();
-    expect(surpriseOf(PUT, RECORD, answered({ ...WIRE, ttl_sec: 3600 }), zone)).toBe(
+    expect(noticeOf(PUT, RECORD, answered(WIRE), zone)).toBeNull();
+    expect(noticeOf(PUT, RECORD, answered({ ...WIRE, ttl_sec: 3600 }), zone)).toBe(
       "update www: somebody else changed it since the plan: ttl_sec is 3600, not 300; plan again",
     );
-    expect(surpriseOf(PUT, RECORD, answered({ id: 1 }), zone)).toBeNull();
+    expect(noticeOf(PUT, RECORD, answered({ id: 1 }), zone)).toBeNull();
   });
 
   test("is a domain found changed; tags in another order, what the answer leaves out, and what the PUT sets are not", () => {
@@ -124,8 +124,8 @@ describe("what surprises an apply", () => {
     });
     const step = request("update domain/example.com", { path: ["domains", "1"], body: { ttl_sec: 300 } });
     const wire = { id: 1, domain: "example.com", status: "active", tags: ["y", "x"], ttl_sec: 300 };
-    expect(surpriseOf(step, adopted, answered(wire), zone)).toBeNull();
-    const told = surpriseOf(step, adopted, answered({ ...wire, status: "disabled", description: "b" }), zone);
+    expect(noticeOf(step, adopted, answered(wire), zone)).toBeNull();
+    const told = noticeOf(step, adopted, answered({ ...wire, status: "disabled", description: "b" }), zone);
     expect(told).toContain('description is "b", not "a", status is "disabled", not "active"');
   });
 
@@ -134,7 +134,7 @@ describe("what surprises an apply", () => {
     const vpc = { label: "prod", region: "us-east", description: "Main", owner: "edge" };
     const renamed = change("vpc/prod", { kind: "vpc", before: vpc, after: { ...vpc, label: "main" } });
     const wire = { label: "main", region: "us-east", description: "Other [tenon:edge]" };
-    expect(surpriseOf(put(["vpcs", "1"], { label: "main" }), renamed, answered(wire), network)).toContain(
+    expect(noticeOf(put(["vpcs", "1"], { label: "main" }), renamed, answered(wire), network)).toContain(
       'description is "Other"',
     );
     const subnet = change("s", {
@@ -143,13 +143,13 @@ describe("what surprises an apply", () => {
       after: { label: "b", ipv4: "10.0.0.0/24" },
     });
     const moved = { label: "b", ipv4: "10.0.1.0/24" };
-    expect(surpriseOf(put(["vpcs", "1", "subnets", "2"], { label: "b" }), subnet, answered(moved), network)).toContain(
+    expect(noticeOf(put(["vpcs", "1", "subnets", "2"], { label: "b" }), subnet, answered(moved), network)).toContain(
       "ipv4 is",
     );
     const values = { label: "golden", description: "a", owner: null };
     const relabelled = change("i", { kind: "image", before: values, after: { ...values, label: "silver" } });
     const shown = { label: "silver", description: "a [tenon:other]" };
-    expect(surpriseOf(put(["images", "private/1"], { label: "silver" }), relabelled, answered(shown), image)).toContain(
+    expect(noticeOf(put(["images", "private/1"], { label: "silver" }), relabelled, answered(shown), image)).toContain(
       'owner is "other", not null',
     );
   });
