@@ -118,6 +118,14 @@ module.exports = {
       "The command line uses what every user of the library can use.",
     ),
     {
+      name: "only-the-program-hands-on-what-writes",
+      comment:
+        "A command that reads holds a client that cannot write; only those that the program lists as writing get one.",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/cli/program\\.ts$"] },
+      to: { path: "^src/cli/writer\\.ts$" },
+    },
+    {
       name: "undici-belongs-to-api",
       comment: "One client means one limiter, one retry budget and one place that holds the token.",
       severity: "error",

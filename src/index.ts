@@ -1,6 +1,6 @@
 /** The library's face: from manifests to a plan, from a plan to a report. Heavy parts are loaded when they are used. */
 
-import type { ClientApi, Connection } from "./api/index.ts";
+import type { ClientApi, Connection, ReadClient } from "./api/index.ts";
 import type { ApplyOptions } from "./apply/execute.ts";
 import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
 import type { ParsedFault } from "./emulator/faults.ts";
@@ -9,7 +9,7 @@ import { lintPlanned, lintZonesOf } from "./linting.ts";
 import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, unionOf } from "./live/read.ts";
 import { Recording } from "./live/snapshot.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
-import type { Api, Failure, FileContent } from "./model/api.ts";
+import type { Failure, FileContent, ReadApi } from "./model/api.ts";
 import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
@@ -27,7 +27,7 @@ import { isUnmatched } from "./plan/select.ts";
 import type { PlanFileResult } from "./render/plan-file.ts";
 import { units } from "./units/index.ts";
 
-export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection, Service } from "./api/index.ts";
+export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection, ReadClient, Service } from "./api/index.ts";
 export {
   allowedSeconds,
   checkBaseUrl,
@@ -48,7 +48,7 @@ export { MAX_LOOKED_AT_CHARACTERS, MAX_LOOKED_AT_ENVIRONMENTS } from "./manifest
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export { contentInside } from "./manifest/read.ts";
 export type { ImportResult } from "./manifests.ts";
-export type { Api, Failure, FileContent } from "./model/api.ts";
+export type { Api, Failure, FileContent, ReadApi } from "./model/api.ts";
 export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
 export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
 export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
@@ -137,13 +137,29 @@ export function driftTools(): Promise<typeof import("./drifting.ts")> {
   return import("./drifting.ts");
 }
 
-/** Opens a client; sends nothing yet. Close it when done. @throws if `checkBaseUrl` refuses the base URL */
-export async function createApi(connection: Connection): Promise<ClientApi> {
+/**
+ * Opens a client that can read, and has no method that writes. Sends nothing yet. Close it when done.
+ * @throws if `checkBaseUrl` refuses the base URL
+ */
+export async function createReadApi(connection: Connection): Promise<ReadClient> {
   const [{ createApi: create }, { checkingShapes }] = await Promise.all([
     import("./api/index.ts"),
     import("./api/shape.ts"),
   ]);
   return checkingShapes(await create(connection));
+}
+
+/**
+ * Opens a client that can write, too: for `applyPlan`. Sends nothing yet. Close it when done.
+ * @throws if `checkBaseUrl` refuses the base URL
+ */
+export async function createApi(connection: Connection): Promise<ClientApi> {
+  const [{ createApi: create, writingOf }, { checkingShapes }] = await Promise.all([
+    import("./api/index.ts"),
+    import("./api/shape.ts"),
+  ]);
+  const api = await create(connection);
+  return writingOf(api, checkingShapes(api));
 }
 
 /**
@@ -156,7 +172,7 @@ export function checkAccount(desired: Desired, account: string | null): Diagnost
 
 export interface PlanRequest {
   readonly desired: Desired;
-  readonly api: Api;
+  readonly api: ReadApi;
   readonly goal: Goal;
   /** Milliseconds since the epoch. */
   readonly nowMilliseconds: number;

@@ -1,6 +1,6 @@
 /** Snapshots for those outside: an account read whole, written, read back, and answering in its place. Loaded when one is wanted. */
 
-import type { ClientApi } from "./api/index.ts";
+import type { ReadClient } from "./api/index.ts";
 import { checkingShapes } from "./api/shape.ts";
 import { type SnapshotOptions, type SnapshotResult, snapshotApi, takeSnapshot as take } from "./live/snapshot.ts";
 import type { Snapshot } from "./model/live.ts";
@@ -14,6 +14,6 @@ export function takeSnapshot(options: Omit<SnapshotOptions, "units">): Promise<S
 }
 
 /** What stands in the service's place: the same plans come of it, without a request. */
-export function openSnapshot(snapshot: Snapshot): ClientApi {
+export function openSnapshot(snapshot: Snapshot): ReadClient {
   return checkingShapes({ ...snapshotApi(snapshot), limits: () => [], close: async () => {} });
 }

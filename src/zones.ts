@@ -2,7 +2,7 @@
 
 import { nameProblem, toAscii } from "./dns/name.ts";
 import { givenServers, type Nameserver, systemResolver } from "./dns/nameserver.ts";
-import type { Api, Failure } from "./model/api.ts";
+import type { Failure, ReadApi } from "./model/api.ts";
 import type { Desired } from "./model/desired.ts";
 import type { Diagnostic } from "./model/diagnostic.ts";
 import type { Plan } from "./model/plan.ts";
@@ -166,7 +166,7 @@ export type ZoneExport =
 
 /** The zone of the account, by list calls and the zone file that the service renders. */
 export async function exportLive(
-  api: Api,
+  api: ReadApi,
   name: string,
   options: ExportOptions,
   signal?: AbortSignal,

@@ -6,7 +6,7 @@ import { setMaxListeners } from "node:events";
 import type { LookupFunction } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
-import type { Api, Method } from "../model/api.ts";
+import type { Api, Method, ReadApi } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { ObservedLimit } from "./rate-limit.ts";
 import { FORBIDDEN_ADDRESS } from "./transport.ts";
@@ -87,11 +87,17 @@ export type ApiEvent =
       readonly because: "used-up" | "refused";
     };
 
-export interface ClientApi extends Api {
+/** A connection that reads, and has no method that writes. */
+export interface ReadClient extends ReadApi {
   /** What each endpoint was last seen to say of its rate limit. Sorted by endpoint. */
   limits(): readonly ObservedLimit[];
   /** Closes every connection at once; what is in flight fails. */
   close(): Promise<void>;
+}
+
+/** A connection that writes, too. */
+export interface ClientApi extends ReadClient, Api {
+  limits(): readonly ObservedLimit[];
 }
 
 /** setTimeout takes no more than 2^31 - 1. */

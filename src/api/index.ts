@@ -7,6 +7,7 @@ import {
   checkBaseUrl,
   endingWith,
   type Reach,
+  type ReadClient,
   shared,
   systemClock,
   uploadReach,
@@ -20,7 +21,7 @@ import { createRequestSender, type PreparedRequest, prepareUpload, type RequestS
 import type { HttpCall, Transport } from "./transport.ts";
 import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
 
-export type { ApiEvent, ClientApi, Clock, Connection } from "./connection.ts";
+export type { ApiEvent, ClientApi, Clock, Connection, ReadClient } from "./connection.ts";
 export { type CheckedBaseUrl, checkBaseUrl, systemClock } from "./connection.ts";
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
 export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";
@@ -48,6 +49,8 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
     get requestCount() {
       return requests.requestCount;
     },
+    get: ({ path, query }, signal) =>
+      sender({ method: "GET", path, ...(query === undefined ? {} : { query }) }, shared(signal)),
     send: (request, signal) => sender(request, shared(signal)),
     list: (request, signal) => list(request, shared(signal)),
     upload: async (request, signal) => {
@@ -65,6 +68,21 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
     },
     limits: () => limiter.limits(),
     close: () => transport.close(),
+  };
+}
+
+/** The methods of `api` that write, beside `reading`: what reads, and may do more with it than `api` does. */
+export function writingOf(api: ClientApi, reading: ReadClient): ClientApi {
+  return {
+    get requestCount() {
+      return api.requestCount;
+    },
+    get: (request, signal) => reading.get(request, signal),
+    list: (request, signal) => reading.list(request, signal),
+    send: (request, signal) => api.send(request, signal),
+    upload: (request, signal) => api.upload(request, signal),
+    limits: () => api.limits(),
+    close: () => api.close(),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { ListAnswer } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import type { ClientApi } from "./connection.ts";
+import type { ReadClient } from "./connection.ts";
 
 /** @returns which field is missing or of another type, as `subnets[0].ipv4`; null if all is well */
 type Check = (value: Json | undefined) => string | null;
@@ -103,13 +103,12 @@ function malformedFieldOf(path: readonly string[], items: readonly JsonObject[])
 }
 
 /** The same client, whose lists fail as `malformed` if an object in them is not as it should be. */
-export function checkingShapes(api: ClientApi): ClientApi {
+export function checkingShapes(api: ReadClient): ReadClient {
   return {
     get requestCount() {
       return api.requestCount;
     },
-    send: (request, signal) => api.send(request, signal),
-    upload: (request, signal) => api.upload(request, signal),
+    get: (request, signal) => api.get(request, signal),
     limits: () => api.limits(),
     close: () => api.close(),
     list: async (request, signal) => {

@@ -311,7 +311,7 @@ async function yieldTo(
 }
 
 async function view(id: ObjectId, path: readonly string[], context: Context): Promise<JsonObject | null> {
-  const answer = await context.api.send({ method: "GET", path: [...path, String(id)] }, context.inFlight);
+  const answer = await context.api.get({ path: [...path, String(id)] }, context.inFlight);
   return answer.ok && answer.body !== null && typeof answer.body === "object" ? (answer.body as JsonObject) : null;
 }
 

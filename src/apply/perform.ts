@@ -221,7 +221,7 @@ async function performWait(step: WaitStep, context: Context): Promise<StepResult
   const deadline = context.clock.now() + step.limitSeconds * 1000;
   let interval = FIRST_POLL_INTERVAL_SECONDS;
   for (;;) {
-    const answer = await context.api.send({ method: "GET", path: path.value }, context.inFlight);
+    const answer = await context.api.get({ path: path.value }, context.inFlight);
     if (!answer.ok) {
       const isGone = answer.failure.status === 404 && answer.failure.type === "refused";
       const gone = `${step.id}: what was waited for is gone, deleted by somebody else; plan again`;

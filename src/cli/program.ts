@@ -1,9 +1,11 @@
 /** The program: its commands, in the order of its help. A command is loaded only when it is named. */
 
 import { Command, CommanderError, Help } from "commander";
+import type { ClientApi } from "../index.ts";
 import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
 import { CONFLICT } from "./flags.ts";
 import type { ErrorCode } from "./messages.ts";
+import type { WithClient } from "./project.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 
 const HELP_WIDTH_COLUMNS = 80;
@@ -11,86 +13,110 @@ const HELP_WIDTH_COLUMNS = 80;
 /** A file under commands/: describes its command, and runs it. */
 type Define = (command: Command, terminal: Terminal, finish: Finish) => void;
 
-interface CommandEntry {
+/** The same for a command that writes: it is handed what connects it. Nothing else of the command line can. */
+type DefineWriting = (command: Command, terminal: Terminal, finish: Finish, connect: WithClient<ClientApi>) => void;
+
+/**
+ * What a command does to the account. A command declared as `reads` whose file wants a client that writes does not compile.
+ * - `nothing`: it does not connect.
+ * - `reads`: it sends GET requests only.
+ * - `writes`: it may send any request.
+ */
+type Access =
+  | { readonly access: "nothing" | "reads"; load(): Promise<Define> }
+  | { readonly access: "writes"; load(): Promise<DefineWriting> };
+
+type CommandEntry = Access & {
   readonly name: string;
   /** Behind its name in the list of commands. */
   readonly usage: string;
   readonly summary: string;
-  load(): Promise<Define>;
-}
+};
 
 /** In the order of the help. A command's file is loaded only if it is named. */
-const COMMANDS: readonly CommandEntry[] = [
+export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "validate",
     usage: "[options] [dir]",
     summary: "check the manifests, without a connection",
+    access: "nothing",
     load: async () => (await import("./commands/validate.ts")).define,
   },
   {
     name: "plan",
     usage: "[options] [dir]",
     summary: "show what apply would do",
+    access: "reads",
     load: async () => (await import("./commands/plan.ts")).define,
   },
   {
     name: "apply",
     usage: "[options] [dir]",
     summary: "make the account fit the manifests",
+    access: "writes",
     load: async () => (await import("./commands/apply.ts")).defineApply,
   },
   {
     name: "destroy",
     usage: "[options] [dir]",
     summary: "delete what is declared",
+    access: "writes",
     load: async () => (await import("./commands/apply.ts")).defineDestroy,
   },
   {
     name: "drift",
     usage: "[options] [dir]",
     summary: "say what differs from the manifests",
+    access: "reads",
     load: async () => (await import("./commands/drift.ts")).define,
   },
   {
     name: "live",
     usage: "[options] [dir]",
     summary: "write the account to a file, for plan --live",
+    access: "reads",
     load: async () => (await import("./commands/live.ts")).define,
   },
   {
     name: "show",
     usage: "[options] [path]",
     summary: "show a saved plan, or the expanded manifests",
+    access: "nothing",
     load: async () => (await import("./commands/show.ts")).define,
   },
   {
     name: "zone",
     usage: "",
     summary: "export a DNS zone, check what is served",
+    access: "reads",
     load: async () => (await import("./commands/zone.ts")).define,
   },
   {
     name: "import",
     usage: "[options] [path...]",
     summary: "write a project from an account, zone files or octoDNS",
+    access: "reads",
     load: async () => (await import("./commands/import.ts")).define,
   },
   {
     name: "fmt",
     usage: "[options] [dir]",
     summary: "bring the manifests into one form",
+    access: "nothing",
     load: async () => (await import("./commands/fmt.ts")).define,
   },
   {
     name: "emulate",
     usage: "[options]",
     summary: "serve the whole API on this machine",
+    access: "nothing",
     load: async () => (await import("./commands/emulate.ts")).define,
   },
   {
     name: "demo",
     usage: "",
     summary: "plan and apply an example, without an account",
+    access: "nothing",
     load: async () => (await import("./commands/demo.ts")).define,
   },
 ];
@@ -153,13 +179,22 @@ export async function buildProgram(
     .configureHelp({ helpWidth: HELP_WIDTH_COLUMNS, subcommandTerm: listed })
     .configureOutput({ writeOut: (text) => terminal.print(text), writeErr: (text) => terminal.say(text) })
     .addHelpText("after", `\n${PROGRAM_EXAMPLES}\n\n${EXIT_CODES_HELP}`);
-  for (const { name, summary, load } of COMMANDS) {
+  for (const entry of COMMANDS) {
+    const { name, summary } = entry;
     const command = program.command(name).summary(summary);
-    if (named === null || named.includes(name)) (await load())(command, terminal, finish);
+    if (named !== null && !named.includes(name)) continue;
+    if (entry.access === "writes") (await entry.load())(command, terminal, finish, connectToWrite);
+    else (await entry.load())(command, terminal, finish);
   }
   explainErrors(program, "tenon", misused);
   return program;
 }
+
+/** Loaded when it is called: the help needs no client. */
+const connectToWrite: WithClient<ClientApi> = async (terminal, flags, work) => {
+  const { withWriter } = await import("./writer.ts");
+  return withWriter(terminal, flags, work);
+};
 
 /** A command in a list of commands: those of the program may not be loaded. */
 function listed(this: Help, command: Command): string {

@@ -4,10 +4,9 @@ import { open, readFile, stat } from "node:fs/promises";
 import {
   type ApiEvent,
   allowedSeconds,
-  type ClientApi,
   type Connection,
   checkBaseUrl,
-  createApi,
+  createReadApi,
   type Diagnostic,
   type Failure,
   isDialect,
@@ -16,6 +15,7 @@ import {
   loadProject,
   NEUTRAL_DIALECT,
   type Project,
+  type ReadClient,
   serviceAt,
 } from "../index.ts";
 import { EXIT, type ExitCode, type Interrupt } from "./exit.ts";
@@ -88,11 +88,23 @@ export async function openProject(
 
 // The client of a command: connected as the flags and the environment say, its long waits announced, closed when the work is done.
 
-/** @returns what `work` does, or an exit code if the connection cannot be: that is said */
-export async function withClient<Result>(
+/** @returns what `work` does with the client, or an exit code if the connection cannot be: that is said */
+export type WithClient<Client> = <Result>(
   terminal: Terminal,
   flags: ConnectionFlags,
-  work: (api: ClientApi, connection: Connection) => Promise<Result>,
+  work: (api: Client, connection: Connection) => Promise<Result>,
+) => Promise<Result | ExitCode>;
+
+/** For commands that change nothing: their client has no method that could. Those that write are handed theirs by the program. */
+export const withReader: WithClient<ReadClient> = (terminal, flags, work) =>
+  withClient(terminal, flags, createReadApi, (api, connection) => work(heeding(api, terminal.interrupt), connection));
+
+/** @param open makes the client */
+export async function withClient<Client extends ReadClient, Result>(
+  terminal: Terminal,
+  flags: ConnectionFlags,
+  open: (connection: Connection) => Promise<Client>,
+  work: (api: Client, connection: Connection) => Promise<Result>,
 ): Promise<Result | ExitCode> {
   const resolved = await resolveConnection(flags, terminal.environment);
   if (!resolved.ok) {
@@ -105,22 +117,21 @@ export async function withClient<Result>(
     if (line !== null) sayBeside(terminal, line);
   };
   const connection: Connection = { ...resolved.connection, observe };
-  const api = await createApi(connection);
+  const api = await open(connection);
   try {
-    return await work(heeding(api, terminal.interrupt), connection);
+    return await work(api, connection);
   } finally {
     await api.close();
   }
 }
 
-/** The same client, in whose requests signals are heard: what is made of the answers can be ended at any time. */
-function heeding(api: ClientApi, interrupt: Interrupt): ClientApi {
+/** What the client reads, in whose requests signals are heard: what is made of the answers can be ended at any time. */
+export function heeding(api: ReadClient, interrupt: Interrupt): ReadClient {
   return {
     get requestCount() {
       return api.requestCount;
     },
-    send: (request, signal) => interrupt.heed(() => api.send(request, signal)),
-    upload: (request, signal) => interrupt.heed(() => api.upload(request, signal)),
+    get: (request, signal) => interrupt.heed(() => api.get(request, signal)),
     list: async (request, signal) => {
       const answer = await interrupt.heed(() => api.list(request, signal));
       // Told while the last answer was read: nobody wants to wait for what is made of it.

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import {
   type Base,
-  type ClientApi,
   type Connection,
   checkAccount,
   contentInside,
@@ -25,6 +24,7 @@ import {
   type Plan,
   type Project,
   planProject,
+  type ReadClient,
   renderPlanMarkdown,
   type Snapshot,
   type Sources,
@@ -37,13 +37,13 @@ import { type Checkout, checkOut, contentAt, type Environment, fileAt, refsOf, u
 import { Progress, sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { tellMarkdown } from "./output.ts";
 import { openSnapshotFile } from "./plan-file.ts";
-import { load, needDialect, openProject, resolveDialect, withClient } from "./project.ts";
+import { load, needDialect, openProject, resolveDialect, type WithClient, withReader } from "./project.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface Session {
+export interface Session<Client extends ReadClient = ReadClient> {
   readonly project: Project;
   readonly connection: Connection;
-  readonly api: ClientApi;
+  readonly api: Client;
   readonly terminal: Terminal;
   readonly flags: PlanFlags;
   readonly goal: Goal;
@@ -75,13 +75,17 @@ export type Planned =
   /** `refused`: the plan that may not be, if there is one. */
   | { readonly ok: false; readonly code: ExitCode; readonly refused: Plan | null };
 
-/** Opens project and connection, hands them to `work`, and closes the connection whatever happens. */
-export async function inSession(
+/**
+ * Opens project and connection, hands them to `work`, and closes the connection whatever happens.
+ * @param connect `withReader`, or what the program handed to a command that writes
+ */
+export async function inSession<Client extends ReadClient>(
   terminal: Terminal,
   directory: string | undefined,
   flags: PlanFlags,
   goal: Goal,
-  work: (session: Session) => Promise<ExitCode>,
+  connect: WithClient<Client>,
+  work: (session: Session<Client>) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const opened = await openProject(terminal, directory, flags, resolveDialect(flags) ?? undefined);
   if (!opened.ok) return opened.code;
@@ -91,7 +95,7 @@ export async function inSession(
     sayDiagnostics(terminal, [refusal], project.sources);
     return EXIT.refused;
   }
-  return withClient(terminal, flags, (api, connection) => work({ project, connection, api, terminal, flags, goal }));
+  return connect(terminal, flags, (api, connection) => work({ project, connection, api, terminal, flags, goal }));
 }
 
 /** Reads and plans. Refusals are said, and end it. */
@@ -223,7 +227,7 @@ export async function inReading(
     warnings: base?.base === null ? [base.warning] : [],
     ...(moment === null ? {} : { moment }),
   };
-  if (snapshot === null) return withClient(terminal, flags, (api, { token }) => work({ ...session, api, token }));
+  if (snapshot === null) return withReader(terminal, flags, (api, { token }) => work({ ...session, api, token }));
   const { openSnapshot } = await snapshotTools();
   return work({ ...session, api: openSnapshot(snapshot) });
 }

@@ -1,7 +1,7 @@
 /** The account → what would declare it, so that a plan of it finds nothing to do. */
 
 import { entryOf } from "../format/write.ts";
-import type { Api, Failure } from "../model/api.ts";
+import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { Json, JsonObject, UnitName } from "../model/resource.ts";
 import { compareText, escapeGlob, globMatches, groupBy } from "../model/text.ts";
@@ -17,7 +17,7 @@ interface Selection {
 }
 
 export interface LiveRequest {
-  readonly api: Api;
+  readonly api: ReadApi;
   readonly units: readonly Unit[];
   readonly selection: Selection;
   /** Objects that carry its tag; null: those that carry none. */

@@ -1,6 +1,6 @@
 /** Reads the account as far as the desired state needs it: list calls only, the units in parallel. */
 
-import { type Api, type Failure, isDenied } from "../model/api.ts";
+import { type Failure, isDenied, type ReadApi } from "../model/api.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import type { Address, UnitName } from "../model/resource.ts";
@@ -10,7 +10,7 @@ import type { LiveIdentity, ReadWatch, Scope, Unit } from "../model/unit.ts";
 export interface ReadOptions {
   readonly desired: Desired;
   readonly units: readonly Unit[];
-  readonly api: Api;
+  readonly api: ReadApi;
   /** Everything declared goes; with an owner, what carries its tag. */
   readonly destroy: boolean;
   /** Address globs; if there are any, only what they can match is read. */
@@ -63,7 +63,7 @@ export async function readDetail(
   live: Live,
   isBlocked: (identity: LiveIdentity) => boolean,
   units: readonly Unit[],
-  api: Api,
+  api: ReadApi,
 ): Promise<Live> {
   const asking = untilDenied(api);
   const detailed = await Promise.all(
@@ -80,7 +80,7 @@ export async function readDetail(
 }
 
 /** Lists are asked for until one is denied: a token that may not read one address list may read none. */
-function untilDenied(api: Api): Api {
+function untilDenied(api: ReadApi): ReadApi {
   const stop = new AbortController();
   return {
     get requestCount() {
@@ -91,8 +91,7 @@ function untilDenied(api: Api): Api {
       if (!answer.ok && isDenied(answer.failure)) stop.abort();
       return answer;
     },
-    send: (request, signal) => api.send(request, signal),
-    upload: (request, signal) => api.upload(request, signal),
+    get: (request, signal) => api.get(request, signal),
   };
 }
 

@@ -2,13 +2,12 @@
 
 import {
   type Answer,
-  type Api,
-  type ApiRequest,
   type Failure,
+  type GetRequest,
   isDenied,
   type ListAnswer,
   type ListRequest,
-  type UploadRequest,
+  type ReadApi,
 } from "../model/api.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Snapshot, UnreadList } from "../model/live.ts";
@@ -21,7 +20,7 @@ export interface SnapshotOptions {
   /** Says what must be readable. A unit that it does not need may be refused to the token. */
   readonly desired: Desired;
   readonly units: readonly Unit[];
-  readonly api: Api;
+  readonly api: ReadApi;
   /** Milliseconds since the epoch. */
   readonly nowMilliseconds: number;
   readonly host: string;
@@ -52,7 +51,7 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotRe
 type Failed = Extract<SnapshotResult, { ok: false }>;
 
 /** @returns what stands in the way: the failure of what is needed, or of everything */
-async function readWhole(options: SnapshotOptions, api: Api): Promise<Failed | null> {
+async function readWhole(options: SnapshotOptions, api: ReadApi): Promise<Failed | null> {
   const stop = new AbortController();
   const given = options.watch?.signal;
   const signal = given === undefined ? stop.signal : AbortSignal.any([given, stop.signal]);
@@ -98,10 +97,10 @@ function told({ type, status, errors, message }: Failure): UnreadList["failure"]
   return { type, status, errors, message };
 }
 
-// The service as a snapshot remembers it: answers lists, and refuses everything else.
+// The service as a snapshot remembers it: answers lists, and holds no single object.
 
 /** Sends nothing. What is `wanted` of a list is not looked at: all of it is there. */
-export function snapshotApi({ lists, unread, servedAt }: Snapshot): Api {
+export function snapshotApi({ lists, unread, servedAt }: Snapshot): ReadApi {
   const served = servedAt === null ? {} : { servedMilliseconds: Date.parse(servedAt) };
   const failures = new Map(unread.map(({ path, failure }) => [path, failure]));
   return {
@@ -114,8 +113,7 @@ export function snapshotApi({ lists, unread, servedAt }: Snapshot): Api {
       const items = filtered(all, request);
       return { ok: true, items, total: items.length, ...served };
     },
-    send: async () => refused(),
-    upload: async () => refused(),
+    get: async () => refused(),
   };
 }
 
@@ -154,13 +152,13 @@ interface Asked {
 
 /**
  * The first asker of a list decides which of its objects are `wanted`: what all readers want is to be asked for first.
- * Everything but lists passes through.
+ * Single objects pass through.
  */
-export class Recording implements Api {
-  readonly #api: Api;
+export class Recording implements ReadApi {
+  readonly #api: ReadApi;
   readonly #asked: Map<string, Asked> = new Map();
 
-  constructor(api: Api) {
+  constructor(api: ReadApi) {
     this.#api = api;
   }
 
@@ -177,12 +175,8 @@ export class Recording implements Api {
     return answer;
   }
 
-  send(request: ApiRequest, signal?: AbortSignal): Promise<Answer> {
-    return this.#api.send(request, signal);
-  }
-
-  upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer> {
-    return this.#api.upload(request, signal);
+  get(request: GetRequest, signal?: AbortSignal): Promise<Answer> {
+    return this.#api.get(request, signal);
   }
 
   /** All that was asked for so far, once it is there. */

@@ -4,11 +4,15 @@ import type { Json, JsonObject } from "./resource.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
-export interface ApiRequest {
-  readonly method: Method;
+export interface GetRequest {
   /** Segments below the base URL, not yet encoded: `["domains", "12", "records"]`. In API.md's vocabulary. */
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string | number>>;
+}
+
+/** Any request. */
+export interface ApiRequest extends GetRequest {
+  readonly method: Method;
   /** Sent as X-Filter. */
   readonly filter?: JsonObject;
   readonly body?: JsonObject;
@@ -80,16 +84,25 @@ export interface ToldLimit {
   readonly windowSeconds: number | null;
 }
 
-/** The one way to the service. Retries what may be retried; a POST whose outcome is unknown is returned as such. */
-export interface Api {
+/**
+ * The way to read the service, for everything that must not change it: plans, drift, snapshots, imports. It has no method that writes, as a
+ * type and as an object. Retries what may be retried.
+ */
+export interface ReadApi {
   /** Requests sent so far: every attempt, every page of a list, every upload. What sends none has 0. */
   readonly requestCount: number;
-  send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
+  get(request: GetRequest, signal?: AbortSignal): Promise<Answer>;
   /** All pages, in the service's order, every id once. */
   list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer>;
-  upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer>;
   /** Limits observed so far, sorted by endpoint. A snapshot has none. */
   limits?(): readonly ToldLimit[];
+}
+
+/** The one way to change the service, for what carries out a plan. A POST whose outcome is unknown is returned as such. */
+export interface Api extends ReadApi {
+  /** A step of a plan: it may also be a GET, of what must be seen before the next step. */
+  send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
+  upload(request: UploadRequest, signal?: AbortSignal): Promise<Answer>;
 }
 
 // Failures of the service or of the way to it, as values.

@@ -1,6 +1,6 @@
 /** The unit: the interface through which the generic pipeline handles a network, a zone or an image. */
 
-import type { Api, Failure, FileContent } from "./api.ts";
+import type { Failure, FileContent, ReadApi } from "./api.ts";
 import type { AttachedInterface, Block, Change, ChangeLabel, Holdings } from "./change.ts";
 import type { Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
@@ -14,9 +14,9 @@ import type { Address, Json, JsonObject, Kind, ObjectId, UnitName, Values } from
 export interface Unit<Spec = unknown, Live = unknown> {
   readonly name: UnitName;
   readonly spec: UnitSpec<Spec>;
-  read(scope: Scope<Spec>, api: Api, watch: ReadWatch): Promise<ReadResult<Live>>;
+  read(scope: Scope<Spec>, api: ReadApi, watch: ReadWatch): Promise<ReadResult<Live>>;
   /** Reads what only a blocked change needs to be explained. Missing rights make the message shorter, nothing else. */
-  detail?(live: Live, api: Api): Promise<Live>;
+  detail?(live: Live, api: ReadApi): Promise<Live>;
   identify(live: Live): LiveIdentity;
   /** All that tells it from an equal object; null while something is attached to it. Absent: keys do not repeat. */
   content?(live: Live): Json;

@@ -59,6 +59,10 @@ async function apply(plan: Plan, { beforeList, beforeSend, signal }: Hooks = {})
     get requestCount() {
       return account.api.requestCount;
     },
+    get: async (request, abort) => {
+      await beforeSend?.(`GET ${request.path.join("/")}`);
+      return account.api.get(request, abort);
+    },
     send: async (request, abort) => {
       await beforeSend?.(`${request.method} ${request.path.join("/")}`);
       return account.api.send(request, abort);

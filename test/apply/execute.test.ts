@@ -185,6 +185,7 @@ describe("apply on a large plan", () => {
   /** Answers at once: what is counted is the loop, not HTTP. */
   const instant: Api = {
     requestCount: 0,
+    get: async () => ({ ok: true, body: { id: 1 } }),
     send: async () => ({ ok: true, body: { id: 1 } }),
     list: async () => ({ ok: true, items: [], total: 0 }),
     upload: async () => ({ ok: true, body: {} }),

@@ -137,6 +137,7 @@ function overtaken(trial: Trial, watch: Watch): Api {
       if (watch.running && request.method === "DELETE") await other.send(request);
       return api.send(request, signal);
     },
+    get: (request, signal) => api.get(request, signal),
     list: (request, signal) => api.list(request, signal),
     upload: (request, signal) => api.upload(request, signal),
   };

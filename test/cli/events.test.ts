@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ApplyEvent, NoteType, StopReason } from "../../src/apply/events.ts";
 import { apply } from "../../src/cli/commands/apply.ts";
+import { withWriter } from "../../src/cli/writer.ts";
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 import type { Consent, ConsentRule } from "../../src/index.ts";
 import { expectLines, type Plain, schema } from "./lines.ts";
@@ -61,7 +62,7 @@ async function applied(
     retryFor: 0,
     ...more.flags,
   } as const;
-  const code = await apply(terminal, cwd, flags);
+  const code = await apply(terminal, cwd, flags, withWriter);
   const lines = printed()
     .trimEnd()
     .split("\n")

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { apply, destroy } from "../../src/cli/commands/apply.ts";
 import { plan } from "../../src/cli/commands/plan.ts";
 import { show } from "../../src/cli/commands/show.ts";
+import { withWriter } from "../../src/cli/writer.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { emulator, envOf, folder, PROJECT } from "./run.ts";
 import { type Stage, stage } from "./stage.ts";
@@ -41,20 +42,20 @@ describe("--format markdown", () => {
     expect(planned.printed()).toMatch(/^## Plan: 5 to add, 0 to change, 0 to destroy\.\n/);
     expect(await show(shown.terminal, out, { format: "markdown" })).toBe(0);
     expect(shown.printed()).toBe(planned.printed());
-    expect(await apply(applied.terminal, cwd, flags)).toBe(0);
+    expect(await apply(applied.terminal, cwd, flags, withWriter)).toBe(0);
     expect(applied.printed()).toMatch(/^## Apply complete: 5 added, 0 changed, 0 destroyed\.\n/);
-    expect(await apply(idle.terminal, cwd, flags)).toBe(0);
+    expect(await apply(idle.terminal, cwd, flags, withWriter)).toBe(0);
     expect(idle.printed()).toBe("## No changes. Your infrastructure matches the configuration.\n");
-    expect(await destroy(destroyed.terminal, cwd, flags)).toBe(0);
+    expect(await destroy(destroyed.terminal, cwd, flags, withWriter)).toBe(0);
     expect(destroyed.printed()).toMatch(/^## Destroy complete: 0 added, 0 changed, [1-9]\d* destroyed\.\n/);
   });
 
   it("shows why nothing was done, and exits as ever", async () => {
     const { cwd, flags, stage: at } = await place();
-    await apply(at().terminal, cwd, flags);
+    await apply(at().terminal, cwd, flags, withWriter);
     await writeFile(join(cwd, "tenon.yaml"), "tenon: 1\nowner: edge\n");
     const guarded = at();
-    expect(await apply(guarded.terminal, cwd, flags)).toBe(4);
+    expect(await apply(guarded.terminal, cwd, flags, withWriter)).toBe(4);
     expect(guarded.printed()).toContain("**Apply would refuse this plan:**");
     expect(guarded.printed()).toContain("    --allow delete=vpc/prod\n");
     const reviewed = join(cwd, "empty.plan");
@@ -62,13 +63,13 @@ describe("--format markdown", () => {
     await plan(at().terminal, cwd, { ...flags, out: reviewed });
     await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.2"));
     const outside = at();
-    expect(await apply(outside.terminal, cwd, { ...flags, plan: reviewed })).toBe(5);
+    expect(await apply(outside.terminal, cwd, { ...flags, plan: reviewed }, withWriter)).toBe(5);
     expect(outside.printed()).toContain("```text\nupdate domain/example.com/www/A\n```");
   });
 
   it("shows what is refused for good, too", async () => {
     const { cwd, flags, stage: at } = await place();
-    await apply(at().terminal, cwd, flags);
+    await apply(at().terminal, cwd, flags, withWriter);
     await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("owner: edge", "owner: other"));
     const refused = at();
     expect(await plan(refused.terminal, cwd, flags)).toBe(4);
@@ -88,9 +89,9 @@ describe("the summary of a GitHub step", () => {
   it("gets what each command has to say, one after the other, whatever the format", async () => {
     const { cwd, flags, summary, stage: at } = await place();
     await plan(at().terminal, cwd, { ...flags, format: "json" });
-    await apply(at().terminal, cwd, { ...flags, format: "text" });
+    await apply(at().terminal, cwd, { ...flags, format: "text" }, withWriter);
     const applied = at();
-    await destroy(applied.terminal, cwd, flags);
+    await destroy(applied.terminal, cwd, flags, withWriter);
     const text = await readFile(summary, "utf8");
     expect(text.match(/^## .*$/gm)).toEqual([
       "## Plan: 5 to add, 0 to change, 0 to destroy.",
@@ -110,7 +111,7 @@ describe("the summary of a GitHub step", () => {
     ] as const) {
       const { cwd, flags, stage: at } = await place("tenon: 1\n", summary);
       const ran = at();
-      expect(await apply(ran.terminal, cwd, flags)).toBe(0);
+      expect(await apply(ran.terminal, cwd, flags, withWriter)).toBe(0);
       expect(ran.said()).toMatch(warning);
     }
   });

@@ -177,7 +177,8 @@ describe("the service as a snapshot remembers it", () => {
       ok: false,
       failure: { ...failed, type: "malformed", message: "the snapshot does not hold the list /vpcs" },
     });
-    expect(await api.send({ method: "POST", path: ["vpcs"], body: { label: "a" } })).toEqual({
+    expect(Object.keys(api).sort()).toEqual(["get", "list", "requestCount"]);
+    expect(await api.get({ path: ["vpcs", "1"] })).toEqual({
       ok: false,
       failure: { ...failed, type: "refused", message: "a snapshot answers lists only" },
     });

@@ -78,6 +78,7 @@ function watching(api: Api, after: (id: number) => Promise<object>): Api {
     get requestCount() {
       return api.requestCount;
     },
+    get: (request, signal) => api.get(request, signal),
     list: (request, signal) => api.list(request, signal),
     upload: (request, signal) => api.upload(request, signal),
     send: async (request, signal) => {

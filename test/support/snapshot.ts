@@ -1,10 +1,10 @@
 /** Plans made from a snapshot: taken of an account, written to a text, read back. */
 
 import {
-  type Api,
   type Desired,
   type PlanRequest,
   planProject,
+  type ReadApi,
   type Snapshot,
   snapshotTools,
 } from "../../src/index.ts";
@@ -14,7 +14,7 @@ export const NOBODY: Desired = { owner: null, account: null, declared: [], remov
 export type PlanOptions = Partial<PlanRequest>;
 
 /** @throws if what is needed cannot be read */
-export async function snapshotText(api: Api, desired: Desired = NOBODY, nowMilliseconds = 0): Promise<string> {
+export async function snapshotText(api: ReadApi, desired: Desired = NOBODY, nowMilliseconds = 0): Promise<string> {
   const { takeSnapshot, renderLiveFile } = await snapshotTools();
   const about = { host: "service.example", dialect: "node", account: null };
   const taken = await takeSnapshot({ desired, api, nowMilliseconds, ...about });
@@ -31,7 +31,7 @@ export async function readSnapshot(text: string): Promise<Snapshot> {
 }
 
 /** As a plan file, or what could not be read. Without the limit of the service: a snapshot has met none. */
-export async function planText(api: Api, desired: Desired, options: PlanOptions): Promise<string> {
+export async function planText(api: ReadApi, desired: Desired, options: PlanOptions): Promise<string> {
   const { renderPlanJson } = await import("../../src/index.ts");
   const planned = await planProject({ goal: "apply", nowMilliseconds: 0, ...options, desired, api });
   return planned.ok ? renderPlanJson({ ...planned.plan, pace: null }) : `${planned.what}: ${planned.failure.message}`;

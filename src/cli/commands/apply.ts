@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import {
   applyPlan,
+  type ClientApi,
   type Diagnostic,
   escapeText,
   newIdNotes,
@@ -50,10 +51,11 @@ import {
   withJsonErrors,
 } from "../output.ts";
 import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../plan-file.ts";
+import type { WithClient } from "../project.ts";
 import { inSession, type Planned, planIn, type Session, tellEnvironments } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
-export function defineApply(command: Command, terminal: Terminal, finish: Finish): void {
+export function defineApply(command: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
   addRunFlags(command)
     .description("Make the account fit the manifests. Shows the plan and asks first.")
     .option("--verify", "then ask nameservers for the changed records")
@@ -76,12 +78,12 @@ another goal, or made with flags that are not given here, is an error.
 Run again, it goes on where it was interrupted.`,
     )
     .action(async (directory, flags) => {
-      finish(await apply(terminal, directory, flags));
+      finish(await apply(terminal, directory, flags, connect));
     });
   addPlanFlags(addConnectionFlags(addProjectFlags(addVerifyFlags(command, "default: 5m"))));
 }
 
-export function defineDestroy(command: Command, terminal: Terminal, finish: Finish): void {
+export function defineDestroy(command: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
   addRunFlags(command)
     .description("Delete what is declared; with an owner, only what carries its tag.\nShows the plan and asks first.")
     .addHelpText(
@@ -95,7 +97,7 @@ Examples:
 --plan takes a plan of tenon plan --destroy only.`,
     )
     .action(async (directory, flags) => {
-      finish(await destroy(terminal, directory, flags));
+      finish(await destroy(terminal, directory, flags, connect));
     });
   addPlanFlags(addConnectionFlags(addProjectFlags(command)));
 }
@@ -115,6 +117,10 @@ function addRunFlags(command: Command): Command {
     .option("--wait-detached <time>", "wait so long for interfaces to go: 10m", parseDuration);
 }
 
+/** Handed in by the program, which hands it to no command that only reads. */
+type Connect = WithClient<ClientApi>;
+type Writing = Session<ClientApi>;
+
 interface ApplyFlags extends PlanFlags, VerifyFlags {
   readonly yes?: boolean;
   readonly verify?: boolean;
@@ -130,12 +136,22 @@ interface ApplyFlags extends PlanFlags, VerifyFlags {
 const DEFAULT_CONCURRENCY = 8;
 const DETACH_POLL_SECONDS = 10;
 
-export function apply(terminal: Terminal, directory: string | undefined, flags: ApplyFlags): Promise<ExitCode> {
-  return withEvents(terminal, flags, (inner) => run(inner, directory, flags, "apply"));
+export function apply(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: ApplyFlags,
+  connect: Connect,
+): Promise<ExitCode> {
+  return withEvents(terminal, flags, (inner) => run(inner, directory, flags, "apply", connect));
 }
 
-export function destroy(terminal: Terminal, directory: string | undefined, flags: ApplyFlags): Promise<ExitCode> {
-  return withEvents(terminal, flags, (inner) => run(inner, directory, flags, "destroy"));
+export function destroy(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: ApplyFlags,
+  connect: Connect,
+): Promise<ExitCode> {
+  return withEvents(terminal, flags, (inner) => run(inner, directory, flags, "destroy", connect));
 }
 
 function withEvents(
@@ -151,6 +167,7 @@ async function run(
   directory: string | undefined,
   given: ApplyFlags,
   command: "apply" | "destroy",
+  connect: Connect,
 ): Promise<ExitCode> {
   const pin = given.pin === true;
   if (pin && given.plan === undefined) {
@@ -169,7 +186,7 @@ async function run(
   if (difference !== null) return refuseDifferent(terminal, difference);
   const flags = bound === null || pin ? given : asPlanned(given, bound);
   const goal = bound?.goal ?? command;
-  return inSession(terminal, directory, flags, goal, async (opened) => {
+  return inSession(terminal, directory, flags, goal, connect, async (opened) => {
     const other = bound === null ? null : variablesDiffer(opened.project.inputs.variables, bound, pin);
     if (other !== null) return refuseDifferent(terminal, other);
     const session = { ...opened, checkSelection: bound === null };
@@ -228,7 +245,7 @@ async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<P
   }
 }
 
-async function carryOut(session: Session, plan: Plan, flags: ApplyFlags, servers: Witnesses | null): Promise<ExitCode> {
+async function carryOut(session: Writing, plan: Plan, flags: ApplyFlags, servers: Witnesses | null): Promise<ExitCode> {
   const { terminal, project, api, connection } = session;
   const { format } = flags;
   const { root } = project;

@@ -18,7 +18,7 @@ import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
 import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { importJson, importSummary, toldLines, withJsonErrors } from "../output.ts";
-import { needDialect, resolveDialect, withClient } from "../project.ts";
+import { needDialect, resolveDialect, withReader } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
@@ -168,7 +168,7 @@ async function readPaths(
 }
 
 function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult | ExitCode> {
-  return withClient(terminal, flags, async (api, connection) => {
+  return withReader(terminal, flags, async (api, connection) => {
     const { importProject } = await manifestTools();
     const progress = new Progress(terminal);
     progress.show("Reading the account");

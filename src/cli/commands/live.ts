@@ -6,7 +6,7 @@ import { escapeText, NEUTRAL_DIALECT, type Snapshot, snapshotTools } from "../..
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, addProjectFlags, type ConnectionFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
 import { Progress, sayError, sayFailure } from "../messages.ts";
-import { holdsToken } from "../project.ts";
+import { holdsToken, withReader } from "../project.ts";
 import { accountOf, inSession, type Session } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -52,26 +52,33 @@ async function live(terminal: Terminal, directory: string | undefined, flags: Li
     sayError(terminal, { code: "file-unwritable", summary: `the snapshot cannot be written: ${problem}` });
     return EXIT.error;
   }
-  return inSession(terminal, directory, { ...flags, clone: true, format: "text" }, "apply", async (session) => {
-    const snapshot = await takeIn(session);
-    if (typeof snapshot === "number") return snapshot;
-    const { renderLiveFile, parseLiveFile } = await snapshotTools();
-    const text = await renderLiveFile(snapshot);
-    const reread = await parseLiveFile(text);
-    if (!reread.ok) {
-      const summary = `what the service said could not be read back: ${reread.diagnostic.detail}`;
-      sayError(terminal, { code: "snapshot-malformed", summary });
-      return EXIT.error;
-    }
-    if (holdsToken(text, session.connection.token)) {
-      const summary = "the account itself holds the token, in some name, text or record";
-      sayError(terminal, { code: "token-in-snapshot", summary, fix: "Revoke the token." });
-      return EXIT.error;
-    }
-    const written = await write(terminal, text, flags.out);
-    if (written) terminal.say(summaryText(snapshot, session, flags.out));
-    return written ? EXIT.done : EXIT.error;
-  });
+  return inSession(
+    terminal,
+    directory,
+    { ...flags, clone: true, format: "text" },
+    "apply",
+    withReader,
+    async (session) => {
+      const snapshot = await takeIn(session);
+      if (typeof snapshot === "number") return snapshot;
+      const { renderLiveFile, parseLiveFile } = await snapshotTools();
+      const text = await renderLiveFile(snapshot);
+      const reread = await parseLiveFile(text);
+      if (!reread.ok) {
+        const summary = `what the service said could not be read back: ${reread.diagnostic.detail}`;
+        sayError(terminal, { code: "snapshot-malformed", summary });
+        return EXIT.error;
+      }
+      if (holdsToken(text, session.connection.token)) {
+        const summary = "the account itself holds the token, in some name, text or record";
+        sayError(terminal, { code: "token-in-snapshot", summary, fix: "Revoke the token." });
+        return EXIT.error;
+      }
+      const written = await write(terminal, text, flags.out);
+      if (written) terminal.say(summaryText(snapshot, session, flags.out));
+      return written ? EXIT.done : EXIT.error;
+    },
+  );
 }
 
 async function takeIn({ project, connection, api, terminal }: Session): Promise<Snapshot | ExitCode> {

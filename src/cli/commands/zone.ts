@@ -32,7 +32,7 @@ import {
 } from "../flags.ts";
 import { type CommandError, sayDiagnostics, sayError, sayFailure, sayLoaded, sayStrict } from "../messages.ts";
 import { prepareVerificationServers, printVerification, verifiedCode, watched, withJsonErrors } from "../output.ts";
-import { exitOf, load, needDialect, openProject, resolveDialect, withClient } from "../project.ts";
+import { exitOf, load, needDialect, openProject, resolveDialect, withReader } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
@@ -262,7 +262,7 @@ function exportAccount(
   flags: ZoneExportFlags,
   options: Options,
 ): Promise<ZoneExport | ExitCode> {
-  return withClient(terminal, flags, async (api) => {
+  return withReader(terminal, flags, async (api) => {
     const { exportLive } = await zoneTools();
     return exportLive(api, name, options, terminal.interrupt.first);
   });

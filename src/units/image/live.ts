@@ -1,7 +1,7 @@
 /** Images as they are in the account: private ones that somebody made, public and automatic ones left aside. */
 
 import type { WireImage } from "../../api/wire.ts";
-import type { Api } from "../../model/api.ts";
+import type { ReadApi } from "../../model/api.ts";
 import type { Declared } from "../../model/desired.ts";
 import { imageAddress, type Json } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
@@ -9,7 +9,7 @@ import { NOWHERE, splitDescription } from "../common.ts";
 import type { ImageSpec } from "./manifest.ts";
 
 /** Labels are not unique (OBSERVED: Images), so every page is read. */
-export async function readImages(_: Scope<ImageSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<WireImage>> {
+export async function readImages(_: Scope<ImageSpec>, api: ReadApi, watch: ReadWatch): Promise<ReadResult<WireImage>> {
   const answer = await api.list({ path: ["images"], filter: { is_public: false } }, watch.signal);
   if (!answer.ok) return { ok: false, what: "the list of images", failure: answer.failure };
   const items = (answer.items as unknown as WireImage[]).filter((image) => !image.is_public && image.type === "manual");

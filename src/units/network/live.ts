@@ -1,7 +1,7 @@
 /** Networks as they are in the account: one list of VPCs holds everything a plan needs (OBSERVED: VPCs and subnets). */
 
 import type { WireSubnet, WireVpc, WireVpcIp } from "../../api/wire.ts";
-import { type Api, isDenied, type ListRequest } from "../../model/api.ts";
+import { isDenied, type ListRequest, type ReadApi } from "../../model/api.ts";
 import type { AttachedInterface } from "../../model/change.ts";
 import type { Declared } from "../../model/desired.ts";
 import { type Address, subnetAddress, vpcAddress } from "../../model/resource.ts";
@@ -19,7 +19,7 @@ export interface LiveNetwork {
 /** Labels may repeat, so every page is read: a second VPC of a label must not be overlooked. */
 export async function readNetworks(
   scope: Scope<NetworkSpec>,
-  api: Api,
+  api: ReadApi,
   watch: ReadWatch,
 ): Promise<ReadResult<LiveNetwork>> {
   const answer = await api.list({ path: ["vpcs"] }, watch.signal);
@@ -33,7 +33,7 @@ export async function readNetworks(
 /** For whoever keeps what was listed. A token that is refused one address list is refused all. */
 async function readAddresses(
   networks: readonly LiveNetwork[],
-  api: Api,
+  api: ReadApi,
   outer: AbortSignal | undefined,
 ): Promise<void> {
   await readEach(networks, outer, async ({ vpc }, signal) => {
@@ -44,7 +44,7 @@ async function readAddresses(
 }
 
 /** Adds the address list (API.md: VPC IP Addresses View). A token without `ips:read_only` leaves it out. */
-export async function detailNetwork(live: LiveNetwork, api: Api): Promise<LiveNetwork> {
+export async function detailNetwork(live: LiveNetwork, api: ReadApi): Promise<LiveNetwork> {
   const answer = await api.list(addressList(live.vpc));
   return answer.ok ? { ...live, addresses: answer.items as unknown as WireVpcIp[] } : live;
 }

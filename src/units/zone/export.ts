@@ -5,7 +5,7 @@ import { absoluteName, nameProblem } from "../../dns/name.ts";
 import type { PlainRecord } from "../../dns/record.ts";
 import { unwritable, writeZoneFile } from "../../dns/zone-file/write.ts";
 import { ZoneTree } from "../../dns/zone-tree.ts";
-import type { Api, Failure } from "../../model/api.ts";
+import type { Failure, ReadApi } from "../../model/api.ts";
 import type { Declared, Desired } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { type Address, isJsonObject, type Json } from "../../model/resource.ts";
@@ -302,7 +302,7 @@ type ReadZone =
   | { readonly ok: false; readonly what: string; readonly failure: Failure };
 
 /** @param zone lower-case ASCII without a final dot */
-export async function readZone(api: Api, zone: string, signal?: AbortSignal): Promise<ReadZone> {
+export async function readZone(api: ReadApi, zone: string, signal?: AbortSignal): Promise<ReadZone> {
   const wanted = { field: "domain", values: [zone] };
   const domains = await api.list({ path: ["domains"], wanted }, signal);
   if (!domains.ok) return { ok: false, what: "the list of domains", failure: domains.failure };
@@ -311,7 +311,7 @@ export async function readZone(api: Api, zone: string, signal?: AbortSignal): Pr
   const path = ["domains", String(domain.id)];
   const list = await api.list({ path: [...path, "records"] }, signal);
   if (!list.ok) return { ok: false, what: `the records of ${domain.domain}`, failure: list.failure };
-  const rendered = await api.send({ method: "GET", path: [...path, "zone-file"] }, signal);
+  const rendered = await api.get({ path: [...path, "zone-file"] }, signal);
   const live: LiveZone = { domain, records: list.items as unknown as WireRecord[] };
   const notes: Diagnostic[] = [];
   const records: PlainRecord[] = [];

@@ -2,7 +2,7 @@
 
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
 import { toAscii } from "../../dns/name.ts";
-import type { Api } from "../../model/api.ts";
+import type { ReadApi } from "../../model/api.ts";
 import { domainAddress } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { ownerOfTags, readEach } from "../common.ts";
@@ -14,7 +14,7 @@ export interface LiveZone {
   readonly records: readonly WireRecord[] | null;
 }
 
-export async function readZones(scope: Scope<ZoneSpec>, api: Api, watch: ReadWatch): Promise<ReadResult<LiveZone>> {
+export async function readZones(scope: Scope<ZoneSpec>, api: ReadApi, watch: ReadWatch): Promise<ReadResult<LiveZone>> {
   const names = [...new Set([...scope.declared, ...scope.removed].map((entry) => entry.key).concat(sourcesOf(scope)))];
   // Names are unique on the platform, so a few of them can be asked for; an owner's tag may sit on any domain.
   const isOfNames = scope.owner === null && scope.wants === undefined && scope.whole !== true;
