@@ -42,7 +42,7 @@ export function sayStrict(terminal: Terminal): void {
   terminal.say("error: warnings are errors with --strict\n");
 }
 
-/** Errors of the command line itself, by the code that programs know them by: stable, and listed in docs/explanation/plan-and-apply.md. */
+/** Errors of the command line itself, by the code that programs know them by: stable, and listed in docs/reference/exit-codes.md. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "base-unknown": "`--base` names no project folder and no git ref that is here",
   "base-unreadable": "the project at `--base` could not be taken from git",

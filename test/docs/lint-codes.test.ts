@@ -1,6 +1,8 @@
 /** That docs/reference/lint-codes.md lists every lint rule as the code has it: the table is made here. */
 
+import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { ALL_RULES } from "../../src/lint/index.ts";
 
@@ -22,4 +24,15 @@ test("docs/reference/lint-codes.md lists every lint rule with its severity, what
 
 test("no cell of the table breaks it", () => {
   for (const { finds, why, fix } of ALL_RULES) for (const cell of [finds, why, fix]) expect(cell).not.toMatch(/[|\n<]/);
+});
+
+test("every code that stands in the source of the lint, or that zone files share with it, is in the list of rules, and no other", () => {
+  const source = fileURLToPath(new URL("../../src/", import.meta.url));
+  const files = readdirSync(`${source}lint`, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const codes = [...files.map((file) => `lint/${file}`), "dns/record.ts"].flatMap((file) =>
+    [...readFileSync(`${source}${file}`, "utf8").matchAll(/(?:\bcode:|_CODE =) "([^"]+)"/g)].map(([, code]) => code),
+  );
+  expect([...new Set(codes)].sort()).toEqual(ALL_RULES.map(({ code }) => code).sort());
 });

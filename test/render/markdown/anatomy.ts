@@ -1,6 +1,6 @@
 /** Takes a comment apart by the rules of CommonMark 0.31.2, as far as ours use it: what is in code, and what is not. */
 
-/** What GitHub takes, less the room of a pipeline: docs/explanation/plan-and-apply.md promises it. Not read from the code under test. */
+/** What GitHub takes, less the room of a pipeline: docs/reference/command-line.md promises it. Not read from the code under test. */
 export const MAX_BODY_CHARACTERS: number = 65_536 - 500;
 
 export interface Anatomy {
