@@ -28,8 +28,10 @@ export function isSoaEmail(address: string): boolean {
 }
 
 /** Reads a source and makes the files of a project of it. Writes nothing. */
-export function importProject(request: ImportRequest): Promise<ImportResult> {
-  return runImport({ ...request, units });
+export async function importProject(request: ImportRequest): Promise<ImportResult> {
+  const { validatorOf, violationsOf } = await import("./manifest/validate.ts");
+  const validator = await validatorOf(units);
+  return runImport({ ...request, units, violationsOf: (entry, section) => violationsOf(entry, section, validator) });
 }
 
 export interface FormattedFile {

@@ -19,6 +19,7 @@ export type ImportSource =
 export interface ImportRequest {
   readonly source: ImportSource;
   readonly units: readonly Unit[];
+  readonly violationsOf: LiveRequest["violationsOf"];
   /** Seconds that the service keeps as they are, ascending, without 0. */
   readonly allowedSeconds: readonly number[];
   readonly split: boolean;
@@ -51,10 +52,10 @@ export async function runImport(request: ImportRequest): Promise<ImportResult> {
 
 type Read = Import | { readonly what: string; readonly failure: Failure };
 
-async function readFrom({ source, units, allowedSeconds }: ImportRequest): Promise<Read> {
+async function readFrom({ source, units, allowedSeconds, violationsOf }: ImportRequest): Promise<Read> {
   if (source.from === "live") {
     const { api, selection, owner, watch } = source;
-    const { ok: _, ...read } = await importLive({ api, units, selection, owner, allowedSeconds, watch });
+    const { ok: _, ...read } = await importLive({ api, units, selection, owner, allowedSeconds, violationsOf, watch });
     return read;
   }
   const { paths, domain, soaEmail, owner } = source;

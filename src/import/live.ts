@@ -5,7 +5,7 @@ import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { Json, JsonObject, UnitName } from "../model/resource.ts";
 import { compareText, escapeGlob, globMatches, groupBy } from "../model/text.ts";
-import type { LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
+import type { EntryViolation, LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
 import { type Import, type ImportedDomain, someOf, validateImported } from "./collect.ts";
 
 /** What to take; nothing named at all: everything. */
@@ -23,6 +23,8 @@ export interface LiveRequest {
   /** Objects that carry its tag; null: those that carry none. */
   readonly owner: string | null;
   readonly allowedSeconds: readonly number[];
+  /** What the schema of manifests says against an entry of a section: a service may keep what it would not take. */
+  readonly violationsOf: (entry: JsonObject, section: string) => readonly EntryViolation[];
   readonly watch: ReadWatch;
 }
 
@@ -120,28 +122,43 @@ class Taking {
       this.#takeDomain(unit, entry, identity);
       return;
     }
-    const problem = firstProblem(unit, entry, this.#request);
+    const problem = firstProblem(unit, entry, this.#request) ?? this.#violations(unit, entry)[0]?.diagnostic ?? null;
     if (problem === null) this.#entries[unit.name].push(entry);
     else this.#tellLeftOut(undeclarable(identity, problem));
   }
 
   #takeDomain(unit: Unit, entry: JsonObject, identity: LiveIdentity): void {
     const { records, ...head } = entry;
-    const list = (records as readonly JsonObject[] | undefined) ?? null;
+    const violations = this.#violations(unit, entry);
+    const [violation] = violations.filter(({ record }) => record === null);
+    if (violation !== undefined) {
+      this.#tellLeftOut(undeclarable(identity, violation.diagnostic));
+      return;
+    }
+    const all = (records as readonly JsonObject[] | undefined) ?? null;
+    const violating = new Map(violations.toReversed().map(({ record, diagnostic }) => [record ?? 0, diagnostic]));
+    const list = all?.filter((_, index) => !violating.has(index)) ?? null;
     const settled = validateImported(head, list, unit, this.#request.allowedSeconds);
     const [problem] = settled.problems;
     if (settled.domain === null) {
       if (problem !== undefined) this.#tellLeftOut(undeclarable(identity, problem));
       return;
     }
+    const refused = [
+      ...[...violating].map(([index, diagnostic]) => ({ record: all?.[index] ?? {}, diagnostic })),
+      ...[...settled.refused].map(([index, diagnostic]) => ({ record: list?.[index] ?? {}, diagnostic })),
+    ];
     const ignored: JsonObject[] = [];
-    for (const [index, diagnostic] of settled.refused) {
-      const record = list?.[index] ?? {};
+    for (const { record, diagnostic } of refused) {
       this.#tell(refusedRecord(identity, record, diagnostic));
       if (diagnostic.code !== "duplicate-record") ignored.push(patternOf(record));
     }
     const more = ignored.length === 0 ? {} : { ignore: ignored };
     this.#domains.push({ ...settled.domain, entry: { ...settled.domain.entry, ...more } });
+  }
+
+  #violations(unit: Unit, entry: JsonObject): readonly EntryViolation[] {
+    return this.#request.violationsOf(entry, unit.spec.section);
   }
 
   #warnOfUnmatched(unit: UnitName, found: readonly Found[]): void {

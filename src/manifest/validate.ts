@@ -4,7 +4,8 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { nearest, suggestion } from "../model/text.ts";
-import type { Places } from "./positions.ts";
+import type { EntryViolation } from "../model/unit.ts";
+import { Places } from "./positions.ts";
 import { isOwnKey, manifestSchema, type UnitForm } from "./schema.ts";
 
 export interface Validator {
@@ -67,6 +68,24 @@ export function validateTree(
   removeBroken(tree, places, incomplete, doomed);
   for (const [list, indices] of doomed) compact(list, indices, places);
   return incomplete;
+}
+
+/**
+ * What is wrong with an entry that no file holds yet.
+ * @param section the key that it is to stand under, for example `domains`
+ */
+export function violationsOf(entry: JsonObject, section: string, validator: Validator): EntryViolation[] {
+  const tree: JsonObject = { tenon: 1, [section]: [entry] };
+  if (validator.validate(tree)) return [];
+  return onePerPlace(validator.validate.errors ?? []).map((error) => {
+    const violation = locate(tree, error);
+    const places = new Places();
+    const objects = [violation.value, ...violation.way.map(({ container }) => container)];
+    for (const object of objects) if (typeof object === "object" && object !== null) places.put(object, "", [0, 0]);
+    const { span: _, ...diagnostic } = violationDiagnostic(violation, places);
+    const [, , list, index] = violation.way.map(({ key }) => key);
+    return { diagnostic, record: list === "records" && index !== undefined ? Number(index) : null };
+  });
 }
 
 /** A value of the wrong type is not among the allowed ones either: of what is wrong with a value the type says most. */

@@ -87,6 +87,14 @@ export interface RemovedName {
 export type NameProblem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
 /** The parts of a manifest entry that are the unit's own; what every entry may have goes between them. */
+/** What the schema of manifests says against an entry that no file holds yet. */
+export interface EntryViolation {
+  /** Without a span. */
+  readonly diagnostic: Diagnostic;
+  /** The place among the entry's records of the one that it is about; null: it is about the entry itself. */
+  readonly record: number | null;
+}
+
 export interface WrittenEntry {
   readonly head: JsonObject;
   readonly body: JsonObject;

@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import type { Seed } from "../../src/emulator/index.ts";
-import type { Plan } from "../../src/index.ts";
+import { type Api, type Desired, type Plan, planProject } from "../../src/index.ts";
+import type { Json, JsonObject } from "../../src/model/resource.ts";
 import { Account, loadFolder } from "../support/account.ts";
 import { codesOf, fileOf, importAccount, type LiveImportOptions, written } from "../support/imports.ts";
 
@@ -159,6 +160,52 @@ describe("what older clients of the service have made", () => {
     });
     expect(parse(fileOf(result)).domains[0].ignore).toEqual([{ name: "old", type: "A", target: "010.020.030.040" }]);
     expect((await planOf(account)).steps).toEqual([]);
+  });
+});
+
+describe("what a service keeps beyond its own limits", () => {
+  it("is left out and told, record for record, and the rest is imported and plans empty", async () => {
+    const records = [
+      { type: "A", name: "www", target: "192.0.2.1" },
+      { type: "MX", name: "mail", target: "mx.a.example", priority: 10 },
+    ] as const;
+    const account = await accountOf({
+      domains: [
+        { domain: "a.example", ...MASTER, records },
+        { domain: "b.example", ...MASTER },
+        { domain: "c.example", ...MASTER },
+      ],
+      images: [{ id: "private/1", label: "golden", status: "available" }],
+    });
+    const beyond: Readonly<Record<string, (object: Record<string, Json>) => object>> = {
+      "b.example": (domain) => ({ ...domain, description: "x".repeat(254) }),
+      "c.example": (domain) => ({ ...domain, group: "x".repeat(51) }),
+      golden: (image) => ({ ...image, label: "x".repeat(51) }),
+      mail: (record) => ({ ...record, priority: 256 }),
+    };
+    const api: Api = {
+      ...account.api,
+      requestCount: 0,
+      list: async (request, signal) => {
+        const answer = await account.api.list(request, signal);
+        if (!answer.ok) return answer;
+        const spoilt = (item: JsonObject) =>
+          beyond[String(item["domain"] ?? item["label"] ?? item["name"])]?.(item) ?? item;
+        return { ...answer, items: answer.items.map((item) => spoilt(item) as JsonObject) };
+      },
+    };
+    const result = await importAccount(api);
+    expect(codesOf(result)).toEqual(["cannot-declare", "cannot-declare", "cannot-declare", "cannot-declare"]);
+    const project = parse(fileOf(result));
+    expect(project.domains.map(({ domain }: { domain: string }) => domain)).toEqual(["a.example"]);
+    expect(project.domains[0]).toMatchObject({
+      records: [{ type: "A", name: "www", target: "192.0.2.1" }],
+      ignore: [{ name: "mail", type: "MX", target: "mx.a.example." }],
+    });
+    expect(project.images).toBeUndefined();
+    const { desired } = await loadFolder(await written(result));
+    const plan = await planProject({ desired: desired as Desired, api, goal: "apply", nowMilliseconds: 0 });
+    expect(plan).toMatchObject({ ok: true, plan: { steps: [] } });
   });
 });
 

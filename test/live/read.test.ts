@@ -92,7 +92,15 @@ describe("a failure that no later request can survive", () => {
     const { baseUrl, requests } = await revoked(AFTER_50);
     const selection = { domains: ["*"], vpcs: [], images: false };
     const result = await importLive({
-      ...{ api: await apiOf(baseUrl), units, selection, owner: null, allowedSeconds: [], watch: {} },
+      ...{
+        api: await apiOf(baseUrl),
+        units,
+        selection,
+        owner: null,
+        allowedSeconds: [],
+        violationsOf: () => [],
+        watch: {},
+      },
     });
     expect(result).toMatchObject({ ok: false, failure: { status: 401 } });
     expect(requests.length).toBeLessThanOrEqual(50 + CONCURRENCY);
