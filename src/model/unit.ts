@@ -255,27 +255,30 @@ export interface Facts {
   readonly requires: readonly string[];
   /** Ids of steps that must have ended first, however they ended. */
   readonly follows: readonly string[];
-  /** Exclusive things it takes or frees (hard): freed before taken. */
-  readonly takes: readonly Claim[];
-  readonly frees: readonly Claim[];
+  /** Slots that it acquires or releases (hard): released before acquired. */
+  readonly claims: { readonly acquire: readonly Claim[]; readonly release: readonly Claim[] };
   /** Points that are reached when all steps that name them here are done, and points that must be reached first (hard). */
   readonly reaches: readonly string[];
   readonly awaits: readonly string[];
-  /** What resolves once it is done, and what no longer does. */
-  readonly provides: readonly string[];
-  readonly withdraws: readonly string[];
-  /** What it makes something point at, any of the alternatives; and what it makes it stop pointing at. */
-  readonly pointsAt: readonly string[];
-  readonly releases: readonly string[];
-  /** Sets within which growth comes before shrinkage (soft). */
-  readonly grows: readonly Membership[];
-  readonly shrinks: readonly Membership[];
+  /** What resolvers are answered (soft). */
+  readonly resolution: {
+    /** What resolves once it is done. */
+    readonly adds: readonly string[];
+    /** What no longer resolves once it is done. */
+    readonly removes: readonly string[];
+    /** What must resolve before it is done: any of the alternatives. A step that creates a pointer needs its target. */
+    readonly needs: readonly string[];
+    /** What must resolve until it is done. A step that deletes a pointer no longer needs its target. */
+    readonly unneeds: readonly string[];
+  };
+  /** Sets of records within which growth comes before shrinkage (soft). */
+  readonly rrsets: { readonly grow: readonly Membership[]; readonly shrink: readonly Membership[] };
   /** In a cutover only one name can move without a gap: the first one, or the last one. */
-  readonly turns: readonly Turn[];
+  readonly cutovers: readonly CutoverPart[];
 }
 
 /** A part in something that several steps do, at the first of which (or the last) it all changes. */
-export interface Turn {
+export interface CutoverPart {
   readonly group: string;
   readonly at: "first" | "last";
   /** What has its answer throughout if this step is that one. */
@@ -297,17 +300,12 @@ export interface Membership {
 export const NO_FACTS: Facts = {
   requires: [],
   follows: [],
-  takes: [],
-  frees: [],
+  claims: { acquire: [], release: [] },
   reaches: [],
   awaits: [],
-  provides: [],
-  withdraws: [],
-  pointsAt: [],
-  releases: [],
-  grows: [],
-  shrinks: [],
-  turns: [],
+  resolution: { adds: [], removes: [], needs: [], unneeds: [] },
+  rrsets: { grow: [], shrink: [] },
+  cutovers: [],
 };
 
 /** `useless`: it is surely ours, but cannot be finished and must be deleted before the step is repeated. */

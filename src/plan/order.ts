@@ -2,7 +2,7 @@
 
 import { type Barrier, type Gap, isReference, type PathPart, type Step } from "../model/plan.ts";
 import { groupBy } from "../model/text.ts";
-import type { PlannedStep, Turn } from "../model/unit.ts";
+import type { CutoverPart, PlannedStep } from "../model/unit.ts";
 
 /** A cycle is broken one step at a time, so that no gap is made without need; beyond this, all of it at once. */
 export const MAX_CAREFUL_ROUNDS = 64;
@@ -222,51 +222,52 @@ export function referencesOf(step: PlannedStep["step"]): string[] {
   return parts.filter(isReference).map((part) => part.ref);
 }
 
-/** The steps that free a slot: those that shared it, and those that had it to themselves. */
-interface Freed {
+/** The steps that release a slot: those that shared it, and those that had it to themselves. */
+interface Released {
   readonly shared: number[];
   readonly exclusive: number[];
 }
 
-/** Whatever frees a slot comes before whatever takes it, unless both share it. */
+/** Whatever releases a slot comes before whatever acquires it, unless both share it. */
 export function claimEdges(planned: readonly PlannedStep[]): number[][] {
-  const freed = new Map<string, Freed>();
+  const released = new Map<string, Released>();
   for (const [index, { facts }] of planned.entries()) {
-    for (const { slot, exclusive } of facts.frees) {
-      const steps = freed.get(slot) ?? { shared: [], exclusive: [] };
-      freed.set(slot, steps);
+    for (const { slot, exclusive } of facts.claims.release) {
+      const steps = released.get(slot) ?? { shared: [], exclusive: [] };
+      released.set(slot, steps);
       (exclusive ? steps.exclusive : steps.shared).push(index);
     }
   }
   return planned.map(({ facts }) =>
-    facts.takes.flatMap(({ slot, exclusive }) => {
-      const before = freed.get(slot);
+    facts.claims.acquire.flatMap(({ slot, exclusive }) => {
+      const before = released.get(slot);
       if (before === undefined) return [];
       return exclusive ? [...before.exclusive, ...before.shared] : before.exclusive;
     }),
   );
 }
 
-interface Sides {
+/** The steps that come before a milestone, and those that come after it. */
+interface BeforeAfter {
   before: number[];
   after: number[];
   harmless: boolean;
 }
 
 function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
-  const sets = new Map<string, Sides>();
-  const comings = new Map<string, Sides>();
-  const goings = new Map<string, Sides>();
-  const points = new Map<string, Sides>();
+  const sets = new Map<string, BeforeAfter>();
+  const comings = new Map<string, BeforeAfter>();
+  const goings = new Map<string, BeforeAfter>();
+  const points = new Map<string, BeforeAfter>();
   for (const [index, { facts }] of planned.entries()) {
-    for (const { set, persists } of facts.grows) sidesOf(sets, set, persists).before.push(index);
-    for (const { set, persists } of facts.shrinks) sidesOf(sets, set, persists).after.push(index);
-    for (const key of facts.reaches) sidesOf(points, key, false).before.push(index);
-    for (const key of facts.awaits) sidesOf(points, key, false).after.push(index);
-    for (const key of facts.provides) sidesOf(comings, key, false).before.push(index);
-    for (const key of facts.pointsAt) sidesOf(comings, key, false).after.push(index);
-    for (const key of facts.releases) sidesOf(goings, key, false).before.push(index);
-    for (const key of facts.withdraws) sidesOf(goings, key, false).after.push(index);
+    for (const { set, persists } of facts.rrsets.grow) beforeAfterOf(sets, set, persists).before.push(index);
+    for (const { set, persists } of facts.rrsets.shrink) beforeAfterOf(sets, set, persists).after.push(index);
+    for (const key of facts.reaches) beforeAfterOf(points, key, false).before.push(index);
+    for (const key of facts.awaits) beforeAfterOf(points, key, false).after.push(index);
+    for (const key of facts.resolution.adds) beforeAfterOf(comings, key, false).before.push(index);
+    for (const key of facts.resolution.needs) beforeAfterOf(comings, key, false).after.push(index);
+    for (const key of facts.resolution.unneeds) beforeAfterOf(goings, key, false).before.push(index);
+    for (const key of facts.resolution.removes) beforeAfterOf(goings, key, false).after.push(index);
   }
   return [
     ...named("growth of", sets),
@@ -276,25 +277,25 @@ function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
   ];
 }
 
-function named(prefix: string, sides: ReadonlyMap<string, Sides>, hard = false): Milestone[] {
-  return [...sides]
+function named(prefix: string, found: ReadonlyMap<string, BeforeAfter>, hard = false): Milestone[] {
+  return [...found]
     .filter(([, { before, after }]) => before.length > 0 && after.length > 0)
-    .map(([what, side]) => ({ id: `${prefix} ${what}`, what, ...side, hard, after: withoutItself(side) }))
+    .map(([what, steps]) => ({ id: `${prefix} ${what}`, what, ...steps, hard, after: withoutItself(steps) }))
     .filter(({ after }) => after.length > 0);
 }
 
 /** A step does not wait for what it brings itself. */
-function withoutItself({ before, after }: Sides): number[] {
+function withoutItself({ before, after }: BeforeAfter): number[] {
   const brings = new Set(before);
   return after.filter((step) => !brings.has(step));
 }
 
-function sidesOf(table: Map<string, Sides>, key: string, harmless: boolean): Sides {
+function beforeAfterOf(table: Map<string, BeforeAfter>, key: string, harmless: boolean): BeforeAfter {
   const found = table.get(key);
   if (found !== undefined) return found;
-  const sides = { before: [], after: [], harmless };
-  table.set(key, sides);
-  return sides;
+  const made = { before: [], after: [], harmless };
+  table.set(key, made);
+  return made;
 }
 
 // A graph of steps and milestones, and its cycles: plain indices, no knowledge of what they stand for.
@@ -358,26 +359,28 @@ function popComponent(stack: number[], onStack: Uint8Array, first: number): numb
 
 // Gaps that no order avoids: where all changes at once, at one of several steps, only what that step brings is there throughout.
 
-type CutoverPart = Turn & Pick<PlannedStep, "step">;
+type CutoverStep = CutoverPart & Pick<PlannedStep, "step">;
 
 /** @param ordered in the order in which they are done */
 function cutoverGaps(ordered: readonly PlannedStep[]): Gap[] {
-  const parts = ordered.flatMap(({ step, facts }) => facts.turns.map((turn): CutoverPart => ({ ...turn, step })));
+  const parts = ordered.flatMap(({ step, facts }) =>
+    facts.cutovers.map((cutover): CutoverStep => ({ ...cutover, step })),
+  );
   return [...groupBy(parts, ({ group }) => group).values()].flatMap(gapsOf);
 }
 
-function gapsOf(parts: readonly CutoverPart[]): Gap[] {
+function gapsOf(parts: readonly CutoverStep[]): Gap[] {
   const isFirst = parts[0]?.at === "first";
   // Seen from its end, what goes last is like what goes first.
-  const [turning, ...others] = isFirst ? parts : [...parts].reverse();
-  if (turning === undefined) return [];
-  const kept = new Set(turning.keeps);
+  const [switching, ...others] = isFirst ? parts : [...parts].reverse();
+  if (switching === undefined) return [];
+  const kept = new Set(switching.keeps);
   const gaps: Gap[] = [];
   for (const { keeps, step } of others) {
     for (const what of keeps) {
       if (kept.has(what)) continue;
       kept.add(what);
-      const [before, wanted] = isFirst ? [turning.step, step] : [step, turning.step];
+      const [before, wanted] = isFirst ? [switching.step, step] : [step, switching.step];
       gaps.push({ what, wanted: wanted.id, before: before.id, root: step.root });
     }
   }

@@ -67,7 +67,12 @@ export function desired(...entries: Declared[]): Desired {
   return { owner: null, account: null, declared: entries, removed: [], allow: [], lintOff: [] };
 }
 
-export function planned(id: string, facts: Partial<Facts> = {}): PlannedStep {
+/** Facts of which each is there or absent, down to the members of each. */
+export type SomeFacts = {
+  readonly [Name in keyof Facts]?: Facts[Name] extends readonly unknown[] ? Facts[Name] : Partial<Facts[Name]>;
+};
+
+export function planned(id: string, facts: SomeFacts = {}): PlannedStep {
   const step = {
     id,
     type: "request" as const,
@@ -81,5 +86,8 @@ export function planned(id: string, facts: Partial<Facts> = {}): PlannedStep {
     lookup: null,
     expect: null,
   };
-  return { step, facts: { ...NO_FACTS, ...facts } };
+  const claims = { ...NO_FACTS.claims, ...facts.claims };
+  const resolution = { ...NO_FACTS.resolution, ...facts.resolution };
+  const rrsets = { ...NO_FACTS.rrsets, ...facts.rrsets };
+  return { step, facts: { ...NO_FACTS, ...facts, claims, resolution, rrsets } };
 }

@@ -2,10 +2,10 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Facts, PlannedStep } from "../../src/model/unit.ts";
+import type { PlannedStep } from "../../src/model/unit.ts";
 import { claimEdges, components, edgesOf, MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
 import { Account } from "../support/account.ts";
-import { planned } from "./changes.ts";
+import { planned, type SomeFacts } from "./changes.ts";
 
 function ids(ordered: Ordered): string[] {
   return ordered.steps.map((step) => step.id);
@@ -51,14 +51,14 @@ test("what is required comes in the order of the plan, however it is listed", ()
 });
 
 test("what several steps wait for together is named by what happens when it is reached", () => {
-  const twice = (name: string, facts: Partial<Facts>) => [planned(`${name}-1`, facts), planned(`${name}-2`, facts)];
+  const twice = (name: string, facts: SomeFacts) => [planned(`${name}-1`, facts), planned(`${name}-2`, facts)];
   const { barriers } = orderSteps([
-    ...twice("grow", { grows: [{ set: "set", persists: false }] }),
-    ...twice("shrink", { shrinks: [{ set: "set", persists: false }] }),
-    ...twice("come", { provides: ["host"] }),
-    ...twice("point", { pointsAt: ["host"] }),
-    ...twice("release", { releases: ["name"] }),
-    ...twice("withdraw", { withdraws: ["name"] }),
+    ...twice("grow", { rrsets: { grow: [{ set: "set", persists: false }] } }),
+    ...twice("shrink", { rrsets: { shrink: [{ set: "set", persists: false }] } }),
+    ...twice("come", { resolution: { adds: ["host"] } }),
+    ...twice("point", { resolution: { needs: ["host"] } }),
+    ...twice("release", { resolution: { unneeds: ["name"] } }),
+    ...twice("withdraw", { resolution: { removes: ["name"] } }),
     ...twice("reach", { reaches: ["point"] }),
     ...twice("await", { awaits: ["point"] }),
   ]);
@@ -76,17 +76,17 @@ test("what is required, referred to, or freed comes first", () => {
   const steps: PlannedStep[] = [
     planned("late", { requires: ["child", "not in this plan"] }),
     { ...child, step: { ...child.step, path: ["domains", { ref: "made", field: "id" }] } as PlannedStep["step"] },
-    planned("taker", { takes: [{ slot: "s", exclusive: true }] }),
+    planned("taker", { claims: { acquire: [{ slot: "s", exclusive: true }] } }),
     { ...made, step: { ...made.step, produces: { ref: "made", fields: { id: "id" } } } as PlannedStep["step"] },
-    planned("freer", { frees: [{ slot: "s", exclusive: false }] }),
+    planned("freer", { claims: { release: [{ slot: "s", exclusive: false }] } }),
   ];
   expect(ids(orderSteps(steps))).toEqual(["parent", "child", "late", "freer", "taker"]);
 });
 
 test("two shared claims of one slot do not order each other", () => {
   const steps = [
-    planned("taker", { takes: [{ slot: "s", exclusive: false }] }),
-    planned("freer", { frees: [{ slot: "s", exclusive: false }] }),
+    planned("taker", { claims: { acquire: [{ slot: "s", exclusive: false }] } }),
+    planned("freer", { claims: { release: [{ slot: "s", exclusive: false }] } }),
   ];
   expect(ids(orderSteps(steps))).toEqual(["taker", "freer"]);
 });
@@ -101,20 +101,20 @@ test("of thousands of claims to one slot only those are looked at that let nobod
     },
   };
   const steps = Array.from({ length: 1_000 }, (_, index) =>
-    planned(`${index}`, index % 2 === 0 ? { takes: [shared] } : { frees: [shared] }),
+    planned(`${index}`, index % 2 === 0 ? { claims: { acquire: [shared] } } : { claims: { release: [shared] } }),
   );
   expect(claimEdges(steps).flat()).toEqual([]);
-  expect(claimEdges([...steps, planned("alone", { takes: [{ slot: "s", exclusive: true }] })]).at(-1)).toHaveLength(
-    500,
-  );
+  expect(
+    claimEdges([...steps, planned("alone", { claims: { acquire: [{ slot: "s", exclusive: true }] } })]).at(-1),
+  ).toHaveLength(500);
   expect(looks).toBeLessThanOrEqual(2_000);
 });
 
 test("a soft edge that a hard one contradicts is a gap, and says what is missing and who goes ahead", () => {
-  const grows = [{ set: "www A", persists: false }];
+  const members = [{ set: "www A", persists: false }];
   const steps = [
-    planned("create", { grows, takes: [{ slot: "name www", exclusive: true }] }),
-    planned("delete", { shrinks: grows, frees: [{ slot: "name www", exclusive: true }] }),
+    planned("create", { rrsets: { grow: members }, claims: { acquire: [{ slot: "name www", exclusive: true }] } }),
+    planned("delete", { rrsets: { shrink: members }, claims: { release: [{ slot: "name www", exclusive: true }] } }),
   ];
   const ordered = orderSteps(steps);
   expect(ids(ordered)).toEqual(["delete", "create"]);
@@ -124,16 +124,16 @@ test("a soft edge that a hard one contradicts is a gap, and says what is missing
 test("where another member stays, the broken edge is no gap", () => {
   const slot = { slot: "x", exclusive: true };
   const steps = [
-    planned("create", { grows: [{ set: "www A", persists: true }], takes: [slot] }),
-    planned("delete", { shrinks: [{ set: "www A", persists: true }], frees: [slot] }),
+    planned("create", { rrsets: { grow: [{ set: "www A", persists: true }] }, claims: { acquire: [slot] } }),
+    planned("delete", { rrsets: { shrink: [{ set: "www A", persists: true }] }, claims: { release: [slot] } }),
   ];
   expect(orderSteps(steps)).toMatchObject({ gaps: [], steps: [{ id: "delete" }, { id: "create" }] });
 });
 
 test("of two ways out of a cycle the one with fewer gaps is taken", () => {
   const steps = [
-    planned("two gaps", { pointsAt: ["name b", "name c"], provides: ["name a"] }),
-    planned("one gap", { pointsAt: ["name a"], provides: ["name b", "name c"] }),
+    planned("two gaps", { resolution: { needs: ["name b", "name c"], adds: ["name a"] } }),
+    planned("one gap", { resolution: { needs: ["name a"], adds: ["name b", "name c"] } }),
   ];
   const ordered = orderSteps(steps);
   expect(ids(ordered)).toEqual(["one gap", "two gaps"]);
@@ -149,8 +149,8 @@ test("hard edges in a circle are a bug, and said to be one", () => {
 test("6,000 that grow a set and 6,000 that shrink it are ordered with a linear number of edges", () => {
   const set = { set: "www A", persists: false };
   const steps = [
-    ...Array.from({ length: 6_000 }, (_, index) => planned(`delete ${index}`, { shrinks: [set] })),
-    ...Array.from({ length: 6_000 }, (_, index) => planned(`create ${index}`, { grows: [set] })),
+    ...Array.from({ length: 6_000 }, (_, index) => planned(`delete ${index}`, { rrsets: { shrink: [set] } })),
+    ...Array.from({ length: 6_000 }, (_, index) => planned(`create ${index}`, { rrsets: { grow: [set] } })),
   ];
   const { steps: ordered, barriers, gaps } = orderSteps(steps);
   expect(gaps).toEqual([]);
@@ -165,12 +165,8 @@ const some = fc.subarray(KEYS, { maxLength: 2 });
 const sets = fc.array(fc.record({ set: fc.constantFrom("s", "t"), persists: fc.boolean() }), { maxLength: 1 });
 const drafts = fc.array(
   fc.record({
-    provides: some,
-    pointsAt: some,
-    withdraws: some,
-    releases: some,
-    grows: sets,
-    shrinks: sets,
+    resolution: fc.record({ adds: some, needs: some, removes: some, unneeds: some }),
+    rrsets: fc.record({ grow: sets, shrink: sets }),
     requires: fc.array(fc.nat(6), { maxLength: 2 }),
     atPoint: fc.boolean(),
   }),
@@ -244,16 +240,20 @@ test("a long chain of cycles is broken all at once after some rounds: every hard
   expect(count).toBeGreaterThan(MAX_CAREFUL_ROUNDS);
   const steps = Array.from({ length: count }, (_, index) =>
     planned(`move ${index}`, {
-      frees: [{ slot: `name ${index}`, exclusive: true }],
-      takes: [{ slot: `name ${index + 1}`, exclusive: true }],
-      shrinks: [{ set: `set ${index}`, persists: false }],
-      grows: [{ set: `set ${index + 1}`, persists: false }],
+      claims: {
+        release: [{ slot: `name ${index}`, exclusive: true }],
+        acquire: [{ slot: `name ${index + 1}`, exclusive: true }],
+      },
+      rrsets: {
+        shrink: [{ set: `set ${index}`, persists: false }],
+        grow: [{ set: `set ${index + 1}`, persists: false }],
+      },
     }),
   );
   // Beside the chain, a soft edge that nothing contradicts.
   const calm = [
-    planned("shrink", { shrinks: [{ set: "calm", persists: false }] }),
-    planned("grow", { grows: [{ set: "calm", persists: false }] }),
+    planned("shrink", { rrsets: { shrink: [{ set: "calm", persists: false }] } }),
+    planned("grow", { rrsets: { grow: [{ set: "calm", persists: false }] } }),
   ];
   const ordered = orderSteps([...steps, ...calm]);
   const place = new Map(ids(ordered).map((id, index) => [id, index]));
@@ -268,10 +268,10 @@ test("a long chain of cycles is broken all at once after some rounds: every hard
 test("what awaits a point comes after all that reach it, whatever soft edges ask for, at one edge each", () => {
   const count = 200;
   const makes = Array.from({ length: count }, (_, index) =>
-    planned(`make ${index}`, { reaches: ["made"], shrinks: [{ set: "s", persists: false }] }),
+    planned(`make ${index}`, { reaches: ["made"], rrsets: { shrink: [{ set: "s", persists: false }] } }),
   );
   const deletes = Array.from({ length: count }, (_, index) =>
-    planned(`delete ${index}`, { awaits: ["made"], grows: [{ set: "s", persists: false }] }),
+    planned(`delete ${index}`, { awaits: ["made"], rrsets: { grow: [{ set: "s", persists: false }] } }),
   );
   const ordered = orderSteps([...deletes, ...makes]);
   const order = ids(ordered);

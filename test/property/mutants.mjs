@@ -104,7 +104,7 @@ const MUTANTS = [
   {
     name: "copies do not wait for the records of their source",
     file: "src/units/zone/steps.ts",
-    find: "{ ...NO_FACTS, pointsAt: [contentKeyOf(source)] }",
+    find: "{ ...NO_FACTS, resolution: needing(source) }",
     replace: "NO_FACTS",
   },
 ];

@@ -76,12 +76,12 @@ export function overlaps<T extends { readonly range: Range }>(items: readonly T[
 // Subnets that make room for others: which range must be away before which may come.
 
 interface OverlapSlots {
-  readonly frees: ReadonlyMap<string, Claim[]>;
-  readonly takes: ReadonlyMap<string, Claim[]>;
+  readonly acquire: ReadonlyMap<string, Claim[]>;
+  readonly release: ReadonlyMap<string, Claim[]>;
 }
 
 /**
- * One slot for each going range; it is freed by the change that takes the range away, and taken by every change that
+ * One slot for each going range; it is released by the change that takes the range away, and acquired by every change that
  * brings one overlapping it. Going ranges are siblings, so they do not overlap each other and can be searched in order.
  */
 export function overlapSlots(root: Address, subnets: readonly Change[]): OverlapSlots {
@@ -89,9 +89,9 @@ export function overlapSlots(root: Address, subnets: readonly Change[]): Overlap
     .filter((subnet) => subnet.action === "delete" || subnet.action === "replace")
     .map((subnet) => ({ subnet, range: rangeOf(subnet.before?.["ipv4"]) }))
     .sort((a, b) => a.range.first - b.range.first);
-  const frees = new Map<string, Claim[]>();
-  const takes = new Map<string, Claim[]>();
-  for (const { subnet } of going) frees.set(subnet.key, [slot(root, subnet)]);
+  const acquire = new Map<string, Claim[]>();
+  const release = new Map<string, Claim[]>();
+  for (const { subnet } of going) release.set(subnet.key, [slot(root, subnet)]);
   for (const subnet of subnets) {
     if (subnet.action !== "create" && subnet.action !== "replace") continue;
     const range = rangeOf(subnet.after?.["ipv4"]);
@@ -101,9 +101,9 @@ export function overlapSlots(root: Address, subnets: readonly Change[]): Overlap
       if (other === undefined || other.range.first > range.last) break;
       if (other.subnet !== subnet) claims.push(slot(root, other.subnet));
     }
-    takes.set(subnet.key, claims);
+    acquire.set(subnet.key, claims);
   }
-  return { frees, takes };
+  return { acquire, release };
 }
 
 function slot(root: Address, subnet: Change): Claim {

@@ -83,7 +83,13 @@ function createVpc(
       known: context.idsOf(text(vpc.after, "label")),
     },
   };
-  return { step, facts: facts({ requires: replaces === null ? [] : [replaces], takes: [vpcLabel(vpc.after)] }) };
+  return {
+    step,
+    facts: facts({
+      requires: replaces === null ? [] : [replaces],
+      claims: { acquire: [vpcLabel(vpc.after)], release: [] },
+    }),
+  };
 }
 
 /** A look that nothing was added since it was planned, then one DELETE. */
@@ -99,7 +105,7 @@ function deleteVpc(vpc: Change, subnets: readonly Change[]): PlannedStep[] {
   const remove: UnorderedRequest = { ...request(vpc, `delete ${vpc.address}`, "DELETE", path, null), changes };
   return [
     { step: look, facts: NO_FACTS },
-    { step: remove, facts: facts({ requires: [look.id], frees: [vpcLabel(vpc.before)] }) },
+    { step: remove, facts: facts({ requires: [look.id], claims: { acquire: [], release: [vpcLabel(vpc.before)] } }) },
   ];
 }
 
@@ -111,7 +117,7 @@ function updateVpc(vpc: Change, stepAside: boolean): PlannedStep[] {
     ...(renamed ? { label: text(after, "label") } : {}),
     ...(redescribed ? { description: joinDescription(text(after, "description"), ownerOf(after)) } : {}),
   };
-  const claims = renamed ? { takes: [vpcLabel(after)], frees: [vpcLabel(before)] } : {};
+  const claims = renamed ? { acquire: [vpcLabel(after)], release: [vpcLabel(before)] } : NO_FACTS.claims;
   return relabelling(vpc, ["vpcs", String(vpc.id)], body, claims, stepAside);
 }
 
@@ -121,25 +127,28 @@ function subnetSteps(vpc: Change, subnets: readonly Change[]): PlannedStep[] {
   const path: PathPart[] = ["vpcs", String(vpc.id), "subnets"];
   return subnets.flatMap((subnet): PlannedStep[] => {
     const own = [...path, String(subnet.id)];
-    const frees = [subnetLabel(vpc.root, subnet.before), ...(overlaps.frees.get(subnet.key) ?? [])];
-    const takes = [subnetLabel(vpc.root, subnet.after), ...(overlaps.takes.get(subnet.key) ?? [])];
+    const release = [subnetLabel(vpc.root, subnet.before), ...(overlaps.release.get(subnet.key) ?? [])];
+    const acquire = [subnetLabel(vpc.root, subnet.after), ...(overlaps.acquire.get(subnet.key) ?? [])];
     switch (subnet.action) {
       case "no-op":
         return [];
       case "create":
-        return [createSubnet(vpc, subnet, path, facts({ takes }))];
+        return [createSubnet(vpc, subnet, path, facts({ claims: { acquire, release: [] } }))];
       case "delete":
-        return [deleteSubnet(subnet, own, facts({ frees }))];
+        return [deleteSubnet(subnet, own, facts({ claims: { acquire: [], release } }))];
       case "replace": {
-        const gone = deleteSubnet(subnet, own, facts({ frees }));
-        return [gone, createSubnet(vpc, subnet, path, facts({ requires: [gone.step.id], takes }))];
+        const gone = deleteSubnet(subnet, own, facts({ claims: { acquire: [], release } }));
+        return [
+          gone,
+          createSubnet(vpc, subnet, path, facts({ requires: [gone.step.id], claims: { acquire, release: [] } })),
+        ];
       }
       case "update":
         return relabelling(
           subnet,
           own,
           { label: text(subnet.after, "label") },
-          { takes, frees },
+          { acquire, release },
           aside.has(subnet.key),
         );
     }
@@ -166,22 +175,22 @@ function deleteSubnet(subnet: Change, path: readonly PathPart[], facts: Facts): 
   return { step: request(subnet, `delete ${subnet.key}`, "DELETE", path, null), facts };
 }
 
-/** One PUT; where labels swap, one more before it that frees the old label. */
+/** One PUT; where labels swap, one more before it that releases the old label. */
 function relabelling(
   change: Change,
   path: readonly PathPart[],
   body: JsonObject,
-  claims: { takes?: readonly Claim[]; frees?: readonly Claim[] },
+  claims: Facts["claims"],
   stepAside: boolean,
 ): PlannedStep[] {
   const update = request(change, `update ${change.key}`, "PUT", path, body);
-  if (!stepAside) return [{ step: update, facts: facts(claims) }];
+  if (!stepAside) return [{ step: update, facts: facts({ claims }) }];
   const aside = request(change, `set aside ${change.key}`, "PUT", path, {
     label: temporaryLabel(change.id as ObjectId),
   });
   return [
-    { step: aside, facts: facts({ frees: claims.frees ?? [] }) },
-    { step: update, facts: facts({ requires: [aside.id], takes: claims.takes ?? [] }) },
+    { step: aside, facts: facts({ claims: { ...claims, acquire: [] } }) },
+    { step: update, facts: facts({ requires: [aside.id], claims: { ...claims, release: [] } }) },
   ];
 }
 

@@ -131,16 +131,16 @@ function pairOff<Origin>(rest: Rest<Origin>, keyOf: (values: RecordValues) => st
 }
 
 /**
- * Renames whose new names do not wait, in a circle, for each other's old ones. A rename frees and takes in one request, so
+ * Renames whose new names do not wait, in a circle, for each other's old ones. A rename releases and acquires in one request, so
  * such a circle could not be ordered; as deletes and creates it can.
  */
 function withoutCycles<Origin>(renames: readonly Both<Origin>[], zone: string): Both<Origin>[] {
-  const freed = new ClaimTable<Both<Origin>>();
-  for (const rename of renames) freed.add(claimChange(rename, zone).frees, rename);
+  const released = new ClaimTable<Both<Origin>>();
+  for (const rename of renames) released.add(claimChange(rename, zone).release, rename);
   const waitsFor = new Map<Both<Origin>, number>();
   const unblocks = new Map<Both<Origin>, Both<Origin>[]>(renames.map((rename) => [rename, []]));
   for (const rename of renames) {
-    const before = freed.conflicts(claimChange(rename, zone).takes).filter((other) => other !== rename);
+    const before = released.conflicts(claimChange(rename, zone).acquire).filter((other) => other !== rename);
     waitsFor.set(rename, before.length);
     for (const other of before) unblocks.get(other)?.push(rename);
   }
@@ -155,10 +155,10 @@ function withoutCycles<Origin>(renames: readonly Both<Origin>[], zone: string): 
   return free;
 }
 
-function claimChange(match: Both<unknown>, zone: string): { frees: Claim[]; takes: Claim[] } {
+function claimChange(match: Both<unknown>, zone: string): { release: Claim[]; acquire: Claim[] } {
   const before = claimsOf(match.live.values, zone);
   const after = claimsOf(match.desired.values, zone);
-  return { frees: claimsBeyond(before, after), takes: claimsBeyond(after, before) };
+  return { release: claimsBeyond(before, after), acquire: claimsBeyond(after, before) };
 }
 
 /** Live duplicates differ by their ids alone. */
@@ -349,8 +349,8 @@ function recordPair(
   const values = (desired ?? live)?.values as RecordValues;
   const address = recordAddress(root, values.name, values.type);
   const before = live === null ? null : recordAddress(root, live.values.name, live.values.type);
-  const takes = desired === null ? [] : claimsOf(desired.values, zone);
-  const beyond = claimsBeyond(takes, live === null ? [] : claimsOf(live.values, zone));
+  const claims = desired === null ? [] : claimsOf(desired.values, zone);
+  const beyond = claimsBeyond(claims, live === null ? [] : claimsOf(live.values, zone));
   const clashes = [...new Set([...staying.conflicts(beyond), ...claimants])];
   return {
     unit: "zone",

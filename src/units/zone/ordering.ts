@@ -52,17 +52,19 @@ export class ZoneOrder {
     const after = record.after as RecordValues | null;
     const had = before === null ? [] : claimsOf(before, zone);
     const has = after === null ? [] : claimsOf(after, zone);
-    const hard = { takes: claimsBeyond(has, had), frees: claimsBeyond(had, has) };
-    if (!this.#transition.isServedThroughout(zone)) return { ...NO_FACTS, ...hard };
+    const claims = { acquire: claimsBeyond(has, had), release: claimsBeyond(had, has) };
+    if (!this.#transition.isServedThroughout(zone)) return { ...NO_FACTS, claims };
     const left = before === null ? [] : this.#setsOf(before, zone, "before");
     const joined = after === null ? [] : this.#setsOf(after, zone, "after");
     const isJoined = (set: string) => joined.some(([question, owner]) => `${owner} ${question}` === set);
     const soft = this.#facts.factsOf(record.key);
     return {
       ...soft,
-      ...hard,
-      grows: [...soft.grows, ...this.#memberships(zone, joined)],
-      shrinks: [...soft.shrinks, ...this.#memberships(zone, left).filter(({ set }) => !isJoined(set))],
+      claims,
+      rrsets: {
+        grow: [...soft.rrsets.grow, ...this.#memberships(zone, joined)],
+        shrink: [...soft.rrsets.shrink, ...this.#memberships(zone, left).filter(({ set }) => !isJoined(set))],
+      },
     };
   }
 

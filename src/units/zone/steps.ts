@@ -122,16 +122,20 @@ class ZonePlanning {
   }
 }
 
-const NOTHING_BEFORE = { requires: [], pointsAt: [] };
+/** What must be done before a clone that a manifest asks for. */
+type Readiness = Pick<Facts, "requires" | "resolution">;
+
+const NOTHING_BEFORE: Readiness = { requires: [], resolution: NO_FACTS.resolution };
 
 /**
  * What a clone that a manifest asks for waits for. A domain that is made by itself has its fields from the start, and its records when
  * its content is done; others have their fields when they are settled.
  */
-function readinessOf(source: Change, { content, settled }: ZoneSteps): Pick<Facts, "requires" | "pointsAt"> {
+function readinessOf(source: Change, { content, settled }: ZoneSteps): Readiness {
   const isPlain = source.action === "create" && content.some(({ step }) => step.id === `create ${source.address}`);
-  if (isPlain) return { requires: [], pointsAt: [contentKeyOf(source)] };
-  return { requires: (settled.length > 0 ? settled : content).map(({ step }) => step.id), pointsAt: [] };
+  if (isPlain) return { requires: [], resolution: needing(source) };
+  const last = settled.length > 0 ? settled : content;
+  return { requires: last.map(({ step }) => step.id), resolution: NO_FACTS.resolution };
 }
 
 /** Sources before what is cloned from them, however long the chain; circles as they come. */
@@ -173,7 +177,10 @@ function lending({ content, settled }: ZoneSteps, source: Change, copies: readon
   const key = contentKeyOf(source);
   const follows = copies.map((copy) => `clone ${copy}`);
   return {
-    content: content.map(({ step, facts }) => ({ step, facts: { ...facts, provides: [...facts.provides, key] } })),
+    content: content.map(({ step, facts }) => {
+      const resolution = { ...facts.resolution, adds: [...facts.resolution.adds, key] };
+      return { step, facts: { ...facts, resolution } };
+    }),
     settled: settled.map(({ step, facts }) => ({ step, facts: { ...facts, follows } })),
   };
 }
@@ -203,9 +210,9 @@ function convertZone(domain: Change, body: JsonObject, filled: readonly PlannedS
   const converted = filled.map((step) => requiring(step, convert.id));
   const served = { set: `zone ${String(domain.after?.["domain"])}`, persists: false };
   const ceases = wasServed && !isServed ? order.factsOfZone(domain) : NO_FACTS;
-  const facts = wasServed && isServed ? { ...NO_FACTS, shrinks: [served] } : ceases;
+  const facts = wasServed && isServed ? { ...NO_FACTS, rrsets: { grow: [], shrink: [served] } } : ceases;
   if (!isServed) return { content: [{ step: convert, facts }, ...converted], settled: [] };
-  const begins = wasServed ? { ...NO_FACTS, grows: [served] } : order.factsOfZone(domain);
+  const begins = wasServed ? { ...NO_FACTS, rrsets: { grow: [served], shrink: [] } } : order.factsOfZone(domain);
   return {
     content: [{ step: convert, facts }, ...converted],
     settled: [activate(domain, { status: "active" }, converted, begins)],
@@ -263,9 +270,14 @@ function createZone(domain: Change, records: readonly Change[], order: ZoneOrder
 function copyZone(domain: Change, records: readonly Change[], source: Change, order: ZoneOrder): ZoneSteps {
   const request = cloneRequest(domain, domainPath(source));
   const step = { ...request, changes: [...request.changes, ...records.map(({ key }) => key)] };
-  const clone = { step, facts: { ...NO_FACTS, pointsAt: [contentKeyOf(source)] } };
+  const clone = { step, facts: { ...NO_FACTS, resolution: needing(source) } };
   const served = order.factsOfZone(domain);
   return { content: [clone], settled: [activate(domain, copyBody(domain.after as Values), [clone], served)] };
+}
+
+/** A copy waits for its source's content. */
+function needing(source: Change): Facts["resolution"] {
+  return { ...NO_FACTS.resolution, needs: [contentKeyOf(source)] };
 }
 
 /** What copies of a domain wait for. */
@@ -280,7 +292,7 @@ function contentKeyOf(source: Change): string {
 function beginZone(
   domain: Change,
   from: { readonly clone: readonly PathPart[] } | { readonly axfr: string },
-  ready: Pick<Facts, "requires" | "pointsAt">,
+  ready: Readiness,
   order: ZoneOrder,
 ): ZoneSteps {
   const after = domain.after as Values;

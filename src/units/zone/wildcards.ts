@@ -5,7 +5,7 @@
  */
 
 import { compareText } from "../../model/text.ts";
-import { type Facts, NO_FACTS, type Turn } from "../../model/unit.ts";
+import { type CutoverPart, type Facts, NO_FACTS } from "../../model/unit.ts";
 import {
   childTowards,
   isAddress,
@@ -206,11 +206,11 @@ function thingOf(entry: Entry, zone: string): ResolutionEvent {
 // What each change of a plan waits for and what waits for it, collected name by name before the order sees it.
 
 interface StepFacts {
-  readonly provides: Set<string>;
-  readonly withdraws: Set<string>;
-  readonly pointsAt: Set<string>;
-  readonly releases: Set<string>;
-  readonly turns: Turn[];
+  readonly adds: Set<string>;
+  readonly removes: Set<string>;
+  readonly needs: Set<string>;
+  readonly unneeds: Set<string>;
+  readonly cutovers: CutoverPart[];
   readonly settles: Set<string>;
   readonly unsettles: Set<string>;
 }
@@ -226,14 +226,14 @@ export class FactBuilder {
   awaits(change: string, event: ResolutionEvent): void {
     const key = keyOf(event);
     this.#comings.set(key, event);
-    this.#of(change).pointsAt.add(key);
+    this.#of(change).needs.add(key);
   }
 
   /** `change` comes before everything that ends it. */
   precedes(change: string, event: ResolutionEvent): void {
     const key = keyOf(event);
     this.#goings.set(key, event);
-    this.#of(change).releases.add(key);
+    this.#of(change).unneeds.add(key);
   }
 
   /**
@@ -266,8 +266,8 @@ export class FactBuilder {
     this.#of(change).settles.add(place);
   }
 
-  takesPart(change: string, cutover: Turn): void {
-    this.#of(change).turns.push(cutover);
+  takesPart(change: string, cutover: CutoverPart): void {
+    this.#of(change).cutovers.push(cutover);
   }
 
   /** Zone and name of every wildcard that is spoken of. */
@@ -282,20 +282,20 @@ export class FactBuilder {
     taking: (event: ResolutionEvent) => readonly string[],
   ): void {
     for (const [key, event] of this.#comings) {
-      for (const change of this.#enough(event, bringing(event), "pointsAt")) this.#of(change).provides.add(key);
+      for (const change of this.#enough(event, bringing(event), "needs")) this.#of(change).adds.add(key);
     }
     for (const [key, event] of this.#goings) {
-      for (const change of this.#enough(event, taking(event), "releases")) {
+      for (const change of this.#enough(event, taking(event), "unneeds")) {
         const stepFacts = this.#of(change);
-        stepFacts.withdraws.add(key);
+        stepFacts.removes.add(key);
         // What replaces an event by itself waits for the others that need it.
-        stepFacts.releases.delete(key);
+        stepFacts.unneeds.delete(key);
       }
     }
   }
 
   /** Any of several answers is one: those that are free to come first, or to go last, are enough. */
-  #enough(event: ResolutionEvent, changes: readonly string[], bound: "pointsAt" | "releases"): readonly string[] {
+  #enough(event: ResolutionEvent, changes: readonly string[], bound: "needs" | "unneeds"): readonly string[] {
     if (event.type !== "answer" && event.type !== "cut") return changes;
     const free = changes.filter((change) => (this.#facts.get(change)?.[bound].size ?? 0) === 0);
     return free.length > 0 ? free : changes.slice(0, 1);
@@ -304,17 +304,16 @@ export class FactBuilder {
   factsOf(change: string): Facts {
     const stepFacts = this.#facts.get(change);
     if (stepFacts === undefined) return NO_FACTS;
-    const { provides, withdraws, pointsAt, releases, turns: cutovers, settles, unsettles } = stepFacts;
+    const { adds, removes, needs, unneeds, cutovers, settles, unsettles } = stepFacts;
     const unsettled = [...unsettles].filter((place) => !settles.has(place));
     return {
       ...NO_FACTS,
-      provides: [...provides],
-      withdraws: [...withdraws],
-      pointsAt: [...pointsAt],
-      releases: [...releases],
-      turns: cutovers,
-      grows: [...settles].map((set) => ({ set, persists: true })),
-      shrinks: unsettled.map((set) => ({ set, persists: true })),
+      resolution: { adds: [...adds], removes: [...removes], needs: [...needs], unneeds: [...unneeds] },
+      rrsets: {
+        grow: [...settles].map((set) => ({ set, persists: true })),
+        shrink: unsettled.map((set) => ({ set, persists: true })),
+      },
+      cutovers,
     };
   }
 
@@ -328,11 +327,11 @@ export class FactBuilder {
     const found = this.#facts.get(change);
     if (found !== undefined) return found;
     const stepFacts: StepFacts = {
-      provides: new Set(),
-      withdraws: new Set(),
-      pointsAt: new Set(),
-      releases: new Set(),
-      turns: [],
+      adds: new Set(),
+      removes: new Set(),
+      needs: new Set(),
+      unneeds: new Set(),
+      cutovers: [],
       settles: new Set(),
       unsettles: new Set(),
     };

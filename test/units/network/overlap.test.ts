@@ -13,9 +13,9 @@ function subnet(label: string, action: Change["action"], before: string | null, 
 
 /** Key → the ranges that it waits for. */
 function waits(...subnets: Change[]): Record<string, string[]> {
-  const { takes } = overlapSlots("vpc/v", subnets);
+  const { acquire } = overlapSlots("vpc/v", subnets);
   return Object.fromEntries(
-    [...takes].map(([key, claims]) => [
+    [...acquire].map(([key, claims]) => [
       key.slice("vpc/v/subnet/".length),
       claims.map(({ slot }) => slot.slice("vpc/v range ".length)),
     ]),
@@ -32,20 +32,20 @@ test("what comes waits for every range that goes and overlaps it, and for none b
   expect(waits(...gone, subnet("a", "create", null, "9.255.255.0/24"))).toEqual({ a: [] });
 });
 
-test("a replace frees its old range and takes its new one, and does not wait for itself", () => {
+test("a replace releases its old range and acquires its new one, and does not wait for itself", () => {
   const replaced = subnet("a", "replace", "10.0.0.0/24", "10.0.0.0/25");
-  const { frees } = overlapSlots("vpc/v", [replaced]);
+  const { release } = overlapSlots("vpc/v", [replaced]);
   expect(waits(replaced)).toEqual({ a: [] });
-  expect([...frees.values()].flat()).toEqual([{ slot: "vpc/v range 10.0.0.0/24", exclusive: true }]);
+  expect([...release.values()].flat()).toEqual([{ slot: "vpc/v range 10.0.0.0/24", exclusive: true }]);
 });
 
-test("what stays or is only renamed neither frees nor takes", () => {
+test("what stays or is only renamed neither releases nor acquires", () => {
   const kept = [
     subnet("a", "no-op", "10.0.0.0/24", "10.0.0.0/24"),
     subnet("b", "update", "10.0.1.0/24", "10.0.1.0/24"),
   ];
-  const { frees, takes } = overlapSlots("vpc/v", kept);
-  expect([frees.size, takes.size]).toEqual([0, 0]);
+  const { acquire, release } = overlapSlots("vpc/v", kept);
+  expect([release.size, acquire.size]).toEqual([0, 0]);
 });
 
 const cidrs = fc.tuple(fc.integer({ min: 20, max: 29 }), fc.nat(255), fc.nat(255)).map(([prefix, c, d]) => {
