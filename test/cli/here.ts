@@ -10,15 +10,37 @@ import type { Ended, RunOptions } from "./run.ts";
 const heed = <Result>(work: () => Promise<Result>): Promise<Result> => work();
 const NEVER = new AbortController().signal;
 
-export async function here(
-  args: readonly string[],
-  { cwd = process.cwd(), env = {} }: RunOptions = {},
-): Promise<Ended> {
+export async function here(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
   const texts = { stdout: "", stderr: "" };
-  const into = (stream: keyof typeof texts) => ({
+  const code = await perform(args, options, (stream, text) => {
+    texts[stream] += text;
+  });
+  return { code, ...texts };
+}
+
+/** As it is read on a screen: results and messages in the order in which they were written. */
+export async function shown(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<{ readonly code: number; readonly output: string }> {
+  let output = "";
+  const code = await perform(args, options, (_, text) => {
+    output += text;
+  });
+  return { code, output };
+}
+
+type Write = (stream: "stdout" | "stderr", text: string) => void;
+
+async function perform(
+  args: readonly string[],
+  { cwd = process.cwd(), env = {} }: RunOptions,
+  write: Write,
+): Promise<number> {
+  const into = (stream: "stdout" | "stderr") => ({
     isTTY: false,
     write: (text: string): boolean => {
-      texts[stream] += text;
+      write(stream, text);
       return true;
     },
   });
@@ -28,8 +50,7 @@ export async function here(
   const terminal = openTerminal(about as unknown as NodeJS.Process, interrupt);
   const restore = goTo(cwd, environment);
   try {
-    const code = await runCommand(terminal, args);
-    return { code, ...texts };
+    return await runCommand(terminal, args);
   } finally {
     restore();
   }
