@@ -18,6 +18,8 @@ export interface Unit<Spec = unknown, Live = unknown> {
   /** Reads what only a blocked change needs to be explained. Missing rights make the message shorter, nothing else. */
   detail?(live: Live, api: ReadApi): Promise<Live>;
   identify(live: Live): LiveIdentity;
+  /** Whether the key of a live object may differ from that of the entry that has its id: it is then renamed. */
+  readonly canBeRenamed: boolean;
   /** All that tells it from an equal object; null while something is attached to it. Absent: keys do not repeat. */
   content?(live: Live): Json;
   /** The way back: what would declare the live object, saying only what differs from the defaults; null if nothing can. */

@@ -1,7 +1,7 @@
 /** Guards: what apply refuses to do without consent, and what no consent allows. */
 
 import type { Change } from "../model/change.ts";
-import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
+import { type Consent, type ConsentRule, type Declared, type Desired, ROOT_KIND } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Goal, Guard } from "../model/plan.ts";
 import type { Address, Json, Values } from "../model/resource.ts";
@@ -160,12 +160,14 @@ function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
 
 /** What stays as a whole, and may lose much of what is in it. */
 function withinGuards(changes: readonly Change[], owner: string | null, given: Given): Guard[] {
+  // Not by its address: what is renamed and stays as it is has the one that it has in the account.
+  const isWhole = ({ unit, kind }: Change) => kind === ROOT_KIND[unit];
   const within = groupBy(
-    changes.filter((change) => change.address !== change.root),
+    changes.filter((change) => !isWhole(change)),
     (change) => change.root,
   );
   return changes
-    .filter(({ address, root, action }) => address === root && (action === "update" || action === "no-op"))
+    .filter((change) => isWhole(change) && (change.action === "update" || change.action === "no-op"))
     .flatMap((whole): Guard[] => {
       const own = within.get(whole.root) ?? [];
       // Not by its label: a run that is narrowed to what is within leaves the object itself as it is.

@@ -115,7 +115,8 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     }
     if (found === null) absent.add(entry);
     else noteGuess(entry, found.identity, desired, findings);
-    const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
+    const match =
+      found === null ? create(entry, options) : manage(unit, entry, found, desired, options, findings.refusals);
     if (match !== null) matches.push(match);
   }
   const removed = options.goal === "destroy" ? [] : desired.removed.filter((entry) => entry.unit === unit.name);
@@ -275,12 +276,17 @@ function create(entry: Declared, options: MatchOptions): Match | null {
 }
 
 function manage(
+  unit: Unit,
   entry: Declared,
   { live, identity }: Candidate,
   desired: Desired,
   options: MatchOptions,
   refusals: Diagnostic[],
 ): Match | null {
+  if (!unit.canBeRenamed && identity.key !== entry.key) {
+    refusals.push(otherObject(entry, identity));
+    return null;
+  }
   if (refuseForeign(entry, identity, desired, options, refusals)) return null;
   if (options.goal === "apply") return { intent: "manage", declared: entry, removed: null, live };
   // This project made or adopted only what carries its owner's tag.
@@ -395,6 +401,15 @@ function otherName(entry: Removed, { address, id }: LiveIdentity): Diagnostic {
     summary: `${entry.address} is not the object with the id ${id}`,
     detail: `That one is ${address}. What \`removed\` names goes without further consent, so the name must be the object's own.`,
     fix: "Correct the id, or write the name that the object has now.",
+  });
+}
+
+function otherObject(entry: Declared, { address, id }: LiveIdentity): Diagnostic {
+  return refusal(entry, {
+    code: "id-of-another",
+    summary: `${entry.address} is not the object with the id ${id}`,
+    detail: `That one is ${address}, and a domain is what it is called: it is not renamed.`,
+    fix: "Leave `id:` out: names of domains are unique. To move to another name, declare it beside the old one.",
   });
 }
 

@@ -29,8 +29,8 @@ function covers(glob: string, address: Address): boolean {
 }
 
 /**
- * What is not selected stays as it is live. A child needs its parent to be created; a parent is deleted or made anew only with
- * all of its children, and they only with it.
+ * What is not selected stays as it is live. A child needs its parent to be created, or renamed; a parent is deleted or made anew only
+ * with all of its children, and they only with it.
  */
 export function selectChanges(changes: readonly Change[], selection: Selection): Change[] {
   if (!isNarrowed(selection)) return [...changes];
@@ -38,11 +38,15 @@ export function selectChanges(changes: readonly Change[], selection: Selection):
     changes.filter((change) => change.address === change.root).map((change) => [change.root, change]),
   );
   const rootAction = (change: Change) => roots.get(change.root)?.action ?? "no-op";
+  const isExcluded = coveredByEither(changes);
   const isNamed = (change: Change) =>
     (selection.targets.length === 0 || selection.targets.some((glob) => covers(glob, change.address))) &&
-    !selection.excludes.some((glob) => coversEither(glob, change));
+    !selection.excludes.some((glob) => isExcluded(glob, change));
   const named = new Set(changes.filter(isNamed));
-  const needed = new Set([...named].filter((change) => rootAction(change) === "create").map((change) => change.root));
+  // What is within a renamed object is shown, guarded and consented to under one name of it.
+  const isNeeded = (change: Change) =>
+    rootAction(change) === "create" || (roots.get(change.root)?.previousAddress ?? null) !== null;
+  const needed = new Set([...named].filter(isNeeded).map((change) => change.root));
   const spared = new Set(
     changes.filter((change) => !named.has(change) && change.before !== null).map((change) => change.root),
   );
@@ -82,8 +86,9 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
   const { changes, desired } = selectable;
   const planned = new Set(changes.map(({ root }) => root));
   const entries = [...desired.declared, ...desired.removed];
+  const isCovered = coveredByEither(changes);
   const isMatched = (glob: string): boolean =>
-    changes.some((change) => coversEither(glob, change)) ||
+    changes.some((change) => isCovered(glob, change)) ||
     entries.some(({ address }) => (planned.has(address) ? covers(glob, address) : mayMatchWithin(glob, address)));
   // The records of a domain that goes are not read.
   const isSpared = (glob: string): boolean =>
@@ -144,9 +149,18 @@ function nearestAddress(glob: string, { changes, desired }: Selectable): Address
   return rest === null ? null : `${within}/${rest}`;
 }
 
-/** What is excluded by its old name does not lose it. */
-function coversEither(glob: string, { address, previousAddress }: Change): boolean {
-  return covers(glob, address) || (previousAddress !== null && covers(glob, previousAddress));
+/** What is excluded by its old name, or by that of the object that it is in, does not lose it. */
+function coveredByEither(changes: readonly Change[]): (glob: string, change: Change) => boolean {
+  const formerRoots = new Map(
+    changes.flatMap(({ address, root, previousAddress }) =>
+      address === root && previousAddress !== null ? [[root, previousAddress] as const] : [],
+    ),
+  );
+  return (glob, { address, previousAddress, root }) => {
+    if (covers(glob, address) || (previousAddress !== null && covers(glob, previousAddress))) return true;
+    const former = formerRoots.get(root);
+    return former !== undefined && covers(glob, former + address.slice(root.length));
+  };
 }
 
 /** The records of a domain that goes are not read, so one that is excluded may be among them. Their addresses end in a type. */

@@ -118,6 +118,51 @@ test("an entry of a further file takes no protected object by its id, and no con
   }
 });
 
+test("a run that is narrowed needs the consent that a whole one needs, and spares what is excluded by its former name", async () => {
+  const service = await emulator();
+  const manifest = (vpc: string) => `tenon: 1\nowner: edge\nvpcs: [{ ${vpc}, region: us-east, subnets: [`;
+  const subnets = [0, 1, 2, 3, 4, 5].map((index) => `{ label: s${index}, ipv4: 10.0.${index}.0/24 }`).join(", ");
+  const cwd = await folder({ "tenon.yaml": `${manifest("label: before")}${subnets}] }]\n` });
+  const tenon = (...args: readonly string[]) => run(args, { cwd, env: envOf(service) });
+  expect((await tenon("apply", "--yes")).code).toBe(0);
+  await writeFile(join(cwd, "tenon.yaml"), `${manifest("label: after, moved_from: before")}] }]\n`);
+  service.clearRequests();
+  const narrowed = [
+    ["--target", "vpc/*/subnet/*"],
+    ["--target", "vpc/after/*"],
+    ["--exclude", "vpc/before/subnet/s0"],
+    ["--exclude", "vpc/after/subnet/s0"],
+    [],
+  ];
+  for (const args of narrowed) {
+    const { code, stdout, stderr } = await tenon("apply", "--yes", ...args);
+    expect([args, code, stdout + stderr]).toEqual([args, 4, expect.stringContaining("--allow bulk=vpc/before")]);
+  }
+  expect((await tenon("apply", "--yes", "--exclude", "vpc/before")).stdout).toContain("No changes within the targets.");
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  // One of six is less than what needs consent; what it is in gets its name with it.
+  const { code, stdout } = await tenon("apply", "--yes", "--target", "vpc/after/subnet/s1");
+  expect([code, stdout]).toEqual([0, expect.stringContaining("~ vpc after (rename)")]);
+});
+
+test("a domain is taken by its own name alone: an id of another one is refused, and nothing of that one is changed", async () => {
+  const records = [{ type: "A", name: "www", target: "192.0.2.1" }] as const;
+  const bank = { id: 77, domain: "bank.example", type: "master", soa_email: "a@bank.example", records } as const;
+  const service = await emulator({ seed: { domains: [bank] } });
+  const theirs = (owner: string) => `tenon: 1
+${owner}domains:
+  - { domain: old-bank.example, id: 77, type: master, soa_email: a@bank.example, records: [{ type: A, name: www, target: 203.0.113.66 }] }
+`;
+  for (const owner of ["", "owner: edge\n"]) {
+    const cwd = await folder({ "tenon.yaml": theirs(owner) });
+    for (const more of [[], ["--exclude", "domain/bank.example"], ["--target", "domain/old-bank.example/*"]]) {
+      const { code } = await run(["apply", "--yes", ...more], { cwd, env: envOf(service) });
+      expect([owner, more, code !== 0]).toEqual([owner, more, true]);
+    }
+  }
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
 test("the environment is chosen on the command line, never by the project", async () => {
   const environments =
     "variables: { env: { default: safe } }\nenvironments: { production: { variables: { env: evil } } }\n";

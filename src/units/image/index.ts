@@ -19,6 +19,7 @@ export const image: Unit<ImageSpec, WireImage> = {
   spec: imageSpec,
   read: readImages,
   identify: identifyImage,
+  canBeRenamed: true,
   content: contentOfImage,
   declare: declareImage,
   normalise: pairImages,

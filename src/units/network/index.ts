@@ -20,6 +20,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   read: readNetworks,
   detail: detailNetwork,
   identify: identifyNetwork,
+  canBeRenamed: true,
   content: contentOfNetwork,
   declare: declareNetwork,
   normalise: pairNetworks,

@@ -31,6 +31,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   spec: zoneSpec,
   read: readZones,
   identify: identifyZone,
+  canBeRenamed: false,
   declare: declareZone,
   normalise: pairZones,
   steps: zoneSteps,
