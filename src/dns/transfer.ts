@@ -1,5 +1,6 @@
 /** Zone transfer (AXFR, RFC 5936) over TCP: asks a nameserver for a whole zone, within limits that no server can stretch. */
 
+import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import {
   type DnsMessage,
@@ -24,6 +25,8 @@ export interface TransferLimits {
   readonly maxMessages: number;
   /** Records outside the zone and of types that are not read included. */
   readonly maxRecords: number;
+  /** Of names and data as they are read: a pointer of two octets may stand for a name of a thousand characters. */
+  readonly maxCharacters: number;
 }
 
 export const TRANSFER_LIMITS: TransferLimits = {
@@ -33,6 +36,8 @@ export const TRANSFER_LIMITS: TransferLimits = {
   maxBytes: 64 * 1024 ** 2,
   maxMessages: 200_000,
   maxRecords: 200_000,
+  // Some 12,000 records of the longest names are more than any domain holds.
+  maxCharacters: 32 * 1024 ** 2,
 };
 
 interface TransferOptions {
@@ -209,10 +214,7 @@ export type TransferResult =
   | { readonly ok: true; readonly soa: SoaData; readonly records: readonly TransferredRecord[] }
   | { readonly ok: false; readonly problem: TransferProblem };
 
-interface TransferSizes {
-  readonly maxMessages: number;
-  readonly maxRecords: number;
-}
+type TransferSizes = Pick<TransferLimits, "maxMessages" | "maxRecords" | "maxCharacters">;
 
 class TransferReading {
   readonly #zone: string;
@@ -223,6 +225,7 @@ class TransferReading {
   #soa: SoaData | null = null;
   #recordCount = 0;
   #messageCount = 0;
+  #characterCount = 0;
 
   /** @param zone lower-case ASCII without a final dot */
   constructor(zone: string, id: number, sizes: TransferSizes) {
@@ -270,16 +273,14 @@ class TransferReading {
     if (record.data.type === "SOA" && name !== null) return this.#takeSoa(name, record.ttl, record.data);
     if (this.#soa === null) return failure("malformed", "the answer does not begin with the zone's SOA");
     // Glue lies within the zone; what does not is none of the zone's business (RFC 5936, 3.5).
-    if (name !== null) this.#add({ name, ttl: record.ttl, data: record.data });
-    return null;
+    return name === null ? null : this.#add({ name, ttl: record.ttl, data: record.data });
   }
 
   #takeSoa(name: string, ttl: number, data: SoaData): TransferResult | null {
     if (name !== "") return failure("malformed", "an SOA is not at the zone's apex");
     if (this.#soa === null) {
       this.#soa = data;
-      this.#add({ name, ttl, data });
-      return null;
+      return this.#add({ name, ttl, data });
     }
     if (comparable(data) !== comparable(this.#soa))
       return failure("malformed", "the zone ends with another SOA than it began with");
@@ -287,13 +288,19 @@ class TransferReading {
   }
 
   /** A record set is a set (RFC 2181, 5): a record that was there already is dropped, whatever its TTL. */
-  #add(record: TransferredRecord): void {
+  #add(record: TransferredRecord): TransferResult | null {
+    const text = `${record.name} ${JSON.stringify(record.data, octetsAsText)}`;
+    this.#characterCount += text.length;
+    if (this.#characterCount > this.#sizes.maxCharacters)
+      return failure("too-large", `its records have more than ${this.#sizes.maxCharacters} characters`);
     if (record.data.type !== "other") {
-      const key = `${record.name} ${JSON.stringify(record.data, octetsAsText)}`;
-      if (this.#seen.has(key)) return;
+      // Texts of a thousand characters are not kept beside the records that they are made of.
+      const key = createHash("sha256").update(text).digest("base64");
+      if (this.#seen.has(key)) return null;
       this.#seen.add(key);
     }
     this.#records.push(record);
+    return null;
   }
 }
 

@@ -1,9 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { transferZone } from "../../src/dns/transfer.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
-import { message, rawName, rawRecord, soa, startScripted } from "../support/scripted-nameserver.ts";
+import { framed, message, rawName, rawRecord, soa, startScripted } from "../support/scripted-nameserver.ts";
 import { expectPlainText, STEERING } from "./hostile.ts";
 
 const [A, CNAME, MX, TXT, CAA] = [1, 5, 15, 16, 257];
@@ -63,4 +64,34 @@ test("a zone that was transferred from a hostile nameserver steers no terminal a
   expectPlainText(exported.stdout + exported.stderr);
   expect(exported.stdout).toMatch(/^kept\b.*\bA\b.*192\.0\.2\.1$/m);
   expect(exported.stdout).not.toMatch(/^\$(INCLUDE|ORIGIN evil)/m);
+});
+
+/** A message of 65,000 octets whose records are pointers to one name of a thousand characters, as it is written. */
+function pointers(id: number, filler: number, first: boolean): Buffer {
+  const octets = message({ id, answers: first ? [soa()] : [] }).subarray(2);
+  const labels = [63, 63, 63, 40].map((length) => Buffer.alloc(length, filler).toString("latin1"));
+  const name = Buffer.concat([
+    ...labels.map((label) => Buffer.concat([Buffer.from([label.length]), Buffer.from(label, "latin1")])),
+    rawName(["example", "com"]),
+  ]);
+  const pointer = Buffer.from([0xc0 | (octets.length >> 8), octets.length & 0xff]);
+  const mx = (owner: Buffer, priority: number) =>
+    Buffer.concat([owner, Buffer.from([0, MX, 0, 1, 0, 0, 14, 16, 0, 4, priority >> 8, priority & 0xff]), pointer]);
+  const records = Array.from({ length: 4_000 }, (_, index) => mx(index === 0 ? name : pointer, index));
+  const whole = Buffer.concat([octets, ...records]);
+  whole.writeUInt16BE(records.length + (first ? 1 : 0), 6);
+  return framed(whole);
+}
+
+test("a transfer whose pointers stand for hundreds of megabytes of names is refused by what they stand for", async () => {
+  const nameserver = await startScripted((socket, { id }) => {
+    for (let index = 0; index < 49; index += 1) socket.write(pointers(id, 0x80 + index, index === 0));
+    socket.end(message({ id, answers: [soa()] }));
+  });
+  const server = { host: nameserver.host, port: nameserver.port };
+  const before = process.memoryUsage().rss;
+  const result = await transferZone({ zone: "example.com", server });
+  expect(result).toEqual({ ok: false, problem: { code: "too-large", detail: expect.stringContaining("characters") } });
+  // Three megabytes arrive; kept whole they were a gigabyte.
+  expect(process.memoryUsage().rss - before).toBeLessThan(400 * 1024 ** 2);
 });
