@@ -89,7 +89,7 @@ export {
 } from "./render/report.ts";
 export { cut, escapeText, usableWidth, wrap } from "./render/terminal.ts";
 export { renderVerificationJson, renderVerificationText } from "./render/verification.ts";
-export { countSetAside } from "./render/words.ts";
+export { countSkipped } from "./render/words.ts";
 export type { Witnesses, WitnessesResult, WitnessOptions, ZoneExport } from "./zones.ts";
 
 /** Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. */

@@ -142,10 +142,10 @@ export function createLimiter(options: LimiterOptions): Limiter {
         inFlight -= 1;
         const earlier = endpointQueue.bucket;
         endpointQueue.bucket = ended(earlier, { seen: answer, sentAt, now: clock.now(), random: options.random() });
-        const observed = answer === null ? null : observationOf(endpointQueue.endpoint, endpointQueue.bucket);
-        if (observed !== null) {
-          const firstOf = earlier.window === observed.window ? null : earlier.inFlight;
-          shared = observe(shared, { told: observed, before, firstOf });
+        const observation = answer === null ? null : observationOf(endpointQueue.endpoint, endpointQueue.bucket);
+        if (observation !== null) {
+          const firstOf = earlier.window === observation.window ? null : earlier.inFlight;
+          shared = observe(shared, { observation, before, firstOf });
         }
         pump();
       },

@@ -1,6 +1,6 @@
-/** Lists: all pages as one, read again if the list changed meanwhile, or only what is wanted of many pages. */
+/** Lists: all pages as one, read again if the list changed meanwhile, or only a subset of many pages. */
 
-import type { Answer, ApiRequest, Failure, ListAnswer, ListRequest, Wanted } from "../model/api.ts";
+import type { Answer, ApiRequest, Failure, ListAnswer, ListRequest, Subset } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { type Clock, endingWith } from "./connection.ts";
 
@@ -107,16 +107,16 @@ export function createLister(options: ListerOptions): Lister {
     return failed ?? { ok: true, items: lists.flat() };
   }
 
-  /** Asks for the wanted by name where that takes fewer requests than reading on; null if that did not find them all. */
+  /** Asks for the subset by name where that takes fewer requests than reading on; null if that did not find them all. */
   async function readWanted(
     request: ListRequest,
     first: Page,
     signal: AbortSignal | undefined,
   ): Promise<ListAnswer | null> {
-    if (request.wanted === undefined) return null;
-    const values = unsettled(request.wanted, first.items);
+    if (request.subset === undefined) return null;
+    const values = stillMissing(request.subset, first.items);
     if (values.length === 0) return { ok: true, items: first.items, total: first.results };
-    const filters = wantedFilters({ field: request.wanted.field, values }, request.filter);
+    const filters = subsetFilters({ field: request.subset.field, values }, request.filter);
     if (filters.length >= first.pages - 1) return null;
     const lists = await readEach(filters, request.path, signal);
     // What is not filterable here can be read all the same.
@@ -128,7 +128,7 @@ export function createLister(options: ListerOptions): Lister {
       ids.add(item["id"]);
     }
     // A filter may compare letter by letter: what it did not find may still be there, and would be made twice.
-    const complete = missing({ field: request.wanted.field, values }, items).length === 0;
+    const complete = missing({ field: request.subset.field, values }, items).length === 0;
     return complete ? { ok: true, items, total: Math.max(first.results, items.length) } : null;
   }
 
@@ -151,14 +151,14 @@ function servedOf({ servedMilliseconds }: { readonly servedMilliseconds?: number
 /** Fields whose values are unique on the service: one match is all there can be. */
 const UNIQUE_FIELDS: readonly string[] = ["id", "domain"];
 
-/** Wanted values that the first page does not settle: of a field that repeats, others may follow on later pages. */
-function unsettled(wanted: NonNullable<ListRequest["wanted"]>, items: readonly JsonObject[]): readonly string[] {
-  return UNIQUE_FIELDS.includes(wanted.field) ? missing(wanted, items) : wanted.values;
+/** Values that the first page does not answer for: of a field that repeats, others may follow on later pages. */
+function stillMissing(subset: Subset, items: readonly JsonObject[]): readonly string[] {
+  return UNIQUE_FIELDS.includes(subset.field) ? missing(subset, items) : subset.values;
 }
 
-function missing(wanted: NonNullable<ListRequest["wanted"]>, items: readonly JsonObject[]): readonly string[] {
-  const present = new Set(items.map((item) => String(item[wanted.field] ?? "").toLowerCase()));
-  return wanted.values.filter((value) => !present.has(value.toLowerCase()));
+function missing(subset: Subset, items: readonly JsonObject[]): readonly string[] {
+  const present = new Set(items.map((item) => String(item[subset.field] ?? "").toLowerCase()));
+  return subset.values.filter((value) => !present.has(value.toLowerCase()));
 }
 
 /** The text for a size out of range is not known: any 400 that is not plainly about the filter may be it. */
@@ -255,15 +255,15 @@ function both(filter: JsonObject | undefined, other: JsonObject): JsonObject {
 }
 
 /**
- * Filters that together ask for all wanted values, each within `MAX_FILTER_BYTES` (a single value may exceed it).
+ * Filters that together ask for all values of the subset, each within `MAX_FILTER_BYTES` (a single value may exceed it).
  * Equal values, whatever their case, are asked for once each in every spelling given.
  */
-export function wantedFilters(wanted: Wanted, filter: JsonObject | undefined): readonly JsonObject[] {
+export function subsetFilters(subset: Subset, filter: JsonObject | undefined): readonly JsonObject[] {
   const chunks: string[][] = [];
   const overhead = filterHeader(both(filter, { "+or": [] })).length;
   let bytes = Number.POSITIVE_INFINITY;
-  for (const value of new Set(wanted.values)) {
-    const more = filterHeader({ [wanted.field]: value }).length + 1;
+  for (const value of new Set(subset.values)) {
+    const more = filterHeader({ [subset.field]: value }).length + 1;
     if (bytes + more > MAX_FILTER_BYTES) {
       chunks.push([]);
       bytes = overhead;
@@ -271,5 +271,5 @@ export function wantedFilters(wanted: Wanted, filter: JsonObject | undefined): r
     chunks.at(-1)?.push(value);
     bytes += more;
   }
-  return chunks.map((values) => both(filter, { "+or": values.map((value) => ({ [wanted.field]: value })) }));
+  return chunks.map((values) => both(filter, { "+or": values.map((value) => ({ [subset.field]: value })) }));
 }

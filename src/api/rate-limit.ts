@@ -222,15 +222,15 @@ export function observationOf(endpoint: string, bucket: Bucket): WindowObservati
 }
 
 interface Observed {
-  readonly told: WindowObservation;
+  readonly observation: WindowObservation;
   /** What was known when the request was sent: a common count must be lower by the time of its answer. */
   readonly before: WindowObservation | null;
   /** The endpoint had not spoken of this window, and so many of its requests could have been counted at most. */
   readonly firstOf: number | null;
 }
 
-export function observe(shared: SharedLimit, lesson: Observed): SharedLimit {
-  const { told: observation, before, firstOf } = lesson;
+export function observe(shared: SharedLimit, observed: Observed): SharedLimit {
+  const { observation, before, firstOf } = observed;
   let { relation } = shared;
   if (before !== null && isSameObservedWindow(before, observation)) {
     if (observation.remaining > before.remaining) relation = "separate";

@@ -42,7 +42,7 @@ export interface MadeObject {
 /** What comes of the looks, for the report. */
 export interface Findings {
   /** A sentence. */
-  tell(sentence: string): void;
+  report(sentence: string): void;
   /** The step's own object was deleted; this one is used instead, with what came with it. */
   goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
   /** More than one is left, and the run cannot mend that. */
@@ -114,7 +114,7 @@ interface Waiting {
  * Looks at every object that was made, one list for each collection, until nothing is left to be done or to be waited for.
  * @param made in the order of the plan
  */
-export async function settleConcurrentDuplicates(
+export async function resolveConcurrentDuplicates(
   made: readonly MadeObject[],
   context: Context,
   concurrency: number,
@@ -183,7 +183,7 @@ async function lookAtGroup({ path, members }: Group, context: Context, findings:
   if (!answer.ok) {
     for (const { step, repeated } of members) {
       const what = repeated ? "it was sent twice, and whether both came true" : "whether another run made the same";
-      findings.tell(`${step.id}: ${what} could not be checked: ${answer.failure.message}`);
+      findings.report(`${step.id}: ${what} could not be checked: ${answer.failure.message}`);
     }
     return [];
   }
@@ -267,7 +267,7 @@ async function act(
       const { step, id } = made;
       const kind = nounOf(place.lookup.kind);
       const how = made.repeated ? "it was sent twice, and there is" : "somebody else made";
-      findings.tell(
+      findings.report(
         `${step.id}: ${how} another ${kind} of the same name: this run's is ${String(id)}, there is also ${listed(verdict.ids)}; ` +
           `${verdict.reason}, so nothing is touched; keep one, and delete the other by hand or name the one to keep by its id`,
       );
@@ -296,7 +296,7 @@ async function yieldTo(
   if (own === null || !["equal", "unready"].includes(likeness(own))) return again;
   const problem = await remove(id, `${String(id)} is younger than ${String(to)}`, made, path, context);
   if (problem !== null) {
-    findings.tell(
+    findings.report(
       `${step.id}: another run had made an equal ${kind} before, ${String(to)}; this run's own, ${problem}`,
     );
     findings.leave(step);
@@ -304,7 +304,7 @@ async function yieldTo(
   }
   context.made.add(lookup, path, to);
   findings.goOnWith(step, to, partsIn(step, older, unit));
-  findings.tell(
+  findings.report(
     `${step.id}: another run had made an equal ${kind} before; this run deleted its own, ${String(id)}, and goes on with ${String(to)}`,
   );
   return null;
@@ -328,8 +328,8 @@ async function removeExtras(
     const text = `${step.id} came true twice: record ${String(extra)} equals ${String(keep)}`;
     const stopped = context.stopping.aborted;
     const problem = stopped ? "" : await remove(extra, `${String(extra)} equals ${String(keep)}`, made, path, context);
-    if (problem === null) findings.tell(`${text} and was deleted`);
-    else findings.tell(stopped ? `${text}; the run was stopped, so the next plan removes it` : `${text}; ${problem}`);
+    if (problem === null) findings.report(`${text} and was deleted`);
+    else findings.report(stopped ? `${text}; the run was stopped, so the next plan removes it` : `${text}; ${problem}`);
     if (problem !== null) findings.leave(step);
     else if (extra === made.id) findings.goOnWith(step, keep, undefined);
   }
@@ -345,7 +345,11 @@ export interface CopiedList {
  * What two runs had put into an object is in its copies twice. The copy is this run's own, and equal records are one answer, given twice:
  * the oldest stays. Another run that finds the copy keeps the same one.
  */
-export async function settleCopy({ path, met }: CopiedList, context: Context, findings: Findings): Promise<void> {
+export async function resolveCopyDuplicates(
+  { path, met }: CopiedList,
+  context: Context,
+  findings: Findings,
+): Promise<void> {
   const answer = await context.api.list({ path }, context.inFlight);
   for (const made of met) {
     const { step, unit } = made;
@@ -353,7 +357,7 @@ export async function settleCopy({ path, met }: CopiedList, context: Context, fi
     const key = lookup === null ? null : (unit.duplicateKey?.(lookup) ?? null);
     if (lookup === null || key === null || lookup.additive === true) continue;
     if (!answer.ok) {
-      findings.tell(
+      findings.report(
         `${step.id}: whether the copy ${path.join("/")} holds it twice could not be checked: ${answer.failure.message}`,
       );
       findings.leave(step);
@@ -401,7 +405,7 @@ function giveUp({ made, ids }: Waiting, why: string, findings: Findings): void {
     ? "it was sent twice, and there are"
     : "another run made the same at the same time, so that there are";
   const all = listed([id, ...ids]);
-  findings.tell(
+  findings.report(
     `${step.id}: ${who} equal objects of kind ${kind}: ${all}, ${why}; plan again when every run has ended`,
   );
   findings.leave(step);

@@ -93,7 +93,7 @@ class Execution {
       steps: plan.steps,
       context: this.#context,
       concurrency: options.concurrency,
-      tell: (notice) => this.#notices.push(notice),
+      report: (notice) => this.#notices.push(notice),
       goOnWith: ({ id: step }, id, parts) => {
         const report = this.#reports.get(step);
         if (report === undefined) return;
@@ -187,7 +187,7 @@ class Execution {
       this.#stop.halt(result.halts);
       this.#skip(this.#schedule.stop([step.id]));
     }
-    this.#skip(this.#schedule.settle(step.id, outcome));
+    this.#skip(this.#schedule.end(step.id, outcome));
   }
 
   /** What later steps and the end of the run need of this one. */
@@ -215,7 +215,7 @@ class Execution {
     this.#crash ??= { error };
     this.#stop.halt("internal-error");
     this.#skip(this.#schedule.stop([step.id]));
-    this.#skip(this.#schedule.settle(step.id, "unknown"));
+    this.#skip(this.#schedule.end(step.id, "unknown"));
   }
 
   #skip(skips: readonly Skip[]): void {

@@ -219,7 +219,10 @@ const FOLDER_MODE = 0o700;
 async function prepareJournalFolder(root: string, given: string | null, started: string): Promise<PreparedPlace> {
   try {
     const folder = await realpath(root);
-    const file = given === null ? path.join(folder, ".tenon", "journal", fileName(started)) : await settle(given, root);
+    const file =
+      given === null
+        ? path.join(folder, ".tenon", "journal", fileName(started))
+        : await resolveSymlinksAbove(given, root);
     const isProject = isBelow(file, folder);
     const symlink = isProject ? await findSymlink(folder, file) : null;
     if (symlink !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(folder, symlink)) };
@@ -261,8 +264,8 @@ function fileName(started: string): string {
   return `${started.replaceAll(":", "-")}.jsonl`;
 }
 
-/** The user's path, with the symlinks above the project resolved, so that it can be told whether it leads into the project. */
-async function settle(given: string, root: string): Promise<string> {
+/** The user's path, with the symlinks above the project resolved, so that it shows whether it leads into the project. */
+async function resolveSymlinksAbove(given: string, root: string): Promise<string> {
   const file = path.resolve(given);
   for (const folder of [path.resolve(root), process.cwd()]) {
     if (isBelow(file, folder)) return path.join(await realpath(folder), path.relative(folder, file));

@@ -117,16 +117,16 @@ function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string
 /** Fields that the step leaves alone, and that are no longer what they were. */
 function changedMeanwhile(step: RequestStep, change: Change, body: JsonObject, unit: Unit): string | null {
   const { before, after } = change;
-  const told = unit.readBack?.(change, body) ?? null;
-  if (told === null || before === null || after === null) return null;
-  const changed = Object.keys(told)
+  const readBack = unit.readBack?.(change, body) ?? null;
+  if (readBack === null || before === null || after === null) return null;
+  const changed = Object.keys(readBack)
     .filter((field) => {
       const planned = before[field];
       const isLeftAlone = planned !== undefined && !(field in (step.body ?? {})) && isSame(planned, after[field]);
-      return isLeftAlone && !isSame(planned, told[field]);
+      return isLeftAlone && !isSame(planned, readBack[field]);
     })
     .sort();
-  const texts = changed.map((field) => `${field} is ${shown(told[field])}, not ${shown(before[field])}`);
+  const texts = changed.map((field) => `${field} is ${shown(readBack[field])}, not ${shown(before[field])}`);
   return texts.length === 0 ? null : texts.join(", ");
 }
 

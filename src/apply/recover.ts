@@ -14,8 +14,8 @@ import {
   type MadeObject,
   type Place,
   recogniseIn,
-  settleConcurrentDuplicates,
-  settleCopy,
+  resolveConcurrentDuplicates,
+  resolveCopyDuplicates,
 } from "./duplicates.ts";
 import { pause } from "./interrupt.ts";
 import {
@@ -160,7 +160,7 @@ interface LateCommitsOptions {
   readonly context: Context;
   readonly concurrency: number;
   /** One sentence for the report. */
-  tell(notice: string): void;
+  report(notice: string): void;
   /** The step's object is another one now, with its parts: an older, equal one that another run made. */
   goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
 }
@@ -179,7 +179,7 @@ export class LateCommits {
   readonly #sentTwice: Set<string> = new Set();
   readonly #repeated: Repeated[] = [];
   readonly #looks: Map<string, Promise<void>> = new Map();
-  readonly #told: Set<string> = new Set();
+  readonly #reported: Set<string> = new Set();
   readonly #left: Set<string> = new Set();
   /** Objects beside which another run's equal object was seen, by the id of their step. */
   readonly #met: Map<string, MadeObject> = new Map();
@@ -211,7 +211,7 @@ export class LateCommits {
     const within = repeatedWithin(step, sentTwice, this.#options.context);
     if (within.length === 0) return null;
     const key = JSON.stringify(within.map(({ step: { id } }) => id));
-    const look = this.#looks.get(key) ?? this.#settle(within);
+    const look = this.#looks.get(key) ?? this.#resolveDuplicates(within);
     this.#looks.set(key, look);
     return look;
   }
@@ -219,25 +219,25 @@ export class LateCommits {
   async atEnd(): Promise<void> {
     const { context, concurrency } = this.#options;
     for (const notice of await findLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
-      this.#tell(notice);
+      this.#report(notice);
     }
     // An interrupted run has no time but for what it may have made twice itself.
     const { aborted } = context.stopping;
-    await this.#settle([...this.#made.values()].filter(({ repeated }) => repeated || !aborted));
+    await this.#resolveDuplicates([...this.#made.values()].filter(({ repeated }) => repeated || !aborted));
     for (const { step, id } of this.#inOrder(this.#copies)) {
       const lists = listsOfCopy(step, id, this.#inOrder([...this.#met.values()]), context);
-      for (const list of lists) await settleCopy(list, context, this.#findings());
+      for (const list of lists) await resolveCopyDuplicates(list, context, this.#findings());
     }
   }
 
-  #settle(made: readonly MadeObject[]): Promise<void> {
+  #resolveDuplicates(made: readonly MadeObject[]): Promise<void> {
     const { context, concurrency } = this.#options;
-    return settleConcurrentDuplicates(this.#inOrder(made), context, concurrency, this.#findings());
+    return resolveConcurrentDuplicates(this.#inOrder(made), context, concurrency, this.#findings());
   }
 
   #findings(): Findings {
     return {
-      tell: (sentence) => this.#tell(sentence),
+      report: (sentence) => this.#report(sentence),
       leave: ({ id }) => this.#left.add(id),
       meet: (made) => this.#met.set(made.step.id, made),
       goOnWith: (step, id, parts) => {
@@ -254,9 +254,9 @@ export class LateCommits {
   }
 
   /** What one look has reported is not reported again. */
-  #tell(notice: string): void {
-    if (!this.#told.has(notice)) this.#options.tell(notice);
-    this.#told.add(notice);
+  #report(notice: string): void {
+    if (!this.#reported.has(notice)) this.#options.report(notice);
+    this.#reported.add(notice);
   }
 }
 

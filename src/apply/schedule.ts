@@ -6,7 +6,7 @@ import type { StepOutcome } from "../model/report.ts";
 type StepState = "waiting" | "ready" | "running" | StepOutcome;
 
 /** How a step that ran can end. */
-export type Settled = Exclude<StepOutcome, "skipped">;
+export type EndedOutcome = Exclude<StepOutcome, "skipped">;
 
 /** A step that will not run, and the steps whose failure is why; none if the run was merely stopped. */
 export interface Skip {
@@ -54,14 +54,14 @@ export class Schedule {
   readonly #byId: ReadonlyMap<string, Node>;
   readonly #ready: ReadyQueue = new ReadyQueue();
   #running = 0;
-  #unsettled: number;
+  #unended: number;
   #stoppedBy: readonly number[] | null = null;
 
   /** @throws Error if an id is used twice, an edge leads nowhere or edges form a cycle: such a plan is a bug */
   constructor(steps: readonly Scheduled[], barriers: readonly Barrier[]) {
     this.#byId = connect(steps, barriers);
     this.#steps = steps.map((step) => this.#byId.get(step.id) as Node);
-    this.#unsettled = steps.length;
+    this.#unended = steps.length;
     refuseCycles(this.#byId);
     const roots = [...this.#byId.values()].filter((node) => node.pending === 0);
     for (const node of roots) this.#arrive(node, []);
@@ -73,7 +73,7 @@ export class Schedule {
 
   /** Whether every step has ended. */
   get finished(): boolean {
-    return this.#unsettled === 0;
+    return this.#unended === 0;
   }
 
   state(id: string): StepState {
@@ -91,11 +91,11 @@ export class Schedule {
   }
 
   /** A running step has ended. Returns what is skipped because of it. */
-  settle(id: string, outcome: Settled): readonly Skip[] {
+  end(id: string, outcome: EndedOutcome): readonly Skip[] {
     const node = this.#node(id);
     if (node.state !== "running" || node.rank === null) throw new Error(`Step ${id} is ${node.state}, not running.`);
     this.#running -= 1;
-    this.#unsettled -= 1;
+    this.#unended -= 1;
     node.state = outcome;
     node.spoiled = outcome !== "done";
     if (node.spoiled) node.causes = [node.rank];
@@ -147,7 +147,7 @@ export class Schedule {
     node.state = "skipped";
     node.spoiled = true;
     node.causes = causes;
-    this.#unsettled -= 1;
+    this.#unended -= 1;
     skips.push({ id: node.id, because: causes.map((rank) => (this.#steps[rank] as Node).id) });
     this.#leave(node, skips);
   }

@@ -15,7 +15,7 @@ import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName 
 import type { Unit } from "../model/unit.ts";
 import type { NoteType } from "./events.ts";
 import type { Clock } from "./interrupt.ts";
-import type { Settled } from "./schedule.ts";
+import type { EndedOutcome } from "./schedule.ts";
 
 export interface Context {
   readonly api: Api;
@@ -48,7 +48,7 @@ export interface Intent {
 }
 
 export interface StepResult {
-  readonly outcome: Settled;
+  readonly outcome: EndedOutcome;
   readonly id: ObjectId | null;
   /** As in the report. */
   readonly parts: StepReport["parts"];

@@ -69,7 +69,7 @@ export function addDialectFlags(command: Command, description = "the service's w
   return command
     .addOption(new Option("--service <name>", "a known service, by name: linode").env("TENON_SERVICE"))
     .addOption(new Option("--dialect <word>", description).env("TENON_DIALECT"))
-    .hook("preAction", (_, action) => settleService(action));
+    .hook("preAction", (_, action) => setService(action));
 }
 
 /**
@@ -77,7 +77,7 @@ export function addDialectFlags(command: Command, description = "the service's w
  * that were given alike and are not the same service, neither is meant more than the other.
  * @throws CommanderError, which is printed
  */
-async function settleService(command: Command): Promise<void> {
+async function setService(command: Command): Promise<void> {
   const { SERVICES, serviceAt, serviceCalled } = await import("../index.ts");
   const name = given(command, "service", "TENON_SERVICE");
   const address = given(command, "baseUrl", "TENON_BASE_URL");

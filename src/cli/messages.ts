@@ -4,7 +4,7 @@ import { createInterface } from "node:readline/promises";
 import {
   type ApiEvent,
   type ApplyEvent,
-  countSetAside,
+  countSkipped,
   cut,
   type Diagnostic,
   escapeText,
@@ -32,7 +32,7 @@ export function sayDiagnostics(
 
 /** Diagnostics of a project that is loaded to be used: those of zone files, which `validate` prints line by line, are counted. */
 export function sayLoaded(terminal: Terminal, diagnostics: readonly Diagnostic[], sources: Sources): void {
-  const { others, notes } = countSetAside(diagnostics);
+  const { others, notes } = countSkipped(diagnostics);
   sayDiagnostics(terminal, others, sources);
   for (const note of notes) terminal.say(`${note}\n`);
 }
@@ -321,7 +321,7 @@ const MIN_REPEAT_MILLISECONDS = 60_000;
 /** Turns the client's events into lines for people. Pure but for `now`. */
 export class WaitNotices {
   readonly #now: () => number;
-  readonly #toldAt: Map<string, number> = new Map();
+  readonly #reportedAt: Map<string, number> = new Map();
   /** Requests that were announced as waiting, and have had no answer since. */
   readonly #stuck: Set<string> = new Set();
 
@@ -352,9 +352,9 @@ export class WaitNotices {
   }
 
   #once(cause: string, line: string): string | null {
-    const toldAt = this.#toldAt.get(cause);
-    if (toldAt !== undefined && this.#now() - toldAt < MIN_REPEAT_MILLISECONDS) return null;
-    this.#toldAt.set(cause, this.#now());
+    const reportedAt = this.#reportedAt.get(cause);
+    if (reportedAt !== undefined && this.#now() - reportedAt < MIN_REPEAT_MILLISECONDS) return null;
+    this.#reportedAt.set(cause, this.#now());
     return line;
   }
 

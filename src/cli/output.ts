@@ -40,10 +40,10 @@ import { asDiagnostic, type CommandError, Progress, sayDiagnostics, sayError } f
 import type { Terminal } from "./terminal.ts";
 
 type Imported = Extract<ImportResult, { ok: true }>;
-type SetAside = Imported["setAside"][number];
+type SkippedRecord = Imported["skipped"][number];
 
 /** Why nobody misses a record; null: it is a loss. */
-type NotMissed = (aside: SetAside) => "service" | "signing" | null;
+type NotMissed = (record: SkippedRecord) => "service" | "signing" | null;
 
 /** Signatures are many, and all of them go: so many groups of lines of a type are named. */
 const MAX_SIGNING_RANGES = 10;
@@ -52,14 +52,14 @@ const MIN_RANGE_LINES = 3;
 const INDENT_COLUMNS = 2;
 
 /** What did not come along, with its places: what nobody misses by file, and then, one by one, what is lost. */
-export function toldLines(
-  { setAside, remarks, sources }: Pick<Imported, "setAside" | "remarks" | "sources">,
+export function skippedLines(
+  { skipped, remarks, sources }: Pick<Imported, "skipped" | "remarks" | "sources">,
   notMissed: NotMissed,
   width: number,
 ): string {
-  const service = setAside.filter((one) => notMissed(one) === "service");
-  const signing = setAside.filter((one) => notMissed(one) === "signing");
-  const lost = setAside.filter((one) => notMissed(one) === null);
+  const service = skipped.filter((one) => notMissed(one) === "service");
+  const signing = skipped.filter((one) => notMissed(one) === "signing");
+  const lost = skipped.filter((one) => notMissed(one) === null);
   const sentences = [
     ...remarkLines(remarks, sources),
     ...typeLines(service, sources, Number.POSITIVE_INFINITY, ["belongs", "belong", "to the old service"]),
@@ -71,12 +71,12 @@ export function toldLines(
 
 /** `FILE: SOA (line 4) and NS (lines 7, 8) belong to the old service and are left out` */
 function typeLines(
-  setAside: readonly SetAside[],
+  skipped: readonly SkippedRecord[],
   sources: Sources,
   most: number,
   [one, several, why]: readonly [string, string, string],
 ): string[] {
-  const byFile = grouped(setAside, ({ span }) => span.file);
+  const byFile = grouped(skipped, ({ span }) => span.file);
   return [...byFile].map(([file, list]) => {
     const byType = [...grouped(list, ({ type }) => type)];
     const types = byType.map(([type, those]) => {
@@ -99,7 +99,7 @@ function remarkLines(remarks: Imported["remarks"], sources: Sources): string[] {
   });
 }
 
-function lossLine({ type, name, detail, span }: SetAside, sources: Sources): string {
+function lossLine({ type, name, detail, span }: SkippedRecord, sources: Sources): string {
   const { line } = sources.position(span.file, span.start);
   return `${span.file}:${line}: ${type} ${name === "" ? "@" : name}: not supported: ${detail}`;
 }
@@ -154,10 +154,10 @@ const IMPORT_FORMAT_VERSION = 1;
 
 /** The same for programs: one document, newline-terminated. */
 export function importJson(imported: Imported, out: string, notMissed: NotMissed): string {
-  const leftOut = imported.setAside.map((aside) => {
-    const { type, name, detail, span } = aside;
+  const leftOut = imported.skipped.map((record) => {
+    const { type, name, detail, span } = record;
     const { line } = imported.sources.position(span.file, span.start);
-    return { file: span.file, line, type, name, reason: notMissed(aside) ?? "unsupported", detail };
+    return { file: span.file, line, type, name, reason: notMissed(record) ?? "unsupported", detail };
   });
   const json = {
     format_version: IMPORT_FORMAT_VERSION,
@@ -175,7 +175,7 @@ function countTaken({ taken }: Imported): Record<"vpcs" | "domains" | "records" 
 }
 
 export function importSummary(imported: Imported, out: string): string {
-  const { setAside, files } = imported;
+  const { skipped, files } = imported;
   const { vpcs, domains, records, images } = countTaken(imported);
   const parts = [
     ...some(vpcs, "VPC", "VPCs"),
@@ -184,9 +184,9 @@ export function importSummary(imported: Imported, out: string): string {
     ...some(images, "image", "images"),
   ];
   const left =
-    setAside.length === 0
+    skipped.length === 0
       ? ""
-      : ` ${counted(setAside.length, "record was", "records were")} left out; the messages say which.`;
+      : ` ${counted(skipped.length, "record was", "records were")} left out; the messages say which.`;
   const place = escapeText(out);
   return [
     `Imported ${parts.join(", ")} into ${place} (${counted(files.length, "file", "files")}).${left}\n`,
@@ -398,7 +398,7 @@ export async function watched(
 ): Promise<Verification> {
   const progress = new Progress(terminal);
   progress.show("Asking nameservers");
-  let toldAt = 0;
+  let reportedAt = 0;
   try {
     const tools = await zoneTools();
     const watch: Watch = {
@@ -408,8 +408,8 @@ export async function watched(
       progress: ({ there, total }) => {
         progress.show(`Asking nameservers: ${there} of ${total} answers are there`);
         const now = systemClock.now();
-        if (!events || now - toldAt < EVENT_MILLISECONDS) return;
-        toldAt = now;
+        if (!events || now - reportedAt < EVENT_MILLISECONDS) return;
+        reportedAt = now;
         const event = { type: "verify-progress", time: new Date(now).toISOString(), there, total };
         terminal.print(`${jsonText(event)}\n`);
       },

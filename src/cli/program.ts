@@ -130,8 +130,8 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
   let misuse: Misuse | null = null;
   const program = await buildProgram(terminal, finish, {
     named: args.filter((word) => !word.startsWith("-")),
-    misused: (told) => {
-      misuse = told;
+    misused: (problem) => {
+      misuse = problem;
     },
   });
   // Without a command there is nothing to do but to say what could be done.
@@ -233,8 +233,8 @@ async function printMisuse(terminal: Terminal, { error, command, advice }: Misus
   const { printError } = await import("./output.ts");
   const { code, message } = error;
   const [, summary = message, suggestion = advice] = /^error: (.*?)(?:\n\((.*)\))?$/s.exec(message) ?? [];
-  const told = { code: MISUSES[code] ?? "invalid-argument", summary, fix: suggestion } as const;
-  printError(terminal, told, STREAMS.has(command));
+  const problem = { code: MISUSES[code] ?? "invalid-argument", summary, fix: suggestion } as const;
+  printError(terminal, problem, STREAMS.has(command));
 }
 
 /** Command → flags that people know from elsewhere, and what to do instead. */

@@ -456,17 +456,17 @@ async function loadBase(directory: string, request: BaseRequest): Promise<Opened
 
 /** In words and without a span, as its files are called like those of the project. */
 function invalidBase(name: string, errors: readonly Diagnostic[], sources: Sources): Diagnostic {
-  const told = errors.slice(0, MAX_ERRORS_SHOWN).map(({ summary, span }) => {
+  const shown = errors.slice(0, MAX_ERRORS_SHOWN).map(({ summary, span }) => {
     if (span === undefined) return `${name}: ${summary}`;
     const { line, column } = sources.position(span.file, span.start);
     return `${name}:${span.file}:${line}:${column}: ${summary}`;
   });
-  if (errors.length > told.length) told.push(`and ${errors.length - told.length} more`);
+  if (errors.length > shown.length) shown.push(`and ${errors.length - shown.length} more`);
   return {
     code: "base-invalid",
     severity: "warning",
     summary: `the base ${name} is invalid, so that changes cannot be told apart`,
-    detail: told.join("; "),
+    detail: shown.join("; "),
     fix: "If this change mends it, nothing is to be done. Else mend it there.",
   };
 }

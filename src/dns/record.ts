@@ -35,16 +35,16 @@ export interface SourceRecord extends PlainRecord {
  * - `unsupported-type`: none of the nine types.
  * - `not-holdable`: of a supported type, but the service cannot keep it (CAA flags, a priority over 255, octets that are no text, …).
  */
-export type SetAsideReason = "soa" | "apex-ns" | "unsupported-type" | "not-holdable";
+export type SkipReason = "soa" | "apex-ns" | "unsupported-type" | "not-holdable";
 
-/** A record that was read and set aside: always reported, never dropped in silence. */
-export interface SetAside {
-  readonly reason: SetAsideReason;
+/** A record that was read and skipped: always reported, never dropped in silence. */
+export interface SkippedRecord {
+  readonly reason: SkipReason;
   /** As its source writes it, for example `SSHFP` or `TYPE65534`. */
   readonly type: string;
   /** Relative to the zone, `""` the apex; absolute with a final dot if it lies outside. */
   readonly name: string;
-  /** Full sentence: what it is and why it is set aside. */
+  /** Full sentence: what it is and why it is skipped. */
   readonly detail: string;
   readonly span: Span;
 }

@@ -185,7 +185,7 @@ class Layout {
 type Commented = Node & { comment?: string | null; commentBefore?: string | null; spaceBefore?: boolean };
 
 /** A blank line after a comment becomes one before what follows; of several one is kept. Changes the document in place. */
-export function settleBlankLines(document: Document, yaml: Yaml): void {
+export function normaliseBlankLines(document: Document, yaml: Yaml): void {
   yaml.visit(document, {
     Collection: (_, node) => {
       const items = node.items as (Node | Pair<Node, Node | null>)[];

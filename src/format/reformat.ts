@@ -2,7 +2,7 @@
 
 import type { Document, Scalar, ScalarTag } from "yaml";
 import { escapeYaml, isPlainlyVisible } from "../render/terminal.ts";
-import { layOut, settleBlankLines, textOf } from "./layout.ts";
+import { layOut, normaliseBlankLines, textOf } from "./layout.ts";
 import type { Yaml } from "./records.ts";
 
 type Reformatted =
@@ -22,7 +22,7 @@ export async function reformat(text: string): Promise<Reformatted> {
     // A comment in an odd place can make the library write what it cannot read.
     if (document.errors.length > 0 || !yaml.isMap(document.contents)) return { said: null, text: source };
     const said = canonicalContent(document);
-    settleBlankLines(document, yaml);
+    normaliseBlankLines(document, yaml);
     layOut(document, yaml, { isNew: false, arrangesRecords: true });
     return { said, text: textOf(document, yaml) };
   };

@@ -1,7 +1,7 @@
 /** Records as manifest entries, written as people do: relative where that can be read at a glance. */
 
 import { relativeName } from "../dns/name.ts";
-import { type PlainRecord, type SetAside, SIGNING_TYPES, type SourceRecord } from "../dns/record.ts";
+import { type PlainRecord, SIGNING_TYPES, type SkippedRecord, type SourceRecord } from "../dns/record.ts";
 import type { Declared } from "../model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
@@ -42,7 +42,7 @@ interface ForeignZone {
   /** null: its source has no SOA. */
   readonly named: NamedEmail | null;
   readonly records: readonly SourceRecord[];
-  readonly setAside: readonly SetAside[];
+  readonly skipped: readonly SkippedRecord[];
   /** Records that have their TTL from the zone; absent: none has. */
   readonly inheriting?: ReadonlySet<SourceRecord>;
   /** Seconds: what such records have, and for how long it is remembered that a name does not exist, if both are one time; else null. */
@@ -64,7 +64,7 @@ export class Collected {
   readonly #options: CollectOptions;
   readonly #domains: ImportedDomain[] = [];
   readonly #diagnostics: Diagnostic[] = [];
-  readonly #setAside: SetAside[] = [];
+  readonly #skipped: SkippedRecord[] = [];
   readonly #remarks: Remark[] = [];
   readonly #filledIn: FilledIn[] = [];
   readonly #signed: string[] = [];
@@ -89,9 +89,9 @@ export class Collected {
   }
 
   /** The domain that declares the zone, and all that cannot come along. */
-  take({ zone, file, named, records, setAside, inheriting = new Set(), ttl = null }: ForeignZone): void {
-    for (const one of setAside) this.#setAside.push(one);
-    if (setAside.some((one) => notMissed(one) === "signing")) this.#signed.push(zone);
+  take({ zone, file, named, records, skipped, inheriting = new Set(), ttl = null }: ForeignZone): void {
+    for (const one of skipped) this.#skipped.push(one);
+    if (skipped.some((one) => notMissed(one) === "signing")) this.#signed.push(zone);
     const { unit, allowedSeconds, soaEmail } = this.#options;
     const email = chooseEmail(zone, file, named, soaEmail, unit);
     if (!email.ok) {
@@ -109,16 +109,16 @@ export class Collected {
     const kept = (record: SourceRecord) => (isDefault(record) ? 0 : Math.max(1, record.ttl_sec));
     const entries = records.map((record) => recordEntry({ ...record, ttl_sec: kept(record) }));
     const ttls = records.map((record) => (isDefault(record) ? 0 : record.ttl_sec));
-    const settled = validateImported(head, entries, unit, allowedSeconds, ttls);
-    for (const { span: _, ...problem } of settled.problems) {
+    const validated = validateImported(head, entries, unit, allowedSeconds, ttls);
+    for (const { span: _, ...problem } of validated.problems) {
       this.report({ ...problem, summary: `${file}: ${problem.summary}` });
     }
-    for (const [index, problem] of settled.refused) this.#refuse(records[index] as SourceRecord, problem);
-    if (settled.rounded.size > 0) this.#roundedIn.push(zone);
-    for (const [change, count] of settled.rounded) {
+    for (const [index, problem] of validated.refused) this.#refuse(records[index] as SourceRecord, problem);
+    if (validated.rounded.size > 0) this.#roundedIn.push(zone);
+    for (const [change, count] of validated.rounded) {
       this.#rounded.set(change, (this.#rounded.get(change) ?? 0) + count);
     }
-    if (settled.domain !== null) this.#domains.push(settled.domain);
+    if (validated.domain !== null) this.#domains.push(validated.domain);
   }
 
   result(): Import {
@@ -130,7 +130,7 @@ export class Collected {
       ...(this.#signed.length === 0 ? [] : [signed(this.#signed)]),
     ];
     const imported = { owner: null, vpcs: [], domains, images: [] };
-    return { taken: imported, diagnostics, setAside: this.#setAside, remarks: this.#remarks, sources: this.sources };
+    return { taken: imported, diagnostics, skipped: this.#skipped, remarks: this.#remarks, sources: this.sources };
   }
 
   #refuse(record: SourceRecord, problem: Diagnostic): void {
@@ -140,7 +140,7 @@ export class Collected {
     }
     const { type, name, span } = record;
     const detail = problem.detail === "" ? `${problem.summary}.` : problem.detail;
-    this.#setAside.push({ reason: "not-holdable", type, name, detail, span });
+    this.#skipped.push({ reason: "not-holdable", type, name, detail, span });
   }
 }
 
@@ -412,8 +412,8 @@ export interface Import {
   readonly taken: ImportedDomains;
   /** If there are errors, nothing may be written. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Records that were read and set aside, in the order of their files. */
-  readonly setAside: readonly SetAside[];
+  /** Records that were read and skipped, in the order of their files. */
+  readonly skipped: readonly SkippedRecord[];
   readonly remarks: readonly Remark[];
   /** What the places above refer to. */
   readonly sources: Sources;
@@ -431,11 +431,11 @@ export interface Remark {
 }
 
 /**
- * Why nobody misses a record that was set aside; null: somebody would.
+ * Why nobody misses a record that was skipped; null: somebody would.
  * - `service`: SOA and apex NS, which belong to the service that served the zone until now.
  * - `signing`: made by that service's signer, and worth nothing without its keys.
  */
-export function notMissed({ reason, type }: SetAside): "service" | "signing" | null {
+export function notMissed({ reason, type }: SkippedRecord): "service" | "signing" | null {
   switch (reason) {
     case "soa":
     case "apex-ns":

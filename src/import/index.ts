@@ -38,7 +38,7 @@ export async function runImport(request: ImportRequest): Promise<ImportResult> {
   const read = await readFrom(request);
   if ("failure" in read) return { ok: false, imported: null, what: read.what, failure: read.failure };
   const { taken } = read;
-  const missed = request.skipUnsupported ? 0 : read.setAside.filter((one) => notMissed(one) === null).length;
+  const missed = request.skipUnsupported ? 0 : read.skipped.filter((one) => notMissed(one) === null).length;
   const isEmpty = taken.domains.length + taken.vpcs.length + taken.images.length === 0;
   const diagnostics = [
     ...read.diagnostics,

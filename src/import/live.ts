@@ -100,7 +100,7 @@ class Taking {
     for (const [other, addresses] of this.#othersOf) this.#tell(otherOwner(addresses, other, owner));
     if (owner !== null && isNarrowed(selection)) this.#tell(narrowedOwner(owner));
     const imported = { owner: this.#request.owner, vpcs: network, domains: this.#domains, images: image };
-    return { taken: imported, diagnostics: this.#diagnostics, setAside: [], remarks: [], sources: new Sources() };
+    return { taken: imported, diagnostics: this.#diagnostics, skipped: [], remarks: [], sources: new Sources() };
   }
 
   #isOurs(identity: LiveIdentity): boolean {
@@ -138,15 +138,15 @@ class Taking {
     const all = (records as readonly JsonObject[] | undefined) ?? null;
     const violating = new Map(violations.toReversed().map(({ record, diagnostic }) => [record ?? 0, diagnostic]));
     const list = all?.filter((_, index) => !violating.has(index)) ?? null;
-    const settled = validateImported(head, list, unit, this.#request.allowedSeconds);
-    const [problem] = settled.problems;
-    if (settled.domain === null) {
+    const validated = validateImported(head, list, unit, this.#request.allowedSeconds);
+    const [problem] = validated.problems;
+    if (validated.domain === null) {
       if (problem !== undefined) this.#tellLeftOut(undeclarable(identity, problem));
       return;
     }
     const refused = [
       ...[...violating].map(([index, diagnostic]) => ({ record: all?.[index] ?? {}, diagnostic })),
-      ...[...settled.refused].map(([index, diagnostic]) => ({ record: list?.[index] ?? {}, diagnostic })),
+      ...[...validated.refused].map(([index, diagnostic]) => ({ record: list?.[index] ?? {}, diagnostic })),
     ];
     const ignored: JsonObject[] = [];
     for (const { record, diagnostic } of refused) {
@@ -154,7 +154,7 @@ class Taking {
       if (diagnostic.code !== "duplicate-record") ignored.push(patternOf(record));
     }
     const more = ignored.length === 0 ? {} : { ignore: ignored };
-    this.#domains.push({ ...settled.domain, entry: { ...settled.domain.entry, ...more } });
+    this.#domains.push({ ...validated.domain, entry: { ...validated.domain.entry, ...more } });
   }
 
   #violations(unit: Unit, entry: JsonObject): readonly EntryViolation[] {

@@ -36,7 +36,7 @@ interface Listed {
 }
 
 export class OctodnsFiles {
-  readonly #gathered: Collected;
+  readonly #collected: Collected;
   readonly #yaml: Yaml;
   /** Read already, to see whether they are configurations. */
   readonly #texts: Map<string, SourceText> = new Map();
@@ -44,7 +44,7 @@ export class OctodnsFiles {
   readonly #zones: Map<string, Map<string, ZoneFile>> = new Map();
 
   constructor(collected: Collected, yaml: Yaml) {
-    this.#gathered = collected;
+    this.#collected = collected;
     this.#yaml = yaml;
   }
 
@@ -56,7 +56,7 @@ export class OctodnsFiles {
   }
 
   async text(path: string): Promise<SourceText> {
-    const known = this.#texts.get(path) ?? (await readSource(path, path, this.#gathered.sources));
+    const known = this.#texts.get(path) ?? (await readSource(path, path, this.#collected.sources));
     this.#texts.set(path, known);
     return known;
   }
@@ -64,7 +64,7 @@ export class OctodnsFiles {
   /** @param path a folder, a configuration, or the file of a zone */
   async find(path: string): Promise<void> {
     const status = await stat(path).catch(() => null);
-    if (status === null) this.#gathered.report(unreadable(path, noFile("there is no such file")));
+    if (status === null) this.#collected.report(unreadable(path, noFile("there is no such file")));
     else if (status.isDirectory()) await this.#findIn(path, null);
     else {
       const config = await this.#configOf(path);
@@ -75,10 +75,10 @@ export class OctodnsFiles {
 
   async #findByConfig(path: string, config: OctodnsConfig): Promise<void> {
     const providers = config.providers.filter(({ directory }) => directory !== null);
-    if (providers.length === 0) this.#gathered.report(noFolder(path, config));
+    if (providers.length === 0) this.#collected.report(noFolder(path, config));
     for (const provider of providers) {
       const folder = await folderOf(path, provider.directory ?? "");
-      if (folder === null) this.#gathered.report(missingFolder(provider, config));
+      if (folder === null) this.#collected.report(missingFolder(provider, config));
       else await this.#findIn(folder, provider.defaultTtl);
     }
   }
@@ -87,7 +87,7 @@ export class OctodnsFiles {
   async #findIn(folder: string, given: number | null): Promise<void> {
     const listed = await list(folder).catch(() => null);
     if (listed === null || listed.length > MAX_FILES) {
-      this.#gathered.report(listed === null ? unreadable(folder, noFile("it cannot be read")) : tooMany(folder));
+      this.#collected.report(listed === null ? unreadable(folder, noFile("it cannot be read")) : tooMany(folder));
       return;
     }
     const files: Listed[] = [];
@@ -113,7 +113,7 @@ export class OctodnsFiles {
   }
 
   #remark(file: string, detail: string, config: OctodnsConfig | null): void {
-    this.#gathered.remark({ file, what: "", detail, span: config?.span ?? null });
+    this.#collected.remark({ file, what: "", detail, span: config?.span ?? null });
   }
 
   async #configOf(path: string): Promise<OctodnsConfig | null> {
@@ -126,7 +126,7 @@ export class OctodnsFiles {
   #add(name: string, file: ZoneFile): void {
     const zone = zoneName(name);
     if (zone === null) {
-      this.#gathered.report(notZone(file.path));
+      this.#collected.report(notZone(file.path));
       return;
     }
     const files = this.#zones.get(zone) ?? new Map<string, ZoneFile>();

@@ -2,7 +2,7 @@
 
 import { canonicalIp } from "../dns/ip.ts";
 import { relativeName, toAscii } from "../dns/name.ts";
-import { PLAIN_TYPES, type PlainType, type SetAside, type SourceRecord } from "../dns/record.ts";
+import { PLAIN_TYPES, type PlainType, type SkippedRecord, type SourceRecord } from "../dns/record.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { Collected, type Import, type Remark } from "./collect.ts";
 import {
@@ -24,7 +24,7 @@ export async function importOctodns(request: ForeignRequest): Promise<Import> {
   const asked = request.domain === null ? null : zoneName(request.domain);
   const zones = files.zones().filter(({ zone }) => request.domain === null || zone === asked);
   if (zones.length === 0 && !collected.hasDiagnostics) collected.report(noZones(request.paths));
-  const reader = { files, gathered: collected, parse: (text: string, file: string) => readYaml(text, file, yaml) };
+  const reader = { files, collected, parse: (text: string, file: string) => readYaml(text, file, yaml) };
   let withoutTtl = 0;
   for (const zone of zones) withoutTtl += await takeZone(zone, reader);
   if (withoutTtl > 0) collected.report(defaultTtl(withoutTtl));
@@ -33,15 +33,15 @@ export async function importOctodns(request: ForeignRequest): Promise<Import> {
 
 interface ZoneReader {
   readonly files: OctodnsFiles;
-  readonly gathered: Collected;
+  readonly collected: Collected;
   parse(text: string, file: string): ReturnType<typeof readYaml>;
 }
 
 /** @returns how many records have no TTL, of their own or by configuration */
 async function takeZone({ zone, files }: OctodnsZone, reader: ZoneReader): Promise<number> {
-  const { gathered: collected } = reader;
+  const { collected } = reader;
   const records: SourceRecord[] = [];
-  const setAside: SetAside[] = [];
+  const skipped: SkippedRecord[] = [];
   let withoutTtl = 0;
   for (const { path, defaultTtl } of files) {
     const source = await reader.files.text(path);
@@ -54,12 +54,12 @@ async function takeZone({ zone, files }: OctodnsZone, reader: ZoneReader): Promi
     }
     const read = readOctodns(parsed.value, zone, defaultTtl ?? DEFAULT_TTL_SECONDS);
     for (const record of read.records) records.push(record);
-    for (const one of read.setAside) setAside.push(one);
+    for (const one of read.skipped) skipped.push(one);
     for (const diagnostic of read.diagnostics) collected.report(diagnostic);
     for (const remark of read.remarks) collected.remark(remark);
     if (defaultTtl === null) withoutTtl += read.withoutTtl;
   }
-  collected.take({ zone, file: files[0]?.path ?? zone, named: null, records, setAside });
+  collected.take({ zone, file: files[0]?.path ?? zone, named: null, records, skipped });
   return withoutTtl;
 }
 
@@ -90,7 +90,7 @@ const DEFAULT_TTL_SECONDS = 3600;
 
 interface OctodnsReading {
   readonly records: readonly SourceRecord[];
-  readonly setAside: readonly SetAside[];
+  readonly skipped: readonly SkippedRecord[];
   readonly diagnostics: readonly Diagnostic[];
   readonly remarks: readonly Remark[];
   /** How many records say no TTL. */
@@ -128,7 +128,7 @@ const OWN_OPTION = "an option for octoDNS or one of its providers; the record is
 
 class Reader implements OctodnsReading {
   readonly records: SourceRecord[] = [];
-  readonly setAside: SetAside[] = [];
+  readonly skipped: SkippedRecord[] = [];
   readonly diagnostics: Diagnostic[] = [];
   readonly remarks: Remark[] = [];
   readonly #zone: string;
@@ -163,15 +163,15 @@ class Reader implements OctodnsReading {
     const place = { type, name, span: fields.get("type")?.value.span ?? span };
     if (this.#isIgnored(fields)) return null;
     const plain = PLAIN_TYPES.find((known) => known === type);
-    if (plain === undefined) return this.#setAside("unsupported-type", `The service has no ${type} records.`, place);
+    if (plain === undefined) return this.#skip("unsupported-type", `The service has no ${type} records.`, place);
     for (const key of ["geo", "dynamic"]) {
       const found = fields.get(key);
       const detail = `\`${key}\` answers by place or health, which the service does not do. The values beside it are taken.`;
-      if (found !== undefined) this.#setAside("unsupported-type", detail, { ...place, span: found.span });
+      if (found !== undefined) this.#skip("unsupported-type", detail, { ...place, span: found.span });
     }
     if (plain === "NS" && name === "") {
       const detail = "The apex NS belong to the service that served the zone until now.";
-      return this.#setAside("apex-ns", detail, place);
+      return this.#skip("apex-ns", detail, place);
     }
     const values = valuesOf(fields);
     if (values.length === 0) return this.refuse(`the ${type} record at \`${name}\` has no value`, place.span);
@@ -225,20 +225,20 @@ class Reader implements OctodnsReading {
     const extra = extraOf(type, fields);
     if (extra === null) return this.refuse(`a value of ${shown(place)} lacks a number`, value.span);
     const beyond = beyondLimits(extra);
-    if (beyond !== null) return this.#setAside("not-holdable", beyond, place);
+    if (beyond !== null) return this.#skip("not-holdable", beyond, place);
     const flags = type === "CAA" && textOf(fields, "flags") !== null ? numberOf(fields, "flags") : 0;
-    if (flags !== 0) return this.#setAside("not-holdable", "The service has no flags of CAA records.", place);
+    if (flags !== 0) return this.#skip("not-holdable", "The service has no flags of CAA records.", place);
     const tag = type === "CAA" ? { tag: textOf(fields, "tag") ?? "" } : {};
     if (tag.tag === "") return this.refuse(`a value of ${shown(place)} lacks its tag`, value.span);
     if (tag.tag !== undefined && !CAA_TAGS.includes(tag.tag)) {
       const detail = `The tag is \`${tag.tag}\`, and the service keeps ${CAA_TAGS.join(", ")} alone.`;
-      return this.#setAside("not-holdable", detail, place);
+      return this.#skip("not-holdable", detail, place);
     }
     return { ...base, target: targetOf(type, text), ...extra, ...tag };
   }
 
-  #setAside(reason: SetAside["reason"], detail: string, { type, name, span }: Place): null {
-    this.setAside.push({ reason, type, name, detail, span });
+  #skip(reason: SkippedRecord["reason"], detail: string, { type, name, span }: Place): null {
+    this.skipped.push({ reason, type, name, detail, span });
     return null;
   }
 }

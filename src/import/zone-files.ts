@@ -59,22 +59,22 @@ async function readOne(
   const isForeign = looksForeign(reading);
   for (const diagnostic of isForeign ? firstErrors(path, reading) : reading.diagnostics) collected.report(diagnostic);
   if (isForeign) return null;
-  const { records, setAside, inheriting, soa } = reading;
+  const { records, skipped, inheriting, soa } = reading;
   const ttl = soa !== null && soa.ttl_sec === soa.minimum ? soa.minimum : null;
-  collected.take({ zone, file: path, named: namedBy(reading), records, setAside, inheriting, ttl });
+  collected.take({ zone, file: path, named: namedBy(reading), records, skipped, inheriting, ttl });
   return zone;
 }
 
 const NAME_FILES = "Name the files in it, for example dir/*.zone.";
 
-function namedBy({ soa, setAside }: ZoneFileReading): NamedEmail | null {
-  const place = setAside.find(({ reason }) => reason === "soa");
+function namedBy({ soa, skipped }: ZoneFileReading): NamedEmail | null {
+  const place = skipped.find(({ reason }) => reason === "soa");
   return soa === null || place === undefined ? null : { email: soa.email, span: place.span };
 }
 
-function looksForeign({ records, setAside, diagnostics }: ZoneFileReading): boolean {
+function looksForeign({ records, skipped, diagnostics }: ZoneFileReading): boolean {
   const errors = diagnostics.filter(({ severity }) => severity === "error").length;
-  return errors >= MIN_ERRORS && errors > records.length + setAside.length;
+  return errors >= MIN_ERRORS && errors > records.length + skipped.length;
 }
 
 function firstErrors(path: string, { diagnostics }: ZoneFileReading): Diagnostic[] {

@@ -46,8 +46,8 @@ export function lintChanges(
   });
   return [...groupBy(stale, ({ change }) => change.root).values()].flatMap((same) =>
     same.length > MAX_TOLD_APART
-      ? [toldTogether(same, nowMilliseconds)]
-      : same.map((one) => toldAlone(one, nowMilliseconds)),
+      ? [reportTogether(same, nowMilliseconds)]
+      : same.map((one) => reportAlone(one, nowMilliseconds)),
   );
 }
 
@@ -70,7 +70,7 @@ function saysTheSame(before: Values, after: Values): boolean {
 }
 
 /** The summary has what differs from one to the next, so that the rest can be printed once. */
-function toldAlone({ change, before, ttlSeconds }: Stale, now: number): Diagnostic {
+function reportAlone({ change, before, ttlSeconds }: Stale, now: number): Diagnostic {
   const what = change.after === null ? "removed" : before["name"] === change.after["name"] ? "changed" : "renamed";
   const until = untilOf(now, ttlSeconds);
   return diagnosticOf(
@@ -79,7 +79,7 @@ function toldAlone({ change, before, ttlSeconds }: Stale, now: number): Diagnost
   );
 }
 
-function toldTogether(same: readonly Stale[], now: number): Diagnostic {
+function reportTogether(same: readonly Stale[], now: number): Diagnostic {
   const [first] = same as [Stale, ...Stale[]];
   const { root } = first.change;
   const longest = same.reduce((most, { ttlSeconds }) => Math.max(most, ttlSeconds), 0);
@@ -89,11 +89,11 @@ function toldTogether(same: readonly Stale[], now: number): Diagnostic {
     rest > 0 ? `${names.slice(0, MAX_NAMED).join(", ")} and ${rest.toLocaleString("en")} more` : names.join(", ");
   const count = same.length.toLocaleString("en");
   const until = untilOf(now, longest);
-  const { span: _span, ...told } = diagnosticOf(
+  const { span: _span, ...diagnostic } = diagnosticOf(
     first.change,
     `caches keep ${count} old records of ${root} until ${until} (TTL up to ${longest} seconds): ${shown}`,
   );
-  return told;
+  return diagnostic;
 }
 
 function diagnosticOf(change: Change, summary: string): Diagnostic {

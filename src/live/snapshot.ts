@@ -87,19 +87,19 @@ function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "un
       continue;
     }
     // What was cut short was not refused: its list is merely not held.
-    if (answer.failure.type !== "aborted") unread.push({ path, failure: told(answer.failure) });
+    if (answer.failure.type !== "aborted") unread.push({ path, failure: reportedFailure(answer.failure) });
   }
   const first = served.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
   return { lists, unread, servedAt: served.length === 0 ? null : new Date(first).toISOString() };
 }
 
-function told({ type, status, errors, message }: Failure): UnreadList["failure"] {
+function reportedFailure({ type, status, errors, message }: Failure): UnreadList["failure"] {
   return { type, status, errors, message };
 }
 
 // The service as a snapshot remembers it: answers lists, and holds no single object.
 
-/** Sends nothing. What is `wanted` of a list is not looked at: all of it is there. */
+/** Sends nothing. The `subset` of a request is not looked at: all of it is there. */
 export function snapshotApi({ lists, unread, servedAt }: Snapshot): ReadApi {
   const served = servedAt === null ? {} : { servedMilliseconds: Date.parse(servedAt) };
   const failures = new Map(unread.map(({ path, failure }) => [path, failure]));
@@ -133,8 +133,8 @@ function refused(): Answer {
   return { ok: false, failure: failureOf({ type: "refused", status: null, errors: [], message }) };
 }
 
-function failureOf(told: Pick<Failure, "type" | "status" | "errors" | "message">): Failure {
-  return { ...told, effect: "none", maintenance: false, attempts: 0 };
+function failureOf(reported: Pick<Failure, "type" | "status" | "errors" | "message">): Failure {
+  return { ...reported, effect: "none", maintenance: false, attempts: 0 };
 }
 
 // Lists that are asked for once and remembered: for several readers of one moment, and for what is to be kept of it.
@@ -151,7 +151,7 @@ interface Asked {
 }
 
 /**
- * The first asker of a list decides which of its objects are `wanted`: what all readers want is to be asked for first.
+ * The first asker of a list decides the `subset` that is read: what all readers want is to be asked for first.
  * Single objects pass through.
  */
 export class Recording implements ReadApi {

@@ -3,7 +3,7 @@
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { suggestion } from "../model/text.ts";
-import { type Budget, MAX_TOLD_REFERENCES } from "./limits.ts";
+import { type Budget, MAX_REPORTED_REFERENCES } from "./limits.ts";
 import type { Places } from "./positions.ts";
 import { isOwnKey } from "./schema.ts";
 import { mapText, type Variables } from "./variables.ts";
@@ -37,7 +37,7 @@ class Interpolation {
   readonly #context: InterpolationContext;
   readonly #inZone: boolean;
   /** References of the present value that are reported. */
-  #toldReferences = 0;
+  #reportedReferences = 0;
   #known: readonly string[] | null = null;
 
   constructor(context: InterpolationContext, inZone: boolean) {
@@ -59,7 +59,7 @@ class Interpolation {
 
   #text(container: object, key: string | number, text: string): void {
     const values = container as Record<string | number, Json>;
-    this.#toldReferences = 0;
+    this.#reportedReferences = 0;
     const whole = /^\$\{var\.([^{}]*)\}$/.exec(text);
     if (whole === null) {
       values[key] = text.replace(REFERENCE, (match, name, close) => this.#part(container, key, match, name, close));
@@ -116,7 +116,7 @@ class Interpolation {
     const variable = variables.get(name);
     if (variable !== undefined && variable !== null) return variable;
     this.#context.places.markBroken(container, key);
-    if (variable === undefined && variablesKnown && this.#toldReferences < MAX_TOLD_REFERENCES) {
+    if (variable === undefined && variablesKnown && this.#reportedReferences < MAX_REPORTED_REFERENCES) {
       this.#known ??= [...variables.keys()];
       const known = this.#known;
       const fix = suggestion(name, known) || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
@@ -138,8 +138,8 @@ class Interpolation {
   }
 
   #report(container: object, key: string | number, match: string, problem: Problem): void {
-    if (this.#toldReferences >= MAX_TOLD_REFERENCES) return;
-    this.#toldReferences += 1;
+    if (this.#reportedReferences >= MAX_REPORTED_REFERENCES) return;
+    this.#reportedReferences += 1;
     const span = within(this.#context.places.span(container, key), match, this.#context.sources);
     this.#context.report({ severity: "error", ...problem, span });
   }

@@ -45,7 +45,7 @@ export const MAX_IGNORE_PATTERNS = 1_000;
 /** Characters of records, counted for each pattern under `ignore` that they are compared with. */
 export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
 /** A message names so many references of one value that mean nothing. */
-export const MAX_TOLD_REFERENCES = 20;
+export const MAX_REPORTED_REFERENCES = 20;
 /** Image Upload, API.md, Limits: 5 GB compressed. */
 export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
 
@@ -60,15 +60,15 @@ export const COPIED_VALUE_CHARACTERS = 128;
 export class Budget {
   #left = MAX_EXPANDED_CHARACTERS;
   #read = 0;
-  #isTold = false;
+  #isReported = false;
   readonly #copyCosts: WeakMap<object, number> = new WeakMap();
 
   /** @returns false if there is no room for so much; that is reported once, at the first place */
   take(characters: number, span: () => Span, report: (diagnostic: Diagnostic) => void): boolean {
     this.#left -= characters;
     if (this.#left >= 0) return true;
-    if (!this.#isTold) report(expandsTooFar(span()));
-    this.#isTold = true;
+    if (!this.#isReported) report(expandsTooFar(span()));
+    this.#isReported = true;
     return false;
   }
 

@@ -3,8 +3,8 @@
 import { dirname, posix } from "node:path";
 import { nameProblem } from "../dns/name.ts";
 import {
-  type SetAside,
   SIGNING_TYPES,
+  type SkippedRecord,
   type SourceRecord,
   ZONE_FILE_APEX_NS_CODE,
   ZONE_FILE_SIGNING_CODE,
@@ -97,7 +97,7 @@ export class ZoneFiles {
     }
     for (const diagnostic of reading.diagnostics) report(diagnostic);
     const hasApexNs = stated.some((record) => identity(record, zone) === "NS ");
-    this.#reportSetAside(reading, [...listedCodes(domain), ...(hasApexNs ? [ZONE_FILE_APEX_NS_CODE] : [])]);
+    this.#reportSkipped(reading, [...listedCodes(domain), ...(hasApexNs ? [ZONE_FILE_APEX_NS_CODE] : [])]);
     const isTooMany = reading.diagnostics.some(({ code }) => code === TOO_MANY_RECORDS_CODE);
     // Told by the line of the file: so many stay that the domain is not found fault with for the same.
     const most = isTooMany ? Math.max(0, MAX_RECORDS - stated.length) : MAX_RECORDS;
@@ -146,11 +146,11 @@ export class ZoneFiles {
     return `line ${line}, column ${column}`;
   }
 
-  /** @param untold codes that are not reported for this domain */
-  #reportSetAside(reading: ZoneFileReading, untold: readonly Json[]): void {
-    const off = new Set([...this.#options.lintOff, ...untold]);
-    for (const aside of reading.setAside) {
-      const diagnostic = setAsideDiagnostic(aside, this.#options.skipUnsupported);
+  /** @param unreported codes that are not reported for this domain */
+  #reportSkipped(reading: ZoneFileReading, unreported: readonly Json[]): void {
+    const off = new Set([...this.#options.lintOff, ...unreported]);
+    for (const record of reading.skipped) {
+      const diagnostic = skippedDiagnostic(record, this.#options.skipUnsupported);
       if (!off.has(diagnostic.code) || diagnostic.code === ZONE_FILE_UNSUPPORTED_CODE) this.#options.report(diagnostic);
     }
   }
@@ -197,7 +197,7 @@ function entryOf({ type, name, target, ttl_sec, priority, weight, port, tag }: S
   return entry;
 }
 
-function setAsideDiagnostic({ reason, type, name, detail, span }: SetAside, skip: boolean): Diagnostic {
+function skippedDiagnostic({ reason, type, name, detail, span }: SkippedRecord, skip: boolean): Diagnostic {
   const owner = name === "" ? "at the apex" : `at ${name}`;
   switch (reason) {
     case "soa": {

@@ -36,11 +36,12 @@ export interface ListRequest {
   readonly path: readonly string[];
   /** Always applied. */
   readonly filter?: JsonObject;
-  /** The few that are wanted of perhaps many: lets the client ask for those instead of every page. */
-  readonly wanted?: Wanted;
+  /** The few that are needed of perhaps many: lets the client ask for those instead of every page. */
+  readonly subset?: Subset;
 }
 
-export interface Wanted {
+/** The objects whose field has one of the values. */
+export interface Subset {
   readonly field: string;
   readonly values: readonly string[];
 }
@@ -49,7 +50,7 @@ export type ListAnswer =
   | {
       readonly ok: true;
       readonly items: readonly JsonObject[];
-      /** How many there are in all: more than `items.length` if only the wanted were read. */
+      /** How many there are in all: more than `items.length` if only a subset was read. */
       readonly total: number;
       /** As in `Answer`, taken from the first page that was read. */
       readonly servedMilliseconds?: number;
@@ -74,11 +75,11 @@ export interface UploadRequest {
   readonly limitMilliseconds?: number;
 }
 
-/** What the service's answers said of the rate limit of an endpoint. */
-export interface ToldLimit {
+/** What the service's answers reported of the rate limit of an endpoint. */
+export interface ObservedLimit {
   /** Method and path with ids replaced, for example `PUT /domains/*`. */
   readonly endpoint: string;
-  /** Requests per window; null if no answer said. */
+  /** Requests per window; null if no answer reported it. */
   readonly limit: number | null;
   /** How long a window is, if that could be learned. */
   readonly windowSeconds: number | null;
@@ -95,7 +96,7 @@ export interface ReadApi {
   /** All pages, in the service's order, every id once. */
   list(request: ListRequest, signal?: AbortSignal): Promise<ListAnswer>;
   /** Limits observed so far, sorted by endpoint. A snapshot has none. */
-  limits?(): readonly ToldLimit[];
+  limits?(): readonly ObservedLimit[];
 }
 
 /** The one way to change the service, for what carries out a plan. A POST whose outcome is unknown is returned as such. */

@@ -1,7 +1,7 @@
 /** A plan, seen from the account: what an apply would change is what has drifted. */
 
 import isEqual from "fast-deep-equal";
-import type { ToldLimit } from "../model/api.ts";
+import type { ObservedLimit } from "../model/api.ts";
 import type { Change, ChangeOrigin, Drift, DriftField, DriftObject, DriftStatus } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Pace, Plan, Step, WithdrawnChange } from "../model/plan.ts";
@@ -117,7 +117,7 @@ function ordered(value: Json | undefined): Json {
  * those that only change something nothing is known before.
  * @returns null if no answer named a limit, or how long its window lasts
  */
-export function rateOf(limits: readonly ToldLimit[], steps: readonly Step[]): Pace | null {
+export function rateOf(limits: readonly ObservedLimit[], steps: readonly Step[]): Pace | null {
   const touched = new Set(steps.flatMap((step) => (step.type === "upload" ? [] : [String(step.path[0])])));
   const known = limits.filter(({ windowSeconds }) => windowSeconds !== null);
   let pace: Pace | null = null;
@@ -132,7 +132,7 @@ export function rateOf(limits: readonly ToldLimit[], steps: readonly Step[]): Pa
 }
 
 /** The window of an equal limit of the same collection, else the shortest window of any. */
-function windowOf(limit: number, collection: string, known: readonly ToldLimit[]): number | null {
+function windowOf(limit: number, collection: string, known: readonly ObservedLimit[]): number | null {
   const equal = known.filter((other) => other.limit === limit);
   const near = equal.filter(({ endpoint }) => collectionOf(endpoint) === collection);
   const seconds = (near.length > 0 ? near : equal).map(({ windowSeconds }) => windowSeconds ?? 0);

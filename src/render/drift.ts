@@ -94,8 +94,8 @@ export function objectLines(object: DriftObject, within: number, columns: number
 function addressText({ key, root, kind, liveAddress }: DriftObject): string {
   const domain = root.startsWith("domain/") ? root.slice("domain/".length) : null;
   const label = key.slice(root.length + 1).split("/")[0] ?? "";
-  const isTold = domain !== null && kind === "domain_record" && label.includes("xn--");
-  const own = isTold ? unicodeName(`${label}.${domain}`) : null;
+  const isShown = domain !== null && kind === "domain_record" && label.includes("xn--");
+  const own = isShown ? unicodeName(`${label}.${domain}`) : null;
   // A name that is not shown does not hide that of its domain.
   const unicode = own ?? (domain === null ? null : unicodeName(domain));
   const name = unicode === null ? "" : ` (${escapeText(unicode)})`;

@@ -79,7 +79,7 @@ export function childLine(view: ChangeView, table: Table, room: Room): Line {
   const name = padded(head.name, table.name - pushed(view));
   const aligned = joinCells(name, table.type === 0 ? "" : head.type.padEnd(table.type));
   const ttl = kind === "domain_record" ? ttlText(before, after) : "";
-  const data = sides(before, after, kind === "domain_record" ? recordData : subnetData);
+  const data = beforeAfter(before, after, kind === "domain_record" ? recordData : subnetData);
   return compose({ aligned, compact, from: head.from, tail: ttl === "" ? "" : ` ${ttl}` }, data, room);
 }
 
@@ -93,7 +93,7 @@ interface Head {
 function headOf(view: ChangeView): Head {
   const { before, after, kind } = view.change;
   const isRecord = kind === "domain_record";
-  const [from, to] = sides(before, after, (values) => ({
+  const [from, to] = beforeAfter(before, after, (values) => ({
     text: isRecord ? recordName(values) : labelOf(values),
     bytes: 0,
   }));
@@ -129,7 +129,7 @@ interface Frame {
   readonly tail: string;
 }
 
-function compose(frame: Frame, [before, after]: Sides<Shown>, room: Room): Line {
+function compose(frame: Frame, [before, after]: BeforeAfter<Shown>, room: Room): Line {
   const { aligned, compact, tail } = frame;
   const roomAfter = (head: string): number => room.line - columnsOf(head) - columnsOf(tail) - 1;
   for (const head of [aligned, compact]) {
@@ -159,10 +159,10 @@ function brokenHead({ compact, from, tail }: Frame, columns: number): [string, .
 
 const NOTHING: Shown = { text: "", bytes: 0 };
 
-type Sides<T> = readonly [before: T | undefined, after: T | undefined];
+type BeforeAfter<T> = readonly [before: T | undefined, after: T | undefined];
 
 /** Both sides, or only the one that holds if they are the same. */
-function sides(before: Values | null, after: Values | null, show: (values: Values) => Shown): Sides<Shown> {
+function beforeAfter(before: Values | null, after: Values | null, show: (values: Values) => Shown): BeforeAfter<Shown> {
   const left = before === null ? undefined : show(before);
   const right = after === null ? undefined : show(after);
   return left !== undefined && left.text === right?.text ? [undefined, right] : [left, right];
@@ -236,7 +236,7 @@ export function fieldLines(view: ChangeView, fields: readonly FieldDiff[], colum
 }
 
 function fieldLine(field: FieldDiff, view: ChangeView, nameColumns: number, columns: number): string[] {
-  const { before, after } = sidesOf(field, view);
+  const { before, after } = beforeAfterOf(field, view);
   const name = escapeText(field.name).padEnd(nameColumns);
   const forces = field.forcesReplacement ? FORCES : "";
   const room = columns - name.length - 2 - forces.length;
@@ -253,7 +253,7 @@ function fieldLine(field: FieldDiff, view: ChangeView, nameColumns: number, colu
 }
 
 /** A created or deleted resource has one side to show. */
-function sidesOf(field: FieldDiff, view: ChangeView): { before: Json | undefined; after: Json | undefined } {
+function beforeAfterOf(field: FieldDiff, view: ChangeView): { before: Json | undefined; after: Json | undefined } {
   if (view.change.before === null) return { before: undefined, after: field.after };
   if (view.change.after === null) return { before: field.before, after: undefined };
   return { before: field.before ?? null, after: field.after ?? null };

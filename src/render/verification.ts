@@ -22,8 +22,8 @@ export function renderVerificationText(verification: Verification, options: Text
   const lines: string[] = [];
   lines.push(...silentLines(verification, paint, width));
   const silent = new Set(verification.silent.map(askedKey));
-  const told = verification.problems.filter((verdict) => !silent.has(askedKey(verdict)));
-  const differences = [...groupBy(told, differenceKey).values()];
+  const reported = verification.problems.filter((verdict) => !silent.has(askedKey(verdict)));
+  const differences = [...groupBy(reported, differenceKey).values()];
   for (const verdicts of differences.slice(0, MAX_SHOWN_DIFFERENCES)) lines.push(...difference(verdicts, paint, width));
   const more = differences.length - MAX_SHOWN_DIFFERENCES;
   if (more > 0) lines.push(`… and ${more} more.`);

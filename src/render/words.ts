@@ -102,8 +102,8 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
 }
 
 function candidateText({ id, shown }: Candidate): string {
-  const told = Object.entries(shown).filter(([, value]) => value !== null && value !== "");
-  return escapeText(`id ${id}: ${told.map(([field, value]) => `${field} ${JSON.stringify(value)}`).join(", ")}`);
+  const filled = Object.entries(shown).filter(([, value]) => value !== null && value !== "");
+  return escapeText(`id ${id}: ${filled.map(([field, value]) => `${field} ${JSON.stringify(value)}`).join(", ")}`);
 }
 
 function interfaceText(attached: AttachedInterface): string {
@@ -318,14 +318,14 @@ function spanKey({ file, start, end }: Span): string {
 // What zone files hold and nobody takes over, in a line: for commands that are about something else.
 
 interface Counted {
-  /** What is to be told as it is. */
+  /** What is to be reported as it is. */
   readonly others: readonly Diagnostic[];
   /** One line for each kind that was there, for all of the project; without line ends. */
   readonly notes: readonly string[];
 }
 
 /** Takes the warnings about zone files out, and counts them. Errors stay. */
-export function countSetAside(diagnostics: readonly Diagnostic[]): Counted {
+export function countSkipped(diagnostics: readonly Diagnostic[]): Counted {
   let [own, signing, unsupported] = [0, 0, 0];
   const others = diagnostics.filter(({ code, severity }) => {
     if (severity !== "warning") return true;

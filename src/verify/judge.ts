@@ -146,7 +146,7 @@ function judgeRecords(expected: ExpectedSet, records: readonly DnsRecord[]): Jud
     found.add(value);
     if (!wanted.has(value) && type !== "SOA" && !isAllowed(expected, record)) odd.add(value);
   }
-  const shown = toldOf(found, wanted, type);
+  const shown = shownValues(found, wanted, type);
   if (type === "SOA") return { state: found.size > 0 ? "there" : "missing", found: shown, detail: "" };
   const missing = expected.values.filter((value) => !found.has(value));
   if (missing.length === 0 && odd.size === 0) return judgeTtl(expected, records, shown);
@@ -157,7 +157,7 @@ function judgeRecords(expected: ExpectedSet, records: readonly DnsRecord[]): Jud
 }
 
 /** Sorted, as people read it: all that is declared, and of the rest not more than somebody reads. */
-function toldOf(found: ReadonlySet<string>, wanted: ReadonlySet<string>, type: string): string[] {
+function shownValues(found: ReadonlySet<string>, wanted: ReadonlySet<string>, type: string): string[] {
   const sorted = [...found].sort(compareText);
   const left = new Set(sorted.filter((value) => !wanted.has(value)).slice(MAX_ODD_VALUES));
   return sorted

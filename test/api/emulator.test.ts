@@ -56,7 +56,7 @@ describe("against the emulator", () => {
     const names = Array.from({ length: 300 }, (_, n) => `zone-${n}.example`);
     await Promise.all(names.map((name) => created(opened, ["domains"], zone(name))));
     const api = (await open(opened.baseUrl, { token: "emulator-token", pageSize: 50 })).api;
-    const list = (values: string[]) => api.list({ path: ["domains"], wanted: { field: "domain", values } });
+    const list = (values: string[]) => api.list({ path: ["domains"], subset: { field: "domain", values } });
     expect(await list(["zone-299.example"])).toMatchObject({ ok: true, total: 300 });
     expect(api.requestCount).toBeLessThanOrEqual(2);
     const all = await list(["zone-299.example", "absent.example"]);

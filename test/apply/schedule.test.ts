@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { MAX_CAUSES_PER_SKIP, Schedule, type Scheduled, type Settled, type Skip } from "../../src/apply/schedule.ts";
+import {
+  type EndedOutcome,
+  MAX_CAUSES_PER_SKIP,
+  Schedule,
+  type Scheduled,
+  type Skip,
+} from "../../src/apply/schedule.ts";
 import type { Barrier } from "../../src/model/plan.ts";
 import { growth } from "../support/operations.ts";
 
@@ -17,8 +23,8 @@ describe("the schedule", () => {
   test("starts what is ready in the order of the plan, not in the order of becoming ready", () => {
     const schedule = new Schedule([step("a"), step("b"), step("c", "b"), step("d", "a"), step("e")], []);
     expect([schedule.start(), schedule.start()]).toEqual(["a", "b"]);
-    schedule.settle("a", "done");
-    schedule.settle("b", "done");
+    schedule.end("a", "done");
+    schedule.end("b", "done");
     expect(startAll(schedule)).toEqual(["c", "d", "e"]);
   });
 
@@ -26,9 +32,9 @@ describe("the schedule", () => {
     const barrier: Barrier = { id: "filled", after: ["a", "b"] };
     const schedule = new Schedule([step("a"), step("b"), step("activate", "filled")], [barrier]);
     startAll(schedule);
-    schedule.settle("a", "done");
+    schedule.end("a", "done");
     expect(schedule.start()).toBeNull();
-    schedule.settle("b", "done");
+    schedule.end("b", "done");
     expect(schedule.start()).toBe("activate");
   });
 
@@ -44,8 +50,8 @@ describe("the schedule", () => {
       barriers,
     );
     startAll(schedule);
-    expect(schedule.settle("b", "failed")).toEqual([]);
-    expect(schedule.settle("a", "done")).toEqual([
+    expect(schedule.end("b", "failed")).toEqual([]);
+    expect(schedule.end("a", "done")).toEqual([
       { id: "c", because: ["b"] },
       { id: "d", because: ["b"] },
     ]);
@@ -56,7 +62,7 @@ describe("the schedule", () => {
     const reasons = (order: readonly string[]): readonly Skip[] => {
       const schedule = new Schedule([step("a"), step("b"), step("c"), step("end", "a", "b", "c")], []);
       startAll(schedule);
-      return order.flatMap((id) => schedule.settle(id, id === "b" ? "done" : "unknown"));
+      return order.flatMap((id) => schedule.end(id, id === "b" ? "done" : "unknown"));
     };
     expect(reasons(["a", "b", "c"])).toEqual([{ id: "end", because: ["a", "c"] }]);
     expect(reasons(["c", "b", "a"])).toEqual([{ id: "end", because: ["a", "c"] }]);
@@ -66,7 +72,7 @@ describe("the schedule", () => {
     const ids = Array.from({ length: 1000 }, (_, index) => `r${index}`);
     const schedule = new Schedule([...ids.map((id) => step(id)), step("end", "all")], [{ id: "all", after: ids }]);
     startAll(schedule);
-    const skips = [...ids].reverse().flatMap((id) => schedule.settle(id, "failed"));
+    const skips = [...ids].reverse().flatMap((id) => schedule.end(id, "failed"));
     expect(skips).toEqual([{ id: "end", because: ids.slice(0, MAX_CAUSES_PER_SKIP) }]);
   });
 
@@ -76,8 +82,8 @@ describe("the schedule", () => {
     schedule.start();
     expect(schedule.stop([])).toEqual([{ id: "free", because: [] }]);
     expect(schedule.finished).toBe(false);
-    expect(schedule.settle("a", "done")).toEqual([{ id: "after-a", because: [] }]);
-    expect(schedule.settle("b", "failed")).toEqual([{ id: "after-b", because: ["b"] }]);
+    expect(schedule.end("a", "done")).toEqual([{ id: "after-a", because: [] }]);
+    expect(schedule.end("b", "failed")).toEqual([{ id: "after-b", because: ["b"] }]);
     expect(schedule.finished).toBe(true);
   });
 
@@ -100,16 +106,16 @@ describe("the schedule", () => {
     expect([schedule.running, schedule.finished, schedule.state("a")]).toEqual([0, true, "skipped"]);
   });
 
-  test("refuses to settle what is not running", () => {
+  test("refuses to end what is not running", () => {
     const schedule = new Schedule([step("a"), step("b", "a")], []);
-    expect(() => schedule.settle("b", "done")).toThrow(/waiting/);
+    expect(() => schedule.end("b", "done")).toThrow(/waiting/);
   });
 });
 
 interface Graph {
   readonly steps: readonly Scheduled[];
   readonly barriers: readonly Barrier[];
-  readonly outcomes: ReadonlyMap<string, Settled>;
+  readonly outcomes: ReadonlyMap<string, EndedOutcome>;
 }
 
 /** Nodes in topological order; every third is a barrier. */
@@ -124,7 +130,7 @@ const graphs: fc.Arbitrary<Graph> = fc
       id: name(index),
       after: index === 0 ? [] : before.map((number) => name(number % index)),
     }));
-    const outcome = (number: number): Settled => (number === 0 ? "failed" : number === 1 ? "unknown" : "done");
+    const outcome = (number: number): EndedOutcome => (number === 0 ? "failed" : number === 1 ? "unknown" : "done");
     return {
       steps: all.filter(({ id }) => id.startsWith("step")),
       barriers: all.filter(({ id }) => id.startsWith("barrier")),
@@ -162,7 +168,7 @@ describe("any schedule", () => {
           }
           const [id] = running.splice((random.next().value as number) % running.length, 1);
           if (id === undefined) throw new Error("Nothing runs, and yet there is something left.");
-          skipped.push(...schedule.settle(id, graph.outcomes.get(id) ?? "done").map((skip) => skip.id));
+          skipped.push(...schedule.end(id, graph.outcomes.get(id) ?? "done").map((skip) => skip.id));
         }
         expect(new Set(skipped)).toEqual(closure(graph));
         expect(skipped.length).toBe(new Set(skipped).size);
@@ -174,14 +180,14 @@ describe("any schedule", () => {
     );
   });
 
-  test("settles 384,000 steps, and four times the steps with four times the work", async () => {
+  test("ends 384,000 steps, and four times the steps with four times the work", async () => {
     const run = (size: number): void => {
       const ids = Array.from({ length: size }, (_, index) => `r${index}`);
       const steps = [...ids.map((id) => step(id)), ...ids.map((id) => step(`after ${id}`, "all"))];
       const schedule = new Schedule(steps, [{ id: "all", after: ids }]);
       while (!schedule.finished) {
         const started = startAll(schedule);
-        for (const id of started) schedule.settle(id, id === "r7" ? "failed" : "done");
+        for (const id of started) schedule.end(id, id === "r7" ? "failed" : "done");
       }
     };
     run(192_000);

@@ -1,21 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { toldLines } from "../../src/cli/output.ts";
-import type { SetAside, SetAsideReason } from "../../src/dns/record.ts";
+import { skippedLines } from "../../src/cli/output.ts";
+import type { SkippedRecord, SkipReason } from "../../src/dns/record.ts";
 import { notMissed, type Remark } from "../../src/manifests.ts";
 import { Sources } from "../../src/model/diagnostic.ts";
 
 const sources = new Sources();
 for (const file of ["a.zone", "b.zone"]) sources.add(file, "x\n".repeat(100_000));
 
-function aside(reason: SetAsideReason, type: string, file: string, lines: readonly number[]): SetAside[] {
+function aside(reason: SkipReason, type: string, file: string, lines: readonly number[]): SkippedRecord[] {
   return lines.map((line) => {
     const start = (line - 1) * 2;
     return { reason, type, name: "www", detail: "It is not kept.", span: { file, start, end: start + 1 } };
   });
 }
 
-function told(setAside: readonly SetAside[], remarks: readonly Remark[] = [], width = 80): string {
-  return toldLines({ setAside, remarks, sources }, notMissed, width);
+function told(skipped: readonly SkippedRecord[], remarks: readonly Remark[] = [], width = 80): string {
+  return skippedLines({ skipped, remarks, sources }, notMissed, width);
 }
 
 function range(first: number, last: number, step = 1): number[] {

@@ -2,7 +2,7 @@ import { cpSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import type { SetAside } from "../../src/dns/record.ts";
+import type { SkippedRecord } from "../../src/dns/record.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { folder } from "../manifest/support.ts";
 import { Account, loadFolder } from "../support/account.ts";
@@ -14,15 +14,15 @@ const UNIT_TESTS = join(import.meta.dirname, "../fixtures/octodns/unit.tests.yam
 async function imported(
   text: string,
   zone = "a.test",
-): Promise<{ records: JsonObject[]; codes: string[]; setAside: string[] }> {
+): Promise<{ records: JsonObject[]; codes: string[]; skipped: string[] }> {
   const root = folder({ [`${zone}.yaml`]: text });
   const result = await importFiles("octodns", [root], { soaEmail: "a@a.test", skipUnsupported: true });
-  const shown = (result.ok ? result : result.imported)?.setAside ?? [];
+  const shown = (result.ok ? result : result.imported)?.skipped ?? [];
   const [domain] = result.ok ? (parse(fileOf(result)).domains as { records: JsonObject[] }[]) : [];
-  return { records: domain?.records ?? [], codes: codesOf(result), setAside: shown.map(shownAs) };
+  return { records: domain?.records ?? [], codes: codesOf(result), skipped: shown.map(shownAs) };
 }
 
-function shownAs({ reason, type, name }: SetAside): string {
+function shownAs({ reason, type, name }: SkippedRecord): string {
   return `${reason} ${type} ${name}`;
 }
 
@@ -30,7 +30,7 @@ describe("octoDNS's own test zone", () => {
   it("comes in but for what the service cannot hold, every one of which is told by its line", async () => {
     const result = await importFiles("octodns", [UNIT_TESTS], { skipUnsupported: true });
     if (!result.ok) throw new Error("not imported");
-    const lines = result.setAside.map(
+    const lines = result.skipped.map(
       (one) => `${result.sources.position(one.span.file, one.span.start).line} ${shownAs(one)}`,
     );
     expect(lines).toEqual([
@@ -97,8 +97,8 @@ BÜCHER.a.test.: { type: A, ttl: 300, value: 192.0.2.2 }
     ]);
     const other = await imported("www.Bücher.test.: { type: A, ttl: 300, value: 192.0.2.1 }\n", "xn--bcher-kva.test");
     expect(other.records.map(({ name, target }) => `${name} ${target}`)).toEqual(["www 192.0.2.1"]);
-    const { setAside } = await imported("A.Test.: { type: NS, ttl: 300, values: [ns1.x.test., ns2.x.test.] }\n");
-    expect(setAside).toEqual(["apex-ns NS "]);
+    const { skipped } = await imported("A.Test.: { type: NS, ttl: 300, values: [ns1.x.test., ns2.x.test.] }\n");
+    expect(skipped).toEqual(["apex-ns NS "]);
   });
 
   it("may share parts by anchors and merge keys", async () => {
@@ -113,17 +113,17 @@ BÜCHER.a.test.: { type: A, ttl: 300, value: 192.0.2.2 }
   });
 
   it("that the service would refuse are set aside, those beside them taken", async () => {
-    const { records, setAside } = await imported(`
+    const { records, skipped } = await imported(`
 a: [{ type: CNAME, value: b.a.test. }, { type: A, value: 192.0.2.1 }]
 b: { type: A, values: [192.0.2.300, 192.0.2.2] }
 c: { type: CAA, value: { flags: 128, tag: issue, value: x.test } }
 `);
-    expect(setAside.sort()).toEqual(["not-holdable A b", "not-holdable CAA c", "not-holdable CNAME a"]);
+    expect(skipped.sort()).toEqual(["not-holdable A b", "not-holdable CAA c", "not-holdable CNAME a"]);
     expect(records.map(({ type, name }) => `${type} ${name}`)).toEqual(["A a", "A b"]);
   });
 
   it("with a number or a tag that the service does not keep are set aside by line, those beside them taken", async () => {
-    const { records, setAside } = await imported(`
+    const { records, skipped } = await imported(`
 '':
   - type: MX
     values: [{ exchange: mx1.a.test., preference: 500 }, { exchange: mx2.a.test., preference: 255 }]
@@ -136,7 +136,7 @@ _sip._tcp:
     - { priority: 255, weight: 65535, port: 65535, target: d.a.test. }
 caa: { type: CAA, values: [{ tag: contactemail, value: a@a.test }, { tag: issue, value: x.test }] }
 `);
-    expect(setAside.sort()).toEqual([
+    expect(skipped.sort()).toEqual([
       "not-holdable CAA caa",
       "not-holdable MX ",
       "not-holdable SRV _sip._tcp",

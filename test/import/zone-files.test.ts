@@ -38,7 +38,7 @@ describe("a real zone of 349 records", () => {
   it("comes in record by record, but for its SOA, its apex NS and what the service does not have", async () => {
     const result = await importFiles("zone", [EXAMPLE], { skipUnsupported: true });
     if (!result.ok) throw new Error("not imported");
-    const reasons = result.setAside.map(({ reason }) => reason);
+    const reasons = result.skipped.map(({ reason }) => reason);
     const count = (reason: string): number => reasons.filter((one) => one === reason).length;
     expect([count("soa"), count("apex-ns"), count("unsupported-type")]).toEqual([1, 4, 86]);
     const expected = (await fixtureRecords("example.org.records.json")).filter(
@@ -120,7 +120,7 @@ describe("what a zone file says", () => {
     const result = await importFiles("zone", [path], { ...options, skipUnsupported: true });
     if (!result.ok) throw new Error(JSON.stringify(result));
     expect(result.taken.domains[0]?.records).toHaveLength(1);
-    expect(result.setAside.map(({ type, reason }) => `${reason} ${type}`)).toEqual([
+    expect(result.skipped.map(({ type, reason }) => `${reason} ${type}`)).toEqual([
       "unsupported-type ALIAS",
       "unsupported-type ANAME",
       "unsupported-type LUA",

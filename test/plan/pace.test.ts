@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ToldLimit } from "../../src/model/api.ts";
+import type { ObservedLimit } from "../../src/model/api.ts";
 import type { Step } from "../../src/model/plan.ts";
 import { rateOf } from "../../src/plan/compare.ts";
 
@@ -21,7 +21,7 @@ function step(...path: string[]): Step {
 }
 
 const RECORDS = step("domains", "7", "records");
-const told = (endpoint: string, limit: number | null, windowSeconds: number | null): ToldLimit => ({
+const told = (endpoint: string, limit: number | null, windowSeconds: number | null): ObservedLimit => ({
   endpoint,
   limit,
   windowSeconds,

@@ -21,12 +21,12 @@ function keys(records: readonly PlainRecord[]): string[] {
 }
 
 async function readBack(text: string): Promise<{ keys: string[]; problems: unknown[] }> {
-  const { records, setAside, diagnostics } = await readZoneFile(text, {
+  const { records, skipped, diagnostics } = await readZoneFile(text, {
     zone: ZONE,
     file: "a.zone",
     include: async () => ({ ok: false, detail: "nothing is included" }),
   });
-  const aside = setAside.filter(({ reason }) => reason !== "soa" && reason !== "apex-ns");
+  const aside = skipped.filter(({ reason }) => reason !== "soa" && reason !== "apex-ns");
   return { keys: keys(records), problems: [...diagnostics, ...aside] };
 }
 
@@ -103,12 +103,12 @@ test("any text is read to an end, with every place within it", { timeout: 60_000
   const texts = fc.array(pieces, { maxLength: 60 }).map((parts) => parts.join(""));
   await fc.assert(
     fc.asyncProperty(texts, async (text) => {
-      const { records, setAside, diagnostics } = await readZoneFile(text, {
+      const { records, skipped, diagnostics } = await readZoneFile(text, {
         zone: ZONE,
         file: "a.zone",
         include: async () => ({ ok: false, detail: "nothing is included" }),
       });
-      for (const { span } of [...records, ...setAside, ...diagnostics]) {
+      for (const { span } of [...records, ...skipped, ...diagnostics]) {
         expect(span).toBeDefined();
         if (span === undefined) continue;
         expect([span.start >= 0, span.start < span.end, span.end <= text.length]).toEqual([true, true, true]);

@@ -7,7 +7,7 @@ import {
   MAX_IGNORE_COMPARISONS,
   MAX_IGNORE_PATTERNS,
   MAX_LOOKED_AT_ENVIRONMENTS,
-  MAX_TOLD_REFERENCES,
+  MAX_REPORTED_REFERENCES,
 } from "../../src/manifest/limits.ts";
 import type { Guard } from "../../src/model/plan.ts";
 import { compareIds, globMatches } from "../../src/model/text.ts";
@@ -115,7 +115,9 @@ test("a few lines make no more records, and a file has no more values, than a pl
 
 test("references that mean nothing are told twenty at a time, and brackets that close nothing end the reading", async () => {
   const text = `vpcs: [{ label: a, region: "${list(5_000, (index) => `\${var.v${index}}`, "")}" }]\n`;
-  expect(codes(await loadText(text))).toEqual(Array.from({ length: MAX_TOLD_REFERENCES }, () => "unknown-variable"));
+  expect(codes(await loadText(text))).toEqual(
+    Array.from({ length: MAX_REPORTED_REFERENCES }, () => "unknown-variable"),
+  );
   expect(codes(await loadText(`x-a: ${"[}".repeat(20_000)}\n`))).toEqual(["yaml-syntax"]);
 });
 

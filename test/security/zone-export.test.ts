@@ -43,12 +43,12 @@ async function parsed(text: string): Promise<PlainRecord[]> {
   return (await read(text)).records;
 }
 
-/** `setAside` counts what a zone file can say and the service cannot hold: the SOA, the apex NS, texts with control characters. */
-async function read(text: string): Promise<{ records: PlainRecord[]; setAside: number }> {
+/** `skipped` counts what a zone file can say and the service cannot hold: the SOA, the apex NS, texts with control characters. */
+async function read(text: string): Promise<{ records: PlainRecord[]; skipped: number }> {
   const include = () => Promise.reject(new Error("The file includes another one."));
-  const { records, setAside, diagnostics } = await readZoneFile(text, { zone: "a.example", file: "a.zone", include });
+  const { records, skipped, diagnostics } = await readZoneFile(text, { zone: "a.example", file: "a.zone", include });
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  return { records: records.map(({ span: _, ...record }) => record as PlainRecord), setAside: setAside.length };
+  return { records: records.map(({ span: _, ...record }) => record as PlainRecord), skipped: skipped.length };
 }
 
 const OF_NO_TYPE: readonly (readonly [what: string, fields: object, said: RegExp])[] = [
@@ -156,10 +156,10 @@ test("whatever the service says, an export parses to the records that were accep
       const options = { nameservers: ["ns.other.example"], serial: 1, nowMilliseconds: 0 };
       const { text, notes } = exportZone(source, options);
       expectPlainText(text);
-      const { records: found, setAside } = await read(text);
+      const { records: found, skipped } = await read(text);
       const leftOut = notes.filter(({ code }) => code === "record-left-out");
       // Set aside are also the SOA and the given server.
-      expect(found.length + setAside - 2 + leftOut.length).toBe(records.length);
+      expect(found.length + skipped - 2 + leftOut.length).toBe(records.length);
       for (const { type, target } of found) {
         if (type === "A") expect(canonicalIpv4(target)).toBe(target);
         if (type === "AAAA") expect(canonicalIpv6(target)).toBe(target);

@@ -17,7 +17,7 @@ import {
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
 import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
-import { importJson, importSummary, toldLines, withJsonErrors } from "../output.ts";
+import { importJson, importSummary, skippedLines, withJsonErrors } from "../output.ts";
 import { needDialect, resolveDialect, withReader } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -95,7 +95,7 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
   }
   const read = result.ok ? result : result.imported;
   const { notMissed } = await manifestTools();
-  terminal.say(toldLines(read, notMissed, terminal.messages.width));
+  terminal.say(skippedLines(read, notMissed, terminal.messages.width));
   sayDiagnostics(terminal, read.diagnostics, read.sources);
   if (!result.ok) return flags.from === "live" || isUnreadable(read.diagnostics) ? EXIT.error : EXIT.invalid;
   return write(terminal, result, flags);

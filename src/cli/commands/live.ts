@@ -124,9 +124,9 @@ async function write(terminal: Terminal, text: string, out: string): Promise<boo
 function summaryText({ lists, unread }: Snapshot, { api }: Session, out: string): string {
   const objects = [...lists.values()].reduce((sum, items) => sum + items.length, 0);
   const where = out === STDOUT ? "on stdout" : `in ${escapeText(out)}`;
-  const told = unread
+  const shown = unread
     .slice(0, MAX_UNREAD_SHOWN)
     .map(({ path, failure }) => `warning: /${escapeText(path)} could not be read: ${escapeText(failure.message)}\n`);
-  if (unread.length > told.length) told.push(`warning: nor could ${unread.length - told.length} more lists\n`);
-  return `${told.join("")}${objects} objects of ${lists.size} lists are ${where}; it took ${api.requestCount} requests.\n`;
+  if (unread.length > shown.length) shown.push(`warning: nor could ${unread.length - shown.length} more lists\n`);
+  return `${shown.join("")}${objects} objects of ${lists.size} lists are ${where}; it took ${api.requestCount} requests.\n`;
 }

@@ -1,7 +1,7 @@
 /** Reads zone files (RFC 1035, 5; RFC 2308, 4; RFC 3597, 5; BIND's TTL units and `$GENERATE`): text → plain records with their places. */
 
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import type { SetAside, SourceRecord } from "../record.ts";
+import type { SkippedRecord, SourceRecord } from "../record.ts";
 import {
   type Entry,
   type Labels,
@@ -23,7 +23,7 @@ import { readType, secondsOf } from "./rdata.ts";
 import { readRecordHeader, type ZoneFileSoa, ZoneReader } from "./reader.ts";
 
 interface ZoneFileOptions {
-  /** Lower-case ASCII without a final dot: the origin at the start, whose apex SOA and NS are set aside. */
+  /** Lower-case ASCII without a final dot: the origin at the start, whose apex SOA and NS are skipped. */
   readonly zone: string;
   /** Its name for spans: relative to the project, or as given on the command line. */
   readonly file: string;
@@ -39,7 +39,7 @@ export type IncludedFile =
 export interface ZoneFileReading {
   /** In the order of the file. A TTL of 0 is one of no time, which the service does not have: there 0 means the zone's default. */
   readonly records: readonly SourceRecord[];
-  readonly setAside: readonly SetAside[];
+  readonly skipped: readonly SkippedRecord[];
   /** If there are errors, the records that could be read. */
   readonly diagnostics: readonly Diagnostic[];
   /** null: the zone's apex has none. */

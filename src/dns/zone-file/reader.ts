@@ -1,4 +1,4 @@
-/** What has been read of a zone so far: records, what is set aside, problems, and which TTL the next record has. */
+/** What has been read of a zone so far: records, what is skipped, problems, and which TTL the next record has. */
 
 import type { Diagnostic, Related, Span } from "../../model/diagnostic.ts";
 import {
@@ -9,7 +9,7 @@ import {
   relativeName,
   serviceOwner,
 } from "../name.ts";
-import type { PlainRecord, SetAside, SetAsideReason, SourceRecord } from "../record.ts";
+import type { PlainRecord, SkippedRecord, SkipReason, SourceRecord } from "../record.ts";
 import {
   type Labels,
   looksLikeTime,
@@ -52,7 +52,7 @@ interface ReadRecord {
 export class ZoneReader {
   readonly #zone: string;
   readonly #records: SourceRecord[] = [];
-  readonly #setAside: SetAside[] = [];
+  readonly #skipped: SkippedRecord[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   /** The first of each record, whatever its TTL. */
   readonly #first = new Map<string, ReadRecord>();
@@ -80,7 +80,7 @@ export class ZoneReader {
 
   result(): {
     records: SourceRecord[];
-    setAside: SetAside[];
+    skipped: SkippedRecord[];
     diagnostics: Diagnostic[];
     soa: ZoneFileSoa | null;
     inheriting: ReadonlySet<SourceRecord>;
@@ -101,7 +101,7 @@ export class ZoneReader {
     const diagnostics = [...this.#diagnostics, ...more];
     return {
       records: this.#records,
-      setAside: this.#setAside,
+      skipped: this.#skipped,
       diagnostics,
       soa: this.#soa,
       inheriting: this.#inheriting,
@@ -138,10 +138,10 @@ export class ZoneReader {
     const span = spanOf(file, place);
     if (recordClass !== "IN") {
       const detail = `It is of class ${recordClass}; the service keeps records of class IN.`;
-      this.#putAside(owner, typeWord.text, "not-holdable", detail, span);
+      this.#skip(owner, typeWord.text, "not-holdable", detail, span);
     } else if (type === "other") {
       const detail = `${typeWord.text.toUpperCase()} is none of the types that the service keeps.`;
-      this.#putAside(owner, typeWord.text, "unsupported-type", detail, span);
+      this.#skip(owner, typeWord.text, "unsupported-type", detail, span);
     } else {
       const rdata = readRdata(type, typeWord, rest, origin);
       const ttl = this.#ttlOf(header, rdata);
@@ -174,7 +174,7 @@ export class ZoneReader {
     }
     this.#soa ??= soaOf(rdata, this.#defaultTtl ?? ttl);
     const detail = "It belongs to the service that served the zone until now.";
-    this.#putAside(owner, "SOA", "soa", detail, span);
+    this.#skip(owner, "SOA", "soa", detail, span);
   }
 
   #hold(
@@ -186,7 +186,7 @@ export class ZoneReader {
   ): void {
     const held = toServiceRecord(owner, ttl, rdata, this.#zone);
     if (!held.ok) {
-      this.#putAside(owner, rdata.type, held.reason, held.detail, span);
+      this.#skip(owner, rdata.type, held.reason, held.detail, span);
       return;
     }
     const record: SourceRecord = { ...held.record, span };
@@ -218,9 +218,9 @@ export class ZoneReader {
     });
   }
 
-  #putAside(owner: Labels, type: string, reason: SetAsideReason, detail: string, span: Span): void {
+  #skip(owner: Labels, type: string, reason: SkipReason, detail: string, span: Span): void {
     const name = shownOwner(owner, this.#zone);
-    this.#setAside.push({ reason, type: type.toUpperCase(), name, detail, span });
+    this.#skipped.push({ reason, type: type.toUpperCase(), name, detail, span });
   }
 }
 
@@ -337,11 +337,11 @@ function unknownType(token: Token, next: Token | undefined, isFirst: boolean): Z
   return new ZoneSyntaxError(token, { code: "unknown-type", summary: `unknown type ${word}`, detail, fix });
 }
 
-// What of a zone becomes a record that the service keeps, and what is set aside and why. Pure.
+// What of a zone becomes a record that the service keeps, and what is skipped and why. Pure.
 
 type ServiceRecordResult =
   | { readonly ok: true; readonly record: PlainRecord }
-  | { readonly ok: false; readonly reason: SetAsideReason; readonly detail: string };
+  | { readonly ok: false; readonly reason: SkipReason; readonly detail: string };
 
 /** API.md, Domain record: priority and tag. */
 const MAX_PRIORITY = 255;

@@ -226,8 +226,8 @@ function doneChanges(report: Report, plan: Plan): Change[] {
 function outcomeLists(report: Report, plan: Plan): List[] {
   const reasons = reasonsOf(report, plan, CODE_COLUMNS - INDENT);
   const untouched = notBegun(report);
-  const told = report.changes.filter(({ key }) => !untouched.has(key));
-  const byOutcome = groupBy(told, ({ outcome }) => outcome);
+  const begun = report.changes.filter(({ key }) => !untouched.has(key));
+  const byOutcome = groupBy(begun, ({ outcome }) => outcome);
   return NOT_DONE.map((outcome) => ({
     heading: OUTCOME_HEADINGS[outcome],
     entries: (byOutcome.get(outcome) ?? [])

@@ -125,7 +125,7 @@ function sourceValues(source: ImageSpec["source"], context: PairContext): Values
 
 // Reads from an answer how somebody else has changed an image since the plan.
 
-export function toldOfImage(_: Change, answer: JsonObject): Values | null {
+export function readBackOfImage(_: Change, answer: JsonObject): Values | null {
   const { label, description } = answer;
   const isWhole = typeof label === "string" && (typeof description === "string" || description === null);
   return isWhole ? liveValues(answer as unknown as WireImage) : null;

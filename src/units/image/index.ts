@@ -6,7 +6,7 @@ import type { Lookup } from "../../model/plan.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import type { Likeness, Recognition, Unit } from "../../model/unit.ts";
 import { recogniseOne, splitDescription } from "../common.ts";
-import { pairImages, toldOfImage } from "./diff.ts";
+import { pairImages, readBackOfImage } from "./diff.ts";
 import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, readImages } from "./live.ts";
 import { type ImageSpec, imageSpec } from "./manifest.ts";
 import { imageSteps } from "./steps.ts";
@@ -25,7 +25,7 @@ export const image: Unit<ImageSpec, WireImage> = {
   normalise: pairImages,
   steps: imageSteps,
   precondition: () => null,
-  readBack: toldOfImage,
+  readBack: readBackOfImage,
   recognise: recogniseImage,
   duplicateKey: imageDuplicateKey,
   likeness: imageLikeness,

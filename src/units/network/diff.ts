@@ -56,7 +56,7 @@ function pairOff(
 
 // Reads from answers how somebody else has changed, or made, a VPC or subnet since the plan.
 
-export function toldOfNetwork(change: Change, answer: JsonObject): Values | null {
+export function readBackOfNetwork(change: Change, answer: JsonObject): Values | null {
   const { label, region, description, ipv4 } = answer;
   if (typeof label !== "string") return null;
   if (change.kind === "vpc_subnet") return typeof ipv4 === "string" ? { label, ipv4 } : null;

@@ -1,7 +1,7 @@
 /** The network: a VPC and its subnets. */
 
 import type { Unit } from "../../model/unit.ts";
-import { clashInNetwork, pairNetworks, toldOfNetwork } from "./diff.ts";
+import { clashInNetwork, pairNetworks, readBackOfNetwork } from "./diff.ts";
 import { declareNetwork, detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
 import { type NetworkSpec, networkSpec } from "./manifest.ts";
 import {
@@ -26,7 +26,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   normalise: pairNetworks,
   steps: networkSteps,
   precondition: permitsNetwork,
-  readBack: toldOfNetwork,
+  readBack: readBackOfNetwork,
   explainConflict: clashInNetwork,
   partsIn: subnetsMadeWith,
   recognise: recogniseNetwork,

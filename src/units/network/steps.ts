@@ -235,7 +235,7 @@ export function throughTemporary(relabels: readonly Relabel[]): Set<string> {
   const aside = new Set<string>();
   const isFree = (label: string) => (carried.get(label) ?? 0) === 0;
   /** The rename gives up its label; whoever waited for just that is next. */
-  const settle = (first: Relabel) => {
+  const passOn = (first: Relabel) => {
     for (let relabel: Relabel | undefined = first; relabel !== undefined; ) {
       left.delete(relabel);
       carried.set(relabel.from, (carried.get(relabel.from) ?? 0) - 1);
@@ -243,11 +243,11 @@ export function throughTemporary(relabels: readonly Relabel[]): Set<string> {
       relabel = next !== undefined && left.has(next) ? next : undefined;
     }
   };
-  for (const relabel of relabels) if (left.has(relabel) && isFree(relabel.to)) settle(relabel);
+  for (const relabel of relabels) if (left.has(relabel) && isFree(relabel.to)) passOn(relabel);
   while (left.size > 0) {
     const stuck = inCycle(left, holders);
     aside.add(stuck.key);
-    settle(stuck);
+    passOn(stuck);
   }
   return aside;
 }

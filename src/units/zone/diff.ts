@@ -285,8 +285,8 @@ function domainPair({ match, zone, entries, kept }: Reading, context: PairContex
 function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<Pair, "holds"> {
   const records = match.live?.records ?? null;
   if (match.intent !== "delete" || records === null) return {};
-  const told = [match.declared?.spec.ignore, match.removed?.ignore, match.former?.spec.ignore];
-  const patterns = told.flatMap((ignore) => ignore ?? []);
+  const stated = [match.declared?.spec.ignore, match.removed?.ignore, match.former?.spec.ignore];
+  const patterns = stated.flatMap((ignore) => ignore ?? []);
   const isKnown = match.declared !== null || match.former !== null || patterns.length > 0;
   const ignored = ignoring(patterns, entries, ({ values }) => values);
   const count = entries.filter(({ values }) => ignored.has(values)).length;

@@ -134,19 +134,19 @@ export function statedContent(item: JsonObject | WireDomain, stated: JsonObject)
 
 // Reads from answers how somebody else has changed, or made, a domain or record since the plan.
 
-export function toldOfZone(change: Change, answer: JsonObject): Values | null {
-  return change.kind === "domain" ? toldOfDomain(answer) : toldOfRecord(change, answer);
+export function readBackOfZone(change: Change, answer: JsonObject): Values | null {
+  return change.kind === "domain" ? readBackOfDomain(answer) : readBackOfRecord(change, answer);
 }
 
 /** Only the fields that the answer holds: what it leaves out has not become empty. */
-function toldOfDomain(answer: JsonObject): Values | null {
+function readBackOfDomain(answer: JsonObject): Values | null {
   if (typeof answer["domain"] !== "string" || !Array.isArray(answer["tags"])) return null;
   const values = liveDomain({ domain: answer as unknown as WireDomain, records: [] });
   const held = Object.keys(values).filter((field) => field === "owner" || (answer[field] ?? null) !== null);
   return Object.fromEntries(held.map((field) => [field, values[field] ?? null]));
 }
 
-function toldOfRecord({ before, root }: Change, answer: JsonObject): Values | null {
+function readBackOfRecord({ before, root }: Change, answer: JsonObject): Values | null {
   const { type, name, target, ttl_sec } = answer;
   if (typeof type !== "string" || !isKnownType(type) || type !== before?.["type"]) return null;
   if (typeof name !== "string" || typeof target !== "string" || typeof ttl_sec !== "number") return null;

@@ -303,8 +303,8 @@ type ReadZone =
 
 /** @param zone lower-case ASCII without a final dot */
 export async function readZone(api: ReadApi, zone: string, signal?: AbortSignal): Promise<ReadZone> {
-  const wanted = { field: "domain", values: [zone] };
-  const domains = await api.list({ path: ["domains"], wanted }, signal);
+  const subset = { field: "domain", values: [zone] };
+  const domains = await api.list({ path: ["domains"], subset }, signal);
   if (!domains.ok) return { ok: false, what: "the list of domains", failure: domains.failure };
   const domain = (domains.items as unknown as WireDomain[]).find((item) => zoneName(item) === zone);
   if (domain === undefined) return { ok: true, source: null, notes: [] };

@@ -37,7 +37,7 @@ export class ZoneOrder {
     this.#transition = new Transition(domains, records, live);
     this.#orderPointers();
     orderTakeovers(this.#transition, this.#facts);
-    this.#settle();
+    this.#assignEvents();
   }
 
   /** Facts of the step that begins to serve the zone, or stops serving it. */
@@ -114,7 +114,7 @@ export class ZoneOrder {
     }
   }
 
-  #settle(): void {
+  #assignEvents(): void {
     const transition = this.#transition;
     const names = { comes: new Map<string, string[]>(), goes: new Map<string, string[]>() };
     const wanted = this.#facts.wildcards();
@@ -141,7 +141,7 @@ export class ZoneOrder {
       if (event.type !== "wildcard") return moversOf(event, transition, way);
       return names[way].get(`${event.zone} ${event.owner}`) ?? [];
     };
-    this.#facts.settle(
+    this.#facts.assign(
       (event) => movers(event, "comes"),
       (event) => movers(event, "goes"),
     );
@@ -180,7 +180,7 @@ function orderTakeovers(transition: Transition, facts: FactBuilder): void {
     takeOver({ name, from, to, questions }, transition, facts, cutovers);
   }
   for (const { zone, owner } of cuts.values()) keepReached(zone, owner, transition, facts);
-  cutovers.settle();
+  cutovers.order();
 }
 
 /** A delegation that stays, of which no server does as it is: a new one can be asked before the last old one cannot. */
@@ -232,8 +232,9 @@ function keptQuestions(name: string, from: Source, to: Source, transition: Trans
     return !verdicts.includes("no") && (!verdicts.includes("unknown") || verdicts.includes("yes"));
   });
   const kinds = kept.filter((question) => question === "A" || question === "AAAA");
-  const isTold = kinds.length > 0 && (questions.has("CNAME") || before.hasBothKinds(name) || after.hasBothKinds(name));
-  return kept.filter((question) => !isAddress(question) || isTold !== (question === "address"));
+  const isDistinct =
+    kinds.length > 0 && (questions.has("CNAME") || before.hasBothKinds(name) || after.hasBothKinds(name));
+  return kept.filter((question) => !isAddress(question) || isDistinct !== (question === "address"));
 }
 
 function answerable(type: RecordType): readonly QType[] {
@@ -247,7 +248,7 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
     return zone !== null && (transition.begins(zone) || transition.ceases(zone));
   };
   for (const question of questions) {
-    settle(from, to, question, transition, facts);
+    orderAnswers(from, to, question, transition, facts);
     const providers = providersOf(to, question, transition);
     const [going, coming] = [
       beyond(name, from, question, transition, "goes"),
@@ -324,21 +325,16 @@ function holdHidden(
 }
 
 /** Names beneath one wildcard share it, so that the wildcard's changes are added once. */
-function settle(from: Source, to: Source, question: QType, transition: Transition, facts: FactBuilder): void {
+function orderAnswers(from: Source, to: Source, question: QType, transition: Transition, facts: FactBuilder): void {
   if (from.type !== "node" || to.type !== "node") return;
   const changing = ({ zone, owner }: { readonly zone: string; readonly owner: string }) => {
     const isWhole = transition.begins(zone) || transition.ceases(zone);
     return isWhole ? [transition.changeOf(zone)] : keysOf(transition.altered(zone, owner, question));
   };
   if (to.owner.startsWith("*."))
-    facts.settlesBefore(`${to.zone} answers of ${to.owner} ${question}`, "settling", changing(to), changing(from));
+    facts.growsBefore(`${to.zone} answers of ${to.owner} ${question}`, "growing", changing(to), changing(from));
   else
-    facts.settlesBefore(
-      `${to.zone} answers before ${from.owner} ${question}`,
-      "unsettling",
-      changing(to),
-      changing(from),
-    );
+    facts.growsBefore(`${to.zone} answers before ${from.owner} ${question}`, "shrinking", changing(to), changing(from));
 }
 
 /** A delegation answers for either kind of address; what is kept are the kinds that the other side has. */

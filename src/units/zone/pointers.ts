@@ -29,8 +29,8 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
   const from = before === null ? null : pointerTarget(before);
   const to = after === null ? null : pointerTarget(after);
   if (from === to && before?.name === after?.name) return;
-  if (to !== null) preferSettled(record.key, to, transition, facts, "comes");
-  if (from !== null) preferSettled(record.key, from, transition, facts, "goes");
+  if (to !== null) preferUnchanging(record.key, to, transition, facts, "comes");
+  if (from !== null) preferUnchanging(record.key, from, transition, facts, "goes");
   if (after !== null) for (const event of neededBy(after, zone, transition, "comes")) facts.awaits(record.key, event);
   if (before !== null)
     for (const event of neededBy(before, zone, transition, "goes")) facts.precedes(record.key, event);
@@ -40,10 +40,10 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
  * What answers on both sides may have a gap in between, of which a pointer that is not there yet, or not any more, has no part. Breaking
  * this leaves no gap of its own.
  */
-function preferSettled(pointer: string, target: string, transition: Transition, facts: FactBuilder, way: Way): void {
+function preferUnchanging(pointer: string, target: string, transition: Transition, facts: FactBuilder, way: Way): void {
   for (const { id, changes } of transition.placesOf(target)) {
-    if (way === "comes") facts.settlesAfterAll(`pointing at ${id}`, changes, pointer);
-    else facts.settlesBeforeAll(`ceasing to point at ${id}`, pointer, changes);
+    if (way === "comes") facts.allGrowBefore(`pointing at ${id}`, changes, pointer);
+    else facts.growsBeforeAll(`ceasing to point at ${id}`, pointer, changes);
   }
 }
 

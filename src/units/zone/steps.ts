@@ -17,8 +17,8 @@ export function zoneSteps(changes: readonly Change[], context: StepContext): Pla
   const planning = new ZonePlanning(domains, records, context);
   for (const domain of sourcesFirst(domains)) planning.plan(domain);
   return domains.flatMap((domain) => {
-    const { content, settled } = planning.plan(domain);
-    const steps = [...content, ...settled];
+    const { content, completion } = planning.plan(domain);
+    const steps = [...content, ...completion];
     return context.isAdditive(domain.root) ? steps.map(besideOthers) : steps;
   });
 }
@@ -86,13 +86,13 @@ class ZonePlanning {
       case "update":
         return updateZone(domain, records, this.#order);
       case "delete":
-        return { content: [deleteZone(domain, this.#order, this.#clones.get(domain.root) ?? [])], settled: [] };
+        return { content: [deleteZone(domain, this.#order, this.#clones.get(domain.root) ?? [])], completion: [] };
       case "no-op":
-        return { content: recordSteps(domain, records, this.#order), settled: [] };
+        return { content: recordSteps(domain, records, this.#order), completion: [] };
       case "replace": {
         // No field of a domain is immutable, so that nothing asks for this; a delete frees the name for the create.
-        const { content, settled } = this.#made(domain, records);
-        return { content: [deleteZone(domain, this.#order, []), ...content], settled };
+        const { content, completion } = this.#made(domain, records);
+        return { content: [deleteZone(domain, this.#order, []), ...content], completion };
       }
     }
   }
@@ -129,12 +129,12 @@ const NOTHING_BEFORE: Readiness = { requires: [], resolution: NO_FACTS.resolutio
 
 /**
  * What a clone that a manifest asks for waits for. A domain that is made by itself has its fields from the start, and its records when
- * its content is done; others have their fields when they are settled.
+ * its content is done; others have their fields when their last step is done.
  */
-function readinessOf(source: Change, { content, settled }: ZoneSteps): Readiness {
+function readinessOf(source: Change, { content, completion }: ZoneSteps): Readiness {
   const isPlain = source.action === "create" && content.some(({ step }) => step.id === `create ${source.address}`);
   if (isPlain) return { requires: [], resolution: needing(source) };
-  const last = settled.length > 0 ? settled : content;
+  const last = completion.length > 0 ? completion : content;
   return { requires: last.map(({ step }) => step.id), resolution: NO_FACTS.resolution };
 }
 
@@ -173,7 +173,7 @@ function clonesBySource(domains: readonly Change[]): ReadonlyMap<Address, readon
 }
 
 /** Its copies wait for its records; it is served when they have been made, or could not be. */
-function lending({ content, settled }: ZoneSteps, source: Change, copies: readonly Address[]): ZoneSteps {
+function lending({ content, completion }: ZoneSteps, source: Change, copies: readonly Address[]): ZoneSteps {
   const key = contentKeyOf(source);
   const follows = copies.map((copy) => `clone ${copy}`);
   return {
@@ -181,7 +181,7 @@ function lending({ content, settled }: ZoneSteps, source: Change, copies: readon
       const resolution = { ...facts.resolution, adds: [...facts.resolution.adds, key] };
       return { step, facts: { ...facts, resolution } };
     }),
-    settled: settled.map(({ step, facts }) => ({ step, facts: { ...facts, follows } })),
+    completion: completion.map(({ step, facts }) => ({ step, facts: { ...facts, follows } })),
   };
 }
 
@@ -192,11 +192,14 @@ function updateZone(domain: Change, records: readonly Change[], order: ZoneOrder
   const filled = recordSteps(domain, records, order);
   if (before["type"] !== after["type"] && filled.length > 0) return convertZone(domain, body, filled, order);
   const [was, is] = [before["status"] === "active", after["status"] === "active"];
-  if (is && !was) return { content: filled, settled: [activate(domain, body, filled, order.factsOfZone(domain))] };
+  if (is && !was) return { content: filled, completion: [activate(domain, body, filled, order.factsOfZone(domain))] };
   const update = put(domain, "update", body);
   const ceases = was && !is;
   const content = ceases ? filled.map((step) => requiring(step, update.id)) : filled;
-  return { content: [{ step: update, facts: ceases ? order.factsOfZone(domain) : NO_FACTS }, ...content], settled: [] };
+  return {
+    content: [{ step: update, facts: ceases ? order.factsOfZone(domain) : NO_FACTS }, ...content],
+    completion: [],
+  };
 }
 
 /**
@@ -211,11 +214,11 @@ function convertZone(domain: Change, body: JsonObject, filled: readonly PlannedS
   const served = { set: `zone ${String(domain.after?.["domain"])}`, persists: false };
   const ceases = wasServed && !isServed ? order.factsOfZone(domain) : NO_FACTS;
   const facts = wasServed && isServed ? { ...NO_FACTS, rrsets: { grow: [], shrink: [served] } } : ceases;
-  if (!isServed) return { content: [{ step: convert, facts }, ...converted], settled: [] };
+  if (!isServed) return { content: [{ step: convert, facts }, ...converted], completion: [] };
   const begins = wasServed ? { ...NO_FACTS, rrsets: { grow: [served], shrink: [] } } : order.factsOfZone(domain);
   return {
     content: [{ step: convert, facts }, ...converted],
-    settled: [activate(domain, { status: "active" }, converted, begins)],
+    completion: [activate(domain, { status: "active" }, converted, begins)],
   };
 }
 
@@ -242,7 +245,7 @@ interface ZoneSteps {
   /** What brings it to its records. */
   readonly content: readonly PlannedStep[];
   /** What comes after them. */
-  readonly settled: readonly PlannedStep[];
+  readonly completion: readonly PlannedStep[];
 }
 
 /** Created disabled, filled, then activated; without records there is nothing to be half-built. */
@@ -257,12 +260,12 @@ function createZone(domain: Change, records: readonly Change[], order: ZoneOrder
   if (!activates) {
     return {
       content: [{ step: create, facts: final === "active" ? served : NO_FACTS }, ...filled],
-      settled: [],
+      completion: [],
     };
   }
   return {
     content: [{ step: create, facts: NO_FACTS }, ...filled],
-    settled: [activate(domain, { status: "active" }, filled, served)],
+    completion: [activate(domain, { status: "active" }, filled, served)],
   };
 }
 
@@ -272,7 +275,7 @@ function copyZone(domain: Change, records: readonly Change[], source: Change, or
   const step = { ...request, changes: [...request.changes, ...records.map(({ key }) => key)] };
   const clone = { step, facts: { ...NO_FACTS, resolution: needing(source) } };
   const served = order.factsOfZone(domain);
-  return { content: [clone], settled: [activate(domain, copyBody(domain.after as Values), [clone], served)] };
+  return { content: [clone], completion: [activate(domain, copyBody(domain.after as Values), [clone], served)] };
 }
 
 /** A copy waits for its source's content. */
@@ -310,9 +313,9 @@ function beginZone(
     step: { ...made, produces: { ref: domain.key, fields: { id: "id", tags: "tags" } } },
     facts: { ...NO_FACTS, ...ready },
   };
-  const settled = activate(domain, statedBody(after), [begin], order.factsOfZone(domain));
-  const amended = after["tags"] === undefined ? { ...settled.step, amends: domain.key } : settled.step;
-  return { content: [begin], settled: [{ ...settled, step: amended }] };
+  const last = activate(domain, statedBody(after), [begin], order.factsOfZone(domain));
+  const amended = after["tags"] === undefined ? { ...last.step, amends: domain.key } : last.step;
+  return { content: [begin], completion: [{ ...last, step: amended }] };
 }
 
 /** @param filled what must be done before the domain is served */

@@ -72,11 +72,11 @@ export class WildcardCutovers {
     return cutover === "hide" ? this.#transition.after : this.#transition.before;
   }
 
-  settle(): void {
+  order(): void {
     const moving = this.#movingBeneath();
     for (const [key, { cutover, zone, pivot, entries }] of this.#groups) {
       const nested = [...entries.values()];
-      this.#settleGroup(cutover, zone, pivot, nested, moving.get(key) ?? []);
+      this.#orderGroup(cutover, zone, pivot, nested, moving.get(key) ?? []);
     }
   }
 
@@ -94,7 +94,7 @@ export class WildcardCutovers {
     return moving;
   }
 
-  #settleGroup(
+  #orderGroup(
     cutover: Cutover,
     zone: string,
     pivot: string,
@@ -122,7 +122,7 @@ export class WildcardCutovers {
       below.set(child, [...(below.get(child) ?? []), entry]);
     }
     for (const [child, list] of below) {
-      this.#settleGroup(
+      this.#orderGroup(
         cutover,
         zone,
         child,
@@ -154,13 +154,15 @@ export class WildcardCutovers {
     for (const { change } of moving) if (change !== null) keeps.set(change.key, []);
     for (const entry of entries) {
       // One kind of address keeps the name's address, and not the other kind.
-      const isTold = entries.some(({ owner, type }) => owner === entry.owner && type !== entry.type && isAddress(type));
+      const isDistinct = entries.some(
+        ({ owner, type }) => owner === entry.owner && type !== entry.type && isAddress(type),
+      );
       const words = [...entry.questions].map((question) => {
         return wordsOf({
           type: "answer",
           zone,
           owner: entry.owner,
-          question: isAddress(question) && !isTold ? "address" : question,
+          question: isAddress(question) && !isDistinct ? "address" : question,
         });
       });
       for (const key of this.#stepsOf(cutover, zone, entry)) keeps.get(key)?.push(...words);
@@ -211,8 +213,8 @@ interface StepFacts {
   readonly needs: Set<string>;
   readonly unneeds: Set<string>;
   readonly cutovers: CutoverPart[];
-  readonly settles: Set<string>;
-  readonly unsettles: Set<string>;
+  readonly grows: Set<string>;
+  readonly shrinks: Set<string>;
 }
 
 /** Changes are named by their keys. */
@@ -237,33 +239,33 @@ export class FactBuilder {
   }
 
   /**
-   * What a name's new place says is settled before its old place says something else: in between, an answer would be neither the one
+   * What a name's new place says is there before its old place says something else: in between, an answer would be neither the one
    * from before nor the one from after. Nothing is without an answer, so that breaking it leaves no gap.
    * @param shared which of the two is the same for every name of the place: it is taken once
    */
-  settlesBefore(
+  growsBefore(
     place: string,
-    shared: "settling" | "unsettling",
-    settling: readonly string[],
-    unsettling: readonly string[],
+    shared: "growing" | "shrinking",
+    growing: readonly string[],
+    shrinking: readonly string[],
   ): void {
-    if (settling.length === 0 || unsettling.length === 0) return;
+    if (growing.length === 0 || shrinking.length === 0) return;
     const isNew = this.#isNew(place);
-    if (isNew || shared !== "settling") for (const change of settling) this.#of(change).settles.add(place);
-    if (isNew || shared !== "unsettling") for (const change of unsettling) this.#of(change).unsettles.add(place);
+    if (isNew || shared !== "growing") for (const change of growing) this.#of(change).grows.add(place);
+    if (isNew || shared !== "shrinking") for (const change of shrinking) this.#of(change).shrinks.add(place);
   }
 
   /** The same for one change after or before all those of a place, which are the same whoever speaks of them: they are taken once. */
-  settlesAfterAll(place: string, changes: readonly string[], change: string): void {
+  allGrowBefore(place: string, changes: readonly string[], change: string): void {
     if (changes.length === 0) return;
-    if (this.#isNew(place)) for (const other of changes) this.#of(other).settles.add(place);
-    this.#of(change).unsettles.add(place);
+    if (this.#isNew(place)) for (const other of changes) this.#of(other).grows.add(place);
+    this.#of(change).shrinks.add(place);
   }
 
-  settlesBeforeAll(place: string, change: string, changes: readonly string[]): void {
+  growsBeforeAll(place: string, change: string, changes: readonly string[]): void {
     if (changes.length === 0) return;
-    if (this.#isNew(place)) for (const other of changes) this.#of(other).unsettles.add(place);
-    this.#of(change).settles.add(place);
+    if (this.#isNew(place)) for (const other of changes) this.#of(other).shrinks.add(place);
+    this.#of(change).grows.add(place);
   }
 
   takesPart(change: string, cutover: CutoverPart): void {
@@ -277,7 +279,7 @@ export class FactBuilder {
   }
 
   /** What is spoken of is brought and taken by these. */
-  settle(
+  assign(
     bringing: (event: ResolutionEvent) => readonly string[],
     taking: (event: ResolutionEvent) => readonly string[],
   ): void {
@@ -304,14 +306,14 @@ export class FactBuilder {
   factsOf(change: string): Facts {
     const stepFacts = this.#facts.get(change);
     if (stepFacts === undefined) return NO_FACTS;
-    const { adds, removes, needs, unneeds, cutovers, settles, unsettles } = stepFacts;
-    const unsettled = [...unsettles].filter((place) => !settles.has(place));
+    const { adds, removes, needs, unneeds, cutovers, grows, shrinks } = stepFacts;
+    const shrunk = [...shrinks].filter((place) => !grows.has(place));
     return {
       ...NO_FACTS,
       resolution: { adds: [...adds], removes: [...removes], needs: [...needs], unneeds: [...unneeds] },
       rrsets: {
-        grow: [...settles].map((set) => ({ set, persists: true })),
-        shrink: unsettled.map((set) => ({ set, persists: true })),
+        grow: [...grows].map((set) => ({ set, persists: true })),
+        shrink: shrunk.map((set) => ({ set, persists: true })),
       },
       cutovers,
     };
@@ -332,8 +334,8 @@ export class FactBuilder {
       needs: new Set(),
       unneeds: new Set(),
       cutovers: [],
-      settles: new Set(),
-      unsettles: new Set(),
+      grows: new Set(),
+      shrinks: new Set(),
     };
     this.#facts.set(change, stepFacts);
     return stepFacts;

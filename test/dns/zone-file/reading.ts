@@ -29,9 +29,9 @@ export async function recordsOf(...lines: readonly string[]): Promise<PlainRecor
 
 /** What is set aside of lines: `type reason detail`. */
 export async function asideOf(...lines: readonly string[]): Promise<string[]> {
-  const { records, setAside, diagnostics } = await read(["$TTL 1h", ...lines, ""].join("\n"));
+  const { records, skipped, diagnostics } = await read(["$TTL 1h", ...lines, ""].join("\n"));
   if (diagnostics.length + records.length > 0) throw new Error(JSON.stringify([diagnostics, records], null, 2));
-  return setAside.map(({ type, name, reason }) => `${type} ${name === "" ? "@" : name} ${reason}`);
+  return skipped.map(({ type, name, reason }) => `${type} ${name === "" ? "@" : name} ${reason}`);
 }
 
 /** What is wrong, one line each: `line:column code "the very text"`. */

@@ -77,12 +77,12 @@ describe("data", () => {
   });
 
   test("of a zone's own nameservers and its SOA are set aside, with what the SOA says", async () => {
-    const { records, setAside, soa, diagnostics } = await read(
+    const { records, skipped, soa, diagnostics } = await read(
       "@ 5 SOA ns1.example.net. Host\\.Master.example.com. 2026010101 1h 30M 1w 60\n$TTL 9\n NS ns1.example.net.\nsub NS a\n",
     );
     expect(diagnostics).toEqual([]);
     expect(records.map(({ name }) => name)).toEqual(["sub"]);
-    expect(setAside.map(({ reason, type, name }) => [reason, type, name])).toEqual([
+    expect(skipped.map(({ reason, type, name }) => [reason, type, name])).toEqual([
       ["soa", "SOA", ""],
       ["apex-ns", "NS", ""],
     ]);

@@ -33,10 +33,10 @@ describe("owners", () => {
   });
 
   test("outlast directives, and records that are set aside", async () => {
-    const { records, setAside } = await read(
+    const { records, skipped } = await read(
       "$TTL 1h\na SSHFP 1 1 00\n$TTL 2h\n A 192.0.2.1\nb TXT x\n$ORIGIN c\n A 192.0.2.1",
     );
-    expect(setAside).toHaveLength(1);
+    expect(skipped).toHaveLength(1);
     expect(records.map(plain)).toEqual([
       address("a", 7200),
       expect.objectContaining({ name: "b", type: "TXT" }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { filterHeader, MAX_FILTER_BYTES, wantedFilters } from "../../src/api/lists.ts";
+import { filterHeader, MAX_FILTER_BYTES, subsetFilters } from "../../src/api/lists.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { error, json, open, type Received, type Script, serve } from "./scripted.ts";
 
@@ -35,12 +35,12 @@ const filtered = (requests: readonly Received[]): number => requests.filter((one
 const names = (answer: unknown): unknown[] => (answer as { items: JsonObject[] }).items.map((item) => item["domain"]);
 
 describe("the few wanted of many", () => {
-  const wanted = (...values: string[]) => ({ path: ["domains"], wanted: { field: "domain", values } });
+  const subsetOf = (...values: string[]) => ({ path: ["domains"], subset: { field: "domain", values } });
 
   it("are asked for by name instead of reading every page", async () => {
     const server = await serve(filtering(zones(3_000)));
     const { api } = await open(server.baseUrl);
-    const answer = await api.list(wanted("zone-2999.example", "zone-7.example"));
+    const answer = await api.list(subsetOf("zone-2999.example", "zone-7.example"));
     expect(answer).toMatchObject({ ok: true, total: 3_000 });
     expect(names(answer)).toContain("zone-2999.example");
     expect(names(answer)).toContain("zone-7.example");
@@ -51,8 +51,8 @@ describe("the few wanted of many", () => {
   it("take one request if the first page has them", async () => {
     const server = await serve(filtering(zones(3_000)));
     const { api } = await open(server.baseUrl);
-    expect(await api.list(wanted("zone-7.example", "ZONE-8.example"))).toMatchObject({ ok: true, total: 3_000 });
-    expect(await api.list(wanted())).toMatchObject({ ok: true, total: 3_000 });
+    expect(await api.list(subsetOf("zone-7.example", "ZONE-8.example"))).toMatchObject({ ok: true, total: 3_000 });
+    expect(await api.list(subsetOf())).toMatchObject({ ok: true, total: 3_000 });
     expect(server.requests).toHaveLength(2);
   });
 
@@ -60,14 +60,14 @@ describe("the few wanted of many", () => {
     const all = zones(3_000).map((zone) => (zone["id"] === 2_999 ? { ...zone, domain: "Zone-2999.Example" } : zone));
     const server = await serve(filtering(all));
     const { api } = await open(server.baseUrl);
-    expect(await api.list(wanted("zone-2999.example"))).toEqual({ ok: true, items: all, total: 3_000 });
+    expect(await api.list(subsetOf("zone-2999.example"))).toEqual({ ok: true, items: all, total: 3_000 });
     expect(server.requests).toHaveLength(7);
   });
 
   it("are read with all others where asking takes as many requests", async () => {
     const server = await serve(filtering(zones(1_000)));
     const { api } = await open(server.baseUrl);
-    expect(await api.list(wanted("zone-999.example"))).toMatchObject({ ok: true, total: 1_000 });
+    expect(await api.list(subsetOf("zone-999.example"))).toMatchObject({ ok: true, total: 1_000 });
     expect(filtered(server.requests)).toBe(0);
     expect(server.requests).toHaveLength(2);
   });
@@ -79,7 +79,7 @@ describe("the few wanted of many", () => {
     });
     const { api } = await open(server.baseUrl, { pageSize: 100 });
     const values = Array.from({ length: 3_000 }, (_, index) => `zone-${10 * (index + 11)}.example`);
-    expect(await api.list(wanted(...values))).toMatchObject({ ok: false, failure: { status: 401 } });
+    expect(await api.list(subsetOf(...values))).toMatchObject({ ok: false, failure: { status: 401 } });
     expect(server.requests.length).toBeLessThanOrEqual(2 + 8);
   });
 
@@ -87,7 +87,7 @@ describe("the few wanted of many", () => {
     const server = await serve(filtering(zones(6_000)));
     const { api } = await open(server.baseUrl, { pageSize: 100 });
     const values = Array.from({ length: 300 }, (_, index) => `zone-${20 * (index + 1)}.example`);
-    const answer = await api.list(wanted(...values));
+    const answer = await api.list(subsetOf(...values));
     expect(answer).toMatchObject({ ok: true, total: 6_000 });
     const found = new Set(names(answer));
     expect(values.every((value) => found.has(value))).toBe(true);
@@ -100,7 +100,7 @@ describe("the few wanted of many", () => {
   it("keep the filter of the list", async () => {
     const server = await serve(filtering(zones(6_000)));
     const { api } = await open(server.baseUrl);
-    const answer = await api.list({ ...wanted("zone-5999.example"), filter: { group: "b" } });
+    const answer = await api.list({ ...subsetOf("zone-5999.example"), filter: { group: "b" } });
     expect(answer).toMatchObject({ ok: true, total: 3_000 });
     const filter = '{"+and":[{"group":"b"},{"+or":[{"domain":"zone-5999.example"}]}]}';
     expect(server.requests.map((request) => request.headers["x-filter"])).toEqual(['{"group":"b"}', filter]);
@@ -113,7 +113,7 @@ describe("the few wanted of many", () => {
     }));
     const server = await serve(filtering(vpcs));
     const { api } = await open(server.baseUrl);
-    const answer = await api.list({ path: ["vpcs"], wanted: { field: "label", values: ["prod"] } });
+    const answer = await api.list({ path: ["vpcs"], subset: { field: "label", values: ["prod"] } });
     if (!answer.ok) throw new Error("not read");
     expect(answer.items.filter((item) => item["label"] === "prod")).toHaveLength(2);
     expect(server.requests).toHaveLength(2);
@@ -126,7 +126,7 @@ describe("the few wanted of many", () => {
       serveAll(request, response, socket);
     });
     const { api } = await open(server.baseUrl);
-    expect(await api.list(wanted("zone-2999.example"))).toEqual({ ok: true, items: zones(3_000), total: 3_000 });
+    expect(await api.list(subsetOf("zone-2999.example"))).toEqual({ ok: true, items: zones(3_000), total: 3_000 });
   });
 });
 
@@ -139,14 +139,14 @@ describe("a filter", () => {
 
   it("counts the bytes that are sent, escapes included", () => {
     const values = Array.from({ length: 300 }, (_, index) => `é${"ü".repeat(40)}${index}`);
-    const filters = wantedFilters({ field: "label", values }, { type: "manual" });
+    const filters = subsetFilters({ field: "label", values }, { type: "manual" });
     for (const filter of filters) expect(filterHeader(filter).length).toBeLessThanOrEqual(MAX_FILTER_BYTES);
     const asked = filters.flatMap((filter) => JSON.stringify(filter).match(/"label"/g) ?? []);
     expect(asked).toHaveLength(300);
   });
 
   it("asks for a value once, and for a huge one alone", () => {
-    const filters = wantedFilters({ field: "label", values: ["a", "a", "x".repeat(5_000), "b"] }, undefined);
+    const filters = subsetFilters({ field: "label", values: ["a", "a", "x".repeat(5_000), "b"] }, undefined);
     expect(filters).toEqual([
       { "+or": [{ label: "a" }] },
       { "+or": [{ label: "x".repeat(5_000) }] },
