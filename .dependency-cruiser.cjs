@@ -75,21 +75,27 @@ module.exports = {
     },
     only(
       "pipeline-parts-are-handed-their-units",
-      "^src/(manifest|live|plan|apply|render|lint|verify)/",
-      ["^src/(model|dns|files)/", "^src/$1/"],
+      "^src/(manifest|live|plan|apply|render|lint|verify)/(?!index\\.ts$)",
+      ["^src/(model|dns|files)/", "^src/$1/(?!index\\.ts$)"],
       "The parts of the pipeline are generic: they get `units` and `api` as arguments and never import each other.",
     ),
     only(
       "format-writes-manifests",
-      "^src/format/",
-      ["^src/(model|dns|format)/", "^src/render/terminal\\.ts$"],
+      "^src/format/(?!index\\.ts$)",
+      ["^src/(model|dns)/", "^src/format/(?!index\\.ts$)", "^src/render/terminal\\.ts$"],
       "The one place that knows how manifests are laid out, whoever has them written.",
     ),
     only(
       "import-brings-foreign-data-in",
-      "^src/import/",
-      ["^src/(model|dns|files|format|import)/"],
+      "^src/import/(?!index\\.ts$)",
+      ["^src/(model|dns|files|format)/", "^src/import/(?!index\\.ts$)"],
       "What was kept elsewhere becomes manifests; the account is read by units that are handed in.",
+    ),
+    only(
+      "faces-bind-their-part-to-the-units",
+      "^src/(format|import|lint|live|render|verify)/index\\.ts$",
+      ["^src/(api|dns|files|manifest|model|render|units)/", "^src/$1/"],
+      "The index of a part is what others see of it (`tenon/import`): it hands the part its units, and knows no other part but how text is read and shown.",
     ),
     only(
       "emulator-shares-no-code-with-the-product",
@@ -105,6 +111,13 @@ module.exports = {
       to: { path: "^src/index\\.ts$" },
     },
     {
+      name: "only-the-face-imports-the-pipeline",
+      comment: "What binds all parts together is imported by none of them.",
+      severity: "error",
+      from: { path: "^src/", pathNot: ["^src/(index|open|pipeline)\\.ts$"] },
+      to: { path: "^src/(open|pipeline)\\.ts$" },
+    },
+    {
       name: "nothing-imports-cli",
       comment: "What the command line can do, the library can do.",
       severity: "error",
@@ -112,10 +125,10 @@ module.exports = {
       to: { path: "^src/cli/" },
     },
     only(
-      "cli-imports-index-only",
+      "cli-imports-faces-only",
       "^src/cli/",
-      ["^src/(cli|files)/", "^src/index\\.ts$"],
-      "The command line uses what every user of the library can use.",
+      ["^src/(cli|files|model|render)/", "^src/index\\.ts$", "^src/(emulator|format|import|live|verify)/index\\.ts$"],
+      "The command line uses what every user of the library can use, and what shows it.",
     ),
     {
       name: "only-the-program-hands-on-what-writes",

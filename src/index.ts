@@ -1,31 +1,7 @@
-/** The library's face: from manifests to a plan, from a plan to a report. Heavy parts are loaded when they are used. */
-
-import type { ClientApi, Connection, ReadClient } from "./api/index.ts";
-import type { ApplyOptions } from "./apply/execute.ts";
-import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
-import type { ParsedFault } from "./emulator/faults.ts";
-import type { Emulator, EmulatorOptions, Seed } from "./emulator/options.ts";
-import { lintPlanned, lintZonesOf } from "./linting.ts";
-import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, unionOf } from "./live/read.ts";
-import { Recording } from "./live/snapshot.ts";
-import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
-import type { Failure, FileContent, ReadApi } from "./model/api.ts";
-import type { Change } from "./model/change.ts";
-import type { Consent, Desired } from "./model/desired.ts";
-import type { Diagnostic } from "./model/diagnostic.ts";
-import type { Live } from "./model/live.ts";
-import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
-import type { Report } from "./model/report.ts";
-import type { Address } from "./model/resource.ts";
-import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
-import { attributeOrigins, rateOf } from "./plan/compare.ts";
-import { mayGoByMistake, type OtherEnvironment, tellEnvironments } from "./plan/guards.ts";
-import { wrongAccount } from "./plan/match.ts";
-import { makePlan, type PlanOptions } from "./plan/plan.ts";
-import { exceedsReviewedPlan } from "./plan/review.ts";
-import { isUnmatched } from "./plan/select.ts";
-import type { PlanFileResult } from "./render/plan-file.ts";
-import { units } from "./units/index.ts";
+/**
+ * The library's face: from manifests to a plan, from a plan to a report. What else there is stands behind `tenon/emulator`, `tenon/format`,
+ * `tenon/import`, `tenon/live`, `tenon/render` and `tenon/verify`.
+ */
 
 export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection, ReadClient, Service } from "./api/index.ts";
 export {
@@ -40,20 +16,23 @@ export {
 } from "./api/index.ts";
 export type { ApplyEvent } from "./apply/events.ts";
 export type { Journal, JournalHeader } from "./apply/journal.ts";
-export type { Fault } from "./emulator/faults.ts";
-export type { Emulator, EmulatorOptions } from "./emulator/options.ts";
-export { SeedError } from "./emulator/options.ts";
-export { isWithin, ledAway } from "./files/paths.ts";
-export { MAX_LOOKED_AT_CHARACTERS, MAX_LOOKED_AT_ENVIRONMENTS } from "./manifest/limits.ts";
+export { lintProject } from "./lint/index.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export { contentInside } from "./manifest/read.ts";
-export type { ImportResult } from "./manifests.ts";
 export type { Api, Failure, FileContent, ReadApi } from "./model/api.ts";
-export type { Action, AttachedInterface, Block, Change, ChangeLabel } from "./model/change.ts";
+export {
+  type Action,
+  type AttachedInterface,
+  type Block,
+  type Change,
+  type ChangeLabel,
+  type Drift,
+  hasDrift,
+} from "./model/change.ts";
 export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
 export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
 export { hasErrors, Sources } from "./model/diagnostic.ts";
-export type { Live, Snapshot } from "./model/live.ts";
+export type { Live } from "./model/live.ts";
 export {
   DEFAULT_UPLOAD_TIMEOUT_SECONDS,
   type Goal,
@@ -66,325 +45,24 @@ export {
   summarise,
 } from "./model/plan.ts";
 export type { Report } from "./model/report.ts";
-export { jsonText, nearest } from "./model/text.ts";
-export { isVerified, type Verification } from "./model/verification.ts";
+export {
+  applyPlan,
+  type Base,
+  checkAccount,
+  createApi,
+  createReadApi,
+  deletedInDoubt,
+  findUnreviewed,
+  loadProject,
+  openJournal,
+  type PlanRequest,
+  type PlanResult,
+  parsePlanFile,
+  planProject,
+  rootsHeldByInterfaces,
+  withEnvironments,
+} from "./pipeline.ts";
+export { driftOf, unclearIdentities } from "./plan/compare.ts";
 export type { OtherEnvironment } from "./plan/guards.ts";
 export { isUnmatched } from "./plan/select.ts";
-export { renderDiagnostics } from "./render/diagnostics.ts";
-export { renderPlanMarkdown, renderReportMarkdown, renderUnreviewedMarkdown } from "./render/markdown/documents.ts";
 export type { PlanFileResult } from "./render/plan-file.ts";
-export { renderPlanJson, renderPlanJsonParts } from "./render/plan-json.ts";
-export { renderGuardsText, renderPlanText, renderUnreviewedText, type TextOptions } from "./render/plan-text.ts";
-export {
-  diagnosticsJson,
-  failureText,
-  newIdNotes,
-  type RefusalReason,
-  renderErrorsJson,
-  renderPlanEventJson,
-  renderRefusalJson,
-  renderReportJson,
-  renderReportText,
-  renderValidationJson,
-} from "./render/report.ts";
-export { cut, escapeText, usableWidth, wrap } from "./render/terminal.ts";
-export { renderVerificationJson, renderVerificationText } from "./render/verification.ts";
-export { countSkipped } from "./render/words.ts";
-export type { Witnesses, WitnessesResult, WitnessOptions, ZoneExport } from "./zones.ts";
-
-/** Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. */
-export async function loadProject(options: LoadOptions): Promise<LoadResult> {
-  const { loadProject: load } = await import("./manifest/load.ts");
-  return load(options, units);
-}
-
-/**
- * Looks at the zones of a project with every lint rule. Suppressed rules are silent (`lint: { off: [code] }`).
- * @param found diagnostics of loading, reported with the rest, in the order of the files
- */
-export async function lintProject(
-  { desired, sources }: Project,
-  found: readonly Diagnostic[] = [],
-): Promise<Diagnostic[]> {
-  const [{ lintZones }, { arrange }] = await Promise.all([import("./lint/index.ts"), import("./manifest/assemble.ts")]);
-  const linted = lintZones(lintZonesOf(desired), desired.lintOff, sources, desired.lintOffSpans);
-  return arrange([...found, ...linted], sources.files());
-}
-
-/** Verifying zones at real nameservers, and writing them as master files. */
-export function zoneTools(): Promise<typeof import("./zones.ts")> {
-  return import("./zones.ts");
-}
-
-/** The desired state as one manifest that comes down to it, newline-terminated. */
-export async function renderDesired(desired: Desired, format: "text" | "json"): Promise<string> {
-  const { renderDesired: render } = await import("./format/write.ts");
-  return render(desired, units, format);
-}
-
-/** Manifests in the form that Tenon writes, and projects made of what is kept elsewhere. */
-export function manifestTools(): Promise<typeof import("./manifests.ts")> {
-  return import("./manifests.ts");
-}
-
-/** The account as a file, and the file in the account's place. */
-export function snapshotTools(): Promise<typeof import("./snapshots.ts")> {
-  return import("./snapshots.ts");
-}
-
-/** A plan seen from the account, and how that is shown. */
-export function driftTools(): Promise<typeof import("./drifting.ts")> {
-  return import("./drifting.ts");
-}
-
-/**
- * Opens a client that can read, and has no method that writes. Sends nothing yet. Close it when done.
- * @throws if `checkBaseUrl` refuses the base URL
- */
-export async function createReadApi(connection: Connection): Promise<ReadClient> {
-  const [{ createApi: create }, { checkingShapes }] = await Promise.all([
-    import("./api/index.ts"),
-    import("./api/shape.ts"),
-  ]);
-  return checkingShapes(await create(connection));
-}
-
-/**
- * Opens a client that can write, too: for `applyPlan`. Sends nothing yet. Close it when done.
- * @throws if `checkBaseUrl` refuses the base URL
- */
-export async function createApi(connection: Connection): Promise<ClientApi> {
-  const [{ createApi: create, writingOf }, { checkingShapes }] = await Promise.all([
-    import("./api/index.ts"),
-    import("./api/shape.ts"),
-  ]);
-  const api = await create(connection);
-  return writingOf(api, checkingShapes(api));
-}
-
-/**
- * Whether the project may be used with this account: null, or why not. To be asked before anything is sent.
- * @param account TENON_ACCOUNT; null if it is not set
- */
-export function checkAccount(desired: Desired, account: string | null): Diagnostic | null {
-  return desired.account === null || desired.account === account ? null : wrongAccount(desired.account, account);
-}
-
-export interface PlanRequest {
-  readonly desired: Desired;
-  readonly api: ReadApi;
-  readonly goal: Goal;
-  /** Milliseconds since the epoch. */
-  readonly nowMilliseconds: number;
-  /** Address globs. */
-  readonly targets?: readonly string[];
-  readonly excludes?: readonly string[];
-  /** false: they are those of a saved plan, and may match nothing any more. */
-  readonly checkSelection?: boolean;
-  /** What the project was loaded with: the plan keeps it. */
-  readonly inputs?: Project["inputs"];
-  /** Beside those of the manifest. */
-  readonly consents?: readonly Consent[];
-  readonly maxChanges?: number | null;
-  readonly takeOwnershipFrom?: readonly string[];
-  /** TENON_ACCOUNT; null if it is not set. */
-  readonly account?: string | null;
-  /** false: every object is made by itself, even where copies would take fewer requests. */
-  readonly clone?: boolean;
-  /** After so long an upload ends, done or given up; default an hour. */
-  readonly uploadTimeoutSeconds?: number;
-  readonly watch?: ReadWatch;
-  /**
-   * What a file of the project holds, by its path relative to the root file's folder; null if that cannot be known. Asked of files that
-   * would be uploaded: the plan is then bound to what they hold now. Absent: it is not.
-   */
-  readonly contentOf?: ContentOf;
-  /** The manifests without the proposed change: each change of the plan is then attributed to it, or not. */
-  readonly base?: Base;
-}
-
-export interface Base {
-  /** As it was given: a git ref or a folder. */
-  readonly name: string;
-  readonly desired: Desired;
-  /** As of the project itself: what the files held there. */
-  readonly contentOf?: ContentOf;
-}
-
-export type ContentOf = (file: string) => Promise<FileContent | null>;
-
-export type PlanResult =
-  | { readonly ok: true; readonly plan: Plan; readonly live: Live }
-  /** `what` could not be read. */
-  | { readonly ok: false; readonly what: string; readonly failure: Failure };
-
-/** Reads the account with list calls only, and plans. What blocks a change is then looked at more closely. */
-export async function planProject(request: PlanRequest): Promise<PlanResult> {
-  const { api, base } = request;
-  const planned = await (base === undefined ? planAlone(request) : planBeside(request, base));
-  if (!planned.ok) return planned;
-  const pace = rateOf(api.limits?.() ?? [], planned.plan.steps);
-  return { ...planned, plan: { ...planned.plan, pace } };
-}
-
-/** Reads once what both plans need; each then sees of it what it would have seen alone. */
-async function planBeside(request: PlanRequest, { name, desired, contentOf }: Base): Promise<PlanResult> {
-  const api = new Recording(request.api);
-  const read = await readFor({ ...request, api, desired: unionOf(request.desired, desired) });
-  if (!read.ok) return read;
-  const planned = await planAlone({ ...request, api });
-  if (!planned.ok) return planned;
-  // What only the proposed change has need not be there without it.
-  const { contentOf: _, ...rest } = request;
-  const former = { ...rest, ...(contentOf === undefined ? {} : { contentOf }) };
-  const before = await planAlone({ ...former, api, desired, checkSelection: false });
-  return before.ok ? { ...planned, plan: attributeOrigins(planned.plan, before.plan, name) } : before;
-}
-
-function readFor(request: PlanRequest): Promise<LiveResult> {
-  return readLive(readOptions(request));
-}
-
-function readOptions({ desired, api, goal, targets = [], watch }: PlanRequest): ReadOptions {
-  const destroy = goal === "destroy";
-  return { desired, units, api, destroy, targets, ...(watch === undefined ? {} : { watch }) };
-}
-
-async function planAlone(request: PlanRequest): Promise<PlanResult> {
-  const { desired, api } = request;
-  const read = await readFor(request);
-  if (!read.ok) return read;
-  const contents = new Contents();
-  const planWith = (live: Live, owned: readonly string[] = []): Plan => {
-    const plan = makePlan(desired, live, units, { ...planOptions(request, owned), contentOf: contents.of });
-    return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan.changes, desired, request.nowMilliseconds)] };
-  };
-  const first = planWith(read.live);
-  const plan = (await contents.read(request.contentOf)) ? planWith(read.live) : first;
-  if (plan.refusals.some(isUnmatched)) {
-    return { ok: true, plan: planWith(read.live, await readOwned(readOptions(request))), live: read.live };
-  }
-  if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, live: read.live };
-  const live = await readDetail(read.live, heldByInterfaces(plan), units, api);
-  return { ok: true, plan: planWith(live), live };
-}
-
-/** What the files hold that a plan uploads. Only a plan knows which they are, so it is made again once they are read. */
-class Contents {
-  readonly #known = new Map<string, FileContent | null>();
-
-  readonly of = (file: string): FileContent | null => {
-    const known = this.#known.get(file) ?? null;
-    this.#known.set(file, known);
-    return known;
-  };
-
-  /** @returns whether anything is known now that was not before */
-  async read(contentOf: ContentOf | undefined): Promise<boolean> {
-    if (contentOf === undefined) return false;
-    for (const file of this.#known.keys()) this.#known.set(file, await contentOf(file));
-    return this.#known.size > 0;
-  }
-}
-
-function planOptions(request: PlanRequest, owned: readonly string[]): PlanOptions {
-  return {
-    goal: request.goal,
-    nowMilliseconds: request.nowMilliseconds,
-    targets: request.targets ?? [],
-    excludes: request.excludes ?? [],
-    checkSelection: request.checkSelection ?? true,
-    owned,
-    environment: request.inputs?.environment ?? null,
-    variables: request.inputs?.variables ?? {},
-    skipUnsupported: request.inputs?.skipUnsupported ?? false,
-    consents: request.consents ?? [],
-    maxChanges: request.maxChanges ?? null,
-    takeOwnershipFrom: request.takeOwnershipFrom ?? [],
-    account: request.account ?? null,
-    clone: request.clone ?? true,
-    uploadTimeoutSeconds: request.uploadTimeoutSeconds ?? DEFAULT_UPLOAD_TIMEOUT_SECONDS,
-    former: request.base?.desired.declared ?? [],
-  };
-}
-
-/** Addresses of the networks in which interfaces hold something. Empty if none do. */
-export function rootsHeldByInterfaces(plan: Plan): ReadonlySet<string> {
-  return new Set(plan.changes.filter(({ blocked }) => blocked?.type === "interfaces").map(({ root }) => root));
-}
-
-/** Objects that change are named by id, as they may be renamed or share a label; all others by address. */
-function heldByInterfaces(plan: Plan): (live: LiveIdentity) => boolean {
-  const roots = rootsHeldByInterfaces(plan);
-  const ids = new Map(plan.changes.flatMap(({ address, id }) => (roots.has(address) ? [[address, id] as const] : [])));
-  const held = new Set(ids.values());
-  return ({ id, address }) => held.has(id) || (roots.has(address) && !ids.has(address));
-}
-
-/** The changes of `plan` that the reviewed plan does not show: empty if it is within it. */
-export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
-  return exceedsReviewedPlan(plan.changes, reviewed.changes);
-}
-
-/** What the plan deletes that another environment of the project may declare, without consent. */
-export function deletedInDoubt({ guards }: Plan): ReadonlySet<Address> {
-  return mayGoByMistake(guards);
-}
-
-/**
- * The plan with, on each deletion that lacks consent, the other environments that declare what would go.
- * @param unchecked how many more environments there are
- */
-export function withEnvironments(
-  plan: Plan,
-  desired: Desired,
-  others: readonly OtherEnvironment[],
-  unchecked: number,
-): Plan {
-  return { ...plan, guards: tellEnvironments(plan.guards, desired, others, unchecked) };
-}
-
-/**
- * Reads back what `renderPlanJson` wrote; says by name what is wrong with it. The file may be anybody's: it is there to be shown, and as the
- * bound of `findUnreviewed`. What is carried out is a plan that was made anew.
- */
-export async function parsePlanFile(text: string): Promise<PlanFileResult> {
-  const { parsePlanFile: parse } = await import("./render/plan-file.ts");
-  return parse(text);
-}
-
-/**
- * The only writer. It carries out the steps of the plan as they are: whether its refusals and guards allow that, and whether it is within a
- * reviewed one, is for the caller to see first. Never hand it a plan that was read from a file. What goes wrong on the way is in the report.
- */
-export async function applyPlan(options: Omit<ApplyOptions, "units">): Promise<Report> {
-  const { applyPlan: apply } = await import("./apply/execute.ts");
-  return apply({ ...options, units });
-}
-
-/** An apply must not begin without its journal. */
-export async function openJournal(options: JournalOptions): Promise<OpenedJournal> {
-  const { openJournal: open } = await import("./apply/journal.ts");
-  return open(options);
-}
-
-/** The whole API on loopback, from memory or a file. */
-export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
-  const { startEmulator: start } = await import("./emulator/index.ts");
-  return start(options);
-}
-
-/** Reads what can go wrong on purpose, as in `status=503,nth=2`. */
-export async function parseFault(text: string): Promise<ParsedFault> {
-  const { parseFault: parse } = await import("./emulator/faults.ts");
-  return parse(text);
-}
-
-/**
- * @param word the operator's, which the seed may be written in
- * @throws SeedError that says what is wrong with the seed
- */
-export async function parseSeed(text: string, word?: string): Promise<Seed> {
-  const { parseSeed: parse } = await import("./emulator/index.ts");
-  return parse(text, word);
-}

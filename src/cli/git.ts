@@ -5,7 +5,8 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { contentOfStream } from "../files/files.ts";
-import { type Diagnostic, type FileContent, type JournalHeader, nearest, SERVICES } from "../index.ts";
+import { type Diagnostic, type FileContent, type JournalHeader, SERVICES } from "../index.ts";
+import { nearest } from "../model/text.ts";
 import { readVersion } from "./terminal.ts";
 
 /** For each call of git. */

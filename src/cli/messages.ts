@@ -1,20 +1,12 @@
 /** Messages on stderr: diagnostics with their source, failures in the service's words, and progress. */
 
 import { createInterface } from "node:readline/promises";
-import {
-  type ApiEvent,
-  type ApplyEvent,
-  countSkipped,
-  cut,
-  type Diagnostic,
-  escapeText,
-  type Failure,
-  failureText,
-  jsonText,
-  type Plan,
-  renderDiagnostics,
-  Sources,
-} from "../index.ts";
+import { type ApiEvent, type ApplyEvent, type Diagnostic, type Failure, type Plan, Sources } from "../index.ts";
+import { jsonText } from "../model/text.ts";
+import { renderDiagnostics } from "../render/diagnostics.ts";
+import { failureText } from "../render/report.ts";
+import { cut, escapeText } from "../render/terminal.ts";
+import { countSkipped } from "../render/words.ts";
 import type { Format } from "./flags.ts";
 import type { Terminal } from "./terminal.ts";
 

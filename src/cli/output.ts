@@ -1,39 +1,33 @@
 /** What an import took and left out, in words. */
 
 import { appendFile } from "node:fs/promises";
+import type { ImportResult } from "../import/index.ts";
 import {
   type Change,
   type Diagnostic,
-  diagnosticsJson,
-  escapeText,
   findUnreviewed,
-  type ImportResult,
-  isVerified,
-  jsonText,
   type Plan,
   type Report,
-  renderErrorsJson,
-  renderGuardsText,
-  renderPlanEventJson,
-  renderPlanJsonParts,
-  renderPlanMarkdown,
-  renderPlanText,
-  renderRefusalJson,
-  renderReportJson,
-  renderReportMarkdown,
-  renderUnreviewedMarkdown,
-  renderUnreviewedText,
-  renderVerificationText,
   Sources,
   type Span,
   summarise,
   systemClock,
-  usableWidth,
-  type Verification,
-  type Witnesses,
-  wrap,
-  zoneTools,
 } from "../index.ts";
+import { jsonText } from "../model/text.ts";
+import { isVerified } from "../model/verification.ts";
+import { renderPlanMarkdown, renderReportMarkdown, renderUnreviewedMarkdown } from "../render/markdown/documents.ts";
+import { renderPlanJsonParts } from "../render/plan-json.ts";
+import { renderGuardsText, renderPlanText, renderUnreviewedText } from "../render/plan-text.ts";
+import {
+  diagnosticsJson,
+  renderErrorsJson,
+  renderPlanEventJson,
+  renderRefusalJson,
+  renderReportJson,
+} from "../render/report.ts";
+import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
+import { renderVerificationText } from "../render/verification.ts";
+import type { Verification, Witnesses } from "../verify/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, Format, VerifyFlags } from "./flags.ts";
 import { asDiagnostic, type CommandError, Progress, sayDiagnostics, sayError } from "./messages.ts";
@@ -376,14 +370,14 @@ export async function prepareVerificationServers(
     sayError(terminal, { code: "conflicting-options", summary: "--parent is for --delegation", fix });
     return { ok: false, code: EXIT.error };
   }
-  const tools = await zoneTools();
+  const tools = await import("../verify/index.ts");
   const found = await tools.findWitnesses({ nameservers, delegation, parents });
   if (found.ok) return found;
   sayDiagnostics(terminal, [found.diagnostic]);
   return { ok: false, code: EXIT.error };
 }
 
-type Tools = Awaited<ReturnType<typeof zoneTools>>;
+type Tools = typeof import("../verify/index.ts");
 type Watch = Parameters<Tools["verifyDeclared"]>[2];
 
 /**
@@ -400,7 +394,7 @@ export async function watched(
   progress.show("Asking nameservers");
   let reportedAt = 0;
   try {
-    const tools = await zoneTools();
+    const tools = await import("../verify/index.ts");
     const watch: Watch = {
       clock: systemClock,
       timeoutSeconds,

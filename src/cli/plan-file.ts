@@ -2,16 +2,9 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { readProblem, readRegular } from "../files/files.ts";
-import {
-  type Diagnostic,
-  escapeText,
-  type Goal,
-  type Plan,
-  type PlanInputs,
-  parsePlanFile,
-  type Snapshot,
-  snapshotTools,
-} from "../index.ts";
+import { type Diagnostic, type Goal, type Plan, type PlanInputs, parsePlanFile } from "../index.ts";
+import type { Snapshot } from "../model/live.ts";
+import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags } from "./flags.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
@@ -155,7 +148,7 @@ export async function openSnapshotFile(
     sayError(terminal, { code: "snapshot-unreadable", summary });
     return { ok: false, code: EXIT.error };
   }
-  const { parseLiveFile } = await snapshotTools();
+  const { parseLiveFile } = await import("../live/index.ts");
   const parsed = await parseLiveFile(text);
   if (!parsed.ok) {
     sayDiagnostics(terminal, [parsed.diagnostic]);

@@ -3,6 +3,7 @@
 import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { isWithin } from "../files/paths.ts";
 import {
   type Base,
   type Connection,
@@ -15,22 +16,18 @@ import {
   type Goal,
   hasErrors,
   isUnmatched,
-  isWithin,
   type LoadResult,
-  MAX_LOOKED_AT_CHARACTERS,
-  MAX_LOOKED_AT_ENVIRONMENTS,
   NEUTRAL_DIALECT,
   type OtherEnvironment,
   type Plan,
   type Project,
   planProject,
   type ReadClient,
-  renderPlanMarkdown,
-  type Snapshot,
   type Sources,
-  snapshotTools,
   withEnvironments,
 } from "../index.ts";
+import type { Snapshot } from "../model/live.ts";
+import { renderPlanMarkdown } from "../render/markdown/documents.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags, ProjectFlags } from "./flags.ts";
 import { type Checkout, checkOut, contentAt, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
@@ -140,6 +137,11 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
 }
 
+/** Other environments that a plan looks at for what it would delete by mistake: each is a project to be loaded. */
+export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
+/** Characters that those come to, their files and what is put in: once they have more, none is looked at any more. */
+const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
+
 /**
  * The plan with, on each deletion that lacks consent, the environments that declare what would go. Of an environment that the project
  * cannot be loaded with nothing is said: it is not what was asked for. Each is a project to be loaded, so those that are too many are
@@ -228,7 +230,7 @@ export async function inReading(
     ...(moment === null ? {} : { moment }),
   };
   if (snapshot === null) return withReader(terminal, flags, (api, { token }) => work({ ...session, api, token }));
-  const { openSnapshot } = await snapshotTools();
+  const { openSnapshot } = await import("../live/index.ts");
   return work({ ...session, api: openSnapshot(snapshot) });
 }
 

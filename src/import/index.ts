@@ -1,25 +1,17 @@
-/** `tenon import`: from a source to the files of a project, or every reason why not. */
+/** Import (`tenon/import`): a project made of what is kept elsewhere: the account, zone files, octoDNS. */
 
-import type { Failure } from "../model/api.ts";
-import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
-import type { Unit } from "../model/unit.ts";
-import { type Import, notMissed } from "./collect.ts";
-import { importLive, type LiveRequest } from "./live.ts";
-import { importOctodns } from "./octodns.ts";
-import { type ProjectFile, projectFiles } from "./project.ts";
-import { type ForeignRequest, importZoneFiles } from "./zone-files.ts";
+import { units } from "../units/index.ts";
+import { isSoaEmail as isEmail } from "./collect.ts";
+import { type ImportResult, type ImportSource, runImport, zoneUnit } from "./import.ts";
 
-export type ImportSource =
-  | ({ readonly from: "live" } & Pick<LiveRequest, "api" | "selection" | "owner" | "watch">)
-  | ({ readonly from: "zone" | "octodns" } & Pick<ForeignRequest, "paths" | "domain" | "soaEmail"> & {
-        /** Tag of the project; null: none. */
-        readonly owner: string | null;
-      });
+export type { Remark } from "./collect.ts";
+export { notMissed } from "./collect.ts";
+export type { ImportResult, ImportSource } from "./import.ts";
+export type { ProjectFile } from "./project.ts";
+export { obstacles, type WriteRequest, writeProject } from "./project.ts";
 
 export interface ImportRequest {
   readonly source: ImportSource;
-  readonly units: readonly Unit[];
-  readonly violationsOf: LiveRequest["violationsOf"];
   /** Seconds that the service keeps as they are, ascending, without 0. */
   readonly allowedSeconds: readonly number[];
   readonly split: boolean;
@@ -27,64 +19,14 @@ export interface ImportRequest {
   readonly skipUnsupported: boolean;
 }
 
-export type ImportResult =
-  | ({ readonly ok: true; readonly files: readonly ProjectFile[] } & Import)
-  /** `imported` is null if the account could not be read. */
-  | { readonly ok: false; readonly imported: Import }
-  | { readonly ok: false; readonly imported: null; readonly what: string; readonly failure: Failure };
-
-/** Writes nothing. */
-export async function runImport(request: ImportRequest): Promise<ImportResult> {
-  const read = await readFrom(request);
-  if ("failure" in read) return { ok: false, imported: null, what: read.what, failure: read.failure };
-  const { taken } = read;
-  const missed = request.skipUnsupported ? 0 : read.skipped.filter((one) => notMissed(one) === null).length;
-  const isEmpty = taken.domains.length + taken.vpcs.length + taken.images.length === 0;
-  const diagnostics = [
-    ...read.diagnostics,
-    ...(missed === 0 ? [] : [unsupported(missed)]),
-    ...(isEmpty && !hasErrors(read.diagnostics) ? [nothingTaken()] : []),
-  ];
-  const imported = { ...read, diagnostics };
-  if (hasErrors(diagnostics)) return { ok: false, imported };
-  return { ...imported, ok: true, files: await projectFiles(taken, { split: request.split, lifts: true }) };
+/** Whether the service takes it as the address of an SOA. */
+export function isSoaEmail(address: string): boolean {
+  return isEmail(address, zoneUnit(units));
 }
 
-type Read = Import | { readonly what: string; readonly failure: Failure };
-
-async function readFrom({ source, units, allowedSeconds, violationsOf }: ImportRequest): Promise<Read> {
-  if (source.from === "live") {
-    const { api, selection, owner, watch } = source;
-    const { ok: _, ...read } = await importLive({ api, units, selection, owner, allowedSeconds, violationsOf, watch });
-    return read;
-  }
-  const { paths, domain, soaEmail, owner } = source;
-  const request: ForeignRequest = { paths, domain, soaEmail, unit: zoneUnit(units), allowedSeconds };
-  const read = await (source.from === "zone" ? importZoneFiles(request) : importOctodns(request));
-  return { ...read, taken: { ...read.taken, owner } };
-}
-
-export function zoneUnit(units: readonly Unit[]): Unit {
-  return units.find(({ name }) => name === "zone") as Unit;
-}
-
-function unsupported(count: number): Diagnostic {
-  const what = count === 1 ? "a record cannot" : `${count} records cannot`;
-  return {
-    code: "unsupported-records",
-    severity: "error",
-    summary: `${what} be held by the service`,
-    detail: "They are listed above; nothing was written.",
-    fix: "Give --skip-unsupported to leave them out.",
-  };
-}
-
-function nothingTaken(): Diagnostic {
-  return {
-    code: "nothing-to-import",
-    severity: "error",
-    summary: "there is nothing to import",
-    detail: "No domain, VPC or image was taken.",
-    fix: "Check what was asked for.",
-  };
+/** Reads a source and makes the files of a project of it. Writes nothing. */
+export async function importProject(request: ImportRequest): Promise<ImportResult> {
+  const { validatorOf, violationsOf } = await import("../manifest/validate.ts");
+  const validator = await validatorOf(units);
+  return runImport({ ...request, units, violationsOf: (entry, section) => violationsOf(entry, section, validator) });
 }

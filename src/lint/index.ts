@@ -1,133 +1,64 @@
-/** Declared zones → what is wrong with them, beyond what the service itself would refuse. Pure, and linear in the records. */
+/** Lint: a project by every rule, and a plan by those of changes, but for what was switched off. */
 
-import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
-import { CACHED_TARGET } from "./changes.ts";
-import {
-  diagnose,
-  type LintZone,
-  ProjectZones,
-  type RuleText,
-  UNKNOWN_LINT_CODE,
-  unknownCodes,
-  ZONE_FILE_APEX_NS,
-  ZONE_FILE_SIGNING,
-  ZONE_FILE_SOA,
-  type ZoneRule,
-} from "./rule.ts";
-import { caaContradiction, caaDuplicate, caaSyntax, caaWildcardOnly } from "./rules/caa.ts";
-import { missingGlue, occludedRecord, singleNs, wildcardBesideNs } from "./rules/delegations.ts";
-import { dkimKey, dkimWeakKey, dmarcSyntax, multipleDmarc, mxWithoutDmarc, mxWithoutSpf } from "./rules/mail.ts";
-import {
-  multipleSpf,
-  spfAfterAll,
-  spfAllowsAll,
-  spfLookups,
-  spfMissingInclude,
-  spfPtr,
-  spfSyntax,
-} from "./rules/spf.ts";
-import {
-  claimableTarget,
-  cnameChain,
-  cnameLoop,
-  disabledTarget,
-  missingTarget,
-  pointerToCname,
-  repeatedZone,
-  srvWithoutProtocol,
-  targetIsAddress,
-} from "./rules/targets.ts";
-import {
-  documentationAddress,
-  escapedTxt,
-  lookalikeName,
-  mixedCase,
-  mixedTtl,
-  privateAddress,
-  quotedTxt,
-  reservedAddress,
-} from "./rules/values.ts";
+import type { Project } from "../manifest/load.ts";
+import type { Change } from "../model/change.ts";
+import type { Declared, Desired } from "../model/desired.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import type { ZoneSpec } from "../units/zone/types.ts";
+import { lintChanges } from "./changes.ts";
+import type { LintZone } from "./rule.ts";
 
 /**
- * @param projectOff codes of rules that do not hold in the project
- * @param projectSpans where the root file says so, by code
- * @param sources the texts that the spans point into, for the rules that look at how something is written
- * @returns by zone and rule; each problem once for every zone that has it
+ * Looks at the zones of a project with every lint rule. Suppressed rules are silent (`lint: { off: [code] }`).
+ * @param found diagnostics of loading, reported with the rest, in the order of the files
  */
-export function lintZones(
-  zones: readonly LintZone[],
-  projectOff: readonly string[],
-  sources: Sources | null,
-  projectSpans: ReadonlyMap<string, Span> = new Map(),
-): Diagnostic[] {
-  const world = new ProjectZones(zones, sources);
-  const rules = ZONE_RULES.filter(({ code }) => !projectOff.includes(code));
-  const found = unknownCodes(
-    zones,
-    projectOff,
-    ALL_RULES.map(({ code }) => code),
-    projectSpans,
-  );
-  for (const view of world.views) {
-    for (const rule of rules) {
-      if (view.zone.off.includes(rule.code)) continue;
-      for (const finding of rule.check(view, world)) {
-        const diagnostic = diagnose(rule, finding, view);
-        if (diagnostic !== null) found.push(diagnostic);
-      }
-    }
-  }
-  return found;
+export async function lintProject(
+  { desired, sources }: Project,
+  found: readonly Diagnostic[] = [],
+): Promise<Diagnostic[]> {
+  const [{ lintZones }, { arrange }] = await Promise.all([import("./lint.ts"), import("../manifest/assemble.ts")]);
+  const linted = lintZones(lintZonesOf(desired), desired.lintOff, sources, desired.lintOffSpans);
+  return arrange([...found, ...linted], sources.files());
 }
 
-// All rules, in the order of the documentation.
+function lintZonesOf({ declared }: Desired): LintZone[] {
+  return declaredZones(declared).map(({ address, span, spec }) => {
+    const { domain, fields, records, policy, ignore, lintOff } = spec;
+    const { type, status, ttl_sec } = fields;
+    return {
+      zone: domain,
+      address,
+      span,
+      type: type === "slave" ? "slave" : "master",
+      status: typeof status === "string" ? status : "active",
+      ttl_sec: typeof ttl_sec === "number" ? ttl_sec : null,
+      records: records === null ? null : records.map((record) => ({ ...record, off: record.lintOff })),
+      policy,
+      ignore,
+      off: lintOff,
+    };
+  });
+}
 
-export const ZONE_RULES: readonly ZoneRule[] = [
-  targetIsAddress,
-  pointerToCname,
-  missingTarget,
-  disabledTarget,
-  repeatedZone,
-  srvWithoutProtocol,
-  cnameLoop,
-  cnameChain,
-  missingGlue,
-  singleNs,
-  occludedRecord,
-  wildcardBesideNs,
-  mixedTtl,
-  mixedCase,
-  lookalikeName,
-  claimableTarget,
-  privateAddress,
-  reservedAddress,
-  documentationAddress,
-  mxWithoutSpf,
-  multipleSpf,
-  spfSyntax,
-  spfLookups,
-  spfMissingInclude,
-  spfAfterAll,
-  spfAllowsAll,
-  spfPtr,
-  mxWithoutDmarc,
-  multipleDmarc,
-  dmarcSyntax,
-  dkimKey,
-  dkimWeakKey,
-  caaSyntax,
-  caaContradiction,
-  caaDuplicate,
-  caaWildcardOnly,
-  quotedTxt,
-  escapedTxt,
-];
+/** What a plan's changes leave in caches, but for what the project, the domain or the record has switched off. */
+export function lintPlanned(changes: readonly Change[], desired: Desired, nowMilliseconds: number): Diagnostic[] {
+  const byZone = new Map<string, readonly string[]>();
+  const byRecord = new Map<string, readonly string[]>();
+  for (const { address, spec } of declaredZones(desired.declared)) {
+    byZone.set(address, spec.lintOff);
+    for (const { span, lintOff } of spec.records ?? []) if (lintOff.length > 0) byRecord.set(placeOf(span), lintOff);
+  }
+  return lintChanges(changes, nowMilliseconds, ({ root, span }) => [
+    ...desired.lintOff,
+    ...(byZone.get(root) ?? []),
+    ...((span === null ? undefined : byRecord.get(placeOf(span))) ?? []),
+  ]);
+}
 
-export const ALL_RULES: readonly RuleText[] = [
-  ...ZONE_RULES,
-  ZONE_FILE_SOA,
-  ZONE_FILE_APEX_NS,
-  ZONE_FILE_SIGNING,
-  CACHED_TARGET,
-  UNKNOWN_LINT_CODE,
-];
+function declaredZones(declared: readonly Declared[]): Declared<ZoneSpec>[] {
+  return declared.filter(({ unit }) => unit === "zone") as Declared<ZoneSpec>[];
+}
+
+function placeOf({ file, start, end }: Span): string {
+  return JSON.stringify([file, start, end]);
+}

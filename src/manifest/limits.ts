@@ -36,10 +36,6 @@ const MIN_CHARACTERS_PER_RECORD = 8;
 const MAX_EXPANDED_CHARACTERS: number = 64 * 1024 * 1024;
 /** Zone files with all that they include and generate, counted for each domain that names them: each reads them anew. */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
-/** Other environments that a plan looks at for what it would delete by mistake: each is a project to be loaded. */
-export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
-/** Characters that those come to, their files and what is put in: once they have more, none is looked at any more. */
-export const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
 /** The most patterns under one `ignore`: each is compared with the domain's live records, up to 12,000, whose number no manifest states. */
 export const MAX_IGNORE_PATTERNS = 1_000;
 /** Characters of records, counted for each pattern under `ignore` that they are compared with. */

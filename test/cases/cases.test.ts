@@ -4,14 +4,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  type Change,
-  type ChangeLabel,
-  type Consent,
-  type Desired,
-  type Plan,
-  renderPlanJson,
-} from "../../src/index.ts";
+import type { Change, ChangeLabel, Consent, Desired, Plan } from "../../src/index.ts";
+import { renderPlanJson } from "../../src/render/plan-json.ts";
 import { Account, ALL_CONSENTS, changeList, HASTY_CLOCK } from "../support/account.ts";
 import { planText, planTextFrom, snapshotText } from "../support/snapshot.ts";
 import { type Case, LATER_SECONDS, parseCase } from "./case.ts";

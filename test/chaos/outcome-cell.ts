@@ -1,7 +1,8 @@
 /** One cell of the matrix: what a request under an outcome must come to, and that the account ends as declared all the same. */
 
-import { type Plan, renderReportText } from "../../src/index.ts";
+import type { Plan } from "../../src/index.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
+import { renderReportText } from "../../src/render/report.ts";
 import { type Reference, runDisturbed, type Seen, type Target } from "./outcome-run.ts";
 import { type Outcome, RETRY_AFTER_SECONDS } from "./outcome-table.ts";
 import { Trial } from "./outcome-trial.ts";

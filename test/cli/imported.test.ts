@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { skippedLines } from "../../src/cli/output.ts";
 import type { SkippedRecord, SkipReason } from "../../src/dns/record.ts";
-import { notMissed, type Remark } from "../../src/manifests.ts";
+import { notMissed, type Remark } from "../../src/import/index.ts";
 import { Sources } from "../../src/model/diagnostic.ts";
 
 const sources = new Sources();

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { ALL_RULES } from "../../src/lint/index.ts";
+import { ALL_RULES } from "../../src/lint/lint.ts";
 
 const GUIDE = new URL("../../docs/reference/lint-codes.md", import.meta.url);
 

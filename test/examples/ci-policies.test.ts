@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseSeed } from "../../src/index.ts";
+import { parseSeed } from "../../src/emulator/index.ts";
 import { emulator, envOf, run } from "../cli/run.ts";
 import { CI } from "./ci/workflow.ts";
 

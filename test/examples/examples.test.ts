@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { domainToASCII } from "node:url";
 import { describe, expect, it } from "vitest";
-import { parseSeed } from "../../src/index.ts";
+import { parseSeed } from "../../src/emulator/index.ts";
 import { Example } from "./example.ts";
 
 const IDN = domainToASCII("bücher-parked.example");

@@ -4,8 +4,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
-import { parseSeed } from "../../src/index.ts";
+import { type EmulatorOptions, parseSeed, startEmulator } from "../../src/emulator/index.ts";
 import { here } from "../cli/here.ts";
 import { envOf } from "../cli/run.ts";
 

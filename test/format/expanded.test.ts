@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
-import { renderDesired } from "../../src/index.ts";
+import { renderDesired } from "../../src/format/index.ts";
 import type { LoadOptions } from "../../src/manifest/load.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import { folder, load } from "../manifest/support.ts";

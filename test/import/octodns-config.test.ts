@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { ImportResult } from "../../src/manifests.ts";
+import type { ImportResult } from "../../src/import/index.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import { folder } from "../manifest/support.ts";
 import { codesOf, fileOf, importFiles } from "../support/imports.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { type ImportResult, isSoaEmail } from "../../src/manifests.ts";
+import { type ImportResult, isSoaEmail } from "../../src/import/index.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import { folder } from "../manifest/support.ts";
 import { fileOf, importFiles } from "../support/imports.ts";

@@ -1,7 +1,7 @@
 /** What holds for all rules: unknown codes, hostile names, and time that grows with the records only. */
 
 import { expect, test } from "vitest";
-import { lintZones } from "../../src/lint/index.ts";
+import { lintZones } from "../../src/lint/lint.ts";
 import type { LintRecord, LintZone } from "../../src/lint/rule.ts";
 import { growth } from "../support/operations.ts";
 import { linesOf, lint, project, withRecords, withZones } from "./projects.ts";

@@ -1,7 +1,7 @@
 /** Projects as lines of text: zones with their records, and marks where a rule has to speak. */
 
 import type { PlainType } from "../../src/dns/record.ts";
-import { lintZones } from "../../src/lint/index.ts";
+import { lintZones } from "../../src/lint/lint.ts";
 import type { LintRecord, LintZone } from "../../src/lint/rule.ts";
 import { type Diagnostic, Sources } from "../../src/model/diagnostic.ts";
 import { domainAddress } from "../../src/model/resource.ts";

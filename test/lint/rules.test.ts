@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { CACHED_TARGET } from "../../src/lint/changes.ts";
-import { ALL_RULES, ZONE_RULES } from "../../src/lint/index.ts";
+import { ALL_RULES, ZONE_RULES } from "../../src/lint/lint.ts";
 import { UNKNOWN_LINT_CODE, ZONE_FILE_APEX_NS, ZONE_FILE_SIGNING, ZONE_FILE_SOA } from "../../src/lint/rule.ts";
 import { DELEGATION_CASES } from "./cases/delegations.ts";
 import { NAME_CASES } from "./cases/names.ts";

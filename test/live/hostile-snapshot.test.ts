@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { createApi, parsePlanFile, snapshotTools } from "../../src/index.ts";
+import { createApi, parsePlanFile } from "../../src/index.ts";
 import { NOBODY, planTextFrom, snapshotText } from "../support/snapshot.ts";
 
 type Loose = Record<string, unknown>;
@@ -33,7 +33,7 @@ function changed(change: (file: Loose & { lists: Record<string, Loose[]> }) => v
 }
 
 async function codeOf(spoilt: string): Promise<string> {
-  const { parseLiveFile } = await snapshotTools();
+  const { parseLiveFile } = await import("../../src/live/index.ts");
   const parsed = await parseLiveFile(spoilt);
   return parsed.ok ? "ok" : parsed.diagnostic.code;
 }

@@ -103,7 +103,7 @@ images: [{ label: golden }, { label: old, description: new }]
     const { api } = await open({ domains: [zoneOf(2, "b.example"), zoneOf(1, "xn--mller-kva.example")] });
     const text = await snapshotText(api);
     expect(timeless(await snapshotText(api))).toBe(timeless(text));
-    const { renderLiveFile } = await import("../../src/snapshots.ts");
+    const { renderLiveFile } = await import("../../src/live/index.ts");
     expect(await renderLiveFile(await readSnapshot(text))).toBe(text);
     expect(text.split("\n").filter((line) => line.includes('"domain":'))).toHaveLength(2);
   });

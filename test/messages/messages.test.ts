@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { ERROR_CODES } from "../../src/cli/messages.ts";
 import type { Seed } from "../../src/emulator/index.ts";
 import { loadProject, type PlanRequest } from "../../src/index.ts";
-import { ZONE_RULES } from "../../src/lint/index.ts";
+import { ZONE_RULES } from "../../src/lint/lint.ts";
 import type { LoadOptions } from "../../src/manifest/load.ts";
 import { type Diagnostic, Sources } from "../../src/model/diagnostic.ts";
 import { renderDiagnostics } from "../../src/render/diagnostics.ts";

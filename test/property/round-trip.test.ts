@@ -6,9 +6,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PlainRecord } from "../../src/dns/record.ts";
+import { exportLive } from "../../src/format/index.ts";
 import type { Desired } from "../../src/index.ts";
 import type { ZoneSpec } from "../../src/units/zone/types.ts";
-import { exportLive } from "../../src/zones.ts";
 import { Account, loadFolder } from "../support/account.ts";
 import { importAccount, importFiles, written } from "../support/imports.ts";
 

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MAX_LOOKED_AT_ENVIRONMENTS } from "../../src/cli/session.ts";
 import { buildCaa } from "../../src/dns/builders.ts";
 import { reformat } from "../../src/format/reformat.ts";
 import {
@@ -6,7 +7,6 @@ import {
   MAX_FILE_PATTERNS,
   MAX_IGNORE_COMPARISONS,
   MAX_IGNORE_PATTERNS,
-  MAX_LOOKED_AT_ENVIRONMENTS,
   MAX_REPORTED_REFERENCES,
 } from "../../src/manifest/limits.ts";
 import type { Guard } from "../../src/model/plan.ts";

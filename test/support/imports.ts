@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { type ImportResult, importProject, writeProject } from "../../src/import/index.ts";
 import { type Api, allowedSeconds } from "../../src/index.ts";
-import { type ImportResult, importProject, writeProject } from "../../src/manifests.ts";
 
 export interface LiveImportOptions {
   readonly owner?: string | null;

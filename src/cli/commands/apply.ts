@@ -5,23 +5,23 @@ import {
   applyPlan,
   type ClientApi,
   type Diagnostic,
-  escapeText,
-  newIdNotes,
   openJournal,
   type Plan,
   type Report,
-  renderPlanEventJson,
-  renderPlanMarkdown,
-  renderRefusalJson,
-  renderReportJson,
-  renderReportMarkdown,
-  renderReportText,
   rootsHeldByInterfaces,
   type Span,
   systemClock,
-  type Verification,
-  type Witnesses,
 } from "../../index.ts";
+import { renderPlanMarkdown, renderReportMarkdown } from "../../render/markdown/documents.ts";
+import {
+  newIdNotes,
+  renderPlanEventJson,
+  renderRefusalJson,
+  renderReportJson,
+  renderReportText,
+} from "../../render/report.ts";
+import { escapeText } from "../../render/terminal.ts";
+import type { Verification, Witnesses } from "../../verify/index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import pc from "picocolors";
-import { type Emulator, parseSeed, startEmulator } from "../../index.ts";
+import type { Emulator } from "../../emulator/index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -90,7 +90,8 @@ async function playAll(terminal: Terminal): Promise<ExitCode> {
   try {
     const project = join(folder, "infra");
     await cp(EXAMPLE, project, { recursive: true });
-    const seed = await parseSeed(await readFile(join(EXAMPLE, "account.yaml"), "utf8"));
+    const { parseSeed, startEmulator } = await import("../../emulator/index.ts");
+    const seed = parseSeed(await readFile(join(EXAMPLE, "account.yaml"), "utf8"));
     const emulator = await startEmulator({ seed });
     try {
       return await play(terminal, emulator, project);

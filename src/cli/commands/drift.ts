@@ -1,7 +1,10 @@
 /** `tenon drift`: says what the account has otherwise than the manifests declare. */
 
 import type { Command } from "commander";
-import { driftTools } from "../../index.ts";
+
+import { type Drift, driftOf, hasDrift, unclearIdentities } from "../../index.ts";
+import { renderDriftJson, renderDriftText } from "../../render/drift.ts";
+import { renderDriftMarkdown } from "../../render/markdown/documents.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
@@ -53,8 +56,6 @@ type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" |
 /** Codes of warnings that are not about applying. */
 const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
-type Tools = Awaited<ReturnType<typeof driftTools>>;
-
 function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   const { format } = flags;
   return withJsonErrors(terminal, { format, stream: false }, (inner) => tellDrift(inner, directory, flags));
@@ -65,22 +66,21 @@ function tellDrift(terminal: Terminal, directory: string | undefined, flags: Dri
     const planned = await planIn({ ...session, readsFiles: false });
     if (!planned.ok) return planned.code;
     const warnings = planned.plan.warnings.filter(({ code }) => ABOUT_READING.has(code));
-    const tools = await driftTools();
-    sayDiagnostics(terminal, [...warnings, ...tools.unclearIdentities(planned.plan)], session.project.sources);
-    const found = tools.driftOf(planned.plan);
-    terminal.print(textOf(found, flags.format, tools, terminal));
-    await writeGithubSummary(terminal, () => tools.renderDriftMarkdown(found));
-    return tools.hasDrift(found) ? EXIT.pending : EXIT.done;
+    sayDiagnostics(terminal, [...warnings, ...unclearIdentities(planned.plan)], session.project.sources);
+    const found = driftOf(planned.plan);
+    terminal.print(textOf(found, flags.format, terminal));
+    await writeGithubSummary(terminal, () => renderDriftMarkdown(found));
+    return hasDrift(found) ? EXIT.pending : EXIT.done;
   });
 }
 
-function textOf(found: ReturnType<Tools["driftOf"]>, format: Format, tools: Tools, terminal: Terminal): string {
+function textOf(found: Drift, format: Format, terminal: Terminal): string {
   switch (format) {
     case "text":
-      return tools.renderDriftText(found, terminal.results);
+      return renderDriftText(found, terminal.results);
     case "json":
-      return tools.renderDriftJson(found);
+      return renderDriftJson(found);
     case "markdown":
-      return tools.renderDriftMarkdown(found);
+      return renderDriftMarkdown(found);
   }
 }

@@ -2,16 +2,9 @@
 
 import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Emulator, EmulatorOptions, Fault, SeedError } from "../../emulator/index.ts";
 import { whyLedAway } from "../../files/files.ts";
-import {
-  type EmulatorOptions,
-  escapeText,
-  type Fault,
-  parseFault,
-  parseSeed,
-  SeedError,
-  startEmulator,
-} from "../../index.ts";
+import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, parseCount } from "../flags.ts";
 import { sayError } from "../messages.ts";
@@ -102,19 +95,17 @@ async function serve(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode>
   return EXIT.done;
 }
 
-async function start(
-  terminal: Terminal,
-  flags: EmulateFlags,
-): Promise<Awaited<ReturnType<typeof startEmulator>> | null> {
+async function start(terminal: Terminal, flags: EmulateFlags): Promise<Emulator | null> {
   const led = await whyAnyLedAway([flags.seed, flags.requestLog]);
   if (led !== null) {
     sayFailed(terminal, led);
     return null;
   }
+  const tools = await import("../../emulator/index.ts");
   try {
-    return await startEmulator(await toOptions(flags));
+    return await tools.startEmulator(await toOptions(flags, tools));
   } catch (error) {
-    if (error instanceof SeedError) saySeedError(terminal, flags.seed ?? "", error);
+    if (error instanceof tools.SeedError) saySeedError(terminal, flags.seed ?? "", error);
     else sayFailed(terminal, error instanceof Error ? error.message : String(error));
     return null;
   }
@@ -138,7 +129,9 @@ function saySeedError(terminal: Terminal, file: string, error: SeedError): void 
   for (const problem of error.message.split("\n")) terminal.say(`  ${escapeText(`${file}: ${problem}`)}\n`);
 }
 
-async function toOptions(flags: EmulateFlags): Promise<EmulatorOptions> {
+type Tools = typeof import("../../emulator/index.ts");
+
+async function toOptions(flags: EmulateFlags, tools: Tools): Promise<EmulatorOptions> {
   const { port, data, seed, dialect, latency, rateLimit, ttlRounding, uniqueLabels, requestLog, zoneRender } = flags;
   const { host, hostName, fault, faultSeed, imageDelay } = flags;
   return {
@@ -148,22 +141,22 @@ async function toOptions(flags: EmulateFlags): Promise<EmulatorOptions> {
     ...(host === undefined ? {} : { host }),
     ...(hostName === undefined ? {} : { hostNames: hostName }),
     ...(data === undefined ? {} : { data }),
-    ...(seed === undefined ? {} : { seed: await parseSeed(await readFile(seed, "utf8"), dialect) }),
+    ...(seed === undefined ? {} : { seed: tools.parseSeed(await readFile(seed, "utf8"), dialect) }),
     ...(dialect ? { dialect } : {}),
     ...(latency === undefined ? {} : { latencyMilliseconds: latency }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(requestLog === undefined ? {} : { requestLog }),
-    ...(fault === undefined ? {} : { faults: await readFaults(fault) }),
+    ...(fault === undefined ? {} : { faults: readFaults(fault, tools) }),
     ...(faultSeed === undefined ? {} : { faultSeed }),
     ...(imageDelay === undefined ? {} : { secondsUntilAvailable: { creating: imageDelay, pendingUpload: imageDelay } }),
     ...(zoneRender === undefined ? {} : { zoneRenderSeconds: zoneRender }),
   };
 }
 
-async function readFaults(specs: readonly string[]): Promise<Fault[]> {
+function readFaults(specs: readonly string[], { parseFault }: Tools): Fault[] {
   const faults: Fault[] = [];
   for (const spec of specs) {
-    const parsed = await parseFault(spec);
+    const parsed = parseFault(spec);
     if (!parsed.ok) throw new Error(parsed.problem);
     faults.push(parsed.fault);
   }

@@ -3,7 +3,8 @@
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
 import { writeProblem, writeWhole } from "../../files/files.ts";
-import { allowedSeconds, escapeText, manifestTools, NEUTRAL_DIALECT } from "../../index.ts";
+import { allowedSeconds, NEUTRAL_DIALECT } from "../../index.ts";
+import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addProjectFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
@@ -40,7 +41,7 @@ interface FmtFlags extends ProjectFlags {
 const PERMISSION_BITS = 0o7777;
 
 async function fmt(terminal: Terminal, directory: string | undefined, flags: FmtFlags): Promise<ExitCode> {
-  const { formatProject } = await manifestTools();
+  const { formatProject } = await import("../../format/index.ts");
   const { differing, fault, diagnostics, sources } = await formatProject({
     directory: directory ?? ".",
     ...(flags.env === undefined ? {} : { environment: flags.env }),

@@ -4,16 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import {
-  allowedSeconds,
-  type Diagnostic,
-  hasErrors,
-  type ImportResult,
-  lintProject,
-  loadProject,
-  manifestTools,
-  NEUTRAL_DIALECT,
-} from "../../index.ts";
+import type { ImportResult } from "../../import/index.ts";
+import { allowedSeconds, type Diagnostic, hasErrors, lintProject, loadProject, NEUTRAL_DIALECT } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
 import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
@@ -94,7 +86,7 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
     return EXIT.error;
   }
   const read = result.ok ? result : result.imported;
-  const { notMissed } = await manifestTools();
+  const { notMissed } = await import("../../import/index.ts");
   terminal.say(skippedLines(read, notMissed, terminal.messages.width));
   sayDiagnostics(terminal, read.diagnostics, read.sources);
   if (!result.ok) return flags.from === "live" || isUnreadable(read.diagnostics) ? EXIT.error : EXIT.invalid;
@@ -134,7 +126,7 @@ function conflict(summary: string, fix = ""): CommandError {
 }
 
 async function wrongEmail({ soaEmail }: ImportFlags): Promise<CommandError | null> {
-  const { isSoaEmail } = await manifestTools();
+  const { isSoaEmail } = await import("../../import/index.ts");
   if (soaEmail === undefined || isSoaEmail(soaEmail)) return null;
   const summary = `--soa-email ${soaEmail} is no e-mail address`;
   return { code: "invalid-argument", summary, fix: "For example: hostmaster@example.com." };
@@ -152,7 +144,7 @@ async function readPaths(
 ): Promise<ImportResult | ExitCode> {
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
-  const { importProject } = await manifestTools();
+  const { importProject } = await import("../../import/index.ts");
   return importProject({
     source: {
       from: flags.from === "zone" ? "zone" : "octodns",
@@ -169,7 +161,7 @@ async function readPaths(
 
 function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult | ExitCode> {
   return withReader(terminal, flags, async (api, connection) => {
-    const { importProject } = await manifestTools();
+    const { importProject } = await import("../../import/index.ts");
     const progress = new Progress(terminal);
     progress.show("Reading the account");
     const result = await importProject({
@@ -192,7 +184,7 @@ function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult 
 }
 
 async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<ExitCode> {
-  const { notMissed, obstacles, writeProject } = await manifestTools();
+  const { notMissed, obstacles, writeProject } = await import("../../import/index.ts");
   const request = { out: flags.out, files: result.files, force: flags.force === true };
   const inTheWay = flags.out === STDOUT ? [] : await obstacles(request);
   if (inTheWay.length > 0) {
@@ -220,7 +212,7 @@ async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags)
 
 /** Tried in a folder of its own, so that what does not load is nowhere left behind. What `validate` would refuse is told. */
 async function loads(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<boolean> {
-  const { writeProject } = await manifestTools();
+  const { writeProject } = await import("../../import/index.ts");
   const folder = await mkdtemp(join(tmpdir(), "tenon-import-"));
   try {
     const directory = join(folder, "project");

@@ -2,7 +2,9 @@
 
 import type { Command } from "commander";
 import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
-import { escapeText, NEUTRAL_DIALECT, type Snapshot, snapshotTools } from "../../index.ts";
+import { NEUTRAL_DIALECT } from "../../index.ts";
+import type { Snapshot } from "../../model/live.ts";
+import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, addProjectFlags, type ConnectionFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
 import { Progress, sayError, sayFailure } from "../messages.ts";
@@ -61,7 +63,7 @@ async function live(terminal: Terminal, directory: string | undefined, flags: Li
     async (session) => {
       const snapshot = await takeIn(session);
       if (typeof snapshot === "number") return snapshot;
-      const { renderLiveFile, parseLiveFile } = await snapshotTools();
+      const { renderLiveFile, parseLiveFile } = await import("../../live/index.ts");
       const text = await renderLiveFile(snapshot);
       const reread = await parseLiveFile(text);
       if (!reread.ok) {
@@ -82,7 +84,7 @@ async function live(terminal: Terminal, directory: string | undefined, flags: Li
 }
 
 async function takeIn({ project, connection, api, terminal }: Session): Promise<Snapshot | ExitCode> {
-  const { takeSnapshot } = await snapshotTools();
+  const { takeSnapshot } = await import("../../live/index.ts");
   const progress = new Progress(terminal);
   progress.show("Reading the account");
   const taken = await takeSnapshot({

@@ -1,7 +1,7 @@
 /** `tenon show`: a saved plan, or the desired state with everything expanded. */
 
 import type { Command } from "commander";
-import { renderDesired } from "../../index.ts";
+import { renderDesired } from "../../format/index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { ALL_FORMATS, addDialectFlags, addProjectFlags, type Format, formatFlag, type ProjectFlags } from "../flags.ts";
 import { sayError } from "../messages.ts";

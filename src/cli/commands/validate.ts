@@ -1,7 +1,8 @@
 /** `tenon validate`: checks the manifests without any connection. */
 
 import type { Command } from "commander";
-import { hasErrors, lintProject, renderValidationJson } from "../../index.ts";
+import { hasErrors, lintProject } from "../../index.ts";
+import { renderValidationJson } from "../../render/report.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addDialectFlags, addProjectFlags, DIRECTORY, formatFlag, type ProjectFlags } from "../flags.ts";
 import { sayDiagnostics, sayStrict } from "../messages.ts";

@@ -4,18 +4,12 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import { writeProblem, writeWhole } from "../../files/files.ts";
-import {
-  type Diagnostic,
-  escapeText,
-  hasErrors,
-  type LoadResult,
-  lintProject,
-  renderValidationJson,
-  renderVerificationJson,
-  type Verification,
-  type ZoneExport,
-  zoneTools,
-} from "../../index.ts";
+import type { ZoneExport } from "../../format/index.ts";
+import { type Diagnostic, hasErrors, type LoadResult, lintProject } from "../../index.ts";
+import { renderValidationJson } from "../../render/report.ts";
+import { escapeText } from "../../render/terminal.ts";
+import { renderVerificationJson } from "../../render/verification.ts";
+import type { Verification } from "../../verify/index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   addConnectionFlags,
@@ -137,7 +131,7 @@ async function check(terminal: Terminal, directory: string | undefined, flags: Z
     else sayDiagnostics(terminal, diagnostics, sources);
     return exitOf(fault);
   }
-  const { selectZones } = await zoneTools();
+  const { selectZones } = await import("../../verify/index.ts");
   const selected = selectZones(project.desired, flags.domain ?? []);
   if (!selected.ok) {
     sayDiagnostics(terminal, [selected.diagnostic]);
@@ -213,7 +207,7 @@ async function zoneExport(terminal: Terminal, name: string | undefined, flags: Z
     sayError(terminal, obstacle);
     return obstacle.code === "file-exists" ? EXIT.refused : EXIT.error;
   }
-  const { readNameservers } = await zoneTools();
+  const { readNameservers } = await import("../../format/index.ts");
   const named = readNameservers(flags.nameserver ?? []);
   if (!named.ok) {
     sayDiagnostics(terminal, [named.diagnostic]);
@@ -254,7 +248,7 @@ async function obstacleOf(file: string, force: boolean): Promise<CommandError | 
   return { code: "file-unwritable", summary: `there is no folder ${parent}`, fix };
 }
 
-type Options = Parameters<Awaited<ReturnType<typeof zoneTools>>["exportLive"]>[2];
+type Options = Parameters<typeof import("../../format/index.ts")["exportLive"]>[2];
 
 function exportAccount(
   terminal: Terminal,
@@ -263,7 +257,7 @@ function exportAccount(
   options: Options,
 ): Promise<ZoneExport | ExitCode> {
   return withReader(terminal, flags, async (api) => {
-    const { exportLive } = await zoneTools();
+    const { exportLive } = await import("../../format/index.ts");
     return exportLive(api, name, options, terminal.interrupt.first);
   });
 }
@@ -277,7 +271,7 @@ async function exportManifest(
   const directory = flags.fromManifest === true ? undefined : flags.fromManifest;
   const opened = await openProject(terminal, directory, flags, resolveDialect(flags) ?? undefined);
   if (!opened.ok) return opened.code;
-  const { exportDeclared } = await zoneTools();
+  const { exportDeclared } = await import("../../format/index.ts");
   return exportDeclared(opened.project.desired, name, options);
 }
 

@@ -1,7 +1,7 @@
 /** A zone as a master file (RFC 1035, 5): its records, with the SOA and the name servers that no record list has. Pure. */
 
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
-import { absoluteName, nameProblem } from "../../dns/name.ts";
+import { absoluteName, nameProblem, toAscii } from "../../dns/name.ts";
 import type { PlainRecord } from "../../dns/record.ts";
 import { unwritable, writeZoneFile } from "../../dns/zone-file/write.ts";
 import { ZoneTree } from "../../dns/zone-tree.ts";
@@ -337,4 +337,34 @@ function unknownType({ type, name }: WireRecord): Diagnostic {
     summary: `a record is not in the file: ${name === "" ? "@" : name} ${String(type)}`,
     detail: "Tenon does not know this record type.",
   };
+}
+
+// Declared zones by their names.
+
+export type SelectedZones =
+  | { readonly ok: true; readonly zones: readonly DeclaredZone[] }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
+/** The declared zones of these names, in Unicode or punycode; of none: all of them. */
+export function selectZones(desired: Desired, names: readonly string[]): SelectedZones {
+  const zones = declaredZones(desired);
+  if (names.length === 0) return { ok: true, zones };
+  const chosen: DeclaredZone[] = [];
+  for (const name of names) {
+    const ascii = zoneNameOf(name);
+    const zone = zones.find((candidate) => candidate.zone === ascii);
+    if (zone === undefined) return { ok: false, diagnostic: unknownZone(name, "The project declares no such domain.") };
+    if (!chosen.includes(zone)) chosen.push(zone);
+  }
+  return { ok: true, zones: chosen };
+}
+
+/** Lower-case ASCII without a final dot; null if it is no name. */
+export function zoneNameOf(text: string): string | null {
+  const name = toAscii(text.trim())?.replace(/\.$/, "") ?? "";
+  return name === "" || nameProblem(name, false) !== null ? null : name;
+}
+
+export function unknownZone(name: string, detail: string): Diagnostic {
+  return { code: "unknown-domain", severity: "error", summary: `no domain ${name}`, detail };
 }

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PlainRecord } from "../../../src/dns/record.ts";
+import { exportDeclared, readNameservers } from "../../../src/format/index.ts";
 import type { Desired } from "../../../src/index.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
 import { type ExportedFrom, type ExportOptions, exportZone } from "../../../src/units/zone/export.ts";
-import { exportDeclared, readNameservers } from "../../../src/zones.ts";
 import { Account } from "../../support/account.ts";
 import { growth } from "../../support/operations.ts";
 
