@@ -58,7 +58,7 @@ export type Admission =
   | { readonly type: "until"; readonly time: number; readonly because: "used-up" | "refused" };
 
 /**
- * Whether one more request may be sent. What is in flight counts as not yet told of. After a reset, and after a 429,
+ * Whether one more request may be sent. What is in flight counts as not yet reported. After a reset, and after a 429,
  * a single request goes first and finds out how many may follow: if the reset was misjudged, that costs one 429, not
  * as many as there are connections.
  */
@@ -100,7 +100,7 @@ function withWindow(bucket: Bucket, answer: ObservedAnswer, now: number): Bucket
   const isKnown = bucket.remaining !== null && now < bucket.resetAt;
   const observation = { ...bucket, ...withLength(bucket, { limit, remaining, until }), limit };
   if (isKnown && isSameWindow(bucket, window, resetAt)) {
-    // Answers overtake each other: the lowest count is the latest. The reset is told in whole seconds, rounded up as
+    // Answers overtake each other: the lowest count is the latest. The reset is reported in whole seconds, rounded up as
     // far as anyone saw, so that the earliest estimate is the closest.
     const least = Math.min(bucket.remaining ?? remaining, remaining);
     return { ...observation, remaining: least, resetAt: Math.min(bucket.resetAt, resetAt) };

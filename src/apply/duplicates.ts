@@ -92,7 +92,7 @@ export function judgeDuplicates(
   }
   const older = rivals.filter((rival) => byAge(rival.id, id) < 0).sort((a, b) => byAge(a.id, b.id));
   if (older.length === 0) return { type: "wait", until: "gone", ids };
-  if (!isOwn) return { type: "stuck", ids, reason: "whether this run made its own cannot be told" };
+  if (!isOwn) return { type: "stuck", ids, reason: "whether this run made its own cannot be known" };
   if (own === "used") return { type: "stuck", ids, reason: "this run's own is in use already" };
   const usable = older.find(({ likeness }) => likeness !== "unready");
   return usable === undefined ? { type: "wait", until: "ready", ids } : { type: "yield", to: usable.id };

@@ -104,7 +104,7 @@ function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly 
   const [first] = ids;
   // The look at the end reports the others.
   if (kind === "domain_record" && first !== undefined) return adopt(lost, itemWithId(items, first), first);
-  const notice = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be told, so nothing is touched`;
+  const notice = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be known, so nothing is touched`;
   return { ...result, notices: [notice] };
 }
 

@@ -26,7 +26,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Told how the command that was run ended. */
+/** Called with how the command that was run ended. */
 export type Finish = (code: ExitCode) => void;
 
 /** For `--help`. */
@@ -91,7 +91,7 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
     try {
       return await work();
     } finally {
-      // A signal that came while this computed is told by the next turn of the loop at the latest, and the present one may be half over.
+      // A signal that came while this computed arrives with the next turn of the loop at the latest, and the present one may be half over.
       for (let turns = 0; turns < 2; turns += 1) await setImmediate();
       heeding -= 1;
       if (heeding === 0) for (const signal of SIGNALS) process.off(signal, raise);

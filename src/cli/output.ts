@@ -445,7 +445,7 @@ const ENDED: Diagnostic = {
 };
 
 /**
- * Runs a command. If it ends without the document that it prints (of a stream: without its last line), the errors that it has told are
+ * Runs a command. If it ends without the document that it prints (of a stream: without its last line), the errors that it has reported are
  * printed in its place, in the shape of `validate --format json`; of a stream as a last line of the type `error`.
  */
 export async function withJsonErrors(

@@ -162,7 +162,7 @@ interface Misuse {
 interface ProgramOptions {
   /** Words that may name the command that will run; null: any of them may. */
   readonly named: readonly string[] | null;
-  /** Told what is wrong with the arguments, before it is thrown. */
+  /** Called with what is wrong with the arguments, before it is thrown. */
   misused?(misuse: Misuse): void;
 }
 

@@ -134,7 +134,7 @@ export function heeding(api: ReadClient, interrupt: Interrupt): ReadClient {
     get: (request, signal) => interrupt.heed(() => api.get(request, signal)),
     list: async (request, signal) => {
       const answer = await interrupt.heed(() => api.list(request, signal));
-      // Told while the last answer was read: nobody wants to wait for what is made of it.
+      // Reported while the last answer was read: nobody wants to wait for what is made of it.
       return answer.ok && signal?.aborted === true ? { ok: false, failure: INTERRUPTED } : answer;
     },
     limits: () => api.limits(),

@@ -16,7 +16,7 @@ export interface Terminal {
   /** Text as it is: the caller ends its lines. */
   print(text: string): void;
   say(text: string): void;
-  /** Told what is said of errors and warnings, where a program wants it as data. */
+  /** Called with errors and warnings, where a program wants them as data. */
   record?(diagnostics: readonly Diagnostic[], sources: Sources): void;
 }
 

@@ -130,7 +130,7 @@ class UdpExchange {
     socket.on("error", (error: NodeJS.ErrnoException) => this.#unreachable(error));
     socket.on("message", (octets) => this.#receive(octets));
     // Connected, the system takes datagrams from the server alone, and tells when nothing listens there.
-    // An address that the system refuses is told to this callback alone, not as an "error".
+    // An address that the system refuses is reported to this callback alone, not as an "error".
     socket.connect(port, host, (error?: NodeJS.ErrnoException) =>
       error ? this.#unreachable(error) : this.#send(message),
     );

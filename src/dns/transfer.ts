@@ -257,7 +257,7 @@ class TransferReading {
     if (!message.isResponse || message.opcode !== 0) return problemOf("malformed", "a message is no answer");
     if (message.rcode !== 0) return rcodeProblem(message.rcode);
     if (message.isTruncated) return problemOf("truncated", "the server says that its answer is cut off");
-    // Messages after the first may leave the question out (RFC 5936, 2.2.2); what the first one answers is told by its SOA.
+    // Messages after the first may leave the question out (RFC 5936, 2.2.2); its SOA shows what the first one answers.
     const [question, ...others] = message.questions;
     if (question === undefined) return null;
     const isOurs = question.name === this.#zone && question.type === AXFR_TYPE && question.class === INTERNET_CLASS;

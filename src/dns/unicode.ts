@@ -73,7 +73,7 @@ export interface Disguise {
 
 /**
  * How a name in punycode deceives whoever sees it as letters; null: it does not, or cannot be read. A word that has only such letters
- * of its own script (`сор`) is told, too: nothing in it says which is meant.
+ * of its own script (`сор`) is reported, too: nothing in it says which is meant.
  * @param name lower-case ASCII without a final dot
  */
 export function disguiseOf(name: string): Disguise | null {

@@ -195,7 +195,7 @@ function serialKey(domainId: number): string {
 
 // Which records that the API took no zone can hold: one such line would keep a nameserver from the whole zone.
 
-/** RFC 1035, 4.2.2: octets in a message over TCP. A set of records that fits none cannot be told, and some load no such zone. */
+/** RFC 1035, 4.2.2: octets in a message over TCP. A set of records that fits none cannot be answered, and some load no such zone. */
 const MAX_MESSAGE_OCTETS = 65_535;
 
 /** The header, the fixed fields of the question, and some room for what a nameserver adds (RFC 6891, RFC 7873). */

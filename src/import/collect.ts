@@ -32,7 +32,7 @@ function withReadableTarget(entry: JsonObject, zone: string): JsonObject {
   return { ...entry, target: relative === "" ? "@" : relative };
 }
 
-// What an import from files has come to so far, file by file; what is alike in many zones is told once.
+// What an import from files has come to so far, file by file; what is alike in many zones is reported once.
 
 interface ForeignZone {
   /** Lower-case ASCII without a final dot. */
@@ -99,7 +99,7 @@ export class Collected {
       return;
     }
     if (email.filledIn !== null) this.#filledIn.push(email.filledIn);
-    // The service has one time for both. What it would round is left to the records, where rounding is told.
+    // The service has one time for both. What it would round is left to the records, where rounding is reported.
     const own = ttl !== null && ttl !== SERVICE_DEFAULT_TTL_SECONDS && allowedSeconds.includes(ttl) ? ttl : null;
     const stated = own === null ? {} : { ttl_sec: own };
     const head = { domain: zone, type: "master", soa_email: email.email, ...stated };

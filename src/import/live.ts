@@ -89,7 +89,7 @@ class Taking {
       const ours = wanted.filter(({ identity }) => this.#isOurs(identity));
       const [first, ...others] = ours;
       if (first !== undefined) this.#takeOne(unit, first, same.length > 1);
-      for (const { identity } of others) this.#tellLeftOut(sameLabel(identity, first?.identity));
+      for (const { identity } of others) this.#reportLeftOut(sameLabel(identity, first?.identity));
     }
     this.#warnOfUnmatched(unit.name, found);
   }
@@ -97,8 +97,8 @@ class Taking {
   result(): Import {
     const { network, image } = this.#entries;
     const { owner, selection } = this.#request;
-    for (const [other, addresses] of this.#othersOf) this.#tell(otherOwner(addresses, other, owner));
-    if (owner !== null && isNarrowed(selection)) this.#tell(narrowedOwner(owner));
+    for (const [other, addresses] of this.#othersOf) this.#report(otherOwner(addresses, other, owner));
+    if (owner !== null && isNarrowed(selection)) this.#report(narrowedOwner(owner));
     const imported = { owner: this.#request.owner, vpcs: network, domains: this.#domains, images: image };
     return { taken: imported, diagnostics: this.#diagnostics, skipped: [], remarks: [], sources: new Sources() };
   }
@@ -114,7 +114,7 @@ class Taking {
   #takeOne(unit: Unit, { live, identity }: Found, repeats: boolean): void {
     const declared = unit.declare(live);
     if (declared === null) {
-      this.#tellLeftOut(unfinished(identity));
+      this.#reportLeftOut(unfinished(identity));
       return;
     }
     const entry = entryOf({ ...declared, id: repeats ? identity.id : null }, unit.spec.write(declared.spec));
@@ -124,7 +124,7 @@ class Taking {
     }
     const problem = firstProblem(unit, entry, this.#request) ?? this.#violations(unit, entry)[0]?.diagnostic ?? null;
     if (problem === null) this.#entries[unit.name].push(entry);
-    else this.#tellLeftOut(undeclarable(identity, problem));
+    else this.#reportLeftOut(undeclarable(identity, problem));
   }
 
   #takeDomain(unit: Unit, entry: JsonObject, identity: LiveIdentity): void {
@@ -132,7 +132,7 @@ class Taking {
     const violations = this.#violations(unit, entry);
     const [violation] = violations.filter(({ record }) => record === null);
     if (violation !== undefined) {
-      this.#tellLeftOut(undeclarable(identity, violation.diagnostic));
+      this.#reportLeftOut(undeclarable(identity, violation.diagnostic));
       return;
     }
     const all = (records as readonly JsonObject[] | undefined) ?? null;
@@ -141,7 +141,7 @@ class Taking {
     const validated = validateImported(head, list, unit, this.#request.allowedSeconds);
     const [problem] = validated.problems;
     if (validated.domain === null) {
-      if (problem !== undefined) this.#tellLeftOut(undeclarable(identity, problem));
+      if (problem !== undefined) this.#reportLeftOut(undeclarable(identity, problem));
       return;
     }
     const refused = [
@@ -150,7 +150,7 @@ class Taking {
     ];
     const ignored: JsonObject[] = [];
     for (const { record, diagnostic } of refused) {
-      this.#tell(refusedRecord(identity, record, diagnostic));
+      this.#report(refusedRecord(identity, record, diagnostic));
       if (diagnostic.code !== "duplicate-record") ignored.push(patternOf(record));
     }
     const more = ignored.length === 0 ? {} : { ignore: ignored };
@@ -165,19 +165,19 @@ class Taking {
     const { domains, vpcs } = this.#request.selection;
     for (const glob of { network: vpcs, zone: domains, image: [] }[unit]) {
       const fits = found.some(({ identity }) => globMatches(unit === "zone" ? glob.toLowerCase() : glob, identity.key));
-      if (!fits) this.#tell(unmatched(unit, glob));
+      if (!fits) this.#report(unmatched(unit, glob));
     }
   }
 
-  #tell(diagnostic: Diagnostic): void {
+  #report(diagnostic: Diagnostic): void {
     this.#diagnostics.push(diagnostic);
   }
 
   /** Warns of objects that will not be declared: with an owner, that has a consequence. */
-  #tellLeftOut(diagnostic: Diagnostic): void {
+  #reportLeftOut(diagnostic: Diagnostic): void {
     const { owner } = this.#request;
     const more = owner === null ? "" : ` It carries the tag of ${owner} and is not declared, so a plan deletes it.`;
-    this.#tell({ ...diagnostic, detail: `${diagnostic.detail}${more}` });
+    this.#report({ ...diagnostic, detail: `${diagnostic.detail}${more}` });
   }
 }
 

@@ -160,7 +160,7 @@ function includeWithin(path: string, sources: Sources): (wanted: string, from: s
   return async (wanted, from) => {
     const file = isAbsolute(wanted) ? wanted : join(dirname(from), wanted);
     const [root, real] = await Promise.all([realpath(folder), realpath(resolve(file)).catch(() => null)]);
-    // What lies outside is not looked at, so that not even its presence is told.
+    // What lies outside is not looked at, so that not even its presence is reported.
     if (real === null ? !isWithin(resolve(file), resolve(folder)) : !isWithin(real, root)) return outside(folder);
     if (real !== null && isPrivate(real, root)) return { ok: false, ...PRIVATE };
     const source = await readSource(real ?? file, file, sources);

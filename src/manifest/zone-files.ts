@@ -99,7 +99,7 @@ export class ZoneFiles {
     const hasApexNs = stated.some((record) => identity(record, zone) === "NS ");
     this.#reportSkipped(reading, [...listedCodes(domain), ...(hasApexNs ? [ZONE_FILE_APEX_NS_CODE] : [])]);
     const isTooMany = reading.diagnostics.some(({ code }) => code === TOO_MANY_RECORDS_CODE);
-    // Told by the line of the file: so many stay that the domain is not found fault with for the same.
+    // Reported at the line of the file: so many stay that the domain is not found fault with for the same.
     const most = isTooMany ? Math.max(0, MAX_RECORDS - stated.length) : MAX_RECORDS;
     return this.#entries(reading.records.slice(0, most));
   }

@@ -64,7 +64,7 @@ export type Block =
   | { readonly type: "interfaces"; readonly interfaces: readonly AttachedInterface[] }
   /** `claimed`: they say that the declared record is somebody else's. */
   | { readonly type: "kept-records"; readonly records: readonly JsonObject[]; readonly claimed?: true }
-  /** Somebody may be sending the data, until then at the latest (ISO 8601, UTC, the service's clock; null if it cannot be told). */
+  /** Somebody may be sending the data, until then at the latest (ISO 8601, UTC, the service's clock; null if nothing says so). */
   | {
       readonly type: "upload-in-progress";
       readonly id: ObjectId;

@@ -113,7 +113,7 @@ function ordered(value: Json | undefined): Json {
 // Chooses, of the limits that the service's answers named, the one that an apply will meet.
 
 /**
- * The tightest limit told of what the steps are about, as far as reading met it: limits may be counted per endpoint, and of
+ * The tightest limit reported for what the steps are about, as far as reading met it: limits may be counted per endpoint, and of
  * those that only change something nothing is known before.
  * @returns null if no answer named a limit, or how long its window lasts
  */

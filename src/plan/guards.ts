@@ -120,7 +120,7 @@ export function expiredConsents(consents: readonly Consent[], today: string): Di
 
 /**
  * An upload that was never completed holds nothing worth protecting, and could else not be completed. A subnet that goes with its
- * VPC is told only where that is not protected itself.
+ * VPC is reported only where that is not protected itself.
  */
 function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
   const stopped = new Map(

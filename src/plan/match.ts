@@ -431,7 +431,7 @@ export function wrongAccount(expected: string, actual: string | null): Diagnosti
     summary: `the project is for the account "${expected}"`,
     detail:
       actual === null
-        ? "The manifest names an `account`, and TENON_ACCOUNT is not set, so it cannot be told whether the token is for that account."
+        ? "The manifest names an `account`, and TENON_ACCOUNT is not set, so nothing shows whether the token is for that account."
         : `The manifest names the account "${expected}", and TENON_ACCOUNT is "${actual}".`,
     fix: `Set TENON_ACCOUNT=${expected} beside the token of that account.`,
   };

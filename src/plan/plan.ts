@@ -31,7 +31,7 @@ export interface PlanOptions {
   readonly excludes: readonly string[];
   /** false: that they match something was seen when the plan was saved that this run carries out; by now it may be done. */
   readonly checkSelection?: boolean;
-  /** Addresses of live objects that carry our tag and are not declared, where that is to be told of what matches nothing. */
+  /** Addresses of live objects that carry our tag and are not declared, where that is to be reported of what matches nothing. */
   readonly owned?: readonly Address[];
   /** What the project was loaded with: the plan keeps it. */
   readonly environment?: string | null;

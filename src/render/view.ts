@@ -283,8 +283,8 @@ export function requestsText({ requestCount, pace }: Pick<Plan, "requestCount" |
   const limit = `${count(pace.requests, "request", "requests")} per ${durationText(pace.seconds)}`;
   // What it has left of the present window is not known by the time somebody reads this.
   if (requestCount <= pace.requests)
-    return `${requests}, within the limit that the service told while reading: ${limit}.`;
-  return `${requests}: about ${durationText(leastSeconds(requestCount, pace))}, if the limit is the one that the service told while reading: ${limit}.`;
+    return `${requests}, within the limit that the service reported while reading: ${limit}.`;
+  return `${requests}: about ${durationText(leastSeconds(requestCount, pace))}, if the limit is the one that the service reported while reading: ${limit}.`;
 }
 
 /** As many windows as the requests fill. */

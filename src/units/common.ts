@@ -151,7 +151,7 @@ export function recogniseOne(
 type Failed = Extract<ReadResult<never>, { ok: false }>;
 
 /**
- * Parts in the order of the items, or the failure that came first. What it cut short fails in its turn, and is not told.
+ * Parts in the order of the items, or the failure that came first. What it cut short fails in its turn, and is not reported.
  * @param read gets the signal that ends it, and must not throw
  */
 export async function readEach<Item, Part extends object>(

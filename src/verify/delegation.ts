@@ -42,31 +42,31 @@ export async function checkDelegation(
   ask: AskOne,
 ): Promise<DelegationProblem[]> {
   const problems = new Map<string, DelegationProblem>();
-  const tell = (code: DelegationProblemCode, server: Nameserver, detail: string): void => {
+  const report = (code: DelegationProblemCode, server: Nameserver, detail: string): void => {
     const key = code === "lame" || code === "unanswered" ? `${code} ${server.label}` : `${code} ${detail}`;
     if (!problems.has(key)) problems.set(key, { zone, code, server: server.label, detail });
   };
-  const delegations = await askParents(zone, parents, ask, tell);
+  const delegations = await askParents(zone, parents, ask, report);
   const glued = new Set(
     delegations.flatMap(({ servers }) => servers.filter((name) => relativeName(name, zone) !== null)),
   );
   const hosts = [...glued].slice(0, MAX_GLUED_HOSTS);
-  const owns = await Promise.all(servers.map((server) => askOwn(zone, server, hosts, ask, tell)));
+  const owns = await Promise.all(servers.map((server) => askOwn(zone, server, hosts, ask, report)));
   for (const delegation of delegations) {
-    for (const own of owns) if (own !== null) compareSets(zone, delegation, own, tell);
+    for (const own of owns) if (own !== null) compareSets(zone, delegation, own, report);
   }
   return [...problems.values()].sort(
     (a, b) => compareText(a.code, b.code) || compareText(a.server, b.server) || compareText(a.detail, b.detail),
   );
 }
 
-type Tell = (code: DelegationProblemCode, server: Nameserver, detail: string) => void;
+type ReportProblem = (code: DelegationProblemCode, server: Nameserver, detail: string) => void;
 
 async function askParents(
   zone: string,
   parents: readonly Nameserver[],
   ask: AskOne,
-  tell: Tell,
+  report: ReportProblem,
 ): Promise<Delegation[]> {
   const asked = parents.slice(0, MAX_PARENTS);
   const results = await Promise.all(asked.map((parent) => ask(parent, { name: zone, type: "NS" })));
@@ -74,10 +74,10 @@ async function askParents(
   for (const [index, result] of results.entries()) {
     const parent = asked[index] as Nameserver;
     const why = unansweredWhy(result);
-    if (why !== null) tell("unanswered", parent, `The parent's server does not tell: ${why}.`);
+    if (why !== null) report("unanswered", parent, `The parent's server does not tell: ${why}.`);
     else if (result.ok) {
       const delegation = delegationIn(zone, parent, result.answer);
-      if (delegation === null) tell("not-delegated", parent, `The parent knows no delegation of ${zone}.`);
+      if (delegation === null) report("not-delegated", parent, `The parent knows no delegation of ${zone}.`);
       else found.push(delegation);
     }
   }
@@ -115,14 +115,14 @@ async function askOwn(
   server: Nameserver,
   hosts: readonly string[],
   ask: AskOne,
-  tell: Tell,
+  report: ReportProblem,
 ): Promise<Own | null> {
   const result = await ask(server, { name: zone, type: "NS" });
   const why = unansweredWhy(result);
   const isHolder = result.ok && why === null && result.answer.isAuthoritative;
   const names = result.ok ? serversIn(zone, result.answer.answers) : [];
   if (!isHolder || names.length === 0) {
-    tell("lame", server, `The server does not answer for ${zone}: ${why ?? "it holds no such zone"}.`);
+    report("lame", server, `The server does not answer for ${zone}: ${why ?? "it holds no such zone"}.`);
     return null;
   }
   const addresses = new Map<string, string[]>();
@@ -134,7 +134,7 @@ async function askOwn(
   return { server, servers: names, addresses };
 }
 
-function compareSets(zone: string, { parent, servers, glue }: Delegation, own: Own, tell: Tell): void {
+function compareSets(zone: string, { parent, servers, glue }: Delegation, own: Own, report: ReportProblem): void {
   const [above, within] = [new Set(servers), new Set(own.servers)];
   const surplus = servers.filter((name) => !within.has(name));
   const lacking = own.servers.filter((name) => !above.has(name));
@@ -143,17 +143,18 @@ function compareSets(zone: string, { parent, servers, glue }: Delegation, own: O
       ...(surplus.length > 0 ? [`only the parent names ${listed(surplus)}`] : []),
       ...(lacking.length > 0 ? [`only the zone names ${listed(lacking)}`] : []),
     ];
-    tell("servers-differ", parent, `The servers of ${zone} differ: ${parts.join("; ")}.`);
+    report("servers-differ", parent, `The servers of ${zone} differ: ${parts.join("; ")}.`);
   }
   if (glue === null) return;
   for (const name of servers) {
     if (!own.addresses.has(name)) continue;
     const given = [...(glue.get(name) ?? [])].sort(compareText);
     const real = [...(own.addresses.get(name) ?? [])].sort(compareText);
-    if (given.length === 0) tell("glue-missing", parent, `The parent has no address of ${name}, which is in the zone.`);
+    if (given.length === 0)
+      report("glue-missing", parent, `The parent has no address of ${name}, which is in the zone.`);
     else if (given.join() !== real.join()) {
       const zoneSays = real.length === 0 ? "none" : listed(real);
-      tell("glue-differs", parent, `For ${name} the parent has ${listed(given)}, the zone ${zoneSays}.`);
+      report("glue-differs", parent, `For ${name} the parent has ${listed(given)}, the zone ${zoneSays}.`);
     }
   }
 }

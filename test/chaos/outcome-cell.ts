@@ -118,7 +118,7 @@ function kindOfTwins({ step, class: of }: Target): "domain_record" | "vpc" | "im
 
 function noticeOf(target: Target, outcome: Outcome): RegExp | null {
   if (isBegun(target, outcome)) {
-    return /whether image private\/\d+ came from this run cannot be told, so nothing is touched/;
+    return /whether image private\/\d+ came from this run cannot be known, so nothing is touched/;
   }
   if (outcome.gone === true && isAddressed(target)) return /deleted by somebody else/;
   if (outcome.late !== "after the step") return null;

@@ -6,16 +6,16 @@ import { change, plan } from "./plans.ts";
 const PACE = { requests: 100, seconds: 10 };
 
 describe("how long an apply takes", () => {
-  it("is said at the limit that the service told", () => {
+  it("is said at the limit that the service reported", () => {
     expect(requestsText({ requestCount: 1000, pace: PACE })).toBe(
-      "Applying this takes 1000 requests: about 1 min 40 s, if the limit is the one that the service told while reading: 100 requests per 10 s.",
+      "Applying this takes 1000 requests: about 1 min 40 s, if the limit is the one that the service reported while reading: 100 requests per 10 s.",
     );
     expect(requestsText({ requestCount: 101, pace: PACE })).toContain(": about 11 s, if ");
   });
 
   it("is no question within the limit, nor if none was told", () => {
     expect(requestsText({ requestCount: 100, pace: PACE })).toBe(
-      "Applying this takes 100 requests, within the limit that the service told while reading: 100 requests per 10 s.",
+      "Applying this takes 100 requests, within the limit that the service reported while reading: 100 requests per 10 s.",
     );
     expect(requestsText({ requestCount: 1000, pace: null })).toBe("Applying this takes 1000 requests.");
     expect(requestsText({ requestCount: 0, pace: PACE })).toBe("Applying this takes 0 requests.");

@@ -210,7 +210,7 @@ async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags)
   return EXIT.done;
 }
 
-/** Tried in a folder of its own, so that what does not load is nowhere left behind. What `validate` would refuse is told. */
+/** Tried in a folder of its own, so that what does not load is nowhere left behind. What `validate` would refuse is reported. */
 async function loads(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<boolean> {
   const { writeProject } = await import("../../import/index.ts");
   const folder = await mkdtemp(join(tmpdir(), "tenon-import-"));

@@ -55,7 +55,7 @@ function isUnfinished({ live }: ImageMatch): boolean {
   return live?.status === "pending_upload";
 }
 
-/** An upload that was never completed holds nothing: that it goes is told with the reason why it goes. */
+/** An upload that was never completed holds nothing: the reason for its deletion says so. */
 function labelsOf(match: ImageMatch, live: Values | null, context: PairContext): ChangeLabel[] {
   const labels = rootLabels(match, live, match.declared?.spec.label ?? null, context);
   return match.intent === "delete" && isUnfinished(match) ? [...labels, "unfinished"] : labels;

@@ -197,7 +197,7 @@ function plainRecord({ span: _, note: _note, lintOff: _off, ...record }: RecordS
 
 // Which records a zone file can hold: one line that it cannot keeps a nameserver from the whole zone. Pure.
 
-/** RFC 1035, 4.2.2: octets in a message over TCP. A set of records that fits none cannot be told. */
+/** RFC 1035, 4.2.2: octets in a message over TCP. A set of records that fits none cannot be answered. */
 const MAX_MESSAGE_OCTETS = 65_535;
 
 /** The header, the fixed fields of the question, its name, and what a nameserver adds (RFC 6891, RFC 7873). */

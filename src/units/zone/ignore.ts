@@ -197,7 +197,7 @@ export function affixesOf(prefix: string, suffix: string): Affixes {
 
 /**
  * The names that a registry record at `name` may be for: its own (the format without a type), and what follows a type
- * (`a-www`, `cname-www`). Which of them it is cannot be told, so it is all of them: what is ignored too much stays as it is.
+ * (`a-www`, `cname-www`). Which of them it is cannot be known, so it is all of them: what is ignored too much stays as it is.
  * @param name relative, lower-case, `""` the apex
  */
 export function registeredNames(name: string, affixes: Affixes): ReadonlySet<string> {
