@@ -170,3 +170,24 @@ async function uploadingTo(storage: string): Promise<{ readonly baseUrl: string 
     return { status: 200, body: JSON.stringify(body) };
   });
 }
+
+test("a token of the service's other tools goes to no other host, and to the service itself only if it was named", async () => {
+  const evil = await trap();
+  const cwd = await folder({ "tenon.yaml": PROJECT });
+  const elsewhere = `http://127.0.0.1:${evil.port}/v4`;
+  const named = { LINODE_TOKEN: "the-token-of-others", TENON_SERVICE: "linode" };
+  const attempts: readonly [readonly string[], Readonly<Record<string, string>>][] = [
+    [["--base-url", elsewhere], named],
+    [[], { ...named, TENON_SERVICE: "", TENON_BASE_URL: elsewhere }],
+    [[], { ...named, TENON_BASE_URL: elsewhere }],
+    [["--service", "linode", "--base-url", elsewhere], named],
+    [["--base-url", "https://api.linode.com.127.0.0.1.example/v4"], named],
+    [[], { ...named, TENON_SERVICE: "", TENON_BASE_URL: "https://api.linode.com/v4" }],
+  ];
+  for (const [args, env] of attempts) {
+    const { code, stderr } = await run(["plan", "--retry-for", "0s", ...args], { cwd, env });
+    expect([args, code]).toEqual([args, 1]);
+    expect(stderr).toMatch(/error\[token-missing\]|conflict: the address is not of api\.linode\.com/);
+  }
+  expect(evil.caught).toEqual([]);
+});
