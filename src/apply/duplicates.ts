@@ -123,7 +123,7 @@ export async function resolveConcurrentDuplicates(
   const begin = context.clock.now();
   let interval = FIRST_INTERVAL_SECONDS;
   for (let open = made; open.length > 0; ) {
-    const waiting = await lookAtAll(open, context, concurrency, findings);
+    const waiting = await checkAll(open, context, concurrency, findings);
     const seconds = (context.clock.now() - begin) / 1000;
     const isOver = ({ until }: Waiting) => seconds >= (until === "gone" ? GONE_LIMIT_SECONDS : READY_LIMIT_SECONDS);
     for (const found of waiting.filter(isOver)) giveUp(found, reasonFor(found), findings);
@@ -147,7 +147,7 @@ interface Group {
 }
 
 /** One list for each collection, read side by side. @returns what is to be waited for, in the order of `made` */
-async function lookAtAll(
+async function checkAll(
   made: readonly MadeObject[],
   context: Context,
   concurrency: number,
@@ -158,7 +158,7 @@ async function lookAtAll(
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < groups.length; index = next++) {
-      found[index] = await lookAtGroup(groups[index] as Group, context, findings);
+      found[index] = await checkGroup(groups[index] as Group, context, findings);
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, groups.length) }, work));
@@ -177,7 +177,7 @@ function groupsOf(made: readonly MadeObject[], { products }: Context): readonly 
   }));
 }
 
-async function lookAtGroup({ path, members }: Group, context: Context, findings: Findings): Promise<Waiting[]> {
+async function checkGroup({ path, members }: Group, context: Context, findings: Findings): Promise<Waiting[]> {
   const filter = filterOf(members);
   const answer = await context.api.list({ path, ...(filter === null ? {} : { filter }) }, context.inFlight);
   if (!answer.ok) {

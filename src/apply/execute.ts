@@ -71,7 +71,7 @@ class Execution {
   readonly #secretFields: ReadonlyMap<string, readonly string[]>;
   readonly #made: Made = new Made();
   readonly #reports: Map<string, StepReport> = new Map();
-  readonly #looks: LateCommits;
+  readonly #lateCommits: LateCommits;
   readonly #notices: string[] = [];
   /** Requests that the client had sent before this run. */
   readonly #sentBefore: number;
@@ -89,7 +89,7 @@ class Execution {
       this.#mailbox.post({ type: "stop" });
     });
     this.#context = this.#createContext();
-    this.#looks = new LateCommits({
+    this.#lateCommits = new LateCommits({
       steps: plan.steps,
       context: this.#context,
       concurrency: options.concurrency,
@@ -111,7 +111,7 @@ class Execution {
       await this.#recordChanges();
       await this.#loop();
       if (this.#crash !== null) throw this.#crash.error;
-      await this.#looks.atEnd();
+      await this.#lateCommits.atEnd();
     } finally {
       release();
     }
@@ -121,7 +121,7 @@ class Execution {
       requestCount,
       interrupted: this.#stop.isInterrupted,
       notices: this.#notices,
-      duplicates: this.#looks.duplicates,
+      duplicates: this.#lateCommits.duplicates,
     };
     return buildReport(plan, this.#reports, facts);
   }
@@ -148,7 +148,7 @@ class Execution {
 
   /** The look before a clone is not part of it: a run that is stopped meanwhile has not begun the clone. */
   async #perform(step: Step): Promise<Message> {
-    const look = this.#looks.before(step);
+    const look = this.#lateCommits.before(step);
     if (look !== null) {
       await look;
       if (this.#stop.stopping.aborted) return { type: "not-begun", step };
@@ -207,7 +207,7 @@ class Execution {
       const path = resolvePath(lookup.path, this.#products);
       if (path.ok) this.#made.add(lookup, path.value, result.id);
     }
-    this.#looks.learn(step, result, unitOf(step, this.#context));
+    this.#lateCommits.learn(step, result, unitOf(step, this.#context));
   }
 
   /** A bug: nothing new starts, what is in flight ends, and then it is thrown. */

@@ -95,9 +95,9 @@ function foundInAnswer(
 function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string | null {
   if (failure.type !== "refused") return null;
   if (failure.status === 400) {
-    const clash =
+    const conflict =
       step.method === "POST" || step.method === "PUT" ? (unit.explainConflict?.(step, failure) ?? null) : null;
-    return clash === null ? null : `${clash}; plan again`;
+    return conflict === null ? null : `${conflict}; plan again`;
   }
   if (failure.status !== 404) return null;
   switch (step.method) {

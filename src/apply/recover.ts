@@ -60,7 +60,7 @@ export async function recover(
   if (!path.ok) return result;
   const lost: Lost = { step, request, result, unit, place: { lookup: step.lookup, path: path.value }, context };
   context.note(step.id, "outcome-unknown", result.failure?.message ?? "");
-  const seen = await lookTwice(lost);
+  const seen = await listTwice(lost);
   switch (seen?.type) {
     case undefined:
       return result;
@@ -78,7 +78,7 @@ export async function recover(
 }
 
 /** Looks at once, and once more if nothing is found; null if the run was aborted meanwhile. */
-async function lookTwice(lost: Lost): Promise<LookupResult | null> {
+async function listTwice(lost: Lost): Promise<LookupResult | null> {
   const { context, step, place, unit } = lost;
   const listing = `listing ${place.path.join("/")} to see whether it happened`;
   if (context.inFlight.aborted) return null;
@@ -130,11 +130,11 @@ async function repeat(lost: Lost): Promise<StepResult> {
   if (unwritten !== null) return unwritten;
   const result = resultOf(step, await context.api.send(request, context.inFlight), unit);
   if (result.outcome === "done") return { ...result, repeated: true };
-  return { ...(await lookAfterRepeat(lost, result)), repeated: true };
+  return { ...(await listAfterRepeat(lost, result)), repeated: true };
 }
 
 /** A repeat may be refused because the first came true after all, or be lost in its turn. */
-async function lookAfterRepeat(lost: Lost, result: StepResult): Promise<StepResult> {
+async function listAfterRepeat(lost: Lost, result: StepResult): Promise<StepResult> {
   const { context, place, unit } = lost;
   const seconds = result.outcome === "unknown" ? LOOK_AGAIN_AFTER_SECONDS : 0;
   if (!(await pause(context.clock, seconds, context.inFlight))) return result;
@@ -178,7 +178,7 @@ export class LateCommits {
   /** Those of them whose request was sent twice: few, while every step asks for them. */
   readonly #sentTwice: Set<string> = new Set();
   readonly #repeated: Repeated[] = [];
-  readonly #looks: Map<string, Promise<void>> = new Map();
+  readonly #resolutions: Map<string, Promise<void>> = new Map();
   readonly #reported: Set<string> = new Set();
   readonly #left: Set<string> = new Set();
   /** Objects beside which another run's equal object was seen, by the id of their step. */
@@ -211,9 +211,9 @@ export class LateCommits {
     const within = repeatedWithin(step, sentTwice, this.#options.context);
     if (within.length === 0) return null;
     const key = JSON.stringify(within.map(({ step: { id } }) => id));
-    const look = this.#looks.get(key) ?? this.#resolveDuplicates(within);
-    this.#looks.set(key, look);
-    return look;
+    const resolution = this.#resolutions.get(key) ?? this.#resolveDuplicates(within);
+    this.#resolutions.set(key, resolution);
+    return resolution;
   }
 
   async atEnd(): Promise<void> {
@@ -278,24 +278,24 @@ async function findLateCommits(
   context: Context,
   concurrency: number,
 ): Promise<readonly string[]> {
-  return lookOncePerList(repeats, context, concurrency, lookAtGroup);
+  return listEachOnce(repeats, context, concurrency, listGroup);
 }
 
 type Placed = Repeated & { readonly place: Place };
 
-/** @param lookAt steps that look in one and the same list. @returns what it says of each, in the order of the steps */
-async function lookOncePerList(
+/** @param readGroup steps that look in one and the same list. @returns what it says of each, in the order of the steps */
+async function listEachOnce(
   steps: readonly Repeated[],
   context: Context,
   concurrency: number,
-  lookAt: (group: readonly Placed[], context: Context) => Promise<readonly string[]>,
+  readGroup: (group: readonly Placed[], context: Context) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   const groups = [...groupByList(steps, context).values()];
   const found: (readonly string[])[] = groups.map(() => []);
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < groups.length; index = next++) {
-      found[index] = await lookAt(groups[index] ?? [], context);
+      found[index] = await readGroup(groups[index] ?? [], context);
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, groups.length) }, work));
@@ -366,7 +366,7 @@ function groupByList(repeats: readonly Repeated[], context: Context): ReadonlyMa
   return groups;
 }
 
-async function lookAtGroup(group: readonly Placed[], context: Context): Promise<readonly string[]> {
+async function listGroup(group: readonly Placed[], context: Context): Promise<readonly string[]> {
   const [first] = group;
   if (first === undefined) return [];
   const listed = await list(first.place, context);

@@ -149,7 +149,7 @@ export class ApplyProgress {
     this.#progress = new Progress(terminal);
   }
 
-  tell(event: ApplyEvent): void {
+  report(event: ApplyEvent): void {
     if (this.#format === "json") this.#terminal.print(`${jsonText(event)}\n`);
     this.#count(event);
     const note = noteOf(event);
@@ -323,7 +323,7 @@ export class WaitNotices {
   }
 
   /** @returns a line without its end, escaped; or null: there is nothing new to say */
-  tell(event: ApiEvent): string | null {
+  report(event: ApiEvent): string | null {
     switch (event.type) {
       case "sent":
         return null;

@@ -27,7 +27,7 @@ import {
 } from "../render/report.ts";
 import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
 import { renderVerificationText } from "../render/verification.ts";
-import type { Verification, Witnesses } from "../verify/index.ts";
+import type { Verification, VerificationServers } from "../verify/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, Format, VerifyFlags } from "./flags.ts";
 import { asDiagnostic, type CommandError, Progress, sayDiagnostics, sayError } from "./messages.ts";
@@ -345,7 +345,7 @@ const DEFAULT_TIMEOUT_SECONDS = 300;
 const EVENT_MILLISECONDS = 1_000;
 
 type PreparedVerificationServers =
-  | { readonly ok: true; readonly witnesses: Witnesses | null }
+  | { readonly ok: true; readonly servers: VerificationServers | null }
   | { readonly ok: false; readonly code: ExitCode };
 
 /**
@@ -360,7 +360,7 @@ export async function prepareVerificationServers(
   const { nameserver: nameservers = [], delegation = false, parent: parents = [], verifyTimeout } = flags;
   if (!wanted.given) {
     const isIdle = nameservers.length + parents.length === 0 && !delegation && verifyTimeout === undefined;
-    if (isIdle) return { ok: true, witnesses: null };
+    if (isIdle) return { ok: true, servers: null };
     const summary = `nameservers are asked only with ${wanted.flag}`;
     sayError(terminal, { code: "conflicting-options", summary, fix: `Give ${wanted.flag}, too.` });
     return { ok: false, code: EXIT.error };
@@ -371,7 +371,7 @@ export async function prepareVerificationServers(
     return { ok: false, code: EXIT.error };
   }
   const tools = await import("../verify/index.ts");
-  const found = await tools.findWitnesses({ nameservers, delegation, parents });
+  const found = await tools.findVerificationServers({ nameservers, delegation, parents });
   if (found.ok) return found;
   sayDiagnostics(terminal, [found.diagnostic]);
   return { ok: false, code: EXIT.error };
@@ -456,7 +456,7 @@ export async function withJsonErrors(
   if (format !== "json") return work(terminal);
   const problems: Problems[number][] = [];
   let isComplete = false;
-  const tell = (diagnostics: readonly Problems[number][]): void =>
+  const print = (diagnostics: readonly Problems[number][]): void =>
     terminal.print(renderErrorsJson(diagnostics, stream));
   const inner: Terminal = {
     ...terminal,
@@ -472,11 +472,11 @@ export async function withJsonErrors(
   try {
     code = await work(inner);
   } catch (error) {
-    if (!isComplete) tell([...problems, ...diagnosticsJson([bugOf(error)], new Sources())]);
+    if (!isComplete) print([...problems, ...diagnosticsJson([bugOf(error)], new Sources())]);
     throw error;
   }
   if (isComplete || code === EXIT.done) return code;
-  tell(problems.some(isError) ? problems : [...problems, ...diagnosticsJson([ENDED], new Sources())]);
+  print(problems.some(isError) ? problems : [...problems, ...diagnosticsJson([ENDED], new Sources())]);
   return code;
 }
 

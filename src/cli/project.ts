@@ -113,7 +113,7 @@ export async function withClient<Client extends ReadClient, Result>(
   }
   const waiting = new WaitNotices(() => performance.now());
   const observe = (event: ApiEvent): void => {
-    const line = waiting.tell(event);
+    const line = waiting.report(event);
     if (line !== null) sayBeside(terminal, line);
   };
   const connection: Connection = { ...resolved.connection, observe };

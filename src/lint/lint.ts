@@ -60,7 +60,7 @@ export function lintZones(
   sources: Sources | null,
   projectSpans: ReadonlyMap<string, Span> = new Map(),
 ): Diagnostic[] {
-  const world = new ProjectZones(zones, sources);
+  const projectZones = new ProjectZones(zones, sources);
   const rules = ZONE_RULES.filter(({ code }) => !projectOff.includes(code));
   const found = unknownCodes(
     zones,
@@ -68,10 +68,10 @@ export function lintZones(
     ALL_RULES.map(({ code }) => code),
     projectSpans,
   );
-  for (const view of world.views) {
+  for (const view of projectZones.views) {
     for (const rule of rules) {
       if (view.zone.off.includes(rule.code)) continue;
-      for (const finding of rule.check(view, world)) {
+      for (const finding of rule.check(view, projectZones)) {
         const diagnostic = diagnose(rule, finding, view);
         if (diagnostic !== null) found.push(diagnostic);
       }

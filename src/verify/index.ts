@@ -16,7 +16,7 @@ export { isVerified, type Verification } from "../model/verification.ts";
 export { type DeclaredZone, type SelectedZones, selectZones } from "../units/zone/export.ts";
 
 /** Which servers to ask, found before anything else is done. */
-export interface Witnesses {
+export interface VerificationServers {
   /** null: each zone's own, as the system's resolver finds them. */
   readonly nameservers: readonly Nameserver[] | null;
   readonly delegation: boolean;
@@ -24,11 +24,11 @@ export interface Witnesses {
   readonly parents: readonly Nameserver[] | null;
 }
 
-export type WitnessesResult =
-  | { readonly ok: true; readonly witnesses: Witnesses }
+export type VerificationServersResult =
+  | { readonly ok: true; readonly servers: VerificationServers }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
-export interface WitnessOptions {
+export interface VerificationServerOptions {
   /** `HOST`, `HOST:PORT`, `[IPV6]:PORT`; empty: each zone's own. */
   readonly nameservers?: readonly string[];
   /** Whether the delegation is to be checked, too. */
@@ -37,7 +37,7 @@ export interface WitnessOptions {
   readonly parents?: readonly string[];
 }
 
-export async function findWitnesses(options: WitnessOptions): Promise<WitnessesResult> {
+export async function findVerificationServers(options: VerificationServerOptions): Promise<VerificationServersResult> {
   const resolver = systemResolver();
   const found = await Promise.all(
     [options.nameservers ?? [], options.parents ?? []].map((texts) => givenServers(texts, resolver)),
@@ -54,7 +54,7 @@ export async function findWitnesses(options: WitnessOptions): Promise<WitnessesR
   const orNull = (servers: readonly Nameserver[]): readonly Nameserver[] | null =>
     servers.length === 0 ? null : servers;
   const delegation = options.delegation ?? false;
-  return { ok: true, witnesses: { nameservers: orNull(nameservers), delegation, parents: orNull(parents) } };
+  return { ok: true, servers: { nameservers: orNull(nameservers), delegation, parents: orNull(parents) } };
 }
 
 export interface VerifyWatch {
@@ -68,7 +68,7 @@ export interface VerifyWatch {
 /** Asks for what an apply has changed. */
 export async function verifyApplied(
   applied: { readonly desired: Desired; readonly plan: Plan; readonly report: Report },
-  witnesses: Witnesses,
+  servers: VerificationServers,
   watch: VerifyWatch,
 ): Promise<Verification> {
   const { desired, plan, report } = applied;
@@ -79,13 +79,13 @@ export async function verifyApplied(
     done,
     (root, record) => zones.get(root)?.tolerates(record) ?? false,
   );
-  return verify(changed.zones, changed.notes, witnesses, watch);
+  return verify(changed.zones, changed.notes, servers, watch);
 }
 
 /** Asks for everything that is declared. @param zones as `selectZones` gave them */
 export async function verifyDeclared(
   zones: readonly DeclaredZone[],
-  witnesses: Witnesses,
+  servers: VerificationServers,
   watch: VerifyWatch,
 ): Promise<Verification> {
   const wanted: ZoneWanted[] = [];
@@ -94,13 +94,13 @@ export async function verifyDeclared(
     if (fields["status"] === "disabled") notes.push(`${zone} is declared disabled: nothing of it is asked for.`);
     else wanted.push({ zone, records: records ?? [], changed: null, gone: [], tolerates });
   }
-  return verify(wanted, notes, witnesses, watch);
+  return verify(wanted, notes, servers, watch);
 }
 
 function verify(
   zones: readonly ZoneWanted[],
   notes: readonly string[],
-  { nameservers, delegation, parents }: Witnesses,
+  { nameservers, delegation, parents }: VerificationServers,
   { clock, timeoutSeconds, signal, progress }: VerifyWatch,
 ): Promise<Verification> {
   return verifyZones({

@@ -16,7 +16,7 @@ function answered(path: string, status: number | null): ApiEvent {
 
 function told(events: readonly ApiEvent[], now: () => number = () => 0): string[] {
   const waiting = new WaitNotices(now);
-  return events.flatMap((event) => waiting.tell(event) ?? []);
+  return events.flatMap((event) => waiting.report(event) ?? []);
 }
 
 describe("a wait", () => {
@@ -49,11 +49,11 @@ describe("a wait", () => {
   it("that comes again is told again after a minute, not before", () => {
     let now = 0;
     const waiting = new WaitNotices(() => now);
-    expect(waiting.tell(retrying("/a", 7))).not.toBeNull();
+    expect(waiting.report(retrying("/a", 7))).not.toBeNull();
     now = 59_999;
-    expect(waiting.tell(retrying("/a", 7))).toBeNull();
+    expect(waiting.report(retrying("/a", 7))).toBeNull();
     now = 60_000;
-    expect(waiting.tell(retrying("/a", 7))).not.toBeNull();
+    expect(waiting.report(retrying("/a", 7))).not.toBeNull();
   });
 
   it("for a rate limit names the limit and how long, not the requests that ran into it", () => {

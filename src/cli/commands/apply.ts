@@ -21,7 +21,7 @@ import {
   renderReportText,
 } from "../../render/report.ts";
 import { escapeText } from "../../render/terminal.ts";
-import type { Verification, Witnesses } from "../../verify/index.ts";
+import type { Verification, VerificationServers } from "../../verify/index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
@@ -205,7 +205,7 @@ async function run(
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
     // From the journal's opening to the report, whatever happens is reported.
-    return terminal.interrupt.heed(() => carryOut(session, plan, flags, prepared.witnesses));
+    return terminal.interrupt.heed(() => carryOut(session, plan, flags, prepared.servers));
   });
 }
 
@@ -245,7 +245,12 @@ async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<P
   }
 }
 
-async function carryOut(session: Writing, plan: Plan, flags: ApplyFlags, servers: Witnesses | null): Promise<ExitCode> {
+async function carryOut(
+  session: Writing,
+  plan: Plan,
+  flags: ApplyFlags,
+  servers: VerificationServers | null,
+): Promise<ExitCode> {
   const { terminal, project, api, connection } = session;
   const { format } = flags;
   const { root } = project;
@@ -267,7 +272,7 @@ async function carryOut(session: Writing, plan: Plan, flags: ApplyFlags, servers
       journal,
       signal: terminal.interrupt.first,
       abort: terminal.interrupt.second,
-      emit: (event) => progress.tell(event),
+      emit: (event) => progress.report(event),
     });
     const place = ({ file, start }: Span): string => `${file}:${project.sources.position(file, start).line}`;
     const report = { ...applied, notices: [...applied.notices, ...newIdNotes(applied, plan, place)] };
@@ -298,7 +303,7 @@ async function verifyReport(
   plan: Plan,
   report: Report,
   flags: ApplyFlags,
-  servers: Witnesses | null,
+  servers: VerificationServers | null,
 ): Promise<Verification | null> {
   if (servers === null || report.interrupted) return null;
   const applied = { desired: project.desired, plan, report };

@@ -138,7 +138,7 @@ async function check(terminal: Terminal, directory: string | undefined, flags: Z
     return EXIT.error;
   }
   const { zones } = selected;
-  const { witnesses: servers } = prepared;
+  const { servers } = prepared;
   if (servers === null) {
     const linted = await lintProject(project, diagnostics);
     return sayLinted(terminal, linted, sources, zones, flags);

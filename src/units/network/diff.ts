@@ -65,7 +65,7 @@ export function readBackOfNetwork(change: Change, answer: JsonObject): Values | 
 }
 
 /** The words about an overlap are not known for sure (OBSERVED: Errors), but that they are about the range is. */
-export function clashInNetwork(_: RequestStep, { errors }: Failure): string | null {
+export function conflictInNetwork(_: RequestStep, { errors }: Failure): string | null {
   const says = (field: string, words: RegExp) =>
     errors.some((error) => error.field === field && words.test(error.reason));
   if (says("ipv4", /overlap|already|in use|conflict/i)) return "a subnet has come into its range since it was planned";

@@ -1,7 +1,7 @@
 /** The network: a VPC and its subnets. */
 
 import type { Unit } from "../../model/unit.ts";
-import { clashInNetwork, pairNetworks, readBackOfNetwork } from "./diff.ts";
+import { conflictInNetwork, pairNetworks, readBackOfNetwork } from "./diff.ts";
 import { declareNetwork, detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
 import { type NetworkSpec, networkSpec } from "./manifest.ts";
 import {
@@ -27,7 +27,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   steps: networkSteps,
   precondition: permitsNetwork,
   readBack: readBackOfNetwork,
-  explainConflict: clashInNetwork,
+  explainConflict: conflictInNetwork,
   partsIn: subnetsMadeWith,
   recognise: recogniseNetwork,
   duplicateKey: vpcDuplicateKey,

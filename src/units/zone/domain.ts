@@ -157,7 +157,7 @@ function readBackOfRecord({ before, root }: Change, answer: JsonObject): Values 
 const NAME_TAKEN = /already|exist|in use|taken|unique/i;
 const RECORD_IN_THE_WAY = /conflict|already|duplicate|unique/i;
 
-export function clashInZone({ lookup, path }: RequestStep, { errors }: Failure): string | null {
+export function conflictInZone({ lookup, path }: RequestStep, { errors }: Failure): string | null {
   const says = (words: RegExp) => errors.some(({ reason }) => words.test(reason));
   if (lookup?.kind === "domain") {
     return says(NAME_TAKEN)

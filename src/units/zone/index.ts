@@ -5,7 +5,7 @@ import { domainAddress, type JsonObject } from "../../model/resource.ts";
 import type { Likeness, Recognition, Unit, UnitSpec } from "../../model/unit.ts";
 import { recogniseOne } from "../common.ts";
 import { pairZones } from "./diff.ts";
-import { amendBody, clashInZone, readBackOfZone, statedContent } from "./domain.ts";
+import { amendBody, conflictInZone, readBackOfZone, statedContent } from "./domain.ts";
 import { identifyZone, type LiveZone, readZones } from "./live.ts";
 import { loadZone, readDomainName } from "./load-domain.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
@@ -39,7 +39,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   amend: amendBody,
   precondition: () => null,
   readBack: readBackOfZone,
-  explainConflict: clashInZone,
+  explainConflict: conflictInZone,
   recognise: recogniseZone,
   duplicateKey: recordDuplicateKey,
   likeness: recordLikeness,
