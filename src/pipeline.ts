@@ -17,7 +17,7 @@ import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { attributeOrigins, rateOf } from "./plan/compare.ts";
-import { mayGoByMistake, type OtherEnvironment, tellEnvironments } from "./plan/guards.ts";
+import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment } from "./plan/guards.ts";
 import { wrongAccount } from "./plan/match.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
 import { exceedsReviewedPlan } from "./plan/review.ts";
@@ -235,7 +235,7 @@ export function withEnvironments(
   others: readonly OtherEnvironment[],
   unchecked: number,
 ): Plan {
-  return { ...plan, guards: tellEnvironments(plan.guards, desired, others, unchecked) };
+  return { ...plan, guards: nameOtherEnvironments(plan.guards, desired, others, unchecked) };
 }
 
 /**

@@ -108,10 +108,10 @@ export function createLimiter(options: LimiterOptions): Limiter {
     if (timer?.time === earliest) return;
     timer?.controller.abort();
     timer = null;
-    if (earliest !== Number.POSITIVE_INFINITY) ring(earliest);
+    if (earliest !== Number.POSITIVE_INFINITY) startTimer(earliest);
   }
 
-  function ring(time: number): void {
+  function startTimer(time: number): void {
     const controller = new AbortController();
     timer = { time, controller };
     clock.sleep(Math.max(0, time - clock.now()), controller.signal).then(() => {

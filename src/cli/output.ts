@@ -255,23 +255,23 @@ export async function printRunVerdict(
     case "unreviewed":
       sayUnreviewed(terminal, verdict.extra);
       if (format === "json") terminal.print(renderRefusalJson(plan, "unreviewed", verdict.extra));
-      await tellMarkdown(terminal, format, () => renderUnreviewedMarkdown(verdict.extra));
+      await printMarkdown(terminal, format, () => renderUnreviewedMarkdown(verdict.extra));
       return EXIT.unreviewed;
     case "guarded":
       if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
       sayRefused(terminal, "refused; nothing was done");
       if (format === "json") terminal.print(renderRefusalJson(plan, "consent"));
-      await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
       return EXIT.refused;
     case "blocked":
       sayBlocked(terminal, plan);
       if (format === "json") terminal.print(renderRefusalJson(plan, "blocked"));
-      await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
       return EXIT.refused;
     case "idle":
       // Only then is there a report without a run: so that what reads reports finds one.
       if (format === "json") terminal.print(renderReportJson(idleReport(plan), plan));
-      await tellMarkdown(terminal, format, () => renderReportMarkdown(idleReport(plan), plan, null));
+      await printMarkdown(terminal, format, () => renderReportMarkdown(idleReport(plan), plan, null));
       return verdict.blocked > 0 ? EXIT.partial : EXIT.done;
   }
 }
@@ -331,7 +331,7 @@ export async function writeGithubSummary({ environment, say }: Terminal, markdow
 }
 
 /** Prints to stdout if that is the format, and to the step summary if there is one. */
-export async function tellMarkdown(terminal: Terminal, format: Format, markdown: () => string): Promise<void> {
+export async function printMarkdown(terminal: Terminal, format: Format, markdown: () => string): Promise<void> {
   if (format === "markdown") terminal.print(markdown());
   await writeGithubSummary(terminal, markdown);
 }

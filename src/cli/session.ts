@@ -32,7 +32,7 @@ import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags, ProjectFlags } from "./flags.ts";
 import { type Checkout, checkOut, contentAt, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
 import { Progress, sayDiagnostics, sayError, sayFailure } from "./messages.ts";
-import { tellMarkdown } from "./output.ts";
+import { printMarkdown } from "./output.ts";
 import { openSnapshotFile } from "./plan-file.ts";
 import { load, needDialect, openProject, resolveDialect, type WithClient, withReader } from "./project.ts";
 import type { Terminal } from "./terminal.ts";
@@ -133,7 +133,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   const plan = { ...result.plan, warnings: [...(session.warnings ?? []), ...result.plan.warnings] };
   if (plan.refusals.length === 0) return { ok: true, plan };
   sayDiagnostics(terminal, plan.refusals, project.sources);
-  await tellMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
+  await printMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
 }
 
@@ -147,7 +147,7 @@ const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
  * cannot be loaded with nothing is said: it is not what was asked for. Each is a project to be loaded, so those that are too many are
  * only counted, and nothing of one is kept but which of the addresses in question it declares.
  */
-export async function tellEnvironments({ project, flags }: PlanSession, plan: Plan): Promise<Plan> {
+export async function nameOtherEnvironments({ project, flags }: PlanSession, plan: Plan): Promise<Plan> {
   const inDoubt = deletedInDoubt(plan);
   if (inDoubt.size === 0) return plan;
   const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;

@@ -256,7 +256,7 @@ async function loadDataFile(path: string, store: Store): Promise<Loaded> {
   const decoded = decodeFile(bytes.toString("utf8"));
   if (!decoded.ok) {
     if (decoded.isForeign) throw new Error(`${path} cannot be used: ${decoded.problem}. It was left as it is`);
-    const aside = await setAside(path);
+    const aside = await linkDamaged(path);
     const notice = `${path} cannot be used: ${decoded.problem}. It was set aside as ${aside}, and the account begins anew.`;
     return { found: false, notices: [notice] };
   }
@@ -277,7 +277,7 @@ async function readIfThere(path: string): Promise<Buffer | null> {
 }
 
 /** Gives the old file a second name. The first goes to the new file once that is whole, so that a kill in between loses nothing. */
-async function setAside(path: string): Promise<string> {
+async function linkDamaged(path: string): Promise<string> {
   const { ino, dev } = statSync(path);
   for (let number = 1; ; number += 1) {
     const aside = `${path}.damaged-${number}`;

@@ -314,30 +314,30 @@ export function validateImported(
   const refused = new Map<number, Diagnostic>();
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const kept = [...(records ?? []).entries()].filter(([index]) => !refused.has(index));
-    const judged = judge(head, records === null ? null : kept, unit, allowedSeconds);
-    for (const [index, diagnostic] of judged.refused) refused.set(index, diagnostic);
-    if (judged.problems.length > 0 || judged.declared === null) {
-      return { domain: null, problems: judged.problems, refused, rounded: new Map() };
+    const tried = validateOnce(head, records === null ? null : kept, unit, allowedSeconds);
+    for (const [index, diagnostic] of tried.refused) refused.set(index, diagnostic);
+    if (tried.problems.length > 0 || tried.declared === null) {
+      return { domain: null, problems: tried.problems, refused, rounded: new Map() };
     }
-    if (judged.refused.size > 0) continue;
+    if (tried.refused.size > 0) continue;
     const given = kept.map(([index, entry]) => ttls?.[index] ?? entry["ttl_sec"] ?? 0);
-    return { ...written(judged.declared, records === null ? null : given, unit), problems: [], refused };
+    return { ...written(tried.declared, records === null ? null : given, unit), problems: [], refused };
   }
   return { domain: null, problems: [...refused.values()].slice(0, 1), refused, rounded: new Map() };
 }
 
-interface Judgement {
+interface TriedEntries {
   readonly declared: Declared | null;
   readonly problems: readonly Diagnostic[];
   readonly refused: ReadonlyMap<number, Diagnostic>;
 }
 
-function judge(
+function validateOnce(
   head: JsonObject,
   records: readonly (readonly [index: number, entry: JsonObject])[] | null,
   unit: ValidatingUnit,
   allowedSeconds: readonly number[],
-): Judgement {
+): TriedEntries {
   const places = new Map<object, number>((records ?? []).map(([index, entry]) => [entry, index]));
   const problems: Diagnostic[] = [];
   const refused = new Map<number, Diagnostic>();

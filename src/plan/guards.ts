@@ -73,7 +73,7 @@ function isInDoubt({ rule, consent }: Guard): boolean {
  * own that are no longer declared. An object of another account is another one.
  * @param unchecked how many more environments there are that nobody has looked at
  */
-export function tellEnvironments(
+export function nameOtherEnvironments(
   guards: readonly Guard[],
   { owner, account }: Pick<Desired, "owner" | "account">,
   others: readonly OtherEnvironment[],

@@ -149,7 +149,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
   };
   const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options), isAsDeclared });
   const paired = blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched);
-  const [mixed, additive] = [new Set(paired.holdsUndeclared ?? []), new Set(paired.additive ?? [])];
+  const [undeclared, additive] = [new Set(paired.holdsUndeclared ?? []), new Set(paired.additive ?? [])];
   return {
     unit,
     matched: {
@@ -164,7 +164,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       live: live.items,
       clone: options.clone,
       uploadTimeoutSeconds,
-      holdsUndeclared: (root) => mixed.has(root),
+      holdsUndeclared: (root) => undeclared.has(root),
       isAdditive: (root) => additive.has(root),
     },
   };

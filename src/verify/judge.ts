@@ -25,7 +25,7 @@ const MAX_ODD_CHARACTERS = 1_000;
  * `there` only if the answer section holds exactly what is declared, or what the expectation tolerates beside it.
  * A truncated answer passes over UDP alone: the same set is asked over TCP too, where `dns/query` refuses truncation.
  */
-export function judge(expected: ExpectedSet, result: QueryResult): Judgement {
+export function judgeAnswer(expected: ExpectedSet, result: QueryResult): Judgement {
   if (!result.ok) return { state: "not-answering", found: [], detail: result.problem.detail };
   const { answer } = result;
   const refusal = refusalOf(expected, answer);

@@ -19,7 +19,7 @@ import {
   soaExpectation,
   type ZoneWanted,
 } from "./expectation.ts";
-import { type Judgement, judge } from "./judge.ts";
+import { type Judgement, judgeAnswer } from "./judge.ts";
 
 export interface VerifyRequest {
   readonly zones: readonly ZoneWanted[];
@@ -304,7 +304,7 @@ async function askQueue(
       else if (mayAsk()) {
         const result = await client.ask({ name: check.set.name, type: check.set.type }, check.transport);
         if (!result.ok && result.problem.code === "aborted") return;
-        check.judgement = judge(check.set, result);
+        check.judgement = judgeAnswer(check.set, result);
         silent = result.ok ? 0 : silent + 1;
         if (silent >= MAX_SILENT_QUESTIONS) silence = check.judgement;
         if (check.judgement.state === "there") tally.count();

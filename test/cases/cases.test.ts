@@ -27,15 +27,15 @@ describe.each(files.sort())("%s", (file) => {
   test(given.what, async () => {
     account = await Account.open({ ...given.emulator, ...(given.live === null ? {} : { seed: given.live }) });
     const before = given.before === null ? null : await load(given.before);
-    if (before !== null) await settle(before, {});
+    if (before !== null) await applyWhole(before, {});
     const after = await load(given.after);
     if (given.later) await account.advanceClock(LATER_SECONDS);
     const plan = await account.plan(after, given.plan);
     expect(shown(plan, given)).toEqual(expected(given));
     await seeTheSameElsewhere(after, given.plan);
     if (mustStop(plan)) return;
-    await settle(after, given.plan);
-    if (before !== null && given.back) await settle(before, {});
+    await applyWhole(after, given.plan);
+    if (before !== null && given.back) await applyWhole(before, {});
   });
 });
 
@@ -63,7 +63,7 @@ async function seeTheSameElsewhere(desired: Desired, options: Case["plan"]): Pro
 }
 
 /** Plans and applies with every consent; after that nothing is left but what was and is blocked. */
-async function settle(desired: Desired, options: Case["plan"]): Promise<void> {
+async function applyWhole(desired: Desired, options: Case["plan"]): Promise<void> {
   const consents: readonly Consent[] = ALL_CONSENTS;
   const report = await account.apply(await account.plan(desired, { ...options, consents }), { clock: HASTY_CLOCK });
   expect(report.steps.filter((step) => step.outcome !== "done")).toEqual([]);

@@ -63,9 +63,9 @@ export async function nextPlanProblems(
   return [...left, ...refusals.map(({ summary }) => summary)].map((text) => `a run ended with 0, and then: ${text}`);
 }
 
-export interface Settled {
+export interface Converged {
   /** Equal objects that a person had to choose from. */
-  readonly twins: number;
+  readonly duplicates: number;
   /** Objects that the other owner came to have. */
   readonly yielded: number;
   readonly problems: readonly string[];
@@ -75,18 +75,18 @@ export interface Settled {
 const MAX_QUESTIONS = 6;
 
 /** One more plan and apply by one of the two, with a person who answers what is asked. */
-export async function settle(api: Api, pair: Pair, work: Work, projects: Projects, world: World): Promise<Settled> {
-  return new Settling(api, pair, work, projects, world).settle();
+export async function converge(api: Api, pair: Pair, work: Work, projects: Projects, world: World): Promise<Converged> {
+  return new Convergence(api, pair, work, projects, world).converge();
 }
 
-class Settling {
+class Convergence {
   readonly #api: Api;
   readonly #pair: Pair;
   readonly #projects: Projects;
   readonly #world: World;
   readonly #takenFrom: string[] = [];
   #work: Work;
-  #twins = 0;
+  #duplicates = 0;
 
   constructor(api: Api, pair: Pair, work: Work, projects: Projects, world: World) {
     this.#api = api;
@@ -96,15 +96,15 @@ class Settling {
     this.#work = work;
   }
 
-  async settle(): Promise<Settled> {
+  async converge(): Promise<Converged> {
     const repeated = await repeatedLabels(this.#api, this.#work.manifest);
-    const settled = await this.#ask();
+    const converged = await this.#ask();
     // Of equal ones of ours that nobody uses the plan itself takes the oldest.
-    if (settled.twins <= repeated.length || settled.problems.length > 0) return settled;
-    return { ...settled, problems: [`a person was asked about ${settled.twins} of ${repeated.join(", ")}`] };
+    if (converged.duplicates <= repeated.length || converged.problems.length > 0) return converged;
+    return { ...converged, problems: [`a person was asked about ${converged.duplicates} of ${repeated.join(", ")}`] };
   }
 
-  async #ask(): Promise<Settled> {
+  async #ask(): Promise<Converged> {
     for (let question = 0; question <= MAX_QUESTIONS; question += 1) {
       const plan = await this.#plan();
       const [refusal] = plan.refusals;
@@ -114,15 +114,15 @@ class Settling {
         refusal !== undefined
           ? await this.#answer(refusal)
           : unclear !== undefined
-            ? await this.#chooseTwin(unclear)
+            ? await this.#chooseDuplicate(unclear)
             : await this.#apply(plan);
-      if (problems.length > 0 || !isAsked) return this.#settled(problems);
+      if (problems.length > 0 || !isAsked) return this.#converged(problems);
     }
-    return this.#settled(["the next plan never stops asking"]);
+    return this.#converged(["the next plan never stops asking"]);
   }
 
-  #settled(problems: readonly string[]): Settled {
-    return { twins: this.#twins, yielded: this.#takenFrom.length, problems };
+  #converged(problems: readonly string[]): Converged {
+    return { duplicates: this.#duplicates, yielded: this.#takenFrom.length, problems };
   }
 
   async #plan(): Promise<Plan> {
@@ -149,12 +149,12 @@ class Settling {
     return [];
   }
 
-  async #chooseTwin({ address, blocked }: Change): Promise<readonly string[]> {
+  async #chooseDuplicate({ address, blocked }: Change): Promise<readonly string[]> {
     const ids = await candidates(this.#api, address);
     const said = blocked?.type === "ambiguous" ? blocked.candidates.map(({ id }) => id) : [];
     if (ids.length < 2 || ids.some((id) => !said.includes(id)))
       return [`${address} could be ${ids.join(", ")}, and is said to be ${said.join(", ")}`];
-    this.#twins += 1;
+    this.#duplicates += 1;
     // A person takes one that is whole: those come first.
     this.#work = { ...this.#work, manifest: choosing(this.#work.manifest, address, ids[0] as string | number) };
     return [];

@@ -17,12 +17,12 @@ const MAX_CHOICES = 3;
 describe("two processes on one account", () => {
   test("leave what one more apply completes, or equal objects that it names", async () => {
     let survived = 0;
-    let twins = 0;
+    let duplicates = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
-      twins += await meet(round);
+      duplicates += await meet(round);
       survived += 1;
     }
-    report({ suite: "two processes", tried: ROUNDS, survived, more: { twins } });
+    report({ suite: "two processes", tried: ROUNDS, survived, more: { duplicates } });
     expect(survived).toBe(ROUNDS);
   });
 });

@@ -98,7 +98,7 @@ export class Run {
   }
 
   /** Until everything it does waits at the gate, or it has ended. */
-  async settle(): Promise<void> {
+  async waitUntilQuiet(): Promise<void> {
     let quiet = 0;
     await until(
       () => {

@@ -15,7 +15,7 @@ export interface Tally {
   readonly problems: readonly string[];
   readonly notices: ReadonlySet<string>;
   readonly applied: number;
-  readonly twins: number;
+  readonly duplicates: number;
   readonly yielded: number;
   readonly imagesGone: number;
 }
@@ -63,7 +63,7 @@ async function survive(seed: number, projects: Projects): Promise<Outcome> {
 }
 
 function tallyOf(outcomes: readonly Outcome[], distinct: number): Tally {
-  const sum = (field: "applied" | "twins" | "yielded" | "imagesGone") =>
+  const sum = (field: "applied" | "duplicates" | "yielded" | "imagesGone") =>
     outcomes.reduce((total, outcome) => total + outcome[field], 0);
   return {
     tried: outcomes.length,
@@ -80,7 +80,7 @@ function tallyOf(outcomes: readonly Outcome[], distinct: number): Tally {
     ),
     notices: new Set(outcomes.flatMap(({ notices }) => notices.map(sentenceOf))),
     applied: sum("applied"),
-    twins: sum("twins"),
+    duplicates: sum("duplicates"),
     yielded: sum("yielded"),
     imagesGone: sum("imagesGone"),
   };
@@ -105,13 +105,13 @@ function sentenceOf(notice: string): string {
 }
 
 function countsOf(suite: string, { tried, survived, distinct, alternating, notices, ...rest }: Tally): Counts {
-  const { applied, twins, yielded, imagesGone } = rest;
+  const { applied, duplicates, yielded, imagesGone } = rest;
   const more = {
     distinct,
     "writes alternating": alternating,
     "applies carried out": applied,
     "kinds of notice": notices.size,
-    twins,
+    duplicates,
     yielded,
     "images gone": imagesGone,
   };

@@ -3,13 +3,13 @@
 import { type Emulator, type Seed, startEmulator } from "../../src/emulator/index.ts";
 import { type ClientApi, createApi } from "../../src/index.ts";
 import { copyOf, readForeign, readRoots } from "./interleave-account.ts";
+import { deletedOnAGuess, duplicatesOf } from "./interleave-duplicates.ts";
 import { type Held, type Passed, template } from "./interleave-gate.ts";
-import { isClean, nextPlanProblems, type Settled, settle, unsaid } from "./interleave-judge.ts";
+import { type Converged, converge, isClean, nextPlanProblems, unsaid } from "./interleave-judge.ts";
 import type { Projects } from "./interleave-projects.ts";
 import { Run, type World } from "./interleave-run.ts";
 import { PAIRS, type Pair, type Work } from "./interleave-scenarios.ts";
 import { oneOf, type Random, randomOf, type Temper, temperOf } from "./interleave-seed.ts";
-import { deletedOnAGuess, duplicatesOf } from "./interleave-twins.ts";
 
 export interface Outcome {
   readonly seed: number;
@@ -22,7 +22,7 @@ export interface Outcome {
   /** Of the two runs: how many carried their plan out, at least in part. */
   readonly applied: number;
   /** Equal objects that a person had to choose from; objects that another owner came to have. */
-  readonly twins: number;
+  readonly duplicates: number;
   readonly yielded: number;
   /** Images of the account that a run deleted. */
   readonly imagesGone: number;
@@ -102,7 +102,7 @@ class Meeting {
       const run = await Run.start(side, this.#world, emulator.port, this.#temper.concurrency[index] as number);
       this.#runs = [...this.#runs, run];
     }
-    for (const run of this.#runs) await run.settle();
+    for (const run of this.#runs) await run.waitUntilQuiet();
     let last = 0;
     for (let open = this.#open(); open.length > 0; open = this.#open()) {
       last = this.#choose(open, last);
@@ -142,7 +142,7 @@ class Meeting {
       await this.#look(index, passed);
       await this.#lookForImages(index, passed);
     }
-    await run.settle();
+    await run.waitUntilQuiet();
   }
 
   #isLost(index: number, method: string): boolean {
@@ -190,32 +190,32 @@ class Meeting {
     ];
     const notices = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.notices : []));
     this.#world.now += AFTERWARDS_MILLISECONDS;
-    const settled = await this.#settleEither();
+    const converged = await this.#convergeEither();
     return {
       sequence: this.#sequence,
       trace,
       notices,
       applied: this.#runs.filter(({ ending }) => ending?.type === "applied").length,
-      twins: settled.reduce((sum, { twins }) => sum + twins, 0),
-      yielded: settled.reduce((sum, { yielded }) => sum + yielded, 0),
+      duplicates: converged.reduce((sum, { duplicates }) => sum + duplicates, 0),
+      yielded: converged.reduce((sum, { yielded }) => sum + yielded, 0),
       imagesGone: this.#imagesGone,
-      problems: [...problems, ...settled.flatMap((found) => found.problems)],
+      problems: [...problems, ...converged.flatMap((found) => found.problems)],
     };
   }
 
   /** One more plan and apply by each of the two, each on a copy of what they left behind. */
-  async #settleEither(): Promise<readonly Settled[]> {
+  async #convergeEither(): Promise<readonly Converged[]> {
     const left = await copyOf(this.#service.api);
-    const found: Settled[] = [];
+    const found: Converged[] = [];
     for (const work of this.#pair.sides) {
       const copy = await open(left, this.#world);
       try {
         const foreign = await readForeign(copy.api, await readRoots(copy.api));
         this.#world.now += AFTERWARDS_MILLISECONDS;
-        const settled = await settle(copy.api, this.#pair, work, this.#projects, this.#world);
+        const converged = await converge(copy.api, this.#pair, work, this.#projects, this.#world);
         const after = await readForeign(copy.api, await readRoots(copy.api));
         const touched = after.join("\n") === foreign.join("\n") ? [] : ["the next apply changed what is others'"];
-        found.push({ ...settled, problems: [...settled.problems, ...touched] });
+        found.push({ ...converged, problems: [...converged.problems, ...touched] });
       } finally {
         await copy.close();
       }

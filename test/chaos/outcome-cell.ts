@@ -95,7 +95,7 @@ function dependentsOf(plan: Plan, id: string): ReadonlySet<string> {
 function* reportProblems({ report, plan }: Seen, target: Target, outcome: Outcome): Generator<string> {
   const expected = outcome.expected[target.class];
   const text = renderReportText(report, plan, { colour: false }).replace(/\s+/g, " ");
-  const kind = kindOfTwins(target);
+  const kind = kindOfDuplicates(target);
   // Of what was sent twice the run can delete nothing but records: whether it made both, nobody can tell.
   const isDouble = outcome.late === "after the step" && (kind === "vpc" || kind === "image");
   const isComplete = expected.step === "done" && !isDouble;
@@ -109,7 +109,7 @@ function* reportProblems({ report, plan }: Seen, target: Target, outcome: Outcom
 }
 
 /** What the account holds two of, when a POST came true twice: names of domains, ranges of subnets and aliases exist once. */
-function kindOfTwins({ step, class: of }: Target): "domain_record" | "vpc" | "image" | null {
+function kindOfDuplicates({ step, class: of }: Target): "domain_record" | "vpc" | "image" | null {
   if ((of !== "create" && of !== "begin") || step.type !== "request") return null;
   const kind = step.lookup?.kind;
   if (kind === "domain_record" && step.body?.["type"] === "CNAME") return null;
@@ -122,7 +122,7 @@ function noticeOf(target: Target, outcome: Outcome): RegExp | null {
   }
   if (outcome.gone === true && isAddressed(target)) return /deleted by somebody else/;
   if (outcome.late !== "after the step") return null;
-  switch (kindOfTwins(target)) {
+  switch (kindOfDuplicates(target)) {
     case null:
       return null;
     case "domain_record":
@@ -148,9 +148,10 @@ async function convergeProblems(
   outcome: Outcome,
 ): Promise<readonly string[]> {
   const problems: string[] = [];
-  const kind = kindOfTwins(target);
+  const kind = kindOfDuplicates(target);
   const late = outcome.late === "after the step" || outcome.late === "after the run";
-  if (late && (kind === "vpc" || kind === "image")) problems.push(...(await chooseTwin(trial, kind, target, report)));
+  if (late && (kind === "vpc" || kind === "image"))
+    problems.push(...(await chooseDuplicate(trial, kind, target, report)));
   let plan = await trial.plan();
   const blocked = plan.changes.filter((change) => change.blocked !== null);
   const isLeft = uploadIsLeft(target, outcome) && seconds < LEASE_SECONDS;
@@ -195,7 +196,7 @@ function isBegun(target: Target, outcome: Outcome): boolean {
 }
 
 /** Which of two equal objects is kept is a person's choice: the plan refuses, and says what there is. */
-async function chooseTwin(
+async function chooseDuplicate(
   trial: Trial,
   kind: "vpc" | "image",
   target: Target,
@@ -203,17 +204,17 @@ async function chooseTwin(
 ): Promise<readonly string[]> {
   const path = kind === "vpc" ? "vpcs" : "images";
   const label = target.step.type === "request" ? target.step.body?.["label"] : null;
-  const twins: readonly JsonObject[] = (await trial.list(path)).filter((item) => item["label"] === label);
-  if (twins.length !== 2) return [`there are ${twins.length} of ${String(label)}, not 2`];
+  const duplicates: readonly JsonObject[] = (await trial.list(path)).filter((item) => item["label"] === label);
+  if (duplicates.length !== 2) return [`there are ${duplicates.length} of ${String(label)}, not 2`];
   const { changes } = await trial.plan();
   const unclear = changes.flatMap(({ blocked }) => (blocked?.type === "ambiguous" ? blocked.candidates : []));
   const refused = unclear.map(({ id }) => id).join();
   // Equal ones of ours need no choice.
-  const named = unclear.length === 0 || twins.every(({ id }) => unclear.some((candidate) => candidate.id === id));
+  const named = unclear.length === 0 || duplicates.every(({ id }) => unclear.some((candidate) => candidate.id === id));
   const kept = report.steps.find(({ step }) => step === target.step.id)?.id;
-  const [extra] = twins.filter(({ id }) => id !== kept);
+  const [extra] = duplicates.filter(({ id }) => id !== kept);
   await trial.other.send({ method: "DELETE", path: [path, String(extra?.["id"])] });
-  return named ? [] : [`the plan does not name the twins: ${refused}`];
+  return named ? [] : [`the plan does not name the duplicates: ${refused}`];
 }
 
 export function differences(found: readonly string[], wanted: readonly string[]): string[] {

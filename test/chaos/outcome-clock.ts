@@ -49,7 +49,7 @@ export class JumpingClock implements Clock {
     this.#wake(() => true);
   }
 
-  async settleLate(): Promise<void> {
+  async finishLate(): Promise<void> {
     if (this.#wake(() => true)) await delay(LATE_WORK_MILLISECONDS);
   }
 

@@ -69,7 +69,7 @@ export async function runDisturbed(trial: Trial, target: Target, outcome: Outcom
   const watch = new Watch(trial, target, outcome, isGone);
   const api = isGone ? overtaken(trial, watch) : trial.api;
   const report = await trial.apply(plan, { emit: (event) => watch.hear(event), api });
-  await trial.clock.settleLate();
+  await trial.clock.finishLate();
   return {
     plan,
     report,

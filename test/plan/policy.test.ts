@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Consent, ConsentRule } from "../../src/model/desired.ts";
 import type { Guard } from "../../src/model/plan.ts";
-import { expiredConsents, guardsOf, type PolicyOptions, tellEnvironments } from "../../src/plan/guards.ts";
+import { expiredConsents, guardsOf, nameOtherEnvironments, type PolicyOptions } from "../../src/plan/guards.ts";
 import { a, change, declared, desired, record } from "./changes.ts";
 
 const TODAY = "2026-07-01";
@@ -286,6 +286,6 @@ test("only a deletion without consent names the environments that declare the ob
     guard("protect", "image/a", "impossible"),
   ];
   const others = [other("z"), other("b"), other("c", { owner: "edge-c" }), other("d", { account: "d" })];
-  const told = tellEnvironments(all, { owner: "edge", account: null }, others);
+  const told = nameOtherEnvironments(all, { owner: "edge", account: null }, others);
   expect(told).toEqual([{ ...all[0], declaredUnder: ["b", "z"] }, ...all.slice(1)]);
 });

@@ -5,7 +5,7 @@ import type { DnsRecord, RecordData } from "../../src/dns/message.ts";
 import type { DnsAnswer } from "../../src/dns/query.ts";
 import type { PlainRecord, PlainType } from "../../src/dns/record.ts";
 import { type ExpectedSet, expectations, soaExpectation, type ZoneWanted } from "../../src/verify/expectation.ts";
-import { judge } from "../../src/verify/judge.ts";
+import { judgeAnswer } from "../../src/verify/judge.ts";
 
 const ZONE = "example.com";
 
@@ -43,7 +43,7 @@ function setOf(zone: ZoneWanted): ExpectedSet {
 }
 
 function state(set: ExpectedSet, given: DnsAnswer): string {
-  const { state, detail } = judge(set, { ok: true, answer: given });
+  const { state, detail } = judgeAnswer(set, { ok: true, answer: given });
   return detail === "" ? state : `${state}: ${detail}`;
 }
 

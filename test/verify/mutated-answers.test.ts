@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type DnsQuery, openNameserver, queryFailure, readAnswer } from "../../src/dns/query.ts";
 import type { PlainRecord } from "../../src/dns/record.ts";
 import { expectations, type ZoneWanted } from "../../src/verify/expectation.ts";
-import { judge } from "../../src/verify/judge.ts";
+import { judgeAnswer } from "../../src/verify/judge.ts";
 import { verifyZones } from "../../src/verify/verify.ts";
 import { startAsked } from "../support/scripted-asked.ts";
 
@@ -51,7 +51,7 @@ function state(wanted: ZoneWanted, message: Message): string {
   });
   octets.writeUInt16BE(message.flags, 2);
   const answer = readAnswer(octets, query, QUERY_ID);
-  return judge(set, typeof answer === "string" ? queryFailure("malformed", answer) : { ok: true, answer }).state;
+  return judgeAnswer(set, typeof answer === "string" ? queryFailure("malformed", answer) : { ok: true, answer }).state;
 }
 
 function address(data: string, changes: { name?: string; ttl?: number; class?: "IN" | "CH" } = {}): Answer {

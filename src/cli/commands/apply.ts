@@ -42,9 +42,9 @@ import { ApplyProgress, confirm, Progress, sayDiagnostics, sayError } from "../m
 import {
   judgeRun,
   prepareVerificationServers,
+  printMarkdown,
   printRunVerdict,
   printVerification,
-  tellMarkdown,
   timeoutOf,
   verifiedCode,
   watched,
@@ -52,7 +52,7 @@ import {
 } from "../output.ts";
 import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../plan-file.ts";
 import type { WithClient } from "../project.ts";
-import { inSession, type Planned, planIn, type Session, tellEnvironments } from "../session.ts";
+import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function defineApply(command: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
@@ -198,7 +198,7 @@ async function run(
         );
       return planned.code;
     }
-    const plan = await tellEnvironments({ ...session, flags }, planned.plan);
+    const plan = await nameOtherEnvironments({ ...session, flags }, planned.plan);
     const verdict = judgeRun(plan, bound, flags.failOn ?? []);
     const code = await printRunVerdict(terminal, plan, verdict, flags);
     if (code !== null) return code;
@@ -224,7 +224,7 @@ async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: Appl
     summary: "there is no terminal to ask on; nothing was done",
     fix,
   });
-  await tellMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+  await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
   return EXIT.error;
 }
 
@@ -285,7 +285,7 @@ async function carryOut(
     } finally {
       // Whatever becomes of the verification, what was done is reported.
       if (format === "json") terminal.print(renderReportJson(report, plan, verification));
-      await tellMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
+      await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
     }
     if (format === "text" && verification !== null) printVerification(terminal, verification);
     const code = exitCode(terminal, report);

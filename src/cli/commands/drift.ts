@@ -58,10 +58,10 @@ const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
 function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   const { format } = flags;
-  return withJsonErrors(terminal, { format, stream: false }, (inner) => tellDrift(inner, directory, flags));
+  return withJsonErrors(terminal, { format, stream: false }, (inner) => printDrift(inner, directory, flags));
 }
 
-function tellDrift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
+function printDrift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   return inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
     const planned = await planIn({ ...session, readsFiles: false });
     if (!planned.ok) return planned.code;

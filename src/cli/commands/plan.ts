@@ -20,7 +20,7 @@ import {
 import { sayError } from "../messages.ts";
 import { showPlan, withJsonErrors, writeGithubSummary } from "../output.ts";
 import { holdsToken } from "../project.ts";
-import { inReading, type PlanSession, planIn, type ReadingFlags, tellEnvironments } from "../session.ts";
+import { inReading, nameOtherEnvironments, type PlanSession, planIn, type ReadingFlags } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
@@ -87,7 +87,7 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
         showPlan(terminal, planned.refused, "json");
       return planned.code;
     }
-    const made = await tellEnvironments(session, planned.plan);
+    const made = await nameOtherEnvironments(session, planned.plan);
     const written = flags.out === undefined || (await writePlan(session, made, flags.out));
     showPlan(terminal, made, flags.format);
     await writeGithubSummary(terminal, () => renderPlanMarkdown(made));

@@ -147,7 +147,13 @@ export class ZoneReader {
       const ttl = this.#ttlOf(header, rdata);
       if (rdata.type === "SOA") this.#takeSoa(owner, rdata, ttl, span);
       else
-        this.#hold(owner, { ttl, inheritsTtl: header.ttl === null && this.#defaultTtl !== null }, rdata, span, through);
+        this.#addRecord(
+          owner,
+          { ttl, inheritsTtl: header.ttl === null && this.#defaultTtl !== null },
+          rdata,
+          span,
+          through,
+        );
     }
   }
 
@@ -177,19 +183,19 @@ export class ZoneReader {
     this.#skip(owner, "SOA", "soa", detail, span);
   }
 
-  #hold(
+  #addRecord(
     owner: Labels,
     { ttl, inheritsTtl }: { readonly ttl: number; readonly inheritsTtl: boolean },
     rdata: Exclude<Rdata, SoaRdata>,
     span: Span,
     through: readonly Span[],
   ): void {
-    const held = toServiceRecord(owner, ttl, rdata, this.#zone);
-    if (!held.ok) {
-      this.#skip(owner, rdata.type, held.reason, held.detail, span);
+    const converted = toServiceRecord(owner, ttl, rdata, this.#zone);
+    if (!converted.ok) {
+      this.#skip(owner, rdata.type, converted.reason, converted.detail, span);
       return;
     }
-    const record: SourceRecord = { ...held.record, span };
+    const record: SourceRecord = { ...converted.record, span };
     if (inheritsTtl) this.#inheriting.add(record);
     const key = dataOf(record);
     const first = this.#first.get(key);
@@ -352,13 +358,13 @@ const CONTROL_CHARACTER = /[^\P{Cc}\u0080-\u009f]/u;
 
 /** @param zone lower-case ASCII without a final dot */
 function toServiceRecord(owner: Labels, ttl_sec: number, rdata: PlainRdata, zone: string): ServiceRecordResult {
-  const held = ownerName(`${nameText(owner)}.`, zone);
-  if (!held.ok) return notRepresentable(ownerDetail(held.problem, nameText(owner), zone));
-  const place = placeProblem(held.name, rdata, zone);
+  const ownerResult = ownerName(`${nameText(owner)}.`, zone);
+  if (!ownerResult.ok) return notRepresentable(ownerDetail(ownerResult.problem, nameText(owner), zone));
+  const place = placeProblem(ownerResult.name, rdata, zone);
   if (place !== null) return place;
   const value = fieldsOf(rdata);
   if (typeof value === "string") return notRepresentable(value);
-  return { ok: true, record: { type: rdata.type, name: held.name, ttl_sec, ...value } };
+  return { ok: true, record: { type: rdata.type, name: ownerResult.name, ttl_sec, ...value } };
 }
 
 /** Relative to the zone, `""` the apex; absolute with a final dot if it lies outside. */

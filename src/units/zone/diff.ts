@@ -196,14 +196,14 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
   const missing = missingSources(matches, context);
   const pairs: Pair[] = [];
   const warnings: Diagnostic[] = [];
-  const mixed: Address[] = [];
+  const holdsUndeclared: Address[] = [];
   const additive: Address[] = [];
   let ignored = 0;
   for (const reading of readings) {
     const own = domainPair(reading, context);
     const source = missing.get(reading.zone);
     pairs.push(source === undefined ? own : { ...own, block: { type: "clone-source-missing", domain: source } });
-    if (isMixed(reading)) mixed.push(own.root);
+    if (isMixed(reading)) holdsUndeclared.push(own.root);
     if (reading.match.declared?.spec.policy === "additive") additive.push(own.root);
     if (source === undefined) warnings.push(...servedWhileMade(reading.match, context));
     if (reading.desired === null) continue;
@@ -211,7 +211,7 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
     for (const pair of recordPairs(reading, reading.desired, pointedAt)) pairs.push(pair);
   }
   const leftAlone: LeftAlone[] = ignored === 0 ? [] : [{ kind: "domain_record", count: ignored, reason: "ignored" }];
-  return { pairs, leftAlone, warnings, holdsUndeclared: mixed, additive };
+  return { pairs, leftAlone, warnings, holdsUndeclared, additive };
 }
 
 /** Whether it holds, or may hold, records that are not declared. */

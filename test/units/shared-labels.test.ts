@@ -41,7 +41,7 @@ test("an address that nothing else has is the label's alone", () => {
   ]);
 });
 
-test("of twins the first by id keeps it, in whatever order they come, by number and not by text", () => {
+test("of several of one label the first by id keeps it, in whatever order they come, by number and not by text", () => {
   const expected = [
     [9, "vpc/a"],
     [10, "vpc/a:10"],
