@@ -186,6 +186,7 @@ describe("the journal of a run", () => {
         .slice(-2)
         .map((line) => line.type),
     ).toEqual(["outcome", "end"]);
+    expect(lines(journal.path).at(-1)).toMatchObject({ interrupted: false, notices: [] });
     expect(lines(journal.path)[3]).toMatchObject({
       reason: "step",
       method: "POST",

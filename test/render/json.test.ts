@@ -229,8 +229,11 @@ describe("reading a plan file back", () => {
     expect(await problemOf(JSON.stringify({ tenon: { format_version: 1 } }))).toBe("plan-file-older");
   });
 
-  it("knows another tool's plan", async () => {
+  it("knows another tool's plan, and what is no plan", async () => {
     expect(await problemOf('{"format_version":"1.2","resource_changes":[]}')).toBe("plan-file-foreign");
+    // Reports of either version are written, never read back.
+    expect(await problemOf('{"type":"report","format_version":1,"surprises":[]}')).toBe("plan-file-foreign");
+    expect(await problemOf('{"type":"report","format_version":2,"notices":[]}')).toBe("plan-file-foreign");
   });
 
   it("takes a plan of 12,000 records", async () => {
