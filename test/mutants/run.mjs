@@ -132,7 +132,8 @@ function copyTo(folder) {
   for (const part of ["src", "dist", "test", "schemas", "examples", "docs", "bench"]) {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   }
-  for (const part of ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "package.json", "tsconfig.json", ".ci"]) {
+  const pages = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE"];
+  for (const part of [...pages, "package.json", "tsconfig.json", ".ci"]) {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   }
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
