@@ -3,51 +3,109 @@
  * `tenon/import`, `tenon/live`, `tenon/render` and `tenon/verify`.
  */
 
-export type { ApiEvent, CheckedBaseUrl, ClientApi, Clock, Connection, ReadClient, Service } from "./api/index.ts";
+export type { Timeouts } from "./api/connection.ts";
 export {
+  type ApiEvent,
   allowedSeconds,
+  type CheckedBaseUrl,
+  type ClientApi,
+  type Clock,
+  type Connection,
   checkBaseUrl,
   isDialect,
   NEUTRAL_DIALECT,
+  type ReadClient,
   SERVICES,
+  type Service,
   serviceAt,
   serviceCalled,
   systemClock,
 } from "./api/index.ts";
-export type { ApplyEvent } from "./apply/events.ts";
-export type { Journal, JournalHeader } from "./apply/journal.ts";
+export type { RateLimitState } from "./api/rate-limit.ts";
+export type { ApplyEvent, NoteType, StopReason } from "./apply/events.ts";
+export type { ApplyRequest } from "./apply/execute.ts";
+export type { Journal, JournalEntry, JournalHeader, JournalOptions, OpenedJournal } from "./apply/journal.ts";
+export type { Intent } from "./apply/step.ts";
 export { lintProject } from "./lint/index.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export { contentInside } from "./manifest/read.ts";
-export type { Api, Failure, FileContent, ReadApi } from "./model/api.ts";
+export type {
+  Answer,
+  Api,
+  ApiError,
+  ApiRequest,
+  Failure,
+  FailureType,
+  FileContent,
+  GetRequest,
+  ListAnswer,
+  ListRequest,
+  Method,
+  ObservedLimit,
+  ReadApi,
+  Subset,
+  UploadRequest,
+} from "./model/api.ts";
 export {
   type Action,
   type AttachedInterface,
   type Block,
+  type Candidate,
   type Change,
   type ChangeLabel,
+  type ChangeOrigin,
   type Drift,
+  type DriftField,
+  type DriftObject,
+  type DriftStatus,
+  type Holdings,
   hasDrift,
 } from "./model/change.ts";
-export type { Consent, ConsentRule, Declared, Desired, Removed } from "./model/desired.ts";
-export type { Diagnostic, Severity, Span } from "./model/diagnostic.ts";
-export { hasErrors, Sources } from "./model/diagnostic.ts";
-export type { Live } from "./model/live.ts";
+export type { Consent, ConsentRule, Declared, Desired, IgnorePattern, IgnorePreset, Removed } from "./model/desired.ts";
 export {
+  type Diagnostic,
+  hasErrors,
+  type Position,
+  type Related,
+  type Severity,
+  Sources,
+  type Span,
+} from "./model/diagnostic.ts";
+export type { Live, LiveUnit } from "./model/live.ts";
+export {
+  type Barrier,
   DEFAULT_UPLOAD_TIMEOUT_SECONDS,
+  type Gap,
+  type GivenValue,
   type Goal,
   type Guard,
+  type LeftAlone,
+  type Lookup,
+  type Pace,
+  type PathPart,
   type Plan,
+  type PlanBase,
   type PlanInputs,
+  type Produced,
+  type Reference,
+  type RequestStep,
   type Step,
+  type StepBase,
   type Strategy,
   type Summary,
   summarise,
+  type UploadStep,
+  type WaitStep,
+  type WithdrawnChange,
 } from "./model/plan.ts";
-export type { Report } from "./model/report.ts";
+export type { ChangeOutcome, ChangeReport, Report, StepOutcome, StepReport } from "./model/report.ts";
+export type { Address, Json, JsonObject, Kind, ObjectId, UnitName, Values } from "./model/resource.ts";
+export type { ReadWatch } from "./model/unit.ts";
+export { type ApplyChoice, type OpenOptions, type OpenProject, open, type PlanChoice, TenonError } from "./open.ts";
 export {
   applyPlan,
   type Base,
+  type ContentOf,
   checkAccount,
   createApi,
   createReadApi,

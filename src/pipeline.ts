@@ -1,7 +1,7 @@
 /** The pipeline with its units: load, connect, plan, apply. Heavy parts are loaded when they are used. */
 
 import type { ClientApi, Connection, ReadClient } from "./api/index.ts";
-import type { ApplyOptions } from "./apply/execute.ts";
+import type { ApplyRequest } from "./apply/execute.ts";
 import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
 import { lintPlanned } from "./lint/index.ts";
 import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, unionOf } from "./live/read.ts";
@@ -31,16 +31,25 @@ export async function loadProject(options: LoadOptions): Promise<LoadResult> {
   return load(options, units);
 }
 
+/** One connection, as two objects: what only reads has no method that writes. Sends nothing yet. To be closed by either. */
+export async function createClients(
+  connection: Connection,
+): Promise<{ readonly reading: ReadClient; readonly writing: ClientApi }> {
+  const [{ createApi: create, writingOf }, { checkingShapes }] = await Promise.all([
+    import("./api/index.ts"),
+    import("./api/shape.ts"),
+  ]);
+  const api = await create(connection);
+  const reading = checkingShapes(api);
+  return { reading, writing: writingOf(api, reading) };
+}
+
 /**
  * Opens a client that can read, and has no method that writes. Sends nothing yet. Close it when done.
  * @throws if `checkBaseUrl` refuses the base URL
  */
 export async function createReadApi(connection: Connection): Promise<ReadClient> {
-  const [{ createApi: create }, { checkingShapes }] = await Promise.all([
-    import("./api/index.ts"),
-    import("./api/shape.ts"),
-  ]);
-  return checkingShapes(await create(connection));
+  return (await createClients(connection)).reading;
 }
 
 /**
@@ -48,12 +57,7 @@ export async function createReadApi(connection: Connection): Promise<ReadClient>
  * @throws if `checkBaseUrl` refuses the base URL
  */
 export async function createApi(connection: Connection): Promise<ClientApi> {
-  const [{ createApi: create, writingOf }, { checkingShapes }] = await Promise.all([
-    import("./api/index.ts"),
-    import("./api/shape.ts"),
-  ]);
-  const api = await create(connection);
-  return writingOf(api, checkingShapes(api));
+  return (await createClients(connection)).writing;
 }
 
 /**
@@ -251,7 +255,7 @@ export async function parsePlanFile(text: string): Promise<PlanFileResult> {
  * The only writer. It carries out the steps of the plan as they are: whether its refusals and guards allow that, and whether it is within a
  * reviewed one, is for the caller to see first. Never hand it a plan that was read from a file. What goes wrong on the way is in the report.
  */
-export async function applyPlan(options: Omit<ApplyOptions, "units">): Promise<Report> {
+export async function applyPlan(options: ApplyRequest): Promise<Report> {
   const { applyPlan: apply } = await import("./apply/execute.ts");
   return apply({ ...options, units });
 }

@@ -7,17 +7,10 @@ import type { LookupFunction } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
 import type { Api, Method, ReadApi } from "../model/api.ts";
+import type { Clock } from "../model/clock.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { ObservedLimit } from "./rate-limit.ts";
+import type { RateLimitState } from "./rate-limit.ts";
 import { FORBIDDEN_ADDRESS } from "./transport.ts";
-
-/** Time, handed in so that tests need not wait. */
-export interface Clock {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Resolves after `milliseconds`, or as soon as `signal` is aborted. Never rejects. */
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-}
 
 /** How long each phase of a request may take, in milliseconds. */
 export interface Timeouts {
@@ -90,14 +83,14 @@ export type ApiEvent =
 /** A connection that reads, and has no method that writes. */
 export interface ReadClient extends ReadApi {
   /** What each endpoint was last seen to say of its rate limit. Sorted by endpoint. */
-  limits(): readonly ObservedLimit[];
+  limits(): readonly RateLimitState[];
   /** Closes every connection at once; what is in flight fails. */
   close(): Promise<void>;
 }
 
 /** A connection that writes, too. */
 export interface ClientApi extends ReadClient, Api {
-  limits(): readonly ObservedLimit[];
+  limits(): readonly RateLimitState[];
 }
 
 /** setTimeout takes no more than 2^31 - 1. */

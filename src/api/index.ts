@@ -21,7 +21,8 @@ import { createRequestSender, type PreparedRequest, prepareUpload, type RequestS
 import type { HttpCall, Transport } from "./transport.ts";
 import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
 
-export type { ApiEvent, ClientApi, Clock, Connection, ReadClient } from "./connection.ts";
+export type { Clock } from "../model/clock.ts";
+export type { ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";
 export { type CheckedBaseUrl, checkBaseUrl, systemClock } from "./connection.ts";
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
 export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";

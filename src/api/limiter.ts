@@ -1,6 +1,6 @@
 /** The one gate all requests go through: first come, first served, as far as each endpoint's limit allows. */
 
-import type { Clock } from "./connection.ts";
+import type { Clock } from "../model/clock.ts";
 import {
   type Admission,
   admits,
@@ -8,10 +8,10 @@ import {
   ended,
   FRESH_BUCKET,
   type ObservedAnswer,
-  type ObservedLimit,
   observationOf,
   observe,
   observedLimit,
+  type RateLimitState,
   sharedAdmits,
   started,
   UNKNOWN_LIMIT,
@@ -24,7 +24,7 @@ export interface Limiter {
    * @returns null if the signal was aborted while it waited
    */
   acquire(endpoint: string, place: number | null, signal: AbortSignal | undefined): Promise<Permit | null>;
-  limits(): readonly ObservedLimit[];
+  limits(): readonly RateLimitState[];
 }
 
 export interface Permit {

@@ -1,8 +1,9 @@
 /** Lists: all pages as one, read again if the list changed meanwhile, or only a subset of many pages. */
 
 import type { Answer, ApiRequest, Failure, ListAnswer, ListRequest, Subset } from "../model/api.ts";
+import type { Clock } from "../model/clock.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import { type Clock, endingWith } from "./connection.ts";
+import { endingWith } from "./connection.ts";
 
 export const DEFAULT_PAGE_SIZE = 500;
 /** What every service allows (API.md: more than 100 items are split). */

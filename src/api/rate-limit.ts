@@ -1,6 +1,6 @@
 /** What is known of the rate limit of one endpoint, and whether it admits a request now. A pure state machine. */
 
-import type { Method } from "../model/api.ts";
+import type { Method, ObservedLimit } from "../model/api.ts";
 import { backoff, MAX_WINDOW_MILLISECONDS, retryAfterMilliseconds } from "./outcome.ts";
 
 /** Least wait after a 429: a reset in whole seconds may be up to one second early. */
@@ -168,17 +168,14 @@ export function endpointOf(method: Method, path: readonly string[]): string {
 }
 
 /** What an endpoint was last seen to say. */
-export interface ObservedLimit {
-  readonly endpoint: string;
-  readonly limit: number | null;
+export interface RateLimitState extends ObservedLimit {
+  /** Requests that are left in this window. */
   readonly remaining: number;
   /** Seconds from now; 0 if it has passed. */
   readonly resetSeconds: number;
-  /** How long a window is, if that could be learned. */
-  readonly windowSeconds: number | null;
 }
 
-export function observedLimit(endpoint: string, bucket: Bucket, now: number): ObservedLimit | null {
+export function observedLimit(endpoint: string, bucket: Bucket, now: number): RateLimitState | null {
   if (bucket.remaining === null) return null;
   const resetSeconds = Math.max(0, Math.ceil((bucket.resetAt - now) / 1000));
   const { limit, remaining } = bucket;

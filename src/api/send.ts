@@ -2,7 +2,8 @@
 
 import { stat } from "node:fs/promises";
 import type { Answer, Failure, UploadRequest } from "../model/api.ts";
-import { type ApiEvent, type Clock, isSecure, type Reach } from "./connection.ts";
+import type { Clock } from "../model/clock.ts";
+import { type ApiEvent, isSecure, type Reach } from "./connection.ts";
 import type { Limiter, Permit } from "./limiter.ts";
 import {
   type AttemptResult,

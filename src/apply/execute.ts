@@ -1,11 +1,12 @@
 /** Execute: the one loop that starts steps, hears how they ended, and owns what is known about them. */
 
 import type { Api, Failure } from "../model/api.ts";
+import type { Clock } from "../model/clock.ts";
 import type { Plan, Step } from "../model/plan.ts";
 import type { Report, StepReport } from "../model/report.ts";
 import type { Unit } from "../model/unit.ts";
 import type { ApplyEvent } from "./events.ts";
-import { type Clock, Stop, timestamp } from "./interrupt.ts";
+import { Stop, timestamp } from "./interrupt.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
 import { perform, unitOf } from "./perform.ts";
 import { LateCommits } from "./recover.ts";
@@ -13,9 +14,12 @@ import { buildReport } from "./report.ts";
 import { Schedule, type Skip } from "./schedule.ts";
 import { type Context, localFailure, Made, type ProducedFields, resolvePath, type StepResult } from "./step.ts";
 
-export interface ApplyOptions {
-  readonly plan: Plan;
+export interface ApplyOptions extends ApplyRequest {
   readonly units: readonly Unit[];
+}
+
+export interface ApplyRequest {
+  readonly plan: Plan;
   readonly api: Api;
   /** Absolute path of the project folder: uploads are files below it. */
   readonly root: string;

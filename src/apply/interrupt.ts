@@ -1,6 +1,7 @@
 /** Stop: two signals from outside and one time limit, as two signals for the work: start nothing new, and end at once. */
 
 import { setMaxListeners } from "node:events";
+import type { Clock } from "../model/clock.ts";
 import type { StopReason } from "./events.ts";
 
 /** How long requests in flight may take after the first signal: CI runners kill ten seconds after theirs. */
@@ -80,14 +81,7 @@ export class Stop {
   }
 }
 
-// Clock: time as apply sees it, handed in so that waiting can be tested.
-
-export interface Clock {
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Ends early, by resolving or rejecting, when the signal is aborted. */
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-}
+// Waiting by the clock that was handed in.
 
 /** Sleeps; false if the signal cut it short. */
 export async function pause(clock: Clock, seconds: number, signal: AbortSignal): Promise<boolean> {

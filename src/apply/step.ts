@@ -2,6 +2,7 @@
 
 import type { Answer, Api, Failure, FailureType, Method } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
+import type { Clock } from "../model/clock.ts";
 import {
   isReference,
   type Lookup,
@@ -14,7 +15,6 @@ import type { StepReport } from "../model/report.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
 import type { Unit } from "../model/unit.ts";
 import type { NoteType } from "./events.ts";
-import type { Clock } from "./interrupt.ts";
 import type { EndedOutcome } from "./schedule.ts";
 
 export interface Context {

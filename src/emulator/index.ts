@@ -17,8 +17,10 @@ import { createClock, EventLog, Store } from "./store.ts";
 import { type AttachProblem, attach, detach } from "./vpcs.ts";
 import { ZonePublisher } from "./zone-render.ts";
 
+export type { DomainStatus, DomainType, ImageStatus, RecordType, TicketStatus } from "../api/wire.ts";
 export type { Fault, FaultEffect } from "./faults.ts";
 export { type ParsedFault, parseFault } from "./faults.ts";
+export type { Timeouts } from "./http.ts";
 export type {
   AccountSeed,
   Attachment,
@@ -43,6 +45,7 @@ export type {
 } from "./options.ts";
 export { SeedError } from "./options.ts";
 export { parseSeed } from "./seed.ts";
+export type { EntityKind, GrantLevel } from "./store.ts";
 
 /** What is the same for every user, and smaller in a test that has to get there. */
 export interface Tuning {

@@ -17,6 +17,9 @@ import {
 import { reformat } from "./reformat.ts";
 import { renderDesired as render } from "./write.ts";
 
+export type { ManifestFile, ManifestsResult } from "../manifest/load.ts";
+export type { ExportedZone, ExportOptions } from "../units/zone/export.ts";
+
 /** The desired state as one manifest that comes down to it, newline-terminated. */
 export function renderDesired(desired: Desired, format: "text" | "json"): Promise<string> {
   return render(desired, units, format);

@@ -1,22 +1,35 @@
 /** `tenon import`: from a source to the files of a project, or every reason why not. */
 
-import type { Failure } from "../model/api.ts";
+import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
-import type { Unit } from "../model/unit.ts";
+import type { ReadWatch, Unit } from "../model/unit.ts";
 import { type Import, notMissed } from "./collect.ts";
-import { importLive, type LiveRequest } from "./live.ts";
+import { importLive, type LiveRequest, type Selection } from "./live.ts";
 import { importOctodns } from "./octodns.ts";
 import { type ProjectFile, projectFiles } from "./project.ts";
 import { type ForeignRequest, importZoneFiles } from "./zone-files.ts";
 
 export type ImportSource =
-  | ({ readonly from: "live" } & Pick<LiveRequest, "api" | "selection" | "owner" | "watch">)
-  | ({ readonly from: "zone" | "octodns" } & Pick<ForeignRequest, "paths" | "domain" | "soaEmail"> & {
-        /** Tag of the project; null: none. */
-        readonly owner: string | null;
-      });
+  | {
+      readonly from: "live";
+      readonly api: ReadApi;
+      readonly selection: Selection;
+      /** Objects that carry its tag; null: those that carry none. */
+      readonly owner: string | null;
+      readonly watch: ReadWatch;
+    }
+  | {
+      readonly from: "zone" | "octodns";
+      readonly paths: readonly string[];
+      /** The zone, if there is one file and it is known; null: as the file says. */
+      readonly domain: string | null;
+      /** For zones whose source names no address; null: none. */
+      readonly soaEmail: string | null;
+      /** Tag of the project; null: none. */
+      readonly owner: string | null;
+    };
 
-export interface ImportRequest {
+export interface RunRequest {
   readonly source: ImportSource;
   readonly units: readonly Unit[];
   readonly violationsOf: LiveRequest["violationsOf"];
@@ -34,7 +47,7 @@ export type ImportResult =
   | { readonly ok: false; readonly imported: null; readonly what: string; readonly failure: Failure };
 
 /** Writes nothing. */
-export async function runImport(request: ImportRequest): Promise<ImportResult> {
+export async function runImport(request: RunRequest): Promise<ImportResult> {
   const read = await readFrom(request);
   if ("failure" in read) return { ok: false, imported: null, what: read.what, failure: read.failure };
   const { taken } = read;
@@ -52,7 +65,7 @@ export async function runImport(request: ImportRequest): Promise<ImportResult> {
 
 type Read = Import | { readonly what: string; readonly failure: Failure };
 
-async function readFrom({ source, units, allowedSeconds, violationsOf }: ImportRequest): Promise<Read> {
+async function readFrom({ source, units, allowedSeconds, violationsOf }: RunRequest): Promise<Read> {
   if (source.from === "live") {
     const { api, selection, owner, watch } = source;
     const { ok: _, ...read } = await importLive({ api, units, selection, owner, allowedSeconds, violationsOf, watch });

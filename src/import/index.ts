@@ -4,9 +4,11 @@ import { units } from "../units/index.ts";
 import { isSoaEmail as isEmail } from "./collect.ts";
 import { type ImportResult, type ImportSource, runImport, zoneUnit } from "./import.ts";
 
-export type { Remark } from "./collect.ts";
+export type { SkippedRecord, SkipReason } from "../dns/record.ts";
+export type { Import, ImportedDomain, ImportedDomains, Remark } from "./collect.ts";
 export { notMissed } from "./collect.ts";
 export type { ImportResult, ImportSource } from "./import.ts";
+export type { Selection } from "./live.ts";
 export type { ProjectFile } from "./project.ts";
 export { obstacles, type WriteRequest, writeProject } from "./project.ts";
 

@@ -9,7 +9,8 @@ import type { EntryViolation, LiveIdentity, LoadContext, ReadWatch, Unit } from 
 import { type Import, type ImportedDomain, someOf, validateImported } from "./collect.ts";
 
 /** What to take; nothing named at all: everything. */
-interface Selection {
+/** What of the account is to be imported; without any of it, all. */
+export interface Selection {
   /** Globs of names and labels. */
   readonly domains: readonly string[];
   readonly vpcs: readonly string[];

@@ -4,12 +4,15 @@ import type { ReadClient } from "../api/index.ts";
 import { checkingShapes } from "../api/shape.ts";
 import type { Snapshot } from "../model/live.ts";
 import { units } from "../units/index.ts";
-import { type SnapshotOptions, type SnapshotResult, snapshotApi, takeSnapshot as take } from "./snapshot.ts";
+import { type SnapshotRequest, type SnapshotResult, snapshotApi, takeSnapshot as take } from "./snapshot.ts";
 
+export type { Snapshot, UnreadList } from "../model/live.ts";
+export type { LiveFileResult } from "../render/live-file.ts";
 export { parseLiveFile, renderLiveFile } from "../render/live-file.ts";
+export type { SnapshotRequest, SnapshotResult } from "./snapshot.ts";
 
 /** Reads with list calls only. */
-export function takeSnapshot(options: Omit<SnapshotOptions, "units">): Promise<SnapshotResult> {
+export function takeSnapshot(options: SnapshotRequest): Promise<SnapshotResult> {
   return take({ ...options, units });
 }
 

@@ -16,10 +16,13 @@ import { compareText } from "../model/text.ts";
 import type { ReadResult, ReadWatch, Scope, Unit } from "../model/unit.ts";
 import { isUnitNeeded, Tally } from "./read.ts";
 
-export interface SnapshotOptions {
+export interface SnapshotOptions extends SnapshotRequest {
+  readonly units: readonly Unit[];
+}
+
+export interface SnapshotRequest {
   /** Says what must be readable. A unit that it does not need may be refused to the token. */
   readonly desired: Desired;
-  readonly units: readonly Unit[];
   readonly api: ReadApi;
   /** Milliseconds since the epoch. */
   readonly nowMilliseconds: number;

@@ -40,7 +40,7 @@ export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 // Source texts of a project, with lines and columns worked out only when something is shown.
 
 /** One-based; columns count UTF-16 code units, as editors and the language server protocol do. */
-interface Position {
+export interface Position {
   readonly line: number;
   readonly column: number;
 }

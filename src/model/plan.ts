@@ -172,7 +172,7 @@ export interface Reference {
 /** A path segment, or the place of one that is known only when an earlier step is done. */
 export type PathPart = string | Reference;
 
-interface StepBase {
+export interface StepBase {
   /** Unique and stable: the same plan has the same ids. */
   readonly id: string;
   readonly unit: UnitName;

@@ -1,6 +1,6 @@
 /** Render (`tenon/render`): plans, reports, drift, diagnostics and verifications as text, JSON and markdown. */
 
-export { renderDiagnostics } from "./diagnostics.ts";
+export { type DiagnosticStyle, renderDiagnostics } from "./diagnostics.ts";
 export { renderDriftJson, renderDriftText } from "./drift.ts";
 export {
   renderDriftMarkdown,

@@ -88,7 +88,7 @@ function at(value: Json | undefined, key: string): JsonObject {
 
 const KIND: SavedKind = { noun: "snapshot", code: "live-file", command: "tenon live --out FILE" };
 
-type LiveFileResult =
+export type LiveFileResult =
   | { readonly ok: true; readonly snapshot: Snapshot }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 

@@ -1,6 +1,7 @@
 /** Verify (`tenon/verify`): what real nameservers answer, held against what is declared or was applied. */
 
 import { givenServers, type Nameserver, systemResolver } from "../dns/nameserver.ts";
+import type { Clock } from "../model/clock.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan } from "../model/plan.ts";
@@ -9,11 +10,22 @@ import type { Address } from "../model/resource.ts";
 import type { Verification } from "../model/verification.ts";
 import { type DeclaredZone, declaredZones } from "../units/zone/export.ts";
 import { changedZones, type ZoneWanted } from "./expectation.ts";
-import { type PollProgress, type VerifyClock, verifyZones } from "./verify.ts";
+import { type PollProgress, verifyZones } from "./verify.ts";
 
-export type { Nameserver } from "../dns/nameserver.ts";
+export type { Nameserver, NameserverAddress } from "../dns/nameserver.ts";
+export type { PlainRecord, PlainType } from "../dns/record.ts";
+export type {
+  AskedOver,
+  DelegationProblem,
+  DelegationProblemCode,
+  SilentServer,
+  UnaskedZone,
+  Verdict,
+  VerdictState,
+} from "../model/verification.ts";
 export { isVerified, type Verification } from "../model/verification.ts";
 export { type DeclaredZone, type SelectedZones, selectZones } from "../units/zone/export.ts";
+export type { PollProgress } from "./verify.ts";
 
 /** Which servers to ask, found before anything else is done. */
 export interface VerificationServers {
@@ -58,7 +70,7 @@ export async function findVerificationServers(options: VerificationServerOptions
 }
 
 export interface VerifyWatch {
-  readonly clock: VerifyClock;
+  readonly clock: Clock;
   /** How long to wait for what is not there yet; 0: everything is asked once. */
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;

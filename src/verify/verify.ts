@@ -8,6 +8,7 @@ import {
   type QueryResult,
   type Transport,
 } from "../dns/query.ts";
+import type { Clock } from "../model/clock.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import type { DelegationProblem, SilentServer, UnaskedZone, Verdict, Verification } from "../model/verification.ts";
 import { checkDelegation } from "./delegation.ts";
@@ -33,7 +34,7 @@ export interface VerifyRequest {
     readonly parents: readonly Nameserver[] | null;
   };
   readonly resolver: SystemResolver;
-  readonly clock: VerifyClock;
+  readonly clock: Clock;
   /** How long to wait for what is not there yet; 0: everything is asked once. */
   readonly timeoutMilliseconds: number;
   readonly signal: AbortSignal;
@@ -174,13 +175,6 @@ async function inTurns<Item>(
 }
 
 // Asks until everything is there or the time is over: every set at every server over both transports, what is there only once.
-
-/** Milliseconds since the epoch; a sleep ends early, by resolving, when the signal is aborted. */
-export interface VerifyClock {
-  now(): number;
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-}
-
 /** One set at one server over one transport, and how it stands. */
 interface Check {
   readonly set: ExpectedSet;
@@ -195,7 +189,7 @@ export interface PollProgress {
 }
 
 interface PollOptions {
-  readonly clock: VerifyClock;
+  readonly clock: Clock;
   /** 0: everything is asked once. */
   readonly timeoutMilliseconds: number;
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/api/index.ts";
-import type { Clock } from "../../src/apply/interrupt.ts";
+import type { Clock } from "../../src/model/clock.ts";
 import { createRecord, plan, request, wait } from "./support/plans.ts";
 import { applyTo, outcomes, QuickClock } from "./support/run.ts";
 import { type Call, Service } from "./support/service.ts";

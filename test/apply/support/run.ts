@@ -3,8 +3,8 @@
 import { createApi } from "../../../src/api/index.ts";
 import type { ApplyEvent } from "../../../src/apply/events.ts";
 import { type ApplyOptions, applyPlan } from "../../../src/apply/execute.ts";
-import type { Clock } from "../../../src/apply/interrupt.ts";
 import type { Api } from "../../../src/model/api.ts";
+import type { Clock } from "../../../src/model/clock.ts";
 import type { Lookup, Plan, RequestStep } from "../../../src/model/plan.ts";
 import type { Report, StepOutcome } from "../../../src/model/report.ts";
 import type { JsonObject } from "../../../src/model/resource.ts";
