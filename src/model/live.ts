@@ -6,7 +6,7 @@ import type { JsonObject, UnitName } from "./resource.ts";
 export interface LiveUnit {
   /** In the unit's own type. */
   readonly items: readonly unknown[];
-  /** How many there are in the account: more than `items.length` if only the wanted were read. */
+  /** How many there are in the account: more than `items.length` if only a subset was read. */
   readonly total: number;
   /** When it was read, by the service's clock; absent if that does not matter, or is not known. */
   readonly servedMilliseconds?: number;

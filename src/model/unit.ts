@@ -137,7 +137,7 @@ export type ReadResult<Live> =
   | {
       readonly ok: true;
       readonly items: readonly Live[];
-      /** How many there are in the account; more than `items.length` if only the wanted were read. */
+      /** How many there are in the account; more than `items.length` if only a subset was read. */
       readonly total: number;
       /** When the list was read, by the service's clock; absent if that does not matter, or is not known. */
       readonly servedMilliseconds?: number;

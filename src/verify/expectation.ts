@@ -9,7 +9,7 @@ import type { Address, Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 
 /** A zone as it is to be served, and which sets of its records are to be asked for. */
-export interface ZoneWanted {
+export interface ExpectedZone {
   /** Lower-case ASCII without a final dot. */
   readonly zone: string;
   /** All that is declared. */
@@ -50,7 +50,7 @@ function keyOf({ name, type }: Pick<PlainRecord, "name" | "type">): string {
 }
 
 /** Linear in the number of records. */
-export function expectations(wanted: ZoneWanted): Expectations {
+export function expectations(wanted: ExpectedZone): Expectations {
   const { zone, records } = wanted;
   const declared = groupBy(records, keyOf);
   const gone = groupBy(wanted.gone, keyOf);
@@ -93,7 +93,7 @@ function synthesised(
 }
 
 function expectedSet(
-  wanted: ZoneWanted,
+  wanted: ExpectedZone,
   { name, type }: Pick<PlainRecord, "name" | "type">,
   section: Section,
   { shown, aliases, gone }: Record<"shown" | "aliases" | "gone", readonly PlainRecord[]>,
@@ -122,7 +122,7 @@ function byName(a: { name: string; type: string }, b: { name: string; type: stri
 // What an apply changed of each zone, as what its servers must answer now. Pure.
 
 export interface ChangedZones {
-  readonly zones: readonly ZoneWanted[];
+  readonly zones: readonly ExpectedZone[];
   /** Full sentences: what was changed and cannot be asked for. */
   readonly notes: readonly string[];
 }
@@ -139,7 +139,7 @@ export function changedZones(
   done: ReadonlySet<string>,
   tolerates: Tolerates,
 ): ChangedZones {
-  const zones: ZoneWanted[] = [];
+  const zones: ExpectedZone[] = [];
   const notes: string[] = [];
   for (const [root, ofZone] of groupBy(changes, ({ root }) => root)) {
     const isOut = (change: Change): boolean => change.action === "no-op" || done.has(change.key);
@@ -170,7 +170,7 @@ function wantedOf(
   changes: readonly Change[],
   isOut: (change: Change) => boolean,
   tolerates: Tolerates,
-): ZoneWanted {
+): ExpectedZone {
   const records: PlainRecord[] = [];
   const gone: PlainRecord[] = [];
   const changed: PlainRecord[] = [];

@@ -9,7 +9,7 @@ import type { Report } from "../model/report.ts";
 import type { Address } from "../model/resource.ts";
 import type { Verification } from "../model/verification.ts";
 import { type DeclaredZone, declaredZones } from "../units/zone/export.ts";
-import { changedZones, type ZoneWanted } from "./expectation.ts";
+import { changedZones, type ExpectedZone } from "./expectation.ts";
 import { type PollProgress, verifyZones } from "./verify.ts";
 
 export type { Nameserver, NameserverAddress } from "../dns/nameserver.ts";
@@ -100,17 +100,17 @@ export async function verifyDeclared(
   servers: VerificationServers,
   watch: VerifyWatch,
 ): Promise<Verification> {
-  const wanted: ZoneWanted[] = [];
+  const expected: ExpectedZone[] = [];
   const notes: string[] = [];
   for (const { zone, fields, records, tolerates } of zones) {
     if (fields["status"] === "disabled") notes.push(`${zone} is declared disabled: nothing of it is asked for.`);
-    else wanted.push({ zone, records: records ?? [], changed: null, gone: [], tolerates });
+    else expected.push({ zone, records: records ?? [], changed: null, gone: [], tolerates });
   }
-  return verify(wanted, notes, servers, watch);
+  return verify(expected, notes, servers, watch);
 }
 
 function verify(
-  zones: readonly ZoneWanted[],
+  zones: readonly ExpectedZone[],
   notes: readonly string[],
   { nameservers, delegation, parents }: VerificationServers,
   { clock, timeoutSeconds, signal, progress }: VerifyWatch,

@@ -15,15 +15,15 @@ import { checkDelegation } from "./delegation.ts";
 import {
   type Expectations,
   type ExpectedSet,
+  type ExpectedZone,
   expectations,
   shownValue,
   soaExpectation,
-  type ZoneWanted,
 } from "./expectation.ts";
 import { type Judgement, judgeAnswer } from "./judge.ts";
 
 export interface VerifyRequest {
-  readonly zones: readonly ZoneWanted[];
+  readonly zones: readonly ExpectedZone[];
   /** Full sentences that go into the result as they are. */
   readonly notes?: readonly string[];
   /** Asked for every zone; null: each zone's own. */
@@ -50,7 +50,7 @@ const MAX_LOOKUPS = 16;
 const MAX_DELEGATIONS = 8;
 
 interface AskedZone {
-  readonly wanted: ZoneWanted;
+  readonly wanted: ExpectedZone;
   readonly servers: readonly Nameserver[];
   readonly expected: Expectations;
 }

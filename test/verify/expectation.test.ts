@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { DnsRecord, RecordData } from "../../src/dns/message.ts";
 import type { DnsAnswer } from "../../src/dns/query.ts";
 import type { PlainRecord, PlainType } from "../../src/dns/record.ts";
-import { type ExpectedSet, expectations, soaExpectation, type ZoneWanted } from "../../src/verify/expectation.ts";
+import { type ExpectedSet, type ExpectedZone, expectations, soaExpectation } from "../../src/verify/expectation.ts";
 import { judgeAnswer } from "../../src/verify/judge.ts";
 
 const ZONE = "example.com";
@@ -13,11 +13,11 @@ function record(type: PlainType, name: string, target: string, more: Partial<Pla
   return { type, name, target, ttl_sec: 0, ...more };
 }
 
-function wanted(changes: Partial<ZoneWanted>): ZoneWanted {
+function wanted(changes: Partial<ExpectedZone>): ExpectedZone {
   return { zone: ZONE, records: [], changed: null, gone: [], tolerates: () => false, ...changes };
 }
 
-function shown(zone: ZoneWanted): string[] {
+function shown(zone: ExpectedZone): string[] {
   return expectations(zone).sets.map(
     ({ name, type, section, values, ttls }) =>
       `${name} ${type} ${section === "answer" ? "" : `(${section}) `}= ${values.join(" | ")}${ttls === null ? "" : ` ttl ${ttls.join("/")}`}`,
@@ -36,7 +36,7 @@ function answer(
 const A = (address: string): RecordData => ({ type: "A", address });
 const NS = (target: string): RecordData => ({ type: "NS", target });
 
-function setOf(zone: ZoneWanted): ExpectedSet {
+function setOf(zone: ExpectedZone): ExpectedSet {
   const [set] = expectations(zone).sets;
   if (set === undefined) throw new Error("nothing is asked for");
   return set;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type DnsQuery, openNameserver, queryFailure, readAnswer } from "../../src/dns/query.ts";
 import type { PlainRecord } from "../../src/dns/record.ts";
-import { expectations, type ZoneWanted } from "../../src/verify/expectation.ts";
+import { type ExpectedZone, expectations } from "../../src/verify/expectation.ts";
 import { judgeAnswer } from "../../src/verify/judge.ts";
 import { verifyZones } from "../../src/verify/verify.ts";
 import { startAsked } from "../support/scripted-asked.ts";
@@ -15,7 +15,7 @@ const NAME = `www.${ZONE}`;
 const QUERY_ID = 4_711;
 const TTL_SEC = 300;
 
-function zone(records: readonly PlainRecord[], gone: readonly PlainRecord[] = []): ZoneWanted {
+function zone(records: readonly PlainRecord[], gone: readonly PlainRecord[] = []): ExpectedZone {
   return { zone: ZONE, records, changed: null, gone, tolerates: () => false };
 }
 
@@ -37,7 +37,7 @@ interface Message {
 const RESPONSE = 0x8000;
 const AUTHORITATIVE = 0x0400;
 
-function state(wanted: ZoneWanted, message: Message): string {
+function state(wanted: ExpectedZone, message: Message): string {
   const [set] = expectations(wanted).sets;
   if (set === undefined) throw new Error("The zone asks for nothing.");
   const query: DnsQuery = { name: set.name, type: set.type };

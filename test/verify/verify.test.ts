@@ -7,7 +7,7 @@ import { openNameserver } from "../../src/dns/query.ts";
 import type { PlainRecord } from "../../src/dns/record.ts";
 import { isVerified, type Verification } from "../../src/model/verification.ts";
 import { renderVerificationText } from "../../src/render/verification.ts";
-import type { ZoneWanted } from "../../src/verify/expectation.ts";
+import type { ExpectedZone } from "../../src/verify/expectation.ts";
 import { type VerifyRequest, verifyZones } from "../../src/verify/verify.ts";
 import { type AskedNameserver, type Asking, startAsked } from "../support/scripted-asked.ts";
 import { address, soa } from "../support/scripted-nameserver.ts";
@@ -30,7 +30,7 @@ class FastClock {
   }
 }
 
-function hosts(count: number, zone = "example.com"): ZoneWanted {
+function hosts(count: number, zone = "example.com"): ExpectedZone {
   const records = Array.from(
     { length: count },
     (_, index): PlainRecord => ({ type: "A", name: `h${index}`, target: "192.0.2.1", ttl_sec: 0 }),
