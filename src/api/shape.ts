@@ -68,6 +68,9 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
       domain: text,
       type: text,
       status: text,
+      ...{ description: optional(text), group: optional(text), soa_email: optional(text) },
+      ...{ refresh_sec: optional(number), retry_sec: optional(number), expire_sec: optional(number) },
+      ttl_sec: optional(number),
       tags: listOf(text),
       master_ips: listOf(text),
       axfr_ips: listOf(text),
@@ -81,7 +84,13 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
       ...{ service: optional(text), protocol: optional(text), tag: optional(text) },
     }),
   },
-  { path: "images", check: objectOf({ id: text, label: text, status: text, type: text, is_public: flag }) },
+  {
+    path: "images",
+    check: objectOf({
+      ...{ id: text, label: text, status: text, type: text, is_public: flag },
+      ...{ description: optional(text), created: optional(text) },
+    }),
+  },
 ];
 
 interface MalformedField {

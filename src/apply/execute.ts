@@ -12,7 +12,15 @@ import { perform, unitOf } from "./perform.ts";
 import { LateCommits } from "./recover.ts";
 import { buildReport } from "./report.ts";
 import { Schedule, type Skip } from "./schedule.ts";
-import { type Context, localFailure, Made, type ProducedFields, resolvePath, type StepResult } from "./step.ts";
+import {
+  type Context,
+  localFailure,
+  Made,
+  notDone,
+  type ProducedFields,
+  resolvePath,
+  type StepResult,
+} from "./step.ts";
 
 export interface ApplyOptions extends ApplyRequest {
   readonly units: readonly Unit[];
@@ -79,7 +87,6 @@ class Execution {
   readonly #notices: string[] = [];
   /** Requests that the client had sent before this run. */
   readonly #sentBefore: number;
-  #crash: { readonly error: unknown } | null = null;
 
   constructor(options: ApplyOptions) {
     const { plan, clock } = options;
@@ -114,7 +121,6 @@ class Execution {
     try {
       await this.#recordChanges();
       await this.#loop();
-      if (this.#crash !== null) throw this.#crash.error;
       await this.#lateCommits.atEnd();
     } finally {
       release();
@@ -214,12 +220,12 @@ class Execution {
     this.#lateCommits.learn(step, result, unitOf(step, this.#context));
   }
 
-  /** A bug: nothing new starts, what is in flight ends, and then it is thrown. */
+  /** A bug, or an answer that nobody thought of: nothing new starts, what is in flight ends, and all of it is reported. */
   #endCrashed(step: Step, error: unknown): void {
-    this.#crash ??= { error };
     this.#stop.halt("internal-error");
     this.#skip(this.#schedule.stop([step.id]));
-    this.#skip(this.#schedule.end(step.id, "unknown"));
+    const message = `an error of Tenon, please report it: ${error instanceof Error ? error.message : String(error)}`;
+    this.#end(step, notDone("unknown", localFailure("malformed", "unknown", message)));
   }
 
   #skip(skips: readonly Skip[]): void {

@@ -2,6 +2,7 @@
 
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json } from "../model/resource.ts";
+import { UNSAFE } from "../model/text.ts";
 import type { Places } from "./positions.ts";
 
 /** One manifest's size, checked before it is read. 12,000 records take about 1.5 MiB. */
@@ -52,6 +53,15 @@ const VALUE_CHARACTERS = 8;
 /** What a value counts for that is made anew, with a place of its own, wherever an alias or a variable stands. */
 export const COPIED_VALUE_CHARACTERS = 128;
 
+/** What a character counts for that is not plainly visible: a plan shows it by its number. */
+const ESCAPED_CHARACTERS = 8;
+const PLAIN_TEXT = /^[\x20-\x7e]*$/;
+
+function lengthShown(text: string): number {
+  if (PLAIN_TEXT.test(text)) return text.length;
+  return text.length + (ESCAPED_CHARACTERS - 1) * (text.match(UNSAFE)?.length ?? 0);
+}
+
 /** Of one project. */
 export class Budget {
   #left = MAX_EXPANDED_CHARACTERS;
@@ -80,7 +90,7 @@ export class Budget {
 
   /** What a copy of `value` in another place counts for. */
   copyCost(value: Json): number {
-    if (typeof value === "string") return value.length;
+    if (typeof value === "string") return lengthShown(value);
     if (typeof value !== "object" || value === null) return 0;
     const known = this.#copyCosts.get(value);
     if (known !== undefined) return known;
@@ -99,7 +109,7 @@ export class Scales {
 
   /** What `value` counts for, with all that is in it. */
   weigh(value: Json | undefined): number {
-    if (typeof value === "string") return VALUE_CHARACTERS + value.length;
+    if (typeof value === "string") return VALUE_CHARACTERS + lengthShown(value);
     if (typeof value !== "object" || value === null) return VALUE_CHARACTERS;
     const known = this.#known.get(value) ?? this.#sum(value);
     this.#known.set(value, known);

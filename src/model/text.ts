@@ -208,9 +208,18 @@ export const UNSAFE: RegExp = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]|(?![\ufe0e\ufe0f
 /** @param indentColumns 0: on one line */
 export function jsonText(value: object | string | number | boolean | null | undefined, indentColumns = 0): string {
   // Those that JSON.stringify leaves stand within strings; what it puts between them is the layout.
-  return JSON.stringify(value, null, indentColumns).replace(UNSAFE, (character) =>
-    character === "\n" ? character : character.split("").map(escapedUnit).join(""),
-  );
+  return JSON.stringify(value, null, indentColumns).replace(UNSAFE, escapedCharacter);
+}
+
+/** There are a few thousand of them, and a text may hold millions of one. */
+const escapedCharacters: Map<string, string> = new Map([["\n", "\n"]]);
+
+function escapedCharacter(character: string): string {
+  const known = escapedCharacters.get(character);
+  if (known !== undefined) return known;
+  const escaped = character.split("").map(escapedUnit).join("");
+  escapedCharacters.set(character, escaped);
+  return escaped;
 }
 
 function escapedUnit(unit: string): string {

@@ -126,7 +126,18 @@ const DOMAIN = "domain/";
 
 /** `domain example.com`: the address, read aloud; of a domain that goes, with what goes with it. */
 export function headline(group: GroupView): string {
-  return escapeText(group.root.replace("/", " ")) + unicodeText(group.root) + lossText(group);
+  const root = rootShown(group);
+  const declared = root === group.root ? "" : `, declared as ${escapeText(nameOf(group.root))}`;
+  return escapeText(root.replace("/", " ")) + unicodeText(root) + lossText(group) + declared;
+}
+
+/** What goes is called what it is called in the account: an entry may name it by its id. Of what stays old and new name are shown. */
+function rootShown({ root, own }: GroupView): Address {
+  return own?.mark === "delete" ? (own.change.previousAddress ?? root) : root;
+}
+
+function nameOf(root: Address): string {
+  return root.slice(root.indexOf("/") + 1);
 }
 
 /** The Unicode form of a domain's name in punycode. */
@@ -161,8 +172,10 @@ export function headlineOfMany(groups: readonly GroupView[]): string {
 }
 
 /** Each with what goes with it: `example.com (12 records, 1 ignored)`. */
-export function memberText({ root, own, children }: GroupView): string {
-  const name = root.slice(root.indexOf("/") + 1);
+export function memberText(group: GroupView): string {
+  const { own, children } = group;
+  const root = rootShown(group);
+  const name = nameOf(root);
   const shown = (isPlainName(name) ? escapeText(name) : quoted(name)) + unicodeText(root);
   const { records = 0, ignored = 0 } = own?.change.holds ?? {};
   const held = [

@@ -159,7 +159,7 @@ describe("apply", () => {
     expect(report).toMatchObject({ added: 1, destroyed: 1, changed: 0, failed: 2, skipped: 1, blocked: 1, unknown: 0 });
   });
 
-  test("throws a bug only after what was in flight has ended", async () => {
+  test("reports a bug as the failure of its step, after what was in flight has ended, and begins nothing new", async () => {
     let ended = false;
     const api = {
       send: async (sent: { path: readonly string[] }) => {
@@ -169,9 +169,15 @@ describe("apply", () => {
         return { ok: true, body: {} };
       },
     } as unknown as Api;
-    await expect(
-      applyWith(api, plan([request("slow"), request("bug"), request("never")]), { concurrency: 2 }),
-    ).rejects.toThrow("a bug");
+    const { report } = await applyWith(api, plan([request("slow"), request("bug"), request("never")]), {
+      concurrency: 2,
+    });
+    expect(report.steps.map(({ step, outcome }) => [step, outcome])).toEqual([
+      ["slow", "done"],
+      ["bug", "unknown"],
+      ["never", "skipped"],
+    ]);
+    expect(report.steps[1]?.failure?.message).toBe("an error of Tenon, please report it: a bug");
     expect(ended).toBe(true);
   });
 

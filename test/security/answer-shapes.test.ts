@@ -1,7 +1,11 @@
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { applyPlan, type ClientApi, type Desired } from "../../src/index.ts";
+import type { Json } from "../../src/model/resource.ts";
 import { here as run } from "../cli/here.ts";
 import { failing } from "../cli/odd-service.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
+import { Account, ALL_CONSENTS, HASTY_CLOCK } from "../support/account.ts";
 
 function page(items: readonly object[]): string {
   return JSON.stringify({ data: items, page: 1, pages: 1, results: items.length });
@@ -62,4 +66,82 @@ test("a year of more digits than four, in an image or in the Date of an answer, 
     expect([date, await run(["live", "--out", out], { cwd, env: envOf(service) })]).toMatchObject([date, { code: 0 }]);
     expect(await run(["plan", "--live", out], { cwd })).toMatchObject({ code: 0 });
   }
+});
+
+const PROJECT = `tenon: 1
+owner: edge
+domains:
+  - { domain: a.example, type: master, soa_email: a@a.example, records: [{ type: A, name: www, target: 192.0.2.1 }] }
+vpcs: [{ label: v, region: us-east, subnets: [{ label: a, ipv4: 10.0.1.0/24 }, { label: b, ipv4: 10.0.2.0/24 }] }]
+images: [{ label: golden, upload: { file: g.img.gz, region: us-east } }]
+`;
+const ODD: readonly Json[] = [null, [], {}, -1, 1e308, "", true, [[1]], { id: {} }, "\u001b[31m\n::set-env"];
+
+/** The places of all values in `value`, as keys from the outside in. */
+function placesIn(value: Json, path: readonly string[] = []): (readonly string[])[] {
+  const within = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return [path, ...within.flatMap(([key, item]) => placesIn(item as Json, [...path, key]))];
+}
+
+function withValue(value: Json, [key, ...rest]: readonly string[], odd: Json): Json {
+  if (key === undefined) return odd;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string, Json>;
+  copy[key] = withValue(copy[key] ?? null, rest, odd);
+  return copy as unknown as Json;
+}
+
+test("whatever one value of an answer to an apply becomes, what was done is in a report", async () => {
+  const outcomes = new Set<string>();
+  for (const [method, pathOf] of [
+    ["PUT", /^domains/],
+    ["POST", /^vpcs/],
+    ["POST", /^images/],
+    ["POST", /^domains/],
+  ] as const) {
+    // What comes back at first says which values there are.
+    let places: (readonly string[])[] = [];
+    for (let index = -1; index < places.length; index += 1) {
+      for (const odd of index === -1 ? [null] : [ODD[index % ODD.length] as Json, [{}], [null]]) {
+        const account = await Account.open({
+          seed: { domains: [{ domain: "a.example", type: "master", soa_email: "b@a.example" }] },
+        });
+        const { desired } = await account.load({ "tenon.yaml": PROJECT, "g.img.gz": gzipSync("image") });
+        const plan = await account.plan(desired as Desired, { consents: ALL_CONSENTS });
+        const spoiling: ClientApi = {
+          ...account.api,
+          requestCount: 0,
+          get: (request, signal) => account.api.get(request, signal),
+          list: (request, signal) => account.api.list(request, signal),
+          upload: (request, signal) => account.api.upload(request, signal),
+          send: async (request, signal) => {
+            const answer = await account.api.send(request, signal);
+            if (!answer.ok || request.method !== method || !pathOf.test(request.path.join("/"))) return answer;
+            if (index === -1) places = placesIn(answer.body);
+            return index === -1
+              ? answer
+              : { ...answer, body: withValue(answer.body, places[index] ?? [], odd) as Json };
+          },
+        };
+        const clock = HASTY_CLOCK;
+        const report = await applyPlan({
+          plan,
+          api: spoiling,
+          root: account.folder,
+          concurrency: 4,
+          clock,
+          journal: null,
+        });
+        expect(report.steps.filter(({ failure }) => failure?.message.includes("an error of Tenon"))).toEqual([]);
+        outcomes.add(`${report.failed} ${report.unknown}`);
+        expect([method, places[index], odd, report.steps.length]).toEqual([
+          method,
+          places[index],
+          odd,
+          plan.steps.length,
+        ]);
+        await account.close();
+      }
+    }
+  }
+  expect(outcomes.size).toBeGreaterThan(1);
 });

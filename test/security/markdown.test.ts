@@ -37,3 +37,49 @@ domains:
     expect(active).not.toMatch(sign);
   }
 });
+
+test("a long note or text keeps out of a comment neither that a zone is given away, nor that something is not shown", async () => {
+  const domain = {
+    id: 7,
+    domain: "a.example",
+    type: "master",
+    soa_email: "a@a.example",
+    tags: ["tenon:edge"],
+  } as const;
+  const service = await emulator({ seed: { domains: [domain] } });
+  const given = "domain: a.example, type: slave, master_ips: [203.0.113.66]";
+  for (const [long, hidden] of [
+    [`note: "${"x".repeat(66_000)}"`, "xxx… (66000 characters)"],
+    [
+      `description: "${"x".repeat(253)}", group: "${"y".repeat(50)}", note: "${"\u202e".repeat(66_000)}"`,
+      "… (66000 characters)",
+    ],
+  ] as const) {
+    const cwd = await folder({ "tenon.yaml": `tenon: 1\nowner: edge\ndomains: [{ ${given}, ${long} }]\n` });
+    const { code, stdout } = await run(["plan", "--format", "markdown"], { cwd, env: envOf(service) });
+    expect([code, stdout.length <= 65_536]).toEqual([0, true]);
+    expect(stdout).toMatch(/type\s+"master" → "slave"/);
+    expect(stdout).toContain("203.0.113.66");
+    expect(stdout).toContain(hidden);
+    expect(stdout).toContain("**Not everything is shown**");
+  }
+});
+
+test("what is destroyed is shown by the name that it has, whatever an entry calls it by its id", async () => {
+  const vpcs = [
+    { id: 105, label: "w1", region: "us-east", subnets: [{ id: 1, label: "a", ipv4: "10.0.1.0/24" }] },
+    { id: 106, label: "w2", region: "us-east" },
+  ];
+  const service = await emulator({ seed: { vpcs, images: [{ id: "private/1", label: "golden" }] } as never });
+  const cwd = await folder({
+    "tenon.yaml":
+      "tenon: 1\nvpcs: [{ label: w2, id: 105, region: us-east }]\nimages: [{ label: other, id: private/1 }]\n",
+  });
+  const options = { cwd, env: envOf(service) };
+  const text = await run(["plan", "--destroy"], options);
+  expect(text.stdout).toContain("- vpc w1, declared as w2\n");
+  expect(text.stdout).toContain("- image golden, declared as other\n");
+  const comment = await run(["plan", "--destroy", "--format", "markdown"], options);
+  expect(comment.stdout).toContain("- vpc w1, declared as w2\n");
+  expect(text.stdout + comment.stdout).not.toMatch(/^- vpc w2/m);
+});

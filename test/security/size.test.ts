@@ -9,14 +9,17 @@ import {
   MAX_IGNORE_PATTERNS,
   MAX_REPORTED_REFERENCES,
 } from "../../src/manifest/limits.ts";
+import type { Change } from "../../src/model/change.ts";
 import type { Guard } from "../../src/model/plan.ts";
 import { compareIds, globMatches } from "../../src/model/text.ts";
+import { renderPlanMarkdown } from "../../src/render/markdown/documents.ts";
 import { codeSpan } from "../../src/render/markdown/parts.ts";
 import { splitDescription } from "../../src/units/common.ts";
 import { ignoring } from "../../src/units/zone/ignore.ts";
 import { here } from "../cli/here.ts";
 import { emulator, envOf } from "../cli/run.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";
+import { change, plan } from "../render/plans.ts";
 import { codesOf, importFiles } from "../support/imports.ts";
 import { growth } from "../support/operations.ts";
 
@@ -111,6 +114,33 @@ test("a few lines make no more records, and a file has no more values, than a pl
   );
   expect(codes(await loadText(records + domains(1_400, "use: [s]")))).toEqual(["too-many-records"]);
   expect(codes(await loadText(`x-a: [${"[0],".repeat(250_000)}]\n`))).toEqual(["too-many-values"]);
+});
+
+test("a character that is shown by its number counts as what it is shown as, wherever defaults, sets and lists put it", async () => {
+  const tags = (character: string) => list(25, (index) => `"${character.repeat(40)}${index}"`);
+  const text = (character: string) => domains(10_000, `tags: [${tags(character)}]`);
+  expect(codes(await loadText(text("\u202e")))).toEqual(["expands-too-far"]);
+  expect(codes(await loadText(text("\u00e9")))).toEqual([]);
+});
+
+test("a comment renders about what it has room for, however much there is to show", () => {
+  const rendered: string[] = [];
+  const created = (index: number): Change => {
+    const value = {};
+    Object.defineProperty(value, "text", {
+      enumerable: true,
+      get: () => {
+        rendered.push(`d${index}`);
+        return `${index} `.repeat(2_000);
+      },
+    });
+    const after = { domain: `d${index}.example`, type: "master", create_from: value };
+    return change(`domain/d${index}.example`, "domain", { action: "create", after });
+  };
+  const many = plan(Array.from({ length: 5_000 }, (_, index) => created(index)));
+  rendered.length = 0;
+  expect(renderPlanMarkdown(many).length).toBeLessThanOrEqual(65_536);
+  expect(new Set(rendered).size).toBeLessThan(1_000);
 });
 
 test("references that mean nothing are told twenty at a time, and brackets that close nothing end the reading", async () => {

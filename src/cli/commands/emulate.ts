@@ -1,9 +1,8 @@
 /** `tenon emulate`: serves the whole API until it is interrupted. */
 
-import { readFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Emulator, EmulatorOptions, Fault, SeedError } from "../../emulator/index.ts";
-import { whyLedAway } from "../../files/files.ts";
+import { readRegular, whyLedAway } from "../../files/files.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, parseCount } from "../flags.ts";
@@ -129,6 +128,9 @@ function saySeedError(terminal: Terminal, file: string, error: SeedError): void 
   for (const problem of error.message.split("\n")) terminal.say(`  ${escapeText(`${file}: ${problem}`)}\n`);
 }
 
+/** As much as fits into the emulator. */
+const MAX_SEED_BYTES: number = 256 * 1024 ** 2;
+
 type Tools = typeof import("../../emulator/index.ts");
 
 async function toOptions(flags: EmulateFlags, tools: Tools): Promise<EmulatorOptions> {
@@ -141,7 +143,7 @@ async function toOptions(flags: EmulateFlags, tools: Tools): Promise<EmulatorOpt
     ...(host === undefined ? {} : { host }),
     ...(hostName === undefined ? {} : { hostNames: hostName }),
     ...(data === undefined ? {} : { data }),
-    ...(seed === undefined ? {} : { seed: tools.parseSeed(await readFile(seed, "utf8"), dialect) }),
+    ...(seed === undefined ? {} : { seed: tools.parseSeed(await readRegular(seed, MAX_SEED_BYTES), dialect) }),
     ...(dialect ? { dialect } : {}),
     ...(latency === undefined ? {} : { latencyMilliseconds: latency }),
     ...(rateLimit === undefined ? {} : { rateLimit }),

@@ -22,15 +22,18 @@ interface Comment {
 /** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. */
 export function composeWithin(comment: Comment): string {
   const whole = compose(comment, Number.POSITIVE_INFINITY);
-  return whole.length <= MAX_BODY_CHARACTERS ? whole : compose(comment, MAX_BODY_CHARACTERS);
+  if (whole !== null && whole.length <= MAX_BODY_CHARACTERS) return whole;
+  return compose(comment, MAX_BODY_CHARACTERS) ?? "";
 }
 
-function compose({ head, before, sections, frame, after, foot }: Comment, room: number): string {
+/** @param room Infinity: everything is shown. @returns null if everything is known to take more than MAX_BODY_CHARACTERS */
+function compose({ head, before, sections, frame, after, foot }: Comment, room: number): string | null {
   const isBounded = room !== Number.POSITIVE_INFINITY;
   const lists = [...before, ...after];
   const texts = lists.map((list) => renderList(list, isBounded ? list.shareCharacters : room));
   const taken = lengthOf([...head, ...foot, ...present(texts)]);
   const changes = renderChanges(sections, frame, room - taken);
+  if (changes === null) return null;
   if (isBounded) growLists(lists, texts, room - taken - lengthOf(changes));
   const [lead, tail] = [texts.slice(0, before.length), texts.slice(before.length)];
   return `${[...head, ...present(lead), ...changes, ...present(tail), ...foot].join(BLOCK_SEPARATOR)}\n`;
@@ -84,10 +87,12 @@ interface UnitItem extends Fittable {
   readonly groups: readonly GroupView[];
 }
 
-/** @param room characters; Infinity: everything is shown. @returns blocks of markdown */
-function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: number): string[] {
+/** @param room characters; Infinity: everything is shown. @returns blocks of markdown; null if everything is too much for a comment */
+function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: number): string[] | null {
   const items = sections.flatMap((section) => itemsOf(section, frame));
-  const { shown, left } = fitAll(items, room - CHANGES_FRAME_CHARACTERS);
+  const fitted = room === Number.POSITIVE_INFINITY ? showAll(items) : fitAll(items, room - CHANGES_FRAME_CHARACTERS);
+  if (fitted === null) return null;
+  const { shown, left } = fitted;
   const blocks = sections.flatMap((section) => {
     const texts = items.filter((item) => item.section === section).flatMap((item) => shown.get(item)?.text ?? []);
     const rest = left.filter((item) => item.section === section);
@@ -96,7 +101,8 @@ function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: 
   });
   const counted = [...shown.values()].reduce((sum, rendering) => sum + rendering.counted, 0);
   const uncounted = left.reduce((sum, { groups }) => sum + groups.flatMap(viewsOf).length, 0);
-  return [...blocks, ...countedBlock(counted + uncounted, frame)];
+  const isCut = [...shown.values()].some((rendering) => rendering.isCut);
+  return [...blocks, ...missingBlock(counted + uncounted, isCut, frame)];
 }
 
 function itemsOf(section: Section, { strategies, tense }: ChangesFrame): UnitItem[] {
@@ -141,12 +147,11 @@ function restBlocks(rest: readonly UnitItem[], tense: Tense): string[] {
   return [[`${units}:`, "", ...kinds.map((line) => `- ${line}`)].join("\n")];
 }
 
-function countedBlock(counted: number, { whole }: ChangesFrame): string[] {
-  if (counted === 0) return [];
+function missingBlock(counted: number, isCut: boolean, { whole }: ChangesFrame): string[] {
+  if (counted === 0 && !isCut) return [];
   const are = count(counted, "change is", "changes are");
-  return [
-    `**${are} shown as numbers only**, as a comment holds no more than ${MAX_MARKDOWN_CHARACTERS} characters. ${whole}`,
-  ];
+  const what = counted === 0 ? "Not everything is shown" : `${are} shown as numbers only`;
+  return [`**${what}**, as a comment holds no more than ${MAX_MARKDOWN_CHARACTERS} characters. ${whole}`];
 }
 
 // A list of things that stand beside the changes: what is refused, blocked or to be known.
@@ -211,23 +216,43 @@ interface Fitted<Item> {
   readonly left: readonly Item[];
 }
 
+/** Everything of each; null as soon as that is too much for a comment: what follows is not rendered. */
+function showAll<Item extends Fittable>(items: readonly Item[]): Fitted<Item> | null {
+  const shown = new Map<Item, Rendering>();
+  let used = 0;
+  for (const item of items) {
+    const whole = item.render("full");
+    used += whole.text.length;
+    if (used > MAX_BODY_CHARACTERS) return null;
+    shown.set(item, whole);
+  }
+  return { shown, left: [] };
+}
+
+/** So much is rendered at a level for which there is no room in the end; then no more is tried. */
+const MAX_WASTED_CHARACTERS: number = 16 * MAX_MARKDOWN_CHARACTERS;
+
 /**
  * Gives each as much detail as fits into `room`: first a line of numbers to each, then more to one after the other, the
- * heaviest first. Linear in the text of all details.
+ * heaviest first. Takes time in proportion to the room, and to the text of the largest detail.
  */
 function fitAll<Item extends Fittable>(items: readonly Item[], room: number): Fitted<Item> {
   const chosen = new Map<Item, Rendering>();
   const order = items.map((item, index) => ({ item, index }));
   order.sort((a, b) => b.item.weight - a.item.weight || a.index - b.index);
-  const levels: readonly Level[] = room === Number.POSITIVE_INFINITY ? ["full"] : LEVELS;
   let used = 0;
-  for (const level of levels) {
+  for (const level of LEVELS) {
+    let wasted = 0;
     for (const { item } of order) {
       const present = chosen.get(item);
-      if (present === undefined && level !== levels[0]) continue;
+      if (present === undefined && level !== LEVELS[0]) continue;
       const wanted = item.render(level);
       const cost = wanted.text.length - (present?.text.length ?? -BLOCK_SEPARATOR.length);
-      if (used + cost > room) continue;
+      if (used + cost > room) {
+        wasted += wanted.text.length;
+        if (wasted > MAX_WASTED_CHARACTERS) break;
+        continue;
+      }
       used += cost;
       chosen.set(item, wanted);
     }
@@ -260,16 +285,19 @@ const MAX_SHOWN_LOSSES = 200;
  * How much is shown of a unit, from least to most.
  * - `counts`: numbers only.
  * - `losses`: a line for what goes, is made anew or is blocked; the rest as numbers.
- * - `lines`: a line for each change; of further fields their number.
+ * - `lines`: a line for each change; of further fields their names, or their number.
+ * - `fields`: besides, the fields of the unit itself that have short values.
  * - `full`: everything.
  */
-const LEVELS = ["counts", "losses", "lines", "full"] as const;
+const LEVELS = ["counts", "losses", "lines", "fields", "full"] as const;
 type Level = (typeof LEVELS)[number];
 
 interface Rendering {
   readonly text: string;
   /** Changes that are there as numbers only. */
   readonly counted: number;
+  /** A value, a field or a note of those that have a line is not shown, or not to its end. */
+  readonly isCut: boolean;
 }
 
 interface UnitFrame {
@@ -290,8 +318,15 @@ const DIFF_SIGNS: Readonly<Record<Mark, string>> = {
 const BLOCKED_SIGN = "#";
 const VALUE_INDENT = "      ";
 
-function isLoss({ mark, change }: ChangeView): boolean {
-  return mark === "delete" || mark === "replace" || change.blocked !== null;
+function isLoss(view: ChangeView): boolean {
+  return view.mark === "delete" || view.mark === "replace" || view.change.blocked !== null || isTakenAway(view);
+}
+
+/** With these a zone answers otherwise as a whole, or no more. */
+const SERVING_FIELDS: ReadonlySet<string> = new Set(["type", "status", "master_ips"]);
+
+function isTakenAway({ mark, change, fields }: ChangeView): boolean {
+  return change.kind === "domain" && mark === "update" && fields.some(({ name }) => SERVING_FIELDS.has(name));
 }
 
 function viewsOf({ own, children }: GroupView): ChangeView[] {
@@ -303,9 +338,9 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
   const views = viewsOf(group);
   const counts = countsText(views, tense);
   const isPlain = level === "counts" || (level === "losses" && !views.some(isLoss));
-  if (isPlain) return { text: `- ${codeSpan(headline(group))}: ${counts}`, counted: views.length };
+  if (isPlain) return { text: `- ${codeSpan(headline(group))}: ${counts}`, counted: views.length, isCut: false };
   const shown = level === "losses" ? views.filter(isLoss) : views;
-  const lines = unitLines(frame, shown, level === "full");
+  const { lines, isCut } = unitLines(frame, shown, level);
   const missing = views.length - shown.length;
   if (missing > 0)
     lines.push(
@@ -314,7 +349,7 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
         tense,
       )}, not shown here`,
     );
-  return { text: fold(`${htmlCode(headline(group))}: ${counts}`, codeBlock(lines, "diff")), counted: missing };
+  return { text: fold(`${htmlCode(headline(group))}: ${counts}`, codeBlock(lines, "diff")), counted: missing, isCut };
 }
 
 /** Many that only go, and for one reason, which is said once. Where there is little room the first of them have a line. */
@@ -323,15 +358,16 @@ function renderGoing(groups: readonly GroupView[], tense: Tense, level: Level): 
   const own = groups[0]?.own;
   const head = headlineOfMany(groups) + (own == null ? "" : labelText(own));
   const counts = countsText(views, tense);
-  if (level === "counts") return { text: `- ${codeSpan(head)}: ${counts}`, counted: views.length };
+  if (level === "counts") return { text: `- ${codeSpan(head)}: ${counts}`, counted: views.length, isCut: false };
   const shown = level === "losses" ? groups.slice(0, MAX_SHOWN_LOSSES) : groups;
-  const lines = shown.flatMap((group) => [
-    `${DIFF_SIGNS.delete} ${headline(group)}`,
-    ...childrenLines(group.children, level === "full"),
-  ]);
+  const parts = shown.map((group) => {
+    const children = childrenLines(group.children, level);
+    return { lines: [`${DIFF_SIGNS.delete} ${headline(group)}`, ...children.lines], isCut: children.isCut };
+  });
+  const { lines, isCut } = joinLines(parts);
   const counted = views.length - shown.flatMap(viewsOf).length;
   if (counted > 0) lines.push(`  and ${tallyText(groups.slice(shown.length).flatMap(viewsOf), tense)}, not shown here`);
-  return { text: fold(`${htmlCode(head)}: ${counts}`, codeBlock(lines, "diff")), counted };
+  return { text: fold(`${htmlCode(head)}: ${counts}`, codeBlock(lines, "diff")), counted, isCut };
 }
 
 /** `84 changed`, or `3 changes: 2 to add, 1 to change`. */
@@ -342,35 +378,55 @@ function countsText(views: readonly ChangeView[], tense: Tense): string {
     : `${count(views.length, "change", "changes")}: ${tally}`;
 }
 
-function unitLines({ group, source }: UnitFrame, views: readonly ChangeView[], isFull: boolean): string[] {
+interface Lines {
+  readonly lines: string[];
+  readonly isCut: boolean;
+}
+
+function joinLines(parts: readonly Lines[]): Lines {
+  return { lines: parts.flatMap(({ lines }) => lines), isCut: parts.some(({ isCut }) => isCut) };
+}
+
+function unitLines({ group, source }: UnitFrame, views: readonly ChangeView[], level: Level): Lines {
   const children = views.filter((view) => view !== group.own);
-  const lines: string[] = [];
-  if (group.own !== null && views.includes(group.own)) lines.push(...ownLines(group, group.own, isFull));
+  const own = group.own !== null && views.includes(group.own) ? [ownLines(group, group.own, level)] : [];
   if (source !== null && children.length > 0) {
-    const alike = count(children.length, "record", "records");
-    return [...lines, `+   ${alike} as in ${escapeText(source.replace("/", " "))}`];
+    const alike = `+   ${count(children.length, "record", "records")} as in ${escapeText(source.replace("/", " "))}`;
+    return joinLines([...own, { lines: [alike], isCut: false }]);
   }
-  for (const line of childrenLines(children, isFull)) lines.push(line);
-  return lines;
+  return joinLines([...own, childrenLines(children, level)]);
 }
 
-function childrenLines(children: readonly ChangeView[], isFull: boolean): string[] {
+function childrenLines(children: readonly ChangeView[], level: Level): Lines {
   const table = tableOf(children);
-  return children.flatMap((child) => childLines(child, table, isFull));
+  return joinLines(children.map((child) => childLines(child, table, level === "full")));
 }
 
-function ownLines(group: GroupView, own: ChangeView, isFull: boolean): string[] {
+/** Where there is not room for everything, so many lines of a field are short. */
+const MAX_SHORT_FIELD_LINES = 3;
+
+function ownLines(group: GroupView, own: ChangeView, level: Level): Lines {
+  const isFull = level === "full";
   const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
-  const below = isFull ? fieldLines(own, fields, CODE_COLUMNS - VALUE_INDENT.length) : [];
-  const hint = isFull ? "" : hiddenHint(own, fields.length, false);
-  return [
-    `${signOf(own)} ${headline(group)}${labelText(own)}${hint}`,
-    ...valueLines(own, below),
-    ...noteLines(own, isFull),
-  ];
+  const below = fields.map((field) => ({ field, lines: fieldLines(own, [field], CODE_COLUMNS - VALUE_INDENT.length) }));
+  const isShort = (lines: readonly string[]) => level === "fields" && lines.length <= MAX_SHORT_FIELD_LINES;
+  const shown = below.filter(({ lines }) => isFull || isShort(lines));
+  const hidden = below.filter((one) => !shown.includes(one)).map(({ field }) => field.name);
+  const note = noteLines(own, isFull);
+  return {
+    lines: [
+      `${signOf(own)} ${headline(group)}${labelText(own)}${hiddenHint(own, hidden, false, isFull)}`,
+      ...valueLines(
+        own,
+        isFull ? fieldLines(own, fields, CODE_COLUMNS - VALUE_INDENT.length) : shown.flatMap(({ lines }) => lines),
+      ),
+      ...note.lines,
+    ],
+    isCut: hidden.length > 0 || note.isCut,
+  };
 }
 
-function childLines(view: ChangeView, table: Table, isFull: boolean): string[] {
+function childLines(view: ChangeView, table: Table, isFull: boolean): Lines {
   const labels = labelText(view);
   const sign = signOf(view);
   const columns = CODE_COLUMNS - sign.length - 1 - labels.length;
@@ -380,22 +436,30 @@ function childLines(view: ChangeView, table: Table, isFull: boolean): string[] {
     : { text: escapeText(view.change.address), below: [], cut: false };
   const rest = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
   const fields = isFull ? fieldLines(view, rest, room.below) : [];
-  const hint = isFull ? "" : hiddenHint(view, rest.length, line.cut);
-  return [
-    `${sign} ${line.text}${labels}${hint}`,
-    ...valueLines(view, [...line.below, ...fields]),
-    ...noteLines(view, isFull),
-  ];
+  const hidden = isFull ? [] : rest.map(({ name }) => name);
+  const note = noteLines(view, isFull);
+  return {
+    lines: [
+      `${sign} ${line.text}${labels}${hiddenHint(view, hidden, line.cut, isFull)}`,
+      ...valueLines(view, [...line.below, ...fields]),
+      ...note.lines,
+    ],
+    isCut: hidden.length > 0 || (line.cut && !isFull) || note.isCut,
+  };
 }
 
 function signOf({ mark, change }: ChangeView): string {
   return change.blocked === null ? DIFF_SIGNS[mark] : `${BLOCKED_SIGN} ${DIFF_SIGNS[mark]}`;
 }
 
-function hiddenHint({ change }: ChangeView, fields: number, isCut: boolean): string {
+/** So many hidden fields have their names in the line. */
+const MAX_NAMED_FIELDS = 4;
+
+function hiddenHint({ change }: ChangeView, fields: readonly string[], isCut: boolean, isFull: boolean): string {
+  if (isFull) return "";
   const parts = [
     ...(isCut ? ["part of the value"] : []),
-    ...(fields === 0 ? [] : [count(fields, "field", "fields")]),
+    ...(fields.length <= MAX_NAMED_FIELDS ? fields : [count(fields.length, "field", "fields")]),
     ...(change.note === null ? [] : ["a note"]),
   ];
   return parts.length === 0 ? "" : ` (${parts.join(" and ")} not shown)`;
@@ -411,7 +475,16 @@ function valueLines({ change }: ChangeView, lines: readonly string[]): string[] 
   });
 }
 
+/** A longer note would take the room of what the change does. */
+const MAX_NOTE_CHARACTERS = 1_000;
+
 /** Another section says why a change is blocked. */
-function noteLines({ change }: ChangeView, isFull: boolean): string[] {
-  return isFull && change.note !== null ? [`${VALUE_INDENT}note: ${escapeText(change.note)}`] : [];
+function noteLines({ change }: ChangeView, isFull: boolean): Lines {
+  const { note } = change;
+  if (note === null || !isFull) return { lines: [], isCut: note !== null };
+  const isCut = note.length > MAX_NOTE_CHARACTERS;
+  const text = isCut
+    ? `${escapeText(note.slice(0, MAX_NOTE_CHARACTERS))}… (${note.length} characters)`
+    : escapeText(note);
+  return { lines: [`${VALUE_INDENT}note: ${text}`], isCut };
 }

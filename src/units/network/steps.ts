@@ -3,7 +3,14 @@
 import isEqual from "fast-deep-equal";
 import type { Change } from "../../model/change.ts";
 import type { Lookup, PathPart, RequestStep } from "../../model/plan.ts";
-import type { Address, Json, JsonObject, ObjectId, Values } from "../../model/resource.ts";
+import {
+  type Address,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type ObjectId,
+  type Values,
+} from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import {
   type Claim,
@@ -287,7 +294,8 @@ export function vpcLikeness({ match }: Lookup, item: JsonObject): Likeness {
 }
 
 function subnetsOf(vpc: JsonObject): readonly JsonObject[] {
-  return (vpc["subnets"] as readonly JsonObject[] | undefined) ?? [];
+  const subnets = vpc["subnets"];
+  return Array.isArray(subnets) ? (subnets as readonly Json[]).filter(isJsonObject) : [];
 }
 
 function isUsed(subnet: JsonObject): boolean {

@@ -140,7 +140,8 @@ export function readBackOfZone(change: Change, answer: JsonObject): Values | nul
 
 /** Only the fields that the answer holds: what it leaves out has not become empty. */
 function readBackOfDomain(answer: JsonObject): Values | null {
-  if (typeof answer["domain"] !== "string" || !Array.isArray(answer["tags"])) return null;
+  const { domain, tags } = answer;
+  if (typeof domain !== "string" || !Array.isArray(tags) || !tags.every((tag) => typeof tag === "string")) return null;
   const values = liveDomain({ domain: answer as unknown as WireDomain, records: [] });
   const held = Object.keys(values).filter((field) => field === "owner" || (answer[field] ?? null) !== null);
   return Object.fromEntries(held.map((field) => [field, values[field] ?? null]));

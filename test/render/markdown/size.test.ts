@@ -148,9 +148,15 @@ describe("a comment on a large plan", () => {
 
 describe("a comment of about the size that fits", () => {
   it("is whole up to the last character that fits, and leaves out by name from the next one on", () => {
+    // A longer note is cut, so that the room is filled with several.
     const sized = (pad: number): Plan => {
-      const after = { domain: "zone-0.example" };
-      return plan([change("domain/zone-0.example", "domain", { after, note: "x".repeat(pad) }), ...zones(1, 1000)]);
+      const [first, ...others] = zones(1, 1000);
+      const noted = others.map((one, index) => (index < 45 ? { ...one, note: "x".repeat(900) } : one));
+      const own = change("domain/zone-0.example", "domain", {
+        after: { domain: "zone-0.example" },
+        note: "x".repeat(pad),
+      });
+      return plan([own, ...(first === undefined ? [] : [first]), ...noted]);
     };
     const padOfLimit = 1 + MAX_BODY_CHARACTERS - renderPlanMarkdown(sized(1)).length;
     for (const beyond of [-2, -1, 0, 1, 2, 3]) {
