@@ -3,6 +3,8 @@
  * `tenon/import`, `tenon/live`, `tenon/render` and `tenon/verify`.
  */
 
+import type { OpenOptions, OpenProject } from "./open.ts";
+
 export type { Timeouts } from "./api/connection.ts";
 export {
   type ApiEvent,
@@ -101,7 +103,7 @@ export {
 export type { ChangeOutcome, ChangeReport, Report, StepOutcome, StepReport } from "./model/report.ts";
 export type { Address, Json, JsonObject, Kind, ObjectId, UnitName, Values } from "./model/resource.ts";
 export type { ReadWatch } from "./model/unit.ts";
-export { type ApplyChoice, type OpenOptions, type OpenProject, open, type PlanChoice, TenonError } from "./open.ts";
+export type { ApplyChoice, OpenOptions, OpenProject, PlanChoice } from "./open.ts";
 export {
   applyPlan,
   type Base,
@@ -118,9 +120,19 @@ export {
   parsePlanFile,
   planProject,
   rootsHeldByInterfaces,
+  TenonError,
   withEnvironments,
 } from "./pipeline.ts";
 export { driftOf, unclearIdentities } from "./plan/compare.ts";
 export type { OtherEnvironment } from "./plan/guards.ts";
 export { isUnmatched } from "./plan/select.ts";
 export type { PlanFileResult } from "./render/plan-file.ts";
+
+/**
+ * Loads the project and opens a connection, over which nothing is sent yet.
+ * @throws TenonError if the address, the dialect or a manifest is wrong, or if the project is of another account
+ */
+export async function open(options: OpenOptions): Promise<OpenProject> {
+  const { openProject } = await import("./open.ts");
+  return openProject(options);
+}

@@ -14,10 +14,9 @@ import {
 } from "./api/index.ts";
 import type { ApplyEvent } from "./apply/events.ts";
 import type { Project } from "./manifest/load.ts";
-import type { Failure } from "./model/api.ts";
 import type { Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
-import { type Diagnostic, hasErrors, Sources, type Span } from "./model/diagnostic.ts";
+import { type Diagnostic, hasErrors } from "./model/diagnostic.ts";
 import type { Goal, Guard, Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
 import type { ReadWatch } from "./model/unit.ts";
@@ -29,9 +28,9 @@ import {
   loadProject,
   openJournal,
   planProject,
+  TenonError,
 } from "./pipeline.ts";
 import { driftOf } from "./plan/compare.ts";
-import { escapeText } from "./render/terminal.ts";
 
 /** Where a project is, and the account that it is for. Nothing is read from the environment of the process. */
 export interface OpenOptions {
@@ -127,36 +126,8 @@ export interface OpenProject {
   close(): Promise<void>;
 }
 
-/** Why a project cannot be opened, planned or applied. Its message names each problem, with its place. */
-export class TenonError extends Error {
-  override readonly name: string = "TenonError";
-  /** At least one error, with a stable code. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** The service's failure, if it was one. */
-  readonly failure: Failure | null;
-
-  constructor(diagnostics: readonly Diagnostic[], sources: Sources = new Sources(), failure: Failure | null = null) {
-    super(diagnostics.map((diagnostic) => line(diagnostic, sources)).join("\n"));
-    this.diagnostics = diagnostics;
-    this.failure = failure;
-  }
-}
-
-function line({ code, severity, summary, span }: Diagnostic, sources: Sources): string {
-  const place = span === undefined ? "" : `${placeOf(span, sources)}: `;
-  return escapeText(`${place}${severity}[${code}]: ${summary}`);
-}
-
-function placeOf({ file, start }: Span, sources: Sources): string {
-  const { line: number, column } = sources.position(file, start);
-  return `${file}:${number}:${column}`;
-}
-
-/**
- * Loads the project and opens a connection, over which nothing is sent yet.
- * @throws TenonError if the address, the dialect or a manifest is wrong, or if the project is of another account
- */
-export async function open(options: OpenOptions): Promise<OpenProject> {
+/** As the library's `open`, which loads this when it is called. */
+export async function openProject(options: OpenOptions): Promise<OpenProject> {
   const base = checkBaseUrl(options.baseUrl);
   if (!base.ok) throw new TenonError([base.diagnostic]);
   const dialect = options.dialect ?? serviceAt(base.url)?.dialect ?? NEUTRAL_DIALECT;

@@ -10,7 +10,7 @@ import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 import type { Failure, FileContent, ReadApi } from "./model/api.ts";
 import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
-import type { Diagnostic } from "./model/diagnostic.ts";
+import { type Diagnostic, Sources, type Span } from "./model/diagnostic.ts";
 import type { Live } from "./model/live.ts";
 import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
@@ -23,6 +23,7 @@ import { makePlan, type PlanOptions } from "./plan/plan.ts";
 import { exceedsReviewedPlan } from "./plan/review.ts";
 import { isUnmatched } from "./plan/select.ts";
 import type { PlanFileResult } from "./render/plan-file.ts";
+import { escapeText } from "./render/terminal.ts";
 import { units } from "./units/index.ts";
 
 /** Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. */
@@ -264,4 +265,29 @@ export async function applyPlan(options: ApplyRequest): Promise<Report> {
 export async function openJournal(options: JournalOptions): Promise<OpenedJournal> {
   const { openJournal: open } = await import("./apply/journal.ts");
   return open(options);
+}
+
+/** Why a project cannot be opened, planned or applied. Its message names each problem, with its place. */
+export class TenonError extends Error {
+  override readonly name: string = "TenonError";
+  /** At least one error, with a stable code. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The service's failure, if it was one. */
+  readonly failure: Failure | null;
+
+  constructor(diagnostics: readonly Diagnostic[], sources: Sources = new Sources(), failure: Failure | null = null) {
+    super(diagnostics.map((diagnostic) => line(diagnostic, sources)).join("\n"));
+    this.diagnostics = diagnostics;
+    this.failure = failure;
+  }
+}
+
+function line({ code, severity, summary, span }: Diagnostic, sources: Sources): string {
+  const place = span === undefined ? "" : `${placeOf(span, sources)}: `;
+  return escapeText(`${place}${severity}[${code}]: ${summary}`);
+}
+
+function placeOf({ file, start }: Span, sources: Sources): string {
+  const { line: number, column } = sources.position(file, start);
+  return `${file}:${number}:${column}`;
 }

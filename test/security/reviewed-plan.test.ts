@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
+import { open, parsePlanFile } from "../../src/index.ts";
+import { renderPlanJson } from "../../src/render/index.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder, PROJECT } from "../cli/run.ts";
 import { faults } from "../cli/stage.ts";
@@ -114,4 +116,24 @@ test("a file to upload that was exchanged after the review, or between plan and 
   await writeFile(file, gzipSync("evil"));
   expect(await applying).toMatchObject({ code: 6, stderr: expect.stringContaining("plan again") });
   expect(writes(service)).toEqual(["POST /v4/images/upload"]);
+});
+
+test("a program that hands a plan from a file to the library gets what its project says, or an error", async () => {
+  const service = await emulator({ seed: { vpcs: [FOREIGN] } as never });
+  const dir = await folder({ "tenon.yaml": PROJECT });
+  const project = await open({ dir, baseUrl: service.baseUrl, token: "emulator-token" });
+  try {
+    const parsed = await parsePlanFile(renderPlanJson(await project.plan()));
+    if (!parsed.ok) throw new Error("the plan file cannot be read");
+    const { plan } = parsed;
+    const steps = plan.steps.map((step) => ({ ...step, method: "DELETE", path: ["vpcs", String(FOREIGN.id)] }));
+    const forgedInputs = { ...plan.inputs, takeOwnershipFrom: ["other"] };
+    await expect(project.apply({ ...plan, inputs: forgedInputs })).rejects.toThrow("plan-differs");
+    await expect(project.apply({ ...plan, goal: "destroy" })).rejects.toThrow("plan-differs");
+    expect(writes(service)).toEqual([]);
+    expect(await project.apply({ ...plan, steps: steps as never })).toMatchObject({ failed: 0, destroyed: 0 });
+    expect(writes(service).filter((write) => write.endsWith(`/${FOREIGN.id}`))).toEqual([]);
+  } finally {
+    await project.close();
+  }
 });
