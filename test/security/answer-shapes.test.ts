@@ -77,6 +77,12 @@ images: [{ label: golden, upload: { file: g.img.gz, region: us-east } }]
 `;
 const ODD: readonly Json[] = [null, [], {}, -1, 1e308, "", true, [[1]], { id: {} }, "\u001b[31m\n::set-env"];
 
+/** A list is given odd members as well. */
+function oddAt(place: readonly string[], index: number): readonly Json[] {
+  const isList = ["tags", "subnets", "nodes", "master_ips"].includes(place.at(-1) ?? "");
+  return [ODD[index % ODD.length] ?? null, ...(isList ? [[{}], [null]] : [])];
+}
+
 /** The places of all values in `value`, as keys from the outside in. */
 function placesIn(value: Json, path: readonly string[] = []): (readonly string[])[] {
   const within = typeof value === "object" && value !== null ? Object.entries(value) : [];
@@ -101,7 +107,7 @@ test("whatever one value of an answer to an apply becomes, what was done is in a
     // What comes back at first says which values there are.
     let places: (readonly string[])[] = [];
     for (let index = -1; index < places.length; index += 1) {
-      for (const odd of index === -1 ? [null] : [ODD[index % ODD.length] as Json, [{}], [null]]) {
+      for (const odd of index === -1 ? [null] : oddAt(places[index] ?? [], index)) {
         const account = await Account.open({
           seed: { domains: [{ domain: "a.example", type: "master", soa_email: "b@a.example" }] },
         });
