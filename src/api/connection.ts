@@ -44,6 +44,8 @@ export interface Connection {
   readonly observe?: (event: ApiEvent) => void;
   /** Items asked for per page. Default: 500. */
   readonly pageSize?: number;
+  /** Of the texts of all lists; default MAX_LIST_CHARACTERS. */
+  readonly maxListCharacters?: number;
   readonly timeouts?: Partial<Timeouts>;
 }
 

@@ -14,7 +14,7 @@ import {
 } from "./connection.ts";
 import { errorsFromWire, fromWire, NEUTRAL_DIALECT, otherPath, toWire } from "./dialect.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
-import { createLister, DEFAULT_PAGE_SIZE, filterHeader } from "./lists.ts";
+import { createLister, DEFAULT_PAGE_SIZE, filterHeader, MAX_LIST_CHARACTERS } from "./lists.ts";
 import { classifyResponse } from "./outcome.ts";
 import { endpointOf } from "./rate-limit.ts";
 import { createRequestSender, type PreparedRequest, prepareUpload, type RequestSender } from "./send.ts";
@@ -45,7 +45,12 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
   const dialect = connection.dialect ?? NEUTRAL_DIALECT;
   const sender = createSender({ base: new URL(base.url), token: connection.token.trim(), dialect, requests });
   const clock = connection.clock ?? systemClock;
-  const list = createLister({ send: sender, clock, pageSize: connection.pageSize ?? DEFAULT_PAGE_SIZE });
+  const list = createLister({
+    send: sender,
+    clock,
+    pageSize: connection.pageSize ?? DEFAULT_PAGE_SIZE,
+    maxCharacters: connection.maxListCharacters ?? MAX_LIST_CHARACTERS,
+  });
   return {
     get requestCount() {
       return requests.requestCount;

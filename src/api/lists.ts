@@ -12,10 +12,14 @@ const FALLBACK_PAGE_SIZE = 100;
 const MAX_LIST_READS = 3;
 const REREAD_PAUSE_MILLISECONDS = 500;
 
+/** Of the texts of all lists that a client has read, each counted as it was read last: a hundred times what most accounts hold. */
+export const MAX_LIST_CHARACTERS: number = 256 * 1024 * 1024;
+
 interface ListerOptions {
   send(request: ApiRequest, signal: AbortSignal | undefined): Promise<Answer>;
   readonly clock: Clock;
   readonly pageSize: number;
+  readonly maxCharacters: number;
 }
 
 type Failed = { readonly ok: false; readonly failure: Failure };
@@ -26,12 +30,14 @@ type Lister = (request: ListRequest, signal?: AbortSignal) => Promise<ListAnswer
 
 export function createLister(options: ListerOptions): Lister {
   let pageSize = options.pageSize;
+  const volume = new Volume(options.maxCharacters);
 
   async function page(request: ListRequest, number: number, signal: AbortSignal | undefined): Promise<PageAnswer> {
     const { path, filter } = request;
     const query = { page: number, page_size: pageSize };
     const answer = await options.send({ method: "GET", path, query, ...(filter ? { filter } : {}) }, signal);
     if (!answer.ok) return answer;
+    if (!volume.add(path, answer.characters ?? 0)) return malformed(volume.problem(path));
     const parsed = parsePage(answer.body, number);
     if (typeof parsed === "string") return malformed(`/${path.join("/")}: ${parsed}`);
     return { ok: true, page: parsed, ...servedOf(answer) };
@@ -134,6 +140,7 @@ export function createLister(options: ListerOptions): Lister {
   }
 
   return async (request, signal) => {
+    volume.begin(request.path);
     const first = await firstPage(request, signal);
     if (!first.ok) return first;
     const some = first.page.pages > 1 ? await readWanted(request, first.page, signal) : null;
@@ -141,6 +148,34 @@ export function createLister(options: ListerOptions): Lister {
     // The first page's time: no item of the list is older.
     return answer.ok ? { ...answer, ...servedOf(first) } : answer;
   };
+}
+
+/** How much the lists hold altogether: a list that is read again takes its own place. */
+class Volume {
+  readonly #max: number;
+  readonly #byPath: Map<string, number> = new Map();
+  #total = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  begin(path: readonly string[]): void {
+    this.#total -= this.#byPath.get(path.join("/")) ?? 0;
+    this.#byPath.set(path.join("/"), 0);
+  }
+
+  /** @returns false if that is more than there may be */
+  add(path: readonly string[], characters: number): boolean {
+    this.#total += characters;
+    this.#byPath.set(path.join("/"), (this.#byPath.get(path.join("/")) ?? 0) + characters);
+    return this.#total <= this.#max;
+  }
+
+  problem(path: readonly string[]): string {
+    const most = `${Math.floor(this.#max / 1024 ** 2)} MiB`;
+    return `/${path.join("/")}: the lists of this account are longer than ${most} altogether, which is more than Tenon reads; --target narrows a run`;
+  }
 }
 
 function servedOf({ servedMilliseconds }: { readonly servedMilliseconds?: number }): {

@@ -19,7 +19,7 @@ import {
 
 export type AttemptResult =
   /** `absent`: what was to be deleted was not there. */
-  { readonly type: "done"; readonly body: Json; readonly absent?: true } | FailedAttempt;
+  { readonly type: "done"; readonly body: Json; readonly absent?: true; readonly characters?: number } | FailedAttempt;
 
 export interface FailedAttempt {
   readonly type: "failed";
@@ -131,7 +131,7 @@ function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): Attemp
 }
 
 function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Method): AttemptResult {
-  if (body !== undefined) return { type: "done", body };
+  if (body !== undefined) return { type: "done", body, ...(isPage(body) ? { characters: answer.text.length } : {}) };
   // The body of an answer to a DELETE is not used.
   if (answer.text.trim() === "" && method === "DELETE") return { type: "done", body: {} };
   return failedAttempt("malformed", {
@@ -140,6 +140,10 @@ function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Met
     status: answer.status,
     message: malformedMessage(answer),
   });
+}
+
+function isPage(body: Json): boolean {
+  return isJsonObject(body) && Array.isArray(body["data"]);
 }
 
 function judgeError(

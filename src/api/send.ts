@@ -83,6 +83,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
           body: result.body,
           ...(alreadyGone ? { alreadyGone } : {}),
           ...(served === null ? {} : { servedMilliseconds: served }),
+          ...(result.characters === undefined ? {} : { characters: result.characters }),
         };
       }
       const wait = afterFailedAttempt(prepared, state, result, permit);

@@ -29,6 +29,8 @@ export type Answer =
       /** Set for a DELETE whose object was gone before, and not because of a lost attempt of this request. */
       readonly alreadyGone?: true;
       readonly servedMilliseconds?: number;
+      /** Of the text, if the body is a page of a list. */
+      readonly characters?: number;
     }
   | { readonly ok: false; readonly failure: Failure };
 

@@ -29,6 +29,18 @@ describe("a list", () => {
     expect(server.requests).toHaveLength(24);
   });
 
+  it("ends where all lists together are longer than they may be, each as it was read last", async () => {
+    const server = await serve(paged(() => items(1_000)));
+    const one = JSON.stringify(items(1_000)).length;
+    const { api } = await open(server.baseUrl, { maxListCharacters: 2.5 * one });
+    const other = { path: ["domains", "2", "records"] };
+    for (const request of [RECORDS, RECORDS, RECORDS, other, RECORDS]) {
+      expect(await api.list(request)).toMatchObject({ ok: true, total: 1_000 });
+    }
+    const third = await api.list({ path: ["domains", "3", "records"] });
+    expect(failureOf(third)).toMatchObject({ type: "malformed", message: expect.stringContaining("altogether") });
+  });
+
   it("sends its filter with every page", async () => {
     const server = await serve(paged(() => items(1_100)));
     const { api } = await open(server.baseUrl);

@@ -53,6 +53,7 @@ const LINT: Readonly<Record<string, readonly string[]>> = { ...NAME_CASES, ...DE
 
 /** What has no input here, with the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {
+  "account-unreadable": "is of the library: test/library",
   "base-invalid": "needs git: test/system",
   "base-unreadable": "needs git, or a folder that cannot be written: test/system",
   "demo-failed": "needs a demo that fails",
@@ -64,6 +65,8 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "journal-unwritable": "shows what the file system says: test/apply/journal.test.ts",
   "live-file": "is the beginning of the codes of a snapshot: live-file-damaged",
   "not-formatted": "is told by the files' names: test/cli/fmt.test.ts",
+  "not-reviewed": "is of the library: test/library",
+  "plan-differs": "is of the library: test/library",
   "plan-file": "is the beginning of the codes of a plan file: plan-file-damaged, plan-file-truncated",
   "plan-file-differs": "needs a saved plan: test/cli/saved-plan.test.ts",
   "project-too-large": "needs files of megabytes: test/manifest/limits.test.ts",

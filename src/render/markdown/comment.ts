@@ -5,7 +5,7 @@ import type { Strategy } from "../../model/plan.ts";
 import type { Address } from "../../model/resource.ts";
 import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../table.ts";
 import { escapeText } from "../terminal.ts";
-import { type ChangeView, count, entriesOf, type GroupView, groupsOf, type Mark } from "../view.ts";
+import { type ChangeView, count, entriesOf, type FieldDiff, type GroupView, groupsOf, type Mark } from "../view.ts";
 import { headline, headlineOfMany, isInHeadline, labelText } from "../words.ts";
 import { codeBlock, codeSpan, fenceCost, fold, htmlCode, type Tense, tallyByKind, tallyText } from "./parts.ts";
 
@@ -402,24 +402,24 @@ function childrenLines(children: readonly ChangeView[], level: Level): Lines {
   return joinLines(children.map((child) => childLines(child, table, level === "full")));
 }
 
-/** Where there is not room for everything, so many lines of a field are short. */
-const MAX_SHORT_FIELD_LINES = 3;
+/** Where there is not room for everything, a field of so many characters is short. */
+const MAX_SHORT_FIELD_CHARACTERS = 200;
+
+function isShortField({ change }: ChangeView, { name }: FieldDiff): boolean {
+  const texts = [change.before?.[name], change.after?.[name]].map((value) => JSON.stringify(value ?? null));
+  return texts.every((text) => text.length <= MAX_SHORT_FIELD_CHARACTERS);
+}
 
 function ownLines(group: GroupView, own: ChangeView, level: Level): Lines {
   const isFull = level === "full";
   const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
-  const below = fields.map((field) => ({ field, lines: fieldLines(own, [field], CODE_COLUMNS - VALUE_INDENT.length) }));
-  const isShort = (lines: readonly string[]) => level === "fields" && lines.length <= MAX_SHORT_FIELD_LINES;
-  const shown = below.filter(({ lines }) => isFull || isShort(lines));
-  const hidden = below.filter((one) => !shown.includes(one)).map(({ field }) => field.name);
+  const shown = level === "lines" ? [] : fields.filter((field) => isFull || isShortField(own, field));
+  const hidden = fields.filter((field) => !shown.includes(field)).map(({ name }) => name);
   const note = noteLines(own, isFull);
   return {
     lines: [
       `${signOf(own)} ${headline(group)}${labelText(own)}${hiddenHint(own, hidden, false, isFull)}`,
-      ...valueLines(
-        own,
-        isFull ? fieldLines(own, fields, CODE_COLUMNS - VALUE_INDENT.length) : shown.flatMap(({ lines }) => lines),
-      ),
+      ...valueLines(own, fieldLines(own, shown, CODE_COLUMNS - VALUE_INDENT.length)),
       ...note.lines,
     ],
     isCut: hidden.length > 0 || note.isCut,
