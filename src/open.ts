@@ -14,6 +14,7 @@ import {
 } from "./api/index.ts";
 import type { ApplyEvent } from "./apply/events.ts";
 import type { Project } from "./manifest/load.ts";
+import { contentInside } from "./manifest/read.ts";
 import type { Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
 import { type Diagnostic, hasErrors } from "./model/diagnostic.ts";
@@ -201,6 +202,7 @@ class Opened implements OpenProject {
       excludes: choice.excludes ?? [],
       checkSelection,
       inputs,
+      contentOf: (file) => contentInside(this.project.root, file, signal),
       consents: this.#options.consents ?? [],
       maxChanges: choice.maxChanges ?? null,
       takeOwnershipFrom: choice.takeOwnershipFrom ?? [],

@@ -1,7 +1,8 @@
 /** The library as a program uses it: a project opened, planned, applied, compared and closed. */
 
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type OpenOptions, type OpenProject, open, parsePlanFile, TenonError } from "../../src/index.ts";
 import { renderPlanJson } from "../../src/render/index.ts";
@@ -109,6 +110,25 @@ describe("a reviewed plan is the most that is done", () => {
       ["not-reviewed", "vpc/prod/subnet/web"],
     ]);
     expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  test("a file to upload is what it holds: another one under its name is refused", async () => {
+    const service = await emulator();
+    const text = "tenon: 1\nimages: [{ label: golden, upload: { file: g.img.gz, region: us-east } }]\n";
+    const dir = await folder({ "tenon.yaml": text });
+    const file = join(dir, "g.img.gz");
+    await writeFile(file, gzipSync("good"));
+    const project = await open({ dir, baseUrl: service.baseUrl, token: "emulator-token" });
+    onTestFinished(() => project.close());
+    const reviewed = await project.plan();
+    await writeFile(file, gzipSync("evil"));
+    expect(await codesOf(project.apply(reviewed))).toEqual(["not-reviewed"]);
+    expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
+    await writeFile(file, gzipSync("good"));
+    const clock = { now: Date.now, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+    const again = await open({ dir, baseUrl: service.baseUrl, token: "emulator-token", clock });
+    onTestFinished(() => again.close());
+    expect(await again.apply(reviewed)).toMatchObject({ added: 1, failed: 0 });
   });
 
   test("one from elsewhere must have been asked the same: it does not say whose objects are taken over", async () => {
