@@ -6,7 +6,7 @@ import type { Kind, Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 
 /** A change as a plan file shows it. */
-export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" | "before" | "after">;
+export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" | "before" | "after" | "holds">;
 
 /**
  * The changes outside the bound. They are compared by effect, not by step, so that a half-done apply can be resumed: what was
@@ -92,7 +92,7 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
     case "create":
       return makes(reviewed) && isEqual(withoutLost(reviewed, change), change.after);
     case "delete":
-      return reviewed.action === "delete" && reviewed.id === change.id;
+      return reviewed.action === "delete" && reviewed.id === change.id && holdsNoMore(reviewed, change);
     case "replace":
       // An upload that was begun and left is deleted only to be made again.
       return change.labels.includes("unfinished")
@@ -101,6 +101,11 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
     case "update":
       return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change);
   }
+}
+
+/** What goes with a zone is shown by its number. Without one all of its records were shown to go. */
+function holdsNoMore({ holds: shown }: ReviewedChange, { holds: now }: Change): boolean {
+  return shown === undefined || now === undefined || now.records <= shown.records;
 }
 
 /** Between the two halves of a replace, a description that was only kept, and that no manifest states, went with what held it. */

@@ -42,6 +42,25 @@ test("a no-op that was shown allows nothing", () => {
   ]);
 });
 
+test("a zone that is deleted has no more records than were shown to go with it", () => {
+  const goes = (records: number | null) =>
+    change({
+      address: "domain/b.example",
+      action: "delete",
+      before: { domain: "b.example" },
+      ...(records === null ? {} : { holds: { records, ignored: 0 } }),
+    });
+  for (const [now, shown, within] of [
+    [11, 2, false],
+    [3, 2, false],
+    [2, 2, true],
+    [1, 2, true],
+    [11, null, true],
+  ] as const) {
+    expect([now, shown, outside([goes(now)], [goes(shown)]).length === 0]).toEqual([now, shown, within]);
+  }
+});
+
 describe("records, by what comes to a zone and what leaves it", () => {
   const comes = record("www", "create", { after: a("www", "192.0.2.1") });
   const leaves = record("old", "delete", { before: a("old", "192.0.2.1") });

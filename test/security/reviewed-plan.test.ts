@@ -137,3 +137,26 @@ test("a program that hands a plan from a file to the library gets what its proje
     await project.close();
   }
 });
+
+test("a zone that was filled after the review is not deleted with more records than were shown to go", async () => {
+  const records = [1, 2].map((index) => ({ type: "A", name: `n${index}`, target: "192.0.2.1" }));
+  const zone = {
+    id: 9,
+    domain: "x1.example",
+    type: "master",
+    soa_email: "a@x1.example",
+    tags: ["tenon:edge"],
+    records,
+  };
+  const service = await emulator({ seed: { domains: [zone] } as never });
+  const cwd = await folder({ "tenon.yaml": "tenon: 1\nowner: edge\nremoved: [{ domain: x1.example }]\n" });
+  const options = { cwd, env: envOf(service) };
+  expect((await run(["plan", "--out", "the.plan"], options)).stdout).toContain("- domain x1.example and its 2 records");
+  const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+  const body = JSON.stringify({ type: "A", name: "important", target: "192.0.2.9" });
+  await fetch(`${service.baseUrl}/domains/9/records`, { method: "POST", headers, body });
+  service.clearRequests();
+  const filled = await run(["apply", "--yes", "--plan", "the.plan"], options);
+  expect(filled).toMatchObject({ code: 5, stderr: expect.stringContaining("delete domain/x1.example") });
+  expect(writes(service)).toEqual([]);
+});
