@@ -133,6 +133,10 @@ export async function openProject(options: OpenOptions): Promise<OpenProject> {
   if (!base.ok) throw new TenonError([base.diagnostic]);
   const dialect = options.dialect ?? serviceAt(base.url)?.dialect ?? NEUTRAL_DIALECT;
   if (!isDialect(dialect)) throw problem("dialect-invalid", "the dialect is not a word", "Give one such as node.");
+  const { concurrency = 1 } = options;
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
+    throw problem("concurrency-invalid", `concurrency is ${concurrency}`, "Give a whole number of at least 1.");
+  }
   const { project, diagnostics, sources } = await loadProject({
     directory: options.dir ?? ".",
     ...(options.env === undefined ? {} : { environment: options.env }),

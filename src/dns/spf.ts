@@ -1,8 +1,8 @@
-/** SPF from readable parts (RFC 7208): the one TXT that says who may send mail for a name. */
+/** SPF (RFC 7208), the one TXT that says who may send mail for a name: made of readable parts, and read as receivers do. */
 
 import { type BuildProblem, type Built, badPart, type PartPath } from "./builders.ts";
 import { canonicalIpv4, canonicalIpv6 } from "./ip.ts";
-import { nameProblem } from "./name.ts";
+import { nameProblem, toAscii } from "./name.ts";
 
 type SpfAll = "fail" | "softfail" | "neutral" | "pass";
 
@@ -67,18 +67,17 @@ function absoluteParts(parts: SpfParts, zone: string): SpfParts {
 }
 
 function networks(mechanism: "ip4" | "ip6", list: readonly string[], problems: BuildProblem[]): Term[] {
-  const [family, bits, example] =
-    mechanism === "ip4" ? (["an IPv4", 32, "192.0.2.0/24"] as const) : (["an IPv6", 128, "2001:db8::/32"] as const);
+  const [family, example] =
+    mechanism === "ip4" ? (["an IPv4", "192.0.2.0/24"] as const) : (["an IPv6", "2001:db8::/32"] as const);
   return list.map((text, index) => {
     const path = [mechanism, index];
-    const match = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text);
-    const address = match?.[1] ?? "";
+    const [address = "", prefix] = text.split("/", 2);
     const canonical = mechanism === "ip4" ? canonicalIpv4(address) : canonicalIpv6(address);
-    if (match === null || canonical === null || Number(match[2] ?? 0) > bits) {
+    if (!isNetwork(mechanism, text)) {
       const detail = `\`${text}\` is neither ${family} address nor ${family} network.`;
       problems.push(badPart(path, `bad \`${mechanism}\``, detail, `For example: ${example}.`));
     }
-    const network = match?.[2] === undefined ? "" : `/${match[2]}`;
+    const network = prefix === undefined ? "" : `/${prefix}`;
     return { text: `${mechanism}:${canonical ?? address}${network}`, path };
   });
 }
@@ -153,67 +152,150 @@ function sizeProblems(target: string): BuildProblem[] {
   return problems;
 }
 
-// One mechanism of an SPF policy as text: whether it is well formed (RFC 7208, 5 and 12).
-
-const MAX_IPV4_PREFIX = 32;
-const MAX_IPV6_PREFIX = 128;
-const MACRO = /%\{[slodiphcrtv]\d*r?[.+,/_=-]*\}|%[%_-]/gi;
-
-/** @returns a full sentence that says what is wrong, or null */
+/** @returns a full sentence that says what is wrong with a mechanism, or null */
 function termProblem(text: string): string | null {
-  const match = /^[+?~-]?([a-z][a-z0-9]*)(?:([:/])(.*))?$/is.exec(text);
-  const mechanism = match?.[1]?.toLowerCase() ?? "";
-  const [separator, rest] = [match?.[2] ?? "", match?.[3] ?? ""];
-  switch (mechanism) {
-    case "all":
-      return separator === "" ? null : `\`${text}\`: the mechanism all takes nothing.`;
-    case "ip4":
-    case "ip6":
-      return separator === ":" ? networkProblem(mechanism, rest) : `\`${text}\` has no address.`;
-    case "a":
-    case "mx":
-      if (separator === "") return null;
-      return separator === "/" ? prefixProblem(`/${rest}`) : hostProblem(rest);
-    case "ptr":
-      return separator === "" ? null : spfDomainProblem(rest);
-    case "include":
-    case "exists":
-      return separator === ":" ? spfDomainProblem(rest) : `\`${text}\` has no domain.`;
-    default:
-      return `\`${text}\` is not a mechanism; there are all, ip4, ip6, a, mx, include, exists and ptr.`;
-  }
-}
-
-function networkProblem(mechanism: "ip4" | "ip6", text: string): string | null {
-  const match = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text);
-  const [address, length] = [match?.[1] ?? "", Number(match?.[2] ?? 0)];
-  const isGood =
-    mechanism === "ip4"
-      ? canonicalIpv4(address) !== null && length <= MAX_IPV4_PREFIX
-      : canonicalIpv6(address) !== null && length <= MAX_IPV6_PREFIX;
-  return isGood ? null : `\`${text}\` is not an address or network of ${mechanism}.`;
-}
-
-/** `domain`, with prefix lengths after it: `/24`, `//64`, `/24//64`. */
-function hostProblem(text: string): string | null {
-  const slash = text.search(/\/{1,2}\d{1,3}(\/\/\d{1,3})?$/);
-  const domain = slash === -1 ? text : text.slice(0, slash);
-  return spfDomainProblem(domain) ?? (slash === -1 ? null : prefixProblem(text.slice(slash)));
-}
-
-function prefixProblem(text: string): string | null {
-  const match = /^(?:\/(0|[1-9]\d?))?(?:\/\/(0|[1-9]\d{0,2}))?$/.exec(text);
-  const isGood = match !== null && Number(match[1] ?? 0) <= MAX_IPV4_PREFIX && Number(match[2] ?? 0) <= MAX_IPV6_PREFIX;
-  return isGood ? null : `\`${text}\` is not a prefix length.`;
+  const term = readMechanism(text);
+  if (typeof term === "string") return term;
+  return term.domainSpec === null ? null : spfDomainProblem(term.domainSpec);
 }
 
 /** A domain of at least two labels, ASCII, macros allowed. */
 function spfDomainProblem(text: string): string | null {
-  const bare = text.replace(MACRO, "x").replace(/\.$/, "");
+  const bare = withoutMacros(text, "x").replace(/\.$/, "");
   if (bare.includes("%")) return `\`${text}\` has a macro that does not exist (RFC 7208, 7).`;
   const isGood = nameProblem(bare, false) === null && !bare.includes("*") && !bare.includes("/");
   if (!isGood || bare === "") return `\`${text}\` is not a domain name in ASCII.`;
   return bare.includes(".") || text.includes("%")
     ? null
     : `\`${text}\` is not a whole domain name: nothing is appended to it.`;
+}
+
+// The grammar: the text of an SPF record, taken apart (RFC 7208, 4.6, 5 and 12).
+
+const MECHANISMS = ["all", "include", "a", "mx", "ptr", "ip4", "ip6", "exists"] as const;
+
+type Mechanism = (typeof MECHANISMS)[number];
+
+const MAX_IPV4_PREFIX = 32;
+const MAX_IPV6_PREFIX = 128;
+
+export interface SpfTerm {
+  /** As written. */
+  readonly text: string;
+  readonly name: Mechanism | "redirect" | "other-modifier";
+  readonly qualifier: "+" | "-" | "?" | "~";
+  /** As written, with macros; null without one. */
+  readonly domainSpec: string | null;
+  /** Lower-case ASCII without a final dot; null without one, or if a macro makes it. */
+  readonly domain: string | null;
+}
+
+export interface SpfText {
+  readonly terms: readonly SpfTerm[];
+  /** The first thing that makes the record a permanent error, as a full sentence; null if there is none. */
+  readonly problem: string | null;
+}
+
+/** Whether a TXT is an SPF record to those who look for one (RFC 7208, 4.5). */
+export function isSpf(text: string): boolean {
+  return /^v=spf1(?: |$)/i.test(text);
+}
+
+/** @param text of which `isSpf` holds */
+export function readSpf(text: string): SpfText {
+  const terms: SpfTerm[] = [];
+  let problem: string | null = null;
+  const seen = new Set<string>();
+  for (const written of text.split(" ").slice(1)) {
+    if (written === "") continue;
+    const modifier = /^([a-z][a-z0-9_.-]*)=(.*)$/is.exec(written);
+    const read = modifier === null ? readMechanism(written) : readModifier(written, modifier, seen);
+    if (typeof read === "string") problem ??= read;
+    else terms.push(read);
+  }
+  return { terms, problem };
+}
+
+function readModifier(text: string, [, name = "", value = ""]: readonly string[], seen: Set<string>): SpfTerm | string {
+  const lower = name.toLowerCase();
+  const isKnown = lower === "redirect" || lower === "exp";
+  if (isKnown && seen.has(lower)) return `\`${lower}=\` is there twice.`;
+  seen.add(lower);
+  if (isKnown && !isDomainSpec(value)) return `\`${text}\` names no domain.`;
+  if (!isMacroString(value)) return `\`${text}\` holds a \`%\` that begins no macro.`;
+  return {
+    text,
+    name: lower === "redirect" ? "redirect" : "other-modifier",
+    qualifier: "+",
+    domainSpec: value,
+    domain: plainDomain(value),
+  };
+}
+
+function readMechanism(text: string): SpfTerm | string {
+  const [, sign = "", word = "", rest = ""] = /^([+?~-]?)([^:/]*)(.*)$/s.exec(text) ?? [];
+  const name = MECHANISMS.find((known) => known === word.toLowerCase());
+  if (name === undefined) return `\`${text}\` is no mechanism.`;
+  const qualifier = (sign || "+") as SpfTerm["qualifier"];
+  const value = rest.startsWith(":") ? rest.slice(1) : null;
+  const term = (domainSpec: string | null): SpfTerm => ({
+    ...{ text, name, qualifier, domainSpec },
+    domain: plainDomain(domainSpec ?? ""),
+  });
+  switch (name) {
+    case "all":
+      return rest === "" ? term(null) : `\`${text}\` has something behind \`all\`.`;
+    case "include":
+    case "exists":
+      return value !== null && isDomainSpec(value) ? term(value) : `\`${text}\` names no domain.`;
+    case "ptr":
+      return rest === "" || (value !== null && isDomainSpec(value)) ? term(value) : `\`${text}\` names no domain.`;
+    case "ip4":
+    case "ip6":
+      return isNetwork(name, value ?? "")
+        ? term(null)
+        : `\`${text}\` is no ${name === "ip4" ? "IPv4" : "IPv6"} network.`;
+    case "a":
+    case "mx":
+      return readHosts(text, rest, term);
+  }
+}
+
+/** `a`, `a:host`, `a/24`, `a//64`, `a:host/24//64` */
+function readHosts(text: string, rest: string, term: (domainSpec: string | null) => SpfTerm): SpfTerm | string {
+  const [, host, four, six] = /^(?::(.*?))?(?:\/(0|[1-9]\d{0,2}))?(?:\/\/(0|[1-9]\d{0,2}))?$/s.exec(rest) ?? [];
+  if (rest !== "" && host === undefined && four === undefined && six === undefined)
+    return `\`${text}\` is not understood.`;
+  if (Number(four ?? 0) > MAX_IPV4_PREFIX || Number(six ?? 0) > MAX_IPV6_PREFIX)
+    return `\`${text}\` has a prefix length that no address has.`;
+  return host === undefined || isDomainSpec(host) ? term(host ?? null) : `\`${text}\` names no domain.`;
+}
+
+function isNetwork(name: "ip4" | "ip6", text: string): boolean {
+  const [, address = "", prefix = "0"] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
+  return name === "ip4"
+    ? canonicalIpv4(address) !== null && Number(prefix) <= MAX_IPV4_PREFIX
+    : canonicalIpv6(address) !== null && Number(prefix) <= MAX_IPV6_PREFIX;
+}
+
+/** RFC 7208, 7.1: ends in a macro, or in a label that is more than a number. */
+function isDomainSpec(text: string): boolean {
+  return (
+    isMacroString(text) && (/%\{[^{}]*\}$/.test(text) || /\.(?!\d+\.?$)[a-z0-9]([a-z0-9-]*[a-z0-9])?\.?$/i.test(text))
+  );
+}
+
+function isMacroString(text: string): boolean {
+  const bare = withoutMacros(text, "");
+  return !bare.includes("%") && /^[\x21-\x7e]*$/.test(bare);
+}
+
+function plainDomain(text: string): string | null {
+  if (text === "" || text.includes("%")) return null;
+  return toAscii(text)?.replace(/\.$/, "") ?? null;
+}
+
+/** RFC 7208, 7.1. */
+function withoutMacros(text: string, replacement: string): string {
+  return text.replace(/%(?:[%_-]|\{[slodiphcrtv]\d*r?[.+,/_=-]*\})/gi, replacement);
 }

@@ -84,6 +84,8 @@ describe("open", () => {
   test("refuses an address, a dialect and an account that it cannot use, and says what the service said", async () => {
     expect(await codesOf(opened({ baseUrl: "http://example.com/v4" }))).toEqual(["base-url-insecure"]);
     expect(await codesOf(opened({ dialect: "a/b" }))).toEqual(["dialect-invalid"]);
+    for (const concurrency of [0, -1, 1.5, Number.NaN])
+      expect(await codesOf(opened({ concurrency }))).toEqual(["concurrency-invalid"]);
     const text = "tenon: 1\naccount: production\n";
     expect(await codesOf(opened({}, text))).toEqual(["wrong-account"]);
     const { project } = await opened({ account: "production", token: "of-nobody" }, `owner: edge\n${text}`);

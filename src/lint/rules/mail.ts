@@ -2,6 +2,7 @@
 
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { absoluteName } from "../../dns/name.ts";
+import { isSpf } from "../../dns/spf.ts";
 import {
   type LintRecord,
   type ProjectZones,
@@ -11,7 +12,6 @@ import {
   type ZoneRule,
   type ZoneView,
 } from "../rule.ts";
-import { isSpf } from "./spf.ts";
 
 /** Second labels under which registries sell names, such as co.uk, com.au, or.jp, are at most this long. */
 const MAX_REGISTRY_LABEL_LENGTH = 3;

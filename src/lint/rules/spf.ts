@@ -1,7 +1,6 @@
 /** Rules about one SPF record: that there is one, that it is understood, and that it says something. */
 
-import { canonicalIpv4, canonicalIpv6 } from "../../dns/ip.ts";
-import { toAscii } from "../../dns/name.ts";
+import { isSpf, readSpf, type SpfTerm } from "../../dns/spf.ts";
 import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
 
 export const multipleSpf: ZoneRule = {
@@ -98,7 +97,7 @@ export const spfPtr: ZoneRule = {
   },
 };
 
-function* spfRecords({ records }: ZoneView): Iterable<readonly [LintRecord, ReturnType<typeof readSpf>["terms"]]> {
+function* spfRecords({ records }: ZoneView): Iterable<readonly [LintRecord, readonly SpfTerm[]]> {
   for (const record of records)
     if (record.type === "TXT" && isSpf(record.target)) yield [record, readSpf(record.target).terms];
 }
@@ -211,127 +210,4 @@ function followed(record: LintRecord): SpfTerm[] {
 function termsOf(record: LintRecord): readonly SpfTerm[] {
   const { terms } = readSpf(record.target);
   return terms.some(({ name }) => name === "all") ? terms.filter(({ name }) => name !== "redirect") : terms;
-}
-
-// The text of an SPF record, taken apart (RFC 7208, 4.6 and 12).
-
-const MECHANISMS = ["all", "include", "a", "mx", "ptr", "ip4", "ip6", "exists"] as const;
-
-type Mechanism = (typeof MECHANISMS)[number];
-
-const MAX_IPV4_PREFIX = 32;
-const MAX_IPV6_PREFIX = 128;
-
-interface SpfTerm {
-  /** As written. */
-  readonly text: string;
-  readonly name: Mechanism | "redirect" | "other-modifier";
-  readonly qualifier: "+" | "-" | "?" | "~";
-  /** Lower-case ASCII without a final dot; null without one, or if a macro makes it. */
-  readonly domain: string | null;
-}
-
-interface SpfText {
-  readonly terms: readonly SpfTerm[];
-  /** The first thing that makes the record a permanent error, as a full sentence; null if there is none. */
-  readonly problem: string | null;
-}
-
-/** Whether a TXT is an SPF record to those who look for one (RFC 7208, 4.5). */
-export function isSpf(text: string): boolean {
-  return /^v=spf1(?: |$)/i.test(text);
-}
-
-/** @param text of which `isSpf` holds */
-function readSpf(text: string): SpfText {
-  const terms: SpfTerm[] = [];
-  let problem: string | null = null;
-  const seen = new Set<string>();
-  for (const written of text.split(" ").slice(1)) {
-    if (written === "") continue;
-    const modifier = /^([a-z][a-z0-9_.-]*)=(.*)$/is.exec(written);
-    const read = modifier === null ? readMechanism(written) : readModifier(written, modifier, seen);
-    if (typeof read === "string") problem ??= read;
-    else terms.push(read);
-  }
-  return { terms, problem };
-}
-
-function readModifier(text: string, [, name = "", value = ""]: readonly string[], seen: Set<string>): SpfTerm | string {
-  const lower = name.toLowerCase();
-  const isKnown = lower === "redirect" || lower === "exp";
-  if (isKnown && seen.has(lower)) return `\`${lower}=\` is there twice.`;
-  seen.add(lower);
-  if (isKnown && !isDomainSpec(value)) return `\`${text}\` names no domain.`;
-  if (!isMacroString(value)) return `\`${text}\` holds a \`%\` that begins no macro.`;
-  return {
-    text,
-    name: lower === "redirect" ? "redirect" : "other-modifier",
-    qualifier: "+",
-    domain: plainDomain(value),
-  };
-}
-
-function readMechanism(text: string): SpfTerm | string {
-  const [, sign = "", word = "", rest = ""] = /^([+?~-]?)([^:/]*)(.*)$/s.exec(text) ?? [];
-  const name = MECHANISMS.find((known) => known === word.toLowerCase());
-  if (name === undefined) return `\`${text}\` is no mechanism.`;
-  const qualifier = (sign || "+") as SpfTerm["qualifier"];
-  const value = rest.startsWith(":") ? rest.slice(1) : null;
-  const term = (domain: string | null): SpfTerm => ({ text, name, qualifier, domain });
-  switch (name) {
-    case "all":
-      return rest === "" ? term(null) : `\`${text}\` has something behind \`all\`.`;
-    case "include":
-    case "exists":
-      return value !== null && isDomainSpec(value) ? term(plainDomain(value)) : `\`${text}\` names no domain.`;
-    case "ptr":
-      return rest === "" || (value !== null && isDomainSpec(value))
-        ? term(plainDomain(value ?? ""))
-        : `\`${text}\` names no domain.`;
-    case "ip4":
-    case "ip6":
-      return isNetwork(name, value ?? "")
-        ? term(null)
-        : `\`${text}\` is no ${name === "ip4" ? "IPv4" : "IPv6"} network.`;
-    case "a":
-    case "mx":
-      return readHosts(text, rest, term);
-  }
-}
-
-/** `a`, `a:host`, `a/24`, `a//64`, `a:host/24//64` */
-function readHosts(text: string, rest: string, term: (domain: string | null) => SpfTerm): SpfTerm | string {
-  const [, host, four, six] = /^(?::(.*?))?(?:\/(\d{1,3}))?(?:\/\/(\d{1,3}))?$/s.exec(rest) ?? [];
-  if (rest !== "" && host === undefined && four === undefined && six === undefined)
-    return `\`${text}\` is not understood.`;
-  if (Number(four ?? 0) > MAX_IPV4_PREFIX || Number(six ?? 0) > MAX_IPV6_PREFIX)
-    return `\`${text}\` has a prefix length that no address has.`;
-  return host === undefined || isDomainSpec(host) ? term(plainDomain(host ?? "")) : `\`${text}\` names no domain.`;
-}
-
-function isNetwork(name: "ip4" | "ip6", text: string): boolean {
-  const [address = "", prefix, more] = text.split("/", 3);
-  const limit = name === "ip4" ? MAX_IPV4_PREFIX : MAX_IPV6_PREFIX;
-  const isAddress = (name === "ip4" ? canonicalIpv4(address) : canonicalIpv6(address)) !== null;
-  return (
-    isAddress && more === undefined && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= limit))
-  );
-}
-
-/** RFC 7208, 7.1: ends in a macro, or in a label that is more than a number. */
-function isDomainSpec(text: string): boolean {
-  return (
-    isMacroString(text) && (/%\{[^{}]*\}$/.test(text) || /\.(?!\d+\.?$)[a-z0-9]([a-z0-9-]*[a-z0-9])?\.?$/i.test(text))
-  );
-}
-
-function isMacroString(text: string): boolean {
-  const bare = text.replace(/%(?:[%_-]|\{[slodiphcrtv]\d*r?[.+,/_=-]*\})/gi, "");
-  return !bare.includes("%") && /^[\x21-\x7e]*$/.test(bare);
-}
-
-function plainDomain(text: string): string | null {
-  if (text === "" || text.includes("%")) return null;
-  return toAscii(text)?.replace(/\.$/, "") ?? null;
 }
