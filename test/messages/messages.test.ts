@@ -56,7 +56,6 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "account-unreadable": "is of the library: test/library",
   "base-invalid": "needs git: test/system",
   "base-unreadable": "needs git, or a folder that cannot be written: test/system",
-  "concurrency-invalid": "is of the library: test/library",
   "demo-failed": "needs a demo that fails",
   "emulator-failed": "is of a command without --format json: test/cli/emulate.test.ts",
   "file-too-large": "needs a file of megabytes: test/manifest/limits.test.ts",
