@@ -115,8 +115,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     }
     if (found === null) absent.add(entry);
     else noteGuess(entry, found.identity, desired, findings);
-    const match =
-      found === null ? create(entry, options) : manage(unit, entry, found, desired, options, findings.refusals);
+    const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
     if (match !== null) matches.push(match);
   }
   const removed = options.goal === "destroy" ? [] : desired.removed.filter((entry) => entry.unit === unit.name);
@@ -236,8 +235,13 @@ function find(
   identity: Identity,
   { refusals, warnings, unclear }: MatchFindings,
 ): Candidate | Candidate[] | null | "refused" {
-  const { candidates } = identity;
+  const { candidates, unit } = identity;
   const withId = entry.id === null ? undefined : candidates.withId(entry.id);
+  // Not claimed: it is left to the entry of its own name.
+  if ("spec" in entry && withId !== undefined && !unit.canBeRenamed && withId.identity.key !== entry.key) {
+    refusals.push(otherObject(entry, withId.identity));
+    return "refused";
+  }
   // What is removed by an id that is gone is done. What is declared by one may have been made anew since, so its label counts.
   if (entry.id !== null && withId === undefined && !("spec" in entry)) return null;
   const labelled = withId ?? byLabel(entry, candidates);
@@ -276,17 +280,12 @@ function create(entry: Declared, options: MatchOptions): Match | null {
 }
 
 function manage(
-  unit: Unit,
   entry: Declared,
   { live, identity }: Candidate,
   desired: Desired,
   options: MatchOptions,
   refusals: Diagnostic[],
 ): Match | null {
-  if (!unit.canBeRenamed && identity.key !== entry.key) {
-    refusals.push(otherObject(entry, identity));
-    return null;
-  }
   if (refuseForeign(entry, identity, desired, options, refusals)) return null;
   if (options.goal === "apply") return { intent: "manage", declared: entry, removed: null, live };
   // This project made or adopted only what carries its owner's tag.

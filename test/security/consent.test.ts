@@ -161,6 +161,12 @@ ${owner}domains:
     }
   }
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  // Where the refused entry is excluded, the zone is still its own entry's: it is there, and not to be made.
+  const own =
+    "- { domain: bank.example, type: master, soa_email: a@bank.example, records: [{ type: A, name: www, target: 192.0.2.1 }] }";
+  const cwd = await folder({ "tenon.yaml": `${theirs("")}  ${own}\n` });
+  const narrowed = await run(["plan", "--exclude", "domain/old-bank.example"], { cwd, env: envOf(service) });
+  expect([narrowed.code, narrowed.stdout]).toEqual([0, expect.stringContaining("No changes within the targets.")]);
 });
 
 test("the environment is chosen on the command line, never by the project", async () => {
