@@ -57,6 +57,20 @@ export const COPIED_VALUE_CHARACTERS = 128;
 const ESCAPED_CHARACTERS = 8;
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
+/** A longer text is looked through once, however often it is put in. */
+const MAX_UNREMEMBERED_CHARACTERS = 256;
+
+class ShownLengths {
+  readonly #known: Map<string, number> = new Map();
+
+  of(text: string): number {
+    if (text.length <= MAX_UNREMEMBERED_CHARACTERS) return lengthShown(text);
+    const known = this.#known.get(text) ?? lengthShown(text);
+    this.#known.set(text, known);
+    return known;
+  }
+}
+
 function lengthShown(text: string): number {
   if (PLAIN_TEXT.test(text)) return text.length;
   return text.length + (ESCAPED_CHARACTERS - 1) * (text.match(UNSAFE)?.length ?? 0);
@@ -68,6 +82,7 @@ export class Budget {
   #read = 0;
   #isReported = false;
   readonly #copyCosts: WeakMap<object, number> = new WeakMap();
+  readonly #lengths: ShownLengths = new ShownLengths();
 
   /** @returns false if there is no room for so much; that is reported once, at the first place */
   take(characters: number, span: () => Span, report: (diagnostic: Diagnostic) => void): boolean {
@@ -90,7 +105,7 @@ export class Budget {
 
   /** What a copy of `value` in another place counts for. */
   copyCost(value: Json): number {
-    if (typeof value === "string") return lengthShown(value);
+    if (typeof value === "string") return this.#lengths.of(value);
     if (typeof value !== "object" || value === null) return 0;
     const known = this.#copyCosts.get(value);
     if (known !== undefined) return known;
@@ -105,11 +120,12 @@ export class Budget {
 
 /** Values that many entries share are weighed once. */
 export class Scales {
+  readonly #lengths: ShownLengths = new ShownLengths();
   readonly #known: WeakMap<object, number> = new WeakMap();
 
   /** What `value` counts for, with all that is in it. */
   weigh(value: Json | undefined): number {
-    if (typeof value === "string") return VALUE_CHARACTERS + lengthShown(value);
+    if (typeof value === "string") return VALUE_CHARACTERS + this.#lengths.of(value);
     if (typeof value !== "object" || value === null) return VALUE_CHARACTERS;
     const known = this.#known.get(value) ?? this.#sum(value);
     this.#known.set(value, known);
