@@ -127,13 +127,13 @@ export function createLimiter(options: LimiterOptions): Limiter {
     options.throttled(endpointQueue.endpoint, wait.time - clock.now(), wait.because);
   }
 
-  function laneOf(endpoint: string): EndpointQueue {
+  function queueOf(endpoint: string): EndpointQueue {
     const endpointQueue = endpoints.get(endpoint) ?? { endpoint, bucket: FRESH_BUCKET, queue: [], announced: false };
     endpoints.set(endpoint, endpointQueue);
     return endpointQueue;
   }
 
-  function passOf(endpointQueue: EndpointQueue, place: number): Permit {
+  function permitOf(endpointQueue: EndpointQueue, place: number): Permit {
     const sentAt = clock.now();
     const before = shared.newest;
     return {
@@ -157,7 +157,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     acquire: (endpoint, earlier, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve(null);
-        const endpointQueue = laneOf(endpoint);
+        const endpointQueue = queueOf(endpoint);
         places += 1;
         const place = earlier ?? places;
         const abort = (): void => {
@@ -169,7 +169,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
           place,
           admit: () => {
             signal?.removeEventListener("abort", abort);
-            resolve(passOf(endpointQueue, place));
+            resolve(permitOf(endpointQueue, place));
           },
         };
         signal?.addEventListener("abort", abort);

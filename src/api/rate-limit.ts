@@ -7,8 +7,8 @@ import { backoff, MAX_WINDOW_MILLISECONDS, retryAfterMilliseconds } from "./outc
 const MIN_PAUSE_MILLISECONDS = 1_000;
 
 /**
- * Lengths that windows have. What is left of one that others opened is seldom among them, and would make the limit look
- * larger than it is.
+ * Usual lengths of windows. Of a window that another client opened only the rest is seen, which is rarely one of these: other lengths
+ * are not learned, as they would make the limit look larger than it is.
  */
 const USUAL_WINDOW_SECONDS: readonly number[] = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 

@@ -88,7 +88,6 @@ export interface RemovedName {
 
 export type NameProblem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
-/** The parts of a manifest entry that are the unit's own; what every entry may have goes between them. */
 /** What the schema of manifests says against an entry that no file holds yet. */
 export interface EntryViolation {
   /** Without a span. */
@@ -97,6 +96,7 @@ export interface EntryViolation {
   readonly record: number | null;
 }
 
+/** The parts of a manifest entry that are the unit's own; what every entry may have goes between them. */
 export interface WrittenEntry {
   readonly head: JsonObject;
   readonly body: JsonObject;

@@ -81,7 +81,7 @@ class Candidates {
     return this.#byId.get(id);
   }
 
-  /** What a run of ours was cut off from finishing is not meant while something finished carries the key, nor more than one of it. */
+  /** Finished objects come before leftovers of our own interrupted runs; of leftovers alone, one is taken. */
   withKey(key: string): Candidate[] {
     const open = (this.#byKey.get(key) ?? []).filter((candidate) => !this.claimed.has(candidate));
     const finished = open.filter(({ identity }) => !this.#isOurRemnant(identity));
@@ -142,8 +142,8 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
 }
 
 /**
- * Entries that are found by their name, while another entry has an object of that name: whether something else of it is there or not.
- * One that is to be renamed means its former name until it is.
+ * Entries matched by a name that is, in the account, still on an object which another entry claims; whether or not a second object has
+ * that name. An entry that is to be renamed is matched by its former name until then.
  */
 function namedByOthers(
   declared: readonly Declared[],

@@ -116,7 +116,7 @@ function goAhead(
   }
 }
 
-/** A milestone with one side of one is written as plain edges: fewer names to read in a plan. */
+/** A milestone with only one step before it, or only one after it, is written as direct edges: fewer names to read in a plan. */
 function assemble(
   order: readonly number[],
   dependencies: readonly (readonly number[])[],
@@ -357,7 +357,7 @@ function popComponent(stack: number[], onStack: Uint8Array, first: number): numb
   return component.reverse();
 }
 
-// Gaps that no order avoids: where all changes at once, at one of several steps, only what that step brings is there throughout.
+// Unavoidable gaps: where one step of several switches everything at once, only the names of that step answer without a break.
 
 type CutoverStep = CutoverPart & Pick<PlannedStep, "step">;
 

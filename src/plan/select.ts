@@ -224,7 +224,7 @@ export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readon
 }
 
 /**
- * In a narrowed run: blocks what needs something to be away that was not selected, and so stays.
+ * In a narrowed run: blocks a change that depends on one which was not selected, for example on the delete of what is in its way.
  * @param whole the steps of all changes, selected or not
  */
 export function leaveOutHeld(whole: readonly PlannedStep[], selected: readonly Change[]): Change[] {

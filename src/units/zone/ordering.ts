@@ -77,7 +77,7 @@ export class ZoneOrder {
       });
   }
 
-  /** What a record is a member of: its name and type, and whatever else it answers at its name that others answer on the other side. */
+  /** The sets that a record belongs to: its name and type. A CNAME also belongs to each set that its name has on the other side. */
   #setsOf(values: RecordValues, zone: string, side: "before" | "after"): [QType, string][] {
     const owner = recordFqdn(values, zone);
     const sets: [QType, string][] = [[values.type, owner]];
@@ -183,7 +183,7 @@ function orderTakeovers(transition: Transition, facts: FactBuilder): void {
   cutovers.order();
 }
 
-/** A delegation that stays, of which no server does as it is: a new one can be asked before the last old one cannot. */
+/** The delegation stays, but all of its servers change: one new server can be reached before the last old one no longer can. */
 function keepReached(zone: string, cut: string, transition: Transition, facts: FactBuilder): void {
   const isKept = transition.keepsServer(zone, cut);
   const arriving = isKept ? [] : keysOf(transition.gainedServers(zone, cut).slice(0, 1));
@@ -228,7 +228,7 @@ function keptQuestions(name: string, from: Source, to: Source, transition: Trans
   const { before, after } = transition;
   const kept = [...questions].filter((question) => {
     const verdicts = [before.verdict(name, question), after.verdict(name, question)];
-    // Behind an alias that leads out of the account anything may be: what is known to be there on the other side may be there, too.
+    // An alias that leads out of the account may answer anything: it is taken to answer what the other side is known to answer.
     return !verdicts.includes("no") && (!verdicts.includes("unknown") || verdicts.includes("yes"));
   });
   const kinds = kept.filter((question) => question === "A" || question === "AAAA");
@@ -288,8 +288,8 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
 }
 
 /**
- * What a delegation hides, and what of it leads nowhere. Delegations beneath it lead nobody anywhere while it is there, and may hide the
- * name without it; of its own servers those that cannot be asked would do so alone. They come after it, and go before it.
+ * Delegations beneath this one, and NS records of it whose server has no address, have no effect while it works; on their own they would
+ * break the name. So they are created after it and deleted before it.
  * @param held delegations that were looked at for another name beneath them, and then all above them
  */
 function holdHidden(
