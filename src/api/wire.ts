@@ -67,11 +67,10 @@ export interface WireDomain {
   readonly updated: string;
 }
 
-export type RecordType = "A" | "AAAA" | "NS" | "MX" | "CNAME" | "TXT" | "SRV" | "PTR" | "CAA";
-
-export interface WireRecord {
+/** @param Type API.md's types; the service may have more of them one day */
+export interface WireRecord<Type extends string = string> {
   readonly id: number;
-  readonly type: RecordType;
+  readonly type: Type;
   readonly name: string;
   readonly target: string;
   readonly ttl_sec: number;

@@ -4,13 +4,13 @@ import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { canonicalIp, reverseName } from "./ip.ts";
 import { nameProblem, relativeName, toAscii } from "./name.ts";
-import type { PlainType } from "./record.ts";
+import type { RecordType } from "./record.ts";
 
 /** Keys and indices from the builder's value to the part that is meant. */
 export type PartPath = readonly (string | number)[];
 
 export interface BuiltRecord {
-  readonly type: PlainType;
+  readonly type: RecordType;
   /** As in a manifest: relative to the zone, `""` the apex. */
   readonly name: string;
   /** As in a manifest: names absolute with a final dot, TXT raw. */

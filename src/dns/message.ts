@@ -7,6 +7,7 @@
  */
 
 import { canonicalIpv6 } from "./ip.ts";
+import { type Rdata, RECORD_TYPES, type RecordType, readRdata, rulesOf, type TargetFormat } from "./record.ts";
 
 export interface DnsMessage {
   readonly id: number;
@@ -17,11 +18,11 @@ export interface DnsMessage {
   readonly isAuthoritative: boolean;
   readonly isTruncated: boolean;
   readonly questions: readonly DnsQuestion[];
-  readonly answers: readonly DnsRecord[];
+  readonly answers: readonly ResourceRecord[];
   /** For a referral: the zone, and the names of its servers. */
-  readonly authorities: readonly DnsRecord[];
+  readonly authorities: readonly ResourceRecord[];
   /** Addresses of those servers, and what is about the message itself (OPT). */
-  readonly additionals: readonly DnsRecord[];
+  readonly additionals: readonly ResourceRecord[];
 }
 
 /**
@@ -34,7 +35,7 @@ interface DnsQuestion {
   readonly class: number;
 }
 
-export interface DnsRecord {
+export interface ResourceRecord {
   readonly name: string;
   /** In seconds; with its highest bit set it counts as 0 (RFC 2181, 8). */
   readonly ttl: number;
@@ -55,19 +56,8 @@ export interface SoaData {
 }
 
 export type RecordData =
+  | Rdata
   | SoaData
-  | { readonly type: "A" | "AAAA"; readonly address: string }
-  | { readonly type: "NS" | "CNAME" | "PTR"; readonly target: string }
-  | { readonly type: "MX"; readonly preference: number; readonly exchange: string }
-  | { readonly type: "TXT"; readonly strings: readonly Uint8Array[] }
-  | {
-      readonly type: "SRV";
-      readonly priority: number;
-      readonly weight: number;
-      readonly port: number;
-      readonly target: string;
-    }
-  | { readonly type: "CAA"; readonly flags: number; readonly tag: string; readonly value: Uint8Array }
   /** A type that is not read: `code` is its number, `mnemonic` its name, or `TYPE` and the number (RFC 3597). */
   | { readonly type: "other"; readonly code: number; readonly mnemonic: string };
 
@@ -104,19 +94,15 @@ const MNEMONICS: ReadonlyMap<number, string> = new Map([
   [256, "URI"],
 ]);
 
-/** The types that are read, by number. */
-export const TYPE_CODES = {
-  A: 1,
-  NS: 2,
-  CNAME: 5,
-  SOA: 6,
-  PTR: 12,
-  MX: 15,
-  TXT: 16,
-  AAAA: 28,
-  SRV: 33,
-  CAA: 257,
-} as const;
+const SOA_CODE = 6;
+
+/** The types that are read, and their numbers. */
+export const TYPE_CODES: Readonly<Record<RecordType | "SOA", number>> = {
+  ...Object.fromEntries(RECORD_TYPES.map((type) => [type, rulesOf(type).code])),
+  SOA: SOA_CODE,
+} as Record<RecordType | "SOA", number>;
+
+const TYPES_BY_CODE: ReadonlyMap<number, RecordType> = new Map(RECORD_TYPES.map((type) => [rulesOf(type).code, type]));
 
 const RESPONSE_CODES: readonly string[] = [
   "NOERROR",
@@ -182,7 +168,7 @@ function readQuestion(reader: OctetReader): DnsQuestion {
   return { name: reader.name().toLowerCase(), type: reader.uint16(), class: reader.uint16() };
 }
 
-function readRecord(reader: OctetReader): DnsRecord {
+function readRecord(reader: OctetReader): ResourceRecord {
   const name = reader.name().toLowerCase();
   const type = reader.uint16();
   const recordClass = reader.uint16();
@@ -190,66 +176,56 @@ function readRecord(reader: OctetReader): DnsRecord {
   const length = reader.uint16();
   if (reader.offset + length > reader.end) throw new Malformed("a record is longer than its message");
   const after = reader.offset + length;
-  const data = readData(reader, type, after);
+  const data = readRecordData(reader, type, after);
   if (reader.offset !== after) throw new Malformed(`the length of a record of type ${type} is wrong`);
   return { name, ttl: seconds > 0x7fffffff ? 0 : seconds, class: recordClass, data };
 }
 
 /** @param after the offset at which the data ends */
-function readData(reader: OctetReader, type: number, after: number): RecordData {
-  switch (type) {
-    case TYPE_CODES.A:
-      return { type: "A", address: reader.take(4).join(".") };
-    case TYPE_CODES.AAAA:
-      return { type: "AAAA", address: readIpv6(reader) };
-    case TYPE_CODES.NS:
-      return { type: "NS", target: reader.name().toLowerCase() };
-    case TYPE_CODES.CNAME:
-      return { type: "CNAME", target: reader.name().toLowerCase() };
-    case TYPE_CODES.PTR:
-      return { type: "PTR", target: reader.name().toLowerCase() };
-    case TYPE_CODES.MX:
-      return { type: "MX", preference: reader.uint16(), exchange: reader.name().toLowerCase() };
-    case TYPE_CODES.TXT:
-      return { type: "TXT", strings: readStrings(reader, after) };
-    case TYPE_CODES.SRV:
-      return {
-        type: "SRV",
-        priority: reader.uint16(),
-        weight: reader.uint16(),
-        port: reader.uint16(),
-        target: reader.name().toLowerCase(),
-      };
-    case TYPE_CODES.CAA:
-      return readCaa(reader, after);
-    case TYPE_CODES.SOA:
-      return readSoa(reader);
-    default:
-      reader.take(after - reader.offset);
-      return { type: "other", code: type, mnemonic: MNEMONICS.get(type) ?? `TYPE${type}` };
+function readRecordData(reader: OctetReader, code: number, after: number): RecordData {
+  if (code === SOA_CODE) return readSoa(reader);
+  const type = TYPES_BY_CODE.get(code);
+  if (type !== undefined)
+    return readRdata(type, {
+      uint8: () => reader.uint8(),
+      uint16: () => reader.uint16(),
+      tag: () => readTag(reader, type, after),
+      target: (format) => readTarget(reader, type, format, after),
+    });
+  reader.take(after - reader.offset);
+  return { type: "other", code, mnemonic: MNEMONICS.get(code) ?? `TYPE${code}` };
+}
+
+function readTag(reader: OctetReader, type: RecordType, after: number): string {
+  const tag = reader.take(reader.uint8()).toString("latin1");
+  if (!/^[a-z0-9]+$/i.test(tag)) throw new Malformed(`a ${type} record's tag is not letters and digits`);
+  if (reader.offset > after) throw new Malformed(`a ${type} record's tag is longer than the record`);
+  return tag.toLowerCase();
+}
+
+function readTarget(reader: OctetReader, type: RecordType, format: TargetFormat, after: number): string {
+  switch (format) {
+    case "ipv4":
+      return reader.take(4).join(".");
+    case "ipv6":
+      return reader.ipv6();
+    case "name":
+      return reader.name().toLowerCase();
+    case "strings":
+      return readStrings(reader, type, after);
+    case "octets":
+      // A field before it may have run past the end.
+      if (reader.offset > after) throw new Malformed(`the length of a record of type ${type} is wrong`);
+      return reader.take(after - reader.offset).toString("latin1");
   }
 }
 
-function readIpv6(reader: OctetReader): string {
-  const groups = readMany(8, () => reader.uint16().toString(16));
-  // Eight groups of hexadecimal digits always are an address.
-  return canonicalIpv6(groups.join(":")) ?? "::";
-}
-
-function readStrings(reader: OctetReader, after: number): Uint8Array[] {
-  const strings: Uint8Array[] = [];
+/** Where a text is cut into strings says nothing (RFC 7208, 3.3; RFC 6376, 3.6.2.2). */
+function readStrings(reader: OctetReader, type: RecordType, after: number): string {
+  if (reader.offset >= after) throw new Malformed(`a ${type} record holds no text`);
+  const strings: Buffer[] = [];
   while (reader.offset < after) strings.push(reader.take(reader.uint8()));
-  if (strings.length === 0) throw new Malformed("a TXT record holds no text");
-  return strings;
-}
-
-function readCaa(reader: OctetReader, after: number): RecordData {
-  const flags = reader.uint8();
-  const tag = reader.take(reader.uint8()).toString("latin1");
-  if (!/^[a-z0-9]+$/i.test(tag)) throw new Malformed("a CAA record's tag is not letters and digits");
-  const length = after - reader.offset;
-  if (length < 0) throw new Malformed("a CAA record's tag is longer than the record");
-  return { type: "CAA", flags, tag: tag.toLowerCase(), value: reader.take(length) };
+  return Buffer.concat(strings).toString("latin1");
 }
 
 function readSoa(reader: OctetReader): SoaData {
@@ -300,6 +276,12 @@ export class OctetReader {
 
   uint32(): number {
     return this.#octets.readUInt32BE(this.#advance(4));
+  }
+
+  ipv6(): string {
+    const groups = Array.from({ length: 8 }, () => this.uint16().toString(16));
+    // Eight groups of hexadecimal digits always are an address.
+    return canonicalIpv6(groups.join(":")) ?? "::";
   }
 
   take(length: number): Buffer {

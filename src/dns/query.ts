@@ -3,7 +3,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { connect, isIP, isIPv6, type Socket } from "node:net";
-import { type DnsRecord, readMessage, TYPE_CODES } from "./message.ts";
+import { type ResourceRecord, readMessage, TYPE_CODES } from "./message.ts";
 import type { NameserverAddress } from "./nameserver.ts";
 import { FrameReader } from "./transfer.ts";
 
@@ -314,9 +314,9 @@ export interface DnsAnswer {
   readonly rcode: number;
   readonly isAuthoritative: boolean;
   readonly isTruncated: boolean;
-  readonly answers: readonly DnsRecord[];
-  readonly authorities: readonly DnsRecord[];
-  readonly additionals: readonly DnsRecord[];
+  readonly answers: readonly ResourceRecord[];
+  readonly authorities: readonly ResourceRecord[];
+  readonly additionals: readonly ResourceRecord[];
 }
 
 /**

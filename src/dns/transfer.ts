@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import {
   type DnsMessage,
-  type DnsRecord,
   type RecordData,
+  type ResourceRecord,
   readMessage,
   responseCode,
   type SoaData,
@@ -202,7 +202,7 @@ export interface TransferProblem {
 }
 
 export interface TransferredRecord {
-  /** Relative to the zone, `""` for the apex; lower case, escaped as in `DnsRecord`. Targets in `data` are absolute. */
+  /** Relative to the zone, `""` for the apex; lower case, escaped as in `ResourceRecord`. Targets in `data` are absolute. */
   readonly name: string;
   /** In seconds. */
   readonly ttl: number;
@@ -264,7 +264,7 @@ class TransferReading {
     return isOurs && others.length === 0 ? null : problemOf("malformed", "a message answers another question");
   }
 
-  #take(record: DnsRecord): TransferResult | null {
+  #take(record: ResourceRecord): TransferResult | null {
     this.#recordCount += 1;
     if (this.#recordCount > this.#sizes.maxRecords)
       return failure("too-large", `it has more than ${this.#sizes.maxRecords} records`);
@@ -289,7 +289,7 @@ class TransferReading {
 
   /** A record set is a set (RFC 2181, 5): a record that was there already is dropped, whatever its TTL. */
   #add(record: TransferredRecord): TransferResult | null {
-    const text = `${record.name} ${JSON.stringify(record.data, octetsAsText)}`;
+    const text = `${record.name} ${JSON.stringify(record.data)}`;
     this.#characterCount += text.length;
     if (this.#characterCount > this.#sizes.maxCharacters)
       return failure("too-large", `its records have more than ${this.#sizes.maxCharacters} characters`);
@@ -307,12 +307,6 @@ class TransferReading {
 /** The end of the mailbox may be a pointer to a name in other letter case. */
 function comparable(soa: SoaData): string {
   return JSON.stringify({ ...soa, rname: soa.rname.toLowerCase() });
-}
-
-/** Buffers have a `toJSON` of their own, which would write a number per octet. */
-function octetsAsText(this: unknown, key: string, value: unknown): unknown {
-  const raw = (this as Record<string, unknown>)[key];
-  return Buffer.isBuffer(raw) ? raw.toString("latin1") : value;
 }
 
 function rcodeProblem(rcode: number): TransferProblem {

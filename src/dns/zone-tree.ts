@@ -1,7 +1,7 @@
 /** The names of a zone as a tree: which exist, which are delegated away, and which a wildcard stands for (RFC 1034, 4.3.2). */
 
 import { absoluteName, relativeName } from "./name.ts";
-import type { PlainRecord } from "./record.ts";
+import type { DnsRecord } from "./record.ts";
 
 /**
  * Where in an answer it stands.
@@ -21,7 +21,7 @@ export class ZoneTree {
   readonly #cuts: Map<string, Set<string>> = new Map();
 
   /** @param zone lower-case ASCII without a final dot */
-  constructor(records: readonly Pick<PlainRecord, "name" | "type" | "target">[], zone: string) {
+  constructor(records: readonly Pick<DnsRecord, "name" | "type" | "target">[], zone: string) {
     this.#zone = zone;
     for (const { name, type, target } of records) {
       for (let known = name; !this.#names.has(known); known = parentOf(known)) this.#names.add(known);

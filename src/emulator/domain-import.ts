@@ -1,16 +1,16 @@
 /** The import of a domain from a nameserver that allows its transfer. */
 
-import type { RecordType } from "../api/wire.ts";
 import type { RecordData, SoaData } from "../dns/message.ts";
 import { absoluteName } from "../dns/name.ts";
 import { type NameserverAddress, parseNameserver } from "../dns/nameserver.ts";
+import type { Rdata } from "../dns/record.ts";
 import { TRANSFER_LIMITS, type TransferLimits, type TransferredRecord, transferZone } from "../dns/transfer.ts";
 import { domainContext, domainView, readDomain, readDomainName } from "./domains.ts";
 import { type Answer, badRequest, succeed } from "./errors.ts";
 import { BodyReader } from "./fields.ts";
 import { MAX_RECORDS_PER_DOMAIN, type RecordContext, type RecordValues, readRecord } from "./record-rules.ts";
 import { accountOf, type Call, type JsonBody, type Route, type Service } from "./route.ts";
-import type { DomainRow, RecordRow } from "./store.ts";
+import type { DomainRow, RecordRow, RecordType } from "./store.ts";
 
 /** A client waits for the whole of it. */
 const IMPORT_MILLISECONDS = 20_000;
@@ -197,14 +197,14 @@ function bodyOf({ name: relative, data }: TransferredRecord, domain: string): Js
       return relative === "" ? "the service has its own" : plain("NS", `${data.target}.`);
     case "A":
     case "AAAA":
-      return plain(data.type, data.address);
+      return plain(data.type, data.target);
     case "CNAME":
     case "PTR":
       return plain(data.type, `${data.target}.`);
     case "MX":
-      return { ...plain("MX", `${data.exchange}.`), priority: data.preference };
+      return { ...plain("MX", `${data.target}.`), priority: data.priority };
     case "TXT": {
-      const text = textOf(Buffer.concat(data.strings));
+      const text = textOf(data.target);
       return text === null ? "its text is not UTF-8" : plain("TXT", text);
     }
     case "SRV":
@@ -217,7 +217,7 @@ function bodyOf({ name: relative, data }: TransferredRecord, domain: string): Js
 }
 
 /** Service and protocol are what the name begins with (RFC 2782); what follows stays with the protocol, as the API has it. */
-function serviceBody(name: string, data: RecordData & { readonly type: "SRV" }): JsonBody | string {
+function serviceBody(name: string, data: Rdata): JsonBody | string {
   const parts = /^_(?<service>[^.]+)(?:\._(?<protocol>.+))?$/.exec(name)?.groups;
   if (parts === undefined) return "its name does not begin with _service._protocol";
   const { service, protocol = null } = parts;
@@ -229,14 +229,15 @@ function serviceBody(name: string, data: RecordData & { readonly type: "SRV" }):
  * The critical flag cannot be held, and is dropped: it is about properties that a CA does not know (RFC 8659, 4.1), and the API's three
  * tags are known to all. To leave out the record instead would allow what it forbids.
  */
-function certificationBody(name: string, data: RecordData & { readonly type: "CAA" }): JsonBody | string {
-  const target = textOf(data.value);
+function certificationBody(name: string, data: Rdata): JsonBody | string {
+  const target = textOf(data.target);
   return target === null ? "its value is not UTF-8" : { type: "CAA", name, tag: data.tag, target };
 }
 
-function textOf(octets: Uint8Array): string | null {
+/** @param octets one character each */
+function textOf(octets: string): string | null {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(octets);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(octets, "latin1"));
   } catch {
     return null;
   }

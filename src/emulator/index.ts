@@ -17,7 +17,7 @@ import { createClock, EventLog, Store } from "./store.ts";
 import { type AttachProblem, attach, detach } from "./vpcs.ts";
 import { ZonePublisher } from "./zone-render.ts";
 
-export type { DomainStatus, DomainType, ImageStatus, RecordType, TicketStatus } from "../api/wire.ts";
+export type { DomainStatus, DomainType, ImageStatus, TicketStatus } from "../api/wire.ts";
 export type { Fault, FaultEffect } from "./faults.ts";
 export { type ParsedFault, parseFault } from "./faults.ts";
 export type { Timeouts } from "./http.ts";
@@ -45,7 +45,7 @@ export type {
 } from "./options.ts";
 export { SeedError } from "./options.ts";
 export { parseSeed } from "./seed.ts";
-export type { EntityKind, GrantLevel } from "./store.ts";
+export type { EntityKind, GrantLevel, RecordType } from "./store.ts";
 
 /** What is the same for every user, and smaller in a test that has to get there. */
 export interface Tuning {

@@ -1,8 +1,8 @@
 /** What `startEmulator` takes and gives. */
 
-import type { DomainStatus, DomainType, ImageStatus, RecordType, TicketStatus } from "../api/wire.ts";
+import type { DomainStatus, DomainType, ImageStatus, TicketStatus } from "../api/wire.ts";
 import type { Fault, FaultEffect } from "./faults.ts";
-import type { EntityKind, GrantLevel } from "./store.ts";
+import type { EntityKind, GrantLevel, RecordType } from "./store.ts";
 
 export interface EmulatorOptions {
   /** 0 or absent: any free port. */

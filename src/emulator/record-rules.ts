@@ -1,12 +1,11 @@
 /** What a record must be, and how the service normalises what is sent (API.md, Domain record). */
 
 import { isIPv4, isIPv6 } from "node:net";
-import type { RecordType } from "../api/wire.ts";
 import { absoluteName, MAX_NAME_LENGTH, nameProblem } from "../dns/name.ts";
 import type { ApiError } from "./errors.ts";
 import { BodyReader } from "./fields.ts";
 import type { JsonBody } from "./route.ts";
-import type { RecordRow } from "./store.ts";
+import { RECORD_TYPES, type RecordRow, type RecordType } from "./store.ts";
 import { withoutLeadingZeros } from "./zone-render.ts";
 
 export const MAX_RECORDS_PER_DOMAIN = 12_000;
@@ -17,7 +16,6 @@ const MAX_PRIORITY = 255;
 const MAX_PORT = 65_535;
 const MAX_SERVICE_LENGTH = 62;
 
-const RECORD_TYPES: readonly RecordType[] = ["A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"];
 const CAA_TAGS = ["issue", "issuewild", "iodef"] as const;
 
 /** The target that stands for the address of whoever sends the request. */

@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import type { ErrorObject } from "ajv";
 import { type Seed, SeedError } from "./options.ts";
-import { MAX_CHOSEN_ID } from "./store.ts";
+import { MAX_CHOSEN_ID, RECORD_TYPES } from "./store.ts";
 import { ENTITY_KINDS } from "./tickets.ts";
 
 /** Shown at most; the rest is counted. */
@@ -152,7 +152,7 @@ const grants = { type: "object", additionalProperties: { enum: ["read_only", "re
 
 const record = {
   id,
-  type: { enum: ["A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"] },
+  type: { enum: RECORD_TYPES },
   name: text,
   target: text,
   ttl_sec: seconds,

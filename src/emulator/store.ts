@@ -295,7 +295,12 @@ export interface DomainRow extends WireDomain {
   readonly account: string;
 }
 
-export interface RecordRow extends WireRecord {
+/** API.md: Domain record, type. */
+export const RECORD_TYPES = ["A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"] as const;
+
+export type RecordType = (typeof RECORD_TYPES)[number];
+
+export interface RecordRow extends WireRecord<RecordType> {
   readonly domain_id: number;
 }
 

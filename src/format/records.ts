@@ -3,6 +3,7 @@
 import type * as YamlLibrary from "yaml";
 import type { Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
 import { toAscii } from "../dns/name.ts";
+import { isRecordType, isText, RECORD_TYPES } from "../dns/record.ts";
 import { compareText } from "../model/text.ts";
 
 interface Entry {
@@ -86,7 +87,7 @@ function firstScalar(value: unknown, yaml: Yaml): Scalar | null {
 }
 
 /** Their targets are texts, which may be long and have little to do with each other: a line each. */
-const TEXT_TYPES: ReadonlySet<string> = new Set(["TXT", "CAA"]);
+const TEXT_TYPES: ReadonlySet<string> = new Set(RECORD_TYPES.filter(isText));
 
 /** Neighbours that are equal but for their targets become one. */
 function mergeTargets(nodes: readonly YAMLMap[], yaml: Yaml, open: ReadonlySet<unknown>): YAMLMap[] {
@@ -145,9 +146,6 @@ function setTargets(node: YAMLMap, targets: readonly Node[], yaml: Yaml): void {
 
 // The order in which people write the records of a zone: the apex first, then by name, type and content.
 
-/** Types in the order of a zone file; what is not here comes last. */
-const TYPE_ORDER: readonly string[] = ["NS", "A", "AAAA", "CNAME", "MX", "TXT", "CAA", "SRV", "PTR"];
-
 /** Wide enough for every number of a record. */
 const NUMBER_WIDTH_DIGITS = 10;
 
@@ -166,11 +164,12 @@ interface RecordPlace {
  * @param zone the domain's name as written; null in a record set
  */
 function recordPlace(text: RecordText, zone: string | null): RecordPlace {
-  const type = TYPE_ORDER.indexOf(text("type") ?? "");
+  const written = text("type") ?? "";
   const numbers = ["priority", "weight", "port"].map((key) => (text(key) ?? "0").padStart(NUMBER_WIDTH_DIGITS, "0"));
   return {
     name: relativeText(fullName(text), zone).split(".").reverse().join("\u0000"),
-    type: type === -1 ? TYPE_ORDER.length : type,
+    // What is no type comes last.
+    type: isRecordType(written) ? RECORD_TYPES.indexOf(written) : RECORD_TYPES.length,
     content: [...numbers, text("tag") ?? "", sortableTarget(text("target") ?? "")].join("\u0000"),
   };
 }

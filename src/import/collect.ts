@@ -1,21 +1,27 @@
 /** Records as manifest entries, written as people do: relative where that can be read at a glance. */
 
 import { relativeName } from "../dns/name.ts";
-import { type PlainRecord, SIGNING_TYPES, type SkippedRecord, type SourceRecord } from "../dns/record.ts";
+import {
+  type DnsRecord,
+  isNamed,
+  isRecordType,
+  type RecordType,
+  SIGNING_TYPES,
+  type SkippedRecord,
+  type SourceRecord,
+} from "../dns/record.ts";
 import type { Declared } from "../model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
 import type { LoadContext, Unit } from "../model/unit.ts";
 
-const NAMED_TYPES: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
-
-function recordEntry({ type, name, target, ttl_sec, ...extra }: PlainRecord): JsonObject {
+function recordEntry({ type, name, target, ttl_sec, ...extra }: DnsRecord): JsonObject {
   return {
     type,
     ...(name === "" ? {} : { name }),
     ...(extra.tag === undefined ? {} : { tag: extra.tag }),
-    target: NAMED_TYPES.has(type) ? `${target}.` : target,
+    target: isNamed(type) ? `${target}.` : target,
     ...(extra.priority === undefined ? {} : { priority: extra.priority }),
     ...(extra.weight === undefined ? {} : { weight: extra.weight }),
     ...(extra.port === undefined ? {} : { port: extra.port }),
@@ -26,7 +32,8 @@ function recordEntry({ type, name, target, ttl_sec, ...extra }: PlainRecord): Js
 /** `mx1.example.com.` in its own zone is `mx1`, the zone `@`; a name with more dots stays absolute. */
 function withReadableTarget(entry: JsonObject, zone: string): JsonObject {
   const { type, target } = entry;
-  if (!NAMED_TYPES.has(String(type)) || typeof target !== "string" || !target.endsWith(".")) return entry;
+  if (!isRecordType(String(type)) || !isNamed(type as RecordType)) return entry;
+  if (typeof target !== "string" || !target.endsWith(".")) return entry;
   const relative = relativeName(target.slice(0, -1), zone);
   if (relative === null || relative.includes(".")) return entry;
   return { ...entry, target: relative === "" ? "@" : relative };

@@ -2,7 +2,15 @@
 
 import { canonicalIp } from "../dns/ip.ts";
 import { relativeName, toAscii } from "../dns/name.ts";
-import { PLAIN_TYPES, type PlainType, type SkippedRecord, type SourceRecord } from "../dns/record.ts";
+import {
+  CAA_TAGS,
+  isRecordType,
+  MAX_VALUES,
+  type RecordType,
+  rulesOf,
+  type SkippedRecord,
+  type SourceRecord,
+} from "../dns/record.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { Collected, type Import, type Remark } from "./collect.ts";
 import {
@@ -110,10 +118,9 @@ function readOctodns(value: Value, zone: string, defaultTtl: number = DEFAULT_TT
 
 type Fields = Extract<Value, { kind: "map" }>["entries"];
 
-/** What a value that is a mapping may call its parts. */
-const NAMED_FIELDS: Readonly<Partial<Record<PlainType, readonly string[]>>> = {
+/** What a value that is a mapping may call its target, where that is not `target`. */
+const TARGET_KEYS: Readonly<Partial<Record<RecordType, readonly string[]>>> = {
   MX: ["exchange", "value"],
-  SRV: ["target"],
   CAA: ["value"],
 };
 
@@ -162,14 +169,13 @@ class Reader implements OctodnsReading {
     if (type === null) return this.refuse(`a record at \`${name}\` has no type`, span);
     const place = { type, name, span: fields.get("type")?.value.span ?? span };
     if (this.#isIgnored(fields)) return null;
-    const plain = PLAIN_TYPES.find((known) => known === type);
-    if (plain === undefined) return this.#skip("unsupported-type", `The service has no ${type} records.`, place);
+    if (!isRecordType(type)) return this.#skip("unsupported-type", `The service has no ${type} records.`, place);
     for (const key of ["geo", "dynamic"]) {
       const found = fields.get(key);
       const detail = `\`${key}\` answers by place or health, which the service does not do. The values beside it are taken.`;
       if (found !== undefined) this.#skip("unsupported-type", detail, { ...place, span: found.span });
     }
-    if (plain === "NS" && name === "") {
+    if (type === "NS" && name === "") {
       const detail = "The apex NS belong to the service that served the zone until now.";
       return this.#skip("apex-ns", detail, place);
     }
@@ -180,7 +186,7 @@ class Reader implements OctodnsReading {
     if (!Number.isSafeInteger(ttl_sec) || ttl_sec < 0) return this.refuse("the ttl is no number", place.span);
     if (ttl === null) this.withoutTtl += 1;
     this.#remarkOptions(fields);
-    return values.flatMap((value) => this.#value(plain, value, { ...place, ttl_sec }) ?? []);
+    return values.flatMap((value) => this.#value(type, value, { ...place, ttl_sec }) ?? []);
   }
 
   /** `octodns: { ignored: true }`: octoDNS itself leaves it alone. */
@@ -210,31 +216,33 @@ class Reader implements OctodnsReading {
     this.remarks.push({ file: span.file, what: `\`${what}\``, detail, span });
   }
 
-  #value(type: PlainType, value: Value, { name, ttl_sec, span: _ }: Place & { ttl_sec: number }): SourceRecord | null {
+  #value(type: RecordType, value: Value, { name, ttl_sec, span: _ }: Place & { ttl_sec: number }): SourceRecord | null {
     const place = { type, name, span: value.span };
     const base = { type, name, ttl_sec, span: value.span };
     if (value.kind === "list") return this.refuse(`a value of ${shown(place)} is a list`, value.span);
     const fields: Fields = value.kind === "map" ? value.entries : new Map();
-    const named = NAMED_FIELDS[type]?.map((key) => textOf(fields, key)).find((text) => text !== null);
+    const isMapping = rulesOf(type).values.length > 0;
+    const keys = TARGET_KEYS[type] ?? ["target"];
+    const named = isMapping ? keys.map((key) => textOf(fields, key)).find((text) => text !== null) : undefined;
     const text = value.kind === "text" ? value.text : named;
     if (text == null)
-      return this.refuse(`a value of ${shown(place)} lacks its ${NAMED_FIELDS[type]?.[0] ?? "text"}`, value.span);
-    if ((type === "MX" || type === "SRV" || type === "CAA") && value.kind === "text") {
+      return this.refuse(`a value of ${shown(place)} lacks its ${isMapping ? keys[0] : "text"}`, value.span);
+    if (isMapping && value.kind === "text") {
       return this.refuse(`a value of ${shown(place)} is no mapping`, value.span);
     }
-    const extra = extraOf(type, fields);
-    if (extra === null) return this.refuse(`a value of ${shown(place)} lacks a number`, value.span);
-    const beyond = beyondLimits(extra);
+    const numbers = numbersOf(type, fields);
+    if (numbers === null) return this.refuse(`a value of ${shown(place)} lacks a number`, value.span);
+    const beyond = beyondLimits(numbers);
     if (beyond !== null) return this.#skip("not-holdable", beyond, place);
-    const flags = type === "CAA" && textOf(fields, "flags") !== null ? numberOf(fields, "flags") : 0;
-    if (flags !== 0) return this.#skip("not-holdable", "The service has no flags of CAA records.", place);
-    const tag = type === "CAA" ? { tag: textOf(fields, "tag") ?? "" } : {};
+    const flags = rulesOf(type).hasFlags && textOf(fields, "flags") !== null ? numberOf(fields, "flags") : 0;
+    if (flags !== 0) return this.#skip("not-holdable", `The service has no flags of ${type} records.`, place);
+    const tag = rulesOf(type).values.includes("tag") ? { tag: textOf(fields, "tag") ?? "" } : {};
     if (tag.tag === "") return this.refuse(`a value of ${shown(place)} lacks its tag`, value.span);
     if (tag.tag !== undefined && !CAA_TAGS.includes(tag.tag)) {
       const detail = `The tag is \`${tag.tag}\`, and the service keeps ${CAA_TAGS.join(", ")} alone.`;
       return this.#skip("not-holdable", detail, place);
     }
-    return { ...base, target: targetOf(type, text), ...extra, ...tag };
+    return { ...base, target: targetOf(type, text), ...numbers, ...tag };
   }
 
   #skip(reason: SkippedRecord["reason"], detail: string, { type, name, span }: Place): null {
@@ -279,53 +287,43 @@ function valuesOf(fields: Fields): readonly Value[] {
   return value.kind === "list" ? value.items : [value];
 }
 
-const NUMBERS: Readonly<Partial<Record<PlainType, readonly (readonly [field: string, other: string])[]>>> = {
-  MX: [["priority", "preference"]],
-  SRV: [
-    ["priority", "priority"],
-    ["weight", "weight"],
-    ["port", "port"],
-  ],
+/** What octoDNS called a number before. */
+const FORMER_KEYS: Readonly<Partial<Record<RecordType, Readonly<Record<string, string>>>>> = {
+  MX: { priority: "preference" },
 };
 
 /** null: a number is not there, or is none. */
-function extraOf(type: PlainType, fields: Fields): Readonly<Record<string, number>> | null {
-  const extra: Record<string, number> = {};
-  for (const [field, other] of NUMBERS[type] ?? []) {
-    const number = numberOf(fields, textOf(fields, other) === null ? field : other);
+function numbersOf(type: RecordType, fields: Fields): Readonly<Record<string, number>> | null {
+  const numbers: Record<string, number> = {};
+  for (const field of rulesOf(type).values) {
+    if (field === "tag") continue;
+    const former = FORMER_KEYS[type]?.[field] ?? field;
+    const number = numberOf(fields, textOf(fields, former) === null ? field : former);
     if (number === null || number < 0) return null;
-    extra[field] = number;
+    numbers[field] = number;
   }
-  return extra;
+  return numbers;
 }
 
-/** API.md, Domain record. */
-const CAA_TAGS: readonly string[] = ["issue", "issuewild", "iodef"];
-const MAX_NUMBERS: Readonly<Record<string, number>> = { priority: 255, weight: 65_535, port: 65_535 };
-
 /** Why the service cannot keep a number, or null. */
-function beyondLimits(extra: Readonly<Record<string, number>>): string | null {
-  for (const [field, value] of Object.entries(extra)) {
-    const most = MAX_NUMBERS[field] ?? Number.POSITIVE_INFINITY;
+function beyondLimits(numbers: Readonly<Record<string, number>>): string | null {
+  for (const [field, most] of Object.entries(MAX_VALUES)) {
+    const value = numbers[field] ?? 0;
     if (value > most) return `The ${field} is ${value}, and the service keeps at most ${most}.`;
   }
   return null;
 }
 
-function targetOf(type: PlainType, text: string): string {
-  switch (type) {
-    case "A":
-    case "AAAA":
+function targetOf(type: RecordType, text: string): string {
+  switch (rulesOf(type).target) {
+    case "ipv4":
+    case "ipv6":
       return canonicalIp(text) ?? text;
-    case "TXT":
+    case "strings":
       return unchunked(text).replaceAll("\\;", ";");
-    case "CAA":
+    case "octets":
       return text;
-    case "CNAME":
-    case "MX":
-    case "NS":
-    case "PTR":
-    case "SRV":
+    case "name":
       return (toAscii(text) ?? text).replace(/\.$/, "");
   }
 }

@@ -2,9 +2,9 @@
 
 import { absoluteName, relativeName } from "../dns/name.ts";
 import {
+  type DnsRecord,
   isAcmeName,
-  type PlainRecord,
-  type PlainType,
+  type RecordType,
   ZONE_FILE_APEX_NS_CODE,
   ZONE_FILE_SIGNING_CODE,
   ZONE_FILE_SOA_CODE,
@@ -109,7 +109,7 @@ export class ZoneView {
     return this.#byName.get(name) ?? [];
   }
 
-  ofType(name: string, type: PlainType): readonly LintRecord[] {
+  ofType(name: string, type: RecordType): readonly LintRecord[] {
     return this.at(name).filter((record) => record.type === type);
   }
 
@@ -126,7 +126,7 @@ export class ZoneView {
   }
 
   /** Records of one of the types may be there beside what is declared. */
-  mayHold(name: string, types: readonly PlainType[]): boolean {
+  mayHold(name: string, types: readonly RecordType[]): boolean {
     const { records, policy, ignore, type } = this.zone;
     if (records === null || type === "slave" || policy === "additive") return true;
     return ignore.some(
@@ -179,7 +179,7 @@ export class ProjectZones {
    * What is at a name.
    * @param types those that are wanted: what is not declared may still be known not to be of these
    */
-  lookup(absolute: string, types: readonly PlainType[]): Lookup {
+  lookup(absolute: string, types: readonly RecordType[]): Lookup {
     const key = `${types.join()} ${absolute}`;
     const known = this.#lookups.get(key);
     if (known !== undefined) return known;
@@ -188,7 +188,7 @@ export class ProjectZones {
     return lookup;
   }
 
-  #lookUp(absolute: string, types: readonly PlainType[]): Lookup {
+  #lookUp(absolute: string, types: readonly RecordType[]): Lookup {
     const view = this.zoneOf(absolute);
     const name = view === null ? null : relativeName(absolute, view.zone.zone);
     if (view === null || name === null || view.zone.records === null || view.cutAbove(name) !== null) return UNKNOWN;
@@ -198,7 +198,7 @@ export class ProjectZones {
   }
 
   /** Whether a name has a record of the types that passes the test, or may have one that is not declared, or an alias to it. */
-  mayHave(absolute: string, types: readonly PlainType[], test: (record: LintRecord) => boolean): boolean {
+  mayHave(absolute: string, types: readonly RecordType[], test: (record: LintRecord) => boolean): boolean {
     const found = this.lookup(absolute, [...types, "CNAME"]);
     if (found.type === "unknown" || found.records.some((record) => record.type === "CNAME")) return true;
     if (found.records.some((record) => types.includes(record.type) && test(record))) return true;
@@ -301,7 +301,7 @@ export interface LintZone {
   readonly off: readonly string[];
 }
 
-export interface LintRecord extends PlainRecord {
+export interface LintRecord extends DnsRecord {
   readonly span: Span;
   /** Codes that do not hold for the record. */
   readonly off: readonly string[];

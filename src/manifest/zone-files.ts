@@ -3,6 +3,7 @@
 import { dirname, posix } from "node:path";
 import { nameProblem } from "../dns/name.ts";
 import {
+  isNamed,
   SIGNING_TYPES,
   type SkippedRecord,
   type SourceRecord,
@@ -182,14 +183,12 @@ function noTime(least: number, span: Span): Diagnostic {
   };
 }
 
-const NAMED: ReadonlySet<string> = new Set(["CNAME", "MX", "NS", "PTR", "SRV"]);
-
 /** A record as a manifest would write it. */
 function entryOf({ type, name, target, ttl_sec, priority, weight, port, tag }: SourceRecord): JsonObject {
   const entry: Record<string, Json> = Object.create(null);
   entry["type"] = type;
   if (name !== "") entry["name"] = name;
-  entry["target"] = NAMED.has(type) ? `${target}.` : target;
+  entry["target"] = isNamed(type) ? `${target}.` : target;
   entry["ttl_sec"] = ttl_sec;
   for (const [key, value] of Object.entries({ priority, weight, port, tag })) {
     if (value !== undefined) entry[key] = value;

@@ -1,6 +1,7 @@
 /** One record or subnet on one line, as a zone file or a network plan would write it. */
 
 import colors from "picocolors";
+import { isRecordType, isText, rulesOf } from "../dns/record.ts";
 import { unicodeName } from "../dns/unicode.ts";
 import type { Json, Values } from "../model/resource.ts";
 import { columnsOf, cut, escapeText, shorten } from "./terminal.ts";
@@ -191,18 +192,12 @@ function subnetData(values: Values): Shown {
 
 function rdata(values: Values, target: string): string {
   const shown = target === "" ? "." : escapeText(target);
-  switch (values["type"]) {
-    case "MX":
-      return `${number(values["priority"])} ${shown}`;
-    case "SRV":
-      return `${number(values["priority"])} ${number(values["weight"])} ${number(values["port"])} ${shown}`;
-    case "CAA":
-      return `${escapeText(String(values["tag"] ?? ""))} ${quoted(target)}`;
-    case "TXT":
-      return quoted(target);
-    default:
-      return shown;
-  }
+  const type = String(values["type"]);
+  if (!isRecordType(type)) return shown;
+  const others = rulesOf(type).values.map((field) =>
+    field === "tag" ? escapeText(String(values[field] ?? "")) : number(values[field]),
+  );
+  return [...others, isText(type) ? quoted(target) : shown].join(" ");
 }
 
 function number(value: Json | undefined): string {

@@ -1,6 +1,6 @@
 /** The delegation of a zone: what its parent says of it, held against what its own servers say. */
 
-import { type DnsRecord, responseCode } from "../dns/message.ts";
+import { type ResourceRecord, responseCode } from "../dns/message.ts";
 import { relativeName } from "../dns/name.ts";
 import type { Nameserver } from "../dns/nameserver.ts";
 import type { DnsAnswer, DnsQuery, QueryResult } from "../dns/query.ts";
@@ -97,15 +97,15 @@ function delegationIn(zone: string, parent: Nameserver, answer: DnsAnswer): Dele
   return servers.length === 0 ? null : { parent, servers, glue: addressesIn(answer.additionals) };
 }
 
-function serversIn(zone: string, records: readonly DnsRecord[]): string[] {
+function serversIn(zone: string, records: readonly ResourceRecord[]): string[] {
   const names = records.flatMap(({ name, data }) => (name === zone && data.type === "NS" ? [data.target] : []));
   return [...new Set(names)].sort(compareText);
 }
 
-function addressesIn(records: readonly DnsRecord[]): Map<string, string[]> {
+function addressesIn(records: readonly ResourceRecord[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { name, data } of records) {
-    if (data.type === "A" || data.type === "AAAA") found.set(name, [...(found.get(name) ?? []), data.address]);
+    if (data.type === "A" || data.type === "AAAA") found.set(name, [...(found.get(name) ?? []), data.target]);
   }
   return found;
 }

@@ -2,7 +2,15 @@
 
 import type { RecordData } from "../dns/message.ts";
 import { absoluteName } from "../dns/name.ts";
-import type { PlainRecord, PlainType } from "../dns/record.ts";
+import {
+  type DnsRecord,
+  isNamed,
+  isRecordType,
+  isText,
+  type Rdata,
+  type RecordType,
+  writeRdata,
+} from "../dns/record.ts";
 import { type Section, ZoneTree } from "../dns/zone-tree.ts";
 import type { Change } from "../model/change.ts";
 import type { Address, Values } from "../model/resource.ts";
@@ -13,20 +21,20 @@ export interface ExpectedZone {
   /** Lower-case ASCII without a final dot. */
   readonly zone: string;
   /** All that is declared. */
-  readonly records: readonly PlainRecord[];
+  readonly records: readonly DnsRecord[];
   /** Which names and types to ask for; null: all that is declared. */
-  readonly changed: readonly Pick<PlainRecord, "name" | "type">[] | null;
+  readonly changed: readonly Pick<DnsRecord, "name" | "type">[] | null;
   /** What was deleted or changed into something else. */
-  readonly gone: readonly PlainRecord[];
+  readonly gone: readonly DnsRecord[];
   /** Whether a record that is not declared may be there all the same. */
-  tolerates(record: PlainRecord): boolean;
+  tolerates(record: DnsRecord): boolean;
 }
 
 export interface ExpectedSet {
   readonly zone: string;
   /** Absolute. */
   readonly name: string;
-  readonly type: PlainType | "SOA";
+  readonly type: RecordType | "SOA";
   readonly section: Section;
   /** In the one spelling of value.ts, without duplicates, sorted. Empty: nothing may be there. */
   readonly values: readonly string[];
@@ -35,17 +43,17 @@ export interface ExpectedSet {
   /** Where the set is empty: the targets of the aliases that answer in its place, absolute. */
   readonly aliases: readonly string[];
   /** Whether a record that is not among the values may be there, too. */
-  allows(value: string, record: PlainRecord): boolean;
+  allows(value: string, record: DnsRecord): boolean;
 }
 
 export interface Expectations {
   /** Sorted by name and type. */
   readonly sets: readonly ExpectedSet[];
   /** Declared, but below a delegation: no server may answer with it. Absolute names and types. */
-  readonly hidden: readonly { readonly name: string; readonly type: PlainType }[];
+  readonly hidden: readonly { readonly name: string; readonly type: RecordType }[];
 }
 
-function keyOf({ name, type }: Pick<PlainRecord, "name" | "type">): string {
+function keyOf({ name, type }: Pick<DnsRecord, "name" | "type">): string {
   return `${name} ${type}`;
 }
 
@@ -58,7 +66,7 @@ export function expectations(wanted: ExpectedZone): Expectations {
   const asked = new Map((wanted.changed ?? records).map((key) => [keyOf(key), key]));
   for (const [key, [first]] of gone) if (first !== undefined) asked.set(key, first);
   const sets: ExpectedSet[] = [];
-  const hidden: { name: string; type: PlainType }[] = [];
+  const hidden: { name: string; type: RecordType }[] = [];
   for (const [key, { name, type }] of asked) {
     const section = tree.sectionOf(name, type);
     const own = declared.get(key) ?? [];
@@ -84,19 +92,19 @@ export function soaExpectation(zone: string): ExpectedSet {
 /** What a wildcard puts in the place of a name that is not there any more (RFC 4592, 3.3.1). */
 function synthesised(
   tree: ZoneTree,
-  declared: ReadonlyMap<string, readonly PlainRecord[]>,
+  declared: ReadonlyMap<string, readonly DnsRecord[]>,
   name: string,
-  type: PlainType,
-): readonly PlainRecord[] {
+  type: RecordType,
+): readonly DnsRecord[] {
   const wildcard = tree.wildcardFor(name);
   return wildcard === null ? [] : (declared.get(keyOf({ name: wildcard, type })) ?? []);
 }
 
 function expectedSet(
   wanted: ExpectedZone,
-  { name, type }: Pick<PlainRecord, "name" | "type">,
+  { name, type }: Pick<DnsRecord, "name" | "type">,
   section: Section,
-  { shown, aliases, gone }: Record<"shown" | "aliases" | "gone", readonly PlainRecord[]>,
+  { shown, aliases, gone }: Record<"shown" | "aliases" | "gone", readonly DnsRecord[]>,
 ): ExpectedSet {
   const values = new Set(shown.map(recordValue));
   const mustGo = new Set(gone.map(recordValue));
@@ -128,7 +136,7 @@ export interface ChangedZones {
 }
 
 /** Whether a record that nobody declared may be in a zone. */
-type Tolerates = (zone: Address, record: PlainRecord) => boolean;
+type Tolerates = (zone: Address, record: DnsRecord) => boolean;
 
 /**
  * @param changes of a plan, no-ops included: they are the rest of the sets that changed
@@ -171,9 +179,9 @@ function wantedOf(
   isOut: (change: Change) => boolean,
   tolerates: Tolerates,
 ): ExpectedZone {
-  const records: PlainRecord[] = [];
-  const gone: PlainRecord[] = [];
-  const changed: PlainRecord[] = [];
+  const records: DnsRecord[] = [];
+  const gone: DnsRecord[] = [];
+  const changed: DnsRecord[] = [];
   for (const change of changes) {
     if (change.kind !== "domain_record") continue;
     const [before, after] = [recordOf(change.before), recordOf(change.after)];
@@ -195,93 +203,37 @@ function wantedOf(
 }
 
 /** A change of a record holds a record's fields, in the one form that plans have. */
-function recordOf(values: Values | null): PlainRecord | null {
-  return values === null ? null : (values as unknown as PlainRecord);
+function recordOf(values: Values | null): DnsRecord | null {
+  return values === null ? null : (values as unknown as DnsRecord);
 }
 
 // The value of a record in one spelling, whether it was declared or answered, so that plain comparison is enough. Pure.
 
 /** As a zone file has it, names with their final dot; texts as octets, one character each. */
-function recordValue(record: PlainRecord): string {
-  const { type, target, priority = 0, weight = 0, port = 0, tag = "" } = record;
-  switch (type) {
-    case "A":
-    case "AAAA":
-      return target;
-    case "CNAME":
-    case "NS":
-    case "PTR":
-      return `${target}.`;
-    case "MX":
-      return `${priority} ${target}.`;
-    case "SRV":
-      return `${priority} ${weight} ${port} ${target}.`;
-    case "TXT":
-      return Buffer.from(target).toString("latin1");
-    case "CAA":
-      // The service knows no flags (OBSERVED behaviour).
-      return `0 ${tag.toLowerCase()} ${Buffer.from(target).toString("latin1")}`;
-  }
+function recordValue(record: DnsRecord): string {
+  const { type, target, tag } = record;
+  const rdata = tag === undefined ? record : { ...record, tag: tag.toLowerCase() };
+  return valueText(isText(type) ? { ...rdata, target: Buffer.from(target).toString("latin1") } : rdata);
 }
 
 /** The same of what a server answered; null for a type that the service does not have. */
 export function answeredValue(data: RecordData): string | null {
-  switch (data.type) {
-    case "A":
-    case "AAAA":
-      return data.address;
-    case "CNAME":
-    case "NS":
-    case "PTR":
-      return `${data.target}.`;
-    case "MX":
-      return `${data.preference} ${data.exchange}.`;
-    case "SRV":
-      return `${data.priority} ${data.weight} ${data.port} ${data.target}.`;
-    case "TXT":
-      return octets(data.strings).toString("latin1");
-    case "CAA":
-      return `${data.flags} ${data.tag} ${octets([data.value]).toString("latin1")}`;
-    case "SOA":
-      return `${data.mname}. ${data.rname}. ${data.serial}`;
-    case "other":
-      return null;
-  }
+  if (data.type === "other") return null;
+  return data.type === "SOA" ? `${data.mname}. ${data.rname}. ${data.serial}` : valueText(data);
+}
+
+function valueText(rdata: Rdata): string {
+  return writeRdata(rdata, isNamed(rdata.type) ? `${rdata.target}.` : rdata.target);
 }
 
 /** What was answered as a record of the zone, for those who judge records; null for a type that the service does not have. */
-export function answeredRecord(data: RecordData, name: string, ttl_sec: number): PlainRecord | null {
-  const base = { name, ttl_sec };
-  switch (data.type) {
-    case "A":
-    case "AAAA":
-      return { ...base, type: data.type, target: data.address };
-    case "CNAME":
-    case "NS":
-    case "PTR":
-      return { ...base, type: data.type, target: data.target };
-    case "MX":
-      return { ...base, type: "MX", target: data.exchange, priority: data.preference };
-    case "SRV": {
-      const { priority, weight, port, target } = data;
-      return { ...base, type: "SRV", target, priority, weight, port };
-    }
-    case "TXT":
-      return { ...base, type: "TXT", target: octets(data.strings).toString("utf8") };
-    case "CAA":
-      return { ...base, type: "CAA", target: octets([data.value]).toString("utf8"), tag: data.tag };
-    case "SOA":
-    case "other":
-      return null;
-  }
+export function answeredRecord(data: RecordData, name: string, ttl_sec: number): DnsRecord | null {
+  if (data.type === "SOA" || data.type === "other") return null;
+  const { flags: _, ...values } = data;
+  return { name, ttl_sec, ...values, target: shownValue(data.target, data.type) };
 }
 
 /** As people are to read it: octets as text. */
 export function shownValue(value: string, type: string): string {
-  return type === "TXT" || type === "CAA" ? Buffer.from(value, "latin1").toString("utf8") : value;
-}
-
-/** The strings of a text are joined: where it is cut says nothing (RFC 7208, 3.3; RFC 6376, 3.6.2.2). */
-function octets(strings: readonly Uint8Array[]): Buffer {
-  return Buffer.concat(strings);
+  return isRecordType(type) && isText(type) ? Buffer.from(value, "latin1").toString("utf8") : value;
 }

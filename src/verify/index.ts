@@ -13,7 +13,7 @@ import { changedZones, type ExpectedZone } from "./expectation.ts";
 import { type PollProgress, verifyZones } from "./verify.ts";
 
 export type { Nameserver, NameserverAddress } from "../dns/nameserver.ts";
-export type { PlainRecord, PlainType } from "../dns/record.ts";
+export type { DnsRecord, RecordType } from "../dns/record.ts";
 export type {
   AskedOver,
   DelegationProblem,

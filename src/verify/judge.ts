@@ -1,6 +1,6 @@
 /** Judges one answer: is it what the zone must answer? Pure. */
 
-import { type DnsRecord, responseCode } from "../dns/message.ts";
+import { type ResourceRecord, responseCode } from "../dns/message.ts";
 import { relativeName } from "../dns/name.ts";
 import type { DnsAnswer, QueryResult } from "../dns/query.ts";
 import { compareText } from "../model/text.ts";
@@ -74,8 +74,8 @@ function isBelow(name: string, zone: string): boolean {
 }
 
 /** A server that holds the delegated zone, too, answers with what is there. */
-function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): readonly DnsRecord[] {
-  const isOf = (record: DnsRecord): boolean =>
+function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): readonly ResourceRecord[] {
+  const isOf = (record: ResourceRecord): boolean =>
     record.name === name && record.data.type === type && record.class === INTERNET_CLASS;
   const own = answer.answers.filter(isOf);
   if (own.length > 0) return own;
@@ -93,7 +93,7 @@ function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): rea
  * The first record of the answer section that the question cannot have brought. Where the set is empty, that is anything but an
  * alias that may be there, and what lies at its end (RFC 1034, 4.3.2, step 3a).
  */
-function strayRecord(expected: ExpectedSet, answer: DnsAnswer, own: readonly DnsRecord[]): DnsRecord | null {
+function strayRecord(expected: ExpectedSet, answer: DnsAnswer, own: readonly ResourceRecord[]): ResourceRecord | null {
   const expectedOnes = new Set(own);
   const others = answer.answers.filter((record) => !expectedOnes.has(record));
   if (others.length === 0) return null;
@@ -102,7 +102,7 @@ function strayRecord(expected: ExpectedSet, answer: DnsAnswer, own: readonly Dns
       record.data.type === "CNAME" && record.class === INTERNET_CLASS ? [[record.name, record] as const] : [],
     ),
   );
-  const explained = new Set<DnsRecord>();
+  const explained = new Set<ResourceRecord>();
   const alias = aliases.get(expected.name);
   const mayFollow = own.length === 0 && expected.values.length === 0 && alias !== undefined;
   if (mayFollow && (expected.aliases.includes(targetOf(alias)) || isAllowed(expected, alias))) {
@@ -120,22 +120,22 @@ function strayRecord(expected: ExpectedSet, answer: DnsAnswer, own: readonly Dns
   return others.find((record) => !explained.has(record)) ?? null;
 }
 
-function targetOf({ data }: DnsRecord): string {
+function targetOf({ data }: ResourceRecord): string {
   return data.type === "CNAME" ? data.target : "";
 }
 
-function typeOf({ data }: DnsRecord): string {
+function typeOf({ data }: ResourceRecord): string {
   return data.type === "other" ? data.mnemonic : data.type;
 }
 
 /** An undeclared record that may be there all the same. */
-function isAllowed(expected: ExpectedSet, { name, data, ttl }: DnsRecord): boolean {
+function isAllowed(expected: ExpectedSet, { name, data, ttl }: ResourceRecord): boolean {
   const value = answeredValue(data);
   const record = answeredRecord(data, relativeName(name, expected.zone) ?? name, ttl);
   return value !== null && record !== null && expected.allows(value, record);
 }
 
-function judgeRecords(expected: ExpectedSet, records: readonly DnsRecord[]): Judgement {
+function judgeRecords(expected: ExpectedSet, records: readonly ResourceRecord[]): Judgement {
   const { type } = expected;
   const found = new Set<string>();
   const odd = new Set<string>();
@@ -170,7 +170,7 @@ function shownValues(found: ReadonlySet<string>, wanted: ReadonlySet<string>, ty
 }
 
 /** A set has one TTL (RFC 2181, 5.2); which of several declared ones it is, is the service's choice. */
-function judgeTtl({ ttls }: ExpectedSet, records: readonly DnsRecord[], found: readonly string[]): Judgement {
+function judgeTtl({ ttls }: ExpectedSet, records: readonly ResourceRecord[], found: readonly string[]): Judgement {
   const other = ttls === null ? undefined : records.find(({ ttl }) => !ttls.includes(ttl));
   if (other === undefined) return { state: "there", found, detail: "" };
   return { state: "different", found, detail: `its TTL is ${other.ttl}, not ${(ttls ?? []).join(" or ")}` };

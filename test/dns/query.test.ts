@@ -51,7 +51,7 @@ describe.each(["udp", "tcp"] as const)("over %s", (transport) => {
     const server = await startAsked(({ send, reply }) => send(reply({ answers: ANSWERS })));
     const asking = client(server);
     for (let count = 0; count < 8; count += 1) {
-      expect(data(await asking.ask(QUESTION, transport))).toEqual([{ type: "A", address: "192.0.2.7" }]);
+      expect(data(await asking.ask(QUESTION, transport))).toEqual([{ type: "A", target: "192.0.2.7" }]);
     }
     expect(new Set(server.asked.map(({ query }) => query.id)).size).toBeGreaterThan(4);
     const [{ query, text } = { query: null, text: "" }] = server.asked;
@@ -94,7 +94,7 @@ describe.each(["udp", "tcp"] as const)("over %s", (transport) => {
     expect(answer.authorities).toMatchObject([
       { name: "sub.example.com", ttl: 60, data: { type: "NS", target: "ns.sub.example.com" } },
     ]);
-    expect(answer.additionals).toMatchObject([{ name: "ns.sub.example.com", data: { address: "192.0.2.53" } }]);
+    expect(answer.additionals).toMatchObject([{ name: "ns.sub.example.com", data: { target: "192.0.2.53" } }]);
   });
 
   it("an answer that is cut off says so over UDP, and is none over TCP", async () => {
@@ -152,7 +152,7 @@ describe("over UDP", () => {
     const { result, server } = await ask("udp", ({ index, send, reply }) => {
       if (index === 2) send(reply({ answers: ANSWERS }));
     });
-    expect(data(result)).toEqual([{ type: "A", address: "192.0.2.7" }]);
+    expect(data(result)).toEqual([{ type: "A", target: "192.0.2.7" }]);
     expect(new Set(server.asked.map(({ query }) => query.id)).size).toBe(1);
   });
 
@@ -169,7 +169,7 @@ describe("over UDP", () => {
       send(Buffer.alloc(0));
       send(reply({ answers: ANSWERS }));
     });
-    expect(data(result)).toEqual([{ type: "A", address: "192.0.2.7" }]);
+    expect(data(result)).toEqual([{ type: "A", target: "192.0.2.7" }]);
   });
 
   it("forged answers alone are none", async () => {
@@ -268,7 +268,7 @@ describe("over TCP", () => {
     });
     onTestFinished(() => opened.close());
     for (let count = 0; count < 2; count += 1) {
-      expect(data(await opened.ask(QUESTION, "tcp"))).toEqual([{ type: "A", address: "192.0.2.7" }]);
+      expect(data(await opened.ask(QUESTION, "tcp"))).toEqual([{ type: "A", target: "192.0.2.7" }]);
     }
     expect(server.connections()).toBe(2);
   });

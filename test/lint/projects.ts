@@ -1,6 +1,6 @@
 /** Projects as lines of text: zones with their records, and marks where a rule has to speak. */
 
-import type { PlainType } from "../../src/dns/record.ts";
+import type { RecordType } from "../../src/dns/record.ts";
 import { lintZones } from "../../src/lint/lint.ts";
 import type { LintRecord, LintZone } from "../../src/lint/rule.ts";
 import { type Diagnostic, Sources } from "../../src/model/diagnostic.ts";
@@ -14,7 +14,7 @@ export interface Project {
 }
 
 const FILE = "zones.txt";
-const EXTRA: Readonly<Partial<Record<PlainType, readonly string[]>>> = {
+const EXTRA: Readonly<Partial<Record<RecordType, readonly string[]>>> = {
   MX: ["priority"],
   SRV: ["priority", "weight", "port"],
   CAA: ["tag"],
@@ -69,14 +69,14 @@ function zoneOf(line: string, records: readonly LintRecord[]): Omit<LintZone, "s
 
 function recordOf(line: string, zone: string): Omit<LintRecord, "span" | "off"> {
   const [, written = "", ttl, type = "", rest = ""] = /^(\S+) (?:(\d+) )?([A-Z]+) (.*)$/.exec(line) ?? [];
-  const fields = EXTRA[type as PlainType] ?? [];
+  const fields = EXTRA[type as RecordType] ?? [];
   const words = rest.split(" ");
   const extra = Object.fromEntries(
     fields.map((field, index) => [field, field === "tag" ? words[index] : Number(words[index])]),
   );
   const target = words.slice(fields.length).join(" ");
   return {
-    type: type as PlainType,
+    type: type as RecordType,
     name: written === "@" ? "" : written.toLowerCase(),
     target: NAMED.includes(type) ? absolute(target, zone) : target,
     ttl_sec: Number(ttl ?? 0),

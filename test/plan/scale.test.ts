@@ -2,6 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { WireDomain, WireRecord } from "../../src/api/wire.ts";
+import type { RecordType } from "../../src/dns/record.ts";
 import type { Declared, Desired } from "../../src/model/desired.ts";
 import type { Live } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
@@ -78,7 +79,15 @@ function plan(
   const span = { file: "tenon.yaml", start: 0, end: 0 };
   const specs = live
     .flatMap(change)
-    .map(({ type, name, target, ttl_sec }) => ({ type, name, target, ttl_sec, span, note: null, lintOff: [] }));
+    .map(({ type, name, target, ttl_sec }) => ({
+      type: type as RecordType,
+      name,
+      target,
+      ttl_sec,
+      span,
+      note: null,
+      lintOff: [],
+    }));
   const desired: Desired = { owner: null, account: null, declared: [zone(specs)], removed: [], allow: [], lintOff: [] };
   const found: Live = { units: { zone: { items: [{ domain: DOMAIN, records: listed(live) }], total: 1 } } };
   const options = {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { PlainRecord } from "../../src/dns/record.ts";
+import type { DnsRecord } from "../../src/dns/record.ts";
 import { exportLive } from "../../src/format/index.ts";
 import type { Desired } from "../../src/index.ts";
 import type { ZoneSpec } from "../../src/units/zone/types.ts";
@@ -57,7 +57,7 @@ const name = fc.constantFrom("", "a", "*.b", "_x._y", "xn--bcher-kva", "in", "30
 const ttl_sec = fc.constantFrom(300, 3600, 86400);
 const host = fc.constantFrom("www.example.com", "example.com", "mx.example.net", "");
 
-const record: fc.Arbitrary<PlainRecord> = fc.oneof(
+const record: fc.Arbitrary<DnsRecord> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant("TXT" as const), name, target: text, ttl_sec }) },
   fc.record({ type: fc.constant("A" as const), name, target: fc.constantFrom("192.0.2.1", "203.0.113.7"), ttl_sec }),
   fc.record({
@@ -102,7 +102,7 @@ const record: fc.Arbitrary<PlainRecord> = fc.oneof(
 /** One TTL for each name and type, as a zone file has it, and nothing twice. */
 const records = fc.array(record, { minLength: 1, maxLength: 25 }).map((drafts) => {
   const ttls = new Map<string, number>();
-  const kept = new Map<string, PlainRecord>();
+  const kept = new Map<string, DnsRecord>();
   for (const draft of drafts) {
     const set = `${draft.type} ${draft.name}`;
     if (draft.type === "CNAME" && ttls.has(set)) continue;
@@ -129,7 +129,7 @@ test("a text of 4,000 octets with every awkward sign comes back as it was", asyn
   await goesRound([{ type: "TXT", name: "", target: long, ttl_sec: 300 }], false);
 });
 
-async function goesRound(given: readonly PlainRecord[], split: boolean): Promise<void> {
+async function goesRound(given: readonly DnsRecord[], split: boolean): Promise<void> {
   const account = await Account.open();
   try {
     const domain = { domain: ZONE, type: "master", soa_email: "hostmaster@example.com", records: given.map(entryOf) };
@@ -159,7 +159,7 @@ async function goesRound(given: readonly PlainRecord[], split: boolean): Promise
 
 const NAMED: ReadonlySet<string> = new Set(["CNAME", "MX", "SRV"]);
 
-function entryOf({ name: owner, target, ...rest }: PlainRecord): object {
+function entryOf({ name: owner, target, ...rest }: DnsRecord): object {
   return { ...rest, ...(owner === "" ? {} : { name: owner }), target: NAMED.has(rest.type) ? `${target}.` : target };
 }
 
@@ -170,7 +170,7 @@ async function recordsIn(folder: string): Promise<unknown[]> {
   return sorted((spec.records ?? []).map(({ span: _span, note: _note, lintOff: _off, ...rest }) => rest));
 }
 
-function sorted(list: readonly PlainRecord[]): unknown[] {
+function sorted(list: readonly DnsRecord[]): unknown[] {
   const texts = list.map((one) => JSON.stringify(Object.fromEntries(Object.entries(one).sort())));
   return texts.sort().map((one) => JSON.parse(one) as unknown);
 }

@@ -1,7 +1,8 @@
 /** Accounts and manifests of few names, so that wildcards, aliases, delegations and nested zones meet all the time. */
 
 import fc from "fast-check";
-import type { RecordType, WireDomain, WireRecord } from "../../src/api/wire.ts";
+import type { WireDomain, WireRecord } from "../../src/api/wire.ts";
+import type { RecordType } from "../../src/dns/record.ts";
 import type { Declared, Desired, Removed } from "../../src/model/desired.ts";
 import type { Live } from "../../src/model/live.ts";
 import type { RecordSpec, ZoneSpec } from "../../src/units/zone/types.ts";

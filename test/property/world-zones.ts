@@ -1,7 +1,7 @@
 /** Arbitrary zones: few names, few targets, every type. */
 
 import fc from "fast-check";
-import type { RecordType } from "../../src/api/wire.ts";
+import type { RecordType } from "../../src/dns/record.ts";
 import type { SeedDomain, SeedRecord } from "../../src/emulator/index.ts";
 import { type Fate, type Tag, tagOf } from "./fate.ts";
 

@@ -1,7 +1,7 @@
 /** Random records of one zone that the service can hold, none of them twice. */
 
 import fc from "fast-check";
-import type { PlainRecord } from "../../src/dns/record.ts";
+import type { DnsRecord } from "../../src/dns/record.ts";
 
 export const ZONE = "example.com";
 
@@ -90,7 +90,7 @@ function holdable(value: string): string {
 const ttl_sec = fc.oneof(fc.constantFrom(0, 300, 3600, 86_400), fc.integer({ min: 1, max: 2 ** 31 - 1 }));
 const uint16 = fc.nat(0xffff);
 
-const record: fc.Arbitrary<PlainRecord> = fc.oneof(
+const record: fc.Arbitrary<DnsRecord> = fc.oneof(
   fc.record({ type: fc.constant("A" as const), name: owner, target: ipv4, ttl_sec }),
   fc.record({ type: fc.constant("AAAA" as const), name: owner, target: ipv6, ttl_sec }),
   fc.record({ type: fc.constant("CNAME" as const), name: owner.filter((name) => name !== ""), target, ttl_sec }),
@@ -122,7 +122,7 @@ const record: fc.Arbitrary<PlainRecord> = fc.oneof(
   }),
 );
 
-export const plainRecords: fc.Arbitrary<PlainRecord[]> = fc.uniqueArray(record, {
+export const plainRecords: fc.Arbitrary<DnsRecord[]> = fc.uniqueArray(record, {
   maxLength: 12,
   selector: ({ type, name, target: value, priority, weight, port, tag }) =>
     JSON.stringify([type, name, value, priority, weight, port, tag]),

@@ -1,12 +1,12 @@
 /** Spells records as a zone file in one of very many ways: white space, parentheses, comments, escapes, origins, TTLs and their order. */
 
 import { absoluteName, relativeName } from "../../src/dns/name.ts";
-import type { PlainRecord } from "../../src/dns/record.ts";
+import type { DnsRecord } from "../../src/dns/record.ts";
 
 /** A whole number from 0, less than `below`. */
 export type Dice = (below: number) => number;
 
-export function spelled(records: readonly PlainRecord[], zone: string, dice: Dice): string {
+export function spelled(records: readonly DnsRecord[], zone: string, dice: Dice): string {
   return new Speller(zone, dice).spell(records);
 }
 
@@ -27,7 +27,7 @@ class Speller {
     this.#dice = dice;
   }
 
-  spell(records: readonly PlainRecord[]): string {
+  spell(records: readonly DnsRecord[]): string {
     const end = this.#pick("\n", "\r\n");
     const lines = records.flatMap((record) => [...this.#between(), this.#line(record)]);
     const text = `${this.#pick("", "\ufeff")}${lines.join("\n")}${this.#pick("", "\n")}`;
@@ -57,7 +57,7 @@ class Speller {
     }
   }
 
-  #line(record: PlainRecord): string {
+  #line(record: DnsRecord): string {
     const absolute = absoluteName(record.name, this.#zone);
     const inherits = absolute === this.#owner && this.#dice(2) === 0;
     this.#owner = absolute;
@@ -133,7 +133,7 @@ class Speller {
     return name === "" ? "." : this.#name(name);
   }
 
-  #data(record: PlainRecord): string[] {
+  #data(record: DnsRecord): string[] {
     const { type, target, priority = 0, weight = 0, port = 0, tag = "" } = record;
     switch (type) {
       case "A":

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { absoluteName } from "../../src/dns/name.ts";
-import type { PlainRecord } from "../../src/dns/record.ts";
+import type { DnsRecord } from "../../src/dns/record.ts";
 import { readZoneFile } from "../../src/dns/zone-file/read.ts";
 import { writeZoneFile } from "../../src/dns/zone-file/write.ts";
 import { plainRecords, ZONE } from "./zone-file-records.ts";
@@ -12,7 +12,7 @@ import { spelled } from "./zone-file-spelling.ts";
 const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 500);
 
 /** So that lists of them can be compared: the order of a file is not that of the records. */
-function keys(records: readonly PlainRecord[]): string[] {
+function keys(records: readonly DnsRecord[]): string[] {
   return records
     .map(({ type, name, target, ttl_sec, priority, weight, port, tag }) =>
       JSON.stringify([name, type, target, ttl_sec, priority, weight, port, tag]),

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalIpv4, canonicalIpv6 } from "../../src/dns/ip.ts";
-import type { PlainRecord } from "../../src/dns/record.ts";
+import type { DnsRecord } from "../../src/dns/record.ts";
 import { readZoneFile } from "../../src/dns/zone-file/read.ts";
 import { exportZone } from "../../src/units/zone/export.ts";
 import { here as run } from "../cli/here.ts";
@@ -39,16 +39,16 @@ async function exported({ records = [], domain = {}, rendered = [] }: Lies) {
   return run(["zone", "export", "a.example", "--retry-for", "0s"], { cwd, env });
 }
 
-async function parsed(text: string): Promise<PlainRecord[]> {
+async function parsed(text: string): Promise<DnsRecord[]> {
   return (await read(text)).records;
 }
 
 /** `skipped` counts what a zone file can say and the service cannot hold: the SOA, the apex NS, texts with control characters. */
-async function read(text: string): Promise<{ records: PlainRecord[]; skipped: number }> {
+async function read(text: string): Promise<{ records: DnsRecord[]; skipped: number }> {
   const include = () => Promise.reject(new Error("The file includes another one."));
   const { records, skipped, diagnostics } = await readZoneFile(text, { zone: "a.example", file: "a.zone", include });
   expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
-  return { records: records.map(({ span: _, ...record }) => record as PlainRecord), skipped: skipped.length };
+  return { records: records.map(({ span: _, ...record }) => record as DnsRecord), skipped: skipped.length };
 }
 
 const OF_NO_TYPE: readonly (readonly [what: string, fields: object, said: RegExp])[] = [
@@ -132,7 +132,7 @@ const odd = fc
   .array(fc.oneof(nasty, fc.constantFrom("a", "192.0.2.1", "2001:db8::1", "x.example", "-1", "01")), { maxLength: 5 })
   .map((parts) => parts.join(""));
 const number = fc.oneof(fc.nat({ max: 70_000 }), fc.double({ noNaN: true }), fc.integer());
-const anyRecord: fc.Arbitrary<PlainRecord> = fc
+const anyRecord: fc.Arbitrary<DnsRecord> = fc
   .record({
     type: fc.constantFrom("A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"),
     name: fc.oneof(odd, fc.constantFrom("", "www", "*", "a.b")),
@@ -145,7 +145,7 @@ const anyRecord: fc.Arbitrary<PlainRecord> = fc
   })
   .map(({ type, name, target, ttl_sec, priority, weight, port, tag }) => {
     const own = { MX: { priority }, SRV: { priority, weight, port }, CAA: { tag } } as Record<string, object>;
-    return { type, name, target, ttl_sec, ...own[type] } as PlainRecord;
+    return { type, name, target, ttl_sec, ...own[type] } as DnsRecord;
   });
 
 test("whatever the service says, an export parses to the records that were accepted, and tells the others", async () => {

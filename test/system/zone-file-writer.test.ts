@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { PlainRecord } from "../../src/dns/record.ts";
+import type { DnsRecord } from "../../src/dns/record.ts";
 import { readZoneFile, type ZoneFileReading } from "../../src/dns/zone-file/read.ts";
 import { writeZoneFile } from "../../src/dns/zone-file/write.ts";
 import { plainRecords, ZONE } from "../property/zone-file-records.ts";
@@ -76,7 +76,7 @@ function octets(strings: string): string {
   return Buffer.from(codes).toString("hex");
 }
 
-function told(record: PlainRecord, zone: string): string {
+function told(record: DnsRecord, zone: string): string {
   const { type, name, target, ttl_sec, priority, weight, port, tag } = record;
   const owner = name === "" ? `${zone}.` : `${name}.${zone}.`;
   const text = type === "TXT" || type === "CAA";
@@ -86,7 +86,7 @@ function told(record: PlainRecord, zone: string): string {
 }
 
 /** What no nameserver loads (RFC 1034, 3.6.2) or keeps as it is (RFC 2181, 5.2) is no matter of how it is written. */
-function loadable(records: readonly PlainRecord[]): PlainRecord[] {
+function loadable(records: readonly DnsRecord[]): DnsRecord[] {
   const others = new Set(records.filter(({ type }) => type !== "CNAME").map(({ name }) => name));
   const ttls = new Map<string, number>();
   const aliases = new Set<string>();
@@ -128,7 +128,7 @@ test("BIND reads random records back from what is written", { timeout: 120_000 }
       expect({ text, refused }).toEqual({ text, refused: null });
       const soa = lines.map((line) => line.replace(/\s+/g, " ")).filter((line) => line.includes(" SOA "));
       expect(soa).toEqual([`${ZONE}. 4242 IN SOA ns1.example.net. a\\.b.example.net. 7 60 120 180 4242`]);
-      const own: PlainRecord = { type: "NS", name: "", target: "ns1.example.net", ttl_sec: 4242 };
+      const own: DnsRecord = { type: "NS", name: "", target: "ns1.example.net", ttl_sec: 4242 };
       const wanted = [own, ...records.map((record) => ({ ...record, ttl_sec: record.ttl_sec || 4242 }))];
       expect(
         lines
@@ -161,7 +161,7 @@ test("the reader and BIND read the same from a real zone, and from what is writt
 test("BIND loads twelve thousand written records", { timeout: 60_000 }, async () => {
   const records = Array.from(
     { length: 12_000 },
-    (_, index): PlainRecord => ({ type: "A", name: `h${index}`, target: "192.0.2.1", ttl_sec: 60 }),
+    (_, index): DnsRecord => ({ type: "A", name: `h${index}`, target: "192.0.2.1", ttl_sec: 60 }),
   );
   const text = writeZoneFile({ zone: ZONE, soa: SOA, nameservers: ["ns1.example.net"], records });
   expect((await dump(ZONE, text)).lines).toHaveLength(12_002);

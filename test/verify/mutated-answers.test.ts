@@ -4,7 +4,7 @@ import dnsPacket, { type Answer } from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type DnsQuery, openNameserver, queryFailure, readAnswer } from "../../src/dns/query.ts";
-import type { PlainRecord } from "../../src/dns/record.ts";
+import type { DnsRecord } from "../../src/dns/record.ts";
 import { type ExpectedZone, expectations } from "../../src/verify/expectation.ts";
 import { judgeAnswer } from "../../src/verify/judge.ts";
 import { verifyZones } from "../../src/verify/verify.ts";
@@ -15,11 +15,11 @@ const NAME = `www.${ZONE}`;
 const QUERY_ID = 4_711;
 const TTL_SEC = 300;
 
-function zone(records: readonly PlainRecord[], gone: readonly PlainRecord[] = []): ExpectedZone {
+function zone(records: readonly DnsRecord[], gone: readonly DnsRecord[] = []): ExpectedZone {
   return { zone: ZONE, records, changed: null, gone, tolerates: () => false };
 }
 
-function host(target: string): PlainRecord {
+function host(target: string): DnsRecord {
   return { type: "A", name: "www", target, ttl_sec: TTL_SEC };
 }
 
@@ -173,7 +173,7 @@ describe("an answer about a set that is gone", () => {
       [alias("a.example.com")],
     ],
   ] as const)("is there when it holds %s", (_, records, answers) => {
-    const wanted = { ...zone(records as readonly PlainRecord[], gone), changed: [] };
+    const wanted = { ...zone(records as readonly DnsRecord[], gone), changed: [] };
     expect(state(wanted, answer({ answers: answers as readonly Answer[] }))).toBe("there");
   });
 

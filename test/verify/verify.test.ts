@@ -4,7 +4,7 @@ import { getEventListeners, setMaxListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import type { Nameserver, SystemResolver } from "../../src/dns/nameserver.ts";
 import { openNameserver } from "../../src/dns/query.ts";
-import type { PlainRecord } from "../../src/dns/record.ts";
+import type { DnsRecord } from "../../src/dns/record.ts";
 import { isVerified, type Verification } from "../../src/model/verification.ts";
 import { renderVerificationText } from "../../src/render/verification.ts";
 import type { ExpectedZone } from "../../src/verify/expectation.ts";
@@ -33,7 +33,7 @@ class FastClock {
 function hosts(count: number, zone = "example.com"): ExpectedZone {
   const records = Array.from(
     { length: count },
-    (_, index): PlainRecord => ({ type: "A", name: `h${index}`, target: "192.0.2.1", ttl_sec: 0 }),
+    (_, index): DnsRecord => ({ type: "A", name: `h${index}`, target: "192.0.2.1", ttl_sec: 0 }),
   );
   return { zone, records, changed: null, gone: [], tolerates: () => false };
 }

@@ -1,13 +1,22 @@
 /** The data of a record, field by field, by its type (RFC 1035, 3.3; RFC 2782, 3596, 8659). */
 
 import { canonicalIpv4, canonicalIpv6 } from "../ip.ts";
-import { Malformed, OctetReader } from "../message.ts";
-import { PLAIN_TYPES, type PlainType } from "../record.ts";
+import { Malformed, OctetReader, TYPE_CODES } from "../message.ts";
+import {
+  isRecordType,
+  type Rdata,
+  RECORD_TYPES,
+  type RecordType,
+  readRdata,
+  rulesOf,
+  type TargetFormat,
+} from "../record.ts";
 import {
   type Labels,
   MAX_RDATA_OCTETS,
   MAX_STRING_OCTETS,
   MAX_TTL_SECONDS,
+  nameText,
   type Octets,
   octetsOf,
   type Place,
@@ -18,21 +27,6 @@ import {
   type Token,
   ZoneSyntaxError,
 } from "./lexer.ts";
-
-export type PlainRdata =
-  | { readonly type: "A" | "AAAA"; readonly address: string }
-  | { readonly type: "CNAME" | "NS" | "PTR"; readonly target: Labels }
-  | { readonly type: "MX"; readonly priority: number; readonly target: Labels }
-  | {
-      readonly type: "SRV";
-      readonly priority: number;
-      readonly weight: number;
-      readonly port: number;
-      readonly target: Labels;
-    }
-  /** All strings, one after the other. */
-  | { readonly type: "TXT"; readonly text: Octets }
-  | { readonly type: "CAA"; readonly flags: number; readonly tag: string; readonly value: Octets };
 
 export interface SoaRdata {
   readonly type: "SOA";
@@ -46,14 +40,17 @@ export interface SoaRdata {
   readonly minimum: number;
 }
 
-export type Rdata = PlainRdata | SoaRdata;
-
 /**
  * Throws `ZoneSyntaxError`.
  * @param word the type as the file writes it
  * @param tokens the rest of the entry
  */
-export function readRdata(type: PlainType | "SOA", word: Token, tokens: readonly Token[], origin: Labels): Rdata {
+export function readRecordData(
+  type: RecordType | "SOA",
+  word: Token,
+  tokens: readonly Token[],
+  origin: Labels,
+): Rdata | SoaRdata {
   const [first] = tokens;
   const isGeneric = first !== undefined && first.text === "\\#" && !first.quoted;
   const fields = new Fields(isGeneric ? writtenFields(type, word, tokens) : tokens, word, origin);
@@ -62,41 +59,38 @@ export function readRdata(type: PlainType | "SOA", word: Token, tokens: readonly
   return rdata;
 }
 
-function readFields(type: PlainType | "SOA", word: Token, fields: Fields): Rdata {
-  switch (type) {
-    case "A":
-      return { type, address: fields.ipv4() };
-    case "AAAA":
-      return { type, address: fields.ipv6() };
-    case "CNAME":
-    case "NS":
-    case "PTR":
-      return { type, target: fields.name("target") };
-    case "MX":
-      return { type, priority: fields.number("priority", 0xffff), target: fields.name("target") };
-    case "SRV":
-      return {
-        type,
-        priority: fields.number("priority", 0xffff),
-        weight: fields.number("weight", 0xffff),
-        port: fields.number("port", 0xffff),
-        target: fields.name("target"),
-      };
-    case "TXT":
-      return { type, text: readText(word, fields) };
-    case "CAA":
-      return { type, flags: fields.number("flags", 0xff), tag: readTag(fields), value: fields.longString("value") };
-    case "SOA":
-      return {
-        type,
-        mname: fields.name("first nameserver"),
-        rname: fields.name("mailbox"),
-        serial: fields.number("serial number", 0xffff_ffff),
-        refresh: fields.seconds("refresh time"),
-        retry: fields.seconds("retry time"),
-        expire: fields.seconds("expiry time"),
-        minimum: fields.seconds("minimum"),
-      };
+function readFields(type: RecordType | "SOA", word: Token, fields: Fields): Rdata | SoaRdata {
+  if (type === "SOA")
+    return {
+      type,
+      mname: fields.name("first nameserver"),
+      rname: fields.name("mailbox"),
+      serial: fields.number("serial number", 0xffff_ffff),
+      refresh: fields.seconds("refresh time"),
+      retry: fields.seconds("retry time"),
+      expire: fields.seconds("expiry time"),
+      minimum: fields.seconds("minimum"),
+    };
+  return readRdata(type, {
+    uint8: (field) => fields.number(field, 0xff),
+    uint16: (field) => fields.number(field, 0xffff),
+    tag: () => readTag(fields),
+    target: (format) => readTarget(format, word, fields),
+  });
+}
+
+function readTarget(format: TargetFormat, word: Token, fields: Fields): string {
+  switch (format) {
+    case "ipv4":
+      return fields.ipv4();
+    case "ipv6":
+      return fields.ipv6();
+    case "name":
+      return nameText(fields.name("target"));
+    case "strings":
+      return readText(word, fields);
+    case "octets":
+      return fields.longString("value");
   }
 }
 
@@ -251,19 +245,11 @@ export function secondsOf(token: Token, what: string): number {
 // Words for types and classes of records (RFC 1035, 3.2; RFC 3597, 5; the IANA registry of DNS parameters).
 
 /** A type that is read, or one that is only known to be a type. */
-export type ReadType = PlainType | "SOA" | "other";
+export type ReadType = RecordType | "SOA" | "other";
 
-const READ_CODES: ReadonlyMap<number, PlainType | "SOA"> = new Map([
-  [1, "A"],
-  [2, "NS"],
-  [5, "CNAME"],
-  [6, "SOA"],
-  [12, "PTR"],
-  [15, "MX"],
-  [16, "TXT"],
-  [28, "AAAA"],
-  [33, "SRV"],
-  [257, "CAA"],
+const READ_CODES: ReadonlyMap<number, RecordType | "SOA"> = new Map<number, RecordType | "SOA">([
+  [TYPE_CODES.SOA, "SOA"],
+  ...RECORD_TYPES.map((type) => [rulesOf(type).code, type] as const),
 ]);
 
 /**
@@ -282,8 +268,7 @@ const OTHER_TYPES: ReadonlySet<string> = new Set(
 /** @returns null if the word is no type, in any letter case */
 export function readType(word: string): ReadType | null {
   const upper = word.toUpperCase();
-  const plain = PLAIN_TYPES.find((type) => type === upper);
-  if (plain !== undefined) return plain;
+  if (isRecordType(upper)) return upper;
   if (upper === "SOA") return "SOA";
   if (OTHER_TYPES.has(upper)) return "other";
   const code = numberAfter("TYPE", upper);
@@ -318,7 +303,7 @@ function numberAfter(prefix: string, word: string): number | null {
  * @param word the type as the file writes it
  * @param tokens `\#`, the length, and hexadecimal digits in any number of words
  */
-function writtenFields(type: PlainType | "SOA", word: Token, tokens: readonly Token[]): Token[] {
+function writtenFields(type: RecordType | "SOA", word: Token, tokens: readonly Token[]): Token[] {
   const place = { start: tokens[0]?.start ?? word.start, end: tokens.at(-1)?.end ?? word.end };
   const [, length, ...words] = tokens;
   const digits = words.map(({ text }) => text).join("");
@@ -355,38 +340,33 @@ function asToken(field: string | Quoted): { text: string; quoted: boolean } {
 }
 
 /** Throws `Malformed`. */
-function fieldsOf(type: PlainType | "SOA", reader: OctetReader): (string | Quoted)[] {
+function fieldsOf(type: RecordType | "SOA", reader: OctetReader): (string | Quoted)[] {
   const name = (): string => `${reader.name()}.`;
-  const uint16 = (): string => String(reader.uint16());
   const uint32 = (): string => String(reader.uint32());
-  switch (type) {
-    case "A":
+  if (type === "SOA") return [name(), name(), uint32(), uint32(), uint32(), uint32(), uint32()];
+  const { hasFlags, values, target } = rulesOf(type);
+  const flags = hasFlags ? [String(reader.uint8())] : [];
+  const read = values.map((field) =>
+    field === "tag" ? reader.take(reader.uint8()).toString("latin1") : String(reader.uint16()),
+  );
+  return [...flags, ...read, ...targetFields(target, reader)];
+}
+
+function targetFields(format: TargetFormat, reader: OctetReader): (string | Quoted)[] {
+  switch (format) {
+    case "ipv4":
       return [reader.take(4).join(".")];
-    case "AAAA": {
-      const groups = Array.from({ length: 8 }, () => reader.uint16().toString(16));
-      return [canonicalIpv6(groups.join(":")) ?? "::"];
-    }
-    case "CNAME":
-    case "NS":
-    case "PTR":
-      return [name()];
-    case "MX":
-      return [uint16(), name()];
-    case "SRV":
-      return [uint16(), uint16(), uint16(), name()];
-    case "TXT": {
+    case "ipv6":
+      return [reader.ipv6()];
+    case "name":
+      return [`${reader.name()}.`];
+    case "strings": {
       const strings: Quoted[] = [];
       while (reader.offset < reader.end) strings.push(quoted(reader.take(reader.uint8())));
       return strings;
     }
-    case "CAA":
-      return [
-        String(reader.uint8()),
-        reader.take(reader.uint8()).toString("latin1"),
-        quoted(reader.take(reader.end - reader.offset)),
-      ];
-    case "SOA":
-      return [name(), name(), uint32(), uint32(), uint32(), uint32(), uint32()];
+    case "octets":
+      return [quoted(reader.take(reader.end - reader.offset))];
   }
 }
 

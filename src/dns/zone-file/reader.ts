@@ -9,7 +9,18 @@ import {
   relativeName,
   serviceOwner,
 } from "../name.ts";
-import type { PlainRecord, SkippedRecord, SkipReason, SourceRecord } from "../record.ts";
+import {
+  CAA_TAGS,
+  CONTROL_CHARACTER,
+  type DnsRecord,
+  MAX_VALUES,
+  type Rdata,
+  rulesOf,
+  type SkippedRecord,
+  type SkipReason,
+  type SourceRecord,
+  WRITTEN_CAA,
+} from "../record.ts";
 import {
   type Labels,
   looksLikeTime,
@@ -25,16 +36,7 @@ import {
   utf8Text,
   ZoneSyntaxError,
 } from "./lexer.ts";
-import {
-  type PlainRdata,
-  type Rdata,
-  type ReadType,
-  readClass,
-  readRdata,
-  readType,
-  type SoaRdata,
-  secondsOf,
-} from "./rdata.ts";
+import { type ReadType, readClass, readRecordData, readType, type SoaRdata, secondsOf } from "./rdata.ts";
 
 /** Where a record is read. */
 interface ReadIn {
@@ -143,7 +145,7 @@ export class ZoneReader {
       const detail = `${typeWord.text.toUpperCase()} is none of the types that the service keeps.`;
       this.#skip(owner, typeWord.text, "unsupported-type", detail, span);
     } else {
-      const rdata = readRdata(type, typeWord, rest, origin);
+      const rdata = readRecordData(type, typeWord, rest, origin);
       const ttl = this.#ttlOf(header, rdata);
       if (rdata.type === "SOA") this.#takeSoa(owner, rdata, ttl, span);
       else
@@ -158,7 +160,7 @@ export class ZoneReader {
   }
 
   /** RFC 2308, 4, and RFC 1035, 5.1, as BIND has them: its own, that of `$TTL`, the last one, or the SOA's minimum. */
-  #ttlOf(header: RecordHeader, rdata: Rdata): number {
+  #ttlOf(header: RecordHeader, rdata: Rdata | SoaRdata): number {
     const ttl = header.ttl ?? this.#defaultTtl ?? this.#lastTtl;
     if (ttl !== null) return ttl;
     if (rdata.type === "SOA") {
@@ -186,7 +188,7 @@ export class ZoneReader {
   #addRecord(
     owner: Labels,
     { ttl, inheritsTtl }: { readonly ttl: number; readonly inheritsTtl: boolean },
-    rdata: Exclude<Rdata, SoaRdata>,
+    rdata: Rdata,
     span: Span,
     through: readonly Span[],
   ): void {
@@ -231,7 +233,7 @@ export class ZoneReader {
 }
 
 /** Everything but the TTL and the place. What may hold a blank comes last. */
-function dataOf({ type, name, target, priority, weight, port, tag }: PlainRecord): string {
+function dataOf({ type, name, target, priority, weight, port, tag }: DnsRecord): string {
   return `${type} ${name} ${priority} ${weight} ${port} ${tag} ${target}`;
 }
 
@@ -346,25 +348,18 @@ function unknownType(token: Token, next: Token | undefined, isFirst: boolean): Z
 // What of a zone becomes a record that the service keeps, and what is skipped and why. Pure.
 
 type ServiceRecordResult =
-  | { readonly ok: true; readonly record: PlainRecord }
+  | { readonly ok: true; readonly record: DnsRecord }
   | { readonly ok: false; readonly reason: SkipReason; readonly detail: string };
 
-/** API.md, Domain record: priority and tag. */
-const MAX_PRIORITY = 255;
-const CAA_TAGS = ["issue", "issuewild", "iodef"];
-
-/** Control characters of ASCII, with DEL. */
-const CONTROL_CHARACTER = /[^\P{Cc}\u0080-\u009f]/u;
-
 /** @param zone lower-case ASCII without a final dot */
-function toServiceRecord(owner: Labels, ttl_sec: number, rdata: PlainRdata, zone: string): ServiceRecordResult {
+function toServiceRecord(owner: Labels, ttl_sec: number, rdata: Rdata, zone: string): ServiceRecordResult {
   const ownerResult = ownerName(`${nameText(owner)}.`, zone);
   if (!ownerResult.ok) return notRepresentable(ownerDetail(ownerResult.problem, nameText(owner), zone));
   const place = placeProblem(ownerResult.name, rdata, zone);
   if (place !== null) return place;
-  const value = fieldsOf(rdata);
+  const value = serviceValue(rdata);
   if (typeof value === "string") return notRepresentable(value);
-  return { ok: true, record: { type: rdata.type, name: ownerResult.name, ttl_sec, ...value } };
+  return { ok: true, record: { name: ownerResult.name, ttl_sec, ...value } };
 }
 
 /** Relative to the zone, `""` the apex; absolute with a final dot if it lies outside. */
@@ -390,7 +385,7 @@ function ownerDetail(problem: OwnerProblem, name: string, zone: string): string 
   }
 }
 
-function placeProblem(name: string, rdata: PlainRdata, zone: string): ServiceRecordResult | null {
+function placeProblem(name: string, rdata: Rdata, zone: string): ServiceRecordResult | null {
   if (rdata.type === "NS" && name === "") {
     const detail = `It names a nameserver of ${zone}, which belongs to the service that served the zone until now.`;
     return { ok: false, reason: "apex-ns", detail };
@@ -404,62 +399,61 @@ function placeProblem(name: string, rdata: PlainRdata, zone: string): ServiceRec
   return null;
 }
 
-type Value = Pick<PlainRecord, "target" | "priority" | "weight" | "port" | "tag">;
+type Value = Omit<Rdata, "flags">;
 
-/** Or why it cannot be kept. */
-function fieldsOf(rdata: PlainRdata): Value | string {
-  switch (rdata.type) {
-    case "A":
-    case "AAAA":
-      return { target: rdata.address };
-    case "CNAME":
-    case "NS":
-    case "PTR":
-      return target(rdata.target, {}, false);
-    case "MX":
-      return priorityProblem(rdata.priority) ?? target(rdata.target, { priority: rdata.priority }, true);
-    case "SRV": {
-      const { priority, weight, port } = rdata;
-      return priorityProblem(priority) ?? target(rdata.target, { priority, weight, port }, true);
-    }
-    case "TXT":
-      return textOf(rdata.text, "text");
-    case "CAA":
-      return caaProblem(rdata.flags, rdata.tag) ?? caaValue(rdata.value, rdata.tag);
+/** The data as the service keeps it, or why it cannot. */
+function serviceValue(rdata: Rdata): Value | string {
+  const { flags = 0, ...value } = rdata;
+  const problem = numberProblem(rdata) ?? (flags === 0 ? tagProblem(rdata) : flagsProblem(flags));
+  if (problem !== null) return problem;
+  switch (rulesOf(rdata.type).target) {
+    case "name":
+      return targetProblem(rdata) ?? value;
+    case "strings":
+      return textOf(value, "text");
+    case "octets":
+      return octetsProblem(rdata.target) ?? textOf(value, "value");
+    default:
+      return value;
   }
 }
 
-function target(name: Labels, others: Omit<Value, "target">, allowRoot: boolean): Value | string {
-  const text = nameText(name);
-  if (text === "")
-    return allowRoot ? { target: text, ...others } : "It points at the root, which is no target to the service.";
-  if (nameProblem(text, false) === null && !text.startsWith("*")) return { target: text, ...others };
-  return `The service cannot keep the target \`${text}.\`: letters, digits, \`-\`, \`_\`, \`+\` and \`/\` are all that it takes.`;
+function numberProblem(rdata: Rdata): string | null {
+  for (const field of ["priority", "weight", "port"] as const) {
+    const value = rdata[field] ?? 0;
+    if (value > MAX_VALUES[field])
+      return `The ${field} is ${value}, and the service keeps at most ${MAX_VALUES[field]}.`;
+  }
+  return null;
 }
 
-function priorityProblem(priority: number): string | null {
-  return priority > MAX_PRIORITY ? `The priority is ${priority}, and the service keeps at most ${MAX_PRIORITY}.` : null;
+function flagsProblem(flags: number): string {
+  return `The flags are ${flags}, and the service keeps no flags: the record would mean something else.`;
 }
 
-function textOf(octets: Octets, what: string): Value | string {
-  const text = utf8Text(octets);
-  if (text === null) return `The octets of the ${what} are not UTF-8, and the service keeps text alone.`;
-  if (CONTROL_CHARACTER.test(text)) return `The ${what} holds a control character, which the service does not keep.`;
-  return { target: text };
+function tagProblem({ tag }: Rdata): string | null {
+  if (tag === undefined || CAA_TAGS.includes(tag)) return null;
+  return `The tag is \`${tag}\`, and the service keeps ${CAA_TAGS.join(", ")} alone.`;
 }
 
-function caaProblem(flags: number, tag: string): string | null {
-  if (flags !== 0)
-    return `The flags are ${flags}, and the service keeps no flags: the record would mean something else.`;
-  return CAA_TAGS.includes(tag) ? null : `The tag is \`${tag}\`, and the service keeps ${CAA_TAGS.join(", ")} alone.`;
+function targetProblem({ type, target }: Rdata): string | null {
+  if (target === "")
+    return rulesOf(type).allowsRoot ? null : "It points at the root, which is no target to the service.";
+  if (nameProblem(target, false) === null && !target.startsWith("*")) return null;
+  return `The service cannot keep the target \`${target}.\`: letters, digits, \`-\`, \`_\`, \`+\` and \`/\` are all that it takes.`;
 }
 
-function caaValue(octets: Octets, tag: string): Value | string {
+function octetsProblem(octets: Octets): string | null {
   if (octets === "") return "The value is empty, and the service keeps none without a value.";
   if (octets.endsWith(".")) return "The value ends with a dot, which the service does not take.";
-  if (/^\d+ (issue|issuewild|iodef) /.test(octets)) return "The value holds flags and tag once more.";
-  const value = textOf(octets, "value");
-  return typeof value === "string" ? value : { ...value, tag };
+  return WRITTEN_CAA.test(octets) ? "The value holds flags and tag once more." : null;
+}
+
+function textOf(value: Value, what: string): Value | string {
+  const text = utf8Text(value.target);
+  if (text === null) return `The octets of the ${what} are not UTF-8, and the service keeps text alone.`;
+  if (CONTROL_CHARACTER.test(text)) return `The ${what} holds a control character, which the service does not keep.`;
+  return { ...value, target: text };
 }
 
 // What the SOA record of a zone says, in terms of a domain.

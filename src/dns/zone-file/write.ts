@@ -2,7 +2,7 @@
 
 import { canonicalIpv4, canonicalIpv6 } from "../ip.ts";
 import { absoluteName, nameProblem } from "../name.ts";
-import type { PlainRecord, PlainType } from "../record.ts";
+import { type DnsRecord, RECORD_TYPES, rulesOf, writeRdata } from "../record.ts";
 import { escapeLabel, MAX_RDATA_OCTETS, MAX_STRING_OCTETS, type Octets, quoteOctets, utf8Octets } from "./lexer.ts";
 
 export interface WrittenZone {
@@ -13,7 +13,7 @@ export interface WrittenZone {
   /** The zone's own: absolute, without a final dot. */
   readonly nameservers: readonly string[];
   /** In any order. A TTL of 0 is the zone's default. */
-  readonly records: readonly PlainRecord[];
+  readonly records: readonly DnsRecord[];
 }
 
 export interface WrittenSoa {
@@ -35,8 +35,6 @@ const DEFAULT_TTL_SECONDS = 86_400;
 
 /** Longer owners push what follows to the right, each for itself. */
 const MAX_OWNER_WIDTH = 32;
-
-const TYPE_ORDER: readonly PlainType[] = ["NS", "A", "AAAA", "CNAME", "MX", "TXT", "CAA", "SRV", "PTR"];
 
 /** RFC 2181, 8: seconds. */
 const MAX_TTL_SECONDS = 2 ** 31 - 1;
@@ -95,25 +93,26 @@ export function unwritable({
   weight = 0,
   port = 0,
   tag,
-}: PlainRecord): string | null {
+}: DnsRecord): string | null {
   if (!isWithin(ttl_sec, MAX_TTL_SECONDS)) return `its TTL is no number from 0 to ${MAX_TTL_SECONDS}`;
   for (const [what, value] of Object.entries({ priority, weight, port })) {
     if (!isWithin(value, MAX_NUMBER)) return `its ${what} is no number from 0 to ${MAX_NUMBER}`;
   }
-  switch (type) {
-    case "A":
+  if (tag !== undefined && !CAA_TAG.test(tag)) return "its tag is none that CAA records have";
+  switch (rulesOf(type).target) {
+    case "ipv4":
       return canonicalIpv4(target) === null ? "its target is no IPv4 address" : null;
-    case "AAAA":
+    case "ipv6":
       return canonicalIpv6(target) === null ? "its target is no IPv6 address" : null;
-    case "CAA":
-      return CAA_TAG.test(tag ?? "issue") ? null : "its tag is none that CAA records have";
-    case "TXT": {
+    case "strings": {
       const octets = utf8Octets(target);
       const isTooLong = octets.length + strings(octets).length > MAX_RDATA_OCTETS;
       return isTooLong ? `its strings take more than the ${MAX_RDATA_OCTETS} octets that a record has room for` : null;
     }
-    default:
+    case "name":
       return nameProblem(target, false) === null ? null : "its target is no name that DNS has";
+    default:
+      return null;
   }
 }
 
@@ -126,13 +125,13 @@ function widest(widths: readonly number[]): number {
 }
 
 /** In the order of DNSSEC (RFC 4034, 6.1): the apex first, every name before the names below it. */
-function sorted(records: readonly PlainRecord[], zone: string): PlainRecord[] {
+function sorted(records: readonly DnsRecord[], zone: string): DnsRecord[] {
   const keyed = records.map((record) => ({ record, key: sortKey(record, zone) }));
   keyed.sort((a, b) => compare(a.key, b.key));
   return keyed.map(({ record }) => record);
 }
 
-function sortKey(record: PlainRecord, zone: string): string {
+function sortKey(record: DnsRecord, zone: string): string {
   const { type, name, target, ttl_sec, priority = 0, weight = 0, port = 0, tag = "" } = record;
   const labels = absoluteName(name, zone).split(".").reverse().join("\0");
   const numbers = [priority, weight, port].map(padded);
@@ -143,7 +142,7 @@ function sortKey(record: PlainRecord, zone: string): string {
           .map((part) => part.padStart(3, "0"))
           .join(".")
       : target;
-  return [labels, padded(TYPE_ORDER.indexOf(type)), ...numbers, tag, address, padded(ttl_sec)].join("\0\0");
+  return [labels, padded(RECORD_TYPES.indexOf(type)), ...numbers, tag, address, padded(ttl_sec)].join("\0\0");
 }
 
 function padded(value: number): string {
@@ -163,24 +162,21 @@ function soaData({ mname, email, serial, refresh, retry, expire, ttl_sec }: Writ
   return [absolute(mname), rname, serial, refresh, retry, expire, ttl_sec].join(" ");
 }
 
-function dataOf(record: PlainRecord): string[] {
-  const { type, target, priority = 0, weight = 0, port = 0, tag = "issue" } = record;
-  switch (type) {
-    case "A":
-    case "AAAA":
-      return [target];
-    case "CNAME":
-    case "NS":
-    case "PTR":
-      return [absolute(target)];
-    case "MX":
-      return [`${priority} ${absolute(target)}`];
-    case "SRV":
-      return [`${priority} ${weight} ${port} ${absolute(target)}`];
-    case "TXT":
-      return strings(utf8Octets(target)).map(quoteOctets);
-    case "CAA":
-      return [`0 ${tag} ${quoteOctets(utf8Octets(target))}`];
+/** On one line, but for a text of several strings. */
+function dataOf(record: DnsRecord): string[] {
+  const { type, target } = record;
+  switch (rulesOf(type).target) {
+    case "ipv4":
+    case "ipv6":
+      return [writeRdata(record, target)];
+    case "name":
+      return [writeRdata(record, absolute(target))];
+    case "octets":
+      return [writeRdata(record, quoteOctets(utf8Octets(target)))];
+    case "strings": {
+      const [first = "", ...others] = strings(utf8Octets(target)).map(quoteOctets);
+      return [writeRdata(record, first), ...others];
+    }
   }
 }
 

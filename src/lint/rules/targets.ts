@@ -2,7 +2,7 @@
 
 import { canonicalIpv4 } from "../../dns/ip.ts";
 import { relativeName } from "../../dns/name.ts";
-import type { PlainType } from "../../dns/record.ts";
+import { isNamed, RECORD_TYPES, type RecordType, rulesOf } from "../../dns/record.ts";
 import { groupBy } from "../../model/text.ts";
 import {
   type Finding,
@@ -114,10 +114,11 @@ function aliasesOf({ records }: ZoneView): LintRecord[] {
 // Rules about targets that are names: MX, NS, SRV, CNAME, PTR.
 
 /** Types whose target must have an address of its own. */
-const HOST_POINTERS: readonly PlainType[] = ["MX", "NS", "SRV"];
-const POINTERS: readonly PlainType[] = ["CNAME", "MX", "NS", "PTR", "SRV"];
-const ADDRESSES: readonly PlainType[] = ["A", "AAAA", "CNAME"];
-const ANYTHING: readonly PlainType[] = ["A", "AAAA", "CAA", "CNAME", "MX", "PTR", "SRV", "TXT"];
+const HOST_POINTERS: readonly RecordType[] = RECORD_TYPES.filter(
+  (type) => type !== "CNAME" && rulesOf(type).isFollowed,
+);
+const ADDRESSES: readonly RecordType[] = ["A", "AAAA", "CNAME"];
+const ANYTHING: readonly RecordType[] = RECORD_TYPES.filter((type) => type !== "NS");
 
 /** What is there for moments only, while a certificate is made (RFC 8555, 8.4). */
 const PASSING = /^_acme-challenge(?:\.|$)/;
@@ -168,7 +169,7 @@ export const repeatedZone: ZoneRule = {
       if (isWithin(record.name, view.zone.zone)) {
         const detail = `The name of the ${record.type} record comes to \`${record.name}.${view.zone.zone}\`.`;
         yield { summary: "a name that repeats the zone's", detail, records: [record] };
-      } else if (POINTERS.includes(record.type) && isWithin(record.target, twice) && !isThere(record.target, world)) {
+      } else if (isNamed(record.type) && isWithin(record.target, twice) && !isThere(record.target, world)) {
         const detail = `The target of the ${record.type} record at ${shownName(record.name)} comes to \`${record.target}\`.`;
         yield { summary: "a target that repeats the zone's name", detail, records: [record] };
       }
@@ -261,7 +262,7 @@ function missing([first, ...others]: readonly [LintRecord, ...LintRecord[]], wor
 }
 
 function* pointers(view: ZoneView): Iterable<LintRecord> {
-  for (const record of view.records) if (POINTERS.includes(record.type) && record.target !== "") yield record;
+  for (const record of view.records) if (isNamed(record.type) && record.target !== "") yield record;
 }
 
 /** `192.0.2.1.`, or `192.0.2.1` taken for a name of the zone; not where there is such a name. */

@@ -1,6 +1,7 @@
 /** Rules about addresses that the Internet does not route. */
 
 import ipaddr from "ipaddr.js";
+import { isNamed } from "../../dns/record.ts";
 import { type Disguise, disguiseOf } from "../../dns/unicode.ts";
 import type { Sources } from "../../model/diagnostic.ts";
 import { groupBy } from "../../model/text.ts";
@@ -98,7 +99,6 @@ function scopeOf(text: string): Scope | null {
 // A rule about names that readers take for other names.
 
 /** Types whose target is a name. */
-const POINTERS: readonly LintRecord["type"][] = ["CNAME", "MX", "NS", "PTR", "SRV"];
 
 /** What letters are taken for in most typefaces. */
 const TAKEN_FOR: readonly (readonly [RegExp, string])[] = [
@@ -124,7 +124,7 @@ export const lookalikeName: ZoneRule = {
     }
     for (const record of view.records) {
       // Within the zone the message has its name.
-      if (!POINTERS.includes(record.type) || record.target.endsWith(`.${view.zone.zone}`)) continue;
+      if (!isNamed(record.type) || record.target.endsWith(`.${view.zone.zone}`)) continue;
       const disguise = disguiseOf(record.target);
       if (disguise === null || record.target === view.zone.zone) continue;
       yield {

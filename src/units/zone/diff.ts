@@ -12,9 +12,10 @@ import { desiredDomain, liveDomain } from "./domain.ts";
 import { type Ignoring, ignoring } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import {
+  anyLiveRecord,
   contentKey,
   desiredRecord,
-  isKnownType,
+  isKnownRecord,
   liveRecord,
   pointerTarget,
   type RecordValues,
@@ -225,8 +226,8 @@ function readMatch(match: ZoneMatch): Reading {
   const live: LiveEntry[] = [];
   const kept: LiveEntry[] = [];
   for (const record of match.live?.records ?? []) {
-    if (!isKnownType(record.type)) {
-      kept.push({ id: record.id, values: { type: record.type, name: record.name, target: record.target, ttl_sec: 0 } });
+    if (!isKnownRecord(record)) {
+      kept.push({ id: record.id, values: anyLiveRecord(record, zone) });
       continue;
     }
     entries.push({ id: record.id, values: liveRecord(record, zone) });

@@ -10,7 +10,7 @@ import type { PairContext } from "../../model/unit.ts";
 import { ownerOfTags, withOwnerTag, withoutOwnerTag } from "../common.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
-import { isKnownType, liveRecord } from "./record.ts";
+import { isKnownRecord, liveRecord } from "./record.ts";
 import type { ZoneSpec } from "./types.ts";
 
 const TEXTS = ["type", "status", "description", "group", "soa_email"] as const;
@@ -149,9 +149,10 @@ function readBackOfDomain(answer: JsonObject): Values | null {
 
 function readBackOfRecord({ before, root }: Change, answer: JsonObject): Values | null {
   const { type, name, target, ttl_sec } = answer;
-  if (typeof type !== "string" || !isKnownType(type) || type !== before?.["type"]) return null;
+  if (typeof type !== "string" || type !== before?.["type"]) return null;
   if (typeof name !== "string" || typeof target !== "string" || typeof ttl_sec !== "number") return null;
-  return liveRecord(answer as unknown as WireRecord, root.slice(root.indexOf("/") + 1));
+  const record = answer as unknown as WireRecord;
+  return isKnownRecord(record) ? liveRecord(record, root.slice(root.indexOf("/") + 1)) : null;
 }
 
 /** What the service says of a name that is taken is not known for sure, so that the words are read loosely. */

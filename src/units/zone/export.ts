@@ -2,7 +2,7 @@
 
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
 import { absoluteName, nameProblem, toAscii } from "../../dns/name.ts";
-import type { PlainRecord } from "../../dns/record.ts";
+import type { DnsRecord } from "../../dns/record.ts";
 import { unwritable, writeZoneFile } from "../../dns/zone-file/write.ts";
 import { ZoneTree } from "../../dns/zone-tree.ts";
 import type { Failure, ReadApi } from "../../model/api.ts";
@@ -13,7 +13,7 @@ import { groupBy } from "../../model/text.ts";
 import { liveDomain } from "./domain.ts";
 import { isIgnored } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
-import { isKnownType, liveRecord } from "./record.ts";
+import { isKnownRecord, liveRecord } from "./record.ts";
 import type { RecordSpec, ZoneSpec } from "./types.ts";
 
 /** What 0 stands for (OBSERVED: Zone file). */
@@ -33,7 +33,7 @@ export interface ExportedFrom {
   readonly zone: string;
   /** Fields under the API's names; an absent one has the service's default. */
   readonly fields: Readonly<Record<string, Json>>;
-  readonly records: readonly PlainRecord[];
+  readonly records: readonly DnsRecord[];
   /** The zone file that the service renders, line by line; empty if there is none. */
   readonly rendered: readonly string[];
 }
@@ -89,12 +89,12 @@ export function exportZone(source: ExportedFrom, options: ExportOptions): Export
   return { text, notes };
 }
 
-function isApexServer({ type, name }: PlainRecord): boolean {
+function isApexServer({ type, name }: DnsRecord): boolean {
   return type === "NS" && name === "";
 }
 
 /** The zone's TTL, as the service renders its own. */
-function apexServer(target: string): PlainRecord {
+function apexServer(target: string): DnsRecord {
   return { type: "NS", name: "", target, ttl_sec: 0 };
 }
 
@@ -140,7 +140,7 @@ function leftOutNote({ record, reason, fix }: LeftOut, zone: string): Diagnostic
   };
 }
 
-function levelledNote({ name, type }: PlainRecord, zone: string): Diagnostic {
+function levelledNote({ name, type }: DnsRecord, zone: string): Diagnostic {
   return {
     code: "mixed-ttl",
     severity: "warning",
@@ -168,9 +168,9 @@ export interface DeclaredZone {
   readonly address: Address;
   readonly fields: Readonly<Record<string, Json>>;
   /** null: not managed. */
-  readonly records: readonly PlainRecord[] | null;
+  readonly records: readonly DnsRecord[] | null;
   /** Whether a record may be there that is not declared. */
-  tolerates(record: PlainRecord): boolean;
+  tolerates(record: DnsRecord): boolean;
 }
 
 /** In the order of the manifests. */
@@ -191,7 +191,7 @@ function declaredZone({ address, spec }: Declared<ZoneSpec>): DeclaredZone {
   };
 }
 
-function plainRecord({ span: _, note: _note, lintOff: _off, ...record }: RecordSpec): PlainRecord {
+function plainRecord({ span: _, note: _note, lintOff: _off, ...record }: RecordSpec): DnsRecord {
   return record;
 }
 
@@ -210,7 +210,7 @@ const RECORD_FRAME_OCTETS = 14;
 const MAX_STRING_OCTETS = 255;
 
 interface LeftOut {
-  readonly record: PlainRecord;
+  readonly record: DnsRecord;
   /** One clause. */
   readonly reason: string;
   /** What to do, as a full sentence. */
@@ -218,28 +218,28 @@ interface LeftOut {
 }
 
 interface Fitting {
-  readonly records: readonly PlainRecord[];
+  readonly records: readonly DnsRecord[];
   readonly leftOut: readonly LeftOut[];
   /** The first record of each name and type whose TTLs differed: its set has the lowest now. */
-  readonly levelled: readonly PlainRecord[];
+  readonly levelled: readonly DnsRecord[];
 }
 
 /**
  * @param records of the zone; the order decides which of two equal ones stays
  * @param zoneTtl seconds that 0 stands for
  */
-function fittingRecords(records: readonly PlainRecord[], zone: string, zoneTtl: number): Fitting {
+function fittingRecords(records: readonly DnsRecord[], zone: string, zoneTtl: number): Fitting {
   const leftOut: LeftOut[] = [];
   const seen = new Set<string>();
   const octets = new Map<string, number>();
-  const kept: PlainRecord[] = [];
+  const kept: DnsRecord[] = [];
   for (const record of records) {
     const reason = misfit(record, zone, seen, octets);
     if (reason === null) kept.push(record);
     else leftOut.push({ record, reason });
   }
   const tree = new ZoneTree(kept, zone);
-  const isFound = (record: PlainRecord): boolean =>
+  const isFound = (record: DnsRecord): boolean =>
     record.type !== "NS" || record.name !== "" || tree.hasServerAddress(record.target);
   for (const record of kept) if (!isFound(record)) leftOut.push({ record, ...NO_SERVER_ADDRESS });
   return { ...levelTtls(kept.filter(isFound), zoneTtl), leftOut };
@@ -257,8 +257,8 @@ const NO_SERVER_ADDRESS: Omit<LeftOut, "record"> = {
  * The records of one name and type have one TTL, the lowest of theirs (RFC 2181, 5.2): of several, some nameservers take the
  * first, others give each its own.
  */
-function levelTtls(records: readonly PlainRecord[], zoneTtl: number): Pick<Fitting, "records" | "levelled"> {
-  const levelled: PlainRecord[] = [];
+function levelTtls(records: readonly DnsRecord[], zoneTtl: number): Pick<Fitting, "records" | "levelled"> {
+  const levelled: DnsRecord[] = [];
   const sets = groupBy(records, ({ name, type }) => `${type} ${name}`);
   const level = [...sets.values()].flatMap((set) => {
     const ttls = new Set(set.map(({ ttl_sec }) => ttl_sec || zoneTtl));
@@ -270,7 +270,7 @@ function levelTtls(records: readonly PlainRecord[], zoneTtl: number): Pick<Fitti
   return { records: level, levelled };
 }
 
-function misfit(record: PlainRecord, zone: string, seen: Set<string>, octets: Map<string, number>): string | null {
+function misfit(record: DnsRecord, zone: string, seen: Set<string>, octets: Map<string, number>): string | null {
   const { type, name, ttl_sec: _, ...rest } = record;
   const owner = absoluteName(name, zone);
   if (nameProblem(owner, false) !== null) return "with the zone its name is none that DNS has";
@@ -288,7 +288,7 @@ function misfit(record: PlainRecord, zone: string, seen: Set<string>, octets: Ma
 }
 
 /** At most: names may come out shorter, where an end of them is in the message already. */
-function dataOctets({ type, target, tag = "" }: PlainRecord): number {
+function dataOctets({ type, target, tag = "" }: DnsRecord): number {
   const length = Buffer.byteLength(target);
   const strings = type === "TXT" ? Math.ceil(length / MAX_STRING_OCTETS) : 0;
   return RECORD_FRAME_OCTETS + 6 + tag.length + length + strings;
@@ -314,10 +314,9 @@ export async function readZone(api: ReadApi, zone: string, signal?: AbortSignal)
   const rendered = await api.get({ path: [...path, "zone-file"] }, signal);
   const live: LiveZone = { domain, records: list.items as unknown as WireRecord[] };
   const notes: Diagnostic[] = [];
-  const records: PlainRecord[] = [];
+  const records: DnsRecord[] = [];
   for (const record of live.records ?? []) {
-    // The values of a record are a record.
-    if (isKnownType(record.type)) records.push(liveRecord(record, zone) as unknown as PlainRecord);
+    if (isKnownRecord(record)) records.push(liveRecord(record, zone));
     else notes.push(unknownType(record));
   }
   // Without it the zone can be written all the same; a right may be missing, or it is not rendered yet.

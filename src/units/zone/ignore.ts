@@ -1,6 +1,6 @@
 /** Ignore patterns of a domain: which records Tenon does not look at. */
 
-import { isAcmeName } from "../../dns/record.ts";
+import { isAcmeName, isRecordType, isText } from "../../dns/record.ts";
 import type { IgnorePattern, IgnorePreset } from "../../model/desired.ts";
 import { compileGlob } from "../../model/text.ts";
 
@@ -134,8 +134,7 @@ function compile({ preset, name, type, target }: IgnorePattern): Rule {
   return (record, registry) => {
     if (preset !== undefined && !isOfPreset(record, preset, registry)) return false;
     if (!fitsName(record.foldedName) || !fitsType(record.type)) return false;
-    const isText = record.type === "TXT" || record.type === "CAA";
-    return isText ? fitsText(record.target) : fitsTarget(record.foldedTarget);
+    return isRecordType(record.type) && isText(record.type) ? fitsText(record.target) : fitsTarget(record.foldedTarget);
   };
 }
 

@@ -1,6 +1,5 @@
 /** One record entry of a manifest → its records, one for each target. */
 
-import type { RecordType } from "../../api/wire.ts";
 import { canonicalIp, canonicalIpv4, canonicalIpv6 } from "../../dns/ip.ts";
 import {
   absoluteName,
@@ -13,48 +12,52 @@ import {
   type TargetName,
   targetName,
 } from "../../dns/name.ts";
+import {
+  CONTROL_CHARACTER,
+  isRecordType,
+  RECORD_TYPES,
+  type RecordType,
+  rulesOf,
+  type ValueField,
+  WRITTEN_CAA,
+} from "../../dns/record.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { loadSeconds } from "./fields.ts";
-import { RECORD_TYPES } from "./schema.ts";
 import { lintOff, type RecordSpec, type ZoneContext } from "./types.ts";
-
-/** Fields that only some types have: the service stores them on others, too, where they mean nothing. */
-const ONLY_FOR: Readonly<Record<string, readonly RecordType[]>> = {
-  priority: ["MX", "SRV"],
-  weight: ["SRV"],
-  port: ["SRV"],
-  service: ["SRV"],
-  protocol: ["SRV"],
-  tag: ["CAA"],
-};
-
-const REQUIRED: Readonly<Partial<Record<RecordType, readonly string[]>>> = {
-  SRV: ["priority", "weight", "port"],
-  CAA: ["tag"],
-};
 
 /** @returns none if the record has no identity; everything found is reported either way */
 export function loadRecord(entry: JsonObject, context: ZoneContext): RecordSpec[] {
-  const type = RECORD_TYPES.find((known) => known === entry["type"]);
-  if (type === undefined) return [];
+  const type = textOrNull(entry["type"]);
+  if (type === null || !isRecordType(type)) return [];
   checkFields(entry, type, context);
   const name = loadName(entry, type, context);
   const ttl_sec = loadSeconds(entry, "ttl_sec", context);
-  const extra = extraFields(entry, type);
+  const values = Object.fromEntries(rulesOf(type).values.map((field) => [field, fieldValue(entry, field)]));
   const own = { note: textOrNull(entry["note"]), lintOff: lintOff(entry["lint"]) };
   const records: RecordSpec[] = [];
   for (const { text, container, key } of targetsOf(entry, context)) {
     const target = loadTarget(text, type, context, () => context.span(container, key));
     const span = container === entry ? context.span(entry) : context.span(container, key);
-    if (target !== null && name !== null) records.push({ type, name, target, ttl_sec, ...extra, span, ...own });
+    if (target !== null && name !== null) records.push({ type, name, target, ttl_sec, ...values, span, ...own });
   }
   return records;
 }
 
+/** Fields that only some types have: the service stores them on others, too, where they mean nothing. */
+const ONLY_FOR: readonly { readonly key: string; readonly types: readonly RecordType[] }[] = [
+  ...(["priority", "weight", "port"] as const).map((key) => ({ key, types: typesWith(key) })),
+  { key: "service", types: ["SRV"] },
+  { key: "protocol", types: ["SRV"] },
+  { key: "tag", types: typesWith("tag") },
+];
+
+function typesWith(field: ValueField): readonly RecordType[] {
+  return RECORD_TYPES.filter((type) => rulesOf(type).values.includes(field));
+}
+
 function checkFields(entry: JsonObject, type: RecordType, context: ZoneContext): void {
-  for (const key of Object.keys(ONLY_FOR)) {
-    const types = ONLY_FOR[key] ?? [];
+  for (const { key, types } of ONLY_FOR) {
     if (!Object.hasOwn(entry, key) || types.includes(type)) continue;
     const detail = `\`${key}\` belongs to ${types.join(" and ")} records; this is of type ${type}.`;
     context.error({
@@ -65,7 +68,7 @@ function checkFields(entry: JsonObject, type: RecordType, context: ZoneContext):
       span: context.span(entry, key),
     });
   }
-  const missing = (REQUIRED[type] ?? []).filter((key) => !Object.hasOwn(entry, key));
+  const missing = (rulesOf(type).required ?? []).filter((key) => !Object.hasOwn(entry, key));
   if (missing.length === 0) return;
   const names = missing.map((key) => `\`${key}\``).join(", ");
   const verb = missing.length === 1 ? "is" : "are";
@@ -129,19 +132,10 @@ function checkPlace(
   return name;
 }
 
-function extraFields(
-  entry: JsonObject,
-  type: RecordType,
-): { priority?: number; weight?: number; port?: number; tag?: string } {
-  if (type === "MX") return { priority: numberOr0(entry["priority"]) };
-  if (type === "SRV")
-    return {
-      priority: numberOr0(entry["priority"]),
-      weight: numberOr0(entry["weight"]),
-      port: numberOr0(entry["port"]),
-    };
-  if (type === "CAA") return { tag: textOrNull(entry["tag"]) ?? "" };
-  return {};
+function fieldValue(entry: JsonObject, field: ValueField): string | number {
+  const value = entry[field];
+  if (field === "tag") return typeof value === "string" ? value : "";
+  return typeof value === "number" ? value : 0;
 }
 
 interface WrittenTarget {
@@ -183,17 +177,10 @@ function textOrNull(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
 }
 
-function numberOr0(value: Json | undefined): number {
-  return typeof value === "number" ? value : 0;
-}
-
 // The target of a record: as written → canonical, by type.
 
 /** API.md, Limits: record target. */
 const MAX_TARGET_LENGTH = 65_535;
-
-/** Only those of ASCII: the others (U+0080 to U+009F) are text like any other. */
-const CONTROL_CHARACTER = /[^\P{Cc}\u0080-\u009f]/u;
 
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
@@ -204,23 +191,21 @@ function loadTarget(text: string, type: RecordType, context: ZoneContext, span: 
     return null;
   };
   if (text.length > MAX_TARGET_LENGTH) return fail(tooLong(text.length));
-  switch (type) {
-    case "A":
+  switch (rulesOf(type).target) {
+    case "ipv4":
       return canonicalIpv4(text) ?? fail(badAddress(text, "IPv4", "192.0.2.10"));
-    case "AAAA":
+    case "ipv6":
       return canonicalIpv6(text) ?? fail(badAddress(text, "IPv6", "2001:db8::10"));
-    case "CNAME":
-    case "MX":
-    case "NS":
-    case "PTR":
-    case "SRV": {
-      const name = targetName(text, context.zone, type === "MX" || type === "SRV");
+    case "name": {
+      const name = targetName(text, context.zone, rulesOf(type).allowsRoot ?? false);
       return name.ok ? name.name : fail(targetProblem(text, type, name));
     }
-    case "TXT":
-      return CONTROL_CHARACTER.test(text) ? fail(controlCharacter(text)) : text;
-    case "CAA":
-      return caaProblem(text) === null ? text : fail(caaProblem(text) as Problem);
+    case "strings":
+      return CONTROL_CHARACTER.test(text) ? fail(controlCharacter(text, type)) : text;
+    case "octets": {
+      const problem = octetsProblem(text, type);
+      return problem === null ? text : fail(problem);
+    }
   }
 }
 
@@ -239,20 +224,20 @@ function badAddress(text: string, family: string, example: string): Problem {
   return { code: "bad-address", summary: `not an ${family} address`, detail, fix };
 }
 
-function controlCharacter(text: string): Problem {
+function controlCharacter(text: string, type: RecordType): Problem {
   const detail = /\n$/.test(text)
     ? "The text ends with a line break, as YAML's `|` and `>` leave it."
     : "The text has a line break or another control character.";
   return {
     code: "control-character",
-    summary: "a control character in a TXT",
+    summary: `a control character in a ${type}`,
     detail,
     fix: "Use `>-` for a text over several lines, or quotes.",
   };
 }
 
 /** RFC 8659; flags and a final dot are what the service cannot keep. */
-function caaProblem(text: string): Problem | null {
+function octetsProblem(text: string, type: RecordType): Problem | null {
   if (text === "")
     return {
       code: "bad-target",
@@ -260,8 +245,8 @@ function caaProblem(text: string): Problem | null {
       detail: "A CAA record has a value.",
       fix: "Write the authority's domain, or `;` for none.",
     };
-  if (CONTROL_CHARACTER.test(text)) return { ...controlCharacter(text), summary: "a control character in a CAA" };
-  if (/^\d+ (issue|issuewild|iodef) /.test(text)) {
+  if (CONTROL_CHARACTER.test(text)) return controlCharacter(text, type);
+  if (WRITTEN_CAA.test(text)) {
     const detail =
       "Flags and tag are no part of the target; the service has no flags, and the tag is a key of its own.";
     return {

@@ -1,6 +1,6 @@
 /** What the changes of zones mean to resolvers: the data by which the order keeps every name answering. */
 
-import type { RecordType } from "../../api/wire.ts";
+import type { RecordType } from "../../dns/record.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import { type Facts, type Membership, NO_FACTS } from "../../model/unit.ts";

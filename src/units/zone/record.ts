@@ -1,52 +1,27 @@
 /** A record's values in one form, whoever wrote them: the manifest or the service (OBSERVED: Records). */
 
-import type { RecordType, WireRecord } from "../../api/wire.ts";
+import type { WireRecord } from "../../api/wire.ts";
 import { canonicalIpv6 } from "../../dns/ip.ts";
 import { absoluteName, relativeName, toAscii } from "../../dns/name.ts";
+import { type DnsRecord, isNamed, isRecordType, type RecordType, rulesOf } from "../../dns/record.ts";
 import type { JsonObject, Values } from "../../model/resource.ts";
-import type { RecordSpec } from "./types.ts";
 
-/**
- * `name` is relative, lower-case ASCII, `""` at the apex, with service and protocol in front for SRV. `target` is, where it is a
- * name, absolute, lower-case ASCII, without its final dot, `""` for the root. Only the fields that the type uses are there.
- */
-export interface RecordValues extends Values {
-  readonly type: RecordType;
-  readonly name: string;
-  readonly target: string;
-  readonly ttl_sec: number;
+export type RecordValues = DnsRecord & Values;
+
+export function desiredRecord(spec: DnsRecord): RecordValues {
+  const { type, name, target, ttl_sec } = spec;
+  return withValues({ type, name, target, ttl_sec }, spec);
 }
 
-type ExtraField = "priority" | "weight" | "port" | "tag";
+/** A record of the service, of a type that is known. */
+type KnownRecord = WireRecord<RecordType>;
 
-/** What a type holds beyond name, target and TTL, and whether its target is a name. */
-const TYPES: Readonly<Record<RecordType, { readonly extra: readonly ExtraField[]; readonly named: boolean }>> = {
-  A: { extra: [], named: false },
-  AAAA: { extra: [], named: false },
-  CAA: { extra: ["tag"], named: false },
-  CNAME: { extra: [], named: true },
-  MX: { extra: ["priority"], named: true },
-  NS: { extra: [], named: true },
-  PTR: { extra: [], named: true },
-  SRV: { extra: ["priority", "weight", "port"], named: true },
-  TXT: { extra: [], named: false },
-};
-
-export function isKnownType(type: string): type is RecordType {
-  return Object.hasOwn(TYPES, type);
-}
-
-/** Whether the type's target is a name. */
-export function isNamed(type: RecordType): boolean {
-  return TYPES[type].named;
-}
-
-export function desiredRecord(spec: RecordSpec): RecordValues {
-  return withExtra({ type: spec.type, name: spec.name, target: spec.target, ttl_sec: spec.ttl_sec }, spec);
+export function isKnownRecord(record: WireRecord): record is KnownRecord {
+  return isRecordType(record.type);
 }
 
 /** Values that the service echoes although the type does not use them are left out: they must not cause a diff. */
-export function liveRecord(record: WireRecord, zone: string): RecordValues {
+export function liveRecord(record: KnownRecord, zone: string): RecordValues {
   const name = canonicalName(liveName(record));
   const base = {
     type: record.type,
@@ -54,12 +29,19 @@ export function liveRecord(record: WireRecord, zone: string): RecordValues {
     target: liveTarget(record),
     ttl_sec: record.ttl_sec,
   };
-  return withExtra(base, record);
+  return withValues(base, record);
 }
 
-function withExtra(base: RecordValues, source: RecordSpec | WireRecord): RecordValues {
-  const extra = Object.fromEntries(TYPES[base.type].extra.map((field) => [field, source[field] ?? 0]));
-  return { ...base, ...extra };
+/** A record of the service in one form, whatever its type: of one that is not known it is as the service says it. */
+export function anyLiveRecord(record: WireRecord, zone: string): RecordValues {
+  if (isKnownRecord(record)) return liveRecord(record, zone);
+  const { type, name, target, ttl_sec } = record;
+  return { type: type as RecordType, name, target, ttl_sec };
+}
+
+function withValues(base: DnsRecord, source: DnsRecord | WireRecord): RecordValues {
+  const values = rulesOf(base.type).values.map((field) => [field, source[field] ?? 0] as const);
+  return { ...base, ...Object.fromEntries(values) };
 }
 
 function liveName(record: WireRecord): string {
@@ -68,7 +50,7 @@ function liveName(record: WireRecord): string {
   return record.protocol ? `${service}._${bare(record.protocol)}` : service;
 }
 
-function liveTarget(record: WireRecord): string {
+function liveTarget(record: KnownRecord): string {
   if (isNamed(record.type)) return canonicalName(record.target);
   return (record.type === "AAAA" ? canonicalIpv6(record.target) : null) ?? record.target;
 }
@@ -108,31 +90,20 @@ function wireTarget(values: RecordValues): string {
 /** All that a record says, as one text: equal keys, equal records. */
 export function contentKey(values: RecordValues, leaveOut: readonly ("name" | "ttl_sec")[] = []): string {
   const { type, name, target, ttl_sec } = values;
-  const extra = TYPES[type].extra.map((field) => values[field] ?? null);
+  const others = rulesOf(type).values.map((field) => values[field] ?? null);
   return JSON.stringify([
     type,
     leaveOut.includes("name") ? null : name,
     leaveOut.includes("ttl_sec") ? null : ttl_sec,
-    ...extra,
+    ...others,
     target,
   ]);
 }
 
 /** The name that resolvers are sent on to by this record, absolute; null if it points nowhere. */
-export function pointerTarget(values: RecordValues): string | null {
-  switch (values.type) {
-    case "CNAME":
-    case "MX":
-    case "NS":
-    case "SRV":
-      return values.target === "" ? null : values.target;
-    case "A":
-    case "AAAA":
-    case "CAA":
-    case "PTR":
-    case "TXT":
-      return null;
-  }
+export function pointerTarget({ type, target }: RecordValues): string | null {
+  // What is left alone in a zone may be of a type that is not known.
+  return isRecordType(type) && rulesOf(type).isFollowed && target !== "" ? target : null;
 }
 
 /** Whether the record answers for its name when an address is asked for. */

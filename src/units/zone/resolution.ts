@@ -1,10 +1,10 @@
 /** How the zones of an account answer, before or after a plan: which records a name's answers come from (RFC 1034, RFC 4592). */
 
-import type { RecordType } from "../../api/wire.ts";
+import { RECORD_TYPES, type RecordType } from "../../dns/record.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import { type LiveZone, zoneName } from "./live.ts";
-import { isKnownType, liveRecord, pointerTarget, type RecordValues, recordFqdn } from "./record.ts";
+import { anyLiveRecord, pointerTarget, type RecordValues, recordFqdn } from "./record.ts";
 
 /**
  * Where the answers for a name come from.
@@ -350,18 +350,7 @@ export function isCut({ type }: Source): boolean {
 export type QType = RecordType | "address";
 
 /** What an alias may lead to. */
-export const ASKED_OF_ALIASES: readonly QType[] = [
-  "address",
-  "A",
-  "AAAA",
-  "TXT",
-  "MX",
-  "NS",
-  "SRV",
-  "CAA",
-  "PTR",
-  "CNAME",
-];
+export const ASKED_OF_ALIASES: readonly QType[] = ["address", ...RECORD_TYPES];
 
 /** How far aliases are followed, as resolvers do. */
 export const MAX_CHAIN_LENGTH = 16;
@@ -482,10 +471,7 @@ function keptRecords(zone: LiveZone | null, changes: readonly Change[], name: st
   return (zone?.records ?? [])
     .filter(({ id }) => !ids.has(String(id)))
     .map((record) => {
-      const { type, name: owner, target, ttl_sec } = record;
-      const values = isKnownType(type)
-        ? liveRecord(record, name)
-        : ({ type, name: owner, target, ttl_sec } as RecordValues);
+      const values = anyLiveRecord(record, name);
       return { name: recordFqdn(values, name), values, change: null };
     });
 }

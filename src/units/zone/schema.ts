@@ -1,14 +1,10 @@
 /** JSON Schema of what a manifest says about zones, put together for the published schema. */
 
+import { MAX_VALUES, RECORD_TYPES } from "../../dns/record.ts";
 import { IGNORE_PRESETS } from "../../model/desired.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import { BUILDER_SCHEMAS, LINT, MAX_SECONDS, NOTE, OWN_KEYS, oneOf, TTL } from "./schema-builders.ts";
 
-export const RECORD_TYPES = ["A", "AAAA", "CAA", "CNAME", "MX", "NS", "PTR", "SRV", "TXT"] as const;
-
-/** API.md, Limits. */
-const MAX_PRIORITY = 255;
-const MAX_SIXTEEN_BITS = 65_535;
 const RECORD_SCHEMA: JsonObject = {
   title: "Record",
   description:
@@ -18,7 +14,7 @@ const RECORD_SCHEMA: JsonObject = {
   additionalProperties: false,
   patternProperties: OWN_KEYS,
   properties: {
-    type: { title: "Type", description: "The record's type.", type: "string", enum: RECORD_TYPES },
+    type: { title: "Type", description: "The record's type.", type: "string", enum: RECORD_TYPES.toSorted() },
     name: {
       title: "Name",
       description:
@@ -48,7 +44,7 @@ const RECORD_SCHEMA: JsonObject = {
       description: "MX and SRV: lower is preferred. Required for SRV.",
       type: "integer",
       minimum: 0,
-      maximum: MAX_PRIORITY,
+      maximum: MAX_VALUES.priority,
       default: 0,
       examples: [10],
     },
@@ -57,7 +53,7 @@ const RECORD_SCHEMA: JsonObject = {
       description: "SRV, required: higher is preferred among equal priorities.",
       type: "integer",
       minimum: 0,
-      maximum: MAX_SIXTEEN_BITS,
+      maximum: MAX_VALUES.weight,
       examples: [5],
     },
     port: {
@@ -65,7 +61,7 @@ const RECORD_SCHEMA: JsonObject = {
       description: "SRV, required: the port of the service.",
       type: "integer",
       minimum: 0,
-      maximum: MAX_SIXTEEN_BITS,
+      maximum: MAX_VALUES.port,
       examples: [5060],
     },
     service: {

@@ -1,5 +1,6 @@
 /** The requests that carry out the changes of zones (API.md, Domains). */
 
+import type { WireRecord } from "../../api/wire.ts";
 import type { Change } from "../../model/change.ts";
 import type { PathPart, Strategy } from "../../model/plan.ts";
 import { type Address, domainAddress, isJsonObject, type JsonObject, type Values } from "../../model/resource.ts";
@@ -10,7 +11,7 @@ import { type CloneGroup, cloneGroups, type RecordsByRoot, strategyOf } from "./
 import { copyBody, createBody, statedBody, statedContent, updateBody } from "./domain.ts";
 import type { LiveZone } from "./live.ts";
 import { ZoneOrder } from "./ordering.ts";
-import { contentKey, isKnownType, liveRecord, type RecordValues, recordBody } from "./record.ts";
+import { contentKey, isKnownRecord, liveRecord, type RecordValues, recordBody } from "./record.ts";
 
 export function zoneSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
   const { domains, records } = divide(changes);
@@ -415,8 +416,8 @@ function changedFields(record: Change): JsonObject {
 
 /** The content of a live record in the form of a lookup's `match`. */
 export function recordContent(item: JsonObject, zone: string): JsonObject | null {
-  const record = item as unknown as Parameters<typeof liveRecord>[0];
-  return isKnownType(record.type) ? { zone, content: contentKey(liveRecord(record, zone)) } : null;
+  const record = item as unknown as WireRecord;
+  return isKnownRecord(record) ? { zone, content: contentKey(liveRecord(record, zone)) } : null;
 }
 
 /** Where a domain is, or will be once it is made. */

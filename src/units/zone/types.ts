@@ -1,6 +1,6 @@
 /** A declared zone: what a domain entry of a manifest comes to. */
 
-import type { RecordType } from "../../api/wire.ts";
+import type { DnsRecord } from "../../dns/record.ts";
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { isJsonObject, type Json } from "../../model/resource.ts";
@@ -28,21 +28,7 @@ export type CreateFrom =
   /** A name server that lets the service transfer the zone. */
   | { readonly type: "axfr"; readonly server: string };
 
-export interface RecordSpec {
-  readonly type: RecordType;
-  /** Relative, lower-case ASCII, `""` the apex; of an SRV in full, `_sip._tcp.parent`. */
-  readonly name: string;
-  /** Names absolute, lower-case ASCII, without a final dot, `""` the root; addresses canonical; TXT and CAA raw. */
-  readonly target: string;
-  /** Seconds; one of the allowed values, or 0. */
-  readonly ttl_sec: number;
-  /** MX, SRV. */
-  readonly priority?: number;
-  /** SRV. */
-  readonly weight?: number;
-  readonly port?: number;
-  /** CAA. */
-  readonly tag?: string;
+export interface RecordSpec extends DnsRecord {
   readonly span: Span;
   readonly note: string | null;
   /** Codes of lint rules that do not hold for the record. */

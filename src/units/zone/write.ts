@@ -1,6 +1,7 @@
 /** A zone's spec as the manifest entry that declares it. */
 
 import type { WireRecord } from "../../api/wire.ts";
+import { isNamed, type RecordType } from "../../dns/record.ts";
 import type { Declared } from "../../model/desired.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import type { WrittenEntry } from "../../model/unit.ts";
@@ -8,7 +9,7 @@ import { NOWHERE, noteOf, stated } from "../common.ts";
 import { liveDomain } from "./domain.ts";
 import { identifyZone, type LiveZone } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
-import { isKnownType, isNamed, liveRecord } from "./record.ts";
+import { isKnownRecord, liveRecord } from "./record.ts";
 import type { RecordSpec, ZoneSpec } from "./types.ts";
 
 export function writeZone({ domain, fields, records, ignore, policy, createFrom, lintOff }: ZoneSpec): WrittenEntry {
@@ -60,7 +61,7 @@ const NOT_FIELDS: ReadonlySet<string> = new Set(["domain", "owner"]);
 /** Records of types that the service did not have are left alone by every plan, so they are left out here. */
 export function declareZone(live: LiveZone): Declared<ZoneSpec> {
   const { key, address } = identifyZone(live);
-  const records = live.domain.type === "slave" ? null : (live.records?.filter(({ type }) => isKnownType(type)) ?? null);
+  const records = live.domain.type === "slave" ? null : (live.records?.filter(isKnownRecord) ?? null);
   return {
     unit: "zone",
     address,
@@ -92,6 +93,6 @@ function isDefault(field: string, value: Json): boolean {
   return value === "" || value === 0 || (Array.isArray(value) && value.length === 0);
 }
 
-function declareRecord(record: WireRecord, zone: string): RecordSpec {
+function declareRecord(record: WireRecord<RecordType>, zone: string): RecordSpec {
   return { ...liveRecord(record, zone), note: null, lintOff: [], span: NOWHERE };
 }

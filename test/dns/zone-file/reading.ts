@@ -1,6 +1,6 @@
 /** Reads zone files from memory, and says where something is found in terms of lines and columns. */
 
-import type { PlainRecord, SourceRecord } from "../../../src/dns/record.ts";
+import type { DnsRecord, SourceRecord } from "../../../src/dns/record.ts";
 import { readZoneFile, type ZoneFileReading } from "../../../src/dns/zone-file/read.ts";
 import type { Diagnostic, Span } from "../../../src/model/diagnostic.ts";
 
@@ -21,7 +21,7 @@ export async function read(text: string, zone = "example.com", files: Files = {}
 }
 
 /** What is read from lines in a zone with a TTL of an hour; anything wrong fails. */
-export async function recordsOf(...lines: readonly string[]): Promise<PlainRecord[]> {
+export async function recordsOf(...lines: readonly string[]): Promise<DnsRecord[]> {
   const { records, diagnostics } = await read(["$TTL 1h", ...lines, ""].join("\n"));
   if (diagnostics.length > 0) throw new Error(JSON.stringify(diagnostics, null, 2));
   return records.map(plain);
@@ -53,6 +53,6 @@ export function position(text: string, { start }: Span): string {
   return `${before.length}:${(before.at(-1) ?? "").length + 1}`;
 }
 
-export function plain({ span: _, ...record }: SourceRecord): PlainRecord {
+export function plain({ span: _, ...record }: SourceRecord): DnsRecord {
   return record;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PlainRecord } from "../../../src/dns/record.ts";
+import type { DnsRecord } from "../../../src/dns/record.ts";
 import { type WrittenZone, writeZoneFile } from "../../../src/dns/zone-file/write.ts";
 import { plain, read } from "./reading.ts";
 
@@ -13,16 +13,16 @@ const SOA = {
   ttl_sec: 300,
 };
 
-function zone(records: readonly PlainRecord[], more: Partial<WrittenZone> = {}): WrittenZone {
+function zone(records: readonly DnsRecord[], more: Partial<WrittenZone> = {}): WrittenZone {
   return { zone: "example.com", soa: null, nameservers: [], records, ...more };
 }
 
-const a = (name: string, target = "192.0.2.1", ttl_sec = 0): PlainRecord => ({ type: "A", name, target, ttl_sec });
-const txt = (target: string): PlainRecord => ({ type: "TXT", name: "t", target, ttl_sec: 0 });
+const a = (name: string, target = "192.0.2.1", ttl_sec = 0): DnsRecord => ({ type: "A", name, target, ttl_sec });
+const txt = (target: string): DnsRecord => ({ type: "TXT", name: "t", target, ttl_sec: 0 });
 
 describe("a written zone", () => {
   test("has origin, TTL, SOA, nameservers and the records in order and in columns", () => {
-    const records: PlainRecord[] = [
+    const records: DnsRecord[] = [
       a("b.www", "192.0.2.10", 600),
       a("b.www", "192.0.2.9", 300),
       { type: "SRV", name: "_sip._tcp", target: "", ttl_sec: 0, priority: 1, weight: 2, port: 3 },
@@ -101,7 +101,7 @@ b.www     600 IN A   192.0.2.10
   });
 
   test("does not name a nameserver twice", () => {
-    const records: PlainRecord[] = [{ type: "NS", name: "", target: "ns1.example.net", ttl_sec: 0 }];
+    const records: DnsRecord[] = [{ type: "NS", name: "", target: "ns1.example.net", ttl_sec: 0 }];
     expect(writeZoneFile(zone(records, { nameservers: ["ns1.example.net"] })).match(/ NS /g)).toHaveLength(1);
   });
 

@@ -1,7 +1,7 @@
 /** Zones as master files: what the record list has not, and what no zone file can hold. */
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PlainRecord } from "../../../src/dns/record.ts";
+import type { DnsRecord } from "../../../src/dns/record.ts";
 import { exportDeclared, readNameservers } from "../../../src/format/index.ts";
 import type { Desired } from "../../../src/index.ts";
 import type { Diagnostic } from "../../../src/model/diagnostic.ts";
@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 afterAll(() => account.close());
 
-function record(type: PlainRecord["type"], name: string, target: string, ttl_sec = 0): PlainRecord {
+function record(type: DnsRecord["type"], name: string, target: string, ttl_sec = 0): DnsRecord {
   return { type, name, target, ttl_sec };
 }
 

@@ -1,7 +1,8 @@
 /** Records in one form: what the service shows, and what is sent to it. */
 
 import { describe, expect, test } from "vitest";
-import type { RecordType, WireRecord } from "../../../src/api/wire.ts";
+import type { WireRecord } from "../../../src/api/wire.ts";
+import type { RecordType } from "../../../src/dns/record.ts";
 import {
   contentKey,
   liveRecord,
@@ -12,7 +13,7 @@ import {
 
 const ZONE = "example.com";
 
-function wire(type: RecordType, fields: Partial<WireRecord>): WireRecord {
+function wire(type: RecordType, fields: Partial<WireRecord<RecordType>>): WireRecord<RecordType> {
   const empty = {
     id: 1,
     name: "",
@@ -28,7 +29,7 @@ function wire(type: RecordType, fields: Partial<WireRecord>): WireRecord {
   return { ...empty, created: "2026-01-01T00:00:00", updated: "2026-01-01T00:00:00", type, ...fields };
 }
 
-function live(type: RecordType, fields: Partial<WireRecord>): RecordValues {
+function live(type: RecordType, fields: Partial<WireRecord<RecordType>>): RecordValues {
   return liveRecord(wire(type, fields), ZONE);
 }
 
