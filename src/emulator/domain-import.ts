@@ -3,14 +3,13 @@
 import type { RecordData, SoaData } from "../dns/message.ts";
 import { absoluteName } from "../dns/name.ts";
 import { type NameserverAddress, parseNameserver } from "../dns/nameserver.ts";
-import type { Rdata } from "../dns/record.ts";
 import { TRANSFER_LIMITS, type TransferLimits, type TransferredRecord, transferZone } from "../dns/transfer.ts";
 import { domainContext, domainView, readDomain, readDomainName } from "./domains.ts";
 import { type Answer, badRequest, succeed } from "./errors.ts";
 import { BodyReader } from "./fields.ts";
 import { MAX_RECORDS_PER_DOMAIN, type RecordContext, type RecordValues, readRecord } from "./record-rules.ts";
 import { accountOf, type Call, type JsonBody, type Route, type Service } from "./route.ts";
-import type { DomainRow, RecordRow, RecordType } from "./store.ts";
+import { type DomainRow, RECORD_RULES, type RecordRow } from "./store.ts";
 
 /** A client waits for the whole of it. */
 const IMPORT_MILLISECONDS = 20_000;
@@ -185,53 +184,26 @@ function typeOf(data: RecordData): string {
 
 /**
  * What a client would send to create the record, without its TTL; or why there is nothing to send. The name is sent absolute: the service
- * takes the domain off once, so that `example.com.example.com` does not become the apex.
+ * takes the domain off once, so that `example.com.example.com` does not become the apex. A critical flag cannot be held, and is
+ * dropped: it is about properties that a CA does not know (RFC 8659, 4.1), and the API's three tags are known to all. To leave out the
+ * record instead would allow what it forbids.
  */
 function bodyOf({ name: relative, data }: TransferredRecord, domain: string): JsonBody | string {
-  const name = absoluteName(relative, domain);
-  const plain = (type: RecordType, target: string): JsonBody => ({ type, name, target });
-  switch (data.type) {
-    case "SOA":
-      return "the service has its own";
-    case "NS":
-      return relative === "" ? "the service has its own" : plain("NS", `${data.target}.`);
-    case "A":
-    case "AAAA":
-      return plain(data.type, data.target);
-    case "CNAME":
-    case "PTR":
-      return plain(data.type, `${data.target}.`);
-    case "MX":
-      return { ...plain("MX", `${data.target}.`), priority: data.priority };
-    case "TXT": {
-      const text = textOf(data.target);
-      return text === null ? "its text is not UTF-8" : plain("TXT", text);
-    }
-    case "SRV":
-      return serviceBody(relative, data);
-    case "CAA":
-      return certificationBody(name, data);
-    case "other":
-      return "the service has no records of this type";
-  }
+  if (data.type === "SOA" || (data.type === "NS" && relative === "")) return "the service has its own";
+  if (data.type === "other" || !Object.hasOwn(RECORD_RULES, data.type))
+    return "the service has no records of this type";
+  const { type, target: octets, flags: _, ...values } = data;
+  const owner = type === "SRV" ? serviceFields(relative) : { name: absoluteName(relative, domain) };
+  if (owner === null) return "its name does not begin with _service._protocol";
+  const { target: format } = RECORD_RULES[type];
+  const target = format === "name" ? `${octets}.` : textOf(octets);
+  return target === null ? `its ${format} is not UTF-8` : { type, ...owner, target, ...values };
 }
 
 /** Service and protocol are what the name begins with (RFC 2782); what follows stays with the protocol, as the API has it. */
-function serviceBody(name: string, data: Rdata): JsonBody | string {
+function serviceFields(name: string): JsonBody | null {
   const parts = /^_(?<service>[^.]+)(?:\._(?<protocol>.+))?$/.exec(name)?.groups;
-  if (parts === undefined) return "its name does not begin with _service._protocol";
-  const { service, protocol = null } = parts;
-  const { priority, weight, port } = data;
-  return { type: "SRV", service, protocol, target: `${data.target}.`, priority, weight, port };
-}
-
-/**
- * The critical flag cannot be held, and is dropped: it is about properties that a CA does not know (RFC 8659, 4.1), and the API's three
- * tags are known to all. To leave out the record instead would allow what it forbids.
- */
-function certificationBody(name: string, data: Rdata): JsonBody | string {
-  const target = textOf(data.target);
-  return target === null ? "its value is not UTF-8" : { type: "CAA", name, tag: data.tag, target };
+  return parts === undefined ? null : { service: parts["service"], protocol: parts["protocol"] ?? null };
 }
 
 /** @param octets one character each */

@@ -5,7 +5,7 @@ import { absoluteName, MAX_NAME_LENGTH, nameProblem } from "../dns/name.ts";
 import type { ApiError } from "./errors.ts";
 import { BodyReader } from "./fields.ts";
 import type { JsonBody } from "./route.ts";
-import { RECORD_TYPES, type RecordRow, type RecordType } from "./store.ts";
+import { RECORD_RULES, RECORD_TYPES, type RecordRow, type RecordType } from "./store.ts";
 import { withoutLeadingZeros } from "./zone-render.ts";
 
 export const MAX_RECORDS_PER_DOMAIN = 12_000;
@@ -43,8 +43,7 @@ export function readRecord(body: JsonBody, before: RecordRow | null, context: Re
   const reader = new BodyReader(body);
   const type = readType(reader, before);
   if (type === undefined) return { values: null, errors: reader.errors };
-  if (type === "SRV" && before === null) requireAll(reader, ["service", "priority", "weight", "port"]);
-  if (type === "CAA" && before === null) reader.require("tag");
+  if (before === null) for (const field of RECORD_RULES[type].required) reader.require(field);
   const service = readText(reader, "service", before?.service ?? null);
   const protocol = readText(reader, "protocol", before?.protocol ?? null);
   const numbers = readNumbers(reader, before, context);
@@ -75,10 +74,6 @@ function readType(reader: BodyReader, before: RecordRow | null): RecordType | un
   return before.type;
 }
 
-function requireAll(reader: BodyReader, fields: readonly string[]): void {
-  for (const field of fields) reader.require(field);
-}
-
 function readText(reader: BodyReader, field: "service" | "protocol", kept: string | null): string | null {
   const text = reader.text(field, { max: MAX_NAME_LENGTH });
   return text === undefined ? kept : text;
@@ -105,9 +100,10 @@ function readNumbers(
 /** What a type needs cannot be taken away by an update that sends null. */
 function checkStillThere(reader: BodyReader, type: RecordType, values: RecordValues): void {
   if (reader.errors.length > 0) return;
-  if (type === "CAA" && values.tag === null) reader.fail("tag", "tag is required");
-  if (type !== "SRV") return;
-  for (const field of ["priority", "weight", "port"] as const) if (reader.raw(field) === null) reader.require(field);
+  for (const field of RECORD_RULES[type].required) {
+    if (field === "tag" && values.tag === null) reader.fail("tag", "tag is required");
+    else if (field !== "tag" && field !== "service" && reader.raw(field) === null) reader.require(field);
+  }
 }
 
 /**
@@ -173,25 +169,19 @@ function readTarget(reader: BodyReader, type: RecordType, before: RecordRow | nu
     reader.fail("target", "target is required");
     return "";
   }
-  switch (type) {
-    case "A":
+  switch (RECORD_RULES[type].target) {
+    case "ipv4":
       return readAddress(reader, sent, isDottedQuad, "Must be an IPv4 address", context.remoteAddress);
-    case "AAAA":
+    case "ipv6":
       return readAddress(reader, sent, isIPv6, "Must be an IPv6 address", asIPv6(context.remoteAddress));
-    case "TXT":
+    case "text":
       return sent;
-    case "CAA":
+    case "value":
       if (sent.endsWith(".")) reader.fail("target", "Must not end with a period");
       return sent;
-    case "MX":
-    case "SRV":
-      // RFC 7505 and RFC 2782: a lone dot says that there is no such service.
-      if (sent === ".") return "";
+    case "name":
+      if (sent === "." && RECORD_RULES[type].takesRoot) return "";
       return readHost(reader, type === "SRV" && !sent.includes(".") ? `${sent}.${context.domain}` : sent);
-    case "CNAME":
-    case "NS":
-    case "PTR":
-      return readHost(reader, sent);
   }
 }
 

@@ -295,10 +295,39 @@ export interface DomainRow extends WireDomain {
   readonly account: string;
 }
 
-/** API.md: Domain record, type. */
-export const RECORD_TYPES = ["A", "AAAA", "NS", "MX", "CNAME", "TXT", "SRV", "PTR", "CAA"] as const;
+interface RecordTypeRules {
+  readonly target: "ipv4" | "ipv6" | "name" | "text" | "value";
+  /** What a record's data has before the target; `tag` with flags before it, which are 0. */
+  readonly values: readonly ("priority" | "weight" | "port" | "tag")[];
+  /** What must be sent to create one, beside the target. */
+  readonly required: readonly ("service" | "priority" | "weight" | "port" | "tag")[];
+  /** A lone dot as target says that there is no such service (RFC 7505; RFC 2782). */
+  readonly takesRoot?: true;
+}
 
-export type RecordType = (typeof RECORD_TYPES)[number];
+/** API.md: Domain record, type. */
+const TYPES = {
+  A: { target: "ipv4", values: [], required: [] },
+  AAAA: { target: "ipv6", values: [], required: [] },
+  NS: { target: "name", values: [], required: [] },
+  MX: { target: "name", values: ["priority"], required: [], takesRoot: true },
+  CNAME: { target: "name", values: [], required: [] },
+  TXT: { target: "text", values: [], required: [] },
+  SRV: {
+    target: "name",
+    values: ["priority", "weight", "port"],
+    required: ["service", "priority", "weight", "port"],
+    takesRoot: true,
+  },
+  PTR: { target: "name", values: [], required: [] },
+  CAA: { target: "value", values: ["tag"], required: ["tag"] },
+} as const;
+
+export type RecordType = keyof typeof TYPES;
+
+export const RECORD_RULES: Readonly<Record<RecordType, RecordTypeRules>> = TYPES;
+
+export const RECORD_TYPES: readonly RecordType[] = Object.keys(TYPES) as RecordType[];
 
 export interface RecordRow extends WireRecord<RecordType> {
   readonly domain_id: number;

@@ -1,7 +1,7 @@
 /** The lines of a rendered zone file, in the form the service was seen to give them, and always ones that a nameserver loads. */
 
 import { absoluteName, nameProblem, relativeName } from "../dns/name.ts";
-import { type Clock, type DomainRow, parseTimestamp, type RecordRow, type Store } from "./store.ts";
+import { type Clock, type DomainRow, parseTimestamp, RECORD_RULES, type RecordRow, type Store } from "./store.ts";
 
 /** What 0 stands for. */
 const DEFAULT_REFRESH_SECONDS = 14_400;
@@ -76,25 +76,22 @@ function renderRecord(record: RecordRow, ttl: number | undefined): string[] {
 }
 
 function renderData(record: RecordRow): string[] {
-  switch (record.type) {
-    case "A":
+  const { target, values } = RECORD_RULES[record.type];
+  // The service has no flags.
+  const before = values.map((field) => (field === "tag" ? `0\t${record.tag}\t` : `${record[field]}\t`)).join("");
+  switch (target) {
+    case "ipv4":
       // No nameserver loads an address with leading zeros.
-      return [withoutLeadingZeros(record.target)];
-    case "AAAA":
-      return [record.target];
-    case "NS":
-    case "CNAME":
-    case "PTR":
-      return [`${record.target}.`];
-    case "MX":
-      return [`${record.priority}\t${record.target}.`];
-    case "SRV":
-      return [`${record.priority}\t${record.weight}\t${record.port}\t${record.target}.`];
-    case "CAA":
-      return [`0\t${record.tag}\t${quote(Buffer.from(record.target))}`];
-    case "TXT": {
+      return [before + withoutLeadingZeros(record.target)];
+    case "ipv6":
+      return [before + record.target];
+    case "name":
+      return [`${before}${record.target}.`];
+    case "value":
+      return [before + quote(Buffer.from(record.target))];
+    case "text": {
       const strings = splitText(Buffer.from(record.target)).map(quote);
-      return strings.length === 1 ? strings : ["( ", ...strings, " )"];
+      return strings.length === 1 ? [`${before}${strings[0]}`] : [`${before}( `, ...strings, " )"];
     }
   }
 }
@@ -253,25 +250,20 @@ function unfit(record: RecordRow, domain: string, octets: Map<string, number>, s
 
 /** At most: names may come out shorter, where an end of them is in the message already. */
 function dataOctets({ type, target, tag }: RecordRow): number {
-  const name = target.length + NAME_FRAME_OCTETS;
-  switch (type) {
-    case "A":
-      return 4;
-    case "AAAA":
-      return 16;
-    case "NS":
-    case "CNAME":
-    case "PTR":
-      return name;
-    case "MX":
-      return 2 + name;
-    case "SRV":
-      return 6 + name;
-    case "TXT":
-      return textOctets(Buffer.byteLength(target));
-    case "CAA":
-      // RFC 8659, 4.1: flags, the tag's length, the tag, the value.
-      return 2 + (tag ?? "").length + Buffer.byteLength(target);
+  const { values, target: format } = RECORD_RULES[type];
+  // RFC 8659, 4.1: flags, the tag's length, the tag, the value. A number has two octets.
+  const before = values.reduce((sum, field) => sum + 2 + (field === "tag" ? (tag ?? "").length : 0), 0);
+  switch (format) {
+    case "ipv4":
+      return before + 4;
+    case "ipv6":
+      return before + 16;
+    case "name":
+      return before + target.length + NAME_FRAME_OCTETS;
+    case "text":
+      return before + textOctets(Buffer.byteLength(target));
+    case "value":
+      return before + Buffer.byteLength(target);
   }
 }
 

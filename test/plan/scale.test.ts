@@ -77,17 +77,15 @@ function plan(
 ): Plan {
   const live = records(count);
   const span = { file: "tenon.yaml", start: 0, end: 0 };
-  const specs = live
-    .flatMap(change)
-    .map(({ type, name, target, ttl_sec }) => ({
-      type: type as RecordType,
-      name,
-      target,
-      ttl_sec,
-      span,
-      note: null,
-      lintOff: [],
-    }));
+  const specs = live.flatMap(change).map(({ type, name, target, ttl_sec }) => ({
+    type: type as RecordType,
+    name,
+    target,
+    ttl_sec,
+    span,
+    note: null,
+    lintOff: [],
+  }));
   const desired: Desired = { owner: null, account: null, declared: [zone(specs)], removed: [], allow: [], lintOff: [] };
   const found: Live = { units: { zone: { items: [{ domain: DOMAIN, records: listed(live) }], total: 1 } } };
   const options = {
