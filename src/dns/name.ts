@@ -68,6 +68,17 @@ export function absoluteName(relative: string, zone: string): string {
   return relative === "" ? zone : `${relative}.${zone}`;
 }
 
+/** The name without its first label: `""` above a single label. */
+export function parentOf(name: string): string {
+  const dot = name.indexOf(".");
+  return dot === -1 ? "" : name.slice(dot + 1);
+}
+
+/** The name itself, or one below it. Both absolute, or both relative to one zone. */
+export function isAtOrBelow(name: string, above: string): boolean {
+  return name === above || name.endsWith(`.${above}`);
+}
+
 /** The name relative to the zone, `""` for the apex, or null if it lies outside. Both lower-case, without a final dot. */
 export function relativeName(absolute: string, zone: string): string | null {
   if (absolute === zone) return "";

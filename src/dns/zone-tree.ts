@@ -1,76 +1,85 @@
-/** The names of a zone as a tree: which exist, which are delegated away, and which a wildcard stands for (RFC 1034, 4.3.2). */
+/** The names of a zone as a tree: which exist, which are delegated away, and which a wildcard stands for (RFC 1034, 4.3.2; RFC 4592). */
 
-import { absoluteName, relativeName } from "./name.ts";
-import type { DnsRecord } from "./record.ts";
+import { parentOf } from "./name.ts";
+import type { RecordType } from "./record.ts";
+
+interface Node<Item> {
+  readonly items: Item[];
+  readonly types: Set<RecordType>;
+}
+
+const NO_TYPES: ReadonlySet<RecordType> = new Set();
 
 /**
- * Where in an answer it stands.
- * - `answer`: the zone's own data.
- * - `referral`: NS of a delegation: in the authority section, and without authority.
- * - `glue`: the address of a delegation's server: in the additional section.
+ * All names are of one form, lower-case ASCII without a final dot: relative to the zone, with `""` as its apex, or absolute, with the
+ * zone's name as its apex.
  */
-export type Section = "answer" | "referral" | "glue";
+export class ZoneTree<Item extends { readonly name: string }> {
+  readonly apex: string;
+  readonly #nodes: Map<string, Node<Item>> = new Map();
+  /** With those that have nothing but names below them (RFC 4592, 2.2.2). */
+  readonly #names: Set<string>;
+  readonly #cuts: Set<string> = new Set();
 
-export class ZoneTree {
-  readonly #zone: string;
-  /** Relative. Names that have nothing but names below them exist, too (RFC 4592, 2.2.2). */
-  readonly #names: Set<string> = new Set([""]);
-  /** Relative names with an address of their own. */
-  readonly #addressed: Set<string> = new Set();
-  /** Name of a delegation → its servers, absolute. */
-  readonly #cuts: Map<string, Set<string>> = new Map();
-
-  /** @param zone lower-case ASCII without a final dot */
-  constructor(records: readonly Pick<DnsRecord, "name" | "type" | "target">[], zone: string) {
-    this.#zone = zone;
-    for (const { name, type, target } of records) {
+  constructor(apex: string, items: Iterable<Item>, typeOf: (item: Item) => RecordType) {
+    this.apex = apex;
+    this.#names = new Set([apex]);
+    for (const item of items) {
+      const { name } = item;
+      const node = this.#nodes.get(name) ?? { items: [], types: new Set() };
+      this.#nodes.set(name, node);
+      const type = typeOf(item);
+      node.items.push(item);
+      node.types.add(type);
+      if (type === "NS" && name !== apex) this.#cuts.add(name);
       for (let known = name; !this.#names.has(known); known = parentOf(known)) this.#names.add(known);
-      if (type === "A" || type === "AAAA") this.#addressed.add(name);
-      if (type !== "NS" || name === "") continue;
-      const servers = this.#cuts.get(name);
-      if (servers === undefined) this.#cuts.set(name, new Set([target]));
-      else servers.add(target);
     }
   }
 
-  /** Where the zone's servers tell of a name and type; null: nowhere, as it is another zone's. */
-  sectionOf(name: string, type: string): Section | null {
-    const cut = this.#cutAbove(name);
-    if (cut === null) return "answer";
-    if (name === cut && type === "NS") return "referral";
-    const isAddress = type === "A" || type === "AAAA";
-    return isAddress && this.#cuts.get(cut)?.has(absoluteName(name, this.#zone)) ? "glue" : null;
+  /** Every name that exists, the apex first. */
+  names(): Iterable<string> {
+    return this.#names;
   }
 
-  /** The wildcard that answers for a name that does not exist: the one below the nearest name that does. */
-  wildcardFor(name: string): string | null {
-    if (this.#names.has(name)) return null;
-    let encloser = name;
-    while (!this.#names.has(encloser)) encloser = parentOf(encloser);
-    const wildcard = encloser === "" ? "*" : `*.${encloser}`;
-    return this.#names.has(wildcard) ? wildcard : null;
+  /** The records of each name that has some, in the order of their first ones. */
+  *sets(): Iterable<readonly [string, readonly Item[]]> {
+    for (const [name, { items }] of this.#nodes) yield [name, items];
+  }
+
+  at(name: string): readonly Item[] {
+    return this.#nodes.get(name)?.items ?? [];
+  }
+
+  typesAt(name: string): ReadonlySet<RecordType> {
+    return this.#nodes.get(name)?.types ?? NO_TYPES;
+  }
+
+  /** There are records at the name or below it. */
+  exists(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** The delegation nearest to the apex, at or above the name: what is at and below it is another zone's (RFC 1034, 4.2.1). */
+  cutAbove(name: string): string | null {
+    let found: string | null = null;
+    for (let above = name; above !== this.apex; above = parentOf(above)) if (this.#cuts.has(above)) found = above;
+    return found;
+  }
+
+  /** The delegations, in the order of their first NS records. */
+  cuts(): Iterable<string> {
+    return this.#cuts;
   }
 
   /**
-   * Whether a server of the zone can be found: its host lies elsewhere, or has an address here, or is delegated away. Of a server
-   * without, strict nameservers load nothing of the zone.
-   * @param host absolute
+   * The name whose records answer for this one: itself if it exists, or else the wildcard below the nearest name that does; null if
+   * there is none.
    */
-  hasServerAddress(host: string): boolean {
-    const name = relativeName(host, this.#zone);
-    if (name === null || this.#cutAbove(name) !== null) return true;
-    return this.#addressed.has(this.wildcardFor(name) ?? name);
+  answeringName(name: string): string | null {
+    if (this.#names.has(name)) return name;
+    let encloser = name;
+    while (!this.#names.has(encloser)) encloser = parentOf(encloser);
+    const wildcard = encloser === "" ? "*" : `*.${encloser}`;
+    return this.#nodes.has(wildcard) ? wildcard : null;
   }
-
-  /** The delegation nearest to the apex: what is at and below it is another zone's (RFC 1034, 4.2.1). */
-  #cutAbove(name: string): string | null {
-    let found: string | null = null;
-    for (let above = name; above !== ""; above = parentOf(above)) if (this.#cuts.has(above)) found = above;
-    return found;
-  }
-}
-
-function parentOf(name: string): string {
-  const dot = name.indexOf(".");
-  return dot === -1 ? "" : name.slice(dot + 1);
 }

@@ -1,6 +1,6 @@
 /** What a rule is, what it finds, and how that becomes a diagnostic. */
 
-import { absoluteName, relativeName } from "../dns/name.ts";
+import { absoluteName, parentOf, relativeName } from "../dns/name.ts";
 import {
   type DnsRecord,
   isAcmeName,
@@ -9,10 +9,11 @@ import {
   ZONE_FILE_SIGNING_CODE,
   ZONE_FILE_SOA_CODE,
 } from "../dns/record.ts";
+import { ZoneTree } from "../dns/zone-tree.ts";
 import type { IgnorePattern } from "../model/desired.ts";
 import type { Diagnostic, Related, Severity, Sources, Span } from "../model/diagnostic.ts";
 import type { Address } from "../model/resource.ts";
-import { globMatches, groupBy, nearest } from "../model/text.ts";
+import { globMatches, nearest } from "../model/text.ts";
 
 /** A rule as the documentation has it. */
 export interface RuleText {
@@ -84,29 +85,21 @@ const UNKNOWN: Lookup = { type: "unknown" };
 export class ZoneView {
   readonly zone: LintZone;
   readonly records: readonly LintRecord[];
-  readonly #byName: ReadonlyMap<string, readonly LintRecord[]>;
-  /** Names that exist because there are names below them. */
-  readonly #parents: Set<string> = new Set();
-  readonly #cuts: Set<string> = new Set();
+  readonly #tree: ZoneTree<LintRecord>;
 
   constructor(zone: LintZone) {
     this.zone = zone;
     this.records = zone.records ?? [];
-    this.#byName = groupBy(this.records, ({ name }) => name);
-    for (const [name, records] of this.#byName) {
-      for (let parent = parentOf(name); parent !== "" && !this.#parents.has(parent); parent = parentOf(parent))
-        this.#parents.add(parent);
-      if (name !== "" && records.some(({ type }) => type === "NS")) this.#cuts.add(name);
-    }
+    this.#tree = new ZoneTree("", this.records, ({ type }) => type);
   }
 
   /** Every name that has records, in the order of their first ones. */
   names(): Iterable<readonly [string, readonly LintRecord[]]> {
-    return this.#byName;
+    return this.#tree.sets();
   }
 
   at(name: string): readonly LintRecord[] {
-    return this.#byName.get(name) ?? [];
+    return this.#tree.at(name);
   }
 
   ofType(name: string, type: RecordType): readonly LintRecord[] {
@@ -115,14 +108,12 @@ export class ZoneView {
 
   /** There are records at the name or below it. */
   exists(name: string): boolean {
-    return name === "" || this.#byName.has(name) || this.#parents.has(name);
+    return this.#tree.exists(name);
   }
 
   /** The highest delegated name at or above this one; null within the zone. */
   cutAbove(name: string): string | null {
-    let highest: string | null = null;
-    for (let at = name; at !== ""; at = parentOf(at)) if (this.#cuts.has(at)) highest = at;
-    return highest;
+    return this.#tree.cutAbove(name);
   }
 
   /** Records of one of the types may be there beside what is declared. */
@@ -139,10 +130,8 @@ export class ZoneView {
 
   /** The records that answer for a name within the zone: its own, or those of the wildcard that stands for it (RFC 4592, 3.3.1). */
   answers(name: string): readonly LintRecord[] {
-    if (this.exists(name)) return this.at(name);
-    let encloser = parentOf(name);
-    while (!this.exists(encloser)) encloser = parentOf(encloser);
-    return this.at(encloser === "" ? "*" : `*.${encloser}`);
+    const answering = this.#tree.answeringName(name);
+    return answering === null ? [] : this.at(answering);
   }
 }
 
@@ -210,11 +199,6 @@ export class ProjectZones {
     if (!this.#memories.has(key)) this.#memories.set(key, key(this));
     return this.#memories.get(key) as Value;
   }
-}
-
-export function parentOf(name: string): string {
-  const dot = name.indexOf(".");
-  return dot === -1 ? "" : name.slice(dot + 1);
 }
 
 /** A name in words, for details: backquoted, or the apex. */

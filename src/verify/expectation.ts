@@ -1,7 +1,7 @@
 /** What a zone must answer: from its records, and from what was changed of them, to one question for each name and type. Pure. */
 
 import type { RecordData } from "../dns/message.ts";
-import { absoluteName } from "../dns/name.ts";
+import { absoluteName, relativeName } from "../dns/name.ts";
 import {
   type DnsRecord,
   isNamed,
@@ -11,7 +11,7 @@ import {
   type RecordType,
   writeRdata,
 } from "../dns/record.ts";
-import { type Section, ZoneTree } from "../dns/zone-tree.ts";
+import { ZoneTree } from "../dns/zone-tree.ts";
 import type { Change } from "../model/change.ts";
 import type { Address, Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
@@ -23,7 +23,7 @@ export interface ExpectedZone {
   /** All that is declared. */
   readonly records: readonly DnsRecord[];
   /** Which names and types to ask for; null: all that is declared. */
-  readonly changed: readonly Pick<DnsRecord, "name" | "type">[] | null;
+  readonly changed: readonly SetKey[] | null;
   /** What was deleted or changed into something else. */
   readonly gone: readonly DnsRecord[];
   /** Whether a record that is not declared may be there all the same. */
@@ -53,7 +53,9 @@ export interface Expectations {
   readonly hidden: readonly { readonly name: string; readonly type: RecordType }[];
 }
 
-function keyOf({ name, type }: Pick<DnsRecord, "name" | "type">): string {
+type SetKey = Pick<DnsRecord, "name" | "type">;
+
+function keyOf({ name, type }: SetKey): string {
   return `${name} ${type}`;
 }
 
@@ -62,13 +64,14 @@ export function expectations(wanted: ExpectedZone): Expectations {
   const { zone, records } = wanted;
   const declared = groupBy(records, keyOf);
   const gone = groupBy(wanted.gone, keyOf);
-  const tree = new ZoneTree(records, zone);
+  const tree = new ZoneTree("", records, ({ type }) => type);
+  const glue = glueOf(tree, zone);
   const asked = new Map((wanted.changed ?? records).map((key) => [keyOf(key), key]));
   for (const [key, [first]] of gone) if (first !== undefined) asked.set(key, first);
   const sets: ExpectedSet[] = [];
   const hidden: { name: string; type: RecordType }[] = [];
   for (const [key, { name, type }] of asked) {
-    const section = tree.sectionOf(name, type);
+    const section = sectionOf(tree, glue, { name, type });
     const own = declared.get(key) ?? [];
     if (section !== null) {
       const shown = own.length > 0 ? own : synthesised(tree, declared, name, type);
@@ -84,6 +87,33 @@ export function expectations(wanted: ExpectedZone): Expectations {
   return { sets: sets.sort(byName), hidden: hidden.sort(byName) };
 }
 
+/**
+ * Where in an answer a set stands.
+ * - `answer`: the zone's own data.
+ * - `referral`: NS of a delegation: in the authority section, and without authority.
+ * - `glue`: the address of a delegation's server: in the additional section.
+ */
+export type Section = "answer" | "referral" | "glue";
+
+/** null: nowhere, as the name is another zone's. */
+function sectionOf(tree: ZoneTree<DnsRecord>, glue: Glue, { name, type }: SetKey): Section | null {
+  const cut = tree.cutAbove(name);
+  if (cut === null) return "answer";
+  if (name === cut && type === "NS") return "referral";
+  const isAddress = type === "A" || type === "AAAA";
+  return isAddress && glue.get(cut)?.has(name) ? "glue" : null;
+}
+
+/** Delegation → its servers that have a name within the zone. */
+type Glue = ReadonlyMap<string, ReadonlySet<string | null>>;
+
+function glueOf(tree: ZoneTree<DnsRecord>, zone: string): Glue {
+  const delegating = (cut: string) => tree.at(cut).filter(({ type }) => type === "NS");
+  return new Map(
+    [...tree.cuts()].map((cut) => [cut, new Set(delegating(cut).map(({ target }) => relativeName(target, zone)))]),
+  );
+}
+
 /** That the zone is served at all: its SOA, whatever it says. */
 export function soaExpectation(zone: string): ExpectedSet {
   return { zone, name: zone, type: "SOA", section: "answer", values: [], ttls: null, aliases: [], allows: () => true };
@@ -91,18 +121,18 @@ export function soaExpectation(zone: string): ExpectedSet {
 
 /** What a wildcard puts in the place of a name that is not there any more (RFC 4592, 3.3.1). */
 function synthesised(
-  tree: ZoneTree,
+  tree: ZoneTree<DnsRecord>,
   declared: ReadonlyMap<string, readonly DnsRecord[]>,
   name: string,
   type: RecordType,
 ): readonly DnsRecord[] {
-  const wildcard = tree.wildcardFor(name);
-  return wildcard === null ? [] : (declared.get(keyOf({ name: wildcard, type })) ?? []);
+  const wildcard = tree.answeringName(name);
+  return wildcard === null || wildcard === name ? [] : (declared.get(keyOf({ name: wildcard, type })) ?? []);
 }
 
 function expectedSet(
   wanted: ExpectedZone,
-  { name, type }: Pick<DnsRecord, "name" | "type">,
+  { name, type }: SetKey,
   section: Section,
   { shown, aliases, gone }: Record<"shown" | "aliases" | "gone", readonly DnsRecord[]>,
 ): ExpectedSet {

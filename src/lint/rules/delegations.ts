@@ -1,6 +1,6 @@
 /** Rules about NS below the apex: what they need, and what they hide. */
 
-import { relativeName } from "../../dns/name.ts";
+import { isAtOrBelow, relativeName } from "../../dns/name.ts";
 import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
 
 export const missingGlue: ZoneRule = {
@@ -13,7 +13,7 @@ export const missingGlue: ZoneRule = {
     for (const record of delegationsOf(view)) {
       const host = relativeName(record.target, view.zone.zone);
       if (host === null || host === "") continue;
-      const isInside = host === record.name || host.endsWith(`.${record.name}`);
+      const isInside = isAtOrBelow(host, record.name);
       if (!isInside || hasAddress(view, host) || view.mayHold(host, ["A", "AAAA"])) continue;
       // The service has both zones on the same nameservers: what the other one holds is found there, too.
       if (world.zoneOf(record.target) !== view && world.mayHave(record.target, ["A", "AAAA"], isAddress)) continue;

@@ -1,17 +1,9 @@
 /** Rules about what mail needs beside MX: SPF and DMARC. */
 
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { absoluteName } from "../../dns/name.ts";
+import { absoluteName, parentOf } from "../../dns/name.ts";
 import { isSpf } from "../../dns/spf.ts";
-import {
-  type LintRecord,
-  type ProjectZones,
-  parentOf,
-  related,
-  shownName,
-  type ZoneRule,
-  type ZoneView,
-} from "../rule.ts";
+import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
 
 /** Second labels under which registries sell names, such as co.uk, com.au, or.jp, are at most this long. */
 const MAX_REGISTRY_LABEL_LENGTH = 3;

@@ -1,7 +1,7 @@
 /** Rules about aliases of aliases: chains and loops of CNAMEs, followed across all declared zones. */
 
 import { canonicalIpv4 } from "../../dns/ip.ts";
-import { relativeName } from "../../dns/name.ts";
+import { isAtOrBelow, relativeName } from "../../dns/name.ts";
 import { isNamed, RECORD_TYPES, type RecordType, rulesOf } from "../../dns/record.ts";
 import { groupBy } from "../../model/text.ts";
 import {
@@ -166,10 +166,10 @@ export const repeatedZone: ZoneRule = {
   *check(view, world) {
     const twice = `${view.zone.zone}.${view.zone.zone}`;
     for (const record of view.records) {
-      if (isWithin(record.name, view.zone.zone)) {
+      if (isAtOrBelow(record.name, view.zone.zone)) {
         const detail = `The name of the ${record.type} record comes to \`${record.name}.${view.zone.zone}\`.`;
         yield { summary: "a name that repeats the zone's", detail, records: [record] };
-      } else if (isNamed(record.type) && isWithin(record.target, twice) && !isThere(record.target, world)) {
+      } else if (isNamed(record.type) && isAtOrBelow(record.target, twice) && !isThere(record.target, world)) {
         const detail = `The target of the ${record.type} record at ${shownName(record.name)} comes to \`${record.target}\`.`;
         yield { summary: "a target that repeats the zone's name", detail, records: [record] };
       }
@@ -244,7 +244,7 @@ function isMissing(record: LintRecord, view: ZoneView, world: ProjectZones): boo
   // The apex has SOA and NS, and whoever points there asks for something that may come.
   if (!needsAddress && target === found.view.zone.zone) return false;
   // Other rules say more about these.
-  return addressIn(target, view, world) === null && !isWithin(target, `${view.zone.zone}.${view.zone.zone}`);
+  return addressIn(target, view, world) === null && !isAtOrBelow(target, `${view.zone.zone}.${view.zone.zone}`);
 }
 
 function missing([first, ...others]: readonly [LintRecord, ...LintRecord[]], world: ProjectZones): Finding {
@@ -277,11 +277,6 @@ function addressIn(target: string, view: ZoneView, world: ProjectZones): string 
 function isThere(target: string, world: ProjectZones): boolean {
   const found = world.lookup(target, ANYTHING);
   return found.type === "known" ? found.records.length > 0 : world.zoneOf(target) !== null;
-}
-
-/** The name, or one below it. */
-function isWithin(name: string, zone: string): boolean {
-  return name === zone || name.endsWith(`.${zone}`);
 }
 
 // A rule about aliases that lead to where anybody may settle.

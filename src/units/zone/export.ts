@@ -1,7 +1,7 @@
 /** A zone as a master file (RFC 1035, 5): its records, with the SOA and the name servers that no record list has. Pure. */
 
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
-import { absoluteName, nameProblem, toAscii } from "../../dns/name.ts";
+import { absoluteName, nameProblem, relativeName, toAscii } from "../../dns/name.ts";
 import type { DnsRecord } from "../../dns/record.ts";
 import { unwritable, writeZoneFile } from "../../dns/zone-file/write.ts";
 import { ZoneTree } from "../../dns/zone-tree.ts";
@@ -238,11 +238,21 @@ function fittingRecords(records: readonly DnsRecord[], zone: string, zoneTtl: nu
     if (reason === null) kept.push(record);
     else leftOut.push({ record, reason });
   }
-  const tree = new ZoneTree(kept, zone);
+  const tree = new ZoneTree("", kept, ({ type }) => type);
   const isFound = (record: DnsRecord): boolean =>
-    record.type !== "NS" || record.name !== "" || tree.hasServerAddress(record.target);
+    record.type !== "NS" || record.name !== "" || hasAddress(tree, relativeName(record.target, zone));
   for (const record of kept) if (!isFound(record)) leftOut.push({ record, ...NO_SERVER_ADDRESS });
   return { ...levelTtls(kept.filter(isFound), zoneTtl), leftOut };
+}
+
+/**
+ * Whether a server can be found: its host lies elsewhere, or has an address here, or is delegated away.
+ * @param host relative to the zone; null: it lies elsewhere
+ */
+function hasAddress(tree: ZoneTree<DnsRecord>, host: string | null): boolean {
+  if (host === null || tree.cutAbove(host) !== null) return true;
+  const types = tree.typesAt(tree.answeringName(host) ?? host);
+  return types.has("A") || types.has("AAAA");
 }
 
 const ADD_SERVER_ADDRESS = "Add an A or AAAA record for that host, or name a server outside the zone.";

@@ -1,5 +1,6 @@
 /** What the changes of zones mean to resolvers: the data by which the order keeps every name answering. */
 
+import { parentOf } from "../../dns/name.ts";
 import type { RecordType } from "../../dns/record.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
@@ -14,7 +15,6 @@ import {
   afterValues,
   isAddress,
   isCut,
-  parentOf,
   planName,
   type QType,
   type ResolutionEvent,

@@ -1,5 +1,6 @@
 /** What a pointer waits for: that its target answers before it points there, and as long as it does. */
 
+import { parentOf } from "../../dns/name.ts";
 import type { Change } from "../../model/change.ts";
 import { pointerTarget, type RecordValues, recordFqdn } from "./record.ts";
 import {
@@ -9,7 +10,6 @@ import {
   childTowards,
   isCut,
   MAX_CHAIN_LENGTH,
-  parentOf,
   type QType,
   type ResolutionEvent,
   type Source,

@@ -1,6 +1,8 @@
 /** How the zones of an account answer, before or after a plan: which records a name's answers come from (RFC 1034, RFC 4592). */
 
+import { parentOf } from "../../dns/name.ts";
 import { RECORD_TYPES, type RecordType } from "../../dns/record.ts";
+import { ZoneTree } from "../../dns/zone-tree.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import { type LiveZone, zoneName } from "./live.ts";
@@ -35,60 +37,21 @@ interface Hop {
 const MAX_DELEGATION_DEPTH = 8;
 const MAX_MET_DELEGATIONS = 64;
 
-/** The records of one name: looked at for every name that a wildcard or a delegation answers for, so what they come to is kept. */
-interface Owned {
-  readonly records: SideRecord[];
-  readonly types: Set<RecordType>;
-  alias: SideRecord | null;
-}
-
 const NO_TYPES: ReadonlySet<RecordType> = new Set();
 
-/** A zone with its names, those without records among them (RFC 4592, 2.2.2). */
-class Zone {
+/** A zone with its names, all of them absolute. */
+interface Zone {
+  /** Its records are not known. */
   readonly opaque: boolean;
-  readonly owners = new Map<string, Owned>();
-  readonly names: Set<string>;
-  readonly apex: string;
+  readonly tree: ZoneTree<SideRecord>;
   /** What its delegations name as their servers. */
-  readonly servers: Set<string> = new Set();
-  readonly #cuts = new Set<string>();
+  readonly servers: ReadonlySet<string>;
+}
 
-  constructor({ name, records }: SideZone) {
-    this.apex = name;
-    this.opaque = records === null;
-    this.names = new Set([name]);
-    for (const record of records ?? []) {
-      this.#add(record);
-      if (record.values.type === "NS" && record.name !== name) {
-        this.servers.add(record.values.target);
-        this.#cuts.add(record.name);
-      }
-      for (let above = record.name; !this.names.has(above); above = parentOf(above)) this.names.add(above);
-    }
-  }
-
-  #add(record: SideRecord): void {
-    const owned = this.owners.get(record.name) ?? { records: [], types: new Set(), alias: null };
-    owned.records.push(record);
-    owned.types.add(record.values.type);
-    if (record.values.type === "CNAME") owned.alias ??= record;
-    this.owners.set(record.name, owned);
-  }
-
-  cutAbove(name: string): string | null {
-    let cut: string | null = null;
-    for (let above = name; above !== this.apex; above = parentOf(above)) {
-      if (this.#cuts.has(above)) cut = above;
-    }
-    return cut;
-  }
-
-  encloserOf(name: string): string {
-    let encloser = name;
-    while (!this.names.has(encloser)) encloser = parentOf(encloser);
-    return encloser;
-  }
+function zoneOf({ name, records }: SideZone): Zone {
+  const tree = new ZoneTree(name, records ?? [], ({ values }) => values.type);
+  const delegating = [...tree.cuts()].flatMap((cut) => tree.at(cut).filter(({ values }) => values.type === "NS"));
+  return { opaque: records === null, tree, servers: new Set(delegating.map(({ values }) => values.target)) };
 }
 
 /** One side of a plan. */
@@ -105,7 +68,7 @@ export class Answers {
   constructor(zones: readonly SideZone[], hosted: ReadonlySet<string>) {
     this.#hosted = hosted;
     for (const zone of zones) {
-      this.#zones.set(zone.name, new Zone(zone));
+      this.#zones.set(zone.name, zoneOf(zone));
       if (zone.active) this.#active.add(zone.name);
     }
   }
@@ -120,33 +83,34 @@ export class Answers {
 
   /** Names with records in the zone, and those between them and its apex. */
   names(zone: string): Iterable<string> {
-    return this.#zones.get(zone)?.names ?? [];
+    return this.#zones.get(zone)?.tree.names() ?? [];
   }
 
   exists(zone: string, name: string): boolean {
-    return this.#zones.get(zone)?.names.has(name) ?? false;
+    return this.#zones.get(zone)?.tree.exists(name) ?? false;
   }
 
   *records(zone: string): Generator<SideRecord> {
-    for (const { records } of this.#zones.get(zone)?.owners.values() ?? []) yield* records;
+    for (const [, records] of this.#zones.get(zone)?.tree.sets() ?? []) yield* records;
   }
 
   recordsAt(zone: string, owner: string): readonly SideRecord[] {
-    return this.#zones.get(zone)?.owners.get(owner)?.records ?? [];
+    return this.#zones.get(zone)?.tree.at(owner) ?? [];
   }
 
   typesAt(zone: string, owner: string): ReadonlySet<RecordType> {
-    return this.#zones.get(zone)?.owners.get(owner)?.types ?? NO_TYPES;
+    return this.#zones.get(zone)?.tree.typesAt(owner) ?? NO_TYPES;
   }
 
   /** Its CNAME, the first if a side has several. */
   aliasAt(zone: string, owner: string): SideRecord | null {
-    return this.#zones.get(zone)?.owners.get(owner)?.alias ?? null;
+    if (!this.typesAt(zone, owner).has("CNAME")) return null;
+    return this.recordsAt(zone, owner).find(({ values }) => values.type === "CNAME") ?? null;
   }
 
   /** The topmost delegation at or above the name, within the zone. */
   cutAbove(zone: string, name: string): string | null {
-    return this.#zones.get(zone)?.cutAbove(name) ?? null;
+    return this.#zones.get(zone)?.tree.cutAbove(name) ?? null;
   }
 
   source(name: string): Source {
@@ -164,13 +128,13 @@ export class Answers {
   #findPlace(name: string): Source {
     const zone = this.#zoneOf(name);
     if (zone === null) return { type: this.#isHosted(name) ? "dark" : "outside", zone: null, owner: "" };
-    if (zone.opaque) return { type: "opaque", zone: zone.apex, owner: "" };
-    const cut = zone.cutAbove(name);
-    if (cut !== null) return { type: "cut", zone: zone.apex, owner: cut };
-    const encloser = zone.encloserOf(name);
-    const owner = encloser === name ? name : `*.${encloser}`;
-    if (encloser !== name && !zone.owners.has(owner)) return { type: "nothing", zone: zone.apex, owner: "" };
-    return { type: "node", zone: zone.apex, owner };
+    const { tree } = zone;
+    if (zone.opaque) return { type: "opaque", zone: tree.apex, owner: "" };
+    const cut = tree.cutAbove(name);
+    if (cut !== null) return { type: "cut", zone: tree.apex, owner: cut };
+    const owner = tree.answeringName(name);
+    if (owner === null) return { type: "nothing", zone: tree.apex, owner: "" };
+    return { type: "node", zone: tree.apex, owner };
   }
 
   /** Whether a server of the delegation can be asked: a referral without an address leads nowhere (RFC 1034, 4.2.1). */
@@ -325,19 +289,10 @@ function hasMatch(types: ReadonlySet<RecordType>, question: QType): boolean {
   return false;
 }
 
-export function parentOf(name: string): string {
-  const dot = name.indexOf(".");
-  return dot === -1 ? "" : name.slice(dot + 1);
-}
-
 /** The name one label longer than `encloser`, on the way down to `name`. */
 export function childTowards(encloser: string, name: string): string {
   const labels = name.slice(0, name.length - encloser.length - 1);
   return name.slice(labels.lastIndexOf(".") + 1);
-}
-
-export function isBeneath(name: string, zone: string): boolean {
-  return name === zone || name.endsWith(`.${zone}`);
 }
 
 export function isCut({ type }: Source): boolean {

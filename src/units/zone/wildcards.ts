@@ -4,14 +4,13 @@
  * several that answer only one can, and the others are left without an answer meanwhile.
  */
 
+import { isAtOrBelow, parentOf } from "../../dns/name.ts";
 import { compareText } from "../../model/text.ts";
 import { type CutoverPart, type Facts, NO_FACTS } from "../../model/unit.ts";
 import {
   childTowards,
   isAddress,
-  isBeneath,
   isCut,
-  parentOf,
   type QType,
   type ResolutionEvent,
   type SideRecord,
@@ -127,7 +126,7 @@ export class WildcardCutovers {
         zone,
         child,
         list,
-        moving.filter(({ name }) => isBeneath(name, child)),
+        moving.filter(({ name }) => isAtOrBelow(name, child)),
       );
     }
   }
