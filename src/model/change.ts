@@ -24,9 +24,8 @@ export type ChangeLabel = "adopt" | "take-over" | "release" | "rename" | "prune"
  */
 export type ChangeOrigin = "this-change" | "already-pending";
 
-export interface Change {
-  /** Unique within a plan: the address, with `[n]` where several changes share it. */
-  readonly key: string;
+/** One resource as it is and as it is to be: so much a unit says of it. `before` and `after` are not both null. */
+export interface ComparedResource {
   readonly address: Address;
   /** Before a rename. */
   readonly previousAddress: Address | null;
@@ -34,22 +33,30 @@ export interface Change {
   /** Address of the network, zone or image it belongs to. */
   readonly root: Address;
   readonly kind: Kind;
-  readonly action: Action;
   readonly labels: readonly ChangeLabel[];
   /** The live object's id; null when it is to be created. */
   readonly id: ObjectId | null;
+  /** The live values; null when it is to be created. */
   readonly before: Values | null;
+  /** The desired values; null when it is to be deleted. */
   readonly after: Values | null;
+  readonly note: string | null;
+  readonly span: Span | null;
+  /** Set for a domain that is deleted as a whole, if its records were read. */
+  readonly holds?: Holdings;
+}
+
+/** What becomes of a resource: the same, and what follows from comparing the two. */
+export interface Change extends ComparedResource {
+  /** Unique within a plan: the address, with `[n]` where several changes share it. */
+  readonly key: string;
+  readonly action: Action;
   /** The fields that cannot be changed in place: why an action is `replace`. */
   readonly replaceFields: readonly string[];
   /** Set if the change must not be carried out now. Its dependents are blocked by it in turn. */
   readonly blocked: Block | null;
-  readonly note: string | null;
-  readonly span: Span | null;
   /** null if the plan was not compared with a base, or the resource stays as it is. */
   readonly origin: ChangeOrigin | null;
-  /** Set for a domain that is deleted as a whole, if its records were read. */
-  readonly holds?: Holdings;
 }
 
 /** What goes with a domain, and has no change of its own. */

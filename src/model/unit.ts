@@ -1,11 +1,11 @@
 /** The unit: the interface through which the generic pipeline handles a network, a zone or an image. */
 
 import type { Failure, FileContent, ReadApi } from "./api.ts";
-import type { AttachedInterface, Block, Change, ChangeLabel, Holdings } from "./change.ts";
+import type { AttachedInterface, Block, Change, ComparedResource } from "./change.ts";
 import type { Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
-import type { Address, Json, JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
+import type { Address, Json, JsonObject, ObjectId, UnitName, Values } from "./resource.ts";
 
 /**
  * The functions of one unit. All but `read` and `detail` are pure.
@@ -200,33 +200,36 @@ export interface Paired {
   readonly additive?: readonly Address[];
 }
 
-/** One resource, desired and live, ready for plain comparison. One of the two is not null. */
+/** A resource that a unit hands to the planner, with the rules that say what its differences come to. */
 export interface Pair {
-  readonly unit: UnitName;
-  readonly kind: Kind;
-  readonly root: Address;
-  readonly address: Address;
-  readonly previousAddress: Address | null;
+  readonly resource: ComparedResource;
+  readonly rules: DiffRules;
+}
+
+/** What only the comparison needs: no change of a plan has it. */
+export interface DiffRules {
   /** The address of the resource it lives in: replaced and deleted together with it. */
   readonly parent: Address | null;
-  readonly id: ObjectId | null;
-  readonly desired: Values | null;
-  readonly live: Values | null;
   /** Fields that cannot be changed in place. */
   readonly immutable: readonly string[];
   /** It must be made anew even if no field differs. */
   readonly renew: boolean;
-  readonly labels: readonly ChangeLabel[];
   /** Stops any change that deletes or replaces it. */
   readonly heldBy: readonly AttachedInterface[];
   /** Stops any change of it. */
   readonly block: Block | null;
   readonly protect: boolean;
-  readonly note: string | null;
-  readonly span: Span | null;
-  /** Set for a domain that is deleted as a whole, if its records were read. */
-  readonly holds?: Holdings;
 }
+
+/** A resource in none other, of which any field can be changed, and that nothing stops. */
+export const NO_RULES: DiffRules = {
+  parent: null,
+  immutable: [],
+  renew: false,
+  heldBy: [],
+  block: null,
+  protect: false,
+};
 
 export interface StepContext {
   /** The ids of all live objects of a key, planned or not: what a request makes is none of them. */

@@ -4,73 +4,70 @@ import isEqual from "fast-deep-equal";
 import type { Action, Block, Change } from "../model/change.ts";
 import type { Address } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
-import type { Pair } from "../model/unit.ts";
+import type { DiffRules, Pair } from "../model/unit.ts";
 
 /** Sorted by address; what shares an address is numbered in a stable order. */
 export function diffPairs(pairs: readonly Pair[]): Change[] {
   const actions = new Map<Address, Action>();
-  const drafts = pairs.map((pair) => {
-    const action = actionOf(pair, pair.parent === null ? null : (actions.get(pair.parent) ?? null));
+  const changes = pairs.map((pair) => {
+    const { resource, rules } = pair;
+    const { parent } = rules;
+    const action = actionOf(pair, parent === null ? null : (actions.get(parent) ?? null));
     // Only parents are looked up again, and their addresses are unique.
-    if (pair.parent === null) actions.set(pair.address, action);
-    return draft(pair, action);
+    if (parent === null) actions.set(resource.address, action);
+    return changeOf(pair, action);
   });
-  return number(drafts);
+  return number(changes);
 }
 
 function actionOf(pair: Pair, parent: Action | null): Action {
-  if (pair.desired === null) return "delete";
-  if (pair.live === null) return "create";
-  if (parent === "replace" || pair.renew || replaceFields(pair).length > 0) return "replace";
-  return isEqual(pair.desired, pair.live) ? "no-op" : "update";
+  const { before, after } = pair.resource;
+  if (after === null) return "delete";
+  if (before === null) return "create";
+  if (parent === "replace" || pair.rules.renew || replaceFields(pair).length > 0) return "replace";
+  return isEqual(after, before) ? "no-op" : "update";
 }
 
-function replaceFields({ desired, live, immutable }: Pair): string[] {
-  if (desired === null || live === null) return [];
-  return immutable.filter((field) => !isEqual(desired[field], live[field]));
+function replaceFields({ resource, rules }: Pair): string[] {
+  const { before, after } = resource;
+  if (before === null || after === null) return [];
+  return rules.immutable.filter((field) => !isEqual(after[field], before[field]));
 }
 
-type Draft = Omit<Change, "key">;
-
-function draft(pair: Pair, action: Action): Draft {
+/** Its key is not unique yet. */
+function changeOf(pair: Pair, action: Action): Change {
+  const { resource, rules } = pair;
   return {
-    address: pair.address,
-    previousAddress: pair.previousAddress,
-    unit: pair.unit,
-    root: pair.root,
-    kind: pair.kind,
+    key: resource.address,
     action,
-    labels: pair.labels,
-    id: pair.id,
-    before: pair.live,
-    after: pair.desired,
     replaceFields: replaceFields(pair),
-    blocked: blockOf(pair, action),
-    note: pair.note,
-    span: pair.span,
+    blocked: blockOf(rules, action),
     origin: null,
-    ...(pair.holds === undefined ? {} : { holds: pair.holds }),
+    // Last: fields that are added to a copy cost ten times as much, and plans have 100,000 changes.
+    ...resource,
   };
 }
 
-function blockOf(pair: Pair, action: Action): Block | null {
+function blockOf(rules: DiffRules, action: Action): Block | null {
   if (action === "no-op") return null;
-  if (pair.block !== null) return pair.block;
+  if (rules.block !== null) return rules.block;
   const removes = action === "delete" || action === "replace";
-  return removes && pair.heldBy.length > 0 ? { type: "interfaces", interfaces: pair.heldBy } : null;
+  return removes && rules.heldBy.length > 0 ? { type: "interfaces", interfaces: rules.heldBy } : null;
 }
 
-function number(drafts: readonly Draft[]): Change[] {
-  const groups = groupBy(drafts, (draft) => draft.address);
+function number(changes: readonly Change[]): Change[] {
+  const groups = groupBy(changes, ({ address }) => address);
   const addresses = [...groups.keys()].sort(compareText);
-  return addresses.flatMap((address) => {
+  return addresses.flatMap((address): readonly Change[] => {
     const group = groups.get(address) ?? [];
-    if (group.length === 1) return group.map((draft) => ({ ...draft, key: address }));
-    const keyed = group.map((draft) => ({ draft, text: sortText(draft) })).sort((a, b) => compareText(a.text, b.text));
-    return keyed.map(({ draft }, index) => ({ ...draft, key: `${address}[${index}]` }));
+    if (group.length === 1) return group;
+    const texts = group.map((change) => ({ change, text: sortText(change) }));
+    return texts
+      .sort((a, b) => compareText(a.text, b.text))
+      .map(({ change }, index) => ({ ...change, key: `${address}[${index}]` }));
   });
 }
 
-function sortText(draft: Draft): string {
-  return JSON.stringify([draft.after ?? draft.before, draft.before, draft.id]);
+function sortText({ before, after, id }: Change): string {
+  return JSON.stringify([after ?? before, before, id]);
 }

@@ -2,7 +2,7 @@
 
 import type { Action, Block, Change } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import {
   countLastLooks,
@@ -173,14 +173,14 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
 /** A VPC may be unprotected, and one of its subnets not: then that is what stands for it. */
 function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: PairContext): [Address, Address][] {
   const made: Match = { intent: "create", declared: entry, removed: null, live: null };
-  const kept = unit.normalise([made], context).pairs.filter(({ protect }) => protect);
-  const [first] = kept.toSorted((a, b) => a.address.length - b.address.length);
+  const kept = protectedAddresses(unit.normalise([made], context).pairs);
+  const [first] = kept.toSorted((a, b) => a.length - b.length);
   if (first === undefined) return [];
-  const inside = kept.map(({ address }): [Address, Address] => [
+  const inside = kept.map((address): [Address, Address] => [
     liveAddress + address.slice(entry.address.length),
     address,
   ]);
-  return [[liveAddress, first.address], ...inside];
+  return [[liveAddress, first], ...inside];
 }
 
 /** What an unclear entry comes to is blocked as a whole: its object, and what depends on that. */
@@ -189,11 +189,12 @@ function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
   const byAddress = new Map(unclear.map((one) => [one.entry.address, one]));
   const byId = new Map(unclear.flatMap((one) => one.candidates.map(({ id }) => [id, one] as const)));
   const pairs = paired.pairs.map((pair): Pair => {
-    if (pair.parent !== null) return pair;
-    const found = pair.id === null ? byAddress.get(pair.address) : byId.get(pair.id);
+    if (pair.rules.parent !== null) return pair;
+    const { id: known, address } = pair.resource;
+    const found = known === null ? byAddress.get(address) : byId.get(known);
     if (found === undefined) return pair;
     const candidates = found.candidates.map(({ id, shown }) => ({ id, shown }));
-    return { ...pair, block: { type: "ambiguous", candidates }, span: pair.span ?? found.entry.span };
+    return blockedPair(pair, { type: "ambiguous", candidates }, found.entry.span);
   });
   return { ...paired, pairs };
 }
@@ -202,18 +203,24 @@ function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
 function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
   if (guessed.length === 0) return paired;
   const byRoot = new Map(guessed.map((guess) => [guess.entry.address, guess]));
-  const changes = diffPairs(paired.pairs.filter(({ root }) => byRoot.has(root)));
+  const changes = diffPairs(paired.pairs.filter(({ resource }) => byRoot.has(resource.root)));
   const hurt = new Set(changes.filter(({ action }) => loses(action)).map(({ root }) => root));
   const changed = new Set(changes.flatMap(({ address, action }) => (action === "no-op" ? [] : [address])));
   const pairs = paired.pairs.map((pair): Pair => {
-    const guess = hurt.has(pair.root) ? byRoot.get(pair.root) : undefined;
+    const { address, root } = pair.resource;
+    const guess = hurt.has(root) ? byRoot.get(root) : undefined;
     if (guess === undefined) return pair;
     const { id, shown } = guess.identity;
-    const isSaid = pair.address !== pair.root && changed.has(pair.root);
-    const block: Block = isSaid ? { type: "depends", on: [pair.root] } : { type: "stale-id", candidate: { id, shown } };
-    return { ...pair, block, span: pair.span ?? guess.entry.span };
+    const isSaid = address !== root && changed.has(root);
+    const block: Block = isSaid ? { type: "depends", on: [root] } : { type: "stale-id", candidate: { id, shown } };
+    return blockedPair(pair, block, guess.entry.span);
   });
   return { ...paired, pairs };
+}
+
+/** @param span of the entry whose pair it is, where that has none */
+function blockedPair({ resource, rules }: Pair, block: Block, span: Span): Pair {
+  return { resource: { ...resource, span: resource.span ?? span }, rules: { ...rules, block } };
 }
 
 function loses(action: Action): boolean {
@@ -238,9 +245,13 @@ function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): 
 
 function protectionOf(pairs: readonly Pair[], worked: readonly Worked[]): Protection {
   return {
-    addresses: new Set(pairs.filter((pair) => pair.protect).map((pair) => pair.address)),
+    addresses: new Set(protectedAddresses(pairs)),
     handedOn: new Map(worked.flatMap(({ handedOn }) => [...handedOn])),
   };
+}
+
+function protectedAddresses(pairs: readonly Pair[]): Address[] {
+  return pairs.flatMap(({ resource, rules }) => (rules.protect ? [resource.address] : []));
 }
 
 /** What is named by its id, and made anew: in the order of the changes. */

@@ -3,7 +3,7 @@
 import type { WireImage } from "../../api/wire.ts";
 import type { Block, Change, ChangeLabel } from "../../model/change.ts";
 import { type Address, imageAddress, type JsonObject, type Values } from "../../model/resource.ts";
-import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { rootAddresses, rootLabels, splitDescription } from "../common.ts";
 import { identifyImage, isOver, leaseEnd } from "./live.ts";
 import type { ImageSpec } from "./manifest.ts";
@@ -25,23 +25,20 @@ function imagePair(match: ImageMatch, address: Address, context: PairContext): P
   const block = missingSource(match) ?? uploadBlock(match, liveAddress, context);
   const renew = isUnfinished(match) && match.intent === "manage" && block === null;
   return {
-    unit: "image",
-    kind: "image",
-    root: address,
-    address,
-    previousAddress: liveAddress === address ? null : liveAddress,
-    parent: null,
-    id: match.live?.id ?? null,
-    desired: desiredValues(match, live, renew || block !== null, context),
-    live,
-    immutable: [],
-    renew,
-    labels: renew ? ["unfinished"] : labelsOf(match, live, context),
-    heldBy: [],
-    block,
-    protect: match.declared?.protect ?? false,
-    note: match.declared?.note ?? null,
-    span: match.declared?.span ?? match.removed?.span ?? null,
+    resource: {
+      unit: "image",
+      kind: "image",
+      root: address,
+      address,
+      previousAddress: liveAddress === address ? null : liveAddress,
+      id: match.live?.id ?? null,
+      before: live,
+      after: desiredValues(match, live, renew || block !== null, context),
+      labels: renew ? ["unfinished"] : labelsOf(match, live, context),
+      note: match.declared?.note ?? null,
+      span: match.declared?.span ?? match.removed?.span ?? null,
+    },
+    rules: { ...NO_RULES, renew, block, protect: match.declared?.protect ?? false },
   };
 }
 

@@ -8,7 +8,7 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LeftAlone, RequestStep } from "../../model/plan.ts";
 import { type Address, type JsonObject, subnetAddress, type Values, vpcAddress } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
-import type { Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { rootAddresses, rootLabels, splitDescription } from "../common.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
@@ -117,23 +117,20 @@ function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context:
       ? []
       : byLabel(match.live.vpc.subnets).flatMap((subnet) => attachedInterfaces(match.live, subnet, root));
   return {
-    unit: "network",
-    kind: "vpc",
-    root,
-    address: root,
-    previousAddress: liveAddress === root ? null : liveAddress,
-    parent: null,
-    id: match.live?.vpc.id ?? null,
-    desired: desiredVpc(match, live, context),
-    live,
-    immutable: ["region"],
-    renew: false,
-    labels: rootLabels(match, live, match.declared?.spec.label ?? null, context),
-    heldBy: held,
-    block: null,
-    protect: match.declared?.protect ?? false,
-    note: match.declared?.note ?? null,
-    span: match.declared?.span ?? match.removed?.span ?? null,
+    resource: {
+      unit: "network",
+      kind: "vpc",
+      root,
+      address: root,
+      previousAddress: liveAddress === root ? null : liveAddress,
+      id: match.live?.vpc.id ?? null,
+      before: live,
+      after: desiredVpc(match, live, context),
+      labels: rootLabels(match, live, match.declared?.spec.label ?? null, context),
+      note: match.declared?.note ?? null,
+      span: match.declared?.span ?? match.removed?.span ?? null,
+    },
+    rules: { ...NO_RULES, immutable: ["region"], heldBy: held, protect: match.declared?.protect ?? false },
   };
 }
 
@@ -175,7 +172,7 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pai
     case "delete":
       return goingSubnets(match.declared, match.live).map(({ live, isProtected }) => {
         const pair = subnetPair(roots, match.live, { desired: null, live }, null);
-        return { ...pair, protect: isProtected };
+        return { ...pair, rules: { ...pair.rules, protect: isProtected } };
       });
     case "create": {
       const { declared } = match;
@@ -223,23 +220,26 @@ function subnetPair(
   const address = subnetAddress(root, (desired ?? live)?.label ?? "");
   const liveAddress = live === null ? null : subnetAddress(liveRoot, live.label);
   return {
-    unit: "network",
-    kind: "vpc_subnet",
-    root,
-    address,
-    previousAddress: liveAddress === address ? null : liveAddress,
-    parent: root,
-    id: live?.id ?? null,
-    desired: subnetValues(desired),
-    live: subnetValues(live),
-    immutable: ["ipv4"],
-    renew: false,
-    labels: desired !== null && live !== null && desired.label !== live.label ? ["rename"] : [],
-    heldBy: network === null || live === null ? [] : attachedInterfaces(network, live, root),
-    block: null,
-    protect: desired?.protect ?? declared?.protect ?? false,
-    note: desired?.note ?? null,
-    span: desired?.span ?? declared?.span ?? null,
+    resource: {
+      unit: "network",
+      kind: "vpc_subnet",
+      root,
+      address,
+      previousAddress: liveAddress === address ? null : liveAddress,
+      id: live?.id ?? null,
+      before: subnetValues(live),
+      after: subnetValues(desired),
+      labels: desired !== null && live !== null && desired.label !== live.label ? ["rename"] : [],
+      note: desired?.note ?? null,
+      span: desired?.span ?? declared?.span ?? null,
+    },
+    rules: {
+      ...NO_RULES,
+      parent: root,
+      immutable: ["ipv4"],
+      heldBy: network === null || live === null ? [] : attachedInterfaces(network, live, root),
+      protect: desired?.protect ?? declared?.protect ?? false,
+    },
   };
 }
 

@@ -1,12 +1,12 @@
 /** Which live record is which declared one, within one zone. */
 
-import type { Block, ChangeLabel } from "../../model/change.ts";
+import type { Block, ChangeLabel, ComparedResource } from "../../model/change.ts";
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LeftAlone } from "../../model/plan.ts";
 import { type Address, domainAddress, type ObjectId, recordAddress, type Values } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
-import type { Claim, Match, Pair, PairContext, Paired } from "../../model/unit.ts";
+import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { rootLabels } from "../common.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { type Ignoring, ignoring } from "./ignore.ts";
@@ -201,11 +201,11 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
   const additive: Address[] = [];
   let ignored = 0;
   for (const reading of readings) {
-    const own = domainPair(reading, context);
     const source = missing.get(reading.zone);
-    pairs.push(source === undefined ? own : { ...own, block: { type: "clone-source-missing", domain: source } });
-    if (isMixed(reading)) holdsUndeclared.push(own.root);
-    if (reading.match.declared?.spec.policy === "additive") additive.push(own.root);
+    const own = domainPair(reading, source, context);
+    pairs.push(own);
+    if (isMixed(reading)) holdsUndeclared.push(own.resource.root);
+    if (reading.match.declared?.spec.policy === "additive") additive.push(own.resource.root);
     if (source === undefined) warnings.push(...servedWhileMade(reading.match, context));
     if (reading.desired === null) continue;
     ignored += reading.kept.length;
@@ -256,34 +256,39 @@ function pointedNames(readings: readonly Reading[]): Set<string> {
   return names;
 }
 
-function domainPair({ match, zone, entries, kept }: Reading, context: PairContext): Pair {
+/** @param missing what it is to be cloned from, if that is not there */
+function domainPair(reading: Reading, missing: string | undefined, context: PairContext): Pair {
+  const { match, zone, entries, kept } = reading;
   const live = match.live === null ? null : liveDomain(match.live);
   const address = domainAddress(zone);
   const liveAddress = match.live === null ? address : domainAddress(zoneName(match.live.domain));
   return {
-    unit: "zone",
-    kind: "domain",
-    root: address,
-    address,
-    previousAddress: liveAddress === address ? null : liveAddress,
-    parent: null,
-    id: match.live?.domain.id ?? null,
-    desired: desiredValues(match, live, context),
-    live,
-    immutable: [],
-    renew: false,
-    labels: rootLabels(match, live, null, context),
-    heldBy: [],
-    block: match.intent === "delete" && isBound(match, kept) ? keptRecords(kept) : null,
-    protect: match.declared?.protect ?? false,
-    note: match.declared?.note ?? null,
-    span: match.declared?.span ?? match.removed?.span ?? null,
-    ...holdings(match, entries),
+    resource: {
+      unit: "zone",
+      kind: "domain",
+      root: address,
+      address,
+      previousAddress: liveAddress === address ? null : liveAddress,
+      id: match.live?.domain.id ?? null,
+      before: live,
+      after: desiredValues(match, live, context),
+      labels: rootLabels(match, live, null, context),
+      note: match.declared?.note ?? null,
+      span: match.declared?.span ?? match.removed?.span ?? null,
+      ...holdings(match, entries),
+    },
+    rules: { ...NO_RULES, block: domainBlock(match, kept, missing), protect: match.declared?.protect ?? false },
   };
 }
 
+/** Only what is to be made is cloned, and only what is there goes. */
+function domainBlock(match: ZoneMatch, kept: readonly LiveEntry[], missing: string | undefined): Block | null {
+  if (missing !== undefined) return { type: "clone-source-missing", domain: missing };
+  return match.intent === "delete" && isBound(match, kept) ? keptRecords(kept) : null;
+}
+
 /** What a deleted zone holds. Ignored records count even where only an earlier manifest names them. */
-function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<Pair, "holds"> {
+function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<ComparedResource, "holds"> {
   const records = match.live?.records ?? null;
   if (match.intent !== "delete" || records === null) return {};
   const stated = [match.declared?.spec.ignore, match.removed?.ignore, match.former?.spec.ignore];
@@ -349,28 +354,29 @@ function recordPair(
   const root = domainAddress(zone);
   const values = (desired ?? live)?.values as RecordValues;
   const address = recordAddress(root, values.name, values.type);
-  const before = live === null ? null : recordAddress(root, live.values.name, live.values.type);
+  const liveAddress = live === null ? null : recordAddress(root, live.values.name, live.values.type);
   const claims = desired === null ? [] : claimsOf(desired.values, zone);
   const beyond = claimsBeyond(claims, live === null ? [] : claimsOf(live.values, zone));
   const clashes = [...new Set([...staying.conflicts(beyond), ...claimants])];
   return {
-    unit: "zone",
-    kind: "domain_record",
-    root,
-    address,
-    previousAddress: before === address ? null : before,
-    parent: root,
-    id: live?.id ?? null,
-    desired: desired?.values ?? null,
-    live: live?.values ?? null,
-    immutable: [],
-    renew: false,
-    labels,
-    heldBy: [],
-    block: clashes.length === 0 ? null : keptRecords(clashes, claimants.length > 0),
-    protect: false,
-    note: desired?.origin.note ?? null,
-    span: desired?.origin.span ?? null,
+    resource: {
+      unit: "zone",
+      kind: "domain_record",
+      root,
+      address,
+      previousAddress: liveAddress === address ? null : liveAddress,
+      id: live?.id ?? null,
+      before: live?.values ?? null,
+      after: desired?.values ?? null,
+      labels,
+      note: desired?.origin.note ?? null,
+      span: desired?.origin.span ?? null,
+    },
+    rules: {
+      ...NO_RULES,
+      parent: root,
+      block: clashes.length === 0 ? null : keptRecords(clashes, claimants.length > 0),
+    },
   };
 }
 
