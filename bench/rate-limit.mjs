@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const DIST = process.env.TENON_DIST ?? new URL("../dist/", import.meta.url).href;
-const MAIN = fileURLToPath(new URL("cli/main.js", DIST));
+const MAIN = fileURLToPath(new URL("bin/tenon.js", DIST));
 
 const RECORDS = Number(process.env.TENON_BENCH_RECORDS ?? 1_000);
 const LIMIT = 100;

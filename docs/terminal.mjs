@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseSeed, startEmulator } from "../dist/emulator/index.js";
 
-const PROGRAM = fileURLToPath(new URL("../dist/cli/main.js", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../dist/bin/tenon.js", import.meta.url));
 const PICTURE = new URL("terminal.svg", import.meta.url);
 
 const ACCOUNT = `

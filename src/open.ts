@@ -13,6 +13,7 @@ import {
   systemClock,
 } from "./api/index.ts";
 import type { ApplyEvent } from "./apply/events.ts";
+import { packageFile } from "./files/paths.ts";
 import type { Project } from "./manifest/load.ts";
 import { contentInside } from "./manifest/read.ts";
 import type { Drift } from "./model/change.ts";
@@ -162,9 +163,6 @@ export async function openProject(options: OpenOptions): Promise<OpenProject> {
 }
 
 const DEFAULT_CONCURRENCY = 8;
-
-/** The same relative to src and to dist. */
-const PACKAGE = new URL("../package.json", import.meta.url);
 
 class Opened implements OpenProject {
   readonly project: Project;
@@ -326,7 +324,7 @@ function lackOf({ rule, address, count, of }: Guard): Diagnostic {
 }
 
 function version(): string {
-  return (JSON.parse(readFileSync(PACKAGE, "utf8")) as { readonly version: string }).version;
+  return (JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { readonly version: string }).version;
 }
 
 function problem(code: string, summary: string, fix: string): TenonError {

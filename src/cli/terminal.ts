@@ -1,6 +1,7 @@
 /** The terminal, or whatever stands in its place: results on stdout, messages on stderr, colour only where it is seen. */
 
 import { readFileSync } from "node:fs";
+import { packageFile } from "../files/paths.ts";
 import type { Diagnostic, Sources } from "../index.ts";
 import type { Interrupt } from "./exit.ts";
 
@@ -50,9 +51,6 @@ function lookOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Loo
 
 // The version, from the package itself.
 
-/** The same relative to src/cli and to dist/cli. */
-const PACKAGE = new URL("../../package.json", import.meta.url);
-
 export function readVersion(): string {
-  return (JSON.parse(readFileSync(PACKAGE, "utf8")) as { version: string }).version;
+  return (JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string }).version;
 }

@@ -1,6 +1,7 @@
 /** Validation against the published schema: each violation becomes one diagnostic, and what it spoils is taken out. */
 
 import type { ErrorObject, ValidateFunction } from "ajv";
+import { compiledSchema } from "../files/schemas.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { nearest, suggestion } from "../model/text.ts";
@@ -15,33 +16,16 @@ export interface Validator {
 
 const validators: WeakMap<readonly UnitForm[], Promise<Validator>> = new WeakMap();
 
-/** Loads ajv when it is first wanted, and compiles the schema of a registry once. */
+/** The schema of a registry of units, compiled once. */
 export function validatorOf(units: readonly UnitForm[]): Promise<Validator> {
   const known = validators.get(units) ?? createValidator(units);
   validators.set(units, known);
   return known;
 }
 
-const COPIED_ERRORS = /vErrors\.concat\((\w+\.errors)\)/g;
-
 async function createValidator(units: readonly UnitForm[]): Promise<Validator> {
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
   const schema = manifestSchema(units);
-  const ajv = new Ajv2020({
-    allErrors: true,
-    verbose: true,
-    strict: true,
-    // A branch of a choice names keys whose properties stand beside the choice.
-    strictRequired: false,
-    allowUnionTypes: true,
-    allowMatchingProperties: true,
-    // The schema is ours and a test judges it: judging it anew in each run takes longer than compiling it.
-    meta: false,
-    validateSchema: false,
-    // The errors of a part are joined to those before by a copy of all of them, which takes quadratic time.
-    code: { process: (code) => code.replace(COPIED_ERRORS, "($1.forEach((error) => vErrors.push(error)), vErrors)") },
-  });
-  return { schema, validate: ajv.compile(schema) };
+  return { schema, validate: await compiledSchema(schema, "all") };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The snapshot as a file: the same lists always give the same bytes, one object a line. */
 
 import { readFile } from "node:fs/promises";
+import { packageFile } from "../files/paths.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Snapshot, UnreadList } from "../model/live.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
@@ -12,7 +13,7 @@ export const LIVE_KIND = "tenon-live";
 /** A reader refuses a file of a higher one. */
 const LIVE_FORMAT_VERSION = 2;
 /** The same relative to src/render and to dist/render. */
-const LIVE_SCHEMA: URL = new URL("../../schemas/live.schema.json", import.meta.url);
+const LIVE_SCHEMA: URL = packageFile("schemas/live.schema.json");
 
 /**
  * Newline-terminated. Of each object only the fields that the schema names are kept: whatever else a service says, it may be

@@ -1,5 +1,6 @@
 /** Reads a plan file back, and says by name what is wrong with one that cannot be used. */
 
+import { packageFile } from "../files/paths.ts";
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan, PlanInputs } from "../model/plan.ts";
@@ -17,7 +18,7 @@ import {
 import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
 
 /** The same relative to src/render and to dist/render. */
-const SCHEMA = new URL("../../schemas/plan.schema.json", import.meta.url);
+const SCHEMA = packageFile("schemas/plan.schema.json");
 const KIND: SavedKind = { noun: "plan file", code: "plan-file", command: "tenon plan --out FILE" };
 
 export type PlanFileResult =

@@ -2,6 +2,7 @@
 
 import { readFile } from "node:fs/promises";
 import type { ValidateFunction } from "ajv/dist/2020.js";
+import { compiledSchema } from "../files/schemas.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { escapeText } from "./terminal.ts";
@@ -136,7 +137,5 @@ export async function schemaProblems(value: Json, schema: URL): Promise<string[]
 const validators: Map<string, Promise<ValidateFunction>> = new Map();
 
 async function compile(schema: URL): Promise<ValidateFunction> {
-  const [{ Ajv2020 }, text] = await Promise.all([import("ajv/dist/2020.js"), readFile(schema, "utf8")]);
-  const ajv = new Ajv2020({ allErrors: false, strict: true, allowUnionTypes: true });
-  return ajv.compile(JSON.parse(text) as JsonObject);
+  return compiledSchema(JSON.parse(await readFile(schema, "utf8")) as JsonObject, "first");
 }

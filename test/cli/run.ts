@@ -7,7 +7,8 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator/index.ts";
 
-export const MAIN: string = join(import.meta.dirname, "../../dist/cli/main.js");
+/** Or what mistakes are planted in. */
+export const MAIN: string = join(import.meta.dirname, "../..", process.env["TENON_TEST_MAIN"] ?? "dist/bin/tenon.js");
 
 export interface Ended {
   readonly code: number | null;

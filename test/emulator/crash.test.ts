@@ -32,7 +32,7 @@ function seeded(seed: number): () => number {
 }
 
 function startCommand(data: string): ChildProcessWithoutNullStreams {
-  return startNode(["dist/cli/main.js", "emulate", "--data", data]);
+  return startNode(["dist/bin/tenon.js", "emulate", "--data", data]);
 }
 
 /** Rewrites its file after a few changes already. */

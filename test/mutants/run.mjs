@@ -233,6 +233,8 @@ function vitest(cwd, args, environment, limit) {
   return new Promise((resolve, reject) => {
     const program = join(ROOT, "node_modules/vitest/vitest.mjs");
     const env = { ...process.env, TENON_PROPERTY_RUNS: "50", TENON_PROPERTY_SHRINK: "no", ...environment };
+    // Not the bundle: mistakes reach the files that tsc wrote.
+    env.TENON_TEST_MAIN = "dist/cli/main.js";
     const child = spawn(process.execPath, [program, "run", ...args], {
       cwd,
       env,

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 const ROOT = join(import.meta.dirname, "../..");
 
 export default function setup(): void {
-  if (newest(join(ROOT, "dist"), ".js") > newest(join(ROOT, "src"), ".ts")) return;
+  if (newest(join(ROOT, "dist/bin"), ".js") > newest(join(ROOT, "src"), ".ts")) return;
   const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
   // What tsc remembers lies in dist/, so that it never outlives what it remembers.
   const memory = ["--incremental", "--tsBuildInfoFile", "dist/.tsbuildinfo"];
@@ -16,6 +16,8 @@ export default function setup(): void {
   const built = spawnSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
   // Types are checked by `npm run check`; tsc writes JavaScript all the same, and that is what is tested.
   if (built.status !== 0) process.stderr.write(`tsc reports problems; testing what it wrote\n${built.stdout}\n`);
+  const bundled = spawnSync(process.execPath, ["build.mjs"], { cwd: ROOT, stdio: "inherit" });
+  if (bundled.status !== 0) throw new Error("build.mjs failed");
 }
 
 /** The latest modification time of the files with this extension, in milliseconds; 0 if there are none. */

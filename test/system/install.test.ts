@@ -37,7 +37,7 @@ it("the packed package installs with engine-strict, and runs: command line and e
   const [tarball = ""] = readdirSync(join(cwd, "packed"));
   const user = join(cwd, "user");
   execute(node, [NPM, "install", "--engine-strict", "--ignore-scripts", join(cwd, "packed", tarball)], user);
-  expect(execute(node, ["node_modules/tenon/dist/cli/main.js", "--version"], user)).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(execute(node, ["node_modules/tenon/dist/bin/tenon.js", "--version"], user)).toMatch(/^\d+\.\d+\.\d+\n$/);
   const script = `import { startEmulator } from "tenon/emulator";
 const emulator = await startEmulator({});
 const answer = await fetch(emulator.baseUrl + "/vpcs", { headers: { authorization: "Bearer emulator-token" } });

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import pc from "picocolors";
 import type { Emulator } from "../../emulator/index.ts";
+import { packageFile } from "../../files/paths.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -28,9 +29,9 @@ Examples:
     });
 }
 
-/** The same relative to src/cli/commands and to dist/cli/commands. */
-const EXAMPLE = fileURLToPath(new URL("../../../examples/demo", import.meta.url));
-const PROGRAM = fileURLToPath(new URL("../main.js", import.meta.url));
+const EXAMPLE = fileURLToPath(packageFile("examples/demo"));
+/** What runs this. */
+const PROGRAM = process.argv[1] ?? "";
 const TOKEN = "emulator-token";
 /** The interface that keeps the subnet `legacy` of account.yaml. */
 const HELD_INTERFACE = 9002;

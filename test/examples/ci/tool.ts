@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { MAIN } from "../../cli/run.ts";
 
 const run = promisify(execFile);
-const PACKAGE = { name: "tenon", version: "0.0.1", type: "module", bin: { tenon: "dist/cli/main.js" } };
+const PACKAGE = { name: "tenon", version: "0.0.1", type: "module", bin: { tenon: "dist/bin/tenon.js" } };
 const BUILT = `#!/usr/bin/env node\nawait import(${JSON.stringify(pathToFileURL(MAIN).href)});\n`;
 let tool: Promise<string> | undefined;
 

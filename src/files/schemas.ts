@@ -1,0 +1,69 @@
+/** JSON Schemas → validators. Those of the package are compiled when it is built: to compile one takes longer than most commands. */
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { Options, ValidateFunction } from "ajv/dist/2020.js";
+import type { JsonObject } from "../model/resource.ts";
+import { packageFile } from "./paths.ts";
+
+/** How much is said about a value that does not fit: all errors, each with its schema and data, or the first one alone. */
+export type Reporting = "all" | "first";
+
+const OPTIONS: Readonly<Record<Reporting, Options>> = {
+  all: {
+    allErrors: true,
+    verbose: true,
+    strict: true,
+    // A branch of a choice names keys whose properties stand beside the choice.
+    strictRequired: false,
+    allowUnionTypes: true,
+    allowMatchingProperties: true,
+    // The schema is ours and a test judges it: judging it anew in each run takes longer than compiling it.
+    meta: false,
+    validateSchema: false,
+    code: { process: withoutCopies },
+  },
+  first: { allErrors: false, strict: true, allowUnionTypes: true },
+};
+
+/** Draft 2020-12. Compiled anew if it is none of those that the package was built with. */
+export async function compiledSchema(schema: JsonObject, reporting: Reporting): Promise<ValidateFunction> {
+  const built = packageFile(`dist/validators/${fileName(schema, reporting)}`);
+  if (existsSync(built)) return createRequire(import.meta.url)(fileURLToPath(built)) as ValidateFunction;
+  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  return new Ajv2020(OPTIONS[reporting]).compile(schema);
+}
+
+/**
+ * The same as a CommonJS module, for build.mjs.
+ * @public
+ */
+export async function schemaModule(
+  schema: JsonObject,
+  reporting: Reporting,
+): Promise<{ readonly file: string; readonly code: string }> {
+  const [{ Ajv2020 }, { default: standalone }] = await Promise.all([
+    import("ajv/dist/2020.js"),
+    import("ajv/dist/standalone/index.js"),
+  ]);
+  const options = OPTIONS[reporting];
+  const ajv = new Ajv2020({ ...options, code: { ...options.code, source: true } });
+  const code = (standalone as unknown as typeof standalone.default)(ajv, ajv.compile(schema));
+  return { file: fileName(schema, reporting), code: reporting === "all" ? withoutCopies(code) : code };
+}
+
+/** Named by all that its code comes from, so that it is never taken for that of another schema. */
+function fileName(schema: JsonObject, reporting: Reporting): string {
+  return `${createHash("sha256")
+    .update(JSON.stringify([reporting, schema]))
+    .digest("hex")}.cjs`;
+}
+
+const COPIED_ERRORS = /vErrors\.concat\((\w+\.errors)\)/g;
+
+/** The errors of a part are joined to those before by a copy of all of them, which takes quadratic time. */
+function withoutCopies(code: string): string {
+  return code.replace(COPIED_ERRORS, "($1.forEach((error) => vErrors.push(error)), vErrors)");
+}
