@@ -56,6 +56,7 @@ export {
   type Change,
   type ChangeLabel,
   type ChangeOrigin,
+  type ComparedResource,
   type Drift,
   type DriftField,
   type DriftObject,

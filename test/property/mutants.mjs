@@ -14,13 +14,13 @@ const MUTANTS = [
   {
     name: "what is equal is updated all the same",
     file: "src/plan/diff.ts",
-    find: 'isEqual(pair.desired, pair.live) ? "no-op" : "update"',
+    find: 'isEqual(after, before) ? "no-op" : "update"',
     replace: '"update"',
   },
   {
     name: "interfaces do not block a delete",
     file: "src/plan/diff.ts",
-    find: "removes && pair.heldBy.length > 0",
+    find: "removes && rules.heldBy.length > 0",
     replace: "false",
   },
   {
