@@ -116,6 +116,7 @@ export {
   findUnreviewed,
   loadProject,
   openJournal,
+  type PlanFileResult,
   type PlanRequest,
   type PlanResult,
   parsePlanFile,
@@ -127,7 +128,6 @@ export {
 export { driftOf, unclearIdentities } from "./plan/compare.ts";
 export type { OtherEnvironment } from "./plan/guards.ts";
 export { isUnmatched } from "./plan/select.ts";
-export type { PlanFileResult } from "./render/plan-file.ts";
 
 /**
  * Loads the project and opens a connection, over which nothing is sent yet.

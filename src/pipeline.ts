@@ -16,13 +16,12 @@ import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/pl
 import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
-import { attributeOrigins, rateOf } from "./plan/compare.ts";
+import { attributeGuards, attributeOrigins, rateOf } from "./plan/compare.ts";
 import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment } from "./plan/guards.ts";
 import { wrongAccount } from "./plan/match.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
 import { exceedsReviewedPlan } from "./plan/review.ts";
 import { isUnmatched } from "./plan/select.ts";
-import type { PlanFileResult } from "./render/plan-file.ts";
 import { escapeText } from "./render/terminal.ts";
 import { units } from "./units/index.ts";
 
@@ -243,13 +242,18 @@ export function withEnvironments(
   return { ...plan, guards: nameOtherEnvironments(plan.guards, desired, others, unchecked) };
 }
 
+export type PlanFileResult =
+  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: false; readonly diagnostic: Diagnostic };
+
 /**
  * Reads back what `renderPlanJson` wrote; says by name what is wrong with it. The file may be anybody's: it is there to be shown, and as the
  * bound of `findUnreviewed`. What is carried out is a plan that was made anew.
  */
 export async function parsePlanFile(text: string): Promise<PlanFileResult> {
   const { parsePlanFile: parse } = await import("./render/plan-file.ts");
-  return parse(text);
+  const read = await parse(text);
+  return read.ok ? { ok: true, plan: attributeGuards(read.plan) } : read;
 }
 
 /**

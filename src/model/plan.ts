@@ -1,7 +1,7 @@
 /** The plan: every change, the steps that carry them out, and what speaks against it. */
 
 import type { FileContent, Method } from "./api.ts";
-import type { Action, Change } from "./change.ts";
+import type { Action, Change, ChangeOrigin } from "./change.ts";
 import type { ConsentRule } from "./desired.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { Address, Json, JsonObject, Kind, ObjectId, UnitName } from "./resource.ts";
@@ -102,6 +102,8 @@ export interface Guard {
   readonly count: number | null;
   /** `bulk`: records or subnets that are there; `max-changes`: the limit. */
   readonly of: number | null;
+  /** `already-pending`: all changes are that have a part in it. null if the plan was not compared with a base. */
+  readonly origin: ChangeOrigin | null;
   /** `delete`, where consent is missing: the other environments of the project that declare the object, under the same owner. Absent: none. */
   readonly declaredUnder?: readonly string[];
   /** `delete`, where consent is missing: so many other environments were too many to look at, and may declare it as well. Absent: none. */

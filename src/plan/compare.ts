@@ -4,9 +4,10 @@ import isEqual from "fast-deep-equal";
 import type { ObservedLimit } from "../model/api.ts";
 import type { Change, ChangeOrigin, Drift, DriftField, DriftObject, DriftStatus } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { Pace, Plan, Step, WithdrawnChange } from "../model/plan.ts";
+import type { Guard, Pace, Plan, Step, WithdrawnChange } from "../model/plan.ts";
 import type { Json } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
+import { guardKey, guardKeysOf } from "./guards.ts";
 
 /** Blocked changes are differences all the same. Linear in the number of changes. */
 export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs" | "changes">): Drift {
@@ -73,7 +74,7 @@ function withoutOwner(fields: readonly DriftField[]): DriftField[] {
 // Whose change is it: this change's, or one that was pending before?
 
 /**
- * The plan with the origin of each of its changes, and with what it takes back. Changes are the same if they have the same effect;
+ * The plan with the origin of each of its changes and guards, and with what it takes back. Changes are the same if they have the same effect;
  * of several that do, as many are already pending as the base would make. Linear in the number of changes.
  * @param before the plan of the base, made against the same live state
  * @param name of the base, as it was given
@@ -89,7 +90,25 @@ export function attributeOrigins(plan: Plan, before: Plan, name: string): Plan {
   }
   const changes = plan.changes.map((change): Change => ({ ...change, origin: claimOrigin(change, pending) }));
   const withdrawn = [...pending.values()].flat().map(({ key, action }): WithdrawnChange => ({ key, action }));
-  return { ...plan, changes, base: { name, withdrawn: withdrawn.sort((a, b) => compareText(a.key, b.key)) } };
+  const base = { name, withdrawn: withdrawn.sort((a, b) => compareText(a.key, b.key)) };
+  return attributeGuards({ ...plan, changes, base });
+}
+
+/** A plan whose guards do not say yet whose they are. */
+type Unattributed = Omit<Plan, "guards"> & { readonly guards: readonly Omit<Guard, "origin">[] };
+
+/** The plan with the origin of each of its guards, by that of the changes that have a part in it. Linear in the number of changes. */
+export function attributeGuards(plan: Unattributed): Plan {
+  const { base, changes } = plan;
+  if (base === null) return { ...plan, guards: plan.guards.map((guard) => ({ ...guard, origin: null })) };
+  const origins = new Map<string, ChangeOrigin>();
+  for (const change of changes) {
+    for (const key of guardKeysOf(change)) {
+      if (origins.get(key) !== "this-change") origins.set(key, change.origin ?? "this-change");
+    }
+  }
+  const originOf = (guard: Omit<Guard, "origin">): ChangeOrigin => origins.get(guardKey(guard)) ?? "this-change";
+  return { ...plan, guards: plan.guards.map((guard) => ({ ...guard, origin: originOf(guard) })) };
 }
 
 /** What stays as it is is nobody's change. */

@@ -47,6 +47,7 @@ export function guardsOf(changes: readonly Change[], kept: Protection, options: 
       consent: "impossible",
       count: active.length,
       of: options.maxChanges,
+      origin: null,
     });
   }
   return guards;
@@ -132,7 +133,7 @@ function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
   const roots = new Set([...stopped.keys()].map(({ address }) => address));
   return [...stopped]
     .filter(([{ address, root }]) => address === root || !roots.has(root))
-    .map(([, address]) => ({ rule: "protect", address, consent: "impossible", count: null, of: null }));
+    .map(([, address]) => ({ rule: "protect", address, consent: "impossible", count: null, of: null, origin: null }));
 }
 
 /** The address of what must not go. A protected object is not taken away by another entry either, which names its id and calls it otherwise. */
@@ -248,9 +249,39 @@ function givenBy(consents: readonly Consent[]): Given {
 /** Consent is to what is lost, by the name that it has: what it is to be called is whoever's choice who proposes the change. */
 function guard(rule: ConsentRule, change: Change, given: Given): Guard {
   const address = liveAddressOf(change);
-  return { rule, address, consent: given(rule, address) ? "given" : "missing", count: null, of: null };
+  return { rule, address, consent: given(rule, address) ? "given" : "missing", count: null, of: null, origin: null };
 }
 
 function liveAddressOf({ address, previousAddress }: Change): Address {
   return previousAddress ?? address;
+}
+
+// Which changes have a part in which guard, without looking at all of them for each.
+
+/** What a guard has in common with the changes that have a part in it. */
+export function guardKey({ rule, address }: Pick<Guard, "rule" | "address">): string {
+  return rule === "max-changes" ? rule : `${rule} ${address}`;
+}
+
+/** The keys of the guards that a change may have a part in. */
+export function guardKeysOf(change: Change): string[] {
+  const { kind, unit, action, address, root, previousAddress, labels } = change;
+  if (change.blocked !== null || action === "no-op") return [];
+  const liveAddress = liveAddressOf(change);
+  const keys = [guardKey({ rule: "max-changes", address })];
+  if (action === "delete" || action === "replace") {
+    for (const rule of ["delete", "replace", "protect"] as const) keys.push(guardKey({ rule, address: liveAddress }));
+    keys.push(guardKey({ rule: "protect", address }));
+  }
+  // The adoption of a zone or a VPC is a reason of its own.
+  if (kind === ROOT_KIND[unit] || action === "delete" || labels.includes("rename")) {
+    keys.push(guardKey({ rule: "bulk", address: previousAddress === null ? root : rootOf(liveAddress) }));
+  }
+  if (isApexNameserver(change)) keys.push(guardKey({ rule: "ns", address: root }));
+  return keys;
+}
+
+/** A label's slash is escaped in an address. */
+function rootOf(address: Address): Address {
+  return address.split("/").slice(0, 2).join("/");
 }

@@ -6,6 +6,7 @@ import type { Guard, Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { escapeGlob, globsFor, groupBy } from "../model/text.ts";
 import { escapeText } from "./terminal.ts";
+import { PENDING_MARK } from "./view.ts";
 
 /** What the words of a guard need beside it: the changes of its plan, and what the plan was made for. */
 export type AskedOf = Pick<Plan, "changes" | "owner" | "inputs">;
@@ -118,17 +119,14 @@ export interface MissingConsent {
 /** So many of a rule and kind are listed one by one; more of them as one. */
 const MAX_UNFOLDED_GUARDS = 3;
 
-/**
- * In the order of the first of each. What covers several covers no other address of the plan.
- * @param markOf what is said behind a guard: our own words
- */
-export function askedOf(guards: readonly Guard[], of: AskedOf, markOf: (guard: Guard) => string): Asked[] {
+/** In the order of the first of each. What covers several covers no other address of the plan. */
+export function askedOf(guards: readonly Guard[], of: AskedOf): Asked[] {
   const alike = groupBy(guards, (guard) =>
     JSON.stringify([
       guard.rule,
       guard.consent,
       kindOf(guard),
-      markOf(guard),
+      guard.origin,
       guard.declaredUnder ?? [],
       guard.uncheckedEnvironments,
     ]),
@@ -136,13 +134,14 @@ export function askedOf(guards: readonly Guard[], of: AskedOf, markOf: (guard: G
   return [...alike.values()].flatMap((group) => {
     const isFolded = FOLDED[group[0]?.rule ?? "max-changes"] !== undefined && group.length > MAX_UNFOLDED_GUARDS;
     const parts = isFolded ? [group] : group.map((guard) => [guard]);
-    return parts.map((part) => asked(part, of, markOf));
+    return parts.map((part) => asked(part, of));
   });
 }
 
-function asked(guards: readonly Guard[], of: AskedOf, markOf: (guard: Guard) => string): Asked {
+function asked(guards: readonly Guard[], of: AskedOf): Asked {
   const first = guards[0] as Guard;
-  const text = (guards.length === 1 ? guardText(first, of) : foldedText(guards, of)) + markOf(first);
+  const mark = first.origin === "already-pending" ? PENDING_MARK : "";
+  const text = (guards.length === 1 ? guardText(first, of) : foldedText(guards, of)) + mark;
   const { rule, consent } = first;
   const advice = adviceOf(first, of);
   if (consent !== "missing" || rule === "protect" || rule === "max-changes") return { text, advice, words: [] };

@@ -13,6 +13,7 @@ import {
   type PlanAction,
   type PlanFile,
   type ResourceChange,
+  type SavedGuard,
   type SavedInputs,
 } from "./plan-json.ts";
 import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
@@ -21,15 +22,20 @@ import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems }
 const SCHEMA = packageFile("schemas/plan.schema.json");
 const KIND: SavedKind = { noun: "plan file", code: "plan-file", command: "tenon plan --out FILE" };
 
-export type PlanFileResult =
-  | { readonly ok: true; readonly plan: Plan }
+/** What a plan file holds of a plan: all but whose its guards are, which follows from its changes. */
+export interface SavedPlan extends Omit<Plan, "guards"> {
+  readonly guards: readonly SavedGuard[];
+}
+
+export type SavedPlanResult =
+  | { readonly ok: true; readonly plan: SavedPlan }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
 /**
  * @returns the plan, or a diagnostic: `plan-file-truncated`, `-damaged`, `-newer`, `-older` or `-foreign`
  * @throws if the schema that is shipped with the package cannot be read
  */
-export async function parsePlanFile(text: string): Promise<PlanFileResult> {
+export async function parsePlanFile(text: string): Promise<SavedPlanResult> {
   const parsed = parseSavedJson(text, KIND);
   if (!parsed.ok) return parsed;
   const foreign = recogniseOthers(parsed.value);
@@ -81,7 +87,7 @@ function recogniseOthers(value: Json): Diagnostic | null {
   return null;
 }
 
-function toPlan(file: PlanFile): Plan {
+function toPlan(file: PlanFile): SavedPlan {
   const { tenon } = file;
   return {
     goal: tenon.goal,

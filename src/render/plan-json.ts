@@ -23,7 +23,6 @@ import type { Address, Json, JsonObject, Kind, UnitName, Values } from "../model
 import { compareText, jsonText } from "../model/text.ts";
 import { askedOf, type MissingConsent } from "./consent.ts";
 import { sortKeys } from "./view.ts";
-import { pendingMarks } from "./words.ts";
 
 /** The version of Terraform's plan JSON, so that its readers accept the file. */
 const TERRAFORM_FORMAT_VERSION = "1.2";
@@ -113,7 +112,7 @@ interface TenonPart {
   readonly changes: Readonly<Record<string, ChangeExtra>>;
   readonly steps: readonly Step[];
   readonly barriers: readonly Barrier[];
-  readonly guards: readonly Guard[];
+  readonly guards: readonly SavedGuard[];
   /** What would give all consent that is missing, in as few globs as cover nothing else of the plan. */
   readonly missing_consent: readonly MissingConsent[];
   /** Addresses in resource_changes whose change is blocked; why is under `changes`. */
@@ -124,6 +123,13 @@ interface TenonPart {
   readonly refusals: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   readonly left_alone: readonly LeftAlone[];
+}
+
+/** Whose a guard is follows from the changes: it is not written beside them. */
+export type SavedGuard = Omit<Guard, "origin">;
+
+export function savedGuard({ origin: _, ...guard }: Guard): SavedGuard {
+  return guard;
 }
 
 export interface ChangeExtra {
@@ -194,7 +200,7 @@ function tenonPart(
     }),
     steps: plan.steps,
     barriers: plan.barriers,
-    guards: plan.guards,
+    guards: plan.guards.map(savedGuard),
     missing_consent: missingConsents(plan),
     blocked: changes.filter((change) => change.blocked !== null).map((change) => change.key),
     gaps: plan.gaps,
@@ -208,7 +214,7 @@ function tenonPart(
 /** For programs: what to consent to until no guard is left that consent can settle. */
 export function missingConsents(plan: Plan): MissingConsent[] {
   const refusing = plan.guards.filter(({ consent }) => consent === "missing");
-  const asked = askedOf(refusing, plan, pendingMarks(plan).guard);
+  const asked = askedOf(refusing, plan);
   return asked.flatMap(({ words }) => words.map(({ rule, address, guards }) => ({ rule, address, guards })));
 }
 

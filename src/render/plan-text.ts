@@ -42,16 +42,7 @@ import {
   withdrawnEntries,
   withdrawnHeading,
 } from "./view.ts";
-import {
-  blockText,
-  headline,
-  headlineOfMany,
-  isInHeadline,
-  labelText,
-  memberText,
-  type PendingMarks,
-  pendingMarks,
-} from "./words.ts";
+import { blockText, headline, headlineOfMany, isInHeadline, labelText, memberText, warningMarks } from "./words.ts";
 
 export interface TextOptions {
   /** Whether colours are wanted; nothing is looked up. */
@@ -71,14 +62,13 @@ const DETAIL_INDENT = 6;
 export function renderPlanText(plan: Plan, options: TextOptions): string {
   const view = viewPlan(plan);
   const context = { ...contextOf(options), sources: sourcesOf(plan) };
-  const marks = pendingMarks(plan);
   const sections = [
     ...changeSections(plan, view, context),
     gapLines(plan, context),
     strategyLines(plan, context),
     ...groupAlike(plan.refusals, () => "").map((alike) => alikeLines("Refused", alike, context)),
-    ...groupAlike(plan.warnings, marks.warning).map((alike) => alikeLines("Warning", alike, context)),
-    guardLines(plan, view, marks, context),
+    ...groupAlike(plan.warnings, warningMarks(plan)).map((alike) => alikeLines("Warning", alike, context)),
+    guardLines(plan, view, context),
     footLines(plan, view, context.width),
     [...splitLines(plan, view, context.width), lastLine(plan, view, context.paint)],
   ];
@@ -238,10 +228,10 @@ function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, {
   ];
 }
 
-function guardLines(plan: Plan, view: PlanView, marks: PendingMarks, { paint, width }: Context): string[] {
+function guardLines(plan: Plan, view: PlanView, { paint, width }: Context): string[] {
   const lines: string[] = [];
   if (view.refusing.length > 0) lines.push(paint.bad("Apply would refuse this plan:"));
-  for (const { text, advice, words } of askedOf(view.refusing, plan, marks.guard)) {
+  for (const { text, advice, words } of askedOf(view.refusing, plan)) {
     lines.push(...wrap(text, width, CHILD_INDENT.length), ...wrap(advice, width, DETAIL_INDENT));
     lines.push(...consentLines(words, DETAIL_INDENT));
   }
@@ -253,7 +243,7 @@ function guardLines(plan: Plan, view: PlanView, marks: PendingMarks, { paint, wi
 /** Only what apply would refuse, with the words of consent: for where the plan itself is not shown. */
 export function renderGuardsText(plan: Plan, options: TextOptions): string {
   const context = contextOf(options);
-  const lines = guardLines(plan, { ...viewPlan(plan), consented: [] }, pendingMarks(plan), context);
+  const lines = guardLines(plan, { ...viewPlan(plan), consented: [] }, context);
   return lines.map((line) => `${line}\n`).join("");
 }
 

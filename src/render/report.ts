@@ -9,7 +9,7 @@ import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { compareText, jsonText } from "../model/text.ts";
 import type { Verification } from "../model/verification.ts";
 import { diagnosticsJson } from "./diagnostics.ts";
-import { missingConsents } from "./plan-json.ts";
+import { missingConsents, savedGuard } from "./plan-json.ts";
 import type { TextOptions } from "./plan-text.ts";
 import { createPaint, type Paint } from "./table.ts";
 import { DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
@@ -245,7 +245,7 @@ export function renderRefusalJson(plan: Plan, reason: RefusalReason, unreviewed:
     goal: plan.goal,
     reason,
     refusals: plan.refusals.map(({ code, summary, detail, fix }) => ({ code, summary, detail, fix: fix ?? "" })),
-    guards: plan.guards.filter(({ consent }) => consent !== "given"),
+    guards: plan.guards.filter(({ consent }) => consent !== "given").map(savedGuard),
     missing_consent: missingConsents(plan),
     unreviewed: unreviewed.map(({ key, action }) => ({ address: key, action })),
     blocked: plan.changes.flatMap(({ key, blocked }) => (blocked === null ? [] : [{ address: key, by: blocked.type }])),

@@ -164,6 +164,8 @@ export function sortKeys(value: Json | undefined): Json | undefined {
 const MAX_NAME_COLUMNS = 40;
 const MAX_TOLD_APART = 10;
 
+/** Behind a guard or a warning that there would be without the proposed change just as well. */
+export const PENDING_MARK = " (already pending before this change)";
 export const PENDING_HEADING = "Already pending before this change (drift, or not yet applied):";
 
 interface ByOrigin {

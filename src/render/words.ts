@@ -9,12 +9,12 @@ import {
 import { unicodeName } from "../dns/unicode.ts";
 import type { AttachedInterface, Block, Candidate, Change, ChangeLabel } from "../model/change.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
-import type { Guard, Plan } from "../model/plan.ts";
+import type { Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { consentFlag } from "./consent.ts";
 import { quoted, recordText } from "./table.ts";
 import { escapeText } from "./terminal.ts";
-import { byOrigin, type ChangeView, count, type GroupView, KIND_WORDS } from "./view.ts";
+import { byOrigin, type ChangeView, count, type GroupView, KIND_WORDS, PENDING_MARK } from "./view.ts";
 
 /** On a line of 80 columns, below a change and indented. */
 const DEFAULT_ITEM_COLUMNS = 72;
@@ -237,82 +237,26 @@ function labelWords(label: ChangeLabel, owner: unknown): string {
   }
 }
 
-// Which guards and warnings a plan would have without the proposed change just as well: all they are about was pending.
+// Which warnings a plan would have without the proposed change just as well: all they are about was pending.
 
-const MARK = " (already pending before this change)";
-/** Where a guard is about the plan as a whole. */
-const WHOLE: Address = "*";
-
-/** What is said behind a guard or a warning: nothing, or that the proposed change has no part in it. */
-export interface PendingMarks {
-  guard(guard: Guard): string;
-  warning(warning: Diagnostic): string;
-}
-
-/** Without a base nothing is marked. Linear in the number of changes. */
-export function pendingMarks(plan: Plan): PendingMarks {
-  if (plan.base === null) return { guard: () => "", warning: () => "" };
-  const guarded = pendingPlaces(plan, (change) => RULES.flatMap((rule) => guardKeys(rule, change)));
-  const warned = pendingPlaces(plan, warningKeys);
-  return {
-    guard: ({ rule, address }) => (guarded(keyOf(rule, rule === "max-changes" ? WHOLE : address)) === true ? MARK : ""),
-    warning: ({ address, span }) => {
-      if (address === undefined) return "";
-      const here = span === undefined ? undefined : warned(spanKey(span));
-      return (here ?? warned(address)) === true ? MARK : "";
-    },
+/** What is said behind a warning: nothing, or that the proposed change has no part in it. Linear in the number of changes. */
+export function warningMarks(plan: Plan): (warning: Diagnostic) => string {
+  if (plan.base === null) return () => "";
+  const places = pendingPlaces(plan);
+  return ({ address, span }) => {
+    if (address === undefined) return "";
+    const here = span === undefined ? undefined : places.get(spanKey(span));
+    return (here ?? places.get(address)) === true ? PENDING_MARK : "";
   };
 }
 
-/** Whether all changes of a place were pending; undefined: it has none. */
-function pendingPlaces(
-  plan: Plan,
-  keysOf: (change: Change) => readonly string[],
-): (key: string) => boolean | undefined {
+/** Whether all changes of a place were pending, by place. */
+function pendingPlaces(plan: Plan): ReadonlyMap<string, boolean> {
   const { own, pending } = byOrigin(plan);
   const found = new Map<string, boolean>();
-  for (const change of pending) for (const key of keysOf(change)) found.set(key, true);
-  for (const change of own) for (const key of keysOf(change)) found.set(key, false);
-  return (key) => found.get(key);
-}
-
-const RULES = ["delete", "replace", "bulk", "ns", "protect", "max-changes"] as const satisfies readonly Guard["rule"][];
-
-/** The guards that a change may have a part in. */
-function guardKeys(rule: Guard["rule"], change: Change): string[] {
-  const { kind, action, address, root, blocked, labels } = change;
-  if (blocked !== null) return [];
-  const goes = action === "delete" || action === "replace";
-  const liveAddress = change.previousAddress ?? address;
-  switch (rule) {
-    case "delete":
-    case "replace":
-      return goes ? [keyOf(rule, liveAddress)] : [];
-    case "protect":
-      return goes ? [keyOf(rule, address), keyOf(rule, liveAddress)] : [];
-    case "bulk":
-      // The adoption of a zone or a VPC is a reason of its own.
-      return kind === "domain" || kind === "vpc" || action === "delete" || labels.includes("rename")
-        ? [keyOf(rule, change.previousAddress === null ? root : rootOf(liveAddress))]
-        : [];
-    case "ns":
-      return isApexNameserver(change) ? [keyOf(rule, root)] : [];
-    case "max-changes":
-      return [keyOf(rule, WHOLE)];
-  }
-}
-
-/** A label's slash is escaped in an address. */
-function rootOf(address: Address): Address {
-  return address.split("/").slice(0, 2).join("/");
-}
-
-function isApexNameserver({ before, after }: Change): boolean {
-  return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
-}
-
-function keyOf(rule: Guard["rule"], address: Address): string {
-  return `${rule} ${address}`;
+  for (const change of pending) for (const key of warningKeys(change)) found.set(key, true);
+  for (const change of own) for (const key of warningKeys(change)) found.set(key, false);
+  return found;
 }
 
 /** Where it is declared, its address, and all that is above. */

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Guard, Plan } from "../../src/model/plan.ts";
 import { attributeOrigins } from "../../src/plan/compare.ts";
+import { renderGuardsText } from "../../src/render/plan-text.ts";
 import { change, plan, record } from "../render/plans.ts";
 
 const www = (target: string, rest: object = {}) =>
@@ -78,5 +80,49 @@ describe("whose change it is", () => {
       }),
       { seed: 5 },
     );
+  });
+});
+
+describe("whose guard it is", () => {
+  const old = change("domain/a.example/old/A", "domain_record", { before: record("old", "A", "192.0.2.1") });
+  const gone = change("vpc/gone", "vpc", { before: { label: "gone" } });
+  const guard = (rule: Guard["rule"], address: string): Guard => {
+    return { rule, address, consent: "missing", count: null, of: null, origin: null };
+  };
+  const guards = [
+    guard("bulk", "domain/a.example"),
+    guard("delete", "vpc/gone"),
+    guard("max-changes", "*"),
+    guard("protect", "vpc/gone"),
+    guard("ns", "domain/elsewhere.example"),
+  ];
+  const told = (changes: Plan["changes"], before: Plan["changes"]) =>
+    attributeOrigins(plan(changes, { guards }), plan(before), "main").guards.map(({ rule, origin }) => [rule, origin]);
+
+  it("was pending if all changes were that have a part in it, and is this change's otherwise", () => {
+    expect(told([old, gone], [gone])).toEqual([
+      ["bulk", "this-change"],
+      ["delete", "already-pending"],
+      ["max-changes", "this-change"],
+      ["protect", "already-pending"],
+      ["ns", "this-change"],
+    ]);
+    expect(told([old, gone], [old, gone]).map(([, origin]) => origin)).toEqual([
+      ...guards.slice(0, -1).map(() => "already-pending"),
+      "this-change",
+    ]);
+  });
+
+  it("is what the text says of it, whatever the changes are", () => {
+    const lines = (origin: Guard["origin"]) => {
+      const own = { ...guard("delete", "vpc/gone"), origin };
+      const base = { name: "main", withdrawn: [] };
+      return renderGuardsText(plan([{ ...gone, origin: "this-change" }], { guards: [own], base }), {
+        colour: false,
+        width: 200,
+      });
+    };
+    expect(lines("already-pending")).toContain("no longer declared (already pending before this change)\n");
+    expect(lines("this-change")).toContain("no longer declared\n");
   });
 });

@@ -276,7 +276,7 @@ test("only a deletion without consent names the environments that declare the ob
     return { name, desired: { ...entries, owner: "edge", account: null, ...rest } };
   };
   const guard = (rule: Guard["rule"], address: string, consent: Guard["consent"] = "missing"): Guard => {
-    return { rule, address, consent, count: null, of: null };
+    return { rule, address, consent, count: null, of: null, origin: null };
   };
   const all = [
     guard("delete", "image/a"),

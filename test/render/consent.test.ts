@@ -16,7 +16,7 @@ const kept = ["www.example", "parked.example"].map((domain) =>
 );
 
 function guard(rule: Guard["rule"], address: string, rest: Partial<Guard> = {}): Guard {
-  return { rule, address, consent: "missing", count: null, of: null, ...rest };
+  return { rule, address, consent: "missing", count: null, of: null, origin: null, ...rest };
 }
 
 const missing = prunes.map(({ address }) => guard("delete", address));

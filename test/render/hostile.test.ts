@@ -75,7 +75,9 @@ describe("text from the service or a manifest", () => {
           change("vpc/b", "vpc", { before: { label: "b" }, blocked: { type: "depends", on: [HOSTILE] } }),
         ],
         {
-          guards: [{ rule: "delete", address: `vpc/${HOSTILE}`, consent: "missing", count: null, of: null }],
+          guards: [
+            { rule: "delete", address: `vpc/${HOSTILE}`, consent: "missing", count: null, of: null, origin: null },
+          ],
           gaps: [{ what: HOSTILE, wanted: HOSTILE, before: HOSTILE, root: HOSTILE }],
           warnings: [{ code: "x", severity: "warning", summary: HOSTILE, detail: HOSTILE, fix: HOSTILE }],
           refusals: [{ code: "x", severity: "error", summary: HOSTILE, detail: HOSTILE }],
@@ -94,7 +96,14 @@ describe("text from the service or a manifest", () => {
       const address = `image/${number}${HOSTILE}`;
       return change(address, "image", { root: address, before: { label: HOSTILE } });
     });
-    const guard = { rule: "delete", consent: "missing", count: null, of: null, declaredUnder: [HOSTILE] } as const;
+    const guard = {
+      rule: "delete",
+      consent: "missing",
+      count: null,
+      of: null,
+      origin: null,
+      declaredUnder: [HOSTILE],
+    } as const;
     const guards = going.map(({ address }) => ({ ...guard, address }));
     const inputs = { ...NO_INPUTS, environment: HOSTILE };
     const text = renderPlanText(plan(going, { guards, inputs, owner: HOSTILE }), { colour: false });

@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { parsePlanFile } from "../../src/render/plan-file.ts";
+import { parsePlanFile } from "../../src/pipeline.ts";
 import { type PlanFile, renderPlanJson, renderPlanJsonParts } from "../../src/render/plan-json.ts";
 import { renderPlanText } from "../../src/render/plan-text.ts";
 import { change, everything, going, NO_INPUTS, plan, record } from "./plans.ts";
@@ -71,7 +71,7 @@ describe("a plan as JSON", () => {
   });
 
   it("asks for no consent to what has it, or can have none", () => {
-    const guard = { address: "vpc/a", count: null, of: null };
+    const guard = { address: "vpc/a", count: null, of: null, origin: null };
     const given = { ...guard, rule: "delete", consent: "given" } as const;
     const impossible = { ...guard, rule: "protect", consent: "impossible" } as const;
     expect(fileOf(renderPlanJson(plan([], { guards: [given, impossible] }))).tenon.missing_consent).toEqual([]);

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import type { Guard, Plan } from "../../src/model/plan.ts";
+import { parsePlanFile } from "../../src/pipeline.ts";
 import { attributeOrigins } from "../../src/plan/compare.ts";
 import { renderPlanMarkdown } from "../../src/render/markdown/documents.ts";
-import { parsePlanFile } from "../../src/render/plan-file.ts";
 import { renderPlanJson } from "../../src/render/plan-json.ts";
 import { renderPlanText } from "../../src/render/plan-text.ts";
 import { change, everything, plan, record } from "./plans.ts";
@@ -71,7 +71,7 @@ No changes. Your infrastructure matches the configuration.
 
   it("says of a guard that this change has no part in it, and only then", () => {
     const guard = (rule: Guard["rule"], address: string): Guard => {
-      return { rule, address, consent: "missing", count: 2, of: 4 };
+      return { rule, address, consent: "missing", count: 2, of: 4, origin: null };
     };
     const ns = change("domain/a.example/@/NS", "domain_record", { after: record("", "NS", "ns.example.net") });
     const vpc = change("vpc/a", "vpc", { before: { label: "a" }, after: { label: "a" }, action: "replace" });
@@ -160,5 +160,13 @@ No changes. Your infrastructure matches the configuration.
     const told = halfPending();
     const parsed = await parsePlanFile(renderPlanJson(told));
     expect(parsed.ok && renderPlanText(parsed.plan, PLAIN)).toBe(renderPlanText(told, PLAIN));
+    expect(parsed.ok && parsed.plan.guards).toEqual(told.guards);
+    expect(new Set(told.guards.map(({ origin }) => origin))).toEqual(new Set(["already-pending", "this-change"]));
+  });
+
+  it("has no origin of a guard in its file, as it follows from the changes", () => {
+    const { tenon } = JSON.parse(renderPlanJson(halfPending()));
+    expect(tenon.guards.filter((guard: object) => "origin" in guard)).toEqual([]);
+    expect(tenon.guards).toHaveLength(halfPending().guards.length);
   });
 });

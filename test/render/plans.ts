@@ -115,11 +115,11 @@ export function everything(): Plan {
     ],
     barriers: [{ id: "activate", after: ["create domain/new.example/@/MX"] }],
     guards: [
-      { rule: "bulk", address: "domain/example.com", consent: "missing", count: 40, of: 100 },
-      { rule: "ns", address: "domain/*.odd", consent: "missing", count: null, of: null },
-      { rule: "protect", address: "vpc/prod", consent: "impossible", count: null, of: null },
-      { rule: "max-changes", address: "", consent: "impossible", count: 31, of: 10 },
-      { rule: "delete", address: "vpc/legacy", consent: "given", count: null, of: null },
+      { rule: "bulk", address: "domain/example.com", consent: "missing", count: 40, of: 100, origin: null },
+      { rule: "ns", address: "domain/*.odd", consent: "missing", count: null, of: null, origin: null },
+      { rule: "protect", address: "vpc/prod", consent: "impossible", count: null, of: null, origin: null },
+      { rule: "max-changes", address: "", consent: "impossible", count: 31, of: 10, origin: null },
+      { rule: "delete", address: "vpc/legacy", consent: "given", count: null, of: null, origin: null },
     ],
     gaps: [
       {
@@ -187,7 +187,14 @@ export function going(): Plan {
   ].sort((a, b) => (a.key < b.key ? -1 : 1));
   const pruned = changes.filter(({ labels, blocked }) => labels.includes("prune") && blocked === null);
   return plan(changes, {
-    guards: pruned.map(({ address }) => ({ rule: "delete", address, consent: "missing", count: null, of: null })),
+    guards: pruned.map(({ address }) => ({
+      rule: "delete",
+      address,
+      consent: "missing",
+      count: null,
+      of: null,
+      origin: null,
+    })),
   });
 }
 

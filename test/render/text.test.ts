@@ -330,7 +330,7 @@ Warning: caches keep the old domain/shop.example/x/A until 2026-11-22 12:00 UTC
   });
 
   it("says in a line each what consent was given to", () => {
-    const given = { consent: "given", count: null, of: null } as const;
+    const given = { consent: "given", count: null, of: null, origin: null } as const;
     const guards = [
       { ...given, rule: "delete", address: "domain/a.example" },
       { ...given, rule: "replace", address: "vpc/prod" },

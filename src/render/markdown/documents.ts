@@ -26,7 +26,7 @@ import {
   viewPlan,
   withdrawnEntries,
 } from "../view.ts";
-import { blockText, pendingMarks } from "../words.ts";
+import { blockText, warningMarks } from "../words.ts";
 import { CODE_COLUMNS, composeWithin, type List, type Section } from "./comment.ts";
 import { codeSpan, summaryText, wholeSummaryText } from "./parts.ts";
 
@@ -97,7 +97,6 @@ const MAX_SHOWN_GLOBS = 20;
 
 /** Before the changes, the gravest first: what a reviewer must not miss. */
 function listsBefore(plan: Plan, view: PlanView): List[] {
-  const marks = pendingMarks(plan);
   const blocked = plan.changes.flatMap(({ key, blocked: block }) => (block === null ? [] : [{ key, block }]));
   return [
     list(
@@ -106,7 +105,7 @@ function listsBefore(plan: Plan, view: PlanView): List[] {
       10_000,
       "never",
     ),
-    list("Apply would refuse this plan:", askedOf(view.refusing, plan, marks.guard).map(askedLines), 10_000, "never"),
+    list("Apply would refuse this plan:", askedOf(view.refusing, plan).map(askedLines), 10_000, "never"),
     list("Blocked:", blocked.map(blockLines), 8_000, "never"),
     list(
       GAPS_HEADING,
@@ -118,7 +117,7 @@ function listsBefore(plan: Plan, view: PlanView): List[] {
 
 /** After the changes. Warnings are many and much alike: folded, so that they bury nothing. */
 function listsAfter(plan: Plan, view: PlanView): List[] {
-  const warnings = groupAlike(plan.warnings, pendingMarks(plan).warning);
+  const warnings = groupAlike(plan.warnings, warningMarks(plan));
   return [
     list(
       "Withdrawn: pending without the proposed change, and not with it:",

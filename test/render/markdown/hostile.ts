@@ -44,8 +44,16 @@ export function hostilePlan(text: string): Plan {
     {
       base: { name: text, withdrawn: [{ key: text, action: "delete" }] },
       guards: [
-        { rule: "delete", address: text, consent: "missing", count: null, of: null, declaredUnder: [text, "b"] },
-        { rule: "replace", address: text, consent: "given", count: null, of: null },
+        {
+          rule: "delete",
+          address: text,
+          consent: "missing",
+          count: null,
+          of: null,
+          origin: null,
+          declaredUnder: [text, "b"],
+        },
+        { rule: "replace", address: text, consent: "given", count: null, of: null, origin: null },
       ],
       gaps: [{ what: text, wanted: text, before: text, root: text }],
       refusals: [{ code: "x", severity: "error", summary: text, detail: text, fix: text }],

@@ -119,6 +119,7 @@ describe("a comment on a large plan", () => {
             consent: "impossible",
             count: null,
             of: null,
+            origin: null,
           })),
           gaps: long.map((what) => ({ what, wanted: what, before: what, root: what })),
           refusals: long.map((summary) => ({ code: "x", severity: "error", summary, detail: summary })),
