@@ -75,11 +75,26 @@ type Lookup =
    * Surely what a resolver gets. `records` is empty for a name that has only names below it, or if there is no such name.
    * `view` is the zone that answers.
    */
-  | { readonly type: "known"; readonly view: ZoneView; readonly records: readonly LintRecord[] }
+  | ({ readonly type: "known"; readonly view: ZoneView } & Answer)
   /** Outside the declared zones, delegated, not managed, or possibly among what is not declared. */
   | { readonly type: "unknown" };
 
 const UNKNOWN: Lookup = { type: "unknown" };
+
+/** A wildcard with thousands of records may answer for thousands of names: ask for `types`, or for the `first` of the records. */
+interface Answer {
+  readonly records: readonly LintRecord[];
+  readonly types: ReadonlySet<RecordType>;
+}
+
+const NO_ANSWER: Answer = { records: [], types: new Set() };
+
+/** A function of a module, so that it is the same one each time. */
+type Test = (record: LintRecord) => boolean;
+
+export function isAlias({ type }: LintRecord): boolean {
+  return type === "CNAME";
+}
 
 /** One zone, with its records by name. Names are relative, `""` the apex. */
 export class ZoneView {
@@ -129,9 +144,10 @@ export class ZoneView {
   }
 
   /** The records that answer for a name within the zone: its own, or those of the wildcard that stands for it (RFC 4592, 3.3.1). */
-  answers(name: string): readonly LintRecord[] {
+  answer(name: string): Answer {
     const answering = this.#tree.answeringName(name);
-    return answering === null ? [] : this.at(answering);
+    if (answering === null) return NO_ANSWER;
+    return { records: this.#tree.at(answering), types: this.#tree.typesAt(answering) };
   }
 }
 
@@ -141,6 +157,7 @@ export class ProjectZones {
   readonly sources: Sources | null;
   readonly #byZone: ReadonlyMap<string, ZoneView>;
   readonly #lookups: Map<string, Lookup> = new Map();
+  readonly #firsts: Map<Test, WeakMap<readonly LintRecord[], LintRecord | null>> = new Map();
   readonly #memories: Map<unknown, unknown> = new Map();
 
   constructor(zones: readonly LintZone[], sources: Sources | null) {
@@ -181,16 +198,30 @@ export class ProjectZones {
     const view = this.zoneOf(absolute);
     const name = view === null ? null : relativeName(absolute, view.zone.zone);
     if (view === null || name === null || view.zone.records === null || view.cutAbove(name) !== null) return UNKNOWN;
-    const records = view.answers(name);
-    if (!records.some(({ type }) => types.includes(type)) && view.mayHold(name, types)) return UNKNOWN;
-    return { type: "known", view, records };
+    const answer = view.answer(name);
+    if (!types.some((type) => answer.types.has(type)) && view.mayHold(name, types)) return UNKNOWN;
+    return { type: "known", view, ...answer };
   }
 
-  /** Whether a name has a record of the types that passes the test, or may have one that is not declared, or an alias to it. */
-  mayHave(absolute: string, types: readonly RecordType[], test: (record: LintRecord) => boolean): boolean {
+  /** The first record of a name that passes the test, or null: looked for once, however many names it answers for. */
+  first(records: readonly LintRecord[], test: Test): LintRecord | null {
+    const found = this.#firsts.get(test) ?? new WeakMap<readonly LintRecord[], LintRecord | null>();
+    this.#firsts.set(test, found);
+    const known = found.get(records);
+    if (known !== undefined) return known;
+    const first = records.find(test) ?? null;
+    found.set(records, first);
+    return first;
+  }
+
+  /**
+   * Whether a name has a record that passes the test, or may have one that is not declared, or an alias to it.
+   * @param types those of the records that can pass it
+   */
+  mayHave(absolute: string, types: readonly RecordType[], test: Test): boolean {
     const found = this.lookup(absolute, [...types, "CNAME"]);
-    if (found.type === "unknown" || found.records.some((record) => record.type === "CNAME")) return true;
-    if (found.records.some((record) => types.includes(record.type) && test(record))) return true;
+    if (found.type === "unknown" || found.types.has("CNAME")) return true;
+    if (this.first(found.records, test) !== null) return true;
     return found.view.mayHold(relativeName(absolute, found.view.zone.zone) ?? "", types);
   }
 

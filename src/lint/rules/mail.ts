@@ -2,8 +2,8 @@
 
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { absoluteName, parentOf } from "../../dns/name.ts";
-import { isSpf } from "../../dns/spf.ts";
 import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
+import { isSpfRecord } from "./spf.ts";
 
 /** Second labels under which registries sell names, such as co.uk, com.au, or.jp, are at most this long. */
 const MAX_REGISTRY_LABEL_LENGTH = 3;
@@ -16,7 +16,7 @@ export const mxWithoutSpf: ZoneRule = {
   fix: 'Add a TXT record such as "v=spf1 mx -all", or a null MX (target `.`) if the name takes no mail.',
   *check(view, world) {
     for (const [name, exchanger] of mailNames(view)) {
-      if (world.mayHave(absoluteName(name, view.zone.zone), ["TXT"], ({ target }) => isSpf(target))) continue;
+      if (world.mayHave(absoluteName(name, view.zone.zone), ["TXT"], isSpfRecord)) continue;
       const detail = `${capital(shownName(name))} has MX records but no TXT record that begins with v=spf1.`;
       yield { summary: "MX without SPF", detail, records: [exchanger] };
     }
@@ -43,9 +43,13 @@ function mayHaveDmarc(name: string, world: ProjectZones): boolean {
   let top = name;
   for (let at = name; at !== "" && world.zoneOf(at) !== null; at = parentOf(at)) {
     top = at;
-    if (world.mayHave(`_dmarc.${at}`, ["TXT"], ({ target }) => /^v=DMARC1\b/i.test(target))) return true;
+    if (world.mayHave(`_dmarc.${at}`, ["TXT"], isDmarcRecord)) return true;
   }
   return !isOrganisation(top);
+}
+
+function isDmarcRecord({ type, target }: LintRecord): boolean {
+  return type === "TXT" && /^v=DMARC1\b/i.test(target);
 }
 
 /** A name that someone may have registered; beneath another it may be covered by that one's record, which is not ours to see. */

@@ -97,9 +97,12 @@ export const spfPtr: ZoneRule = {
   },
 };
 
+export function isSpfRecord({ type, target }: LintRecord): boolean {
+  return type === "TXT" && isSpf(target);
+}
+
 function* spfRecords({ records }: ZoneView): Iterable<readonly [LintRecord, readonly SpfTerm[]]> {
-  for (const record of records)
-    if (record.type === "TXT" && isSpf(record.target)) yield [record, readSpf(record.target).terms];
+  for (const record of records) if (isSpfRecord(record)) yield [record, readSpf(record.target).terms];
 }
 
 // Rules about the lookups that SPF records cause, as far as the declared zones show them.
@@ -139,9 +142,9 @@ export const spfMissingInclude: ZoneRule = {
   fix: "Add the SPF record, or remove the term.",
   *check(view, world) {
     for (const record of view.records) {
-      if (record.type !== "TXT" || !isSpf(record.target)) continue;
+      if (!isSpfRecord(record)) continue;
       const lacking = followed(record).find(
-        ({ domain }) => domain !== null && !world.mayHave(domain, ["TXT"], ({ target }) => isSpf(target)),
+        ({ domain }) => domain !== null && !world.mayHave(domain, ["TXT"], isSpfRecord),
       );
       if (lacking === undefined) continue;
       const detail = `The SPF record at ${shownName(record.name)} says \`${lacking.text}\`, and there is no SPF record.`;
@@ -160,9 +163,7 @@ interface Cost {
 function countLookups(world: ProjectZones): ReadonlyMap<LintRecord, Cost> {
   const costs = new Map<LintRecord, Cost>();
   const open = new Set<LintRecord>();
-  const roots = world.views.flatMap(({ records }) =>
-    records.filter(({ type, target }) => type === "TXT" && isSpf(target)),
-  );
+  const roots = world.views.flatMap(({ records }) => records.filter(isSpfRecord));
   for (const root of roots) {
     const stack = [root];
     for (let record = stack.at(-1); record !== undefined; record = stack.at(-1)) {
@@ -196,9 +197,8 @@ function costOf(record: LintRecord, children: readonly LintRecord[], costs: Read
 function childrenOf(record: LintRecord, world: ProjectZones): LintRecord[] {
   return followed(record).flatMap(({ domain }) => {
     const found = domain === null ? null : world.lookup(domain, ["TXT"]);
-    const spf =
-      found?.type === "known" ? found.records.find(({ type, target }) => type === "TXT" && isSpf(target)) : null;
-    return spf == null ? [] : [spf];
+    const spf = found?.type === "known" ? world.first(found.records, isSpfRecord) : null;
+    return spf === null ? [] : [spf];
   });
 }
 

@@ -6,6 +6,7 @@ import { isNamed, RECORD_TYPES, type RecordType, rulesOf } from "../../dns/recor
 import { groupBy } from "../../model/text.ts";
 import {
   type Finding,
+  isAlias,
   type LintRecord,
   type ProjectZones,
   related,
@@ -84,8 +85,8 @@ function followAliases(world: ProjectZones): Aliases {
   const next = new Map<LintRecord, LintRecord>();
   for (const record of world.views.flatMap(aliasesOf)) {
     const found = world.lookup(record.target, ["CNAME"]);
-    const following = found.type === "known" ? found.records.find(({ type }) => type === "CNAME") : undefined;
-    if (following !== undefined) next.set(record, following);
+    const following = found.type === "known" ? world.first(found.records, isAlias) : null;
+    if (following !== null) next.set(record, following);
   }
   const ends = new Map<LintRecord, LintRecord | null>();
   const loops = new Map<LintRecord, readonly LintRecord[]>();
@@ -108,7 +109,7 @@ function followAliases(world: ProjectZones): Aliases {
 }
 
 function aliasesOf({ records }: ZoneView): LintRecord[] {
-  return records.filter(({ type }) => type === "CNAME");
+  return records.filter(isAlias);
 }
 
 // Rules about targets that are names: MX, NS, SRV, CNAME, PTR.
@@ -187,8 +188,8 @@ export const pointerToCname: ZoneRule = {
     for (const record of view.records) {
       if (!HOST_POINTERS.includes(record.type) || record.target === "") continue;
       const found = world.lookup(record.target, ADDRESSES);
-      const alias = found.type === "known" ? found.records.find(({ type }) => type === "CNAME") : undefined;
-      if (alias === undefined) continue;
+      const alias = found.type === "known" ? world.first(found.records, isAlias) : null;
+      if (alias === null) continue;
       const detail = `\`${record.target}\`, the target of the ${record.type} record at ${shownName(record.name)}, is an alias of \`${alias.target}\`.`;
       yield {
         summary: `${record.type} pointing at a CNAME`,
@@ -239,8 +240,8 @@ function isMissing(record: LintRecord, view: ZoneView, world: ProjectZones): boo
   const needsAddress = HOST_POINTERS.includes(type);
   if (PASSING.test(record.name) || PASSING.test(target)) return false;
   const found = world.lookup(target, needsAddress ? ADDRESSES : ANYTHING);
-  if (found.type === "unknown" || found.records.some((one) => !needsAddress || ADDRESSES.includes(one.type)))
-    return false;
+  if (found.type === "unknown") return false;
+  if (needsAddress ? ADDRESSES.some((one) => found.types.has(one)) : found.records.length > 0) return false;
   // The apex has SOA and NS, and whoever points there asks for something that may come.
   if (!needsAddress && target === found.view.zone.zone) return false;
   // Other rules say more about these.
