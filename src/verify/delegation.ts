@@ -128,6 +128,11 @@ async function askOwn(
   const addresses = new Map<string, string[]>();
   for (const host of hosts) {
     const answers = await Promise.all((["A", "AAAA"] as const).map((type) => ask(server, { name: host, type })));
+    const failed = answers.find((answer) => !answer.ok);
+    if (failed?.ok === false) {
+      report("unanswered", server, `The server does not tell the addresses of ${host}: ${failed.problem.detail}.`);
+      break;
+    }
     const records = answers.flatMap((answer) => (answer.ok ? answer.answer.answers : []));
     addresses.set(host, addressesIn(records).get(host) ?? []);
   }

@@ -6,12 +6,13 @@ import {
   type NameserverClient,
   openNameserver,
   type QueryResult,
+  queryFailure,
   type Transport,
 } from "../dns/query.ts";
 import type { Clock } from "../model/clock.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import type { DelegationProblem, SilentServer, UnaskedZone, Verdict, Verification } from "../model/verification.ts";
-import { checkDelegation } from "./delegation.ts";
+import { type AskOne, checkDelegation } from "./delegation.ts";
 import {
   type Expectations,
   type ExpectedSet,
@@ -125,37 +126,73 @@ function byPlace(a: Verdict, b: Verdict): number {
 
 async function delegations(
   zones: readonly AskedZone[],
-  { delegation, resolver, signal }: VerifyRequest,
+  request: VerifyRequest,
   open: (server: Nameserver) => NameserverClient,
   unasked: UnaskedZone[],
 ): Promise<DelegationProblem[]> {
+  const { delegation, resolver, signal, clock, timeoutMilliseconds } = request;
   const problems: DelegationProblem[] = [];
-  const clients = new Map<Nameserver, NameserverClient>();
-  const close = (): void => {
-    for (const client of clients.values()) client.close();
-  };
-  const ask = async (server: Nameserver, query: DnsQuery): Promise<QueryResult> => {
-    const client = clients.get(server) ?? open(server);
-    clients.set(server, client);
-    const result = await client.ask(query, "udp");
-    return result.ok && !result.answer.isTruncated ? result : client.ask(query, "tcp");
-  };
+  const deadline = clock.now() + Math.max(timeoutMilliseconds, MIN_ROUND_MILLISECONDS);
+  const servers = new PatientlyAsked(open, () => clock.now() < deadline);
+  const close = (): void => servers.close();
   signal.addEventListener("abort", close, { once: true });
   try {
-    await inTurns(zones, MAX_DELEGATIONS, async ({ wanted: { zone }, servers }) => {
+    await inTurns(zones, MAX_DELEGATIONS, async ({ wanted: { zone }, servers: own }) => {
       if (signal.aborted) return;
       const found =
         delegation.parents === null
           ? await parentServers(zone, resolver)
           : { ok: true as const, servers: delegation.parents };
       if (!found.ok) unasked.push({ zone, detail: sentence(found.detail) });
-      else for (const problem of await checkDelegation(zone, found.servers, servers, ask)) problems.push(problem);
+      else {
+        const ask: AskOne = (server, query) => servers.ask(server, query);
+        for (const problem of await checkDelegation(zone, found.servers, own, ask)) problems.push(problem);
+      }
     });
   } finally {
     signal.removeEventListener("abort", close);
     close();
   }
   return problems.sort((a, b) => compareText(a.zone, b.zone));
+}
+
+interface Patience {
+  readonly client: NameserverClient;
+  /** Questions in a row without an answer. */
+  silentCount: number;
+  /** The last of them, once it is given up. */
+  silence: QueryResult | null;
+}
+
+/** Servers that may be asked for many zones: a silent one is given up, so that it does not cost each of them its time. */
+class PatientlyAsked {
+  /** By address: each zone may name the same server anew. */
+  readonly #asked: Map<string, Patience> = new Map();
+  readonly #open: (server: Nameserver) => NameserverClient;
+  readonly #mayAsk: () => boolean;
+
+  constructor(open: (server: Nameserver) => NameserverClient, mayAsk: () => boolean) {
+    this.#open = open;
+    this.#mayAsk = mayAsk;
+  }
+
+  /** Over UDP, and over TCP if that does not do. */
+  async ask(server: Nameserver, query: DnsQuery): Promise<QueryResult> {
+    const key = `${server.address.host} ${server.address.port}`;
+    const asked = this.#asked.get(key) ?? { client: this.#open(server), silentCount: 0, silence: null };
+    this.#asked.set(key, asked);
+    if (asked.silence !== null) return asked.silence;
+    if (!this.#mayAsk()) return queryFailure("timeout", NOT_ASKED.detail);
+    const first = await asked.client.ask(query, "udp");
+    const result = first.ok && !first.answer.isTruncated ? first : await asked.client.ask(query, "tcp");
+    asked.silentCount = result.ok ? 0 : asked.silentCount + 1;
+    if (asked.silentCount >= MAX_SILENT_QUESTIONS) asked.silence = result;
+    return result;
+  }
+
+  close(): void {
+    for (const { client } of this.#asked.values()) client.close();
+  }
 }
 
 function sentence(clause: string): string {

@@ -263,6 +263,17 @@ describe("the delegation", () => {
       }),
     );
 
+  /** A delegation of whatever is asked for. */
+  const refersTo = ({ text, send, reply }: Asking): void => {
+    const [name = ""] = text.split(" ");
+    send(
+      reply({
+        isAuthoritative: false,
+        authorities: [{ type: "NS", name, ttl: 60, data: "ns.example.net" }],
+      }),
+    );
+  };
+
   const holds = (asking: Asking): void => {
     const { text, send, reply } = asking;
     if (text === "example.com NS")
@@ -289,6 +300,51 @@ describe("the delegation", () => {
     const cut = (asking: Asking): void =>
       asking.transport === "udp" ? asking.send(asking.reply({ isTruncated: true })) : refers(asking);
     expect(await check(cut, holds)).toEqual([]);
+  });
+
+  it("of many zones with one silent server, which is as silent in each, is given up after a few questions", async () => {
+    const [silent, parent] = [await startAsked(() => {}), await startAsked((asking) => refersTo(asking))];
+    const zones = Array.from({ length: 40 }, (_, index) => ({ ...hosts(0), zone: `z${index}.example` }));
+    const { delegation } = await verify({
+      zones,
+      nameservers: [named(silent, "silent")],
+      delegation: { wanted: true, parents: [named(parent, "parent"), named(silent, "silent")] },
+    });
+    // One question of each zone that is asked at a time, at most, beside those of the first round.
+    expect(silent.asked.length).toBeLessThan(60);
+    expect(new Set(delegation.map(({ zone, code }) => `${zone} ${code}`)).size).toBe(80);
+  });
+
+  it("ends with the time, however many zones are left", async () => {
+    const late = new FastClock();
+    const server = await startAsked((asking) => {
+      void late.sleep(40_000);
+      refersTo(asking);
+    });
+    const zones = Array.from({ length: 40 }, (_, index) => ({ ...hosts(0), zone: `z${index}.example` }));
+    const { delegation } = await verify({
+      zones,
+      clock: late,
+      nameservers: [],
+      delegation: { wanted: true, parents: [named(server, "parent")] },
+    });
+    expect(server.asked.length).toBeLessThan(20);
+    expect(delegation.filter(({ detail }) => detail.includes("the time was over")).length).toBeGreaterThan(20);
+  });
+
+  it("says which addresses a server of the zone did not tell", async () => {
+    const forgetful = (asking: Asking): void => {
+      if (!asking.text.startsWith("ns1.")) holds(asking);
+    };
+    const [above, below] = [await startAsked(refers), await startAsked(forgetful)];
+    const { delegation } = await verify({
+      zones: [{ ...hosts(0), zone: "example.com" }],
+      nameservers: [named(below, "silent")],
+      delegation: { wanted: true, parents: [named(above, "parent")] },
+    });
+    expect(delegation.map(({ code, server, detail }) => `${code} at ${server}: ${detail}`)).toEqual([
+      "unanswered at silent: The server does not tell the addresses of ns1.example.com: no answer within 50 ms.",
+    ]);
   });
 
   it("may be answered by the parent itself, if it holds the zone", async () => {
