@@ -16,7 +16,7 @@ import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/pl
 import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
-import { attributeGuards, attributeOrigins, rateOf } from "./plan/compare.ts";
+import { attributeGuards, attributeOrigins, completeInterfaces, rateOf } from "./plan/compare.ts";
 import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment } from "./plan/guards.ts";
 import { wrongAccount } from "./plan/match.ts";
 import { makePlan, type PlanOptions } from "./plan/plan.ts";
@@ -163,8 +163,8 @@ async function planAlone(request: PlanRequest): Promise<PlanResult> {
     return { ok: true, plan: planWith(read.live, await readOwned(readOptions(request))), live: read.live };
   }
   if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, live: read.live };
-  const live = await readDetail(read.live, heldByInterfaces(plan), units, api);
-  return { ok: true, plan: planWith(live), live };
+  const details = await readDetail(read.live, heldByInterfaces(plan), units, api);
+  return { ok: true, plan: completeInterfaces(plan, details), live: read.live };
 }
 
 /** What the files hold that a plan uploads. Only a plan knows which they are, so it is made again once they are read. */

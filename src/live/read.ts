@@ -1,6 +1,7 @@
 /** Reads the account as far as the desired state needs it: list calls only, the units in parallel. */
 
 import { type Failure, isDenied, type ReadApi } from "../model/api.ts";
+import type { InterfaceDetail } from "../model/change.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import type { Address, UnitName } from "../model/resource.ts";
@@ -55,28 +56,21 @@ export async function readLive(options: ReadOptions): Promise<LiveResult> {
   return failure ?? { ok: true, live: { units } };
 }
 
-/**
- * Adds to `live` what explains the blocked changes of these objects, for example which node an interface belongs to.
- * Missing rights change nothing.
- */
+/** What explains the blocked changes of these objects: the profiles and addresses of their interfaces. Missing rights leave it out. */
 export async function readDetail(
   live: Live,
   isBlocked: (identity: LiveIdentity) => boolean,
   units: readonly Unit[],
   api: ReadApi,
-): Promise<Live> {
+): Promise<InterfaceDetail[]> {
   const asking = untilDenied(api);
-  const detailed = await Promise.all(
-    units.map(async (unit) => {
-      const known = live.units[unit.name];
-      if (known === undefined || unit.detail === undefined) return [];
-      const items = await Promise.all(
-        known.items.map((item) => (isBlocked(unit.identify(item)) ? unit.detail?.(item, asking) : item)),
-      );
-      return [[unit.name, { ...known, items }] as const];
+  const details = await Promise.all(
+    units.flatMap((unit) => {
+      const items = unit.detail === undefined ? [] : (live.units[unit.name]?.items ?? []);
+      return items.filter((item) => isBlocked(unit.identify(item))).map((item) => unit.detail?.(item, asking) ?? []);
     }),
   );
-  return { units: { ...live.units, ...Object.fromEntries(detailed.flat()) } };
+  return details.flat();
 }
 
 /** Lists are asked for until one is denied: a token that may not read one address list may read none. */

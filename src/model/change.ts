@@ -104,10 +104,13 @@ export interface AttachedInterface {
   readonly node_id: number;
   readonly interface_id: number;
   readonly active: boolean;
-  /** null when the address list could not be read. */
+  /** null until it is looked at more closely, and where the address list could not be read. */
   readonly config_id: number | null;
   readonly address: string | null;
 }
+
+/** What a closer look tells of an attached interface. */
+export type InterfaceDetail = Pick<AttachedInterface, "subnet_id" | "interface_id" | "config_id" | "address">;
 
 // Drift: what the account holds otherwise than the manifests declare, object by object.
 

@@ -1,7 +1,7 @@
 /** The unit: the interface through which the generic pipeline handles a network, a zone or an image. */
 
 import type { Failure, FileContent, ReadApi } from "./api.ts";
-import type { AttachedInterface, Block, Change, ComparedResource } from "./change.ts";
+import type { AttachedInterface, Block, Change, ComparedResource, InterfaceDetail } from "./change.ts";
 import type { Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
@@ -16,7 +16,7 @@ export interface Unit<Spec = unknown, Live = unknown> {
   readonly spec: UnitSpec<Spec>;
   read(scope: Scope<Spec>, api: ReadApi, watch: ReadWatch): Promise<ReadResult<Live>>;
   /** Reads what only a blocked change needs to be explained. Missing rights make the message shorter, nothing else. */
-  detail?(live: Live, api: ReadApi): Promise<Live>;
+  detail?(live: Live, api: ReadApi): Promise<readonly InterfaceDetail[]>;
   identify(live: Live): LiveIdentity;
   /** Whether the key of a live object may differ from that of the entry that has its id: it is then renamed. */
   readonly canBeRenamed: boolean;

@@ -1,15 +1,23 @@
-/** A plan, seen from the account: what an apply would change is what has drifted. */
+/** What is said of a plan once it is made: what has drifted, whose each change is, what holds a subnet, how fast an apply may be. */
 
 import isEqual from "fast-deep-equal";
 import type { ObservedLimit } from "../model/api.ts";
-import type { Change, ChangeOrigin, Drift, DriftField, DriftObject, DriftStatus } from "../model/change.ts";
+import type {
+  Change,
+  ChangeOrigin,
+  Drift,
+  DriftField,
+  DriftObject,
+  DriftStatus,
+  InterfaceDetail,
+} from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Guard, Pace, Plan, Step, WithdrawnChange } from "../model/plan.ts";
 import type { Json } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
 import { guardKey, guardKeysOf } from "./guards.ts";
 
-/** Blocked changes are differences all the same. Linear in the number of changes. */
+/** Seen from the account, what an apply would change is what has drifted. Blocked changes are differences all the same. Linear in the number of changes. */
 export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs" | "changes">): Drift {
   const objects = changes.flatMap((change) => driftObject(change) ?? []).sort((a, b) => compareText(a.key, b.key));
   const summary = { changed: 0, missing: 0, unexpected: 0, unadopted: 0 };
@@ -127,6 +135,23 @@ function ordered(value: Json | undefined): Json {
   if (Array.isArray(value)) return value.map(ordered);
   const entries = Object.entries(value).sort(([a], [b]) => compareText(a, b));
   return entries.map(([key, item]) => [key, ordered(item as Json)]);
+}
+
+// What keeps a subnet from being deleted, as a closer look at it tells.
+
+/** The plan with the profile and the address of each interface that blocks a change, as far as they are known. */
+export function completeInterfaces(plan: Plan, details: readonly InterfaceDetail[]): Plan {
+  const known = new Map(details.map((detail) => [interfaceKey(detail), detail]));
+  const changes = plan.changes.map((change): Change => {
+    if (change.blocked?.type !== "interfaces") return change;
+    const interfaces = change.blocked.interfaces.map((one) => ({ ...one, ...known.get(interfaceKey(one)) }));
+    return { ...change, blocked: { ...change.blocked, interfaces } };
+  });
+  return { ...plan, changes };
+}
+
+function interfaceKey({ subnet_id, interface_id }: Pick<InterfaceDetail, "subnet_id" | "interface_id">): string {
+  return `${subnet_id} ${interface_id}`;
 }
 
 // Chooses, of the limits that the service's answers named, the one that an apply will meet.

@@ -233,7 +233,7 @@ function liveOf({ vpcs, domains, images }: Snapshot): Live {
   const manual = images.filter((image) => !image.is_public);
   return {
     units: {
-      network: { items: vpcs.map((vpc) => ({ vpc, addresses: null })), total: vpcs.length },
+      network: { items: vpcs.map((vpc) => ({ vpc })), total: vpcs.length },
       zone: { items: domains.map(({ records, ...domain }) => ({ domain, records })), total: domains.length },
       image: { items: manual, total: manual.length },
     },

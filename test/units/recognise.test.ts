@@ -63,7 +63,7 @@ test("a VPC that was there before is not what a replace made, though nothing in 
   const desired: Desired = { owner: null, account: null, declared: [declared], removed: [], allow: [], lintOff: [] };
   const plan = makePlan(
     desired,
-    { units: { network: { items: live.map((found) => ({ vpc: found, addresses: null })), total: 2 } } },
+    { units: { network: { items: live.map((found) => ({ vpc: found })), total: 2 } } },
     units,
     {
       ...{ goal: "apply", nowMilliseconds: NOW, targets: [], excludes: [], consents: [] },

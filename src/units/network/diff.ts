@@ -113,9 +113,7 @@ function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context:
   const live = match.live === null ? null : vpcValues(match.live.vpc);
   const liveAddress = liveRootOf(match, root);
   const held =
-    match.live === null
-      ? []
-      : byLabel(match.live.vpc.subnets).flatMap((subnet) => attachedInterfaces(match.live, subnet, root));
+    match.live === null ? [] : byLabel(match.live.vpc.subnets).flatMap((subnet) => attachedInterfaces(subnet, root));
   return {
     resource: {
       unit: "network",
@@ -171,18 +169,18 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pai
       return [];
     case "delete":
       return goingSubnets(match.declared, match.live).map(({ live, isProtected }) => {
-        const pair = subnetPair(roots, match.live, { desired: null, live }, null);
+        const pair = subnetPair(roots, { desired: null, live }, null);
         return { ...pair, rules: { ...pair.rules, protect: isProtected } };
       });
     case "create": {
       const { declared } = match;
-      return (declared.spec.subnets ?? []).map((desired) => subnetPair(roots, null, { desired, live: null }, declared));
+      return (declared.spec.subnets ?? []).map((desired) => subnetPair(roots, { desired, live: null }, declared));
     }
     case "manage": {
       const { declared, live } = match;
       if (subnetsAreLeftAlone(declared, live)) return [];
       return matchSubnets(declared.spec.subnets ?? [], live.vpc.subnets).map((found) =>
-        subnetPair(roots, live, found, declared),
+        subnetPair(roots, found, declared),
       );
     }
   }
@@ -210,12 +208,7 @@ interface Roots {
   readonly liveRoot: Address;
 }
 
-function subnetPair(
-  { root, liveRoot }: Roots,
-  network: LiveNetwork | null,
-  match: SubnetMatch,
-  declared: Declared<NetworkSpec> | null,
-): Pair {
+function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, declared: Declared<NetworkSpec> | null): Pair {
   const { desired, live } = match;
   const address = subnetAddress(root, (desired ?? live)?.label ?? "");
   const liveAddress = live === null ? null : subnetAddress(liveRoot, live.label);
@@ -237,7 +230,7 @@ function subnetPair(
       ...NO_RULES,
       parent: root,
       immutable: ["ipv4"],
-      heldBy: network === null || live === null ? [] : attachedInterfaces(network, live, root),
+      heldBy: live === null ? [] : attachedInterfaces(live, root),
       protect: desired?.protect ?? declared?.protect ?? false,
     },
   };

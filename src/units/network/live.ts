@@ -2,18 +2,16 @@
 
 import type { WireSubnet, WireVpc, WireVpcIp } from "../../api/wire.ts";
 import { isDenied, type ListRequest, type ReadApi } from "../../model/api.ts";
-import type { AttachedInterface } from "../../model/change.ts";
+import type { AttachedInterface, InterfaceDetail } from "../../model/change.ts";
 import type { Declared } from "../../model/desired.ts";
 import { type Address, subnetAddress, vpcAddress } from "../../model/resource.ts";
-import { compareText } from "../../model/text.ts";
+import { compareText, groupBy } from "../../model/text.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { NOWHERE, readEach, splitDescription } from "../common.ts";
 import type { NetworkSpec } from "./manifest.ts";
 
 export interface LiveNetwork {
   readonly vpc: WireVpc;
-  /** Its address list; null until `detail` has read it. */
-  readonly addresses: readonly WireVpcIp[] | null;
 }
 
 /** Labels may repeat, so every page is read: a second VPC of a label must not be overlooked. */
@@ -24,7 +22,7 @@ export async function readNetworks(
 ): Promise<ReadResult<LiveNetwork>> {
   const answer = await api.list({ path: ["vpcs"] }, watch.signal);
   if (!answer.ok) return { ok: false, what: "the list of VPCs", failure: answer.failure };
-  const items = (answer.items as unknown as WireVpc[]).map((vpc): LiveNetwork => ({ vpc, addresses: null }));
+  const items = (answer.items as unknown as WireVpc[]).map((vpc): LiveNetwork => ({ vpc }));
   watch.progress?.(items.length, items.length);
   if (scope.whole === true) await readAddresses(items.filter(isAttached), api, watch.signal);
   return { ok: true, items, total: answer.total };
@@ -43,10 +41,21 @@ async function readAddresses(
   });
 }
 
-/** Adds the address list (API.md: VPC IP Addresses View). A token without `ips:read_only` leaves it out. */
-export async function detailNetwork(live: LiveNetwork, api: ReadApi): Promise<LiveNetwork> {
-  const answer = await api.list(addressList(live.vpc));
-  return answer.ok ? { ...live, addresses: answer.items as unknown as WireVpcIp[] } : live;
+/** What the address list tells of its interfaces (API.md: VPC IP Addresses View): nothing to a token without `ips:read_only`. */
+export async function detailNetwork({ vpc }: LiveNetwork, api: ReadApi): Promise<InterfaceDetail[]> {
+  const answer = await api.list(addressList(vpc));
+  if (!answer.ok) return [];
+  const entries = groupBy(
+    answer.items as unknown as WireVpcIp[],
+    ({ subnet_id, interface_id }) => `${subnet_id} ${interface_id}`,
+  );
+  return [...entries.values()].flatMap((own) => {
+    // Its ranges are entries of their own.
+    const entry = own.find(({ address }) => address !== null) ?? own[0];
+    if (entry === undefined) return [];
+    const { subnet_id, interface_id, config_id, address, address_range } = entry;
+    return [{ subnet_id, interface_id, config_id: config_id ?? null, address: address ?? address_range ?? null }];
+  });
 }
 
 function addressList({ id }: WireVpc): ListRequest {
@@ -68,22 +77,19 @@ export function identifyNetwork(live: LiveNetwork): LiveIdentity {
   };
 }
 
-/** The interfaces that keep a subnet from being deleted, with profile and address where the address list tells. */
-export function attachedInterfaces(live: LiveNetwork, subnet: WireSubnet, root: Address): AttachedInterface[] {
+/** The interfaces that keep a subnet from being deleted. Their profiles and addresses only the address list tells. */
+export function attachedInterfaces(subnet: WireSubnet, root: Address): AttachedInterface[] {
   const found: AttachedInterface[] = [];
   for (const node of subnet.nodes) {
     for (const { id, active } of node.interfaces) {
-      const entries = live.addresses?.filter((entry) => entry.interface_id === id && entry.subnet_id === subnet.id);
-      // Its ranges are entries of their own.
-      const address = entries?.find((entry) => entry.address !== null) ?? entries?.[0];
       found.push({
         subnet: subnetAddress(root, subnet.label),
         subnet_id: subnet.id,
         node_id: node.id,
         interface_id: id,
         active,
-        config_id: address?.config_id ?? null,
-        address: address?.address ?? address?.address_range ?? null,
+        config_id: null,
+        address: null,
       });
     }
   }
