@@ -11,6 +11,7 @@ import type { Failure, FileContent, ReadApi } from "./model/api.ts";
 import type { Change } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "./model/diagnostic.ts";
+import { Kinds } from "./model/kind.ts";
 import type { Live } from "./model/live.ts";
 import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
@@ -136,7 +137,7 @@ async function planBeside(request: PlanRequest, { name, desired, contentOf }: Ba
   const { contentOf: _, ...rest } = request;
   const former = { ...rest, ...(contentOf === undefined ? {} : { contentOf }) };
   const before = await planAlone({ ...former, api, desired, checkSelection: false });
-  return before.ok ? { ...planned, plan: attributeOrigins(planned.plan, before.plan, name) } : before;
+  return before.ok ? { ...planned, plan: attributeOrigins(planned.plan, before.plan, name, new Kinds(units)) } : before;
 }
 
 function readFor(request: PlanRequest): Promise<LiveResult> {
@@ -221,7 +222,7 @@ function heldByInterfaces(plan: Plan): (live: LiveIdentity) => boolean {
 
 /** The changes of `plan` that the reviewed plan does not show: empty if it is within it. */
 export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
-  return exceedsReviewedPlan(plan.changes, reviewed.changes);
+  return exceedsReviewedPlan(plan.changes, reviewed.changes, new Kinds(units));
 }
 
 /** What the plan deletes that another environment of the project may declare, without consent. */
@@ -253,7 +254,7 @@ export type PlanFileResult =
 export async function parsePlanFile(text: string): Promise<PlanFileResult> {
   const { parsePlanFile: parse } = await import("./render/plan-file.ts");
   const read = await parse(text);
-  return read.ok ? { ok: true, plan: attributeGuards(read.plan) } : read;
+  return read.ok ? { ok: true, plan: attributeGuards(read.plan, new Kinds(units)) } : read;
 }
 
 /**

@@ -1,8 +1,9 @@
 /** Duplicates: what this run made and another run made as well at the same time. All of them look at the end, and the oldest stays. */
 
 import type { Failure, ListAnswer } from "../model/api.ts";
+import { factsOf, type UnitKinds } from "../model/kind.ts";
 import type { Lookup, RequestStep } from "../model/plan.ts";
-import type { Json, JsonObject, Kind, ObjectId } from "../model/resource.ts";
+import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
 import type { Likeness, Recognition, Unit } from "../model/unit.ts";
 import { pause } from "./interrupt.ts";
@@ -72,7 +73,13 @@ type Verdict =
 
 /** Decides which of two equal objects came first, and what this run does about it. Pure. */
 export function judgeDuplicates(
-  { id, isOwn, repeated, step }: Pick<MadeObject, "id" | "isOwn" | "repeated" | "step">,
+  {
+    id,
+    isOwn,
+    repeated,
+    step,
+    unit,
+  }: Pick<MadeObject, "id" | "isOwn" | "repeated" | "step"> & { readonly unit: UnitKinds },
   own: Likeness,
   rivals: readonly Rival[],
 ): Verdict {
@@ -86,7 +93,7 @@ export function judgeDuplicates(
   if (rivals.some(({ likeness }) => likeness === "different") || own === "different") {
     return { type: "stuck", ids, reason: "they are not equal" };
   }
-  if (repeated && step.lookup?.kind === "domain_record" && step.lookup.additive !== true) {
+  if (repeated && isItsValues(unit, step) && step.lookup?.additive !== true) {
     const [keep, ...extras] = [id, ...ids].sort(byAge) as [ObjectId, ...ObjectId[]];
     return { type: "remove", keep, extras };
   }
@@ -265,7 +272,7 @@ async function act(
       return null;
     case "stuck": {
       const { step, id } = made;
-      const kind = nounOf(place.lookup.kind);
+      const kind = nounOf(made);
       const how = made.repeated ? "it was sent twice, and there is" : "somebody else made";
       findings.report(
         `${step.id}: ${how} another ${kind} of the same name: this run's is ${String(id)}, there is also ${listed(verdict.ids)}; ` +
@@ -287,7 +294,7 @@ async function yieldTo(
 ): Promise<Waiting | null> {
   const { step, id, unit } = made;
   const { lookup, path } = place;
-  const kind = nounOf(lookup.kind);
+  const kind = nounOf(made);
   const again: Waiting = { made, until: "ready", ids: [to] };
   if (context.stopping.aborted) return again;
   const [own, older] = await Promise.all([view(id, path, context), view(to, path, context)]);
@@ -400,7 +407,7 @@ function reasonFor({ until }: Waiting): string {
 
 function giveUp({ made, ids }: Waiting, why: string, findings: Findings): void {
   const { step, id, repeated } = made;
-  const kind = nounOf(step.lookup?.kind ?? "vpc");
+  const kind = nounOf(made);
   const who = repeated
     ? "it was sent twice, and there are"
     : "another run made the same at the same time, so that there are";
@@ -415,19 +422,12 @@ function listed(ids: readonly ObjectId[]): string {
   return ids.map(String).join(", ");
 }
 
-function nounOf(kind: Kind): string {
-  switch (kind) {
-    case "vpc":
-      return "VPC";
-    case "vpc_subnet":
-      return "subnet";
-    case "domain":
-      return "domain";
-    case "domain_record":
-      return "record";
-    case "image":
-      return "image";
-  }
+function nounOf({ step, unit }: MadeObject): string {
+  return factsOf(unit, step.lookup?.kind ?? unit.kinds[0].kind).words[0];
+}
+
+function isItsValues(unit: UnitKinds, { lookup }: RequestStep): boolean {
+  return lookup !== null && factsOf(unit, lookup.kind).isItsValues === true;
 }
 
 // Look: lists what a lost POST may have made, and lets the unit recognise it.

@@ -1,7 +1,8 @@
 /** Recover: finds out what became of a POST whose outcome is unknown, then adopts what it made or sends it once more. */
 
 import type { ApiRequest } from "../model/api.ts";
-import { canBeDuplicated, type RequestStep, type Step } from "../model/plan.ts";
+import { factsOf } from "../model/kind.ts";
+import type { RequestStep, Step } from "../model/plan.ts";
 import type { JsonObject, ObjectId } from "../model/resource.ts";
 import type { Unit } from "../model/unit.ts";
 import {
@@ -97,13 +98,13 @@ function adopt(lost: Lost, item: JsonObject, id: ObjectId): StepResult {
   return { ...DONE, id, parts: partsIn(step, item, unit), products, recovered: true };
 }
 
-/** Any of several equal records will do. Nobody can tell which of several equal VPCs, domains or images is ours. */
+/** Of what is its values any of several will do. Nobody can tell which of several equal VPCs, domains or images is ours. */
 function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly JsonObject[]): StepResult {
-  const { step, place, result } = lost;
+  const { step, place, result, unit } = lost;
   const { kind } = place.lookup;
   const [first] = ids;
   // The look at the end reports the others.
-  if (kind === "domain_record" && first !== undefined) return adopt(lost, itemWithId(items, first), first);
+  if (factsOf(unit, kind).isItsValues && first !== undefined) return adopt(lost, itemWithId(items, first), first);
   const notice = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be known, so nothing is touched`;
   return { ...result, notices: [notice] };
 }
@@ -197,7 +198,7 @@ export class LateCommits {
   learn(step: RequestStep, { id, recovered, repeated }: StepResult, unit: Unit): void {
     if (step.method !== "POST" || step.lookup === null) return;
     if (id !== null && isCopy(step, this.#options.context)) this.#copies.push({ step, id });
-    if (id !== null && canBeDuplicated(step.lookup.kind)) {
+    if (id !== null && factsOf(unit, step.lookup.kind).canBeDuplicated) {
       this.#made.set(step.id, { step, unit, id, isOwn: !recovered, repeated });
       if (repeated) this.#sentTwice.add(step.id);
     } else if (repeated) {

@@ -15,9 +15,15 @@ import {
 } from "../index.ts";
 import { jsonText } from "../model/text.ts";
 import { isVerified } from "../model/verification.ts";
-import { renderPlanMarkdown, renderReportMarkdown, renderUnreviewedMarkdown } from "../render/markdown/documents.ts";
+import {
+  renderGuardsText,
+  renderPlanMarkdown,
+  renderPlanText,
+  renderReportMarkdown,
+  renderUnreviewedMarkdown,
+} from "../render/index.ts";
 import { renderPlanJsonParts } from "../render/plan-json.ts";
-import { renderGuardsText, renderPlanText, renderUnreviewedText } from "../render/plan-text.ts";
+import { renderUnreviewedText } from "../render/plan-text.ts";
 import {
   diagnosticsJson,
   renderErrorsJson,
@@ -157,26 +163,15 @@ export function importJson(imported: Imported, out: string, notMissed: NotMissed
     format_version: IMPORT_FORMAT_VERSION,
     out,
     files: imported.files.map(({ file }) => file),
-    imported: countTaken(imported),
+    imported: Object.fromEntries(imported.counts.map(({ list, count }) => [list, count])),
     left_out: leftOut,
   };
   return `${jsonText(json, 2)}\n`;
 }
 
-function countTaken({ taken }: Imported): Record<"vpcs" | "domains" | "records" | "images", number> {
-  const records = taken.domains.reduce((sum, domain) => sum + (domain.records?.length ?? 0), 0);
-  return { vpcs: taken.vpcs.length, domains: taken.domains.length, records, images: taken.images.length };
-}
-
 export function importSummary(imported: Imported, out: string): string {
-  const { skipped, files } = imported;
-  const { vpcs, domains, records, images } = countTaken(imported);
-  const parts = [
-    ...some(vpcs, "VPC", "VPCs"),
-    ...some(domains, "domain", "domains"),
-    ...some(records, "record", "records"),
-    ...some(images, "image", "images"),
-  ];
+  const { skipped, files, counts } = imported;
+  const parts = counts.flatMap(({ count, words }) => (count === 0 ? [] : [counted(count, ...words)]));
   const left =
     skipped.length === 0
       ? ""
@@ -186,10 +181,6 @@ export function importSummary(imported: Imported, out: string): string {
     `Imported ${parts.join(", ")} into ${place} (${counted(files.length, "file", "files")}).${left}\n`,
     `Next: tenon plan ${place}\n`,
   ].join("");
-}
-
-function some(number: number, one: string, many: string): string[] {
-  return number === 0 ? [] : [counted(number, one, many)];
 }
 
 function counted(number: number, one: string, many: string): string {

@@ -27,7 +27,7 @@ import {
   withEnvironments,
 } from "../index.ts";
 import type { Snapshot } from "../model/live.ts";
-import { renderPlanMarkdown } from "../render/markdown/documents.ts";
+import { renderPlanMarkdown } from "../render/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags, ProjectFlags } from "./flags.ts";
 import { type Checkout, checkOut, contentAt, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";

@@ -46,7 +46,7 @@ export async function formatProject(options: LoadOptions): Promise<FormatResult>
   const found: Diagnostic[] = [];
   for (const { file, path } of manifests) {
     const text = sources.text(file) ?? "";
-    const formatted = await reformat(text);
+    const formatted = await reformat(text, units);
     if (!formatted.ok) found.push(leftAsItIs(file, formatted.loses));
     else if (formatted.text !== text) differing.push({ file, path, text: formatted.text });
   }

@@ -1,14 +1,18 @@
 /** How a manifest is laid out: the order of its sections, keys and records, what stands on one line, and where blank lines are. */
 
 import type { Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
+import { type EntryLayout, OTHER_KEYS, type UnitSpec } from "../model/unit.ts";
 import { arrangeRecords, keyText, type Yaml } from "./records.ts";
 
-/** Lists and objects that are written on the line of their key where a manifest is made anew; else as their author has them. */
-const ONE_LINE_VALUES: ReadonlySet<string> = new Set([
-  ...["files", "tags", "master_ips", "axfr_ips", "use", "lint", "create_from", "upload", "capture"],
-]);
+/** How the entries of a unit are laid out. */
+export type SectionForm = Pick<UnitSpec, "section" | "removedKey" | "layout">;
+
+/** The section whose entries hold records; record sets and defaults are laid out as they are there. */
+const ZONES = "domains";
 
 interface LayoutOptions {
+  /** Of all units, in the order of their sections. */
+  readonly sections: readonly SectionForm[];
   /** Made of data, not of a text that somebody has laid out. */
   readonly isNew: boolean;
   /** Whether records are sorted, and those that differ by their target alone are joined. */
@@ -44,7 +48,8 @@ class Layout {
   /** What stands at the very top of a file is about the file, whichever section comes first. */
   #sortRoot(root: YAMLMap): void {
     const first = root.items[0]?.key as Node | undefined;
-    if (!this.#sortKeys(root, ROOT_KEYS)) return;
+    const sections = this.#options.sections.map(({ section }) => section);
+    if (!this.#sortKeys(root, [...ROOT_KEYS, ...sections, ...LAST_ROOT_KEYS])) return;
     const now = root.items[0]?.key as Node | undefined;
     if (first === undefined || now === undefined || first === now || !first.commentBefore) return;
     now.commentBefore = now.commentBefore ? `${first.commentBefore}\n${now.commentBefore}` : first.commentBefore;
@@ -53,9 +58,10 @@ class Layout {
 
   #section(pair: Pair<Node, Node | null>): void {
     const { value } = pair;
-    switch (keyText(pair)) {
+    const key = keyText(pair);
+    switch (key) {
       case "files":
-        this.#oneLineValue("files", value);
+        this.#oneLineValue(value);
         break;
       case "defaults":
         this.#defaults(value);
@@ -63,52 +69,44 @@ class Layout {
       case "record_sets":
         for (const set of this.#pairs(value)) this.#records(set.value, null);
         break;
-      case "vpcs":
-        this.#entries(value, (entry) => this.#vpc(entry));
-        break;
-      case "domains":
-        this.#entries(value, (entry) => this.#domain(entry));
-        break;
-      case "images":
-        this.#entries(value, (entry) => this.#entry(entry, IMAGE_KEYS));
-        break;
       case "removed":
-        this.#lines(value, REMOVED_KEYS);
+        this.#lines(value, [...this.#options.sections.map(({ removedKey }) => removedKey), ...REMOVED_KEYS]);
         break;
       case "allow":
         this.#lines(value, ALLOW_KEYS);
         break;
+      default: {
+        const layout = this.#layoutOf(key);
+        if (layout !== undefined) this.#entries(value, (entry) => this.#entry(key, entry, layout));
+      }
     }
   }
 
   #defaults(value: Node | null): void {
     if (!this.#yaml.isMap(value)) return;
     this.#sortKeys(value as YAMLMap, DEFAULTS_KEYS);
+    const zones = this.#layoutOf(ZONES);
     for (const pair of this.#pairs(value)) {
       const inner = pair.value;
       if (!this.#yaml.isMap(inner)) continue;
-      this.#sortKeys(inner as YAMLMap, keyText(pair) === "record" ? RECORD_KEYS : DOMAIN_KEYS);
+      this.#sortKeys(inner as YAMLMap, (keyText(pair) === "record" ? this.#recordKeys() : zones?.keys) ?? []);
       if (this.#options.isNew) inner.flow = true;
     }
   }
 
-  #vpc(entry: YAMLMap): void {
-    this.#entry(entry, VPC_KEYS);
-    this.#lines(this.#value(entry, "subnets"), SUBNET_KEYS);
+  #layoutOf(section: string): EntryLayout | undefined {
+    return this.#options.sections.find((form) => form.section === section)?.layout;
   }
 
-  #domain(entry: YAMLMap): void {
-    this.#entry(entry, DOMAIN_KEYS);
-    this.#lines(this.#value(entry, "ignore"), IGNORE_KEYS);
-    const name = this.#value(entry, "domain");
-    this.#records(this.#value(entry, "records"), this.#yaml.isScalar(name) ? String(name.value) : null);
+  #recordKeys(): readonly string[] {
+    return this.#layoutOf(ZONES)?.lists?.["records"] ?? [];
   }
 
   #records(value: Node | null, zone: string | null): void {
     if (!this.#yaml.isSeq(value)) return;
     const isFree = this.#options.arrangesRecords && !this.#around.anchored.has(value);
     if (isFree) arrangeRecords(value as YAMLSeq, zone, this.#yaml, this.#around.open);
-    this.#lines(value, RECORD_KEYS);
+    this.#lines(value, this.#recordKeys());
   }
 
   /** Entries that take several lines, with a blank line between them. */
@@ -123,14 +121,22 @@ class Layout {
     }
   }
 
-  #entry(entry: YAMLMap, order: readonly string[]): void {
-    this.#sortKeys(entry, order);
+  #entry(section: string, entry: YAMLMap, { keys, lists = {}, oneLine = [] }: EntryLayout): void {
+    this.#sortKeys(entry, keys);
     for (const pair of this.#pairs(entry)) {
       const key = keyText(pair);
-      this.#oneLineValue(key, pair.value);
-      const hasLines = key === "records" || key === "subnets" || key === "ignore";
-      if (hasLines && this.#yaml.isSeq(pair.value) && pair.value.items.length > 0) entry.flow = false;
+      if (oneLine.includes(key)) this.#oneLineValue(pair.value);
+      const order = Object.hasOwn(lists, key) ? lists[key] : undefined;
+      if (order === undefined) continue;
+      if (this.#yaml.isSeq(pair.value) && pair.value.items.length > 0) entry.flow = false;
+      if (section === ZONES && key === "records") this.#records(pair.value, this.#nameOf(entry));
+      else this.#lines(pair.value, order);
     }
+  }
+
+  #nameOf(zone: YAMLMap): string | null {
+    const name = this.#value(zone, "domain");
+    return this.#yaml.isScalar(name) ? String(name.value) : null;
   }
 
   /** A list whose entries take a line each; those with comments or longer texts in them stay as they are. */
@@ -145,8 +151,9 @@ class Layout {
     }
   }
 
-  #oneLineValue(key: string, value: Node | null): void {
-    if (this.#options.isNew && ONE_LINE_VALUES.has(key) && this.#yaml.isCollection(value)) value.flow = true;
+  /** Where a manifest is made anew; else it is as its author has it. */
+  #oneLineValue(value: Node | null): void {
+    if (this.#options.isNew && this.#yaml.isCollection(value)) value.flow = true;
   }
 
   /** @returns whether the keys could be sorted: an alias must not come before its anchor */
@@ -221,79 +228,34 @@ function endsWithBlankLine(item: Node | Pair<Node, Node | null>, yaml: Yaml): bo
   }
 }
 
-// The order of keys: of a manifest, and of each kind of entry in it.
-
-/** Stands for keys that have no place of their own. */
-const OTHERS = "*";
+// The order of keys that are of no unit.
 
 const ROOT_KEYS: readonly string[] = [
-  ...["tenon", "owner", "account", "files", "variables", "environments", "defaults", "record_sets"],
-  ...["vpcs", "domains", "images", "removed", "allow", "lint", OTHERS],
+  "tenon",
+  "owner",
+  "account",
+  "files",
+  "variables",
+  "environments",
+  "defaults",
+  "record_sets",
 ];
+
+const LAST_ROOT_KEYS: readonly string[] = ["removed", "allow", "lint", OTHER_KEYS];
 
 /** Short keys at the head of a manifest, which need no blank line between them. */
 const HEAD_KEYS: ReadonlySet<string> = new Set(["tenon", "owner", "account", "files"]);
 
-const COMMON_KEYS: readonly string[] = ["id", "moved_from", "protect", "note"];
+const REMOVED_KEYS: readonly string[] = ["id", "destroy", "ignore", OTHER_KEYS];
 
-const VPC_KEYS: readonly string[] = ["label", ...COMMON_KEYS, "region", "description", OTHERS, "subnets"];
+const ALLOW_KEYS: readonly string[] = ["delete", "replace", "bulk", "ns", "until", "reason", OTHER_KEYS];
 
-const SUBNET_KEYS: readonly string[] = ["label", "ipv4", "protect", "note", OTHERS];
-
-const DOMAIN_KEYS: readonly string[] = [
-  ...[
-    "domain",
-    "reverse",
-    ...COMMON_KEYS,
-    "type",
-    "status",
-    "description",
-    "group",
-    "soa_email",
-    "master_ips",
-    "axfr_ips",
-  ],
-  ...["refresh_sec", "retry_sec", "expire_sec", "ttl_sec", "tags", "lint", "create_from", "records_policy", OTHERS],
-  ...["ignore", "use", "zone_file", "records"],
-];
-
-const RECORD_KEYS: readonly string[] = [
-  ...["spf", "dmarc", "dkim", "caa", "ptr"],
-  ...[
-    "spf",
-    "dmarc",
-    "dkim",
-    "caa",
-    "ptr",
-    "type",
-    "name",
-    "service",
-    "protocol",
-    "tag",
-    "target",
-    "targets",
-    "priority",
-    "weight",
-    "port",
-    "ttl_sec",
-  ],
-  ...["override", "note", "lint", OTHERS],
-];
-
-const IGNORE_KEYS: readonly string[] = ["preset", "txt_prefix", "txt_suffix", "name", "type", "target", OTHERS];
-
-const IMAGE_KEYS: readonly string[] = ["label", ...COMMON_KEYS, "description", OTHERS, "upload", "capture"];
-
-const REMOVED_KEYS: readonly string[] = ["vpc", "domain", "image", "id", "destroy", "ignore", OTHERS];
-
-const ALLOW_KEYS: readonly string[] = ["delete", "replace", "bulk", "ns", "until", "reason", OTHERS];
-
-const DEFAULTS_KEYS: readonly string[] = ["domain", "record", OTHERS];
+const DEFAULTS_KEYS: readonly string[] = ["domain", "record", OTHER_KEYS];
 
 /** Place of a key in an order. */
 function rankOf(order: readonly string[]): (key: string) => number {
   const ranks = new Map(order.map((key, index) => [key, index]));
-  const others = ranks.get(OTHERS) ?? order.length;
+  const others = ranks.get(OTHER_KEYS) ?? order.length;
   return (key) => ranks.get(key) ?? others;
 }
 

@@ -2,7 +2,7 @@
 
 import type { Document, Scalar, ScalarTag } from "yaml";
 import { escapeYaml, isPlainlyVisible } from "../render/terminal.ts";
-import { layOut, normaliseBlankLines, textOf } from "./layout.ts";
+import { layOut, normaliseBlankLines, type SectionForm, textOf } from "./layout.ts";
 import type { Yaml } from "./records.ts";
 
 type Reformatted =
@@ -14,7 +14,7 @@ type Reformatted =
  * What it writes is read again and compared: no comment and no value may be lost, and formatting it once more must change nothing.
  * @param text of one sound YAML document
  */
-export async function reformat(text: string): Promise<Reformatted> {
+export async function reformat(text: string, units: readonly { readonly spec: SectionForm }[]): Promise<Reformatted> {
   const [yaml, { stringifyString }] = await Promise.all([import("yaml"), import("yaml/util")]);
   const tag = asWritten(stringifyString);
   const pass = (source: string): Pass => {
@@ -23,7 +23,7 @@ export async function reformat(text: string): Promise<Reformatted> {
     if (document.errors.length > 0 || !yaml.isMap(document.contents)) return { said: null, text: source };
     const said = canonicalContent(document);
     normaliseBlankLines(document, yaml);
-    layOut(document, yaml, { isNew: false, arrangesRecords: true });
+    layOut(document, yaml, { sections: units.map(({ spec }) => spec), isNew: false, arrangesRecords: true });
     return { said, text: textOf(document, yaml) };
   };
   const plain = text.replaceAll("\r\n", "\n");

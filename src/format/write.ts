@@ -5,9 +5,11 @@ import type { Json, JsonObject } from "../model/resource.ts";
 import { jsonText } from "../model/text.ts";
 import type { Unit, WrittenEntry } from "../model/unit.ts";
 import { escapeYaml, isPlainlyVisible } from "../render/terminal.ts";
-import { layOut, textOf } from "./layout.ts";
+import { layOut, type SectionForm, textOf } from "./layout.ts";
 
 interface WriteOptions {
+  /** Of all units: how their sections are laid out. */
+  readonly units: readonly { readonly spec: SectionForm }[];
   /** Whether records are sorted, and those that differ by their target alone are joined. */
   readonly arrangesRecords: boolean;
   /** For the first line, without its `#`. */
@@ -21,7 +23,8 @@ interface WriteOptions {
 export async function writeManifest(manifest: JsonObject, options: WriteOptions): Promise<string> {
   const yaml = await import("yaml");
   const document = new yaml.Document(manifest, { aliasDuplicateObjects: false });
-  layOut(document, yaml, { isNew: true, arrangesRecords: options.arrangesRecords });
+  const sections = options.units.map(({ spec }) => spec);
+  layOut(document, yaml, { sections, isNew: true, arrangesRecords: options.arrangesRecords });
   yaml.visit(document, {
     Scalar: (_, node) => {
       if (typeof node.value === "string" && !isPlainlyVisible(node.value)) node.type = "QUOTE_DOUBLE";
@@ -44,14 +47,14 @@ export async function renderDesired(
 ): Promise<string> {
   const manifest = manifestOf(desired, units);
   if (format === "json") return `${jsonText(manifest, 2)}\n`;
-  return writeManifest(manifest, { arrangesRecords: false });
+  return writeManifest(manifest, { units, arrangesRecords: false });
 }
 
 // What is declared as the manifest entries that declare it: the way back from the units' specs, under the API's field names.
 
 /** The part of a unit that is needed to write its entries. */
 type WritableUnit = Pick<Unit, "name"> & {
-  readonly spec: Pick<Unit["spec"], "section" | "removedKey" | "write">;
+  readonly spec: SectionForm & Pick<Unit["spec"], "write">;
 };
 
 /** Entries hold nothing that is undefined; what they leave out is left alone, or is the manifest's default. */

@@ -12,6 +12,7 @@ import {
 } from "../dns/record.ts";
 import type { Declared } from "../model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "../model/diagnostic.ts";
+import type { KindFacts } from "../model/kind.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
 import type { LoadContext, Unit } from "../model/unit.ts";
@@ -136,7 +137,7 @@ export class Collected {
       ...(this.#rounded.size === 0 ? [] : [rounded(this.#roundedIn, this.#rounded)]),
       ...(this.#signed.length === 0 ? [] : [signed(this.#signed)]),
     ];
-    const imported = { owner: null, vpcs: [], domains, images: [] };
+    const imported = { owner: null, domains, others: {} };
     return { taken: imported, diagnostics, skipped: this.#skipped, remarks: this.#remarks, sources: this.sources };
   }
 
@@ -409,10 +410,33 @@ export interface ImportedDomain {
 
 export interface ImportedDomains {
   readonly owner: string | null;
-  readonly vpcs: readonly JsonObject[];
   /** In the order of their names. */
   readonly domains: readonly ImportedDomain[];
-  readonly images: readonly JsonObject[];
+  /** Entries of the other sections that have any: `vpcs`, `images`. */
+  readonly others: Readonly<Record<string, readonly JsonObject[]>>;
+}
+
+/** How many objects of a kind were taken. */
+export interface ImportedCount {
+  /** The section of their entries, or the key of theirs in an entry: `domains`, `records`. */
+  readonly list: string;
+  readonly count: number;
+  readonly words: KindFacts["words"];
+}
+
+/** In the order of the units; of what is within an object only records are counted. */
+export function countImported({ domains, others }: ImportedDomains, units: readonly Unit[]): ImportedCount[] {
+  return units.flatMap(({ kinds: [root, within], spec }): ImportedCount[] => {
+    const list = spec.section;
+    if (list !== "domains" || within === undefined) {
+      return [{ list, count: others[list]?.length ?? 0, words: root.words }];
+    }
+    const records = domains.reduce((sum, domain) => sum + (domain.records?.length ?? 0), 0);
+    return [
+      { list, count: domains.length, words: root.words },
+      { list: "records", count: records, words: within.words },
+    ];
+  });
 }
 
 export interface Import {

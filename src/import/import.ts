@@ -3,7 +3,7 @@
 import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
 import type { ReadWatch, Unit } from "../model/unit.ts";
-import { type Import, notMissed } from "./collect.ts";
+import { countImported, type Import, type ImportedCount, notMissed } from "./collect.ts";
 import { importLive, type LiveRequest, type Selection } from "./live.ts";
 import { importOctodns } from "./octodns.ts";
 import { type ProjectFile, projectFiles } from "./project.ts";
@@ -41,7 +41,7 @@ export interface RunRequest {
 }
 
 export type ImportResult =
-  | ({ readonly ok: true; readonly files: readonly ProjectFile[] } & Import)
+  | ({ readonly ok: true; readonly files: readonly ProjectFile[]; readonly counts: readonly ImportedCount[] } & Import)
   /** `imported` is null if the account could not be read. */
   | { readonly ok: false; readonly imported: Import }
   | { readonly ok: false; readonly imported: null; readonly what: string; readonly failure: Failure };
@@ -52,7 +52,7 @@ export async function runImport(request: RunRequest): Promise<ImportResult> {
   if ("failure" in read) return { ok: false, imported: null, what: read.what, failure: read.failure };
   const { taken } = read;
   const missed = request.skipUnsupported ? 0 : read.skipped.filter((one) => notMissed(one) === null).length;
-  const isEmpty = taken.domains.length + taken.vpcs.length + taken.images.length === 0;
+  const isEmpty = taken.domains.length === 0 && Object.keys(taken.others).length === 0;
   const diagnostics = [
     ...read.diagnostics,
     ...(missed === 0 ? [] : [unsupported(missed)]),
@@ -60,7 +60,8 @@ export async function runImport(request: RunRequest): Promise<ImportResult> {
   ];
   const imported = { ...read, diagnostics };
   if (hasErrors(diagnostics)) return { ok: false, imported };
-  return { ...imported, ok: true, files: await projectFiles(taken, { split: request.split, lifts: true }) };
+  const files = await projectFiles(taken, request.units, { split: request.split, lifts: true });
+  return { ...imported, ok: true, files, counts: countImported(taken, request.units) };
 }
 
 type Read = Import | { readonly what: string; readonly failure: Failure };

@@ -51,7 +51,13 @@ export async function importLive(request: LiveRequest): Promise<LiveImport> {
 function isSelected(unit: UnitName, selection: Selection): boolean {
   const { domains, vpcs, images } = selection;
   if (!isNarrowed(selection)) return true;
-  return { network: vpcs.length > 0, zone: domains.length > 0, image: images }[unit];
+  return (
+    new Map([
+      ["network", vpcs.length > 0],
+      ["zone", domains.length > 0],
+      ["image", images],
+    ]).get(unit) === true
+  );
 }
 
 function isNarrowed({ domains, vpcs, images }: Selection): boolean {
@@ -63,9 +69,13 @@ interface Found {
   readonly identity: LiveIdentity;
 }
 
+/** The unit whose objects are imported with what is in them record by record. */
+const ZONE = "zone";
+
 class Taking {
   readonly #request: LiveRequest;
-  readonly #entries: Record<"network" | "image", JsonObject[]> = { network: [], image: [] };
+  /** By section; domains are apart. */
+  readonly #others: Record<string, JsonObject[]> = {};
   readonly #domains: ImportedDomain[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   /** Owner → addresses of what carries its tag, and was not asked for. */
@@ -76,8 +86,7 @@ class Taking {
   }
 
   isWanted(unit: UnitName, { key }: LiveIdentity): boolean {
-    const { domains, vpcs } = this.#request.selection;
-    const globs = { network: vpcs, zone: domains.map((glob) => glob.toLowerCase()), image: [] }[unit];
+    const globs = this.#globsOf(unit).map((glob) => (unit === ZONE ? glob.toLowerCase() : glob));
     return globs.length === 0 || globs.some((glob) => globMatches(glob, key));
   }
 
@@ -92,15 +101,14 @@ class Taking {
       if (first !== undefined) this.#takeOne(unit, first, same.length > 1);
       for (const { identity } of others) this.#reportLeftOut(sameLabel(identity, first?.identity));
     }
-    this.#warnOfUnmatched(unit.name, found);
+    this.#warnOfUnmatched(unit, found);
   }
 
   result(): Import {
-    const { network, image } = this.#entries;
     const { owner, selection } = this.#request;
     for (const [other, addresses] of this.#othersOf) this.#report(otherOwner(addresses, other, owner));
     if (owner !== null && isNarrowed(selection)) this.#report(narrowedOwner(owner));
-    const imported = { owner: this.#request.owner, vpcs: network, domains: this.#domains, images: image };
+    const imported = { owner: this.#request.owner, domains: this.#domains, others: this.#others };
     return { taken: imported, diagnostics: this.#diagnostics, skipped: [], remarks: [], sources: new Sources() };
   }
 
@@ -119,13 +127,18 @@ class Taking {
       return;
     }
     const entry = entryOf({ ...declared, id: repeats ? identity.id : null }, unit.spec.write(declared.spec));
-    if (unit.name === "zone") {
+    if (unit.name === ZONE) {
       this.#takeDomain(unit, entry, identity);
       return;
     }
     const problem = firstProblem(unit, entry, this.#request) ?? this.#violations(unit, entry)[0]?.diagnostic ?? null;
-    if (problem === null) this.#entries[unit.name].push(entry);
-    else this.#reportLeftOut(undeclarable(identity, problem));
+    if (problem !== null) {
+      this.#reportLeftOut(undeclarable(identity, problem));
+      return;
+    }
+    const entries = this.#others[unit.spec.section] ?? [];
+    entries.push(entry);
+    this.#others[unit.spec.section] = entries;
   }
 
   #takeDomain(unit: Unit, entry: JsonObject, identity: LiveIdentity): void {
@@ -162,11 +175,17 @@ class Taking {
     return this.#request.violationsOf(entry, unit.spec.section);
   }
 
-  #warnOfUnmatched(unit: UnitName, found: readonly Found[]): void {
+  /** Names of what is to be taken of a unit; none: all of it, or what a flag without names says. */
+  #globsOf(unit: UnitName): readonly string[] {
     const { domains, vpcs } = this.#request.selection;
-    for (const glob of { network: vpcs, zone: domains, image: [] }[unit]) {
-      const fits = found.some(({ identity }) => globMatches(unit === "zone" ? glob.toLowerCase() : glob, identity.key));
-      if (!fits) this.#report(unmatched(unit, glob));
+    if (unit === ZONE) return domains;
+    return unit === "network" ? vpcs : [];
+  }
+
+  #warnOfUnmatched({ name, kinds }: Unit, found: readonly Found[]): void {
+    for (const glob of this.#globsOf(name)) {
+      const fits = found.some(({ identity }) => globMatches(name === ZONE ? glob.toLowerCase() : glob, identity.key));
+      if (!fits) this.#report(unmatched(kinds[0].words[0], glob));
     }
   }
 
@@ -281,8 +300,7 @@ function refusedRecord({ address }: LiveIdentity, record: JsonObject, problem: D
   );
 }
 
-function unmatched(unit: UnitName, glob: string): Diagnostic {
-  const what = unit === "zone" ? "domain" : "VPC";
+function unmatched(what: string, glob: string): Diagnostic {
   return warning(
     "no-match",
     `no ${what} fits ${glob}`,

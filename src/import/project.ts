@@ -8,6 +8,7 @@ import { escapeReferences, writeManifest } from "../format/write.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
+import type { Unit } from "../model/unit.ts";
 import type { ImportedDomains } from "./collect.ts";
 import { withDefaults } from "./live.ts";
 import { type DomainWithRecordSets, extractRecordSets } from "./record-sets.ts";
@@ -36,6 +37,7 @@ interface ProjectOptions {
 /** The root file comes first. */
 export async function projectFiles(
   imported: ImportedDomains,
+  units: readonly Unit[],
   { split, lifts }: ProjectOptions,
 ): Promise<ProjectFile[]> {
   const { sets, domains } = lifts ? extractRecordSets(imported.domains) : { sets: {}, domains: plainDomains(imported) };
@@ -43,14 +45,13 @@ export async function projectFiles(
   const root = manifest(isSplit ? [] : domains, sets, {
     ...(imported.owner === null ? {} : { owner: imported.owner }),
     ...(isSplit ? { files: [ZONES_PATTERN] } : {}),
-    ...(imported.vpcs.length === 0 ? {} : { vpcs: escapeReferences(imported.vpcs) }),
-    ...(imported.images.length === 0 ? {} : { images: escapeReferences(imported.images) }),
+    ...(escapeReferences(imported.others) as JsonObject),
   });
-  const files = [{ file: ROOT_FILE, text: await write(root, SCHEMA) }];
+  const files = [{ file: ROOT_FILE, text: await write(root, SCHEMA, units) }];
   if (!isSplit) return files;
   for (const domain of domains) {
     const file = `${ZONES_FOLDER}/${fileName(domain.name)}`;
-    files.push({ file, text: await write(manifest([domain], {}, {}), `../${SCHEMA}`) });
+    files.push({ file, text: await write(manifest([domain], {}, {}), `../${SCHEMA}`, units) });
   }
   return files;
 }
@@ -93,8 +94,8 @@ function manifest(
   };
 }
 
-function write(content: JsonObject, schema: string): Promise<string> {
-  return writeManifest(content, { arrangesRecords: true, comment: `yaml-language-server: $schema=${schema}` });
+function write(content: JsonObject, schema: string, units: readonly Unit[]): Promise<string> {
+  return writeManifest(content, { units, arrangesRecords: true, comment: `yaml-language-server: $schema=${schema}` });
 }
 
 /** Names that mean a device on some systems, whatever follows their dot. */

@@ -332,12 +332,11 @@ function idOf(id: Json | undefined): ObjectId | null {
 
 function checkKeys(entry: JsonObject, unit: UnitForm, context: AssembleContext): void {
   const { id, ignore } = entry as { id?: Json; ignore?: Json };
-  const wanted = unit.name === "image" ? "string" : "number";
+  const { removedKey, textId, ignores } = unit.spec;
+  const wanted = textId === undefined ? "number" : "string";
   if (id !== undefined && typeof id !== wanted) {
-    const detail =
-      unit.name === "image"
-        ? "The id of an image is text, such as private/123."
-        : `The id of a ${unit.spec.removedKey} is a whole number.`;
+    const isWhat = textId === undefined ? "a whole number" : `text, such as ${textId}`;
+    const detail = `The id of ${/^[aeiou]/.test(removedKey) ? "an" : "a"} ${removedKey} is ${isWhat}.`;
     context.report({
       code: "wrong-type",
       severity: "error",
@@ -349,7 +348,7 @@ function checkKeys(entry: JsonObject, unit: UnitForm, context: AssembleContext):
   }
   const tooLong = tooLongIgnore(ignore, context.places);
   if (tooLong !== null) context.report(tooLong);
-  if (ignore !== undefined && unit.name !== "zone") {
+  if (ignore !== undefined && ignores !== true) {
     const detail = "`ignore` names records, and only a domain has those.";
     context.report({
       code: "wrong-field",

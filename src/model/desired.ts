@@ -1,7 +1,7 @@
 /** The desired state: what the manifests of a project say, with every name resolved and every default applied. */
 
 import type { Span } from "./diagnostic.ts";
-import type { Address, Kind, ObjectId, UnitName } from "./resource.ts";
+import type { Address, ObjectId, UnitName } from "./resource.ts";
 
 /** One declared network, zone or image. `spec` is of the unit's own type. */
 export interface Declared<Spec = unknown> {
@@ -74,6 +74,3 @@ export interface Desired {
   /** Where the root file says so, by code. */
   readonly lintOffSpans?: ReadonlyMap<string, Span>;
 }
-
-/** The kind of the object a unit is named after. */
-export const ROOT_KIND: Readonly<Record<UnitName, Kind>> = { network: "vpc", zone: "domain", image: "image" };

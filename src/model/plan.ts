@@ -4,6 +4,7 @@ import type { FileContent, Method } from "./api.ts";
 import type { Action, Change, ChangeOrigin } from "./change.ts";
 import type { ConsentRule } from "./desired.ts";
 import type { Diagnostic } from "./diagnostic.ts";
+import type { Kinds } from "./kind.ts";
 import type { Address, Json, JsonObject, Kind, ObjectId, UnitName } from "./resource.ts";
 
 export type Goal = "apply" | "destroy";
@@ -258,24 +259,11 @@ export function isReference(part: PathPart): part is Reference {
   return typeof part !== "string";
 }
 
-/** Whether two runs can both make one: names of domains are unique, and subnets of one VPC do not overlap. */
-export function canBeDuplicated(kind: Kind): boolean {
-  switch (kind) {
-    case "vpc":
-    case "image":
-    case "domain_record":
-      return true;
-    case "vpc_subnet":
-    case "domain":
-      return false;
-  }
-}
-
 /** How many lists an apply reads at its end, to see whether another run has made the same: one for each list that it adds to. */
-export function countLastLooks(steps: readonly Step[]): number {
+export function countLastLooks(steps: readonly Step[], kinds: Kinds): number {
   const lists = steps.flatMap((step) => {
     if (step.type !== "request" || step.method !== "POST" || step.lookup === null) return [];
-    return canBeDuplicated(step.lookup.kind) ? [JSON.stringify(step.lookup.path)] : [];
+    return kinds.of(step.lookup.kind).canBeDuplicated ? [JSON.stringify(step.lookup.path)] : [];
   });
   return new Set(lists).size;
 }

@@ -4,11 +4,11 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 export type JsonObject = { readonly [key: string]: Json };
 
-/** The five kinds of resource, named as the plan file names them. */
-export type Kind = "vpc" | "vpc_subnet" | "domain" | "domain_record" | "image";
+/** A kind of resource, as plan files name it: `vpc`, `vpc_subnet`, `domain`, `domain_record`, `image`. Which there are, the units say. */
+export type Kind = string;
 
-/** The three things that are read, planned and applied as one: a network, a zone, an image. */
-export type UnitName = "network" | "zone" | "image";
+/** What is read, planned and applied as one: `network`, `zone`, `image`. */
+export type UnitName = string;
 
 /** An id as the service gives it: integers for VPCs, subnets, domains and records, strings for images. */
 export type ObjectId = number | string;

@@ -2,17 +2,17 @@
 
 import type { Failure, FileContent, ReadApi } from "./api.ts";
 import type { AttachedInterface, Block, Change, ComparedResource, InterfaceDetail } from "./change.ts";
-import type { Declared, Removed } from "./desired.ts";
+import type { ConsentRule, Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
-import type { LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
-import type { Address, Json, JsonObject, ObjectId, UnitName, Values } from "./resource.ts";
+import type { UnitKinds } from "./kind.ts";
+import type { Guard, LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
+import type { Address, Json, JsonObject, ObjectId, Values } from "./resource.ts";
 
 /**
  * The functions of one unit. All but `read` and `detail` are pure.
  * Methods, not properties, so that a unit of its own types fits a list of units of unknown types.
  */
-export interface Unit<Spec = unknown, Live = unknown> {
-  readonly name: UnitName;
+export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   readonly spec: UnitSpec<Spec>;
   read(scope: Scope<Spec>, api: ReadApi, watch: ReadWatch): Promise<ReadResult<Live>>;
   /** Reads what only a blocked change needs to be explained. Missing rights make the message shorter, nothing else. */
@@ -30,6 +30,11 @@ export interface Unit<Spec = unknown, Live = unknown> {
   steps(changes: readonly Change[], context: StepContext): readonly PlannedStep[];
   /** Where those steps take a cheaper way than one request for each change. */
   strategies?(changes: readonly Change[], context: StepContext): readonly Strategy[];
+  /**
+   * What an object that stays may lose only with consent: the guards of it, by the changes of what is within it.
+   * @param adopts nobody had a tag on it: what is in it was never declared
+   */
+  losses?(whole: Change, within: readonly Change[], adopts: boolean): readonly Loss[];
   /** The body of a step with `amends`: what depends on an earlier answer is worked in. */
   amend?(body: JsonObject, earlier: JsonObject): JsonObject;
   /** Judges the answer of a step with `expect`: null if what follows may go on. */
@@ -59,12 +64,20 @@ export interface Unit<Spec = unknown, Live = unknown> {
  */
 export type Likeness = "equal" | "used" | "unready" | "different";
 
+/** A guard of an object, before it is known whether there is consent. */
+export type Loss = Pick<Guard, "count" | "of"> & { readonly rule: ConsentRule };
+
 /** How a unit appears in a manifest. */
 export interface UnitSpec<Spec = unknown> {
   /** Its key in the manifest: `vpcs`, `domains`, `images`. */
   readonly section: string;
   /** The key that names it in `removed`: `vpc`, `domain`, `image`. */
   readonly removedKey: string;
+  /** One of its ids, where they are text. Absent: they are whole numbers. */
+  readonly textId?: string;
+  /** An entry of `removed` may name what must not go with it, under `ignore`. */
+  readonly ignores?: true;
+  readonly layout: EntryLayout;
   /** JSON Schema (draft 2020-12) of one entry of the section. */
   readonly schema: JsonObject;
   /** Definitions that `schema` refers to as `#/$defs/…`; joined into the published schema. */
@@ -77,6 +90,22 @@ export interface UnitSpec<Spec = unknown> {
   removed(name: string): RemovedName;
   /** Files that the entry names: checked and read by the caller. */
   files?(declared: Declared<Spec>): readonly string[];
+}
+
+/** Stands, in an order of keys, for those that have no place of their own. */
+export const OTHER_KEYS = "*";
+
+/** The keys that an entry of any section may have. */
+export const COMMON_KEYS: readonly string[] = ["id", "moved_from", "protect", "note"];
+
+/** How `tenon fmt` lays out an entry. */
+export interface EntryLayout {
+  /** The order of its keys. */
+  readonly keys: readonly string[];
+  /** Lists whose items take a line each: the order of the keys of an item. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>;
+  /** Lists and objects that are written on the line of their key. */
+  readonly oneLine?: readonly string[];
 }
 
 export interface RemovedName {

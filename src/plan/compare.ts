@@ -12,6 +12,7 @@ import type {
   InterfaceDetail,
 } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Kinds } from "../model/kind.ts";
 import type { Guard, Pace, Plan, Step, WithdrawnChange } from "../model/plan.ts";
 import type { Json } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
@@ -87,7 +88,7 @@ function withoutOwner(fields: readonly DriftField[]): DriftField[] {
  * @param before the plan of the base, made against the same live state
  * @param name of the base, as it was given
  */
-export function attributeOrigins(plan: Plan, before: Plan, name: string): Plan {
+export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: Kinds): Plan {
   const pending = new Map<string, Change[]>();
   for (const change of before.changes) {
     if (change.action === "no-op") continue;
@@ -99,19 +100,19 @@ export function attributeOrigins(plan: Plan, before: Plan, name: string): Plan {
   const changes = plan.changes.map((change): Change => ({ ...change, origin: claimOrigin(change, pending) }));
   const withdrawn = [...pending.values()].flat().map(({ key, action }): WithdrawnChange => ({ key, action }));
   const base = { name, withdrawn: withdrawn.sort((a, b) => compareText(a.key, b.key)) };
-  return attributeGuards({ ...plan, changes, base });
+  return attributeGuards({ ...plan, changes, base }, kinds);
 }
 
 /** A plan whose guards do not say yet whose they are. */
 type Unattributed = Omit<Plan, "guards"> & { readonly guards: readonly Omit<Guard, "origin">[] };
 
 /** The plan with the origin of each of its guards, by that of the changes that have a part in it. Linear in the number of changes. */
-export function attributeGuards(plan: Unattributed): Plan {
+export function attributeGuards(plan: Unattributed, kinds: Kinds): Plan {
   const { base, changes } = plan;
   if (base === null) return { ...plan, guards: plan.guards.map((guard) => ({ ...guard, origin: null })) };
   const origins = new Map<string, ChangeOrigin>();
   for (const change of changes) {
-    for (const key of guardKeysOf(change)) {
+    for (const key of guardKeysOf(change, kinds)) {
       if (origins.get(key) !== "this-change") origins.set(key, change.origin ?? "this-change");
     }
   }

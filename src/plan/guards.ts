@@ -1,17 +1,13 @@
 /** Guards: what apply refuses to do without consent, and what no consent allows. */
 
 import type { Change } from "../model/change.ts";
-import { type Consent, type ConsentRule, type Declared, type Desired, ROOT_KIND } from "../model/desired.ts";
+import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Kinds } from "../model/kind.ts";
 import type { Goal, Guard } from "../model/plan.ts";
-import type { Address, Json, Values } from "../model/resource.ts";
+import type { Address } from "../model/resource.ts";
 import { compareText, compileGlob, groupBy } from "../model/text.ts";
-
-/** The share of a live zone's records, or of a live VPC's subnets, that may be deleted without consent. */
-export const BULK_LIMIT_PERCENT = 30;
-/** A share of fewer says nothing: a zone of 8 records loses 3 of them when a mail key is rotated. */
-export const MIN_BULK_RECORDS = 10;
-export const MIN_BULK_SUBNETS = 3;
+import type { Unit } from "../model/unit.ts";
 
 export interface PolicyOptions {
   readonly goal: Goal;
@@ -30,15 +26,23 @@ export interface Protection {
   readonly handedOn: ReadonlyMap<Address, Address>;
 }
 
+/** What guards ask of a unit. */
+export type GuardedUnit = Pick<Unit, "name" | "kinds" | "losses">;
+
 /** Blocked changes are not carried out, so they need no consent. */
-export function guardsOf(changes: readonly Change[], kept: Protection, options: PolicyOptions): Guard[] {
+export function guardsOf(
+  changes: readonly Change[],
+  kept: Protection,
+  units: readonly GuardedUnit[],
+  options: PolicyOptions,
+): Guard[] {
   const active = changes.filter((change) => change.blocked === null && change.action !== "no-op");
   const guards = protectGuards(active, kept);
   // `destroy` is its own consent.
   if (options.goal === "apply") {
     const given = givenBy(validConsents(options.consents, options.today));
     for (const guard of wholeGuards(active, given)) guards.push(guard);
-    for (const guard of withinGuards(changes, options.owner, given)) guards.push(guard);
+    for (const guard of withinGuards(changes, units, options.owner, given)) guards.push(guard);
   }
   if (options.maxChanges !== null && active.length > options.maxChanges) {
     guards.push({
@@ -159,10 +163,16 @@ function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
     });
 }
 
-/** What stays as a whole, and may lose much of what is in it. */
-function withinGuards(changes: readonly Change[], owner: string | null, given: Given): Guard[] {
+/** What stays as a whole, and may lose much of what is in it: the units say what is much. */
+function withinGuards(
+  changes: readonly Change[],
+  units: readonly GuardedUnit[],
+  owner: string | null,
+  given: Given,
+): Guard[] {
+  const byRootKind = new Map(units.map((unit) => [unit.kinds[0].kind, unit]));
   // Not by its address: what is renamed and stays as it is has the one that it has in the account.
-  const isWhole = ({ unit, kind }: Change) => kind === ROOT_KIND[unit];
+  const isWhole = ({ kind }: Change) => byRootKind.has(kind);
   const within = groupBy(
     changes.filter((change) => !isWhole(change)),
     (change) => change.root,
@@ -173,65 +183,9 @@ function withinGuards(changes: readonly Change[], owner: string | null, given: G
       const own = within.get(whole.root) ?? [];
       // Not by its label: a run that is narrowed to what is within leaves the object itself as it is.
       const adopts = owner !== null && whole.before?.["owner"] === null;
-      switch (whole.kind) {
-        case "vpc":
-          return subnetGuard(whole, own, adopts, given);
-        case "domain":
-          return [...recordGuard(whole, own, adopts, given), ...nameserverGuard(whole, own, given)];
-        default:
-          return [];
-      }
+      const losses = byRootKind.get(whole.kind)?.losses?.(whole, own, adopts) ?? [];
+      return losses.map(({ rule, count, of }) => ({ ...guard(rule, whole, given), count, of }));
     });
-}
-
-function subnetGuard(vpc: Change, subnets: readonly Change[], adopts: boolean, given: Given): Guard[] {
-  const of = subnets.filter((subnet) => subnet.before !== null).length;
-  const count = subnets.filter((subnet) => subnet.blocked === null && subnet.action === "delete").length;
-  const tooMany = of >= MIN_BULK_SUBNETS && isBulk(count, of);
-  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", vpc, given), count, of }] : [];
-}
-
-/** A record that goes counts if nothing answers for its name and type any more. A rename removes a name too. */
-function recordGuard(domain: Change, records: readonly Change[], adopts: boolean, given: Given): Guard[] {
-  const answered = new Set(
-    records.flatMap((record) => answerOf(record.blocked === null ? record.after : record.before)),
-  );
-  const removed = records.filter(
-    (record) => record.blocked === null && (record.action === "delete" || record.labels.includes("rename")),
-  );
-  const count = removed.filter(({ before }) => !isAnswered(before, answered)).length;
-  const of = records.filter((record) => record.before !== null).length;
-  const tooMany = count === of || (of >= MIN_BULK_RECORDS && isBulk(count, of));
-  return count > 0 && (adopts || tooMany) ? [{ ...guard("bulk", domain, given), count, of }] : [];
-}
-
-function isBulk(count: number, of: number): boolean {
-  return count * 100 > of * BULK_LIMIT_PERCENT;
-}
-
-function answerOf(values: Values | null): string[] {
-  return values === null ? [] : [questionOf(values, values["type"])];
-}
-
-/** A CNAME answers whatever its name is asked for. */
-function isAnswered(values: Values | null, answered: ReadonlySet<string>): boolean {
-  return values !== null && [values["type"], "CNAME"].some((type) => answered.has(questionOf(values, type)));
-}
-
-function questionOf(values: Values, type: Json | undefined): string {
-  return `${String(values["name"])} ${String(type)}`;
-}
-
-function nameserverGuard(domain: Change, records: readonly Change[], given: Given): Guard[] {
-  if (domain.before?.["status"] !== "active") return [];
-  const touches = records.some(
-    (record) => record.action !== "no-op" && record.blocked === null && isApexNameserver(record),
-  );
-  return touches ? [guard("ns", domain, given)] : [];
-}
-
-function isApexNameserver({ before, after }: Change): boolean {
-  return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
 }
 
 /** Whether there is consent to it. */
@@ -264,8 +218,8 @@ export function guardKey({ rule, address }: Pick<Guard, "rule" | "address">): st
 }
 
 /** The keys of the guards that a change may have a part in. */
-export function guardKeysOf(change: Change): string[] {
-  const { kind, unit, action, address, root, previousAddress, labels } = change;
+export function guardKeysOf(change: Change, kinds: Kinds): string[] {
+  const { kind, action, address, root, previousAddress, labels } = change;
   if (change.blocked !== null || action === "no-op") return [];
   const liveAddress = liveAddressOf(change);
   const keys = [guardKey({ rule: "max-changes", address })];
@@ -274,11 +228,16 @@ export function guardKeysOf(change: Change): string[] {
     keys.push(guardKey({ rule: "protect", address }));
   }
   // The adoption of a zone or a VPC is a reason of its own.
-  if (kind === ROOT_KIND[unit] || action === "delete" || labels.includes("rename")) {
+  if (kinds.isRoot(kind) || action === "delete" || labels.includes("rename")) {
     keys.push(guardKey({ rule: "bulk", address: previousAddress === null ? root : rootOf(liveAddress) }));
   }
   if (isApexNameserver(change)) keys.push(guardKey({ rule: "ns", address: root }));
   return keys;
+}
+
+/** The consent `ns` is for zones only. */
+function isApexNameserver({ before, after }: Change): boolean {
+  return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
 }
 
 /** A label's slash is escaped in an address. */

@@ -1,7 +1,7 @@
 /** Which live object is which declared or removed one, and what is to become of each. */
 
 import isEqual from "fast-deep-equal";
-import { type Declared, type Desired, type Removed, ROOT_KIND } from "../model/desired.ts";
+import type { Declared, Desired, Removed } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveUnit } from "../model/live.ts";
 import type { Goal, LeftAlone } from "../model/plan.ts";
@@ -136,7 +136,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   const found = new Set(matches.flatMap((match) => (match.live === null ? [] : [unit.identify(match.live).id])));
   for (const { candidates: any } of findings.unclear) for (const { id } of any) found.add(id);
   const count = live.total - found.size - findings.refusals.length;
-  const leftAlone: LeftAlone[] = count > 0 ? [{ kind: ROOT_KIND[unit.name], count, reason: "undeclared" }] : [];
+  const leftAlone: LeftAlone[] = count > 0 ? [{ kind: unit.kinds[0].kind, count, reason: "undeclared" }] : [];
   const handedOn = namedByOthers(declared, absent, matches, identity);
   return { matches: withFormer(matches, unit, options.former ?? []), ...findings, handedOn, leftAlone };
 }

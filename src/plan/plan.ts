@@ -3,6 +3,7 @@
 import type { Action, Block, Change } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import { Kinds } from "../model/kind.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import {
   countLastLooks,
@@ -55,6 +56,7 @@ export interface PlanOptions {
 
 /** @param live a unit that is absent was not read, and is not planned */
 export function makePlan(desired: Desired, live: Live, units: readonly Unit[], options: PlanOptions): Plan {
+  const kinds = new Kinds(units);
   const worked = units.flatMap((unit) => {
     const found = live.units[unit.name];
     return found === undefined ? [] : [planUnit(unit, desired, found, options)];
@@ -62,7 +64,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   const pairs = worked.flatMap(({ paired }) => paired.pairs);
   const whole = diffPairs(pairs);
   const stepsOf = (changes: readonly Change[]) => worked.flatMap((work) => unitSteps(work, changes));
-  const selected = selectChanges(whole, options);
+  const selected = selectChanges(whole, options, kinds);
   const changes = isNarrowed(options) ? leaveOutHeld(plainSteps(worked, whole), selected) : selected;
   const open = leaveOutBlocked(stepsOf(changes), changes);
   const ordered = orderSteps(open.planned);
@@ -83,10 +85,15 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     changes: open.changes,
     ...ordered,
     strategies: worked.flatMap((work) => unitStrategies(work, open.changes)),
-    guards: guardsOf(open.changes, protectionOf(pairs, worked), { ...options, owner: desired.owner, today, consents }),
+    guards: guardsOf(open.changes, protectionOf(pairs, worked), units, {
+      ...options,
+      owner: desired.owner,
+      today,
+      consents,
+    }),
     refusals: byAddress([
       ...accountRefusal(desired, options),
-      ...unmatchedSelection(whole, desired, options),
+      ...unmatchedSelection(whole, desired, kinds, options),
       ...worked.flatMap(({ matched }) => matched.refusals),
     ]),
     warnings: byAddress([
@@ -95,7 +102,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       ...staleSoon(desired, open.changes),
     ]),
     leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
-    requestCount: ordered.steps.length + countLastLooks(ordered.steps),
+    requestCount: ordered.steps.length + countLastLooks(ordered.steps, kinds),
     pace: null,
     base: null,
   };
@@ -270,9 +277,14 @@ function mergeLeftAlone(worked: readonly Worked[], narrowed: boolean): LeftAlone
   return worked.flatMap(({ matched, paired }) => [...(narrowed ? [] : matched.leftAlone), ...paired.leftAlone]);
 }
 
-function unmatchedSelection(changes: readonly Change[], desired: Desired, options: PlanOptions): Diagnostic[] {
+function unmatchedSelection(
+  changes: readonly Change[],
+  desired: Desired,
+  kinds: Kinds,
+  options: PlanOptions,
+): Diagnostic[] {
   if (options.checkSelection === false) return [];
-  return unmatchedGlobs(options, { changes, desired, owned: options.owned ?? [] });
+  return unmatchedGlobs(options, { changes, desired, kinds, owned: options.owned ?? [] });
 }
 
 function accountRefusal(desired: Desired, options: PlanOptions) {

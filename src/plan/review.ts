@@ -2,6 +2,7 @@
 
 import isEqual from "fast-deep-equal";
 import type { Change } from "../model/change.ts";
+import type { Kinds } from "../model/kind.ts";
 import type { Kind, Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 
@@ -13,13 +14,18 @@ export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" |
  * to be replaced may now only be created, what was to be created may now only be finished. What the file shows as blocked
  * it shows all the same: it may be done once nothing blocks it.
  */
-export function exceedsReviewedPlan(changes: readonly Change[], reviewed: readonly ReviewedChange[]): Change[] {
+export function exceedsReviewedPlan(
+  changes: readonly Change[],
+  reviewed: readonly ReviewedChange[],
+  kinds: Kinds,
+): Change[] {
   const shown = groupBy(reviewed, (change) => keyOf(change.kind, change.address));
-  const records = new RecordEffects(reviewed, changes);
+  const isItsValues = ({ kind }: ReviewedChange) => kinds.of(kind).isItsValues === true;
+  const values = new ValueEffects(reviewed.filter(isItsValues), changes.filter(isItsValues));
   const replaced = replacedObjects(reviewed, changes);
   return changes.filter((change) => {
     if (change.action === "no-op" || change.blocked !== null) return false;
-    if (change.kind === "domain_record") return !records.cover(change);
+    if (isItsValues(change)) return !values.cover(change);
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
     if (change.action === "delete" && change.id !== null && replaced.has(keyOf(change.kind, String(change.id))))
       return false;
@@ -43,7 +49,7 @@ function replacedObjects(reviewed: readonly ReviewedChange[], changes: readonly 
  * or one two, but nothing comes or goes that was not shown to. A value that was shown to become another may go only if
  * that other is there in the end.
  */
-class RecordEffects {
+class ValueEffects {
   readonly #come = new Set<string>();
   readonly #gone = new Set<string>();
   readonly #become = new Map<string, string[]>();
@@ -52,8 +58,7 @@ class RecordEffects {
   readonly #shownToStay = new Set<string>();
 
   constructor(reviewed: readonly ReviewedChange[], changes: readonly Change[]) {
-    for (const { kind, action, address, before, after } of reviewed) {
-      if (kind !== "domain_record") continue;
+    for (const { action, address, before, after } of reviewed) {
       const [left, came] = [effectOf(address, before), effectOf(address, after)];
       if (came !== null) this.#shownToStay.add(came);
       if (action === "no-op") continue;
@@ -61,8 +66,8 @@ class RecordEffects {
       if (left !== null && came === null) this.#gone.add(left);
       if (left !== null && came !== null) this.#become.set(left, [...(this.#become.get(left) ?? []), came]);
     }
-    for (const { kind, address, after } of changes) {
-      const end = kind === "domain_record" ? effectOf(address, after) : null;
+    for (const { address, after } of changes) {
+      const end = effectOf(address, after);
       if (end !== null) this.#end.add(end);
     }
   }
@@ -84,7 +89,7 @@ function effectOf(address: string, values: Values | null): string | null {
   return JSON.stringify([...address.split("/", 2), fields]);
 }
 
-/** A VPC, subnet, domain or image stays itself while its fields change. */
+/** What has an identity beside its values stays itself while its fields change. */
 function covers(reviewed: ReviewedChange, change: Change): boolean {
   switch (change.action) {
     case "no-op":

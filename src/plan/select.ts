@@ -3,6 +3,7 @@
 import type { Change } from "../model/change.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Kinds } from "../model/kind.ts";
 import { isNarrowed } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { globMatches, groupBy, mayMatchWithin, nearest } from "../model/text.ts";
@@ -32,7 +33,7 @@ function covers(glob: string, address: Address): boolean {
  * What is not selected stays as it is live. A child needs its parent to be created, or renamed; a parent is deleted or made anew only
  * with all of its children, and they only with it.
  */
-export function selectChanges(changes: readonly Change[], selection: Selection): Change[] {
+export function selectChanges(changes: readonly Change[], selection: Selection, kinds: Kinds): Change[] {
   if (!isNarrowed(selection)) return [...changes];
   const roots = new Map(
     changes.filter((change) => change.address === change.root).map((change) => [change.root, change]),
@@ -54,7 +55,7 @@ export function selectChanges(changes: readonly Change[], selection: Selection):
     const isRoot = roots.get(change.root) === change;
     const action = rootAction(change);
     const whole = action === "delete" || action === "replace";
-    if (change.kind === "domain" && action === "delete" && mayExcludeRecord(selection, change.root))
+    if (kinds.of(change.kind).takesContents && action === "delete" && mayExcludeWithin(selection, change.root))
       return asItIs(change);
     if (whole && (spared.has(change.root) || !named.has(roots.get(change.root) ?? change))) return asItIs(change);
     return named.has(change) || (isRoot && needed.has(change.root)) ? [change] : asItIs(change);
@@ -66,6 +67,7 @@ interface Selectable {
   /** Changes of the whole plan, before anything is selected. */
   readonly changes: readonly Change[];
   readonly desired: Desired;
+  readonly kinds: Kinds;
   /** Addresses of live objects that carry our tag and are declared no more: a narrowed run does not prune them. */
   readonly owned: readonly Address[];
 }
@@ -83,17 +85,18 @@ export function isUnmatched({ code }: Diagnostic): boolean {
  * is declared or removed is matched even if it is not there, was not read, or could not be told apart.
  */
 export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Selectable): Diagnostic[] {
-  const { changes, desired } = selectable;
+  const { changes, desired, kinds } = selectable;
   const planned = new Set(changes.map(({ root }) => root));
   const entries = [...desired.declared, ...desired.removed];
   const isCovered = coveredByEither(changes);
   const isMatched = (glob: string): boolean =>
     changes.some((change) => isCovered(glob, change)) ||
     entries.some(({ address }) => (planned.has(address) ? covers(glob, address) : mayMatchWithin(glob, address)));
-  // The records of a domain that goes are not read.
+  // What is in it may not even have been read.
   const isSpared = (glob: string): boolean =>
     changes.some(
-      ({ address, kind, action }) => kind === "domain" && action === "delete" && mayMatchWithin(glob, address),
+      ({ address, kind, action }) =>
+        kinds.of(kind).takesContents && action === "delete" && mayMatchWithin(glob, address),
     );
   return [
     ...targets
@@ -164,8 +167,8 @@ function coveredByEither(changes: readonly Change[]): (glob: string, change: Cha
 }
 
 /** The records of a domain that goes are not read, so one that is excluded may be among them. Their addresses end in a type. */
-function mayExcludeRecord({ excludes }: Selection, domain: Address): boolean {
-  return excludes.some((glob) => /[*A-Z]$/.test(glob) && mayMatchWithin(glob, domain));
+function mayExcludeWithin({ excludes }: Selection, root: Address): boolean {
+  return excludes.some((glob) => /[*A-Z]$/.test(glob) && mayMatchWithin(glob, root));
 }
 
 function asItIs(change: Change): Change[] {

@@ -2,6 +2,7 @@
 
 import type { Change } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
+import type { KindFacts, Kinds } from "../model/kind.ts";
 import type { Guard, Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { escapeGlob, globsFor, groupBy } from "../model/text.ts";
@@ -15,7 +16,7 @@ export type AskedOf = Pick<Plan, "changes" | "owner" | "inputs">;
 const MAX_NAMED_ENVIRONMENTS = 3;
 
 /** What would happen, without a full stop. */
-function guardText(guard: Guard, of: AskedOf): string {
+function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
@@ -23,21 +24,23 @@ function guardText(guard: Guard, of: AskedOf): string {
     case "replace":
       return `${address} would be deleted and made anew, with all that is in it`;
     case "bulk":
-      return `${lossText(guard)} of ${address} would be removed`;
+      return `${lossText(guard, kinds)} of ${address} would be removed`;
     case "ns":
       return `the NS records at the apex of ${address} would change`;
-    case "protect":
-      // A subnet that is not declared any more has its protection from its VPC.
-      return guard.address.includes("/subnet/")
-        ? `${address} is protected; set protect to false first, of the subnet or of its VPC`
-        : `${address} is protected; set its protect to false first`;
+    case "protect": {
+      const around = aroundOf(guard, kinds);
+      // What is within an object, and not declared any more, has its protection from that.
+      return around === null
+        ? `${address} is protected; set its protect to false first`
+        : `${address} is protected; set protect to false first, of the ${kinds.at(guard.address)?.words[0]} or of its ${around.words[0]}`;
+    }
     case "max-changes":
       return `${guard.count ?? 0} changes are more than --max-changes ${guard.of ?? 0}`;
   }
 }
 
 /** What consent was given to, as a clause after `to`. */
-export function consentText(guard: Guard): string {
+export function consentText(guard: Guard, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
@@ -45,7 +48,7 @@ export function consentText(guard: Guard): string {
     case "replace":
       return `delete ${address} and make it anew, with all that is in it`;
     case "bulk":
-      return `remove ${lossText(guard)} of ${address}`;
+      return `remove ${lossText(guard, kinds)} of ${address}`;
     case "ns":
       return `change the NS records at the apex of ${address}`;
     case "protect":
@@ -83,12 +86,18 @@ function adviceOf({ declaredUnder = [] }: Guard, { owner }: AskedOf): string {
 }
 
 /** How much of what is in it. */
-function lossText(guard: Guard): string {
-  return `${guard.count ?? 0} of the ${guard.of ?? 0} ${withinOf(guard)}`;
+function lossText(guard: Guard, kinds: Kinds): string {
+  return `${guard.count ?? 0} of the ${guard.of ?? 0} ${contentsOf(guard, kinds)}`;
 }
 
-function withinOf({ address }: Guard): string {
-  return address.startsWith("vpc/") ? "subnets" : "records";
+function contentsOf({ address }: Guard, kinds: Kinds): string {
+  return kinds.contentsAt(address)?.words[1] ?? "objects";
+}
+
+/** The kind of what the object of a guard is within; null if it is within none. */
+function aroundOf({ address }: Guard, kinds: Kinds): KindFacts | null {
+  const around = kinds.rootAt(address);
+  return around === kinds.at(address) ? null : around;
 }
 
 /** Guards that one answer settles. */
@@ -120,12 +129,24 @@ export interface MissingConsent {
 const MAX_UNFOLDED_GUARDS = 3;
 
 /** In the order of the first of each. What covers several covers no other address of the plan. */
-export function askedOf(guards: readonly Guard[], of: AskedOf): Asked[] {
+export function askedOf(guards: readonly Guard[], of: AskedOf, kinds: Kinds): Asked[] {
+  return partsOf(guards).map((part) => asked(part, of, kinds));
+}
+
+/** What would give all consent that is missing, without a word for people. */
+export function consentsOf(guards: readonly Guard[], { changes }: Pick<Plan, "changes">): MissingConsent[] {
+  return partsOf(guards).flatMap((part) =>
+    wordsOf(part, changes).map(({ rule, address, guards: number }) => ({ rule, address, guards: number })),
+  );
+}
+
+/** Guards that one answer settles; many of a rule and kind are one part. */
+function partsOf(guards: readonly Guard[]): (readonly Guard[])[] {
   const alike = groupBy(guards, (guard) =>
     JSON.stringify([
       guard.rule,
       guard.consent,
-      kindOf(guard),
+      placeOf(guard),
       guard.origin,
       guard.declaredUnder ?? [],
       guard.uncheckedEnvironments,
@@ -133,31 +154,38 @@ export function askedOf(guards: readonly Guard[], of: AskedOf): Asked[] {
   );
   return [...alike.values()].flatMap((group) => {
     const isFolded = FOLDED[group[0]?.rule ?? "max-changes"] !== undefined && group.length > MAX_UNFOLDED_GUARDS;
-    const parts = isFolded ? [group] : group.map((guard) => [guard]);
-    return parts.map((part) => asked(part, of));
+    return isFolded ? [group] : group.map((guard) => [guard]);
   });
 }
 
-function asked(guards: readonly Guard[], of: AskedOf): Asked {
+/** Objects of one kind: the first segments of their addresses are the same, and as many follow. */
+function placeOf({ address }: Guard): string {
+  const segments = address.split("/");
+  return `${segments[0]} ${Math.min(segments.length, 3)}`;
+}
+
+function asked(guards: readonly Guard[], of: AskedOf, kinds: Kinds): Asked {
   const first = guards[0] as Guard;
   const mark = first.origin === "already-pending" ? PENDING_MARK : "";
-  const text = (guards.length === 1 ? guardText(first, of) : foldedText(guards, of)) + mark;
-  const { rule, consent } = first;
-  const advice = adviceOf(first, of);
-  if (consent !== "missing" || rule === "protect" || rule === "max-changes") return { text, advice, words: [] };
+  const text = (guards.length === 1 ? guardText(first, of, kinds) : foldedText(guards, of, kinds)) + mark;
+  return { text, advice: adviceOf(first, of), words: wordsOf(guards, of.changes) };
+}
+
+function wordsOf(guards: readonly Guard[], changes: readonly Change[]): Words[] {
+  const { rule, consent } = guards[0] as Guard;
+  if (consent !== "missing" || rule === "protect" || rule === "max-changes") return [];
   const addresses = guards.map(({ address }) => address);
   const globs =
     guards.length === 1
       ? addresses.map((address) => ({ glob: escapeGlob(address), count: 1 }))
-      : globsFor(addresses, othersThan(new Set(addresses), of.changes));
-  const words = globs.map(({ glob, count }) => ({
+      : globsFor(addresses, othersThan(new Set(addresses), changes));
+  return globs.map(({ glob, count }) => ({
     rule,
     address: glob,
     guards: globs.length === 1 ? guards.length : count,
     flag: flagOf(rule, glob),
     entry: `- { ${rule}: ${yamlWord(escapeText(glob))} }`,
   }));
-  return { text, advice, words };
 }
 
 const FOLDED: Readonly<Partial<Record<Guard["rule"], string>>> = {
@@ -168,21 +196,19 @@ const FOLDED: Readonly<Partial<Record<Guard["rule"], string>>> = {
   protect: "are protected; set their protect to false first",
 };
 
-function foldedText(guards: readonly Guard[], of: AskedOf): string {
+function foldedText(guards: readonly Guard[], of: AskedOf, kinds: Kinds): string {
   const first = guards[0] as Guard;
-  const text = `${guards.length} ${kindOf(first)} ${FOLDED[first.rule]}`;
+  const text = `${guards.length} ${kinds.at(first.address)?.words[1] ?? "objects"} ${FOLDED[first.rule]}`;
   if (first.rule === "delete") return `${text} ${declaredText(first, of)}`;
-  if (first.rule === "protect" && kindOf(first) === "subnets") return `${text}, or that of their VPC`;
-  return first.rule === "bulk" ? `${text}: ${sum(guards, "count")} of ${sum(guards, "of")} ${withinOf(first)}` : text;
+  const around = aroundOf(first, kinds);
+  if (first.rule === "protect" && around !== null) return `${text}, or that of their ${around.words[0]}`;
+  return first.rule === "bulk"
+    ? `${text}: ${sum(guards, "count")} of ${sum(guards, "of")} ${contentsOf(first, kinds)}`
+    : text;
 }
 
 function sum(guards: readonly Guard[], field: "count" | "of"): number {
   return guards.reduce((total, guard) => total + (guard[field] ?? 0), 0);
-}
-
-function kindOf({ address }: Guard): string {
-  if (address.startsWith("vpc/")) return address.includes("/subnet/") ? "subnets" : "VPCs";
-  return address.startsWith("image/") ? "images" : "domains";
 }
 
 /** What is within an object goes with it, and is no other. */

@@ -2,6 +2,7 @@
 
 import { unicodeName } from "../dns/unicode.ts";
 import { type Drift, type DriftField, type DriftObject, type DriftStatus, hasDrift } from "../model/change.ts";
+import type { Kinds } from "../model/kind.ts";
 import { isNarrowed } from "../model/plan.ts";
 import type { Json, Values } from "../model/resource.ts";
 import { jsonText } from "../model/text.ts";
@@ -23,12 +24,16 @@ const VALUE_INDENT = "      ";
 const [LIVE_WORD, DECLARED_WORD] = ["in the account  ", "declared        "];
 
 /** Newline-terminated. Linear in the number of objects. */
-export function renderDriftText(drift: Drift, { colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions): string {
+export function renderDriftText(
+  drift: Drift,
+  { colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions,
+  kinds: Kinds,
+): string {
   const paint = createPaint(colour);
   const columns = usableWidth(width);
   const lines: string[] = [];
   for (const { object, within } of foldedObjects(drift)) {
-    const [first = "", ...rest] = objectLines(object, within, columns);
+    const [first = "", ...rest] = objectLines(object, within, columns, kinds);
     lines.push(`${paintStatus(object.status, paint)}${first.slice(object.status.length)}`, ...rest);
   }
   const last = hasDrift(drift) ? driftSummary(drift) : paint.good(noDriftText(drift));
@@ -69,7 +74,7 @@ export function foldedObjects({ objects }: Drift): Folded[] {
 }
 
 /** The first line begins with the status; escaped, within `columns` as far as values can be shortened. */
-export function objectLines(object: DriftObject, within: number, columns: number): string[] {
+export function objectLines(object: DriftObject, within: number, columns: number, kinds: Kinds): string[] {
   const { status, labels, note } = object;
   const address = addressText(object);
   const more = [
@@ -86,7 +91,7 @@ export function objectLines(object: DriftObject, within: number, columns: number
     ...continued,
     ...(status === "changed"
       ? object.fields.flatMap((field) => fieldLines(field, columns))
-      : wholeLines(object, columns)),
+      : wholeLines(object, columns, kinds)),
     ...(note === null ? [] : wrap(`note: ${escapeText(note)}`, columns, FIELD_INDENT.length)),
   ];
 }
@@ -116,13 +121,14 @@ function fieldLines({ name, live, declared }: DriftField, columns: number): stri
 }
 
 /** What tells a whole live or declared object from others of its kind. */
-function wholeLines({ kind, status, fields }: DriftObject, columns: number): string[] {
+function wholeLines({ kind, status, fields }: DriftObject, columns: number, kinds: Kinds): string[] {
+  const { line } = kinds.of(kind);
+  if (line === undefined) return [];
   const values: Values = Object.fromEntries(
     fields.map(({ name, live, declared }) => [name, status === "missing" ? declared : live]),
   );
-  if (kind === "domain_record") return [FIELD_INDENT + recordText(values, columns - FIELD_INDENT.length)];
-  if (kind === "vpc_subnet") return [`${FIELD_INDENT}${escapeText(String(values["ipv4"] ?? ""))}`];
-  return [];
+  if (line === "record") return [FIELD_INDENT + recordText(values, columns - FIELD_INDENT.length)];
+  return [`${FIELD_INDENT}${escapeText(String(values[line.value] ?? ""))}`];
 }
 
 function paintStatus(status: DriftStatus, paint: Paint): string {

@@ -21,7 +21,7 @@ import {
 } from "../model/plan.ts";
 import type { Address, Json, JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
 import { compareText, jsonText } from "../model/text.ts";
-import { askedOf, type MissingConsent } from "./consent.ts";
+import { consentsOf, type MissingConsent } from "./consent.ts";
 import { sortKeys } from "./view.ts";
 
 /** The version of Terraform's plan JSON, so that its readers accept the file. */
@@ -214,8 +214,7 @@ function tenonPart(
 /** For programs: what to consent to until no guard is left that consent can settle. */
 export function missingConsents(plan: Plan): MissingConsent[] {
   const refusing = plan.guards.filter(({ consent }) => consent === "missing");
-  const asked = askedOf(refusing, plan);
-  return asked.flatMap(({ words }) => words.map(({ rule, address, guards }) => ({ rule, address, guards })));
+  return consentsOf(refusing, plan);
 }
 
 function changeExtra(change: Change): ChangeExtra {

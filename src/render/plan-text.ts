@@ -1,6 +1,7 @@
 /** The plan as text for a terminal, a log or a review: what changes, what stands against it, and the line that CI reads. */
 
 import type { Change } from "../model/change.ts";
+import type { Kinds } from "../model/kind.ts";
 import type { Plan, PlanBase } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { askedOf, consentLines, consentText } from "./consent.ts";
@@ -59,9 +60,9 @@ const DETAIL_INDENT = 6;
  * The whole plan, newline-terminated. Its last line is `Plan: N to add, N to change, N to destroy.` (with ` N blocked.` after
  * it, if any are), or `No changes. …`. Linear in the number of changes.
  */
-export function renderPlanText(plan: Plan, options: TextOptions): string {
-  const view = viewPlan(plan);
-  const context = { ...contextOf(options), sources: sourcesOf(plan) };
+export function renderPlanText(plan: Plan, options: TextOptions, kinds: Kinds): string {
+  const view = viewPlan(plan, kinds);
+  const context = { ...contextOf(options, kinds), sources: sourcesOf(plan) };
   const sections = [
     ...changeSections(plan, view, context),
     gapLines(plan, context),
@@ -69,7 +70,7 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
     ...groupAlike(plan.refusals, () => "").map((alike) => alikeLines("Refused", alike, context)),
     ...groupAlike(plan.warnings, warningMarks(plan)).map((alike) => alikeLines("Warning", alike, context)),
     guardLines(plan, view, context),
-    footLines(plan, view, context.width),
+    footLines(plan, view, context),
     [...splitLines(plan, view, context.width), lastLine(plan, view, context.paint)],
   ];
   return `${sections
@@ -79,14 +80,15 @@ export function renderPlanText(plan: Plan, options: TextOptions): string {
 }
 
 interface Context {
+  readonly kinds: Kinds;
   readonly paint: Paint;
   readonly width: number;
   /** Root of a copy → the root it is cloned from. */
   readonly sources: ReadonlyMap<Address, Address>;
 }
 
-function contextOf({ colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions): Context {
-  return { paint: createPaint(colour), width: usableWidth(width), sources: new Map() };
+function contextOf({ colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions, kinds: Kinds): Context {
+  return { kinds, paint: createPaint(colour), width: usableWidth(width), sources: new Map() };
 }
 
 function sourcesOf({ strategies }: Plan): Map<Address, Address> {
@@ -100,10 +102,10 @@ function changeSections(plan: Plan, view: PlanView, context: Context): string[][
   if (plan.base === null) return linesOf(view.groups);
   const { paint, width } = context;
   const origins = byOrigin(plan);
-  const pending = linesOf(groupsOf(origins.pending));
+  const pending = linesOf(groupsOf(origins.pending, context.kinds));
   return [
     wrap(ownHeading(plan.base, origins), width, 0).map(paint.bold),
-    ...linesOf(groupsOf(origins.own)),
+    ...linesOf(groupsOf(origins.own, context.kinds)),
     ...(pending.length === 0 ? [] : [wrap(PENDING_HEADING, width, 0).map(paint.dim), ...pending]),
     withdrawnLines(plan.base, context),
   ];
@@ -228,27 +230,27 @@ function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, {
   ];
 }
 
-function guardLines(plan: Plan, view: PlanView, { paint, width }: Context): string[] {
+function guardLines(plan: Plan, view: PlanView, { kinds, paint, width }: Context): string[] {
   const lines: string[] = [];
   if (view.refusing.length > 0) lines.push(paint.bad("Apply would refuse this plan:"));
-  for (const { text, advice, words } of askedOf(view.refusing, plan)) {
+  for (const { text, advice, words } of askedOf(view.refusing, plan, kinds)) {
     lines.push(...wrap(text, width, CHILD_INDENT.length), ...wrap(advice, width, DETAIL_INDENT));
     lines.push(...consentLines(words, DETAIL_INDENT));
   }
   if (view.consented.length > 0) lines.push("Consent is given to:");
-  for (const guard of view.consented) lines.push(...wrap(consentText(guard), width, CHILD_INDENT.length));
+  for (const guard of view.consented) lines.push(...wrap(consentText(guard, kinds), width, CHILD_INDENT.length));
   return lines;
 }
 
 /** Only what apply would refuse, with the words of consent: for where the plan itself is not shown. */
-export function renderGuardsText(plan: Plan, options: TextOptions): string {
-  const context = contextOf(options);
-  const lines = guardLines(plan, { ...viewPlan(plan), consented: [] }, context);
+export function renderGuardsText(plan: Plan, options: TextOptions, kinds: Kinds): string {
+  const context = contextOf(options, kinds);
+  const lines = guardLines(plan, { ...viewPlan(plan, kinds), consented: [] }, context);
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function footLines(plan: Plan, view: PlanView, width: number): string[] {
-  const lines = wrap(leftAloneText(plan.leftAlone), width, 0);
+function footLines(plan: Plan, view: PlanView, { kinds, width }: Context): string[] {
+  const lines = wrap(leftAloneText(plan.leftAlone, kinds), width, 0);
   if (!view.empty) lines.push(...wrap(requestsText(plan), width, 0));
   return lines;
 }

@@ -3,6 +3,7 @@
 import colors from "picocolors";
 import { isRecordType, isText, rulesOf } from "../dns/record.ts";
 import { unicodeName } from "../dns/unicode.ts";
+import type { KindFacts } from "../model/kind.ts";
 import type { Json, Values } from "../model/resource.ts";
 import { columnsOf, cut, escapeText, shorten } from "./terminal.ts";
 import type { ChangeView, FieldDiff, Mark } from "./view.ts";
@@ -26,7 +27,6 @@ const RECORD_FIELDS: ReadonlySet<string> = new Set([
   "port",
   "tag",
 ]);
-const SUBNET_FIELDS: ReadonlySet<string> = new Set(["label", "ipv4"]);
 
 /** Widths of the first two cells of the lines that stand below one heading. */
 export interface Table {
@@ -48,8 +48,8 @@ interface Room {
 }
 
 /** Whether a change takes one line below its network's or zone's heading. */
-export function isRow({ change }: ChangeView): boolean {
-  return change.kind === "domain_record" || change.kind === "vpc_subnet";
+export function isRow({ kind }: ChangeView): boolean {
+  return kind.line !== undefined;
 }
 
 /** `! ` and `-/+` push what follows them to the right of the other lines. */
@@ -74,13 +74,14 @@ export function tableOf(views: readonly ChangeView[]): Table {
  * `www A 192.0.2.10 → 192.0.2.11 ttl 300`, `subnet web 10.0.1.0/24`: aligned by the table as long as that costs nothing.
  */
 export function childLine(view: ChangeView, table: Table, room: Room): Line {
-  const { before, after, kind } = view.change;
+  const { before, after } = view.change;
+  const { line } = view.kind;
   const head = headOf(view);
   const compact = joinCells(head.name, head.type);
   const name = padded(head.name, table.name - pushed(view));
   const aligned = joinCells(name, table.type === 0 ? "" : head.type.padEnd(table.type));
-  const ttl = kind === "domain_record" ? ttlText(before, after) : "";
-  const data = beforeAfter(before, after, kind === "domain_record" ? recordData : subnetData);
+  const ttl = line === "record" ? ttlText(before, after) : "";
+  const data = beforeAfter(before, after, line === "record" ? recordData : (values) => plainData(values, line));
   return compose({ aligned, compact, from: head.from, tail: ttl === "" ? "" : ` ${ttl}` }, data, room);
 }
 
@@ -92,14 +93,15 @@ interface Head {
 }
 
 function headOf(view: ChangeView): Head {
-  const { before, after, kind } = view.change;
-  const isRecord = kind === "domain_record";
+  const { kind } = view;
+  const { before, after } = view.change;
+  const isRecord = kind.line === "record";
   const [from, to] = beforeAfter(before, after, (values) => ({
-    text: isRecord ? recordName(values) : labelOf(values),
+    text: isRecord ? recordName(values) : escapeText(String(values[kind.nameField] ?? "")),
     bytes: 0,
   }));
   const type = isRecord ? escapeText(String((after ?? before)?.["type"] ?? "")) : "";
-  const lead = isRecord ? "" : "subnet ";
+  const lead = isRecord ? "" : `${kind.words[0]} `;
   const start = from === undefined || to === undefined ? "" : `${lead}${from.text} ${ARROW} `;
   return { name: `${start === "" ? lead : start}${(to ?? from)?.text ?? ""}`, type, from: start };
 }
@@ -113,8 +115,8 @@ function joinCells(name: string, type: string): string {
 }
 
 /** Whether the line of its kind leaves the field out, so that it must be shown below. */
-export function isBeyondLine(view: ChangeView, field: string): boolean {
-  return !(view.change.kind === "domain_record" ? RECORD_FIELDS : SUBNET_FIELDS).has(field);
+export function isBeyondLine({ kind: { line, nameField } }: ChangeView, field: string): boolean {
+  return line === "record" ? !RECORD_FIELDS.has(field) : field !== nameField && field !== line?.value;
 }
 
 /** Several values of a live record, as a line of its own, shortened like all others: `www A 192.0.2.10`. */
@@ -176,17 +178,13 @@ function recordName(values: Values): string {
   return name === "" ? "@" : escapeText(name) + (unicode === null ? "" : ` (${escapeText(unicode)})`);
 }
 
-function labelOf(values: Values): string {
-  return escapeText(String(values["label"] ?? ""));
-}
-
 function recordData(values: Values): Shown {
   const target = String(values["target"] ?? "");
   return { text: rdata(values, target), bytes: Buffer.byteLength(target) };
 }
 
-function subnetData(values: Values): Shown {
-  const text = escapeText(String(values["ipv4"] ?? ""));
+function plainData(values: Values, line: Exclude<KindFacts["line"], "record">): Shown {
+  const text = line === undefined ? "" : escapeText(String(values[line.value] ?? ""));
   return { text, bytes: text.length };
 }
 

@@ -3,6 +3,7 @@
 import isEqual from "fast-deep-equal";
 import type { Action, Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { KindFacts, Kinds } from "../model/kind.ts";
 import {
   type Gap,
   type Guard,
@@ -15,7 +16,7 @@ import {
   type Summary,
   summarise,
 } from "../model/plan.ts";
-import type { Address, Json, Kind, Values } from "../model/resource.ts";
+import type { Address, Json, Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import { escapeText, shorten } from "./terminal.ts";
 
@@ -35,6 +36,8 @@ export interface PlanView {
 /** One network, zone or image. */
 export interface GroupView {
   readonly root: Address;
+  /** What is in such an object; null if nothing is. */
+  readonly contents: KindFacts | null;
   /** The root itself, if it is in the plan. */
   readonly own: ChangeView | null;
   readonly children: readonly ChangeView[];
@@ -42,6 +45,7 @@ export interface GroupView {
 
 export interface ChangeView {
   readonly change: Change;
+  readonly kind: KindFacts;
   readonly mark: Mark;
   readonly fields: readonly FieldDiff[];
 }
@@ -55,10 +59,10 @@ export interface FieldDiff {
 }
 
 /** Groups and what is in them are in the order of the plan's changes. Linear in their number. */
-export function viewPlan(plan: Plan): PlanView {
+export function viewPlan(plan: Plan, kinds: Kinds): PlanView {
   const summary = summarise(plan.changes);
   return {
-    groups: groupsOf(plan.changes),
+    groups: groupsOf(plan.changes, kinds),
     refusing: plan.guards.filter((guard) => guard.consent !== "given"),
     consented: plan.guards.filter((guard) => guard.consent === "given"),
     summary,
@@ -67,17 +71,18 @@ export function viewPlan(plan: Plan): PlanView {
 }
 
 /** Groups and what is in them are in the order given. */
-export function groupsOf(changes: readonly Change[]): GroupView[] {
+export function groupsOf(changes: readonly Change[], kinds: Kinds): GroupView[] {
   const groups = new Map<Address, { own: ChangeView | null; children: ChangeView[] }>();
   for (const change of changes) {
     // What stays as it is would only hide what does not.
     if (change.action === "no-op") continue;
     const group = groups.get(change.root) ?? { own: null, children: [] };
     groups.set(change.root, group);
-    if (ROOT_KINDS.has(change.kind) && group.own === null) group.own = viewChange(change);
-    else group.children.push(viewChange(change));
+    const view = viewChange(change, kinds.of(change.kind));
+    if (kinds.isRoot(change.kind) && group.own === null) group.own = view;
+    else group.children.push(view);
   }
-  return [...groups].map(([root, group]) => ({ root, ...group }));
+  return [...groups].map(([root, group]) => ({ root, contents: kinds.contentsAt(root), ...group }));
 }
 
 /** So many of a kind that only go are shown one by one; more of them as one entry. */
@@ -98,10 +103,11 @@ export function entriesOf(groups: readonly GroupView[]): (readonly GroupView[])[
 }
 
 /** What those have in common that are shown as one; null: it is shown by itself. */
-function reasonToGo({ own, children }: GroupView): string | null {
+function reasonToGo({ own, contents, children }: GroupView): string | null {
   if (own === null || ![own, ...children].every(onlyGoes)) return null;
   // A second object of the same address is among the children, and no part of the first.
-  if (children.some(({ change }) => change.kind !== "vpc_subnet" || change.labels.length > 0)) return null;
+  const part = own.kind.takesContents ? null : contents;
+  if (children.some(({ kind, change }) => kind !== part || change.labels.length > 0)) return null;
   const { kind, labels } = own.change;
   return labels.every((label) => label === "prune") ? `${kind} ${labels.join()}` : null;
 }
@@ -110,10 +116,8 @@ function onlyGoes({ mark, change }: ChangeView): boolean {
   return mark === "delete" && change.blocked === null && change.note === null;
 }
 
-const ROOT_KINDS: ReadonlySet<Kind> = new Set<Kind>(["vpc", "domain", "image"]);
-
-function viewChange(change: Change): ChangeView {
-  return { change, mark: markOf(change), fields: diffFields(change) };
+function viewChange(change: Change, kind: KindFacts): ChangeView {
+  return { change, kind, mark: markOf(change), fields: diffFields(change, kind) };
 }
 
 function markOf(change: Change): Mark {
@@ -124,26 +128,24 @@ function markOf(change: Change): Mark {
  * The fields that differ, or, of a resource that comes, those that nobody would expect as they are. Of one that goes there are
  * none: what it was is of no use any more. Sorted by name.
  */
-function diffFields(change: Change): FieldDiff[] {
+function diffFields(change: Change, kind: KindFacts): FieldDiff[] {
   const before: Values = change.before ?? {};
   const after: Values = change.after ?? {};
   const forcing = new Set(change.replaceFields);
   const diffs: FieldDiff[] = [];
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const diff = { name, before: before[name], after: after[name], forcesReplacement: forcing.has(name) };
-    if (isWorthShowing(diff, change)) diffs.push(diff);
+    if (isWorthShowing(diff, change, kind)) diffs.push(diff);
   }
   return diffs.sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-function isWorthShowing({ name, before, after }: FieldDiff, change: Change): boolean {
+function isWorthShowing({ name, before, after }: FieldDiff, change: Change, { expected }: KindFacts): boolean {
   if (change.after === null) return false;
-  if (change.before === null) return !isUnset(after) && EXPECTED[change.kind]?.[name] !== after && name !== "owner";
+  // The owner is always the plan's.
+  if (change.before === null) return !isUnset(after) && expected?.[name] !== after && name !== "owner";
   return !isEqual(before, after);
 }
-
-/** What a new object of a kind has unless its manifest says otherwise. The owner is always the plan's. */
-const EXPECTED: Readonly<Partial<Record<Kind, Values>>> = { domain: { type: "master", status: "active" } };
 
 /** What a service shows for a field that nobody set (`""`, `[]`, 0, false, null). */
 function isUnset(value: Json | undefined): boolean {
@@ -316,14 +318,6 @@ const NO_CHANGES_WITHIN = "No changes within the targets.";
 const NOTHING_TO_DESTROY = "No changes. No objects need to be destroyed.";
 export const GAPS_HEADING = "Names that will have no answer for a moment; the change itself forces it:";
 
-export const KIND_WORDS: Readonly<Record<Kind, readonly [one: string, many: string]>> = {
-  vpc: ["VPC", "VPCs"],
-  vpc_subnet: ["subnet", "subnets"],
-  domain: ["domain", "domains"],
-  domain_record: ["record", "records"],
-  image: ["image", "images"],
-};
-
 const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
   undeclared: "not declared",
   ignored: "ignored",
@@ -348,10 +342,10 @@ export function strategyText({ source, copies, requests, requestsWithout }: Stra
 }
 
 /** `Left alone: 3 domains (not declared).`; empty if nothing is. */
-export function leftAloneText(leftAlone: readonly LeftAlone[]): string {
+export function leftAloneText(leftAlone: readonly LeftAlone[], kinds: Kinds): string {
   const parts = leftAlone
     .filter((entry) => entry.count > 0)
-    .map(({ kind, count: number, reason }) => `${count(number, ...KIND_WORDS[kind])} (${REASONS[reason]})`);
+    .map(({ kind, count: number, reason }) => `${count(number, ...kinds.of(kind).words)} (${REASONS[reason]})`);
   return parts.length === 0 ? "" : `Left alone: ${parts.join(", ")}.`;
 }
 

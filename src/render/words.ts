@@ -14,7 +14,7 @@ import type { Address } from "../model/resource.ts";
 import { consentFlag } from "./consent.ts";
 import { quoted, recordText } from "./table.ts";
 import { escapeText } from "./terminal.ts";
-import { byOrigin, type ChangeView, count, type GroupView, KIND_WORDS, PENDING_MARK } from "./view.ts";
+import { byOrigin, type ChangeView, count, type GroupView, PENDING_MARK } from "./view.ts";
 
 /** On a line of 80 columns, below a change and indented. */
 const DEFAULT_ITEM_COLUMNS = 72;
@@ -146,47 +146,49 @@ function unicodeText(root: Address): string {
   return unicode === null ? "" : ` (${escapeText(unicode)})`;
 }
 
-/** Behind the name of a domain that goes; nothing of anything else. */
-function lossText({ root, own }: GroupView): string {
-  if (!root.startsWith(DOMAIN) || own?.mark !== "delete") return "";
+/** Behind the name of what goes with what is in it; nothing of anything else. */
+function lossText({ own, contents }: GroupView): string {
+  if (contents === null || !own?.kind.takesContents || own.mark !== "delete") return "";
   const { holds } = own.change;
-  if (holds === undefined) return " and all its records";
+  const [, many] = contents.words;
+  if (holds === undefined) return ` and all its ${many}`;
   const { records, ignored } = holds;
-  if (records === 0) return ", which has no records";
+  if (records === 0) return `, which has no ${many}`;
   const isIt = records === 1 && ignored === 1;
-  return ` and its ${count(records, ...RECORDS)}${isIt ? ", which is ignored" : ignoredText(ignored ?? 0)}`;
+  return ` and its ${count(records, ...contents.words)}${isIt ? ", which is ignored" : ignoredText(ignored ?? 0)}`;
 }
 
 /** For several objects in one entry: `39 domains and their 468 records, 3 of them ignored`. */
 export function headlineOfMany(groups: readonly GroupView[]): string {
-  const kind = groups[0]?.own?.change.kind ?? "domain";
-  const what = count(groups.length, ...KIND_WORDS[kind]);
-  if (kind !== "domain") {
-    const subnets = total(groups, ({ children }) => children.length);
-    return what + withThem(subnets, ...KIND_WORDS.vpc_subnet);
+  const { own, contents = null } = groups[0] ?? {};
+  const what = own == null ? "" : count(groups.length, ...own.kind.words);
+  if (contents === null) return what;
+  if (!own?.kind.takesContents) {
+    const within = total(groups, ({ children }) => children.length);
+    return what + withThem(within, ...contents.words);
   }
-  if (groups.some(({ own }) => own?.change.holds === undefined)) return `${what} and all their records`;
-  const records = total(groups, ({ own }) => own?.change.holds?.records ?? 0);
-  const ignored = total(groups, ({ own }) => own?.change.holds?.ignored ?? 0);
-  return what + withThem(records, ...RECORDS) + ignoredText(ignored);
+  if (groups.some((group) => group.own?.change.holds === undefined))
+    return `${what} and all their ${contents.words[1]}`;
+  const records = total(groups, (group) => group.own?.change.holds?.records ?? 0);
+  const ignored = total(groups, (group) => group.own?.change.holds?.ignored ?? 0);
+  return what + withThem(records, ...contents.words) + ignoredText(ignored);
 }
 
 /** Each with what goes with it: `example.com (12 records, 1 ignored)`. */
 export function memberText(group: GroupView): string {
-  const { own, children } = group;
+  const { own, contents, children } = group;
   const root = rootShown(group);
   const name = nameOf(root);
   const shown = (isPlainName(name) ? escapeText(name) : quoted(name)) + unicodeText(root);
   const { records = 0, ignored = 0 } = own?.change.holds ?? {};
   const held = [
-    ...(children.length === 0 ? [] : [count(children.length, ...KIND_WORDS.vpc_subnet)]),
-    ...(records === 0 ? [] : [count(records, ...RECORDS)]),
+    ...[children.length, records].flatMap((number) =>
+      number === 0 || contents === null ? [] : [count(number, ...contents.words)],
+    ),
     ...(ignored === null || ignored === 0 ? [] : [`${ignored} ignored`]),
   ];
   return held.length === 0 ? shown : `${shown} (${held.join(", ")})`;
 }
-
-const RECORDS = KIND_WORDS.domain_record;
 
 function withThem(number: number, one: string, many: string): string {
   return number === 0 ? "" : ` and their ${count(number, one, many)}`;
@@ -206,8 +208,8 @@ function isPlainName(name: string): boolean {
 }
 
 /** Whether the heading says the field already; not if it changes. */
-export function isInHeadline({ change }: ChangeView, field: string): boolean {
-  if (field !== (change.kind === "domain" ? "domain" : "label")) return false;
+export function isInHeadline({ change, kind }: ChangeView, field: string): boolean {
+  if (field !== kind.nameField) return false;
   return change.before === null || change.after === null;
 }
 

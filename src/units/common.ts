@@ -36,6 +36,15 @@ export function rootLabels(
   }
 }
 
+// What an object that stays may lose without consent.
+
+/** The share of what is in a live object, of a zone's records or a VPC's subnets, that may be deleted without consent. */
+const BULK_LIMIT_PERCENT = 30;
+
+export function isBulk(count: number, of: number): boolean {
+  return count * 100 > of * BULK_LIMIT_PERCENT;
+}
+
 // What a description of a VPC or image may hold.
 
 /** @param maxCharacters with the owner's tag; the service counts characters (code points), not UTF-16 units */

@@ -6,6 +6,8 @@ import type { Api } from "../../src/model/api.ts";
 import type { Lookup } from "../../src/model/plan.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
 import type { Unit } from "../../src/model/unit.ts";
+import { network } from "../../src/units/network/index.ts";
+import { zone } from "../../src/units/zone/index.ts";
 import { Account, changeList } from "../support/account.ts";
 import { createRecord, plan as planOf, request } from "./support/plans.ts";
 import { applyTo, DrainClock, QuickClock } from "./support/run.ts";
@@ -331,7 +333,7 @@ describe("two runs that make the same at the same time", () => {
         compared += 1;
         return String(item["name"]);
       };
-      const unit = { name: "zone", duplicateKey, likeness: () => "equal" } as unknown as Unit;
+      const unit = { name: "zone", kinds: zone.kinds, duplicateKey, likeness: () => "equal" } as unknown as Unit;
       const steps = Array.from({ length: count }, (_, index) => createRecord(`r${index}`));
       const { report } = await applyTo(service, planOf(steps), { units: [unit] });
       expect(report.added).toBe(count);
@@ -361,7 +363,11 @@ describe("who came first", () => {
           const rivals: Rival[] = [...there]
             .filter((other) => other !== id)
             .map((other) => ({ id: idOf(other), likeness: "equal" }));
-          const verdict = judgeDuplicates({ id: idOf(id), isOwn: true, repeated: false, step: STEP }, "equal", rivals);
+          const verdict = judgeDuplicates(
+            { id: idOf(id), isOwn: true, repeated: false, step: STEP, unit: network },
+            "equal",
+            rivals,
+          );
           if (verdict.type === "yield") there.delete(id);
         }
         expect([...there]).toEqual([Math.min(...ids)]);
@@ -377,7 +383,7 @@ describe("who came first", () => {
     ["for a younger one", { isOwn: true }, "equal", "equal", 9, "wait"],
     ["for one whose id says nothing of its age", { isOwn: true }, "equal", "equal", "private/abc", "stuck"],
   ] as const)("never gives up %s", (_, { isOwn }, own, likeness, id, type) => {
-    const made = { id: 8, isOwn, repeated: false, step: STEP };
+    const made = { id: 8, isOwn, repeated: false, step: STEP, unit: network };
     expect(judgeDuplicates(made, own, [{ id, likeness }]).type).toBe(type);
   });
 });

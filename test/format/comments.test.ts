@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import * as yaml from "yaml";
 import { comments, reformat } from "../../src/format/reformat.ts";
+import { units } from "../../src/units/index.ts";
 import { loadFiles } from "../manifest/support.ts";
 import { withoutOrder } from "./desired.ts";
 
@@ -89,14 +90,14 @@ test("no comment is lost, the desired state stays, and a second time nothing cha
   await fc.assert(
     fc.asyncProperty(text, async (before) => {
       const loaded = await loadFiles({ "tenon.yaml": before });
-      const result = await reformat(before);
+      const result = await reformat(before, units);
       fc.pre(loaded.project !== null);
       counts[result.ok ? "formatted" : "left"] += 1;
       if (!result.ok) return;
       expect(comments(result.text, yaml)).toEqual(comments(before, yaml));
       const again = await loadFiles({ "tenon.yaml": result.text });
       expect(withoutOrder(again.project?.desired)).toEqual(withoutOrder(loaded.project?.desired));
-      expect(await reformat(result.text)).toEqual(result);
+      expect(await reformat(result.text, units)).toEqual(result);
     }),
     { numRuns: RUNS },
   );

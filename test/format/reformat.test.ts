@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { reformat } from "../../src/format/reformat.ts";
+import { units } from "../../src/units/index.ts";
 import { growth } from "../support/operations.ts";
 
 async function formatted(text: string): Promise<string> {
-  const result = await reformat(text);
+  const result = await reformat(text, units);
   if (!result.ok) throw new Error(`It loses a ${result.loses}`);
   return result.text;
 }

@@ -7,6 +7,7 @@ import type { ImportedDomain, ImportedDomains } from "../../src/import/collect.t
 import { projectFiles } from "../../src/import/project.ts";
 import { extractRecordSets } from "../../src/import/record-sets.ts";
 import type { JsonObject } from "../../src/model/resource.ts";
+import { units } from "../../src/units/index.ts";
 import { withoutOrder } from "../format/desired.ts";
 import { loadFiles } from "../manifest/support.ts";
 import { growth } from "../support/operations.ts";
@@ -18,11 +19,11 @@ function domain(name: string, records: readonly JsonObject[], more: JsonObject =
 }
 
 function taken(...domains: ImportedDomain[]): ImportedDomains {
-  return { owner: null, vpcs: [], domains, images: [] };
+  return { owner: null, domains, others: {} };
 }
 
 async function manifestOf(project: ImportedDomains, split = false): Promise<JsonObject> {
-  const [root] = await projectFiles(project, { split, lifts: true });
+  const [root] = await projectFiles(project, units, { split, lifts: true });
   return parse(root?.text ?? "") as JsonObject;
 }
 
@@ -121,7 +122,7 @@ describe("what is lifted", () => {
     await fc.assert(
       fc.asyncProperty(zones, fc.boolean(), async (domains, split) => {
         const load = async (lifts: boolean): Promise<unknown> => {
-          const files = await projectFiles(taken(...domains), { split, lifts });
+          const files = await projectFiles(taken(...domains), units, { split, lifts });
           if (files[0]?.text.includes("record_sets") === true) sets += 1;
           const loaded = await loadFiles(Object.fromEntries(files.map(({ file, text: content }) => [file, content])));
           return withoutOrder(loaded.project?.desired);
@@ -142,11 +143,11 @@ describe("what is lifted", () => {
         );
         return domain(`z${index}.example`, [...own, ...mail(`z${index}.example`)]);
       });
-    const files = await projectFiles(taken(...many(1_000)), { split: true, lifts: true });
+    const files = await projectFiles(taken(...many(1_000)), units, { split: true, lifts: true });
     expect(files).toHaveLength(1_001);
     expect(files[0]?.text).toContain("\n  mail:\n");
     expect(await growth(200, 4, (count) => extractRecordSets(many(count)))).toBeLessThan(5);
-    const write = (count: number) => projectFiles(taken(...many(count)), { split: true, lifts: true });
+    const write = (count: number) => projectFiles(taken(...many(count)), units, { split: true, lifts: true });
     expect(await growth(50, 4, write)).toBeLessThan(5);
   });
 });

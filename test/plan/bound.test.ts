@@ -2,11 +2,13 @@
 
 import { describe, expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
+import { Kinds } from "../../src/model/kind.ts";
 import { exceedsReviewedPlan } from "../../src/plan/review.ts";
+import { units } from "../../src/units/index.ts";
 import { a, change, record } from "./changes.ts";
 
 function outside(now: Change[], reviewed: Change[]): string[] {
-  return exceedsReviewedPlan(now, reviewed).map(({ key }) => key);
+  return exceedsReviewedPlan(now, reviewed, new Kinds(units)).map(({ key }) => key);
 }
 
 const vpc = { label: "v", region: "us-east", description: "words", owner: null };

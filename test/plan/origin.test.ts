@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Kinds } from "../../src/model/kind.ts";
 import type { Guard, Plan } from "../../src/model/plan.ts";
 import { attributeOrigins } from "../../src/plan/compare.ts";
-import { renderGuardsText } from "../../src/render/plan-text.ts";
+import { renderGuardsText } from "../../src/render/index.ts";
+import { units } from "../../src/units/index.ts";
 import { change, plan, record } from "../render/plans.ts";
 
 const www = (target: string, rest: object = {}) =>
@@ -12,7 +14,7 @@ const originsOf = (told: ReturnType<typeof plan>) => told.changes.map(({ key, or
 describe("whose change it is", () => {
   it("is this change's if the base would not make it, and already pending if it would make the very same", () => {
     const vpc = change("vpc/a", "vpc", { after: { label: "a", region: "x" } });
-    const told = attributeOrigins(plan([www("192.0.2.1"), vpc]), plan([vpc]), "main");
+    const told = attributeOrigins(plan([www("192.0.2.1"), vpc]), plan([vpc]), "main", new Kinds(units));
     expect(originsOf(told)).toEqual(["domain/a.example/www/A this-change", "vpc/a already-pending"]);
     expect(told.base).toEqual({ name: "main", withdrawn: [] });
   });
@@ -20,12 +22,19 @@ describe("whose change it is", () => {
   it("does not depend on notes, places, labels of blocks, or the order of fields", () => {
     const one = change("vpc/a", "vpc", { after: { label: "a", region: "x" }, note: "n", span: null });
     const other = change("vpc/a", "vpc", { after: { region: "x", label: "a" }, blocked: { type: "depends", on: [] } });
-    expect(attributeOrigins(plan([one]), plan([other]), "main").changes[0]?.origin).toBe("already-pending");
+    expect(attributeOrigins(plan([one]), plan([other]), "main", new Kinds(units)).changes[0]?.origin).toBe(
+      "already-pending",
+    );
   });
 
   it("is this change's if the same object would become something else, and the other end is withdrawn", () => {
     const before = record("www", "A", "192.0.2.9");
-    const told = attributeOrigins(plan([www("192.0.2.1", { before })]), plan([www("192.0.2.2", { before })]), "main");
+    const told = attributeOrigins(
+      plan([www("192.0.2.1", { before })]),
+      plan([www("192.0.2.2", { before })]),
+      "main",
+      new Kinds(units),
+    );
     expect(originsOf(told)).toEqual(["domain/a.example/www/A this-change"]);
     expect(told.base?.withdrawn).toEqual([{ key: "domain/a.example/www/A", action: "update" }]);
   });
@@ -37,22 +46,32 @@ describe("whose change it is", () => {
     ["before", { before: { label: "a", region: "z" } }],
   ])("depends on the %s", (_, rest) => {
     const one = change("vpc/a", "vpc", { before: { label: "a", region: "y" }, after: { label: "a", region: "x" } });
-    const told = attributeOrigins(plan([one]), plan([{ ...one, ...rest }]), "main");
+    const told = attributeOrigins(plan([one]), plan([{ ...one, ...rest }]), "main", new Kinds(units));
     expect(told.changes[0]?.origin).toBe("this-change");
     expect(told.base?.withdrawn).toHaveLength(1);
   });
 
   it("of several equal changes takes as many for pending as the base would make", () => {
     const twin = (index: number) => www("192.0.2.1", { key: `domain/a.example/www/A[${index}]` });
-    const told = attributeOrigins(plan([twin(1), twin(2), twin(3)]), plan([twin(1), twin(2)]), "main");
+    const told = attributeOrigins(
+      plan([twin(1), twin(2), twin(3)]),
+      plan([twin(1), twin(2)]),
+      "main",
+      new Kinds(units),
+    );
     expect(told.changes.map(({ origin }) => origin)).toEqual(["already-pending", "already-pending", "this-change"]);
-    const back = attributeOrigins(plan([twin(1)]), plan([twin(1), twin(2)]), "main");
+    const back = attributeOrigins(plan([twin(1)]), plan([twin(1), twin(2)]), "main", new Kinds(units));
     expect(back.base?.withdrawn).toHaveLength(1);
   });
 
   it("is nobody's where nothing is done, and what the base leaves alone is not withdrawn", () => {
     const same = { before: { label: "a" }, after: { label: "a" }, action: "no-op" as const };
-    const told = attributeOrigins(plan([change("vpc/a", "vpc", same)]), plan([change("vpc/b", "vpc", same)]), "main");
+    const told = attributeOrigins(
+      plan([change("vpc/a", "vpc", same)]),
+      plan([change("vpc/b", "vpc", same)]),
+      "main",
+      new Kinds(units),
+    );
     expect(told.changes[0]?.origin).toBeNull();
     expect(told.base?.withdrawn).toEqual([]);
   });
@@ -71,11 +90,13 @@ describe("whose change it is", () => {
       );
     fc.assert(
       fc.property(some, some, (one, other) => {
-        const told = attributeOrigins(planOf(one), planOf(other), "main");
+        const told = attributeOrigins(planOf(one), planOf(other), "main", new Kinds(units));
         const pending = told.changes.filter(({ origin }) => origin === "already-pending").length;
         expect(pending + (told.base?.withdrawn.length ?? 0)).toBe(other.length);
         expect(
-          attributeOrigins(planOf(one), planOf(one), "main").changes.every((c) => c.origin === "already-pending"),
+          attributeOrigins(planOf(one), planOf(one), "main", new Kinds(units)).changes.every(
+            (c) => c.origin === "already-pending",
+          ),
         ).toBe(true);
       }),
       { seed: 5 },
@@ -97,7 +118,9 @@ describe("whose guard it is", () => {
     guard("ns", "domain/elsewhere.example"),
   ];
   const told = (changes: Plan["changes"], before: Plan["changes"]) =>
-    attributeOrigins(plan(changes, { guards }), plan(before), "main").guards.map(({ rule, origin }) => [rule, origin]);
+    attributeOrigins(plan(changes, { guards }), plan(before), "main", new Kinds(units)).guards.map(
+      ({ rule, origin }) => [rule, origin],
+    );
 
   it("was pending if all changes were that have a part in it, and is this change's otherwise", () => {
     expect(told([old, gone], [gone])).toEqual([

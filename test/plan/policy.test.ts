@@ -5,6 +5,7 @@ import type { Change } from "../../src/model/change.ts";
 import type { Consent, ConsentRule } from "../../src/model/desired.ts";
 import type { Guard } from "../../src/model/plan.ts";
 import { expiredConsents, guardsOf, nameOtherEnvironments, type PolicyOptions } from "../../src/plan/guards.ts";
+import { units } from "../../src/units/index.ts";
 import { a, change, declared, desired, record } from "./changes.ts";
 
 const TODAY = "2026-07-01";
@@ -15,18 +16,14 @@ function consent(rule: ConsentRule, address: string, until: string | null = null
 
 function guards(changes: Change[], options: Partial<PolicyOptions> = {}, entries = desired()): string[] {
   const addresses = new Set(entries.declared.filter(({ protect }) => protect).map(({ address }) => address));
-  const found = guardsOf(
-    changes,
-    { addresses, handedOn: new Map() },
-    {
-      goal: "apply",
-      owner: entries.owner,
-      today: TODAY,
-      consents: [],
-      maxChanges: null,
-      ...options,
-    },
-  );
+  const found = guardsOf(changes, { addresses, handedOn: new Map() }, units, {
+    goal: "apply",
+    owner: entries.owner,
+    today: TODAY,
+    consents: [],
+    maxChanges: null,
+    ...options,
+  });
   return found.map(
     ({ rule, address, consent: state, count, of }) =>
       `${rule} ${address} ${state}${count === null ? "" : ` ${count}/${of}`}`,

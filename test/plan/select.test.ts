@@ -2,12 +2,16 @@
 
 import { expect, test } from "vitest";
 import type { Change } from "../../src/model/change.ts";
+import { Kinds } from "../../src/model/kind.ts";
 import { isNarrowed } from "../../src/model/plan.ts";
 import { mayConcern, selectChanges } from "../../src/plan/select.ts";
+import { units } from "../../src/units/index.ts";
 import { a, change, record } from "./changes.ts";
 
+const KINDS = new Kinds(units);
+
 function selected(changes: Change[], targets: string[], excludes: string[] = []): string[] {
-  return selectChanges(changes, { targets, excludes })
+  return selectChanges(changes, { targets, excludes }, KINDS)
     .filter(({ action }) => action !== "no-op")
     .map(({ action, address }) => `${action} ${address}`);
 }
@@ -24,7 +28,7 @@ const zone = [update, old, www];
 
 test("without targets and excludes everything is selected, and a run is not narrow", () => {
   expect(isNarrowed({ targets: [], excludes: [] })).toBe(false);
-  expect(selectChanges(zone, { targets: [], excludes: [] })).toEqual(zone);
+  expect(selectChanges(zone, { targets: [], excludes: [] }, KINDS)).toEqual(zone);
 });
 
 test.each([
@@ -46,7 +50,7 @@ test.each([
 });
 
 test("what is not selected is there as it is live, and what is not there is left out", () => {
-  const found = selectChanges([...zone], { targets: ["domain/b.example"], excludes: [] });
+  const found = selectChanges([...zone], { targets: ["domain/b.example"], excludes: [] }, KINDS);
   expect(found.map(({ address, action, after }) => [address, action, after])).toEqual([
     ["domain/a.example", "no-op", { description: "x" }],
     ["domain/a.example/old/A", "no-op", a("old", "192.0.2.1")],
@@ -65,7 +69,7 @@ test("an unselected rename keeps its old address, and loses what was said of the
     previousAddress: "vpc/old",
     blocked: { type: "depends", on: ["x"] },
   };
-  expect(selectChanges([renamed], { targets: ["image/*"], excludes: [] })).toEqual([
+  expect(selectChanges([renamed], { targets: ["image/*"], excludes: [] }, KINDS)).toEqual([
     {
       ...renamed,
       address: "vpc/old",

@@ -222,7 +222,7 @@ function independentOfOrder(desired: Desired, live: Live, random: () => number):
     declared: shuffle(desired.declared).map((entry) => ({ ...entry, spec: shuffleLists(entry.spec, shuffle) })),
   };
   const otherUnits = Object.entries(live.units).map(([name, unit]) => {
-    return [name, { ...unit, items: shuffle(unit.items).map((item) => shuffleLists(item, shuffle)) }];
+    return [name, unit && { ...unit, items: shuffle(unit.items).map((item) => shuffleLists(item, shuffle)) }];
   });
   const plan = makePlan(desired, live, units, options);
   const other = makePlan(otherDesired, { units: Object.fromEntries(otherUnits) }, units, options);

@@ -4,6 +4,7 @@ import { rm } from "node:fs/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { reformat } from "../../src/format/reformat.ts";
+import { units } from "../../src/units/index.ts";
 import { Account, loadFolder } from "../support/account.ts";
 import { codesOf, importAccount, written } from "../support/imports.ts";
 import { OWNER } from "./fate.ts";
@@ -43,7 +44,7 @@ async function plansEmpty(world: World, split: boolean, owner: string | null, re
       return code === "live-duplicate" ? ["delete domain_record"] : [];
     });
     expect(changes.map(({ kind, action }) => `${action} ${kind}`).sort()).toEqual(expected.sort());
-    for (const { text } of result.files) expect(await reformat(text)).toEqual({ ok: true, text });
+    for (const { text } of result.files) expect(await reformat(text, units)).toEqual({ ok: true, text });
   } finally {
     await account.close();
   }

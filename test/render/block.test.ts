@@ -1,7 +1,7 @@
 /** What stops a change, in words: records that others keep. */
 
 import { describe, expect, it } from "vitest";
-import { renderPlanText } from "../../src/render/plan-text.ts";
+import { renderPlanText } from "../../src/render/index.ts";
 import { blockText } from "../../src/render/words.ts";
 import { change, plan, record } from "./plans.ts";
 

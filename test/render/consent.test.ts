@@ -3,8 +3,7 @@
 import { expect, test } from "vitest";
 import type { Guard } from "../../src/model/plan.ts";
 import { globMatches } from "../../src/model/text.ts";
-import { renderPlanMarkdown } from "../../src/render/markdown/documents.ts";
-import { renderGuardsText, renderPlanText } from "../../src/render/plan-text.ts";
+import { renderGuardsText, renderPlanMarkdown, renderPlanText } from "../../src/render/index.ts";
 import { change, plan } from "./plans.ts";
 
 const NAMES = Array.from({ length: 39 }, (_, index) => `parked-${index + 1}.example`);

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { driftOf } from "../../src/plan/compare.ts";
-import { renderDriftJson, renderDriftText } from "../../src/render/drift.ts";
-import { renderDriftMarkdown } from "../../src/render/markdown/documents.ts";
+import { renderDriftJson } from "../../src/render/drift.ts";
+import { renderDriftMarkdown, renderDriftText } from "../../src/render/index.ts";
 import { MAX_BODY_CHARACTERS } from "./markdown/anatomy.ts";
 import { change, DKIM, everything, plan, record } from "./plans.ts";
 

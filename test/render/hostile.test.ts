@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { jsonText } from "../../src/model/text.ts";
-import { renderPlanText } from "../../src/render/plan-text.ts";
+import { renderPlanText } from "../../src/render/index.ts";
 import { renderReportText } from "../../src/render/report.ts";
 import { escapeText, escapeYaml, isPlainlyVisible } from "../../src/render/terminal.ts";
 import { change, NO_INPUTS, plan, record } from "./plans.ts";

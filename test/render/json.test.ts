@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { parsePlanFile } from "../../src/pipeline.ts";
+import { renderPlanText } from "../../src/render/index.ts";
 import { type PlanFile, renderPlanJson, renderPlanJsonParts } from "../../src/render/plan-json.ts";
-import { renderPlanText } from "../../src/render/plan-text.ts";
 import { change, everything, going, NO_INPUTS, plan, record } from "./plans.ts";
 
 function fileOf(text: string): PlanFile {

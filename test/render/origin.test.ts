@@ -2,12 +2,13 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
 import type { Diagnostic } from "../../src/model/diagnostic.ts";
+import { Kinds } from "../../src/model/kind.ts";
 import type { Guard, Plan } from "../../src/model/plan.ts";
 import { parsePlanFile } from "../../src/pipeline.ts";
 import { attributeOrigins } from "../../src/plan/compare.ts";
-import { renderPlanMarkdown } from "../../src/render/markdown/documents.ts";
+import { renderPlanMarkdown, renderPlanText } from "../../src/render/index.ts";
 import { renderPlanJson } from "../../src/render/plan-json.ts";
-import { renderPlanText } from "../../src/render/plan-text.ts";
+import { units } from "../../src/units/index.ts";
 import { change, everything, plan, record } from "./plans.ts";
 
 const PLAIN = { colour: false, width: 80 };
@@ -22,6 +23,7 @@ function halfPending(): Plan {
     all,
     { ...all, changes: [gone, ...all.changes.filter((_, index) => index % 2 === 0)] },
     "origin/main",
+    new Kinds(units),
   );
 }
 
@@ -37,7 +39,7 @@ describe("a plan compared with a base, as text", () => {
   });
 
   it("shows every change once", () => {
-    const text = renderPlanText(attributeOrigins(plan([old, www]), plan([old]), "main"), PLAIN);
+    const text = renderPlanText(attributeOrigins(plan([old, www]), plan([old]), "main", new Kinds(units)), PLAIN);
     expect(text).toBe(`This change, compared with main:
 
   domain a.example
@@ -57,9 +59,9 @@ Plan: 1 to add, 0 to change, 1 to destroy.
   });
 
   it("says so where this change brings nothing, or nothing at all is to be done", () => {
-    const pending = renderPlanText(attributeOrigins(plan([old]), plan([old]), "main"), PLAIN);
+    const pending = renderPlanText(attributeOrigins(plan([old]), plan([old]), "main", new Kinds(units)), PLAIN);
     expect(pending.split("\n")[0]).toBe("This change, compared with main: nothing.");
-    const undone = renderPlanText(attributeOrigins(plan([]), plan([old]), "main"), PLAIN);
+    const undone = renderPlanText(attributeOrigins(plan([]), plan([old]), "main", new Kinds(units)), PLAIN);
     expect(undone).toBe(`This change, compared with main: nothing.
 
 Withdrawn: main would do this, and no longer with this change:
@@ -83,11 +85,16 @@ No changes. Your infrastructure matches the configuration.
       guard("max-changes", "*"),
     ];
     const marked = (changes: readonly Change[], pending: readonly Change[]): string[] => {
-      const markdown = renderPlanMarkdown(attributeOrigins(plan(changes, { guards }), plan(pending), "main"));
-      const text = renderPlanText(attributeOrigins(plan(changes, { guards }), plan(pending), "main"), {
-        ...PLAIN,
-        width: 200,
-      });
+      const markdown = renderPlanMarkdown(
+        attributeOrigins(plan(changes, { guards }), plan(pending), "main", new Kinds(units)),
+      );
+      const text = renderPlanText(
+        attributeOrigins(plan(changes, { guards }), plan(pending), "main", new Kinds(units)),
+        {
+          ...PLAIN,
+          width: 200,
+        },
+      );
       const found = (all: string) =>
         [...all.matchAll(/^ *(.*) \(already pending before this change\)$/gm)].map(([, what]) => what ?? "");
       expect(found(text)).toEqual(found(markdown));
@@ -119,7 +126,10 @@ No changes. Your infrastructure matches the configuration.
       warning("nowhere", {}),
     ];
     const marked = (changes: readonly Change[]): string[] => {
-      const text = renderPlanText(attributeOrigins(plan(changes, { warnings }), plan([pending]), "main"), PLAIN);
+      const text = renderPlanText(
+        attributeOrigins(plan(changes, { warnings }), plan([pending]), "main", new Kinds(units)),
+        PLAIN,
+      );
       return [...text.matchAll(/^Warning: (\w+) \(already pending before this change\)$/gm)].map(
         ([, what = ""]) => what,
       );
@@ -136,7 +146,7 @@ No changes. Your infrastructure matches the configuration.
       }),
     );
     const linesOf = (changes: readonly Change[]): string[] =>
-      renderPlanText(attributeOrigins(plan([]), plan(changes), "main"), PLAIN)
+      renderPlanText(attributeOrigins(plan([]), plan(changes), "main", new Kinds(units)), PLAIN)
         .split("\n")
         .slice(3);
     expect(linesOf(gone).slice(0, 3)).toEqual([
@@ -151,7 +161,7 @@ No changes. Your infrastructure matches the configuration.
 
   it("shows the name of the base escaped, and not beyond measure", () => {
     const name = `\u001b[2J\u202e${"x".repeat(500)}`;
-    const text = renderPlanText(attributeOrigins(plan([www]), plan([]), name), PLAIN);
+    const text = renderPlanText(attributeOrigins(plan([www]), plan([]), name, new Kinds(units)), PLAIN);
     expect(text).not.toMatch(/[^\P{C}\n]/u);
     expect(text.split("\n")[0]?.length).toBeLessThan(90);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderPlanText } from "../../src/render/plan-text.ts";
+import { renderPlanText } from "../../src/render/index.ts";
 import { durationText, requestsText } from "../../src/render/view.ts";
 import { change, plan } from "./plans.ts";
 

@@ -3,14 +3,11 @@
 import type { Change } from "../../src/model/change.ts";
 import type { Plan, PlanInputs } from "../../src/model/plan.ts";
 import type { Kind, UnitName } from "../../src/model/resource.ts";
+import { units } from "../../src/units/index.ts";
 
-const UNITS: Readonly<Record<Kind, UnitName>> = {
-  vpc: "network",
-  vpc_subnet: "network",
-  domain: "zone",
-  domain_record: "zone",
-  image: "image",
-};
+function unitOf(kind: Kind): UnitName {
+  return units.find(({ kinds }) => kinds.some((facts) => facts.kind === kind))?.name ?? "";
+}
 
 export const NO_INPUTS: PlanInputs = {
   environment: null,
@@ -29,7 +26,7 @@ export function change(address: string, kind: Kind, rest: Partial<Change>): Chan
     key: address,
     address,
     previousAddress: null,
-    unit: UNITS[kind],
+    unit: unitOf(kind),
     root: address.split("/").slice(0, 2).join("/"),
     kind,
     action: before === null ? "create" : after === null ? "delete" : "update",

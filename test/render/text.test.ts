@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { renderPlanText } from "../../src/render/plan-text.ts";
+import { renderPlanText } from "../../src/render/index.ts";
 import { valueText } from "../../src/render/table.ts";
 import { growth } from "../support/operations.ts";
 import { change, DKIM, everything, going, plan, record } from "./plans.ts";

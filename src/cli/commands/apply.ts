@@ -12,7 +12,7 @@ import {
   type Span,
   systemClock,
 } from "../../index.ts";
-import { renderPlanMarkdown, renderReportMarkdown } from "../../render/markdown/documents.ts";
+import { renderPlanMarkdown, renderReportMarkdown } from "../../render/index.ts";
 import {
   newIdNotes,
   renderPlanEventJson,

@@ -3,8 +3,8 @@
 import type { Command } from "commander";
 
 import { type Drift, driftOf, hasDrift, unclearIdentities } from "../../index.ts";
-import { renderDriftJson, renderDriftText } from "../../render/drift.ts";
-import { renderDriftMarkdown } from "../../render/markdown/documents.ts";
+import { renderDriftJson } from "../../render/drift.ts";
+import { renderDriftMarkdown, renderDriftText } from "../../render/index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,

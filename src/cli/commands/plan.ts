@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { type Plan, summarise } from "../../index.ts";
-import { renderPlanMarkdown } from "../../render/markdown/documents.ts";
+import { renderPlanMarkdown } from "../../render/index.ts";
 import { renderPlanJsonParts } from "../../render/plan-json.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {

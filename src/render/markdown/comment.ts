@@ -1,6 +1,7 @@
 /** A whole comment: lists and changes share the room, and what one does not need the others get. */
 
 import type { Change } from "../../model/change.ts";
+import type { Kinds } from "../../model/kind.ts";
 import type { Strategy } from "../../model/plan.ts";
 import type { Address } from "../../model/resource.ts";
 import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../table.ts";
@@ -75,6 +76,7 @@ export interface Section {
 }
 
 interface ChangesFrame {
+  readonly kinds: Kinds;
   readonly strategies: readonly Strategy[];
   readonly tense: Tense;
   /** Where all of it can be seen: our own words. */
@@ -97,7 +99,7 @@ function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: 
     const texts = items.filter((item) => item.section === section).flatMap((item) => shown.get(item)?.text ?? []);
     const rest = left.filter((item) => item.section === section);
     if (texts.length + rest.length === 0) return [];
-    return [...headingOf(section, frame.tense), ...joined(texts), ...restBlocks(rest, frame.tense)];
+    return [...headingOf(section, frame), ...joined(texts), ...restBlocks(rest, frame)];
   });
   const counted = [...shown.values()].reduce((sum, rendering) => sum + rendering.counted, 0);
   const uncounted = left.reduce((sum, { groups }) => sum + groups.flatMap(viewsOf).length, 0);
@@ -105,11 +107,12 @@ function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: 
   return [...blocks, ...missingBlock(counted + uncounted, isCut, frame)];
 }
 
-function itemsOf(section: Section, { strategies, tense }: ChangesFrame): UnitItem[] {
+function itemsOf(section: Section, { kinds, strategies, tense }: ChangesFrame): UnitItem[] {
   const sources = new Map<Address, Address>();
   for (const { source, copies } of strategies) for (const copy of copies) sources.set(copy, source);
   // The section says whose they are.
-  return entriesOf(groupsOf(section.changes.map((change) => ({ ...change, origin: null })))).map((groups) => {
+  const own = section.changes.map((change) => ({ ...change, origin: null }));
+  return entriesOf(groupsOf(own, kinds)).map((groups) => {
     const weight = section.weight * 2 + (groups.flatMap(viewsOf).some(isLoss) ? 1 : 0);
     const [first, ...others] = groups as [GroupView, ...GroupView[]];
     if (others.length > 0)
@@ -119,9 +122,9 @@ function itemsOf(section: Section, { strategies, tense }: ChangesFrame): UnitIte
   });
 }
 
-function headingOf({ heading, changes }: Section, tense: Tense): string[] {
+function headingOf({ heading, changes }: Section, { kinds, tense }: ChangesFrame): string[] {
   if (heading === null) return [];
-  const views = groupsOf(changes).flatMap(viewsOf);
+  const views = groupsOf(changes, kinds).flatMap(viewsOf);
   return [`### ${heading}: ${tallyText(views, tense)}`];
 }
 
@@ -136,15 +139,13 @@ function joined(texts: readonly string[]): string[] {
   return blocks;
 }
 
-function restBlocks(rest: readonly UnitItem[], tense: Tense): string[] {
+function restBlocks(rest: readonly UnitItem[], { kinds, tense }: ChangesFrame): string[] {
   if (rest.length === 0) return [];
-  const kinds = tallyByKind(
-    rest.flatMap(({ groups }) => groups.flatMap(viewsOf)),
-    tense,
-  );
+  const views = rest.flatMap(({ groups }) => groups.flatMap(viewsOf));
+  const tallies = tallyByKind(views, kinds, tense);
   const number = rest.reduce((sum, { groups }) => sum + groups.length, 0);
   const units = count(number, "further network, zone or image", "further networks, zones and images");
-  return [[`${units}:`, "", ...kinds.map((line) => `- ${line}`)].join("\n")];
+  return [[`${units}:`, "", ...tallies.map((line) => `- ${line}`)].join("\n")];
 }
 
 function missingBlock(counted: number, isCut: boolean, { whole }: ChangesFrame): string[] {
@@ -322,11 +323,9 @@ function isLoss(view: ChangeView): boolean {
   return view.mark === "delete" || view.mark === "replace" || view.change.blocked !== null || isTakenAway(view);
 }
 
-/** With these a zone answers otherwise as a whole, or no more. */
-const SERVING_FIELDS: ReadonlySet<string> = new Set(["type", "status", "master_ips"]);
-
-function isTakenAway({ mark, change, fields }: ChangeView): boolean {
-  return change.kind === "domain" && mark === "update" && fields.some(({ name }) => SERVING_FIELDS.has(name));
+/** With such fields a zone answers otherwise as a whole, or no more. */
+function isTakenAway({ mark, kind: { servingFields = [] }, fields }: ChangeView): boolean {
+  return mark === "update" && fields.some(({ name }) => servingFields.includes(name));
 }
 
 function viewsOf({ own, children }: GroupView): ChangeView[] {

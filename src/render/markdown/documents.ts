@@ -1,6 +1,7 @@
 /** The plan as markdown, for a comment on a pull request: within the size of one, and with nothing in it that others could steer. */
 
 import { type Change, type Drift, type DriftStatus, hasDrift } from "../../model/change.ts";
+import type { Kinds } from "../../model/kind.ts";
 import { type Plan, type Summary, summarise } from "../../model/plan.ts";
 import type { ChangeOutcome, Report } from "../../model/report.ts";
 import { compareText, groupBy } from "../../model/text.ts";
@@ -37,15 +38,15 @@ const WHOLE_PLAN = "All of it: `tenon show PLAN`, or `--format json`.";
  * The plan for a GitHub comment or a GitLab note, newline-terminated, in at most `MAX_BODY_CHARACTERS` UTF-16 code units.
  * What has no room is there as numbers, and the text says so. Linear in the number of changes.
  */
-export function renderPlanMarkdown(plan: Plan): string {
-  const view = viewPlan(plan);
+export function renderPlanMarkdown(plan: Plan, kinds: Kinds): string {
+  const view = viewPlan(plan, kinds);
   return composeWithin({
     head: planHead(plan, view),
-    before: listsBefore(plan, view),
+    before: listsBefore(plan, view, kinds),
     sections: sectionsOf(plan),
-    frame: { strategies: plan.strategies, tense: "ahead", whole: WHOLE_PLAN },
-    after: listsAfter(plan, view),
-    foot: planFoot(plan, view),
+    frame: { kinds, strategies: plan.strategies, tense: "ahead", whole: WHOLE_PLAN },
+    after: listsAfter(plan, view, kinds),
+    foot: planFoot(plan, view, kinds),
   });
 }
 
@@ -83,8 +84,8 @@ function sectionsOf({ base, changes }: Plan): Section[] {
   ];
 }
 
-function planFoot(plan: Plan, view: PlanView): string[] {
-  const leftAlone = leftAloneText(plan.leftAlone);
+function planFoot(plan: Plan, view: PlanView, kinds: Kinds): string[] {
+  const leftAlone = leftAloneText(plan.leftAlone, kinds);
   const lines = [...(leftAlone === "" ? [] : [leftAlone]), ...(view.empty ? [] : [requestsText(plan)])];
   return lines.length === 0 ? [] : [lines.join(" ")];
 }
@@ -96,7 +97,7 @@ const INDENT = 2;
 const MAX_SHOWN_GLOBS = 20;
 
 /** Before the changes, the gravest first: what a reviewer must not miss. */
-function listsBefore(plan: Plan, view: PlanView): List[] {
+function listsBefore(plan: Plan, view: PlanView, kinds: Kinds): List[] {
   const blocked = plan.changes.flatMap(({ key, blocked: block }) => (block === null ? [] : [{ key, block }]));
   return [
     list(
@@ -105,7 +106,7 @@ function listsBefore(plan: Plan, view: PlanView): List[] {
       10_000,
       "never",
     ),
-    list("Apply would refuse this plan:", askedOf(view.refusing, plan).map(askedLines), 10_000, "never"),
+    list("Apply would refuse this plan:", askedOf(view.refusing, plan, kinds).map(askedLines), 10_000, "never"),
     list("Blocked:", blocked.map(blockLines), 8_000, "never"),
     list(
       GAPS_HEADING,
@@ -116,7 +117,7 @@ function listsBefore(plan: Plan, view: PlanView): List[] {
 }
 
 /** After the changes. Warnings are many and much alike: folded, so that they bury nothing. */
-function listsAfter(plan: Plan, view: PlanView): List[] {
+function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
   const warnings = groupAlike(plan.warnings, warningMarks(plan));
   return [
     list(
@@ -126,7 +127,7 @@ function listsAfter(plan: Plan, view: PlanView): List[] {
     ),
     list(
       "Consent is given to:",
-      view.consented.map((guard) => wrap(consentText(guard), CODE_COLUMNS, 0)),
+      view.consented.map((guard) => wrap(consentText(guard, kinds), CODE_COLUMNS, 0)),
       3_000,
     ),
     list(
@@ -188,13 +189,18 @@ const NOT_DONE = ["failed", "partial", "unknown", "skipped", "blocked"] as const
  * @param plan the one that was applied
  * @param verification what nameservers were asked afterwards; null: they were not
  */
-export function renderReportMarkdown(report: Report, plan: Plan, verification: Verification | null): string {
+export function renderReportMarkdown(
+  report: Report,
+  plan: Plan,
+  verification: Verification | null,
+  kinds: Kinds,
+): string {
   const left = leftovers(report);
   return composeWithin({
     head: reportHead(report, plan, left),
     before: [...outcomeLists(report, plan), notBegunList(report), noticeList(report)],
     sections: [{ heading: "Done", weight: 0, changes: doneChanges(report, plan) }],
-    frame: { strategies: plan.strategies, tense: "done", whole: WHOLE_REPORT },
+    frame: { kinds, strategies: plan.strategies, tense: "done", whole: WHOLE_REPORT },
     after: verification === null ? [] : [verificationList(verification)],
     foot: reportFoot(report, plan, left),
   });
@@ -289,24 +295,24 @@ const STATUSES = ["missing", "unexpected", "changed", "unadopted"] as const;
 const SHARE_CHARACTERS = 14_000;
 
 /** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. What has no room is counted. */
-export function renderDriftMarkdown(drift: Drift): string {
+export function renderDriftMarkdown(drift: Drift, kinds: Kinds): string {
   const folded = foldedObjects(drift);
   const isFound = hasDrift(drift);
   const unadopted = unadoptedText(drift);
   return composeWithin({
     head: [`## ${isFound ? driftSummary(drift) : noDriftText(drift)}`],
-    before: STATUSES.map((status) => listOf(status, folded)),
+    before: STATUSES.map((status) => listOf(status, folded, kinds)),
     sections: [],
-    frame: { strategies: [], tense: "ahead", whole: WHOLE_DRIFT },
+    frame: { kinds, strategies: [], tense: "ahead", whole: WHOLE_DRIFT },
     after: [],
     foot: [...(unadopted === "" ? [] : [unadopted]), ...(isFound ? [WHOLE_DRIFT] : [])],
   });
 }
 
-function listOf(status: DriftStatus, folded: readonly Folded[]): List {
+function listOf(status: DriftStatus, folded: readonly Folded[], kinds: Kinds): List {
   const entries = folded
     .filter(({ object }) => object.status === status)
-    .map(({ object, within }) => objectLines(object, within, CODE_COLUMNS));
+    .map(({ object, within }) => objectLines(object, within, CODE_COLUMNS, kinds));
   return { heading: DRIFT_HEADINGS[status], entries, folding: "if-long", shareCharacters: SHARE_CHARACTERS };
 }
 
@@ -315,7 +321,7 @@ function listOf(status: DriftStatus, folded: readonly Folded[]): List {
 const ADVICE = "Nothing was done. Review a new plan: `tenon plan --out FILE`.";
 
 /** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. @param extra what the reviewed plan does not show */
-export function renderUnreviewedMarkdown(extra: readonly Change[]): string {
+export function renderUnreviewedMarkdown(extra: readonly Change[], kinds: Kinds): string {
   return composeWithin({
     head: ["## Refused: the plan is not within the reviewed one."],
     before: [
@@ -327,7 +333,7 @@ export function renderUnreviewedMarkdown(extra: readonly Change[]): string {
       },
     ],
     sections: [],
-    frame: { strategies: [], tense: "ahead", whole: "" },
+    frame: { kinds, strategies: [], tense: "ahead", whole: "" },
     after: [],
     foot: [ADVICE],
   });

@@ -3,9 +3,10 @@
  * issue or a commit, or a command. All of it must have been through `escapeText`, so that it is one line without anything unseen.
  */
 
+import type { Kinds } from "../../model/kind.ts";
 import { type Summary, summarise } from "../../model/plan.ts";
-import type { Kind } from "../../model/resource.ts";
-import { type ChangeView, count, KIND_WORDS } from "../view.ts";
+import { groupBy } from "../../model/text.ts";
+import { type ChangeView, count } from "../view.ts";
 
 const LEAST_FENCE_LENGTH = 3;
 
@@ -92,12 +93,11 @@ export function tallyText(views: readonly ChangeView[], tense: Tense): string {
   return summaryText(summarise(views.map(({ change }) => change)), tense);
 }
 
-/** A line for each kind there is any of, in the order of the five kinds: `120 records: 100 to add, 20 to destroy`. */
-export function tallyByKind(views: readonly ChangeView[], tense: Tense): string[] {
-  const byKind = new Map<Kind, ChangeView[]>();
-  for (const kind of Object.keys(KIND_WORDS) as Kind[]) byKind.set(kind, []);
-  for (const view of views) byKind.get(view.change.kind)?.push(view);
-  return [...byKind].flatMap(([kind, of]) =>
-    of.length === 0 ? [] : [`${count(of.length, ...KIND_WORDS[kind])}: ${tallyText(of, tense)}`],
-  );
+/** A line for each kind there is any of, in the order of the kinds: `120 records: 100 to add, 20 to destroy`. */
+export function tallyByKind(views: readonly ChangeView[], kinds: Kinds, tense: Tense): string[] {
+  const byKind = groupBy(views, ({ kind }) => kind);
+  return kinds.all.flatMap((kind) => {
+    const of = byKind.get(kind) ?? [];
+    return of.length === 0 ? [] : [`${count(of.length, ...kind.words)}: ${tallyText(of, tense)}`];
+  });
 }

@@ -16,6 +16,7 @@ const UPLOAD_WINDOW_SECONDS = 86_400;
 
 export const image: Unit<ImageSpec, WireImage> = {
   name: "image",
+  kinds: [{ kind: "image", words: ["image", "images"], nameField: "label", canBeDuplicated: true }],
   spec: imageSpec,
   read: readImages,
   identify: identifyImage,

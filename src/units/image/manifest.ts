@@ -3,7 +3,15 @@
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import { imageAddress, isJsonObject, type Json, type JsonObject } from "../../model/resource.ts";
-import type { LoadContext, NameProblem, UnitSpec, WrittenEntry } from "../../model/unit.ts";
+import {
+  COMMON_KEYS,
+  type EntryLayout,
+  type LoadContext,
+  type NameProblem,
+  OTHER_KEYS,
+  type UnitSpec,
+  type WrittenEntry,
+} from "../../model/unit.ts";
 import { checkDescription, stated } from "../common.ts";
 
 /** API.md, Limits: image description. */
@@ -186,9 +194,16 @@ const IMAGE_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
 
 // How a machine image appears in a manifest.
 
+const IMAGE_LAYOUT: EntryLayout = {
+  keys: ["label", ...COMMON_KEYS, "description", OTHER_KEYS, "upload", "capture"],
+  oneLine: ["upload", "capture"],
+};
+
 export const imageSpec: UnitSpec<ImageSpec> = {
   section: "images",
   removedKey: "image",
+  textId: "private/123",
+  layout: IMAGE_LAYOUT,
   schema: IMAGE_SCHEMA,
   definitions: IMAGE_DEFINITIONS,
   load: loadImage,

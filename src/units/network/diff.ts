@@ -8,8 +8,8 @@ import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LeftAlone, RequestStep } from "../../model/plan.ts";
 import { type Address, type JsonObject, subnetAddress, type Values, vpcAddress } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
-import { type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
-import { rootAddresses, rootLabels, splitDescription } from "../common.ts";
+import { type Loss, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
+import { isBulk, rootAddresses, rootLabels, splitDescription } from "../common.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
 
@@ -242,4 +242,16 @@ function subnetValues(subnet: SubnetSpec | WireSubnet | null): Values | null {
 
 function byLabel(subnets: readonly WireSubnet[]): WireSubnet[] {
   return [...subnets].sort((a, b) => compareText(a.label, b.label) || a.id - b.id);
+}
+
+// What a VPC that stays may lose only with consent.
+
+/** A share of fewer says nothing. */
+const MIN_BULK_SUBNETS = 3;
+
+export function lossesOfNetwork(_vpc: Change, subnets: readonly Change[], adopts: boolean): Loss[] {
+  const of = subnets.filter((subnet) => subnet.before !== null).length;
+  const count = subnets.filter((subnet) => subnet.blocked === null && subnet.action === "delete").length;
+  const tooMany = of >= MIN_BULK_SUBNETS && isBulk(count, of);
+  return count > 0 && (adopts || tooMany) ? [{ rule: "bulk", count, of }] : [];
 }

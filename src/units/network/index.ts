@@ -1,7 +1,7 @@
 /** The network: a VPC and its subnets. */
 
 import type { Unit } from "../../model/unit.ts";
-import { conflictInNetwork, pairNetworks, readBackOfNetwork } from "./diff.ts";
+import { conflictInNetwork, lossesOfNetwork, pairNetworks, readBackOfNetwork } from "./diff.ts";
 import { declareNetwork, detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
 import { type NetworkSpec, networkSpec } from "./manifest.ts";
 import {
@@ -16,6 +16,11 @@ import {
 
 export const network: Unit<NetworkSpec, LiveNetwork> = {
   name: "network",
+  kinds: [
+    { kind: "vpc", words: ["VPC", "VPCs"], nameField: "label", canBeDuplicated: true },
+    // Subnets of one VPC do not overlap: of two equal ones the service refuses the second.
+    { kind: "vpc_subnet", words: ["subnet", "subnets"], nameField: "label", line: { value: "ipv4" } },
+  ],
   spec: networkSpec,
   read: readNetworks,
   detail: detailNetwork,
@@ -25,6 +30,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   declare: declareNetwork,
   normalise: pairNetworks,
   steps: networkSteps,
+  losses: lossesOfNetwork,
   precondition: permitsNetwork,
   readBack: readBackOfNetwork,
   explainConflict: conflictInNetwork,

@@ -3,7 +3,15 @@
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject, vpcAddress } from "../../model/resource.ts";
-import type { LoadContext, NameProblem, UnitSpec, WrittenEntry } from "../../model/unit.ts";
+import {
+  COMMON_KEYS,
+  type EntryLayout,
+  type LoadContext,
+  type NameProblem,
+  OTHER_KEYS,
+  type UnitSpec,
+  type WrittenEntry,
+} from "../../model/unit.ts";
 import { checkDescription, noteOf, stated } from "../common.ts";
 import { type CidrProblem, overlaps, parseCidr, type Range } from "./ranges.ts";
 
@@ -258,9 +266,15 @@ const SUBNET_SCHEMA: JsonObject = {
 
 // How a network, a VPC and its subnets, appears in a manifest.
 
+const NETWORK_LAYOUT: EntryLayout = {
+  keys: ["label", ...COMMON_KEYS, "region", "description", OTHER_KEYS, "subnets"],
+  lists: { subnets: ["label", "ipv4", "protect", "note", OTHER_KEYS] },
+};
+
 export const networkSpec: UnitSpec<NetworkSpec> = {
   section: "vpcs",
   removedKey: "vpc",
+  layout: NETWORK_LAYOUT,
   schema: VPC_SCHEMA,
   definitions: { subnet: SUBNET_SCHEMA },
   load: loadNetwork,

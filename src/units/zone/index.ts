@@ -8,14 +8,17 @@ import { pairZones } from "./diff.ts";
 import { amendBody, conflictInZone, readBackOfZone, statedContent } from "./domain.ts";
 import { identifyZone, type LiveZone, readZones } from "./live.ts";
 import { loadZone, readDomainName } from "./load-domain.ts";
+import { lossesOfZone } from "./losses.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
 import { recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
 import type { ZoneSpec } from "./types.ts";
-import { declareZone, writeZone } from "./write.ts";
+import { declareZone, writeZone, ZONE_LAYOUT } from "./write.ts";
 
 export const zoneSpec: UnitSpec<ZoneSpec> = {
   section: "domains",
   removedKey: "domain",
+  ignores: true,
+  layout: ZONE_LAYOUT,
   schema: DOMAIN_SCHEMA,
   definitions: ZONE_DEFINITIONS,
   load: loadZone,
@@ -28,6 +31,25 @@ export const zoneSpec: UnitSpec<ZoneSpec> = {
 
 export const zone: Unit<ZoneSpec, LiveZone> = {
   name: "zone",
+  kinds: [
+    // Names of domains are unique: of two equal ones the service refuses the second.
+    {
+      kind: "domain",
+      words: ["domain", "domains"],
+      nameField: "domain",
+      takesContents: true,
+      expected: { type: "master", status: "active" },
+      servingFields: ["type", "status", "master_ips"],
+    },
+    {
+      kind: "domain_record",
+      words: ["record", "records"],
+      nameField: "name",
+      canBeDuplicated: true,
+      isItsValues: true,
+      line: "record",
+    },
+  ],
   spec: zoneSpec,
   read: readZones,
   identify: identifyZone,
@@ -36,6 +58,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   normalise: pairZones,
   steps: zoneSteps,
   strategies: zoneStrategies,
+  losses: lossesOfZone,
   amend: amendBody,
   precondition: () => null,
   readBack: readBackOfZone,

@@ -4,13 +4,32 @@ import type { WireRecord } from "../../api/wire.ts";
 import { isNamed, type RecordType } from "../../dns/record.ts";
 import type { Declared } from "../../model/desired.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
-import type { WrittenEntry } from "../../model/unit.ts";
+import { COMMON_KEYS, type EntryLayout, OTHER_KEYS, type WrittenEntry } from "../../model/unit.ts";
 import { NOWHERE, noteOf, stated } from "../common.ts";
 import { liveDomain } from "./domain.ts";
 import { identifyZone, type LiveZone } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
 import { isKnownRecord, liveRecord } from "./record.ts";
 import type { RecordSpec, ZoneSpec } from "./types.ts";
+
+/** The order of keys: what a record is first, its names next, then its data. */
+const RECORD_KEYS: readonly string[] = [
+  ...["spf", "dmarc", "dkim", "caa", "ptr", "type", "name", "service", "protocol", "tag", "target", "targets"],
+  ...["priority", "weight", "port", "ttl_sec", "override", "note", "lint", OTHER_KEYS],
+];
+
+export const ZONE_LAYOUT: EntryLayout = {
+  keys: [
+    ...["domain", "reverse", ...COMMON_KEYS, "type", "status", "description", "group", "soa_email"],
+    ...["master_ips", "axfr_ips", "refresh_sec", "retry_sec", "expire_sec", "ttl_sec", "tags", "lint"],
+    ...["create_from", "records_policy", OTHER_KEYS, "ignore", "use", "zone_file", "records"],
+  ],
+  lists: {
+    ignore: ["preset", "txt_prefix", "txt_suffix", "name", "type", "target", OTHER_KEYS],
+    records: RECORD_KEYS,
+  },
+  oneLine: ["tags", "master_ips", "axfr_ips", "use", "lint", "create_from"],
+};
 
 export function writeZone({ domain, fields, records, ignore, policy, createFrom, lintOff }: ZoneSpec): WrittenEntry {
   const body: JsonObject = {

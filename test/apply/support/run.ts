@@ -10,6 +10,7 @@ import type { Report, StepOutcome } from "../../../src/model/report.ts";
 import type { JsonObject } from "../../../src/model/resource.ts";
 import type { Likeness, Recognition, Unit } from "../../../src/model/unit.ts";
 import { recogniseOne } from "../../../src/units/common.ts";
+import { units } from "../../../src/units/index.ts";
 import type { Service } from "./service.ts";
 
 export const TOKEN = "t0ken-that-must-not-leak";
@@ -44,7 +45,7 @@ export class DrainClock extends QuickClock {
   }
 }
 
-/** Judges by `expect`, recognises by the fields of `match`: what the real units do, without their objects. */
+/** Of all kinds. Judges by `expect`, recognises by the fields of `match`: what the real units do, without their objects. */
 function unit(name: Unit["name"]): Unit {
   const precondition = (step: RequestStep, answer: JsonObject): string | null =>
     answer["label"] === step.expect?.["label"] ? null : "it is no longer what was planned; plan again";
@@ -59,7 +60,8 @@ function unit(name: Unit["name"]): Unit {
   const duplicateKey = ({ match }: Lookup, item: JsonObject = match as JsonObject): string =>
     JSON.stringify(Object.keys(match as JsonObject).map((key) => item[key] ?? null));
   const likeness = (): Likeness => "equal";
-  return { name, precondition, recognise, duplicateKey, likeness } as unknown as Unit;
+  const kinds = units.flatMap((one) => one.kinds);
+  return { name, kinds, precondition, recognise, duplicateKey, likeness } as unknown as Unit;
 }
 
 const UNITS: readonly Unit[] = [unit("zone"), unit("network"), unit("image")];

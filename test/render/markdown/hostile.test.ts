@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  renderPlanMarkdown,
-  renderReportMarkdown,
-  renderUnreviewedMarkdown,
-} from "../../../src/render/markdown/documents.ts";
+import { renderPlanMarkdown, renderReportMarkdown, renderUnreviewedMarkdown } from "../../../src/render/index.ts";
 import { codeBlock, codeSpan, htmlCode } from "../../../src/render/markdown/parts.ts";
 import { escapeText } from "../../../src/render/terminal.ts";
 import { anatomyOf } from "./anatomy.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderPlanMarkdown } from "../../../src/render/markdown/documents.ts";
+import { renderPlanMarkdown } from "../../../src/render/index.ts";
 import { change, everything, going, plan, record } from "../plans.ts";
 import { statedIn } from "./anatomy.ts";
 

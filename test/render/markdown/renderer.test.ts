@@ -1,7 +1,7 @@
 import { micromark } from "micromark";
 import { gfm, gfmHtml } from "micromark-extension-gfm";
 import { describe, expect, it } from "vitest";
-import { renderPlanMarkdown, renderReportMarkdown } from "../../../src/render/markdown/documents.ts";
+import { renderPlanMarkdown, renderReportMarkdown } from "../../../src/render/index.ts";
 import { everything } from "../plans.ts";
 import { PARTIAL } from "../reports.ts";
 import { HOSTILE, hostilePlan, hostileReport } from "./hostile.ts";

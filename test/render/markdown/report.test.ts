@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderReportMarkdown, renderUnreviewedMarkdown } from "../../../src/render/markdown/documents.ts";
+import { renderReportMarkdown, renderUnreviewedMarkdown } from "../../../src/render/index.ts";
 import { renderUnreviewedText } from "../../../src/render/plan-text.ts";
 import { change, everything, plan, record } from "../plans.ts";
 import { CLASH, PARTIAL, report, step } from "../reports.ts";

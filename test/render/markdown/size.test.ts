@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../../src/model/change.ts";
 import { type Plan, summarise } from "../../../src/model/plan.ts";
-import { renderPlanMarkdown, renderUnreviewedMarkdown } from "../../../src/render/markdown/documents.ts";
+import { renderPlanMarkdown, renderUnreviewedMarkdown } from "../../../src/render/index.ts";
 import { growth } from "../../support/operations.ts";
 import { change, plan, record } from "../plans.ts";
 import { anatomyOf, fits, MAX_BODY_CHARACTERS, statedIn } from "./anatomy.ts";

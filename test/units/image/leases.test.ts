@@ -3,7 +3,7 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { applyPlan, type Consent, type Desired, type Plan, type PlanRequest, planProject } from "../../../src/index.ts";
-import { renderPlanText } from "../../../src/render/plan-text.ts";
+import { renderPlanText } from "../../../src/render/index.ts";
 import { renderReportText } from "../../../src/render/report.ts";
 import { Account, changeList, HASTY_CLOCK } from "../../support/account.ts";
 import { planText, planTextFrom, snapshotText } from "../../support/snapshot.ts";

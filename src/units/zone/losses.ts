@@ -1,0 +1,52 @@
+/** What a zone that stays may lose only with consent: many of its records at once, or the name servers at its apex. */
+
+import type { Change } from "../../model/change.ts";
+import type { Json, Values } from "../../model/resource.ts";
+import type { Loss } from "../../model/unit.ts";
+import { isBulk } from "../common.ts";
+
+/** A share of fewer says nothing: a zone of 8 records loses 3 of them when a mail key is rotated. */
+const MIN_BULK_RECORDS = 10;
+
+export function lossesOfZone(domain: Change, records: readonly Change[], adopts: boolean): Loss[] {
+  return [...lossOfRecords(records, adopts), ...lossOfNameservers(domain, records)];
+}
+
+/** A record that goes counts if nothing answers for its name and type any more. A rename removes a name too. */
+function lossOfRecords(records: readonly Change[], adopts: boolean): Loss[] {
+  const answered = new Set(
+    records.flatMap((record) => answerOf(record.blocked === null ? record.after : record.before)),
+  );
+  const removed = records.filter(
+    (record) => record.blocked === null && (record.action === "delete" || record.labels.includes("rename")),
+  );
+  const count = removed.filter(({ before }) => !isAnswered(before, answered)).length;
+  const of = records.filter((record) => record.before !== null).length;
+  const tooMany = count === of || (of >= MIN_BULK_RECORDS && isBulk(count, of));
+  return count > 0 && (adopts || tooMany) ? [{ rule: "bulk", count, of }] : [];
+}
+
+function answerOf(values: Values | null): string[] {
+  return values === null ? [] : [questionOf(values, values["type"])];
+}
+
+/** A CNAME answers whatever its name is asked for. */
+function isAnswered(values: Values | null, answered: ReadonlySet<string>): boolean {
+  return values !== null && [values["type"], "CNAME"].some((type) => answered.has(questionOf(values, type)));
+}
+
+function questionOf(values: Values, type: Json | undefined): string {
+  return `${String(values["name"])} ${String(type)}`;
+}
+
+function lossOfNameservers(domain: Change, records: readonly Change[]): Loss[] {
+  if (domain.before?.["status"] !== "active") return [];
+  const touches = records.some(
+    (record) => record.action !== "no-op" && record.blocked === null && isApexNameserver(record),
+  );
+  return touches ? [{ rule: "ns", count: null, of: null }] : [];
+}
+
+function isApexNameserver({ before, after }: Change): boolean {
+  return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
+}
