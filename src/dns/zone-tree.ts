@@ -3,12 +3,18 @@
 import { parentOf } from "./name.ts";
 import type { RecordType } from "./record.ts";
 
-interface Node<Item> {
+/** The records of one name. */
+export interface Node<Item> {
+  readonly items: readonly Item[];
+  readonly types: ReadonlySet<RecordType>;
+}
+
+interface GrowingNode<Item> extends Node<Item> {
   readonly items: Item[];
   readonly types: Set<RecordType>;
 }
 
-const NO_TYPES: ReadonlySet<RecordType> = new Set();
+const EMPTY: Node<never> = { items: [], types: new Set() };
 
 /**
  * All names are of one form, lower-case ASCII without a final dot: relative to the zone, with `""` as its apex, or absolute, with the
@@ -16,7 +22,7 @@ const NO_TYPES: ReadonlySet<RecordType> = new Set();
  */
 export class ZoneTree<Item extends { readonly name: string }> {
   readonly apex: string;
-  readonly #nodes: Map<string, Node<Item>> = new Map();
+  readonly #nodes: Map<string, GrowingNode<Item>> = new Map();
   /** With those that have nothing but names below them (RFC 4592, 2.2.2). */
   readonly #names: Set<string>;
   readonly #cuts: Set<string> = new Set();
@@ -46,12 +52,16 @@ export class ZoneTree<Item extends { readonly name: string }> {
     for (const [name, { items }] of this.#nodes) yield [name, items];
   }
 
+  node(name: string): Node<Item> {
+    return this.#nodes.get(name) ?? EMPTY;
+  }
+
   at(name: string): readonly Item[] {
-    return this.#nodes.get(name)?.items ?? [];
+    return this.node(name).items;
   }
 
   typesAt(name: string): ReadonlySet<RecordType> {
-    return this.#nodes.get(name)?.types ?? NO_TYPES;
+    return this.node(name).types;
   }
 
   /** There are records at the name or below it. */
@@ -61,6 +71,8 @@ export class ZoneTree<Item extends { readonly name: string }> {
 
   /** The delegation nearest to the apex, at or above the name: what is at and below it is another zone's (RFC 1034, 4.2.1). */
   cutAbove(name: string): string | null {
+    // To look for a long name takes as long as to read it.
+    if (this.#cuts.size === 0) return null;
     let found: string | null = null;
     for (let above = name; above !== this.apex; above = parentOf(above)) if (this.#cuts.has(above)) found = above;
     return found;

@@ -2,7 +2,7 @@
 
 import { parentOf } from "../../dns/name.ts";
 import { RECORD_TYPES, type RecordType } from "../../dns/record.ts";
-import { ZoneTree } from "../../dns/zone-tree.ts";
+import { type Node, ZoneTree } from "../../dns/zone-tree.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import { type LiveZone, zoneName } from "./live.ts";
@@ -17,7 +17,8 @@ import { anyLiveRecord, pointerTarget, type RecordValues, recordFqdn } from "./r
 export type Source =
   | { readonly type: "outside" | "dark"; readonly zone: null; readonly owner: "" }
   | { readonly type: "opaque" | "nothing"; readonly zone: string; readonly owner: "" }
-  | { readonly type: "cut" | "lame" | "node"; readonly zone: string; readonly owner: string };
+  | { readonly type: "cut" | "lame"; readonly zone: string; readonly owner: string }
+  | { readonly type: "node"; readonly zone: string; readonly owner: string; readonly node: Node<SideRecord> };
 
 /**
  * `assumed`: others answer for the name itself, so that what is asked for is taken for granted. `unknown`: an alias leads out of the
@@ -63,6 +64,8 @@ export class Answers {
   readonly #reached = new Map<string, boolean>();
   readonly #carriers = new Map<string, readonly SideRecord[]>();
   readonly #hosted: ReadonlySet<string>;
+  /** In characters. */
+  #longestZone = 0;
 
   /** @param hosted the zones of either side: nobody else answers for a name within one that is not delegated */
   constructor(zones: readonly SideZone[], hosted: ReadonlySet<string>) {
@@ -70,6 +73,7 @@ export class Answers {
     for (const zone of zones) {
       this.#zones.set(zone.name, zoneOf(zone));
       if (zone.active) this.#active.add(zone.name);
+      this.#longestZone = Math.max(this.#longestZone, zone.name.length);
     }
   }
 
@@ -104,8 +108,7 @@ export class Answers {
 
   /** Its CNAME, the first if a side has several. */
   aliasAt(zone: string, owner: string): SideRecord | null {
-    if (!this.typesAt(zone, owner).has("CNAME")) return null;
-    return this.recordsAt(zone, owner).find(({ values }) => values.type === "CNAME") ?? null;
+    return aliasIn(this.#zones.get(zone)?.tree.node(owner) ?? null);
   }
 
   /** The topmost delegation at or above the name, within the zone. */
@@ -134,7 +137,7 @@ export class Answers {
     if (cut !== null) return { type: "cut", zone: tree.apex, owner: cut };
     const owner = tree.answeringName(name);
     if (owner === null) return { type: "nothing", zone: tree.apex, owner: "" };
-    return { type: "node", zone: tree.apex, owner };
+    return { type: "node", zone: tree.apex, owner, node: tree.node(owner) };
   }
 
   /** Whether a server of the delegation can be asked: a referral without an address leads nowhere (RFC 1034, 4.2.1). */
@@ -215,8 +218,8 @@ export class Answers {
         if (hop > 0) return "unknown";
         return question === "CNAME" ? "no" : "assumed";
       }
-      if (hasMatch(this.typesAt(source.zone, source.owner), question)) return "yes";
-      const alias = this.aliasAt(source.zone, source.owner);
+      if (hasMatch(source.node.types, question)) return "yes";
+      const alias = aliasIn(source.node);
       if (alias === null) return "no";
       asked = pointerTarget(alias.values) ?? "";
     }
@@ -230,7 +233,7 @@ export class Answers {
       if (asked === other) return true;
       const source = this.source(asked);
       if (source.type !== "node") return false;
-      const alias = this.aliasAt(source.zone, source.owner);
+      const alias = aliasIn(source.node);
       if (alias === null) return false;
       asked = alias.values.target;
     }
@@ -243,8 +246,8 @@ export class Answers {
     for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
       const source = this.source(asked);
       if (source.type !== "node") return false;
-      const types = this.typesAt(source.zone, source.owner);
-      const alias = this.aliasAt(source.zone, source.owner);
+      const { types } = source.node;
+      const alias = aliasIn(source.node);
       if (alias === null) return types.has("A") && types.has("AAAA");
       asked = alias.values.target;
     }
@@ -268,7 +271,8 @@ export class Answers {
 
   #zoneOf(name: string): Zone | null {
     for (let zone = name; zone !== ""; zone = parentOf(zone)) {
-      if (this.#active.has(zone)) return this.#zones.get(zone) ?? null;
+      // To look for a long name takes as long as to read it.
+      if (zone.length <= this.#longestZone && this.#active.has(zone)) return this.#zones.get(zone) ?? null;
     }
     return null;
   }
@@ -278,6 +282,11 @@ export class Answers {
     for (let zone = name; zone !== ""; zone = parentOf(zone)) if (this.#hosted.has(zone)) return true;
     return false;
   }
+}
+
+function aliasIn(node: Node<SideRecord> | null): SideRecord | null {
+  if (!node?.types.has("CNAME")) return null;
+  return node.items.find(({ values }) => values.type === "CNAME") ?? null;
 }
 
 function matches(type: string, question: QType): boolean {
