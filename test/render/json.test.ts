@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../src/model/change.ts";
@@ -6,6 +7,7 @@ import type { Plan } from "../../src/model/plan.ts";
 import { parsePlanFile } from "../../src/pipeline.ts";
 import { renderPlanText } from "../../src/render/index.ts";
 import { type PlanFile, renderPlanJson, renderPlanJsonParts } from "../../src/render/plan-json.ts";
+import { units } from "../../src/units/index.ts";
 import { change, everything, going, NO_INPUTS, plan, record } from "./plans.ts";
 
 function fileOf(text: string): PlanFile {
@@ -245,4 +247,22 @@ describe("reading a plan file back", () => {
     const parsed = await parsePlanFile(renderPlanJson(plan(changes)));
     expect(parsed.ok && parsed.plan.changes.length).toBe(12_000);
   });
+});
+
+it("the published schemas name the kinds and units that there are, and no other", () => {
+  const enums = (name: string, words: readonly string[]): string[] => {
+    const text = readFileSync(join(import.meta.dirname, "../../schemas", `${name}.schema.json`), "utf8");
+    const found = text.match(/"enum": \[[^\]]*\]/g) ?? [];
+    return found.filter((list) => list.includes(`"${words[0]}"`));
+  };
+  const kinds = units.flatMap((unit) => unit.kinds.map(({ kind }) => kind));
+  for (const [name, words] of [
+    ["plan", kinds],
+    ["plan", units.map((unit) => unit.name)],
+    ["drift", kinds],
+  ] as const) {
+    const found = enums(name, words);
+    expect(found).not.toEqual([]);
+    for (const list of found) expect(list).toBe(`"enum": ["${words.join('", "')}"]`);
+  }
 });

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { folder } from "../cli/run.ts";
@@ -85,9 +85,10 @@ interface Tool {
 
 /** The command line of the copy, in a project folder, against the emulator of the copy. */
 async function builtTool(copy: string, files: Readonly<Record<string, string>>): Promise<Tool> {
-  execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
-    cwd: copy,
-    stdio: "pipe",
+  const compile = ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"];
+  expect(spawnSync(process.execPath, compile, { cwd: copy, encoding: "utf8" })).toMatchObject({
+    stdout: "",
+    status: 0,
   });
   const imports = execFileSync(process.execPath, [".ci/imports.mjs"], { cwd: copy, encoding: "utf8", stdio: "pipe" });
   expect(imports).toMatch(/ 0 violations/);
@@ -146,4 +147,254 @@ _ldap._tcp 3600 IN TYPE256 \\# 19 000a0001 6c6461703a2f2f6c6461702e612e62\n`,
   expect(exported).toMatch(/^_http\._tcp +3600 IN URI +10 1 "https:\/\/www\.example\.com\/path"$/m);
   expect(exported).toMatch(/^_ldap\._tcp +3600 IN URI +10 1 "ldap:\/\/ldap\.a\.b"$/m);
   tool.run(3, "validate", "wrong");
+}, 240_000);
+
+const BEACON = `/** The beacon: a label and a description. */
+
+import type { Declared } from "../../model/desired.ts";
+import type { JsonObject, Values } from "../../model/resource.ts";
+import { COMMON_KEYS, NO_FACTS, NO_RULES, OTHER_KEYS, type Unit } from "../../model/unit.ts";
+import { joinDescription, NOWHERE, recogniseOne, request, rootAddresses, rootLabels, splitDescription, stated } from "../common.ts";
+
+interface BeaconSpec {
+  readonly label: string;
+  readonly description: string;
+}
+
+interface LiveBeacon extends BeaconSpec {
+  readonly id: number;
+}
+
+const TEXT = { type: "string", minLength: 1 };
+
+function declared(spec: BeaconSpec, rest: Partial<Declared<BeaconSpec>> = {}): Declared<BeaconSpec> {
+  const { label } = spec;
+  const common = { id: null, movedFrom: null, protect: false, note: null, span: NOWHERE };
+  return { unit: "beacon", address: \`beacon/\${label}\`, key: label, ...common, ...rest, spec };
+}
+
+function valuesOf({ label, description }: LiveBeacon): Values {
+  const { text, owner } = splitDescription(description);
+  return { label, description: text, owner };
+}
+
+function bodyOf({ label, description, owner }: Values): JsonObject {
+  return { label: label ?? "", description: joinDescription(String(description), owner === null ? null : String(owner)) };
+}
+
+export const beacon: Unit<BeaconSpec, LiveBeacon> = {
+  name: "beacon",
+  kinds: [{ kind: "beacon", words: ["beacon", "beacons"], nameField: "label", canBeDuplicated: true }],
+  spec: {
+    section: "beacons",
+    removedKey: "beacon",
+    layout: { keys: ["label", ...COMMON_KEYS, "description", OTHER_KEYS] },
+    schema: {
+      title: "Beacon",
+      description: "A beacon.",
+      type: "object",
+      required: ["label"],
+      additionalProperties: false,
+      properties: { label: TEXT, description: TEXT, protect: { type: "boolean" }, note: TEXT },
+    },
+    definitions: {},
+    load: (entry, context) =>
+      declared(
+        { label: String(entry["label"]), description: String(entry["description"] ?? "") },
+        { protect: entry["protect"] === true, span: context.span(entry) },
+      ),
+    write: ({ label, description }) => ({ head: { label }, body: stated({ description: description || undefined }) }),
+    removed: (label) => ({ address: \`beacon/\${label}\`, key: label, problem: null }),
+  },
+  async read(_, api, watch) {
+    const answer = await api.list({ path: ["beacons"] }, watch.signal);
+    if (!answer.ok) return { ok: false, what: "the list of beacons", failure: answer.failure };
+    const items = answer.items as unknown as LiveBeacon[];
+    return { ok: true, items, total: items.length };
+  },
+  identify: ({ id, label, description }) => ({
+    id,
+    key: label,
+    address: \`beacon/\${label}\`,
+    owner: splitDescription(description).owner,
+    shown: {},
+  }),
+  canBeRenamed: false,
+  declare: ({ label, description }) => declared({ label, description: splitDescription(description).text }),
+  normalise: (matches, context) => ({
+    pairs: [...rootAddresses(matches, (live) => beacon.identify(live))].map(([match, address]) => {
+      const before = match.live === null ? null : valuesOf(match.live);
+      const spec = match.intent === "create" || match.intent === "manage" ? match.declared.spec : null;
+      return {
+        resource: {
+          unit: "beacon",
+          kind: "beacon",
+          root: address,
+          address,
+          previousAddress: null,
+          id: match.live?.id ?? null,
+          before,
+          after:
+            match.intent === "release" ? { ...before, owner: null } : spec && { ...spec, owner: context.owner },
+          labels: rootLabels(match, before, spec?.label ?? null, context),
+          note: null,
+          span: match.declared?.span ?? null,
+        },
+        rules: { ...NO_RULES, protect: match.declared?.protect ?? false },
+      };
+    }),
+    leftAlone: [],
+    warnings: [],
+  }),
+  steps: (changes, context) =>
+    changes.flatMap((change) => {
+      const { action, address, after, id } = change;
+      const one = ["beacons", String(id)];
+      if (action === "delete") return [{ step: request(change, \`delete \${address}\`, "DELETE", one, null), facts: NO_FACTS }];
+      if (action === "no-op" || after === null) return [];
+      const body = bodyOf(after);
+      if (action === "update") return [{ step: request(change, \`update \${address}\`, "PUT", one, body), facts: NO_FACTS }];
+      const known = context.idsOf(String(after["label"]));
+      const lookup = { kind: "beacon", path: ["beacons"], filter: null, match: body, known };
+      return [{ step: { ...request(change, \`create \${address}\`, "POST", ["beacons"], body), lookup }, facts: NO_FACTS }];
+    }),
+  precondition: () => null,
+  recognise: (lookup, items) => recogniseOne(lookup, items, ({ label, description }) => ({ label: label ?? "", description: description ?? "" })),
+};
+`;
+
+const BEACON_ROUTES = `/** The beacons of an account. */
+
+import { type Answer, NOT_FOUND, succeed, succeedEmpty } from "./errors.ts";
+import { byId, listAnswer } from "./lists.ts";
+import { accountOf, type Call, idParam, type Route, type Service } from "./route.ts";
+import type { BeaconRow } from "./store.ts";
+
+const READ = ["images:read_only"];
+const WRITE = ["images:read_write"];
+
+export const BEACON_ROUTES: readonly Route[] = [
+  { operation: "Beacons List", method: "GET", path: "/beacons", scopes: READ, handle: listBeacons },
+  { operation: "Beacon Create", method: "POST", path: "/beacons", scopes: WRITE, handle: createBeacon },
+  { operation: "Beacon Update", method: "PUT", path: "/beacons/:id", scopes: WRITE, handle: updateBeacon },
+  { operation: "Beacon Delete", method: "DELETE", path: "/beacons/:id", scopes: WRITE, handle: deleteBeacon },
+];
+
+function find({ store }: Service, call: Call): BeaconRow | undefined {
+  return store.tables.beacons.get(idParam(call, "id") ?? 0);
+}
+
+function view({ account: _, ...beacon }: BeaconRow): object {
+  return beacon;
+}
+
+function put({ store }: Service, call: Call, id: number): Answer {
+  const { label, description } = call.body as { label: string; description: string };
+  const row = { id, account: accountOf(call), label, description };
+  store.tables.beacons.put(row);
+  return succeed(view(row));
+}
+
+function listBeacons({ store }: Service, call: Call): Answer {
+  return listAnswer(call, { rows: byId(store.tables.beacons.list("account", accountOf(call))), fields: new Map(), toWire: view });
+}
+
+function createBeacon(service: Service, call: Call): Answer {
+  return put(service, call, service.store.nextId("beacon"));
+}
+
+function updateBeacon(service: Service, call: Call): Answer {
+  const found = find(service, call);
+  return found === undefined ? NOT_FOUND : put(service, call, found.id);
+}
+
+function deleteBeacon(service: Service, call: Call): Answer {
+  const found = find(service, call);
+  if (found === undefined) return NOT_FOUND;
+  service.store.tables.beacons.delete(found.id);
+  return succeedEmpty();
+}
+`;
+
+const BEACON_ROW = `export interface BeaconRow {
+  readonly id: number;
+  readonly account: string;
+  readonly label: string;
+  readonly description: string;
+}
+
+`;
+
+it("a new kind is one folder under src/units and one line in src/units/index.ts, its routes and its table in the emulator, and its name in the saved formats", async () => {
+  const contributing = readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8");
+  expect(contributing).toContain("A new kind: one folder under `src/units`, one line in `src/units/index.ts`.");
+  for (const place of [
+    "src/emulator/routes.ts",
+    "src/emulator/store.ts",
+    "src/emulator/data-file.ts",
+    "schemas/plan.schema.json",
+    "schemas/drift.schema.json",
+  ])
+    expect(contributing).toContain(`\`${place}\``);
+  const copy = await copyOfTree();
+  mkdirSync(join(copy, "src/units/beacon"));
+  writeFileSync(join(copy, "src/units/beacon/index.ts"), BEACON);
+  const index = join(copy, "src/units/index.ts");
+  const line = 'import { beacon } from "./beacon/index.ts";\n';
+  writeFileSync(index, line + readFileSync(index, "utf8").replace("zone, image]", "zone, image, beacon]"));
+  writeFileSync(join(copy, "src/emulator/beacons.ts"), BEACON_ROUTES);
+  insert(
+    copy,
+    "src/emulator/routes.ts",
+    "import { DOMAIN_IMPORT_ROUTES }",
+    'import { BEACON_ROUTES } from "./beacons.ts";\n',
+  );
+  insert(copy, "src/emulator/routes.ts", "  ...VPC_ROUTES,\n", "  ...BEACON_ROUTES,\n");
+  const store = "src/emulator/store.ts";
+  insert(copy, store, "  readonly tickets: Table<TicketRow", '  readonly beacons: Table<BeaconRow, "account">;\n');
+  insert(copy, store, "  ticket: 20_000_001,\n", "  beacon: 60_001,\n");
+  insert(
+    copy,
+    store,
+    "    tickets: new Table(",
+    '    beacons: new Table({ account: (row) => row.account }, listen("beacons")),\n',
+  );
+  insert(copy, store, "export interface TicketRow", BEACON_ROW);
+  insert(copy, "src/emulator/data-file.ts", "  tickets: true,\n", "  beacons: true,\n");
+  for (const name of ["plan", "drift"]) {
+    const path = join(copy, `schemas/${name}.schema.json`);
+    // Both the kinds and the units.
+    writeFileSync(
+      path,
+      readFileSync(path, "utf8").replaceAll(/("domain_record"|"zone"), "image"(?=\])/g, '$&, "beacon"'),
+    );
+  }
+  const manifest = (entries: string) => `tenon: 1\nowner: edge\n\nbeacons:\n${entries}`;
+  const north = "  - label: north\n    description: First\n";
+  const south = "\n  - label: south\n";
+  const tool = await builtTool(copy, {
+    "tenon.yaml": manifest(north + south),
+    "later/tenon.yaml": manifest("  - label: north\n    description: Second\n"),
+    "wrong/tenon.yaml": manifest("  - label: north\n    height: 3\n"),
+    "messy/tenon.yaml": manifest("  - description: First\n    label: north\n"),
+  });
+  tool.run(0, "validate");
+  expect(tool.run(3, "validate", "wrong", "--format", "json")).toContain("`height`");
+  tool.run(0, "fmt", "--check");
+  tool.run(1, "fmt", "--check", "messy");
+  const planned = tool.run(2, "plan", "--detailed-exitcode", "--out", "saved.plan");
+  expect(planned).toMatch(/^\+ beacon north\n {4}description {2}"First"$/m);
+  expect(planned).toContain("Plan: 2 to add, 0 to change, 0 to destroy.");
+  expect(tool.run(0, "show", "saved.plan")).toBe(planned);
+  tool.run(0, "apply", "--plan", "saved.plan", "--yes");
+  expect(tool.run(0, "plan", "--detailed-exitcode")).toMatch(/^No changes\./);
+  expect(tool.run(0, "drift")).toMatch(/^No drift\./);
+  expect(tool.run(2, "drift", "later")).toMatch(/^changed +beacon\/north$/m);
+  expect(tool.run(0, "import", "--owner", "edge", "--out", "imported")).toContain("Imported 2 beacons into imported");
+  expect(tool.run(0, "plan", "imported", "--detailed-exitcode")).toMatch(/^No changes\./);
+  // What is declared no longer is pruned with consent only.
+  expect(tool.run(4, "apply", "later", "--yes")).toContain("beacon/south would be deleted");
+  tool.run(0, "apply", "later", "--yes", "--allow", "delete=beacon/south");
+  expect(tool.run(0, "plan", "later", "--detailed-exitcode")).toMatch(/^No changes\./);
+  expect(tool.run(0, "destroy", "later", "--yes")).toContain("1 destroyed");
 }, 240_000);
