@@ -195,7 +195,8 @@ function chosen(entry: Declared | Removed, found: Candidate[], identity: Identit
   if (desired.owner === null || found.some((candidate) => candidate.identity.owner !== desired.owner)) return sorted;
   const [oldest, ...others] = sorted;
   if (oldest === undefined || !areEqual(unit, sorted)) return sorted;
-  if (options.goal === "destroy") {
+  // Who narrows the run says which objects it is about: none of what nobody named goes with them.
+  if (options.goal === "destroy" && !options.narrowed) {
     for (const other of others) {
       identity.candidates.claimed.add(other);
       spare.push(other);

@@ -34,9 +34,21 @@ interface Hop {
   readonly asked: QType | "glue";
 }
 
-/** Resolvers follow no more delegations to find one server's address (BIND: 7), and try no more of them. */
+/** Resolvers follow no more delegations to find one server's address (BIND: 7), and try no more of them, nor of their servers. */
 const MAX_DELEGATION_DEPTH = 8;
 const MAX_MET_DELEGATIONS = 64;
+const MAX_TRIED_SERVERS = 64;
+
+/** What has been tried to find one server. */
+class Tried {
+  /** Delegations: none of them helps to find its own server. */
+  readonly met: Set<string> = new Set();
+  serverCount = 0;
+
+  isEnough(): boolean {
+    return this.met.size > MAX_MET_DELEGATIONS || this.serverCount > MAX_TRIED_SERVERS;
+  }
+}
 
 const NO_TYPES: ReadonlySet<RecordType> = new Set();
 
@@ -63,6 +75,8 @@ export class Answers {
   readonly #places = new Map<string, Source>();
   readonly #reached = new Map<string, boolean>();
   readonly #carriers = new Map<string, readonly SideRecord[]>();
+  /** By the records of a delegation: many names may lie beneath it. */
+  readonly #servers = new WeakMap<readonly SideRecord[], readonly SideRecord[]>();
   readonly #hosted: ReadonlySet<string>;
   /** In characters. */
   #longestZone = 0;
@@ -152,7 +166,10 @@ export class Answers {
 
   /** The NS records of a delegation. */
   serversAt(zone: string, cut: string): readonly SideRecord[] {
-    return this.recordsAt(zone, cut).filter(({ values }) => values.type === "NS");
+    const records = this.recordsAt(zone, cut);
+    const known = this.#servers.get(records) ?? records.filter(({ values }) => values.type === "NS");
+    this.#servers.set(records, known);
+    return known;
   }
 
   /** Whether a delegation of the zone names the host as its server. */
@@ -162,12 +179,12 @@ export class Answers {
 
   /**
    * How the address of a delegation's server is found, null if it is not: by its glue, or because it resolves without the delegation.
-   * @param met delegations that have been tried: none of them helps to find its own server
    * @param depth of delegations that lead here
    */
-  wayToServer(server: string, cut: string, met: Set<string> = new Set(), depth = 0): readonly Hop[] | null {
+  wayToServer(server: string, cut: string, tried: Tried = new Tried(), depth = 0): readonly Hop[] | null {
     if (depth > MAX_DELEGATION_DEPTH) return null;
-    met.add(cut);
+    tried.met.add(cut);
+    tried.serverCount += 1;
     const hops: Hop[] = [];
     let name = server;
     for (let hop = 0; hop < MAX_CHAIN_LENGTH; hop += 1) {
@@ -180,11 +197,11 @@ export class Answers {
         return [...hops, { name, source, asked: source.type === "node" ? "address" : "glue" }];
       hops.push({ name, source, asked: "address" });
       if (source.type !== "node") {
-        if (met.has(source.owner)) return null;
-        met.add(source.owner);
+        if (tried.met.has(source.owner)) return null;
+        tried.met.add(source.owner);
         for (const { values } of this.serversAt(source.zone, source.owner)) {
-          if (met.size > MAX_MET_DELEGATIONS) return null;
-          const way = this.wayToServer(values.target, source.owner, met, depth + 1);
+          if (tried.isEnough()) return null;
+          const way = this.wayToServer(values.target, source.owner, tried, depth + 1);
           if (way !== null) return [...hops, ...way];
         }
         return null;

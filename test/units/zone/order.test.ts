@@ -132,6 +132,19 @@ test("the order of delegations that each lead to the next costs in proportion to
   work(12_000);
 });
 
+test("the order of many delegations to a name beneath one of many servers, none of which is there, costs in proportion to them", async () => {
+  const delegations = (count: number): Entry[] =>
+    Array.from({ length: count }, (_, index): Entry[] => [
+      { type: "NS", name: `c${index}`, target: "x.big.a.example" },
+      { type: "NS", name: "big", target: `m${index}.a.example` },
+    ]).flat();
+  const work = (count: number) => {
+    expect(planOf([], delegations(count)).steps).toHaveLength(2 * count);
+    expect(planOf(delegations(count), []).steps).toHaveLength(2 * count);
+  };
+  expect(await growth(200, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
 test("the order of many names beneath a wildcard of many records, or a delegation to many servers, costs in proportion to them", async () => {
   const names = (count: number): Entry[] =>
     Array.from({ length: count }, (_, index) => ({ type: "A", name: `h${index}.sub`, target: "192.0.2.1" }));
