@@ -48,8 +48,12 @@ export function isBulk(count: number, of: number): boolean {
 // What a description of a VPC or image may hold.
 
 /** @param maxCharacters with the owner's tag; the service counts characters (code points), not UTF-16 units */
-export function checkDescription(entry: JsonObject, maxCharacters: number, context: LoadContext): void {
-  const text = entry["description"];
+export function checkDescription(
+  entry: { readonly description?: Json },
+  maxCharacters: number,
+  context: LoadContext,
+): void {
+  const text = entry.description;
   if (typeof text !== "string") return;
   const span = context.span(entry, "description");
   if (text.toLowerCase().includes("[tenon:")) {

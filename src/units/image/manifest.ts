@@ -2,7 +2,8 @@
 
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import { imageAddress, isJsonObject, type Json, type JsonObject } from "../../model/resource.ts";
+import type { EntryOf } from "../../model/entry.ts";
+import { imageAddress, type JsonObject } from "../../model/resource.ts";
 import {
   COMMON_KEYS,
   type EntryLayout,
@@ -18,14 +19,13 @@ import { checkDescription, stated } from "../common.ts";
 const MAX_DESCRIPTION_LENGTH = 65_000;
 
 /** @returns null if the entry has no label, or says in two ways how it is made */
-function loadImage(entry: JsonObject, context: LoadContext): Declared<ImageSpec> | null {
-  const label = entry["label"];
-  if (typeof label !== "string") return null;
+function loadImage(entry: ImageEntry, context: LoadContext): Declared<ImageSpec> | null {
+  const { label, description } = entry;
+  if (label === undefined) return null;
   const address = imageAddress(label);
   const report = (diagnostic: Problem): void => context.report({ severity: "error", address, ...diagnostic });
   const problem = labelProblem(label);
   if (problem !== null) report({ ...problem, span: context.span(entry, "label") });
-  const description = entry["description"] as string | null | undefined;
   checkDescription(entry, MAX_DESCRIPTION_LENGTH, {
     ...context,
     report: (found) => context.report({ ...found, address }),
@@ -36,12 +36,12 @@ function loadImage(entry: JsonObject, context: LoadContext): Declared<ImageSpec>
     unit: "image",
     address,
     key: label,
-    id: textOrNull(entry["id"]),
-    movedFrom: textOrNull(entry["moved_from"]),
-    protect: entry["protect"] === true,
-    note: textOrNull(entry["note"]),
+    id: entry.id ?? null,
+    movedFrom: entry.moved_from ?? null,
+    protect: entry.protect ?? false,
+    note: entry.note ?? null,
     span: context.span(entry, "label"),
-    ...(entry["id"] === undefined ? {} : { idSpan: context.span(entry, "id") }),
+    ...(entry.id === undefined ? {} : { idSpan: context.span(entry, "id") }),
     spec: { label, description, source },
   };
 }
@@ -60,9 +60,9 @@ function labelProblem(label: string): NameProblem | null {
 }
 
 /** @returns undefined if it is not known; that is reported */
-function loadSource(entry: JsonObject, context: LoadContext, report: Report): ImageSource | null | undefined {
-  const { upload, capture } = entry as { upload?: Json; capture?: Json };
-  if (isJsonObject(upload) && isJsonObject(capture)) {
+function loadSource(entry: ImageEntry, context: LoadContext, report: Report): ImageSource | null | undefined {
+  const { upload, capture } = entry;
+  if (upload !== undefined && capture !== undefined) {
     report({
       code: "conflicting-keys",
       summary: "both `upload` and `capture`",
@@ -73,35 +73,32 @@ function loadSource(entry: JsonObject, context: LoadContext, report: Report): Im
     });
     return undefined;
   }
-  if (isJsonObject(upload)) {
-    const [file, region] = [textOrNull(upload["file"]) ?? "", textOrNull(upload["region"]) ?? ""];
-    return { type: "upload", file: file.replace(/^(\.\/)+/, ""), region, cloud_init: upload["cloud_init"] === true };
+  if (upload !== undefined) {
+    const { file = "", region = "", cloud_init = false } = upload;
+    return { type: "upload", file: file.replace(/^(\.\/)+/, ""), region, cloud_init };
   }
-  if (isJsonObject(capture)) {
-    return { type: "capture", disk_id: Number(capture["disk_id"]), cloud_init: capture["cloud_init"] === true };
+  if (capture !== undefined) {
+    const { disk_id = Number.NaN, cloud_init = false } = capture;
+    return { type: "capture", disk_id, cloud_init };
   }
   return null;
 }
 
-function textOrNull(value: Json | undefined): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
+const OWN_KEYS = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } } as const;
 
 /** What clients of the service keep to. */
 const MAX_LABEL_LENGTH = 50;
 
-const LABEL: JsonObject = {
+const LABEL = {
   title: "Label",
   description: "What the image is found by: 1 to 50 letters, digits, spaces and , . ? - _ '",
   type: "string",
   minLength: 1,
   maxLength: MAX_LABEL_LENGTH,
   examples: ["golden-2026-11"],
-};
+} as const satisfies JsonObject;
 
-const IMAGE_SCHEMA: JsonObject = {
+const IMAGE_SCHEMA = {
   title: "Image",
   description: "A private machine image: upload or capture says how it is made; with neither it must be there already.",
   type: "object",
@@ -134,16 +131,16 @@ const IMAGE_SCHEMA: JsonObject = {
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
   },
   examples: [{ label: "golden-2026-11", upload: { file: "images/golden.img.gz", region: "us-east" } }],
-};
+} as const satisfies JsonObject;
 
-const CLOUD_INIT: JsonObject = {
+const CLOUD_INIT = {
   title: "cloud-init",
   description: "The image supports cloud-init.",
   type: "boolean",
   default: false,
-};
+} as const satisfies JsonObject;
 
-const IMAGE_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
+const IMAGE_DEFINITIONS = {
   image_upload: {
     title: "Upload",
     description: "A gzip-compressed raw disk image, at most 5 GB, uploaded from a file of the project.",
@@ -190,7 +187,9 @@ const IMAGE_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
     },
     examples: [{ disk_id: 123 }],
   },
-};
+} as const satisfies Readonly<Record<string, JsonObject>>;
+
+type ImageEntry = EntryOf<typeof IMAGE_SCHEMA, typeof IMAGE_DEFINITIONS>;
 
 // How a machine image appears in a manifest.
 
