@@ -2,7 +2,8 @@
 
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import { isJsonObject, type Json, type JsonObject, vpcAddress } from "../../model/resource.ts";
+import type { EntryOf } from "../../model/entry.ts";
+import { type JsonObject, vpcAddress } from "../../model/resource.ts";
 import {
   COMMON_KEYS,
   type EntryLayout,
@@ -19,30 +20,33 @@ import { type CidrProblem, overlaps, parseCidr, type Range } from "./ranges.ts";
 const MAX_DESCRIPTION_LENGTH = 255;
 
 /** @returns null if the entry has no label */
-function loadNetwork(entry: JsonObject, context: LoadContext): Declared<NetworkSpec> | null {
-  const label = entry["label"];
-  if (typeof label !== "string") return null;
+function loadNetwork(entry: NetworkEntry, context: LoadContext): Declared<NetworkSpec> | null {
+  const { label, description, subnets } = entry;
+  if (label === undefined) return null;
   const address = vpcAddress(label);
   const ofVpc: LoadContext = { ...context, report: (diagnostic) => context.report({ ...diagnostic, address }) };
   checkLabel(label, "VPC", entry, ofVpc);
-  const description = entry["description"] as string | null | undefined;
   checkDescription(entry, MAX_DESCRIPTION_LENGTH, ofVpc);
-  const subnets = Array.isArray(entry["subnets"]) ? loadSubnets(entry["subnets"], context) : null;
   return {
     unit: "network",
     address,
     key: label,
-    id: numberOrNull(entry["id"]),
-    movedFrom: textOrNull(entry["moved_from"]),
-    protect: entry["protect"] === true,
-    note: textOrNull(entry["note"]),
+    id: entry.id ?? null,
+    movedFrom: entry.moved_from ?? null,
+    protect: entry.protect ?? false,
+    note: entry.note ?? null,
     span: context.span(entry, "label"),
-    ...(entry["id"] === undefined ? {} : { idSpan: context.span(entry, "id") }),
-    spec: { label, region: textOrNull(entry["region"]) ?? "", description, subnets },
+    ...(entry.id === undefined ? {} : { idSpan: context.span(entry, "id") }),
+    spec: {
+      label,
+      region: entry.region ?? "",
+      description,
+      subnets: subnets === undefined ? null : loadSubnets(subnets, context),
+    },
   };
 }
 
-function checkLabel(label: string, what: string, entry: JsonObject, context: LoadContext): void {
+function checkLabel(label: string, what: string, entry: object, context: LoadContext): void {
   const problem = labelProblem(label, what);
   if (problem !== null) context.report({ ...problem, severity: "error", span: context.span(entry, "label") });
 }
@@ -65,17 +69,16 @@ function labelProblem(label: string, what: string): NameProblem | null {
 }
 
 interface Placed {
-  readonly entry: JsonObject;
+  readonly entry: SubnetEntry;
   readonly range: Range;
 }
 
-function loadSubnets(entries: readonly Json[], context: LoadContext): SubnetSpec[] {
+function loadSubnets(entries: readonly SubnetEntry[], context: LoadContext): SubnetSpec[] {
   const subnets: SubnetSpec[] = [];
   const placed: Placed[] = [];
-  const labels = new Map<string, JsonObject>();
+  const labels = new Map<string, SubnetEntry>();
   for (const entry of entries) {
-    if (!isJsonObject(entry)) continue;
-    const [label, ipv4] = [String(entry["label"]), String(entry["ipv4"])];
+    const [label, ipv4] = [String(entry.label), String(entry.ipv4)];
     checkLabel(label, "subnet", entry, context);
     const first = labels.get(label);
     if (first !== undefined) context.report(duplicateLabel(label, entry, first, context));
@@ -83,14 +86,14 @@ function loadSubnets(entries: readonly Json[], context: LoadContext): SubnetSpec
     const cidr = parseCidr(ipv4);
     if (cidr.ok) placed.push({ entry, range: cidr.range });
     else context.report(badCidr(ipv4, cidr.problem, cidr.canonical, entry, context));
-    const protect = typeof entry["protect"] === "boolean" ? entry["protect"] : null;
-    subnets.push({ label, ipv4, protect, span: context.span(entry), note: textOrNull(entry["note"]) });
+    const { protect = null, note = null } = entry;
+    subnets.push({ label, ipv4, protect, span: context.span(entry), note });
   }
   for (const [later, earlier] of overlaps(placed)) context.report(overlap(later.entry, earlier.entry, context));
   return subnets;
 }
 
-function duplicateLabel(label: string, entry: JsonObject, first: JsonObject, context: LoadContext): Diagnostic {
+function duplicateLabel(label: string, entry: SubnetEntry, first: SubnetEntry, context: LoadContext): Diagnostic {
   return {
     code: "duplicate-subnet",
     severity: "error",
@@ -102,11 +105,11 @@ function duplicateLabel(label: string, entry: JsonObject, first: JsonObject, con
   };
 }
 
-function overlap(later: JsonObject, earlier: JsonObject, context: LoadContext): Diagnostic {
+function overlap(later: SubnetEntry, earlier: SubnetEntry, context: LoadContext): Diagnostic {
   return {
     code: "overlapping-subnets",
     severity: "error",
-    summary: `${String(later["ipv4"])} overlaps ${String(earlier["ipv4"])}`,
+    summary: `${later.ipv4} overlaps ${earlier.ipv4}`,
     detail: "The ranges of a VPC's subnets must not overlap.",
     fix: "Choose another range for one of the two.",
     span: context.span(later, "ipv4"),
@@ -118,7 +121,7 @@ function badCidr(
   text: string,
   problem: CidrProblem,
   canonical: string | null,
-  entry: JsonObject,
+  entry: SubnetEntry,
   context: LoadContext,
 ): Diagnostic {
   const [detail, fix] = explainCidr(text, problem, canonical);
@@ -151,22 +154,14 @@ function explainCidr(text: string, problem: CidrProblem, canonical: string | nul
   }
 }
 
-function textOrNull(value: Json | undefined): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-function numberOrNull(value: Json | undefined): number | null {
-  return typeof value === "number" ? value : null;
-}
-
-const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
+const OWN_KEYS = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } } as const;
 
 const LABEL_RULE = "ASCII letters, digits and dashes, no two dashes in a row, at most 64 characters.";
 
 /** API.md, Limits: VPC and subnet label. */
 const MAX_LABEL_LENGTH = 64;
 
-const VPC_SCHEMA: JsonObject = {
+const VPC_SCHEMA = {
   title: "VPC",
   description: "A virtual private cloud with its subnets.",
   type: "object",
@@ -228,9 +223,9 @@ const VPC_SCHEMA: JsonObject = {
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
   },
   examples: [{ label: "prod", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.1.0/24" }] }],
-};
+} as const satisfies JsonObject;
 
-const SUBNET_SCHEMA: JsonObject = {
+const SUBNET_SCHEMA = {
   title: "Subnet",
   description: "A range of private IPv4 addresses within a VPC.",
   type: "object",
@@ -262,7 +257,12 @@ const SUBNET_SCHEMA: JsonObject = {
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
   },
   examples: [{ label: "web", ipv4: "10.0.1.0/24" }],
-};
+} as const satisfies JsonObject;
+
+const NETWORK_DEFINITIONS = { subnet: SUBNET_SCHEMA } as const;
+
+type SubnetEntry = EntryOf<typeof SUBNET_SCHEMA>;
+type NetworkEntry = EntryOf<typeof VPC_SCHEMA, typeof NETWORK_DEFINITIONS>;
 
 // How a network, a VPC and its subnets, appears in a manifest.
 
@@ -276,7 +276,7 @@ export const networkSpec: UnitSpec<NetworkSpec> = {
   removedKey: "vpc",
   layout: NETWORK_LAYOUT,
   schema: VPC_SCHEMA,
-  definitions: { subnet: SUBNET_SCHEMA },
+  definitions: NETWORK_DEFINITIONS,
   load: loadNetwork,
   write: writeNetwork,
   removed: (label) => ({ address: vpcAddress(label), key: label, problem: labelProblem(label, "VPC") }),
