@@ -107,7 +107,11 @@ function deleteVpc(vpc: Change, subnets: readonly Change[]): PlannedStep[] {
   const look: UnorderedRequest = {
     ...request(vpc, `check ${vpc.address}`, "GET", path, null),
     changes,
-    expect: { subnets: gone.map((subnet) => subnet.id).sort((a, b) => Number(a) - Number(b)) },
+    expect: {
+      label: text(vpc.before, "label"),
+      description: joinDescription(text(vpc.before, "description"), ownerOf(vpc.before)),
+      subnets: gone.map((subnet) => subnet.id).sort((a, b) => Number(a) - Number(b)),
+    },
   };
   const remove: UnorderedRequest = { ...request(vpc, `delete ${vpc.address}`, "DELETE", path, null), changes };
   return [
@@ -340,6 +344,10 @@ function byRange(subnets: readonly JsonObject[]): JsonObject[] {
 
 /** Before a VPC is deleted: the same subnets as planned, and no node on any of them. */
 export function permitsNetwork(step: RequestStep, answer: JsonObject): string | null {
+  const { label, description } = step.expect ?? {};
+  if (answer["label"] !== label || (answer["description"] ?? "") !== description) {
+    return "its label or its description is no longer that of the plan, so somebody else is working on it; plan again";
+  }
   const subnets = subnetsOf(answer);
   const found = subnets.map((subnet) => subnet["id"]).sort((a, b) => Number(a) - Number(b));
   if (!isEqual(found, step.expect?.["subnets"])) {
