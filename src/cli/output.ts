@@ -171,7 +171,7 @@ export function importJson(imported: Imported, out: string, notMissed: NotMissed
 
 export function importSummary(imported: Imported, out: string): string {
   const { skipped, files, counts } = imported;
-  const parts = counts.flatMap(({ count, words }) => (count === 0 ? [] : [counted(count, ...words)]));
+  const parts = counts.flatMap(({ count, words: [one, many] }) => (count === 0 ? [] : [counted(count, one, many)]));
   const left =
     skipped.length === 0
       ? ""

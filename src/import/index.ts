@@ -5,6 +5,7 @@ import { isSoaEmail as isEmail } from "./collect.ts";
 import { type ImportResult, type ImportSource, runImport, zoneUnit } from "./import.ts";
 
 export type { SkippedRecord, SkipReason } from "../dns/record.ts";
+export type { KindFacts } from "../model/kind.ts";
 export type { Import, ImportedCount, ImportedDomain, ImportedDomains, Remark } from "./collect.ts";
 export { notMissed } from "./collect.ts";
 export type { ImportResult, ImportSource } from "./import.ts";
