@@ -1,7 +1,8 @@
 /** A proxy between `tenon` and the service that knows which requests change something, counts them, and stops at one. */
 
+import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
@@ -55,7 +56,9 @@ export class CrashProxy {
   readonly #server: Server;
   readonly #servicePort: number;
   readonly #origin: string;
-  readonly #forwarding = new Set<Promise<unknown>>();
+  readonly #serving = new Set<Promise<unknown>>();
+  /** Connections whose other end may still say something. */
+  readonly #open = new Map<Socket, Promise<unknown>>();
   #unanswered = 0;
   #trap: Trap | null = null;
   #isSprung = false;
@@ -65,11 +68,18 @@ export class CrashProxy {
     this.#servicePort = servicePort;
     this.#origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     this.baseUrl = `${this.#origin}/v4`;
+    server.on("connection", (socket: Socket) => {
+      const silent = new Promise((resolve) => socket.once("end", resolve).once("close", resolve));
+      this.#open.set(socket, silent);
+      silent.then(() => this.#open.delete(socket));
+    });
     server.on("request", (from: IncomingMessage, to: ServerResponse) => {
-      this.#serve(from, to).catch((error: unknown) => {
+      const served = this.#serve(from, to).catch((error: unknown) => {
         this.problems.push(String(error));
         to.destroy();
       });
+      this.#serving.add(served);
+      served.then(() => this.#serving.delete(served));
     });
   }
 
@@ -86,9 +96,18 @@ export class CrashProxy {
     this.arrived.length = 0;
   }
 
-  /** Until the service has answered all that it got. */
+  /**
+   * Until all that a process sent before it was gone has been read, and the service has answered all that it got. What the process sent
+   * may lie in a connection that was not even accepted: those are accepted in turn, so that all of them are once one of our own is.
+   */
   async settled(): Promise<void> {
-    while (this.#forwarding.size > 0) await Promise.allSettled([...this.#forwarding]);
+    const own = connect((this.#server.address() as AddressInfo).port, "127.0.0.1");
+    await once(own, "connect");
+    const isAccepted = (): boolean => [...this.#open.keys()].some(({ remotePort }) => remotePort === own.localPort);
+    while (!isAccepted()) await once(this.#server, "connection");
+    own.destroy();
+    while (this.#open.size > 0) await Promise.all(this.#open.values());
+    while (this.#serving.size > 0) await Promise.all([...this.#serving]);
   }
 
   async close(): Promise<void> {
@@ -139,16 +158,8 @@ export class CrashProxy {
     await trap.strike(mutation);
   }
 
-  #forward(from: IncomingMessage, sent: Buffer): Promise<Received> {
-    const forwarded = this.#exchange(from, sent);
-    this.#forwarding.add(forwarded);
-    const forget = (): void => void this.#forwarding.delete(forwarded);
-    forwarded.then(forget, forget);
-    return forwarded;
-  }
-
   /** The service's own address is what it hands out for uploads: they come this way too. */
-  async #exchange(from: IncomingMessage, sent: Buffer): Promise<Received> {
+  async #forward(from: IncomingMessage, sent: Buffer): Promise<Received> {
     const service = `127.0.0.1:${this.#servicePort}`;
     const received = await exchange(from, sent, this.#servicePort);
     const text = received.body.toString("utf8");
