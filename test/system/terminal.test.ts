@@ -3,12 +3,19 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { emulator, envOf, folder, MAIN, PROJECT } from "../cli/run.ts";
 
 function posts(service: Emulator): number {
   return service.requests.filter(({ method }) => method === "POST").length;
+}
+
+async function post(service: Emulator, path: string, body: object): Promise<void> {
+  const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+  const answer = await fetch(`${service.baseUrl}/${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  expect(answer.status).toBe(200);
 }
 
 /** The lines of the journal so far. */
@@ -39,7 +46,11 @@ describe("a terminal that is closed", () => {
 });
 
 describe("a person at a terminal", () => {
-  async function answer(text: string): Promise<{ code: number | null; output: string; writes: number }> {
+  /** @param meanwhile awaited while the question stands */
+  async function answer(
+    text: string,
+    meanwhile: (service: Emulator) => Promise<void> = async () => {},
+  ): Promise<{ code: number | null; output: string; writes: number }> {
     const service = await emulator();
     const cwd = await folder({ "tenon.yaml": PROJECT });
     const env = { ...envOf(service), PATH: process.env["PATH"], TERM: "xterm" };
@@ -49,8 +60,9 @@ describe("a person at a terminal", () => {
     child.stdout.on("data", (data: Buffer) => {
       output += data.toString();
       if (output.includes('Only "yes" is accepted: ') && text !== "") {
-        child.stdin.write(text);
+        const answered = text;
         text = "";
+        meanwhile(service).then(() => child.stdin.write(answered));
       }
     });
     const code = await new Promise<number | null>((resolve, reject) => {
@@ -65,6 +77,31 @@ describe("a person at a terminal", () => {
     expect(output).toContain("\u001b[32m+\u001b[39m");
     expect(output).toContain("Apply complete!");
     expect({ code, wrote: writes > 0 }).toEqual({ code: 0, wrote: true });
+  });
+
+  describe("who answers after the account has changed", () => {
+    /** Longer than a plan waits without being made anew. */
+    const LATE_MILLISECONDS = 11_000;
+
+    it("gets what is left of the plan, if others have done some of it", { timeout: 60_000 }, async () => {
+      const { code, output, writes } = await answer("yes\r", async (service) => {
+        const subnets = [{ label: "web", ipv4: "10.0.1.0/24" }];
+        await post(service, "vpcs", { label: "prod", region: "us-east", description: "[tenon:edge]", subnets });
+        await delay(LATE_MILLISECONDS);
+      });
+      expect(output).toContain("Apply complete!");
+      expect({ code, wrote: writes > 1 }).toEqual({ code: 0, wrote: true });
+    });
+
+    it("gets nothing done that was not shown", { timeout: 60_000 }, async () => {
+      const { code, output, writes } = await answer("yes\r", async (service) => {
+        await post(service, "domains", { domain: "example.com", type: "slave", master_ips: ["192.0.2.1"] });
+        await delay(LATE_MILLISECONDS);
+      });
+      expect(output).toContain("The account has changed since the plan was shown.");
+      expect(output).toContain("nothing was done");
+      expect({ code, writes }).toEqual({ code: 5, writes: 1 });
+    });
   });
 
   it("who answers anything else, or Ctrl-C, gets nothing done", async () => {

@@ -135,6 +135,8 @@ interface ApplyFlags extends PlanFlags, VerifyFlags {
 
 const DEFAULT_CONCURRENCY = 8;
 const DETACH_POLL_SECONDS = 10;
+/** A plan that waited longer than this for its answer is made anew. */
+const MAX_QUESTION_SECONDS = 10;
 
 export function apply(
   terminal: Terminal,
@@ -202,10 +204,14 @@ async function run(
     const verdict = judgeRun(plan, bound, flags.failOn ?? []);
     const code = await printRunVerdict(terminal, plan, verdict, flags);
     if (code !== null) return code;
+    const askedMilliseconds = Date.now();
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
+    const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000;
+    const current = isOld ? await planWithinShown(session, plan, flags) : plan;
+    if (typeof current === "number") return current;
     // From the journal's opening to the report, whatever happens is reported.
-    return terminal.interrupt.heed(() => carryOut(session, plan, flags, prepared.servers));
+    return terminal.interrupt.heed(() => carryOut(session, current, flags, prepared.servers));
   });
 }
 
@@ -226,6 +232,17 @@ async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: Appl
   });
   await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
   return EXIT.error;
+}
+
+/** Plans again what was shown some time ago. @returns the plan, if it does nothing that was not shown; or how it ends */
+async function planWithinShown(session: Session, shown: Plan, flags: ApplyFlags): Promise<Plan | ExitCode> {
+  const { terminal } = session;
+  const planned = await planIn(session);
+  if (!planned.ok) return planned.code;
+  const verdict = judgeRun(planned.plan, shown, flags.failOn ?? []);
+  if (verdict.type === "go") return planned.plan;
+  terminal.say("The account has changed since the plan was shown. Now the plan is:\n\n");
+  return (await printRunVerdict(terminal, planned.plan, verdict, flags)) ?? planned.plan;
 }
 
 /** `--wait-detached`: plans again until no interface holds anything, or the time is over. */

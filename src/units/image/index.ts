@@ -9,7 +9,7 @@ import { recogniseOne, splitDescription } from "../common.ts";
 import { pairImages, readBackOfImage } from "./diff.ts";
 import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, readImages } from "./live.ts";
 import { type ImageSpec, imageSpec } from "./manifest.ts";
-import { imageSteps } from "./steps.ts";
+import { imageSteps, isStillUnfinished } from "./steps.ts";
 
 /** API.md, Limits: whatever was not uploaded by then is canceled by the service itself. */
 const UPLOAD_WINDOW_SECONDS = 86_400;
@@ -25,7 +25,7 @@ export const image: Unit<ImageSpec, WireImage> = {
   declare: declareImage,
   normalise: pairImages,
   steps: imageSteps,
-  precondition: () => null,
+  precondition: isStillUnfinished,
   readBack: readBackOfImage,
   recognise: recogniseImage,
   duplicateKey: imageDuplicateKey,

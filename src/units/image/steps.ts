@@ -35,9 +35,9 @@ export function imageSteps(changes: readonly Change[], context: StepContext): Pl
           ...pending,
         ];
       case "delete":
-        return [deleteImage(change)];
+        return deleteImage(change);
       case "replace":
-        return [...createImage(change, context), deleteImage(change)];
+        return [...createImage(change, context), ...deleteImage(change)];
     }
   });
 }
@@ -49,11 +49,25 @@ function isUnready({ blocked }: Change, status: string | undefined): boolean {
   return status === "creating" || (status === "pending_upload" && blocked !== null);
 }
 
-function deleteImage(change: Change): PlannedStep {
-  return {
-    step: request(change, `delete ${change.address}`, "DELETE", imagePath(change), null),
-    facts: { ...NO_FACTS, awaits: [ALL_AVAILABLE] },
+function deleteImage(change: Change): PlannedStep[] {
+  const remove = request(change, `delete ${change.address}`, "DELETE", imagePath(change), null);
+  const facts = { ...NO_FACTS, awaits: [ALL_AVAILABLE] };
+  if (!change.labels.includes("unfinished")) return [{ step: remove, facts }];
+  // Whoever began it may finish it to the very end; then it is an image like any other, and nobody consented to its end.
+  const look: UnorderedRequest = {
+    ...request(change, `check ${change.address}`, "GET", imagePath(change), null),
+    expect: { status: "pending_upload" },
   };
+  return [
+    { step: look, facts },
+    { step: remove, facts: { ...facts, requires: [look.id] } },
+  ];
+}
+
+/** The look before an image goes whose upload was never finished. */
+export function isStillUnfinished(step: RequestStep, answer: JsonObject): string | null {
+  if (answer["status"] === step.expect?.["status"]) return null;
+  return "its upload has been finished since it was planned; plan again";
 }
 
 function createImage(change: Change, context: StepContext): PlannedStep[] {

@@ -3,6 +3,7 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { applyPlan, type Consent, type Desired, type Plan, type PlanRequest, planProject } from "../../../src/index.ts";
+import type { JsonObject } from "../../../src/model/resource.ts";
 import { renderPlanText } from "../../../src/render/index.ts";
 import { renderReportText } from "../../../src/render/report.ts";
 import { Account, changeList, HASTY_CLOCK } from "../../support/account.ts";
@@ -35,11 +36,20 @@ function advance(seconds: number): Promise<void> {
   return account.advanceClock(seconds);
 }
 
-/** Begins an upload with the tag of an owner, and sends no data. */
-async function begin(owner = "me"): Promise<void> {
+/** Begins an upload with the tag of an owner, and sends no data. @returns the address for the data */
+async function begin(owner = "me"): Promise<string> {
   const body = { label: "golden", region: "us-east", description: `[tenon:${owner}]` };
   const answer = await account.api.send({ method: "POST", path: ["images", "upload"], body });
-  expect(answer.ok).toBe(true);
+  if (!answer.ok) throw new Error(answer.failure.message);
+  return String((answer.body as JsonObject)["upload_to"]);
+}
+
+/** Sends the data, until the service has the image ready. */
+async function finish(address: string): Promise<void> {
+  const headers = { "content-type": "application/octet-stream" };
+  expect((await fetch(address, { method: "PUT", headers, body: gzipSync("all of it") })).ok).toBe(true);
+  const ready = async () => (await account.list("images"))[0]?.["status"];
+  await expect.poll(ready).toBe("available");
 }
 
 function gate(): { readonly promise: Promise<void>; readonly resolve: () => void } {
@@ -139,7 +149,7 @@ describe("an upload of another run of ours", () => {
     expect(plan.steps).toEqual([]);
     expect(blocks(plan)).toHaveLength(1);
     const consented = await account.plan(desired as Desired, { ...options, consents: [ALLOW] });
-    expect(consented.steps.map(({ id }) => id)).toEqual(["delete image/golden"]);
+    expect(consented.steps.map(({ id }) => id)).toEqual(["check image/golden", "delete image/golden"]);
   });
 
   test("is not deleted by destroy", async () => {
@@ -148,6 +158,25 @@ describe("an upload of another run of ours", () => {
     expect((await account.plan(desired, { goal: "destroy" })).steps).toEqual([]);
     await advance(2 * HOUR_SECONDS);
     expect(changeList(await account.plan(desired, { goal: "destroy" }))).toEqual(["delete image/golden"]);
+  });
+
+  test.each<[string, string, Partial<PlanRequest>]>([
+    ["replace", MANIFEST, {}],
+    ["destroy", MANIFEST, { goal: "destroy" }],
+    ["prune", "tenon: 1\nowner: me\n", {}],
+    ["removal", "tenon: 1\nowner: me\nremoved: [{ image: golden }]\n", {}],
+  ])("that is finished after the plan is not deleted by a %s", async (_, manifest, options) => {
+    const desired = await load(manifest);
+    const address = await begin();
+    await advance(2 * HOUR_SECONDS);
+    const plan = await account.plan(desired, options);
+    await finish(address);
+    const report = await account.apply(plan, { clock: HASTY_CLOCK });
+    const ends = report.steps.filter(({ step }) => step.endsWith(" image/golden")).slice(-2);
+    expect(ends.map(({ step }) => step)).toEqual(["check image/golden", "delete image/golden"]);
+    expect(ends.map(({ outcome }) => outcome)).toEqual(["failed", "skipped"]);
+    expect(ends[0]?.failure?.message).toContain("its upload has been finished since");
+    expect((await account.list("images"))[0]).toMatchObject({ label: "golden", status: "available" });
   });
 
   test("is judged by the time of the snapshot that a plan is made from", async () => {
