@@ -125,7 +125,7 @@ export {
   TenonError,
   withEnvironments,
 } from "./pipeline.ts";
-export { driftOf, unclearIdentities } from "./plan/compare.ts";
+export { driftOf, unclearIdentities } from "./plan/drift.ts";
 export type { OtherEnvironment } from "./plan/guards.ts";
 export { isUnmatched } from "./plan/select.ts";
 

@@ -32,7 +32,7 @@ import {
   planProject,
   TenonError,
 } from "./pipeline.ts";
-import { driftOf } from "./plan/compare.ts";
+import { driftOf } from "./plan/drift.ts";
 
 /** Where a project is, and the account that it is for. Nothing is read from the environment of the process. */
 export interface OpenOptions {

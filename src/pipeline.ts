@@ -17,10 +17,11 @@ import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/pl
 import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
-import { attributeGuards, attributeOrigins, completeInterfaces, rateOf } from "./plan/compare.ts";
 import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment } from "./plan/guards.ts";
 import { wrongAccount } from "./plan/match.ts";
-import { makePlan, type PlanOptions } from "./plan/plan.ts";
+import { attributeGuards, attributeOrigins } from "./plan/origin.ts";
+import { rateOf } from "./plan/pace.ts";
+import { completeInterfaces, makePlan, type PlanOptions } from "./plan/plan.ts";
 import { exceedsReviewedPlan } from "./plan/review.ts";
 import { isUnmatched } from "./plan/select.ts";
 import { escapeText } from "./render/terminal.ts";

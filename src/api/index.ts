@@ -6,20 +6,19 @@ import {
   type Connection,
   checkBaseUrl,
   endingWith,
-  type Reach,
   type ReadClient,
   shared,
   systemClock,
-  uploadReach,
 } from "./connection.ts";
 import { errorsFromWire, fromWire, NEUTRAL_DIALECT, otherPath, toWire } from "./dialect.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import { createLister, DEFAULT_PAGE_SIZE, filterHeader, MAX_LIST_CHARACTERS } from "./lists.ts";
 import { classifyResponse } from "./outcome.ts";
 import { endpointOf } from "./rate-limit.ts";
-import { createRequestSender, type PreparedRequest, prepareUpload, type RequestSender } from "./send.ts";
+import { createRequestSender, type PreparedRequest, type RequestSender } from "./send.ts";
 import type { HttpCall, Transport } from "./transport.ts";
 import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
+import { prepareUpload, type Reach, uploadReach } from "./upload.ts";
 
 export type { Clock } from "../model/clock.ts";
 export type { ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";

@@ -315,10 +315,10 @@ export function forbiddenAddress(network: string): string {
   return `the service gave an address for the upload that is on ${network}, where the service itself is not`;
 }
 
-/** A sentence for an exchange without an answer. `host` is named in it, never a path or a query. */
 /** Of a file to upload. */
 export const CHANGED_SINCE_PLAN = "the file does not hold what it held when the plan was made; plan again";
 
+/** A sentence for an exchange without an answer. `host` is named in it, never a path or a query. */
 function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string): string {
   const { code, detail } = lost;
   switch (code) {

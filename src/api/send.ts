@@ -1,17 +1,13 @@
 /** Carries one request to its end: waits for its turn, sends it, judges the answer, repeats it while that is safe. */
 
-import { stat } from "node:fs/promises";
-import type { Answer, Failure, UploadRequest } from "../model/api.ts";
+import type { Answer, Failure } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
-import { type ApiEvent, isSecure, type Reach } from "./connection.ts";
+import type { ApiEvent } from "./connection.ts";
 import type { Limiter, Permit } from "./limiter.ts";
 import {
   type AttemptResult,
-  CHANGED_SINCE_PLAN,
   type ClassifyContext,
-  classifyUploadResponse,
   type FailedAttempt,
-  forbiddenAddress,
   MAX_WINDOW_MILLISECONDS,
   neededScope,
   retryBudget,
@@ -210,46 +206,4 @@ function interrupted(state: AttemptState): Answer {
       attempts: state.attempts,
     },
   };
-}
-
-// Uploads: a file to the signed URL that the service gave (API.md, Images, rule 2).
-
-/** API.md, Limits: at most 5 GB compressed. */
-const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
-
-/**
- * What is to be sent: without the token, and shown without its path, which is part of the secret.
- * @param reach a service elsewhere must not have this machine's own ports written to, nor those of its networks
- * @returns what is wrong with the file or the URL, as a sentence without a full stop
- */
-export async function prepareUpload(request: UploadRequest, reach: Reach): Promise<PreparedRequest | string> {
-  const url = URL.canParse(request.url) ? new URL(request.url) : null;
-  if (url === null || !isSecure(url)) return "the service gave an address for the upload that is not https";
-  const [network, size] = await Promise.all([reach(url.hostname), sizeOf(request.file)]);
-  if (network !== null) return forbiddenAddress(network);
-  if (typeof size === "string") return size;
-  if (request.content !== undefined && request.content.bytes !== size) return CHANGED_SINCE_PLAN;
-  return {
-    call: {
-      method: "PUT",
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      headers: { "content-type": "application/octet-stream", "content-length": String(size) },
-      content: { type: "file", file: request.file, ...(request.content && { content: request.content }) },
-    },
-    shownPath: "(upload)",
-    endpoint: null,
-    classify: classifyUploadResponse,
-  };
-}
-
-async function sizeOf(file: string): Promise<number | string> {
-  try {
-    const found = await stat(file);
-    if (!found.isFile()) return `${file} is not a file`;
-    if (found.size > MAX_UPLOAD_BYTES) return `${file} is larger than the service takes (5 GB)`;
-    return found.size;
-  } catch (error) {
-    return `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`;
-  }
 }

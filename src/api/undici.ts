@@ -1,11 +1,8 @@
 /** The HTTP client: the only place that knows undici, which is loaded when a client is opened. */
 
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import type { Dispatcher, Pool } from "undici";
-import type { FileContent } from "../model/api.ts";
-import { guardedLookup, isLoopback, type Reach, type Timeouts } from "./connection.ts";
+import { isLoopback, type Timeouts } from "./connection.ts";
 import {
   ABORTED,
   ANSWER_TOO_DEEP,
@@ -20,6 +17,7 @@ import {
   type Transport,
   UNREADABLE_FILE,
 } from "./transport.ts";
+import { fileStream, guardedLookup, type Reach } from "./upload.ts";
 
 export const DEFAULT_TIMEOUTS: Timeouts = {
   connect: 10_000,
@@ -156,24 +154,6 @@ function exchange(
     };
     dispatcher.dispatch(request, listener);
   });
-}
-
-/** The last bytes are held back until all are seen to be those that were to be sent: without them the service keeps nothing. */
-function fileStream({ file, content }: Extract<HttpCall["content"], { type: "file" }>): Readable {
-  const stream = createReadStream(file);
-  return content === undefined ? stream : Readable.from(onlyContent(stream, content));
-}
-
-async function* onlyContent(chunks: AsyncIterable<Buffer>, content: FileContent): AsyncGenerator<Buffer> {
-  const hash = createHash("sha256");
-  let held: Buffer | null = null;
-  for await (const chunk of chunks) {
-    hash.update(chunk);
-    if (held !== null) yield held;
-    held = chunk;
-  }
-  if (hash.digest("hex") !== content.sha256) throw Object.assign(new Error("changed"), { code: CHANGED_FILE });
-  if (held !== null) yield held;
 }
 
 function body(call: HttpCall, stream: Readable | null): string | Readable | null {

@@ -3,10 +3,9 @@
 import { createInterface } from "node:readline/promises";
 import { type ApiEvent, type ApplyEvent, type Diagnostic, type Failure, type Plan, Sources } from "../index.ts";
 import { jsonText } from "../model/text.ts";
-import { renderDiagnostics } from "../render/diagnostics.ts";
+import { countSkipped, renderDiagnostics } from "../render/diagnostics.ts";
 import { failureText } from "../render/report.ts";
 import { cut, escapeText } from "../render/terminal.ts";
-import { countSkipped } from "../render/words.ts";
 import type { Format } from "./flags.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -12,9 +12,9 @@ import {
   ZONE_FILE_SOA_CODE,
   ZONE_FILE_UNSUPPORTED_CODE,
 } from "../dns/record.ts";
+import { TOO_MANY_RECORDS_CODE } from "../dns/zone-file/accept.ts";
 import { MAX_RECORDS } from "../dns/zone-file/lexer.ts";
 import { type IncludedFile, readZoneFile, type ZoneFileReading } from "../dns/zone-file/read.ts";
-import { TOO_MANY_RECORDS_CODE } from "../dns/zone-file/reader.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import {

@@ -1,6 +1,6 @@
 /** Desired and live → the plan: match, diff, narrow, judge, order. Pure: no clock, no I/O. */
 
-import type { Action, Block, Change } from "../model/change.ts";
+import type { Action, Block, Change, InterfaceDetail } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { Kinds } from "../model/kind.ts";
@@ -290,4 +290,21 @@ function unmatchedSelection(
 function accountRefusal(desired: Desired, options: PlanOptions) {
   if (desired.account === null || desired.account === options.account) return [];
   return [wrongAccount(desired.account, options.account)];
+}
+
+// What keeps a subnet from being deleted, as a closer look at it tells.
+
+/** The plan with the profile and the address of each interface that blocks a change, as far as they are known. */
+export function completeInterfaces(plan: Plan, details: readonly InterfaceDetail[]): Plan {
+  const known = new Map(details.map((detail) => [interfaceKey(detail), detail]));
+  const changes = plan.changes.map((change): Change => {
+    if (change.blocked?.type !== "interfaces") return change;
+    const interfaces = change.blocked.interfaces.map((one) => ({ ...one, ...known.get(interfaceKey(one)) }));
+    return { ...change, blocked: { ...change.blocked, interfaces } };
+  });
+  return { ...plan, changes };
+}
+
+function interfaceKey({ subnet_id, interface_id }: Pick<InterfaceDetail, "subnet_id" | "interface_id">): string {
+  return `${subnet_id} ${interface_id}`;
 }

@@ -1,9 +1,19 @@
 /** Diagnostics as text with the source line and a caret, and as JSON. */
 
+/** On a line of 80 columns, below a change and indented. */
 import { createColors } from "picocolors";
+import {
+  ZONE_FILE_APEX_NS_CODE,
+  ZONE_FILE_SIGNING_CODE,
+  ZONE_FILE_SOA_CODE,
+  ZONE_FILE_UNSUPPORTED_CODE,
+} from "../dns/record.ts";
+import type { Change } from "../model/change.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
+import type { Plan } from "../model/plan.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { type Excerpt, escapeText, excerpt, usableWidth, wrap } from "./terminal.ts";
+import { byOrigin, count, PENDING_MARK } from "./view.ts";
 
 export interface DiagnosticStyle {
   readonly colour: boolean;
@@ -125,4 +135,71 @@ function placeJson(span: Span | undefined, sources: Sources): JsonObject {
   const start = sources.position(span.file, span.start);
   const end = sources.position(span.file, span.end);
   return { file: span.file, line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
+}
+
+// Which warnings a plan would have without the proposed change just as well: all they are about was pending.
+
+/** What is said behind a warning: nothing, or that the proposed change has no part in it. Linear in the number of changes. */
+export function warningMarks(plan: Plan): (warning: Diagnostic) => string {
+  if (plan.base === null) return () => "";
+  const places = pendingPlaces(plan);
+  return ({ address, span }) => {
+    if (address === undefined) return "";
+    const here = span === undefined ? undefined : places.get(spanKey(span));
+    return (here ?? places.get(address)) === true ? PENDING_MARK : "";
+  };
+}
+
+/** Whether all changes of a place were pending, by place. */
+function pendingPlaces(plan: Plan): ReadonlyMap<string, boolean> {
+  const { own, pending } = byOrigin(plan);
+  const found = new Map<string, boolean>();
+  for (const change of pending) for (const key of warningKeys(change)) found.set(key, true);
+  for (const change of own) for (const key of warningKeys(change)) found.set(key, false);
+  return found;
+}
+
+/** Where it is declared, its address, and all that is above. */
+function warningKeys({ address, span }: Change): string[] {
+  const keys = span === null ? [address] : [spanKey(span), address];
+  for (let end = address.lastIndexOf("/"); end > 0; end = address.lastIndexOf("/", end - 1)) {
+    keys.push(address.slice(0, end));
+  }
+  return keys;
+}
+
+function spanKey({ file, start, end }: Span): string {
+  return `${start} ${end} ${file}`;
+}
+
+// What zone files hold and nobody takes over, in a line: for commands that are about something else.
+
+interface Counted {
+  /** What is to be reported as it is. */
+  readonly others: readonly Diagnostic[];
+  /** One line for each kind that was there, for all of the project; without line ends. */
+  readonly notes: readonly string[];
+}
+
+/** Takes the warnings about zone files out, and counts them. Errors stay. */
+export function countSkipped(diagnostics: readonly Diagnostic[]): Counted {
+  let [own, signing, unsupported] = [0, 0, 0];
+  const others = diagnostics.filter(({ code, severity }) => {
+    if (severity !== "warning") return true;
+    if (code === ZONE_FILE_SOA_CODE || code === ZONE_FILE_APEX_NS_CODE) own += 1;
+    else if (code === ZONE_FILE_SIGNING_CODE) signing += 1;
+    else if (code === ZONE_FILE_UNSUPPORTED_CODE) unsupported += 1;
+    else return true;
+    return false;
+  });
+  const notes = [
+    ...(own === 0 ? [] : [`${count(own, "SOA or apex NS record is", "SOA and apex NS records are")} set aside`]),
+    ...(signing === 0
+      ? []
+      : [`${count(signing, "record that signing adds is", "records that signing adds are")} set aside`]),
+    ...(unsupported === 0
+      ? []
+      : [`${count(unsupported, "unsupported record is", "unsupported records are")} left out`]),
+  ];
+  return { others, notes: notes.map((note) => `Note: ${note}: see tenon validate.`) };
 }

@@ -4,7 +4,10 @@ import type { Change } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Plan, PlanBase } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
+import { blockText } from "./blocks.ts";
 import { askedOf, consentLines, consentText } from "./consent.ts";
+import { warningMarks } from "./diagnostics.ts";
+import { headline, headlineOfMany, isInHeadline, labelText, memberText } from "./headline.ts";
 import {
   BLOCKED_MARK,
   childLine,
@@ -43,7 +46,6 @@ import {
   withdrawnEntries,
   withdrawnHeading,
 } from "./view.ts";
-import { blockText, headline, headlineOfMany, isInHeadline, labelText, memberText, warningMarks } from "./words.ts";
 
 export interface TextOptions {
   /** Whether colours are wanted; nothing is looked up. */

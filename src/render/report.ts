@@ -8,6 +8,7 @@ import type { ChangeOutcome, Report, StepReport } from "../model/report.ts";
 import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { compareText, jsonText } from "../model/text.ts";
 import type { Verification } from "../model/verification.ts";
+import { blockText } from "./blocks.ts";
 import { diagnosticsJson } from "./diagnostics.ts";
 import { missingConsents, savedGuard } from "./plan-json.ts";
 import type { TextOptions } from "./plan-text.ts";
@@ -15,7 +16,6 @@ import { createPaint, type Paint } from "./table.ts";
 import { DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
 import { verificationJson } from "./verification.ts";
 import { count, someRootCounts, sortKeys } from "./view.ts";
-import { blockText } from "./words.ts";
 
 /** The version of schemas/report.schema.json. */
 const REPORT_FORMAT_VERSION = 2;

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { guardedLookup, uploadReach } from "../../src/api/connection.ts";
+import { guardedLookup, uploadReach } from "../../src/api/upload.ts";
 
 const FAR = new URL("https://203.0.113.7/v4");
 

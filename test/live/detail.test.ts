@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { WireVpc } from "../../src/api/wire.ts";
 import { allowedSeconds, createApi, loadProject, planProject } from "../../src/index.ts";
-import { completeInterfaces } from "../../src/plan/compare.ts";
+import { completeInterfaces } from "../../src/plan/plan.ts";
 import { network } from "../../src/units/network/index.ts";
 import { emulator, folder } from "../cli/run.ts";
 import { change, plan } from "../render/plans.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hasDrift } from "../../src/model/change.ts";
-import { driftOf } from "../../src/plan/compare.ts";
+import { driftOf } from "../../src/plan/drift.ts";
 import { change, everything, plan, record } from "../render/plans.ts";
 
 const VPC = { label: "a", region: "x", description: "", owner: "edge" };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ObservedLimit } from "../../src/model/api.ts";
 import type { Step } from "../../src/model/plan.ts";
-import { rateOf } from "../../src/plan/compare.ts";
+import { rateOf } from "../../src/plan/pace.ts";
 
 function step(...path: string[]): Step {
   return {

@@ -1,8 +1,8 @@
 /** What stops a change, in words: records that others keep. */
 
 import { describe, expect, it } from "vitest";
+import { blockText } from "../../src/render/blocks.ts";
 import { renderPlanText } from "../../src/render/index.ts";
-import { blockText } from "../../src/render/words.ts";
 import { change, plan, record } from "./plans.ts";
 
 const REGISTRY = record("a-app", "TXT", `heritage=external-dns,external-dns/owner=k,${"x".repeat(300)}`);

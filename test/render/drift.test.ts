@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { driftOf } from "../../src/plan/compare.ts";
+import { driftOf } from "../../src/plan/drift.ts";
 import { renderDriftJson } from "../../src/render/drift.ts";
 import { renderDriftMarkdown, renderDriftText } from "../../src/render/index.ts";
 import { MAX_BODY_CHARACTERS } from "./markdown/anatomy.ts";

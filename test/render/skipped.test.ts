@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Diagnostic, Severity } from "../../src/model/diagnostic.ts";
-import { countSkipped } from "../../src/render/words.ts";
+import { countSkipped } from "../../src/render/diagnostics.ts";
 
 function found(code: string, severity: Severity = "warning"): Diagnostic {
   return { code, severity, summary: code, detail: "" };

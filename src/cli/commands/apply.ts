@@ -39,21 +39,13 @@ import {
 } from "../flags.ts";
 import { runMetadata } from "../git.ts";
 import { ApplyProgress, confirm, Progress, sayDiagnostics, sayError } from "../messages.ts";
-import {
-  judgeRun,
-  prepareVerificationServers,
-  printMarkdown,
-  printRunVerdict,
-  printVerification,
-  timeoutOf,
-  verifiedCode,
-  watched,
-  withJsonErrors,
-} from "../output.ts";
+import { printMarkdown, withJsonErrors } from "../output.ts";
 import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../plan-file.ts";
 import type { WithClient } from "../project.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
+import { judgeRun, printRunVerdict } from "../verdict.ts";
+import { prepareVerificationServers, printVerification, timeoutOf, verifiedCode, watched } from "../verification.ts";
 
 export function defineApply(command: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
   addRunFlags(command)

@@ -8,8 +8,9 @@ import type { ImportResult } from "../../import/index.ts";
 import { allowedSeconds, type Diagnostic, hasErrors, lintProject, loadProject, NEUTRAL_DIALECT } from "../../index.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
+import { importJson, importSummary, skippedLines } from "../imported.ts";
 import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
-import { importJson, importSummary, skippedLines, withJsonErrors } from "../output.ts";
+import { withJsonErrors } from "../output.ts";
 import { needDialect, resolveDialect, withReader } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -25,9 +25,10 @@ import {
   type VerifyFlags,
 } from "../flags.ts";
 import { type CommandError, sayDiagnostics, sayError, sayFailure, sayLoaded, sayStrict } from "../messages.ts";
-import { prepareVerificationServers, printVerification, verifiedCode, watched, withJsonErrors } from "../output.ts";
+import { withJsonErrors } from "../output.ts";
 import { exitOf, load, needDialect, openProject, resolveDialect, withReader } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
+import { prepareVerificationServers, printVerification, verifiedCode, watched } from "../verification.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command.description("Write a DNS zone as a zone file, or check what nameservers answer.");

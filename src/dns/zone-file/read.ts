@@ -2,6 +2,7 @@
 
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { SkippedRecord, SourceRecord } from "../record.ts";
+import { readRecordHeader, type ZoneFileSoa, ZoneReader } from "./accept.ts";
 import {
   type Entry,
   type Labels,
@@ -20,7 +21,6 @@ import {
   ZoneSyntaxError,
 } from "./lexer.ts";
 import { readType, secondsOf } from "./rdata.ts";
-import { readRecordHeader, type ZoneFileSoa, ZoneReader } from "./reader.ts";
 
 interface ZoneFileOptions {
   /** Lower-case ASCII without a final dot: the origin at the start, whose apex SOA and NS are skipped. */

@@ -4,10 +4,10 @@ import type { Change } from "../../model/change.ts";
 import type { Kinds } from "../../model/kind.ts";
 import type { Strategy } from "../../model/plan.ts";
 import type { Address } from "../../model/resource.ts";
+import { headline, headlineOfMany, isInHeadline, labelText } from "../headline.ts";
 import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../table.ts";
 import { escapeText } from "../terminal.ts";
 import { type ChangeView, count, entriesOf, type FieldDiff, type GroupView, groupsOf, type Mark } from "../view.ts";
-import { headline, headlineOfMany, isInHeadline, labelText } from "../words.ts";
 import { codeBlock, codeSpan, fenceCost, fold, htmlCode, type Tense, tallyByKind, tallyText } from "./parts.ts";
 
 interface Comment {

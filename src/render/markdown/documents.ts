@@ -6,7 +6,9 @@ import { type Plan, type Summary, summarise } from "../../model/plan.ts";
 import type { ChangeOutcome, Report } from "../../model/report.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import type { Verification } from "../../model/verification.ts";
+import { blockText } from "../blocks.ts";
 import { type Asked, askedOf, consentLines, consentText } from "../consent.ts";
+import { warningMarks } from "../diagnostics.ts";
 import { driftSummary, type Folded, foldedObjects, noDriftText, objectLines, unadoptedText } from "../drift.ts";
 import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf } from "../report.ts";
 import { escapeText, hang, shorten, wrap } from "../terminal.ts";
@@ -27,7 +29,6 @@ import {
   viewPlan,
   withdrawnEntries,
 } from "../view.ts";
-import { blockText, warningMarks } from "../words.ts";
 import { CODE_COLUMNS, composeWithin, type List, type Section } from "./comment.ts";
 import { codeSpan, summaryText, wholeSummaryText } from "./parts.ts";
 

@@ -6,9 +6,9 @@ import type { Likeness, Recognition, Unit, UnitSpec } from "../../model/unit.ts"
 import { recogniseOne } from "../common.ts";
 import { pairZones } from "./diff.ts";
 import { amendBody, conflictInZone, readBackOfZone, statedContent } from "./domain.ts";
+import { lossesOfZone } from "./guards.ts";
 import { identifyZone, type LiveZone, readZones } from "./live.ts";
 import { loadZone, readDomainName } from "./load-domain.ts";
-import { lossesOfZone } from "./losses.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
 import { recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
 import type { ZoneSpec } from "./types.ts";

@@ -1,4 +1,4 @@
-/** What has been read of a zone so far: records, what is skipped, problems, and which TTL the next record has. */
+/** What of a zone file is taken: which records become records of the service, what is skipped and why, and which TTL the next record has. */
 
 import type { Diagnostic, Related, Span } from "../../model/diagnostic.ts";
 import {

@@ -1,0 +1,170 @@
+/** Uploads: a file to the signed URL that the service gave (API.md, Images, rule 2), if that may be reached, and if it is the file of the plan. */
+
+import { createHash } from "node:crypto";
+import { lookup } from "node:dns";
+import { lookup as lookupAll } from "node:dns/promises";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import type { LookupFunction } from "node:net";
+import { hostname, networkInterfaces } from "node:os";
+import { Readable } from "node:stream";
+import ipaddr from "ipaddr.js";
+import type { FileContent, UploadRequest } from "../model/api.ts";
+import { isSecure } from "./connection.ts";
+import { CHANGED_SINCE_PLAN, classifyUploadResponse, forbiddenAddress } from "./outcome.ts";
+import type { PreparedRequest } from "./send.ts";
+import { CHANGED_FILE, FORBIDDEN_ADDRESS, type HttpCall } from "./transport.ts";
+
+/** API.md, Limits: at most 5 GB compressed. */
+const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
+
+/**
+ * What is to be sent: without the token, and shown without its path, which is part of the secret.
+ * @param reach a service elsewhere must not have this machine's own ports written to, nor those of its networks
+ * @returns what is wrong with the file or the URL, as a sentence without a full stop
+ */
+export async function prepareUpload(request: UploadRequest, reach: Reach): Promise<PreparedRequest | string> {
+  const url = URL.canParse(request.url) ? new URL(request.url) : null;
+  if (url === null || !isSecure(url)) return "the service gave an address for the upload that is not https";
+  const [network, size] = await Promise.all([reach(url.hostname), sizeOf(request.file)]);
+  if (network !== null) return forbiddenAddress(network);
+  if (typeof size === "string") return size;
+  if (request.content !== undefined && request.content.bytes !== size) return CHANGED_SINCE_PLAN;
+  return {
+    call: {
+      method: "PUT",
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      headers: { "content-type": "application/octet-stream", "content-length": String(size) },
+      content: { type: "file", file: request.file, ...(request.content && { content: request.content }) },
+    },
+    shownPath: "(upload)",
+    endpoint: null,
+    classify: classifyUploadResponse,
+  };
+}
+
+async function sizeOf(file: string): Promise<number | string> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile()) return `${file} is not a file`;
+    if (found.size > MAX_UPLOAD_BYTES) return `${file} is larger than the service takes (5 GB)`;
+    return found.size;
+  } catch (error) {
+    return `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`;
+  }
+}
+
+// The bytes.
+
+/** The last bytes are held back until all are seen to be those that were to be sent: without them the service keeps nothing. */
+export function fileStream({ file, content }: Extract<HttpCall["content"], { type: "file" }>): Readable {
+  const stream = createReadStream(file);
+  return content === undefined ? stream : Readable.from(onlyContent(stream, content));
+}
+
+async function* onlyContent(chunks: AsyncIterable<Buffer>, content: FileContent): AsyncGenerator<Buffer> {
+  const hash = createHash("sha256");
+  let held: Buffer | null = null;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    if (held !== null) yield held;
+    held = chunk;
+  }
+  if (hash.digest("hex") !== content.sha256) throw Object.assign(new Error("changed"), { code: CHANGED_FILE });
+  if (held !== null) yield held;
+}
+
+// Which networks an upload may reach: the Internet, and those that the service itself is in.
+
+const THIS_MACHINE = "this machine";
+
+/** RFC 1918: each is a network of its own. */
+const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((text) => ({
+  text,
+  range: ipaddr.parseCIDR(text) as [ipaddr.IPv4, number],
+}));
+
+/** @returns a noun phrase for where the address is, or null: it may be asked */
+export type Reach = (hostname: string) => Promise<string | null>;
+
+/** @param service the base URL */
+export function uploadReach(service: URL): Reach {
+  return async (host) => {
+    const network = networkOfHost(host);
+    return network === null || (await networksOf(service)).has(network) ? null : network;
+  };
+}
+
+/** For names, whose addresses are known only when they are connected to: gives none of a network that `reach` refuses. */
+export function guardedLookup(reach: Reach): LookupFunction {
+  return (name, options, callback) => {
+    lookup(name, { ...options, all: true }, async (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      for (const { address } of addresses) {
+        const network = await reach(address);
+        if (network !== null) return callback(Object.assign(new Error(network), { code: FORBIDDEN_ADDRESS }), []);
+      }
+      const [first] = addresses;
+      if (options.all === true || first === undefined) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+async function networksOf(service: URL): Promise<ReadonlySet<string>> {
+  const host = bare(service.hostname);
+  const found =
+    ipaddr.isValid(host) || networkOfHost(host) !== null ? [] : await lookupAll(host, { all: true }).catch(() => []);
+  const hosts = [host, ...found.map(({ address }) => address)];
+  return new Set(
+    hosts
+      .flatMap((each) => [networkOfHost(each), ipaddr.isValid(each) ? rangeOf(each) : null])
+      .filter((network) => network !== null),
+  );
+}
+
+/** null: of the Internet, or a name that says nothing. @param host of a URL, or an address */
+function networkOfHost(host: string): string | null {
+  const name = bare(host);
+  if (ipaddr.isValid(name)) return ownAddresses().has(ipaddr.parse(name).toString()) ? THIS_MACHINE : rangeOf(name);
+  return name === "localhost" || name.endsWith(".localhost") || name === hostname().toLowerCase() ? THIS_MACHINE : null;
+}
+
+/** Without the brackets of an address, a zone identifier, and the dot that makes a name absolute. */
+function bare(host: string): string {
+  return host
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/%.*$/, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
+}
+
+function ownAddresses(): ReadonlySet<string> {
+  const all = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  return new Set(all.map(({ address }) => ipaddr.parse(bare(address)).toString()));
+}
+
+function rangeOf(address: string): string | null {
+  const plain = withoutIpv6Around(ipaddr.parse(address));
+  const range = plain.range();
+  if (range === "unicast") return null;
+  if (range === "loopback" || range === "unspecified") return THIS_MACHINE;
+  const own = plain instanceof ipaddr.IPv4 ? PRIVATE_RANGES.find((each) => plain.match(each.range)) : undefined;
+  return `the network ${own?.text ?? range}`;
+}
+
+/** IPv4 as IPv6 carries it: mapped, compatible (RFC 4291, 2.5.5), translated (RFC 6052, RFC 6145), or 6to4 (RFC 3056). */
+function withoutIpv6Around(address: ipaddr.IPv4 | ipaddr.IPv6): ipaddr.IPv4 | ipaddr.IPv6 {
+  if (address instanceof ipaddr.IPv4) return address;
+  const { parts } = address;
+  const range = address.range();
+  if (range === "6to4") return ipv4Of(parts[1], parts[2]);
+  const isCompatible = range === "unicast" && parts.slice(0, 6).every((part) => part === 0);
+  const carries = isCompatible || range === "ipv4Mapped" || range === "rfc6052" || range === "rfc6145";
+  return carries ? ipv4Of(parts[6], parts[7]) : address;
+}
+
+function ipv4Of(high = 0, low = 0): ipaddr.IPv4 {
+  return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+}

@@ -1,0 +1,154 @@
+/** What an import took and left out, in words. */
+
+import type { ImportResult } from "../import/index.ts";
+import type { Sources, Span } from "../index.ts";
+import { jsonText } from "../model/text.ts";
+import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
+
+type Imported = Extract<ImportResult, { ok: true }>;
+type SkippedRecord = Imported["skipped"][number];
+
+/** Why nobody misses a record; null: it is a loss. */
+type NotMissed = (record: SkippedRecord) => "service" | "signing" | null;
+
+/** Signatures are many, and all of them go: so many groups of lines of a type are named. */
+const MAX_SIGNING_RANGES = 10;
+/** So many lines in a row are named by the first and the last. */
+const MIN_RANGE_LINES = 3;
+const INDENT_COLUMNS = 2;
+
+/** What did not come along, with its places: what nobody misses by file, and then, one by one, what is lost. */
+export function skippedLines(
+  { skipped, remarks, sources }: Pick<Imported, "skipped" | "remarks" | "sources">,
+  notMissed: NotMissed,
+  width: number,
+): string {
+  const service = skipped.filter((one) => notMissed(one) === "service");
+  const signing = skipped.filter((one) => notMissed(one) === "signing");
+  const lost = skipped.filter((one) => notMissed(one) === null);
+  const sentences = [
+    ...remarkLines(remarks, sources),
+    ...typeLines(service, sources, Number.POSITIVE_INFINITY, ["belongs", "belong", "to the old service"]),
+    ...typeLines(signing, sources, MAX_SIGNING_RANGES, ["comes", "come", "from the old service's signing"]),
+    ...lost.map((one) => lossLine(one, sources)),
+  ];
+  return sentences.map((text) => paragraph(text, width)).join("");
+}
+
+/** `FILE: SOA (line 4) and NS (lines 7, 8) belong to the old service and are left out` */
+function typeLines(
+  skipped: readonly SkippedRecord[],
+  sources: Sources,
+  most: number,
+  [one, several, why]: readonly [string, string, string],
+): string[] {
+  const byFile = grouped(skipped, ({ span }) => span.file);
+  return [...byFile].map(([file, list]) => {
+    const byType = [...grouped(list, ({ type }) => type)];
+    const types = byType.map(([type, those]) => {
+      const count = those.length > most ? `${those.length} ` : "";
+      return `${count}${type} (${linesOf(those, sources, most)})`;
+    });
+    const isOne = list.length === 1;
+    return `${file}: ${joined(types)} ${isOne ? one : several} ${why} and ${isOne ? "is" : "are"} left out`;
+  });
+}
+
+/** Alike ones of a file in one line. */
+function remarkLines(remarks: Imported["remarks"], sources: Sources): string[] {
+  const alike = grouped(remarks, ({ file, what, detail }) => JSON.stringify([file, what, detail]));
+  return [...alike.values()].map((list) => {
+    const { file = "", what = "", detail = "" } = list[0] ?? {};
+    const placed = list.flatMap(({ span }) => (span === null || what === "" ? [] : [{ span }]));
+    const place = placed.length === 0 ? "" : ` (${linesOf(placed, sources, Number.POSITIVE_INFINITY)})`;
+    return what === "" ? `${file} ${detail}` : `${file}: ${what}${place}: ${detail}`;
+  });
+}
+
+function lossLine({ type, name, detail, span }: SkippedRecord, sources: Sources): string {
+  const { line } = sources.position(span.file, span.start);
+  return `${span.file}:${line}: ${type} ${name === "" ? "@" : name}: not supported: ${detail}`;
+}
+
+/** `line 4`, `lines 7, 8, 10-20` */
+function linesOf(placed: readonly { readonly span: Span }[], sources: Sources, most: number): string {
+  const numbers = placed.map(({ span }) => sources.position(span.file, span.start).line);
+  const lines = [...new Set(numbers)].sort((a, b) => a - b);
+  const ranges = rangesOf(lines);
+  const more = ranges.length > most ? ", …" : "";
+  return `${lines.length === 1 ? "line" : "lines"} ${ranges.slice(0, most).join(", ")}${more}`;
+}
+
+/** @param lines ascending, each once */
+function rangesOf(lines: readonly number[]): string[] {
+  const ranges: string[] = [];
+  let start = 0;
+  for (let index = 1; index <= lines.length; index += 1) {
+    if (lines[index] === (lines[index - 1] ?? 0) + 1) continue;
+    const run = lines.slice(start, index);
+    if (run.length >= MIN_RANGE_LINES) ranges.push(`${run[0]}-${run.at(-1)}`);
+    else for (const line of run) ranges.push(String(line));
+    start = index;
+  }
+  return ranges;
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+/** In the order in which keys are met first. */
+function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+/** What follows the first line is indented. */
+function paragraph(text: string, width: number): string {
+  const lines = wrap(escapeText(text), usableWidth(width), INDENT_COLUMNS);
+  return `${lines.join("\n").slice(INDENT_COLUMNS)}\n`;
+}
+
+/** The version of schemas/import.schema.json. */
+const IMPORT_FORMAT_VERSION = 1;
+
+/** The same for programs: one document, newline-terminated. */
+export function importJson(imported: Imported, out: string, notMissed: NotMissed): string {
+  const leftOut = imported.skipped.map((record) => {
+    const { type, name, detail, span } = record;
+    const { line } = imported.sources.position(span.file, span.start);
+    return { file: span.file, line, type, name, reason: notMissed(record) ?? "unsupported", detail };
+  });
+  const json = {
+    format_version: IMPORT_FORMAT_VERSION,
+    out,
+    files: imported.files.map(({ file }) => file),
+    imported: Object.fromEntries(imported.counts.map(({ list, count }) => [list, count])),
+    left_out: leftOut,
+  };
+  return `${jsonText(json, 2)}\n`;
+}
+
+export function importSummary(imported: Imported, out: string): string {
+  const { skipped, files, counts } = imported;
+  const parts = counts.flatMap(({ count, words: [one, many] }) => (count === 0 ? [] : [counted(count, one, many)]));
+  const left =
+    skipped.length === 0
+      ? ""
+      : ` ${counted(skipped.length, "record was", "records were")} left out; the messages say which.`;
+  const place = escapeText(out);
+  return [
+    `Imported ${parts.join(", ")} into ${place} (${counted(files.length, "file", "files")}).${left}\n`,
+    `Next: tenon plan ${place}\n`,
+  ].join("");
+}
+
+function counted(number: number, one: string, many: string): string {
+  return `${number} ${number === 1 ? one : many}`;
+}

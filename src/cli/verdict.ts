@@ -1,0 +1,113 @@
+/** Decides whether a plan may be carried out, and prints why not: on stdout, on stderr and in the step's summary. */
+
+import { type Change, findUnreviewed, type Plan, type Report, summarise } from "../index.ts";
+import {
+  renderGuardsText,
+  renderPlanMarkdown,
+  renderPlanText,
+  renderReportMarkdown,
+  renderUnreviewedMarkdown,
+} from "../render/index.ts";
+import { renderUnreviewedText } from "../render/plan-text.ts";
+import { renderPlanEventJson, renderRefusalJson, renderReportJson } from "../render/report.ts";
+import { escapeText } from "../render/terminal.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import type { FailOn, Format } from "./flags.ts";
+import { printMarkdown } from "./output.ts";
+import type { Terminal } from "./terminal.ts";
+
+/**
+ * - `unreviewed`: it is not within the reviewed plan; `extra` is what that does not show.
+ * - `guarded`: consent is missing, or there can be none.
+ * - `blocked`: something is, and was not to be.
+ * - `idle`: nothing is to be done; something may be blocked.
+ */
+type Verdict =
+  | { readonly type: "go" }
+  | { readonly type: "unreviewed"; readonly extra: readonly Change[] }
+  | { readonly type: "guarded" }
+  | { readonly type: "blocked" }
+  | { readonly type: "idle"; readonly blocked: number };
+
+/** @param reviewed the plan that bounds this one; null: there is none */
+export function judgeRun(plan: Plan, reviewed: Plan | null, failOn: readonly FailOn[]): Verdict {
+  const extra = reviewed === null ? [] : findUnreviewed(plan, reviewed);
+  if (extra.length > 0) return { type: "unreviewed", extra };
+  if (plan.guards.some((guard) => guard.consent !== "given")) return { type: "guarded" };
+  const { add, change, destroy, blocked } = summarise(plan.changes);
+  if (blocked > 0 && failOn.includes("blocked")) return { type: "blocked" };
+  return add + change + destroy > 0 ? { type: "go" } : { type: "idle", blocked };
+}
+
+/** Shows the plan. @returns the exit code if it ends here; null if it may be carried out */
+export async function printRunVerdict(
+  terminal: Terminal,
+  plan: Plan,
+  verdict: Verdict,
+  { format, yes }: { readonly format: Format; readonly yes?: boolean },
+): Promise<ExitCode | null> {
+  if (format === "text") terminal.print(renderPlanText(plan, terminal.results));
+  if (format === "json") terminal.print(renderPlanEventJson(plan, Date.now()));
+  switch (verdict.type) {
+    case "go":
+      // Whoever is asked must have seen it; the report is what goes to stdout.
+      if (format !== "text" && yes !== true) terminal.say(renderPlanText(plan, terminal.messages));
+      return null;
+    case "unreviewed":
+      sayUnreviewed(terminal, verdict.extra);
+      if (format === "json") terminal.print(renderRefusalJson(plan, "unreviewed", verdict.extra));
+      await printMarkdown(terminal, format, () => renderUnreviewedMarkdown(verdict.extra));
+      return EXIT.unreviewed;
+    case "guarded":
+      if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
+      sayRefused(terminal, "refused; nothing was done");
+      if (format === "json") terminal.print(renderRefusalJson(plan, "consent"));
+      await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      return EXIT.refused;
+    case "blocked":
+      sayBlocked(terminal, plan);
+      if (format === "json") terminal.print(renderRefusalJson(plan, "blocked"));
+      await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      return EXIT.refused;
+    case "idle":
+      // Only then is there a report without a run: so that what reads reports finds one.
+      if (format === "json") terminal.print(renderReportJson(idleReport(plan), plan));
+      await printMarkdown(terminal, format, () => renderReportMarkdown(idleReport(plan), plan, null));
+      return verdict.blocked > 0 ? EXIT.partial : EXIT.done;
+  }
+}
+
+/** Prints for people: programs read the last line of the stream. */
+function sayRefused(terminal: Terminal, summary: string): void {
+  terminal.say(`error: ${summary}\n`);
+}
+
+function sayUnreviewed(terminal: Terminal, changes: readonly Change[]): void {
+  sayRefused(terminal, "this plan is not within the reviewed one; nothing was done. It does not show:");
+  terminal.say(renderUnreviewedText(changes));
+  terminal.say("  Review a new plan: tenon plan --out FILE\n");
+}
+
+function sayBlocked(terminal: Terminal, plan: Plan): void {
+  sayRefused(terminal, "changes are blocked; nothing was done:");
+  for (const { key, blocked } of plan.changes) if (blocked !== null) terminal.say(`  ${escapeText(key)}\n`);
+}
+
+function idleReport(plan: Plan): Report {
+  const blocked = plan.changes.filter((change) => change.blocked !== null);
+  return {
+    steps: [],
+    changes: blocked.map(({ key }) => ({ key, outcome: "blocked" })),
+    added: 0,
+    changed: 0,
+    destroyed: 0,
+    failed: 0,
+    skipped: 0,
+    unknown: 0,
+    blocked: blocked.length,
+    duplicates: 0,
+    requestCount: 0,
+    interrupted: false,
+    notices: [],
+  };
+}

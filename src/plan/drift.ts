@@ -1,0 +1,69 @@
+/** What of an account has drifted from what is declared. */
+
+import isEqual from "fast-deep-equal";
+import type { Change, Drift, DriftField, DriftObject, DriftStatus } from "../model/change.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Plan } from "../model/plan.ts";
+import { compareText } from "../model/text.ts";
+
+/** Seen from the account, what an apply would change is what has drifted. Blocked changes are differences all the same. Linear in the number of changes. */
+export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs" | "changes">): Drift {
+  const objects = changes.flatMap((change) => driftObject(change) ?? []).sort((a, b) => compareText(a.key, b.key));
+  const summary = { changed: 0, missing: 0, unexpected: 0, unadopted: 0 };
+  for (const { status } of objects) summary[status] += 1;
+  return { owner, targets: inputs.targets, excludes: inputs.excludes, objects, summary };
+}
+
+/** Objects that nobody can tell from others of their label: what is said of them may be wrong. */
+export function unclearIdentities({ changes }: Pick<Plan, "changes">): Diagnostic[] {
+  return changes.flatMap(({ address, blocked, span }) => {
+    if (blocked?.type !== "ambiguous") return [];
+    const { candidates } = blocked;
+    return [
+      {
+        code: "ambiguous-identity",
+        severity: "warning",
+        summary: `${address} could be any of ${candidates.length} live objects`,
+        detail: `Several objects in the account carry its label: ${candidates.map(({ id }) => `id ${id}`).join(", ")}.`,
+        fix: "Say which one is meant with `id:`, or rename or delete the others.",
+        ...(span === null ? {} : { span }),
+        address,
+      },
+    ];
+  });
+}
+
+function driftObject(change: Change): DriftObject | null {
+  if (change.action === "no-op") return null;
+  const { key, address, previousAddress, root, kind, id, labels, note } = change;
+  const differing = fieldsOf(change);
+  const status = statusOf(change, differing);
+  const fields = status === "changed" && labels.includes("adopt") ? withoutOwner(differing) : differing;
+  return { key, address, liveAddress: previousAddress, root, kind, status, id, labels, fields, note };
+}
+
+function statusOf({ action, labels }: Change, fields: readonly DriftField[]): DriftStatus {
+  switch (action) {
+    case "create":
+      return "missing";
+    case "delete":
+      return "unexpected";
+    case "replace":
+      return "changed";
+    case "update":
+    case "no-op":
+      return labels.includes("adopt") && withoutOwner(fields).length === 0 ? "unadopted" : "changed";
+  }
+}
+
+function fieldsOf({ before, after }: Change): DriftField[] {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].sort(compareText);
+  return names.flatMap((name) => {
+    const [live, declared] = [before?.[name], after?.[name]];
+    return isEqual(live, declared) ? [] : [{ name, declared: declared ?? null, live: live ?? null }];
+  });
+}
+
+function withoutOwner(fields: readonly DriftField[]): DriftField[] {
+  return fields.filter(({ name }) => name !== "owner");
+}

@@ -1,0 +1,36 @@
+/** How fast an apply may be: chooses, of the limits that the service's answers named, the one that it will meet. */
+
+import type { ObservedLimit } from "../model/api.ts";
+import type { Pace, Step } from "../model/plan.ts";
+
+/**
+ * The tightest limit reported for what the steps are about, as far as reading met it: limits may be counted per endpoint, and of
+ * those that only change something nothing is known before.
+ * @returns null if no answer named a limit, or how long its window lasts
+ */
+export function rateOf(limits: readonly ObservedLimit[], steps: readonly Step[]): Pace | null {
+  const touched = new Set(steps.flatMap((step) => (step.type === "upload" ? [] : [String(step.path[0])])));
+  const known = limits.filter(({ windowSeconds }) => windowSeconds !== null);
+  let pace: Pace | null = null;
+  for (const { endpoint, limit, windowSeconds } of limits) {
+    if (limit === null || limit === 0 || !touched.has(collectionOf(endpoint))) continue;
+    // A common window is opened by one endpoint only, and that one learns its length.
+    const seconds = windowSeconds ?? windowOf(limit, collectionOf(endpoint), known);
+    if (seconds === null) continue;
+    if (pace === null || limit / seconds < pace.requests / pace.seconds) pace = { requests: limit, seconds };
+  }
+  return pace;
+}
+
+/** The window of an equal limit of the same collection, else the shortest window of any. */
+function windowOf(limit: number, collection: string, known: readonly ObservedLimit[]): number | null {
+  const equal = known.filter((other) => other.limit === limit);
+  const near = equal.filter(({ endpoint }) => collectionOf(endpoint) === collection);
+  const seconds = (near.length > 0 ? near : equal).map(({ windowSeconds }) => windowSeconds ?? 0);
+  return seconds.length === 0 ? null : seconds.reduce((least, one) => Math.min(least, one));
+}
+
+/** `GET /domains/*` → `domains` */
+function collectionOf(endpoint: string): string {
+  return endpoint.split("/", 2)[1] ?? "";
+}

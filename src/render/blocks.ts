@@ -1,0 +1,111 @@
+/** Blocked changes: what stops them, and what to do about it, in words. */
+
+import type { AttachedInterface, Block, Candidate } from "../model/change.ts";
+import { consentFlag } from "./consent.ts";
+import { recordText } from "./table.ts";
+import { escapeText } from "./terminal.ts";
+import { count } from "./view.ts";
+
+/** On a line of 80 columns, below a change and indented. */
+const DEFAULT_ITEM_COLUMNS = 72;
+
+/** So many are named; the rest is counted. */
+const MAX_NAMED_ITEMS = 20;
+
+interface BlockText {
+  /** What stops it, without a full stop. */
+  readonly reason: string;
+  /** The things that do, one a line. */
+  readonly items: readonly string[];
+  /** What to do, as a full sentence. */
+  readonly fix: string;
+}
+
+/** @param columns that an item may take where it holds a record */
+export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS): BlockText {
+  switch (block.type) {
+    case "interfaces":
+      return {
+        reason: `${count(block.interfaces.length, "interface is", "interfaces are")} attached`,
+        items: named(block.interfaces.map(interfaceText)),
+        fix: "Or wait until they are gone: --wait-detached 10m.",
+      };
+    case "kept-records":
+      return {
+        reason: block.claimed
+          ? "external-dns keeps it, as its registry says"
+          : "records that Tenon must keep forbid it",
+        items: named(block.records.map((record) => recordText(record, columns))),
+        fix: block.claimed
+          ? "Remove it from the manifest, as external-dns keeps it; or narrow the preset under `ignore`."
+          : "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",
+      };
+    case "ambiguous":
+      return {
+        reason: `${count(block.candidates.length, "live object carries", "live objects carry")} this label, and nothing says which is meant`,
+        items: named(block.candidates.map(candidateText)),
+        fix: "Say which with `id:`, or rename or delete the others.",
+      };
+    case "stale-id":
+      return {
+        reason: "its `id:` is gone, and the one object of this label would be replaced or lose something",
+        items: [candidateText(block.candidate)],
+        fix: `Write \`id: ${escapeText(String(block.candidate.id))}\` if it is meant; if not, correct the id.`,
+      };
+    case "upload-in-progress": {
+      const until = block.until === null ? "" : ` until ${escapeText(block.until)}, by the service's clock`;
+      const later = block.until === null ? "" : "Plan again then. ";
+      return {
+        reason: `image ${escapeText(String(block.id))} waits for its data, and another run may be uploading it${until}`,
+        items: [],
+        fix: `${later}If no upload is running, take it at once with ${consentFlag("delete", block.address)}.`,
+      };
+    }
+    case "upload-of-others":
+      return {
+        reason: `image ${escapeText(String(block.id))} of this label was never finished, and its tag is not ours`,
+        items: [],
+        fix:
+          block.address === null
+            ? "Finish or delete it, or declare the image under another label."
+            : `Wait until its upload is finished, or delete it all the same with ${consentFlag("delete", block.address)}.`,
+      };
+    case "clone-source-missing":
+      return {
+        reason: `${escapeText(block.domain)}, which it is to be cloned from, is not there`,
+        items: [],
+        fix: "Create that domain first, or name another one under create_from.",
+      };
+    case "image-source-missing":
+      return {
+        reason: "the image is not there, and its entry does not say how it is made",
+        items: [],
+        fix: "Add `upload: { file: …, region: … }` or `capture: { disk_id: … }`, or remove the entry.",
+      };
+    case "depends":
+      return {
+        reason: `it needs ${block.on.length === 1 ? "a change that is" : "changes that are"} blocked`,
+        items: named(block.on.map(escapeText)),
+        fix: "",
+      };
+  }
+}
+
+function candidateText({ id, shown }: Candidate): string {
+  const filled = Object.entries(shown).filter(([, value]) => value !== null && value !== "");
+  return escapeText(`id ${id}: ${filled.map(([field, value]) => `${field} ${JSON.stringify(value)}`).join(", ")}`);
+}
+
+function interfaceText(attached: AttachedInterface): string {
+  const { node_id, interface_id, active, config_id, address } = attached;
+  const profile = config_id === null ? "" : `, configuration profile ${config_id}`;
+  const place = address === null ? "" : `, address ${escapeText(address)}`;
+  const what = `node ${node_id}, interface ${interface_id} (${active ? "active" : "not active"})${profile}${place}`;
+  const first = active ? `shut down node ${node_id}, then ` : "";
+  return `${what}: ${first}delete interface ${interface_id}`;
+}
+
+function named(items: readonly string[]): string[] {
+  if (items.length <= MAX_NAMED_ITEMS) return [...items];
+  return [...items.slice(0, MAX_NAMED_ITEMS), `and ${items.length - MAX_NAMED_ITEMS} more (all are in --format json)`];
+}

@@ -1,0 +1,126 @@
+/** The heading of networks, zones and images, and the labels behind a change: what happens, what goes with it, and why. */
+
+import { unicodeName } from "../dns/unicode.ts";
+import type { ChangeLabel } from "../model/change.ts";
+import type { Address } from "../model/resource.ts";
+import { quoted } from "./table.ts";
+import { escapeText } from "./terminal.ts";
+import { type ChangeView, count, type GroupView } from "./view.ts";
+
+/** On a line of 80 columns, below a change and indented. */
+const DOMAIN = "domain/";
+
+/** `domain example.com`: the address, read aloud; of a domain that goes, with what goes with it. */
+export function headline(group: GroupView): string {
+  const root = rootShown(group);
+  const declared = root === group.root ? "" : `, declared as ${escapeText(nameOf(group.root))}`;
+  return escapeText(root.replace("/", " ")) + unicodeText(root) + lossText(group) + declared;
+}
+
+/** What goes is called what it is called in the account: an entry may name it by its id. Of what stays old and new name are shown. */
+function rootShown({ root, own }: GroupView): Address {
+  return own?.mark === "delete" ? (own.change.previousAddress ?? root) : root;
+}
+
+function nameOf(root: Address): string {
+  return root.slice(root.indexOf("/") + 1);
+}
+
+/** The Unicode form of a domain's name in punycode. */
+function unicodeText(root: Address): string {
+  const unicode = root.startsWith(DOMAIN) ? unicodeName(root.slice(DOMAIN.length)) : null;
+  return unicode === null ? "" : ` (${escapeText(unicode)})`;
+}
+
+/** Behind the name of what goes with what is in it; nothing of anything else. */
+function lossText({ own, contents }: GroupView): string {
+  if (contents === null || !own?.kind.takesContents || own.mark !== "delete") return "";
+  const { holds } = own.change;
+  const [, many] = contents.words;
+  if (holds === undefined) return ` and all its ${many}`;
+  const { records, ignored } = holds;
+  if (records === 0) return `, which has no ${many}`;
+  const isIt = records === 1 && ignored === 1;
+  return ` and its ${count(records, ...contents.words)}${isIt ? ", which is ignored" : ignoredText(ignored ?? 0)}`;
+}
+
+/** For several objects in one entry: `39 domains and their 468 records, 3 of them ignored`. */
+export function headlineOfMany(groups: readonly GroupView[]): string {
+  const { own, contents = null } = groups[0] ?? {};
+  const what = own == null ? "" : count(groups.length, ...own.kind.words);
+  if (contents === null) return what;
+  if (!own?.kind.takesContents) {
+    const within = total(groups, ({ children }) => children.length);
+    return what + withThem(within, ...contents.words);
+  }
+  if (groups.some((group) => group.own?.change.holds === undefined))
+    return `${what} and all their ${contents.words[1]}`;
+  const records = total(groups, (group) => group.own?.change.holds?.records ?? 0);
+  const ignored = total(groups, (group) => group.own?.change.holds?.ignored ?? 0);
+  return what + withThem(records, ...contents.words) + ignoredText(ignored);
+}
+
+/** Each with what goes with it: `example.com (12 records, 1 ignored)`. */
+export function memberText(group: GroupView): string {
+  const { own, contents, children } = group;
+  const root = rootShown(group);
+  const name = nameOf(root);
+  const shown = (isPlainName(name) ? escapeText(name) : quoted(name)) + unicodeText(root);
+  const { records = 0, ignored = 0 } = own?.change.holds ?? {};
+  const held = [
+    ...[children.length, records].flatMap((number) =>
+      number === 0 || contents === null ? [] : [count(number, ...contents.words)],
+    ),
+    ...(ignored === null || ignored === 0 ? [] : [`${ignored} ignored`]),
+  ];
+  return held.length === 0 ? shown : `${shown} (${held.join(", ")})`;
+}
+
+function withThem(number: number, one: string, many: string): string {
+  return number === 0 ? "" : ` and their ${count(number, one, many)}`;
+}
+
+function ignoredText(ignored: number): string {
+  return ignored === 0 ? "" : `, ${ignored} of them ignored`;
+}
+
+function total(groups: readonly GroupView[], countOf: (group: GroupView) => number): number {
+  return groups.reduce((sum, group) => sum + countOf(group), 0);
+}
+
+/** In a list with commas no name may look like two, or like what is said of one. */
+function isPlainName(name: string): boolean {
+  return !/[,"()]|^\s|\s$/.test(name);
+}
+
+/** Whether the heading says the field already; not if it changes. */
+export function isInHeadline({ change, kind }: ChangeView, field: string): boolean {
+  if (field !== kind.nameField) return false;
+  return change.before === null || change.after === null;
+}
+
+/** ` (adopt; blocked)`, or nothing. */
+export function labelText({ change }: ChangeView): string {
+  const words = change.labels.map((label) => labelWords(label, change.before?.["owner"]));
+  if (change.blocked !== null) words.push("blocked");
+  return words.length === 0 ? "" : ` (${words.join("; ")})`;
+}
+
+/** A rename needs no more than the word: old and new name are shown beside it. */
+function labelWords(label: ChangeLabel, owner: unknown): string {
+  switch (label) {
+    case "adopt":
+    case "rename":
+      return label;
+    case "take-over":
+      return `take over from ${escapeText(String(owner ?? "another owner"))}`;
+    case "release":
+      return "release: no longer ours to manage";
+    case "prune":
+      return "prune: no longer declared";
+    case "unfinished":
+      return "its upload was never finished";
+    case "duplicate":
+      return "duplicate: an equal record stays";
+  }
+}
