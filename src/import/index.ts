@@ -1,8 +1,11 @@
 /** Import (`tenon/import`): a project made of what is kept elsewhere: the account, zone files, octoDNS. */
 
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Json } from "../model/resource.ts";
 import { units } from "../units/index.ts";
 import { isSoaEmail as isEmail } from "./collect.ts";
 import { type ImportResult, type ImportSource, runImport, zoneUnit } from "./import.ts";
+import { obstacles as findObstacles, type WriteRequest } from "./project.ts";
 
 export type { SkippedRecord, SkipReason } from "../dns/record.ts";
 export type { KindFacts } from "../model/kind.ts";
@@ -11,7 +14,7 @@ export { notMissed } from "./collect.ts";
 export type { ImportResult, ImportSource } from "./import.ts";
 export type { Selection } from "./live.ts";
 export type { ProjectFile } from "./project.ts";
-export { obstacles, type WriteRequest, writeProject } from "./project.ts";
+export { type WriteRequest, writeProject } from "./project.ts";
 
 export interface ImportRequest {
   readonly source: ImportSource;
@@ -32,4 +35,22 @@ export async function importProject(request: ImportRequest): Promise<ImportResul
   const { validatorOf, violationsOf } = await import("../manifest/validate.ts");
   const validator = await validatorOf(units);
   return runImport({ ...request, units, violationsOf: (entry, section) => violationsOf(entry, section, validator) });
+}
+
+/** What stands in the way of writing a project; empty if nothing does. Writes nothing. */
+export function obstacles(request: WriteRequest): Promise<Diagnostic[]> {
+  return findObstacles(request, filesIn);
+}
+
+/** Within the limits of manifests. What is wrong with the text is for its own project to say. */
+async function filesIn(text: string): Promise<readonly Json[]> {
+  const [yaml, { parseFile }, { Budget }, { Places }] = await Promise.all([
+    import("yaml"),
+    import("../manifest/parse.ts"),
+    import("../manifest/limits.ts"),
+    import("../manifest/positions.ts"),
+  ]);
+  const context = { yaml, places: new Places(), budget: new Budget(), report: () => {} };
+  const files = parseFile("tenon.yaml", text, context).tree?.["files"];
+  return Array.isArray(files) ? (files as readonly Json[]) : [];
 }

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { ledAway } from "../files/paths.ts";
 import { escapeReferences, writeManifest } from "../format/write.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { JsonObject } from "../model/resource.ts";
+import type { Json, JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 import type { ImportedDomains } from "./collect.ts";
@@ -128,8 +128,11 @@ const MAX_NAMED_EXISTING_FILES = 5;
 /** Readable by whoever may read the folder: a project belongs into git. */
 const FILE_MODE = 0o644;
 
+/** What stands under `files` in the text of a root file, as far as that can be read. */
+type FilesIn = (text: string) => Promise<readonly Json[]>;
+
 /** What stands in the way of writing; empty if nothing does. Writes nothing. */
-export async function obstacles({ out, files, force }: WriteRequest): Promise<Diagnostic[]> {
+export async function obstacles({ out, files, force }: WriteRequest, filesIn: FilesIn): Promise<Diagnostic[]> {
   const led = await ledAway(out);
   if (led !== null) {
     const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
@@ -151,7 +154,7 @@ export async function obstacles({ out, files, force }: WriteRequest): Promise<Di
   }
   return [
     ...(existing.length === 0 || force ? [] : [alreadyThere(out, existing)]),
-    ...(await findLeftovers(out, files)),
+    ...(await findLeftovers(out, files, filesIn)),
   ];
 }
 
@@ -236,10 +239,10 @@ const MAX_NAMED_STALE_FILES = 50;
 const MAX_ROOT_BYTES: number = 4 * 1024 * 1024;
 
 /** An obstacle if there are such files; whether files may be overwritten is another question. */
-async function findLeftovers(out: string, files: readonly ProjectFile[]): Promise<Diagnostic[]> {
+async function findLeftovers(out: string, files: readonly ProjectFile[], filesIn: FilesIn): Promise<Diagnostic[]> {
   const written = new Set(files.map(({ file }) => file));
   const isSplit = files.some(({ file }) => file !== ROOT_FILE);
-  if (!isSplit && !(await loadsZones(join(out, ROOT_FILE)))) return [];
+  if (!isSplit && !(await loadsZones(join(out, ROOT_FILE), filesIn))) return [];
   const stale = (await zoneManifests(out)).filter((file) => !written.has(file));
   return stale.length === 0 ? [] : [leftBehind(out, stale, isSplit)];
 }
@@ -254,14 +257,12 @@ async function zoneManifests(out: string): Promise<string[]> {
 }
 
 /** Whether the root file that would be replaced is that of a project with a file for each domain. */
-async function loadsZones(path: string): Promise<boolean> {
+async function loadsZones(path: string, filesIn: FilesIn): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
   if (found === null || !found.isFile() || found.size > MAX_ROOT_BYTES) return false;
   const text = await readFile(path, "utf8").catch(() => "");
   if (!text.includes(ZONES_PATTERN)) return false;
-  const { isScalar, isSeq, parseDocument } = await import("yaml");
-  const list = parseDocument(text, { logLevel: "silent" }).get("files");
-  return isSeq(list) && list.items.some((item) => isScalar(item) && item.value === ZONES_PATTERN);
+  return (await filesIn(text)).includes(ZONES_PATTERN);
 }
 
 function leftBehind(out: string, stale: readonly string[], isSplit: boolean): Diagnostic {

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fileName, obstacles, writeProject } from "../../src/import/project.ts";
+import { obstacles } from "../../src/import/index.ts";
+import { fileName, writeProject } from "../../src/import/project.ts";
 import { folder } from "../manifest/support.ts";
 
 describe("the file of a zone", () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { obstacles, type ProjectFile } from "../../src/import/project.ts";
+import { obstacles, type ProjectFile } from "../../src/import/index.ts";
 import { folder } from "../manifest/support.ts";
 import { importFiles } from "../support/imports.ts";
 
@@ -77,4 +77,23 @@ describe("files that belong to no project", () => {
     const [found] = await obstacles({ out, files: await filesOf(["a.test"], true), force: true });
     expect(found?.detail).toContain("zones/z49.yaml and 10 more.");
   });
+});
+
+/** The processor time of comparing a root file of so many keys with what is to be written, in milliseconds. */
+async function millisecondsFor(keys: number, files: readonly ProjectFile[]): Promise<number> {
+  const lines = Array.from({ length: keys }, (_, index) => `k${index}: 1`);
+  const out = folder({ "tenon.yaml": `# zones/*.yaml\n${lines.join("\n")}\n` });
+  const before = process.cpuUsage();
+  expect(await codesAt(out, files, true)).toEqual([]);
+  const { user } = process.cpuUsage(before);
+  return user / 1000;
+}
+
+it("reads the root file that would be replaced in linear time", { timeout: 60_000 }, async () => {
+  const files = await filesOf(["a.test"], false);
+  await millisecondsFor(100, files);
+  const small = await millisecondsFor(2_000, files);
+  const large = await millisecondsFor(16_000, files);
+  // Eight times as many; each compared with each would be 64 times as much.
+  expect(large / small).toBeLessThan(20);
 });
