@@ -7,7 +7,7 @@ const MAX_LABEL_LENGTH = 63;
 export const MAX_NAME_LENGTH = 253;
 
 /**
- * A name in lower-case ASCII: labels with other letters become punycode (UTS 46), all else is kept.
+ * A name in lower-case ASCII: labels with other letters become punycode (UTS 46), all else is kept, and so is what is too long for a label.
  * Only labels with non-ASCII letters go through IDNA: `10` is a label, not an address.
  * @returns null if a label has no punycode form
  */
@@ -25,6 +25,8 @@ export function toAscii(name: string): string | null {
 }
 
 function labelToAscii(label: string): string | null {
+  // Punycode takes time in the square of the length, and has an octet at least for each letter.
+  if (label.length > 2 * MAX_LABEL_LENGTH && [...label].length > MAX_LABEL_LENGTH) return label;
   // An underscore prefix (RFC 8552) is no IDNA letter, but may stand before one.
   const ascii = domainToASCII(label);
   return ascii === "" || ascii.includes(".") ? null : ascii;

@@ -1,7 +1,7 @@
 /** The Unicode form of a name in punycode, for readers: only where it cannot be taken for another name. */
 
 import { domainToUnicode } from "node:url";
-import { toAscii } from "./name.ts";
+import { MAX_NAME_LENGTH, toAscii } from "./name.ts";
 
 /** What a label may be written in: one script, or those that are always written together (UTS 39, 5.2). */
 const SCRIPTS: readonly RegExp[] = [
@@ -48,7 +48,7 @@ const DISGUISE = new RegExp(`^[${LOOKALIKES}0-9a-z-]+$`, "u");
  * @param name lower-case ASCII without a final dot
  */
 export function unicodeName(name: string): string | null {
-  if (!/(^|\.)xn--/.test(name)) return null;
+  if (name.length > MAX_NAME_LENGTH || !/(^|\.)xn--/.test(name)) return null;
   const labels: string[] = [];
   for (const label of name.split(".")) {
     const unicode = label.startsWith("xn--") ? unicodeLabel(label) : label;
@@ -77,7 +77,7 @@ export interface Disguise {
  * @param name lower-case ASCII without a final dot
  */
 export function disguiseOf(name: string): Disguise | null {
-  if (!/(^|\.)xn--/.test(name)) return null;
+  if (name.length > MAX_NAME_LENGTH || !/(^|\.)xn--/.test(name)) return null;
   const labels = name.split(".").map((label) => {
     const shown = label.startsWith("xn--") ? domainToUnicode(label) || label : label;
     const isDisguise = shown !== label && DISGUISE.test(shown);

@@ -282,6 +282,8 @@ type Yaml = typeof YamlLibrary;
 const MAX_NESTING_DEPTH = 32;
 /** Nodes looked at in one file, those behind aliases each time: 12,000 records have fewer. */
 const MAX_NODES = 1_000_000;
+/** Characters of the texts of one file, those behind aliases each time. */
+const MAX_CHARACTERS: number = 64 * 1024 * 1024;
 /** Of a number, signs and underscores included. To convert digits takes quadratic time, and aliases repeat them; a TTL has about ten. */
 export const MAX_NUMBER_CHARACTERS = 40;
 
@@ -396,6 +398,7 @@ class Conversion {
   readonly #file: string;
   readonly #yaml: Yaml;
   #nodes = 0;
+  #characters = 0;
 
   constructor(document: Document, file: string, yaml: Yaml) {
     this.#document = document;
@@ -418,7 +421,12 @@ class Conversion {
     if (node.tag !== undefined && !node.tag.startsWith("tag:yaml.org,2002:")) {
       throw new Refusal(`the tag ${node.tag} is not supported`, span);
     }
-    if (yaml.isScalar(node)) return { kind: "text", text: String(node.value), plain: node.type === "PLAIN", span };
+    if (yaml.isScalar(node)) {
+      const text = String(node.value);
+      this.#characters += text.length;
+      if (this.#characters > MAX_CHARACTERS) throw new Refusal("the file has too long texts behind its aliases", span);
+      return { kind: "text", text, plain: node.type === "PLAIN", span };
+    }
     this.#open.add(node);
     const value: Value = yaml.isSeq(node)
       ? { kind: "list", items: node.items.map((item) => this.value(item as Node)), span }

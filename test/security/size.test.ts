@@ -191,6 +191,14 @@ test("a number of half a million digits in a zone of octoDNS, repeated by aliase
   }
 });
 
+test("a text of half a million letters in a zone of octoDNS, repeated by aliases, is refused when it has unfolded to 64 million", async () => {
+  const values = list(2_000, () => "*a");
+  const text = `x: { type: TXT, value: &a "${"a".repeat(500_000)}" }\ny: { type: PTR, values: [${values}] }\n`;
+  const result = await importFiles("octodns", [folder({ "example.com.yaml": text })], { soaEmail: "a@a.example" });
+  const { diagnostics } = result.ok || result.imported === null ? { diagnostics: [] } : result.imported;
+  expect(diagnostics.map(({ summary }) => summary)).toEqual(["the file has too long texts behind its aliases"]);
+});
+
 test("patterns of files by the thousand are looked for until there are too many, which is told once", async () => {
   const empty = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`x/f${index}.yaml`, ""]));
   const patterns = (count: number, of: (index: number) => string) =>

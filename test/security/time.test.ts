@@ -96,6 +96,13 @@ test("a name, an address or a reference of twenty thousand characters is refused
       expect(diagnostics.length).toBeGreaterThan(0);
     }
   }
+  // Each of these letters is another one, and each domain reads the name anew.
+  const letters = String.fromCharCode(...Array.from({ length: 20_000 }, (_, index) => 0x4e00 + index));
+  const domains = Array.from({ length: 200 }, (_, index) => `d${index}.example`).join(", ");
+  const names = `domains: [{ domain: [${domains}], use: [s], type: master, soa_email: a@example.com }]\n`;
+  expect(
+    codes(await loadText(`record_sets: { s: [{ type: A, name: ${letters}, target: 192.0.2.1 }] }\n${names}`)),
+  ).toEqual(["too-long"]);
 });
 
 test("an unknown key of a thousand characters, and a text of nothing but escapes, take no time", async () => {
