@@ -1,15 +1,15 @@
-# Sourced by the other scripts: where tenon is, and how a pipeline tells a person what an exit code means.
+# Sourced by the other scripts: puts tenon on the path, and explains exit codes to a person.
 
-# Where install.sh has put both. Before all other places: nothing else that is called tenon is run.
+# install.sh has put tenon beside these scripts. Its folder comes first, so that no other command called tenon runs.
 PATH="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/bin:$PATH"
 
-# fresh FOLDER: made anew, whatever was checked out there; a link is removed, and not what it leads to.
+# fresh FOLDER: creates an empty folder in place of whatever was checked out there. A link is removed, its target is not.
 fresh() {
   rm -rf -- "$1"
   mkdir -- "$1"
 }
 
-# error TITLE TEXT: an annotation on GitHub, a line in the log elsewhere. Both are our own words, never the account's.
+# error TITLE TEXT: an annotation on GitHub, a line in the log elsewhere. Pass only fixed text, never text of the account.
 error() {
   if [[ ${GITHUB_ACTIONS:-} == true ]]; then
     printf '::error title=%s::%s\n' "$1" "$2"
@@ -21,7 +21,8 @@ error() {
   fi
 }
 
-# untrusted COMMAND…: runs it, its output in the log. GitHub obeys log lines that begin with `::`, and a record may hold one.
+# untrusted COMMAND…: runs a command whose output may contain text of the project. GitHub executes log lines that begin with `::`, and a record may
+# contain such a line.
 untrusted() {
   local code=0 word
   word=$(node --print 'crypto.randomUUID()')
@@ -31,7 +32,7 @@ untrusted() {
   return "$code"
 }
 
-# shortened FILE: what fits into a comment, its beginning and its end, and how much was left out. All of it is in the log.
+# shortened FILE: the beginning and the end of a file that is too long for a comment, and how much is left out. The log has the whole file.
 shortened() {
   local half=15000 size
   size=$(wc --bytes <"$1")
@@ -44,7 +45,7 @@ shortened() {
   tail --bytes "$half" "$1"
 }
 
-# meaning CODE: one sentence.
+# meaning CODE: explains an exit code of tenon in one line.
 meaning() {
   case $1 in
     0) echo "Done." ;;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Looks for drift, and leaves in OUT what the next job needs: state (drift or clean) and drift.md.
+# Checks for drift. Writes two files for the next job to OUT: state (drift or clean) and drift.md.
 #   PROJECT   the project's folder; default: here
-#   RUN_URL   where a person finds this run; optional
-#   OUT       the folder, made anew; default: tenon-out
-# Ends with 0 whether or not there is drift; with the exit code of `tenon drift` if it could not tell.
+#   RUN_URL   the address of this run, for people; optional
+#   OUT       the folder, created anew; default: tenon-out
+# Ends with 0 whether or not there is drift. If the check fails, ends with the exit code of `tenon drift`.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

@@ -1,10 +1,10 @@
 /**
- * GitHub's side of the pipeline: one comment, one issue, and where the reviewed plan is. Node alone, nothing to install.
+ * The pipeline's requests to GitHub: writes one comment and one issue, and finds the reviewed plan. Needs only Node.
  *
- *   github.mjs comment FILE    writes FILE as the comment of pull request $PULL_REQUEST, or over it
- *   github.mjs plan-run        run-id=… of the run that planned the pull request merged as $GITHUB_SHA, artifact-id=… of its plan
- *   github.mjs snapshot-run    the same of the newest snapshot of the account; empty if there is none
- *   github.mjs visibility      private=true or false
+ *   github.mjs comment FILE    writes FILE as the comment of pull request $PULL_REQUEST, or updates that comment
+ *   github.mjs plan-run        outputs run-id=… of the run that planned the pull request merged as $GITHUB_SHA, and artifact-id=… of its plan
+ *   github.mjs snapshot-run    outputs the same for the newest snapshot of the account; an empty run-id if there is none
+ *   github.mjs visibility      outputs private=true or private=false
  *   github.mjs issue FOLDER    opens, updates or closes the drift issue after drift.sh
  */
 
@@ -29,7 +29,7 @@ async function comment(file) {
   const body = await readKept(file);
   const marker = body.slice(0, body.indexOf("\n"));
   const all = `/issues/${number(env.PULL_REQUEST)}/comments`;
-  // Anybody can write the marker; only the bot's own comment is ours to change.
+  // Anybody can write the marker, so the author must be the bot.
   const ours = await findIn(all, ({ user, body }) => user?.login === BOT && firstLine(body) === marker);
   if (ours === undefined) await send("POST", all, { body });
   else await send("PATCH", `/issues/comments/${ours.id}`, { body });
@@ -39,20 +39,20 @@ async function planRun() {
   const sha = env.GITHUB_SHA;
   const pulls = await readAll(`/commits/${sha}/pulls`, (answer) => answer);
   if (pulls === undefined) return refuse(unread(`the pull requests of ${sha}`));
-  // A commit may also be the merge into a branch of theirs, where nobody reviews.
+  // The same commit may also be a merge into a branch of the author, where nobody reviews.
   const isHere = (pull) => pull.merge_commit_sha === sha && pull.base.ref === env.GITHUB_REF_NAME;
   const [merged, second] = pulls.filter((pull) => pull.merged_at !== null && isHere(pull));
   if (merged === undefined) return refuse(`${sha} is not the merge of a pull request`);
-  // A commit merges those, too, whose commits another one has in it: nobody has looked at the plan of each.
+  // A pull request that contains the commits of another one merges both. Perhaps only one of the two plans was reviewed.
   if (second !== undefined) return refuse(`several pull requests were merged as ${sha}, and one was reviewed`);
   const query = new URLSearchParams({ event: "pull_request", status: "success", head_sha: merged.head.sha });
   const runs = await readAll(`/actions/workflows/${PLAN_WORKFLOW}/runs?${query}`, (answer) => answer.workflow_runs);
   if (runs === undefined) return refuse(unread(`the runs of ${PLAN_WORKFLOW} for #${merged.number}`));
-  // A fork's run has no token, so what it calls a plan is none.
+  // A fork's run has no token, so its artifact cannot be a plan of the account.
   const own = runs.filter((run) => run.head_repository?.full_name === env.GITHUB_REPOSITORY);
   const [run, another] = own;
   if (run === undefined) return refuse(`pull request #${merged.number} has no successful run of ${PLAN_WORKFLOW}`);
-  // The same commit may be planned by a workflow of another base branch, whose plan nobody has seen here.
+  // A workflow of another base branch may have planned the same commit, and nobody has reviewed that plan here.
   if (another !== undefined) return refuse(`several runs have planned #${merged.number}, and one was reviewed`);
   const all = await readAll(`/actions/runs/${number(run.id)}/artifacts?name=${PLAN}`, (answer) => answer.artifacts);
   if (all === undefined) return refuse(unread(`what run ${run.id} has kept`));
@@ -61,7 +61,7 @@ async function planRun() {
   await found(run.id, plan.id);
 }
 
-/** Fails the job: what nobody reviewed is not applied. */
+/** Fails the job, because nobody has reviewed a plan of the commit. */
 function refuse(why) {
   fail("No reviewed plan", `${why}. Run this workflow by hand: it plans anew, and waits for approval.`);
 }
@@ -81,7 +81,7 @@ async function snapshotRun() {
   if (artifacts === undefined) {
     return fail("No snapshot", `${unread(`the artifacts called ${SNAPSHOT}`)}. Delete those of pull requests.`);
   }
-  // A pull request can upload an artifact of any name.
+  // A pull request can upload an artifact with any name.
   const ours = artifacts.filter(
     ({ expired, workflow_run: run }) => !expired && run?.head_branch === branch && run.head_repository_id === id,
   );
@@ -111,8 +111,8 @@ async function issue(folder) {
 }
 
 /**
- * All items of a list, as what is the only one, or the newest, shows in nothing less: others can make it longer. undefined, if it has too many
- * pages, or changed while it was read, so that an item may have moved to a page that was read already.
+ * Reads all pages of a list: only the whole list shows whether an item is the only one, or the newest, and other people can make the list longer.
+ * @returns undefined if the list has too many pages, or changed during the reading, so that an item may have moved to a page that was read before
  */
 async function readAll(path, itemsOf) {
   const read = new Map();
@@ -127,7 +127,7 @@ async function readAll(path, itemsOf) {
   return undefined;
 }
 
-/** The first item of a list, over all its pages, that fits. */
+/** Returns the first item that fits, over all pages of the list. */
 async function findIn(path, fits) {
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const items = await readPage(path, page);
@@ -152,24 +152,24 @@ async function send(method, path, body) {
     body: body === undefined ? null : JSON.stringify(body),
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
   });
-  // On one line: GitHub obeys some lines of a log.
+  // JSON keeps the text on one line: GitHub executes some lines of a log.
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(await response.text())}`);
   return response.json();
 }
 
-/** What an artifact is: its name says nothing, as every run can give it, but no later upload gets this number. */
+/** Outputs an artifact's number. Every run can use the artifact's name, but no later upload gets its number. */
 async function found(run, artifact) {
   await output("run-id", number(run));
   await output("artifact-id", number(artifact));
 }
 
-/** One line for each: a value with a line break would set other outputs. */
+/** Refuses other characters: a value with a line break would set other outputs. */
 function output(name, value) {
   if (!/^[\w-]*$/.test(value)) throw new Error(`no value of an output: ${JSON.stringify(value)}`);
   return appendFile(env.GITHUB_OUTPUT, `${name}=${value}\n`);
 }
 
-/** What a job has kept; a link would show another file of this machine. */
+/** Reads a file of an artifact. A link could show another file of this machine, so links are refused. */
 function readKept(file) {
   return readFile(file, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NOFOLLOW });
 }
@@ -178,7 +178,7 @@ function firstLine(text) {
   return (text ?? "").split("\n", 1)[0].trimEnd();
 }
 
-/** What becomes part of a path is a number, or nothing. */
+/** Checks an id before it becomes part of a path. */
 function number(text) {
   if (!/^\d+$/.test(text ?? "")) throw new Error(`not a number: ${text}`);
   return text;

@@ -1,11 +1,11 @@
 /**
- * GitLab's side of the pipeline: one note, one issue, and the reviewed plan. Node alone, nothing to install.
+ * The pipeline's requests to GitLab: writes one note and one issue, and fetches the reviewed plan. Needs only Node.
  *
- *   gitlab.mjs note                writes what this pipeline's plan job has kept as a note of the merge request, or over it
+ *   gitlab.mjs note                writes the comment of this pipeline's plan job as a note of the merge request, or updates that note
  *   gitlab.mjs reviewed-plan FILE  fetches the plan of the merge request that was merged as $CI_COMMIT_SHA, or of this pipeline if it was started by hand
  *   gitlab.mjs issue FOLDER        opens, updates or closes the drift issue after drift.sh
  *
- * What a job has kept is asked of GitLab by the job's number: a file of the checkout may have any name.
+ * Artifacts are fetched from GitLab by the number of their job, because a file of the checkout may have any name.
  * TENON_GITLAB_TOKEN is a project access token with the scope `api` and the role Developer.
  */
 
@@ -34,7 +34,7 @@ async function note() {
   const marker = firstLine(body);
   const all = `${PROJECT}/merge_requests/${number(env.CI_MERGE_REQUEST_IID)}/notes`;
   const me = await json("GET", "/user");
-  // Anybody can write the marker; only a note of this token's own is ours to change.
+  // Anybody can write the marker, so the author must be the user of this token.
   const ours = await findIn(all, (item) => item.author?.id === me.id && firstLine(item.body) === marker);
   if (ours === undefined) await json("POST", all, { body });
   else await json("PUT", `${all}/${ours.id}`, { body });
@@ -52,12 +52,12 @@ async function reviewedPlan(file) {
   const [merged, second] = requests.filter(
     (request) =>
       request.state === "merged" &&
-      // A commit may also be the merge into a branch of theirs, where nobody reviews.
+      // The same commit may also be a merge into a branch of the author, where nobody reviews.
       request.target_branch === env.CI_COMMIT_BRANCH &&
       [request.merge_commit_sha, request.squash_commit_sha, request.sha].includes(sha),
   );
   if (merged === undefined) return refuse(`${sha} is not the merge of a merge request`);
-  // A commit merges those, too, whose commits another one has in it: nobody has looked at the plan of each.
+  // A merge request that contains the commits of another one merges both. Perhaps only one of the two plans was reviewed.
   if (second !== undefined) return refuse(`several merge requests were merged as ${sha}, and one was reviewed`);
   const pipelines = await readAll(`${PROJECT}/merge_requests/${number(String(merged.iid))}/pipelines`);
   if (pipelines === undefined) return refuse(unread(`the pipelines of !${merged.iid}`));
@@ -66,7 +66,7 @@ async function reviewedPlan(file) {
   await writeFile(file, await kept(job, PLAN_FILE), { flag: "wx" });
 }
 
-/** The newest one of what was merged. A fork's pipeline runs in the fork: it is not among this project's. */
+/** Returns the newest pipeline of the merged commit. A fork's pipeline runs in the fork, so this project's list does not have it. */
 async function planJob(merged, pipelines) {
   const own = pipelines.filter(
     (pipeline) =>
@@ -86,13 +86,13 @@ async function jobOf(pipeline, name, states) {
   return findIn(`${PROJECT}/pipelines/${number(pipeline)}/jobs?${scope}`, (job) => job.name === name);
 }
 
-/** One file of what a job has kept. */
+/** Fetches one file of a job's artifacts. */
 async function kept(job, path) {
   const response = await send("GET", `${PROJECT}/jobs/${number(job.id)}/artifacts/${path}`);
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** Fails the job: what nobody reviewed is not applied. */
+/** Fails the job, because nobody has reviewed a plan of the commit. */
 function refuse(why) {
   process.stderr.write(`No reviewed plan: ${why}. Run a pipeline on the default branch by hand: it plans anew.\n`);
   process.exitCode = 1;
@@ -119,7 +119,10 @@ async function issue(folder) {
   }
 }
 
-/** All items of a list, as what is the only one shows in nothing less: others can make it longer. undefined, if it has too many pages. */
+/**
+ * Reads all pages of a list: only the whole list shows whether an item is the only one, and other people can make the list longer.
+ * @returns undefined if the list has too many pages
+ */
 async function readAll(path) {
   const read = [];
   for (let page = 1; page <= MAX_LIST_PAGES; page += 1) {
@@ -130,7 +133,7 @@ async function readAll(path) {
   return undefined;
 }
 
-/** The first item of a list, over all its pages, that fits. */
+/** Returns the first item that fits, over all pages of the list. */
 async function findIn(path, fits) {
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const { items, isLast } = await readPage(path, page);
@@ -142,7 +145,7 @@ async function findIn(path, fits) {
 
 async function readPage(path, page) {
   const response = await send("GET", `${path}${path.includes("?") ? "&" : "?"}per_page=${PAGE_SIZE}&page=${page}`);
-  // The number of the next page; nothing on the last one.
+  // The header has the number of the next page; it is empty on the last page.
   return { items: await response.json(), isLast: (response.headers.get("x-next-page") ?? "") === "" };
 }
 
@@ -156,7 +159,7 @@ async function send(method, path, body) {
     method,
     headers: { "content-type": "application/json", "private-token": env.TENON_GITLAB_TOKEN ?? "" },
     body: body === undefined ? null : JSON.stringify(body),
-    // The token is in a header that would go along to another host.
+    // A redirect would send the header with the token to another host.
     redirect: "error",
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
   });
@@ -164,7 +167,7 @@ async function send(method, path, body) {
   return response;
 }
 
-/** What a script has left; a link would show another file of this machine. */
+/** Reads a file that a script wrote. A link could show another file of this machine, so links are refused. */
 function readKept(file) {
   return readFile(file, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NOFOLLOW });
 }
@@ -173,7 +176,7 @@ function firstLine(text) {
   return (text ?? "").split("\n", 1)[0].trimEnd();
 }
 
-/** What becomes part of a path is a number, or nothing. */
+/** Checks an id before it becomes part of a path. */
 function number(text) {
   if (!/^\d+$/.test(text ?? "")) throw new Error(`not a number: ${text}`);
   return text;

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Puts these scripts, and tenon, into $RUNNER_TEMP/tenon: out of reach of what is checked out. usage: install.sh [scripts]
-#   PIPELINE  the commit whose scripts, lock file and tool are taken: of the default branch, never a pull request's own
+# Installs these scripts and tenon in $RUNNER_TEMP/tenon, which checked-out files cannot reach. usage: install.sh [scripts]
+#   PIPELINE  the commit from which the scripts, the lock file and the tool come: one of the default branch, never of a pull request
 #   PROJECT   the project's folder; default: here
-#   scripts   the scripts alone, for jobs that do not run tenon
-# Runs in the checkout, and reads none of its files: git hands over what was committed, byte for byte, whatever .gitattributes says.
+#   scripts   installs only the scripts, for jobs that do not run tenon
+# Runs in the checkout, and reads none of its files: git outputs the committed bytes, whatever .gitattributes says.
 set -euo pipefail
 export GIT_NO_REPLACE_OBJECTS=1
 
@@ -11,7 +11,7 @@ into=${RUNNER_TEMP:?}/tenon
 rm -rf -- "$into"
 mkdir -- "$into"
 
-# extract FOLDER NAMES: its files, links left out, whose names fit the pattern.
+# extract FOLDER NAMES: writes the regular files of the folder whose names match the pattern. Leaves links out.
 extract() {
   local entry mode id name
   git ls-tree -z "${PIPELINE:?}:$1" >"$into/.list"
@@ -22,13 +22,13 @@ extract() {
   done <"$into/.list"
 }
 
-# plain NAME: in letters that mean nothing to a log or a page.
+# plain NAME: replaces every character that could have a meaning in a log or on a page.
 plain() {
   local LC_ALL=C
   printf '%s' "${1//[^A-Za-z0-9._\/-]/?}"
 }
 
-# What npm, tenon or these scripts would take for their own, in the root, in the project, and between the two.
+# Refuses files that npm, tenon or these scripts would use as their own: in the root, in the project, and in the folders between the two.
 refuse_tracked() {
   local place='' part name parts
   IFS=/ read -r -a parts <<<"./${PROJECT:-.}"
@@ -54,11 +54,11 @@ if [[ ${1:-} == scripts ]]; then exit 0; fi
 extract ci/tool '^(package(-lock)?\.json|.*\.tgz)$'
 cd -- "$into"
 node lock.mjs hashes
-# Nothing of a home or of a checkout says how: no script runs, and nothing is left out. No token is there to be read.
+# No configuration of a home folder or a checkout counts. No script of a package runs, and no package is left out. npm gets no token.
 : >empty.npmrc
 env -u TENON_TOKEN -u TENON_TOKEN_READ -u TENON_GITLAB_TOKEN \
   npm ci --userconfig "$into/empty.npmrc" --ignore-scripts --no-dry-run --no-audit --no-fund --no-update-notifier
 node lock.mjs installed
-# This name alone goes onto the path: a dependency may have commands with any name.
+# Only tenon goes onto the path: a dependency may bring commands with any name.
 mkdir bin
 ln -s -t bin ../node_modules/.bin/tenon

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Takes a snapshot of the account for plans without a token, and leaves it as live.json.
+# Writes a snapshot of the account to live.json, for plans without a token.
 #   PROJECT   the project's folder; default: here
-#   OUT       where it is left, made anew; default: tenon-snapshot
+#   OUT       the folder for live.json, created anew; default: tenon-snapshot
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

@@ -1,8 +1,8 @@
 /**
- * The lock file of the tool, in the working folder. Node alone, nothing to install.
+ * Checks the lock file of the tool, in the working folder. Needs only Node.
  *
- *   lock.mjs hashes     before the installation: each package has a hash, which npm compares with what it gets
- *   lock.mjs installed  after it: each package is there, in the version that the lock file says, and tenon is tenon's own
+ *   lock.mjs hashes     before the installation: checks that each package has a hash, which npm compares with the download
+ *   lock.mjs installed  after it: checks that each package is installed in the version of the lock file, and that the command tenon belongs to tenon
  */
 
 import { readFile, realpath } from "node:fs/promises";
@@ -16,7 +16,7 @@ const commands = { hashes, installed };
 
 function hashes(packages) {
   if (packages[TOOL] === undefined) return [`${TOOL} is not in it`];
-  // What is bundled in a package is under that package's hash; a link leads to a folder, which has none.
+  // The hash of a package covers the packages bundled in it. A link leads to a folder, which has no hash.
   const bare = ([, entry]) => entry.inBundle !== true && (entry.link === true || !HASH.test(entry.integrity ?? ""));
   return Object.entries(packages)
     .filter(bare)

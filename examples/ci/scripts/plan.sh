@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Plans, and leaves in OUT what later jobs need: plan.json (the bound of the apply) and comment.md.
+# Plans. Writes two files for later jobs to OUT: plan.json (the bound of the apply) and comment.md.
 #   PROJECT   the project's folder; default: here
-#   BASE      git ref that tells this change from what was pending already; optional
-#   LIVE      snapshot to plan against, without a connection; optional
-#   RUN_URL   where a person finds this run; optional
-#   OUT       the folder, made anew; default: tenon-out
+#   BASE      git ref of the base, which tells this change from pending ones; optional
+#   LIVE      a snapshot to plan against, without a connection; optional
+#   RUN_URL   the address of this run, for people; optional
+#   OUT       the folder, created anew; default: tenon-out
 # Ends with the exit code of `tenon plan`: 0, or 4 if consent is missing.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -19,7 +19,7 @@ code=0
 tenon plan "${PROJECT:-.}" "${options[@]}" >"$out/plan.md" 2>"$out/messages.txt" || code=$?
 untrusted cat "$out/messages.txt" "$out/plan.md"
 
-# What cannot be planned is told by its messages. Indented by four spaces they are code, whatever they hold.
+# If there is no plan, the comment shows the messages. An indent of four spaces makes them a code block, whatever they contain.
 {
   echo "<!-- tenon-plan ${PROJECT:-.} -->"
   if [[ -s $out/plan.md ]]; then

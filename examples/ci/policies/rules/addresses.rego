@@ -1,4 +1,4 @@
-# No address in DNS that is not the world's to see, and no subnet so wide that nothing fits beside it.
+# Refuses non-public addresses in DNS, and subnets wider than a /16.
 package main
 
 import rego.v1

@@ -1,4 +1,4 @@
-# What `tenon apply` would refuse is not worth a review: consent belongs into the same pull request.
+# Refuses a plan that `tenon apply` would refuse: the consent belongs in the same pull request.
 package main
 
 import rego.v1

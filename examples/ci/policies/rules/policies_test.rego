@@ -1,4 +1,4 @@
-# Each policy lets pass what it should: `conftest verify --policy rules` What they refuse is in ../fixtures/.
+# Tests that each policy accepts valid plans: `conftest verify --policy rules`. ../fixtures/ has the plan that they refuse.
 package main
 
 import rego.v1

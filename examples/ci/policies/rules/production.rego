@@ -1,4 +1,4 @@
-# A domain with the tag `production` goes only after the tag `retired` was put on it: two pull requests, two reviews.
+# Refuses to delete a domain with the tag `production` unless it already has the tag `retired`: two pull requests, two reviews.
 package main
 
 import rego.v1

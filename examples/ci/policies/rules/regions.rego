@@ -1,4 +1,4 @@
-# Networks stay where the data may be.
+# Refuses networks outside the regions in which the data may be stored.
 package main
 
 import rego.v1

@@ -1,4 +1,4 @@
-# What the policies share: which resources a plan writes, and which it touches at all.
+# Helpers of the policies: which resources a plan writes, and which it changes in any way.
 package main
 
 import rego.v1

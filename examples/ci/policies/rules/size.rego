@@ -1,4 +1,4 @@
-# A plan that nobody can read is not reviewed. What is pending already (`tenon plan --base`) does not count.
+# Refuses a plan that is too large to review. Changes that were already pending (`tenon plan --base`) do not count.
 package main
 
 import rego.v1

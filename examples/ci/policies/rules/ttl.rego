@@ -1,4 +1,4 @@
-# Records are cached for ten minutes at least. A record's 0 stands for its domain's TTL, a domain's for the service's, a day.
+# Refuses a TTL below ten minutes. A record's 0 stands for the TTL of its domain; a domain's 0 stands for the default of the service, one day.
 package main
 
 import rego.v1
