@@ -42,7 +42,7 @@ test("an address list that gives numbers or objects for addresses is none: the p
   });
 });
 
-test("a year of more digits than four, in an image or in the Date of an answer, is no time, and nothing that is told as one", async () => {
+test("a year of more than four digits, in an image or in the Date of an answer, is no time and is not shown as one", async () => {
   const behind = await emulator();
   const image = {
     ...{ id: "private/9", label: "golden", description: "[tenon:edge]", status: "pending_upload", type: "manual" },
@@ -96,7 +96,7 @@ function withValue(value: Json, [key, ...rest]: readonly string[], odd: Json): J
   return copy as unknown as Json;
 }
 
-test("whatever one value of an answer to an apply becomes, what was done is in a report", async () => {
+test("the report says what an apply did, whatever one value of an answer becomes", async () => {
   const outcomes = new Set<string>();
   for (const [method, pathOf] of [
     ["PUT", /^domains/],

@@ -75,7 +75,7 @@ function repeat(socket: Socket, text: string): void {
   socket.on("close", () => clearInterval(beat));
 }
 
-test("informational answers without an end, and a head that comes byte by byte, end a request and an upload by name", async () => {
+test("a request and an upload end with an error when informational answers do not end, or headers come byte by byte", async () => {
   const file = join(await folder({}), "golden.img.gz");
   await writeFile(file, "content");
   const early = "HTTP/1.1 103 Early Hints\r\nretry-after: 1\r\n\r\n";
@@ -104,7 +104,7 @@ test("informational answers without an end, and a head that comes byte by byte, 
   }
 });
 
-test("informational answers before one that counts are passed over, and nothing of theirs is taken for it", async () => {
+test("the content of informational answers is not taken for that of the final one", async () => {
   const early = "HTTP/1.1 103 Early Hints\r\nretry-after: 3600\r\nx-ratelimit-remaining: 0\r\n\r\n";
   const body = JSON.stringify({ id: 1 });
   const service = await speaking((socket) => {

@@ -7,7 +7,7 @@ import { expectPlainText, trap } from "./hostile.ts";
 
 const BREAK = "\r\nX-Evil: 1\r\n\r\nGET /evil HTTP/1.1\r\n";
 
-test("a line break in what is given makes no header, no other host, no path and no line: base URL, token, environment, targets", async () => {
+test("a line break in an input adds no header, host, path or line: base URL, token, environment, targets", async () => {
   const evil = await trap();
   const cwd = await folder({ "tenon.yaml": PROJECT });
   const service = await emulator();

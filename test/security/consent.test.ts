@@ -32,7 +32,7 @@ test("consent, owner, account, environments, variables and files in a further fi
   await refuse(cwd, ["error[root-only-key]: `allow` belongs into the root file"], { args: ["apply", "--yes"] });
 });
 
-test("a glob or a link that meets the root file again gives it no second voice, and a copy of it has none", async () => {
+test("a glob or a link to the root file loads it only once, and a copy of it gives no consent", async () => {
   const text = `tenon: 1\nowner: edge\nfiles: ["**"]\nallow: [{ delete: vpc/old }]\n${VPC}`;
   const root = written({ "tenon.yaml": text });
   await link(root, "again.yaml", "tenon.yaml");
@@ -66,7 +66,7 @@ test("consent comes through no alias of another file, no merge key, no variable 
   expect(own.project?.desired.allow).toEqual([]);
 });
 
-test("consent is written as what it is: no key has escapes, in which nobody would see or find it", async () => {
+test("no key may contain escapes, which would hide it from readers and searches", async () => {
   const consent = '[{ delete: "*", reason: r }]';
   const escaped = ['"\\u0061llow"', '"al\\x6cow"', '"all\\U0000006Fw"', '? "al\\\n  low"\n', '? "\\u0061llow"\n'];
   for (const key of escaped) {
@@ -78,7 +78,7 @@ test("consent is written as what it is: no key has escapes, in which nobody woul
   }
 });
 
-test("a removal by id goes by the name that the object has, so that the diff shows what goes", async () => {
+test("a removal by id must use the live name of the object, so that the diff shows what is deleted", async () => {
   const service = await emulator({
     seed: { vpcs: [{ id: 105, label: "payroll", region: "us-east" }], domains: [{ id: 7, domain: "kept.example" }] },
   } as never);
@@ -145,7 +145,7 @@ test("a run that is narrowed needs the consent that a whole one needs, and spare
   expect([code, stdout]).toEqual([0, expect.stringContaining("~ vpc after (rename)")]);
 });
 
-test("a domain is taken by its own name alone: an id of another one is refused, and nothing of that one is changed", async () => {
+test("a domain is identified by its name: the id of another domain is refused, and that domain stays unchanged", async () => {
   const records = [{ type: "A", name: "www", target: "192.0.2.1" }] as const;
   const bank = { id: 77, domain: "bank.example", type: "master", soa_email: "a@bank.example", records } as const;
   const service = await emulator({ seed: { domains: [bank] } });
@@ -181,7 +181,7 @@ test("the environment is chosen on the command line, never by the project", asyn
   expect((await run(["plan"], { cwd, env })).stdout).toContain("vpc safe");
 });
 
-test("consent that has run out is none, and the clock is not the project's", async () => {
+test("consent that has expired does not count, and the project does not choose the clock", async () => {
   const service = await emulator({
     seed: { vpcs: [{ label: "old", region: "us-east", description: "x [tenon:edge]" }] } as never,
   });

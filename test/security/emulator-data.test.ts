@@ -18,7 +18,7 @@ function dataFile(lines: readonly string[]): string {
   }, HEADER);
 }
 
-test("a forged data file of the emulator is damage, set aside and said, and changes no prototype", async () => {
+test("a forged data file is damage: the emulator sets it aside, says so, and changes no prototype", async () => {
   const forged = [
     "null",
     "{}",

@@ -35,7 +35,7 @@ async function statuses(served: Emulator, headers: readonly Headers[]): Promise<
   return found;
 }
 
-test("the emulator answers nobody who calls it by another name, as a page does whose name was bound anew", async () => {
+test("the emulator answers no request for another host name, such as one of DNS rebinding", async () => {
   const served = await emulator();
   const { port } = served;
   const body = JSON.stringify({ label: "stolen", region: "us-east" });
@@ -113,7 +113,7 @@ test("the emulator answers no page of another origin, whatever it calls itself",
   expect(await statuses(served, own)).toEqual([200, 200, 200, 200]);
 });
 
-test("what is beside the API takes a header that no form and no picture can send", async () => {
+test("paths beside the API need a header that no form and no image can send", async () => {
   const { port } = await emulator({ now: () => 0 });
   const clock = (headers: Headers, path = "/_emulator/clock"): Promise<Got> =>
     ask(port, "POST", path, { ...JSON_BODY, ...headers }, '{"advance_seconds":60}');
@@ -127,7 +127,7 @@ test("what is beside the API takes a header that no form and no picture can send
   expect(JSON.parse((await clock(CONTROL)).text)).toEqual({ now: "1970-01-01T00:01:00" });
 });
 
-test("names that the emulator is called by are given on the command line, and an address to listen on", async () => {
+test("the command line says which host names the emulator answers to, and on which address it listens", async () => {
   const child = start(["emulate", "--host", "0.0.0.0", "--host-name", "emulator", "--host-name", "api.test"]);
   const end = ended(child);
   const first = await new Promise<string>((resolve) => child.stdout.once("data", (text: string) => resolve(text)));

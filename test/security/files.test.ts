@@ -81,7 +81,7 @@ test("a root file that is a link into a folder of git or of Tenon is refused, an
   }
 });
 
-test("what an imported zone file includes is no file of git or of Tenon", async () => {
+test("an imported zone file includes no file of git or of Tenon", async () => {
   const cwd = await besideSecret({ "a.test.zone": "$INCLUDE .git/config\n", "b.test.zone": "$INCLUDE innocent\n" });
   await mkdir(join(cwd, ".git"));
   await writeFile(join(cwd, ".git/config"), `\tx = ${SECRET}\n`);
@@ -165,7 +165,7 @@ test("an octoDNS folder that is imported is read through none of its links", asy
     expect(said).toContain(`${file} is a symbolic link and is left out`);
 });
 
-test("a configuration of octoDNS's leads to no folder elsewhere, by its path or by a link", async () => {
+test("an octoDNS configuration leads to no folder elsewhere, by its path or by a link", async () => {
   const cwd = await besideSecret({ "config/keep": "", "zones/a.test.yaml": "www: { type: A, value: 192.0.2.1 }\n" });
   await writeFile(join(cwd, "../outside/secrets.prod.yaml"), `password: ${SECRET}\n`);
   await link(cwd, "linked", "../outside");
@@ -194,7 +194,7 @@ test("an imported project is written through no link that leads out of the check
   expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
 });
 
-test("what a zone file includes lies inside the project, by its path and by every link", async () => {
+test("a file that a zone file includes lies inside the project, by its path and by every link", async () => {
   for (const way of ["../outside/secret.txt", "/etc/hostname", "file-link", "folder-link/secret.txt"]) {
     const include = async (cwd: string): Promise<void> => {
       await writeFile(join(cwd, "a.zone"), `$INCLUDE ${way}\n`);
@@ -205,7 +205,7 @@ test("what a zone file includes lies inside the project, by its path and by ever
   }
 });
 
-test("folders of git and of Tenon itself are no part of the project, whose errors would show their lines", async () => {
+test("folders of git and of Tenon are no part of the project, so that no error shows their lines", async () => {
   const keep = async (cwd: string): Promise<void> => {
     await mkdir(join(cwd, ".git"));
     await mkdir(join(cwd, ".tenon/journal"), { recursive: true });

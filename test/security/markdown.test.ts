@@ -4,7 +4,7 @@ import { emulator, envOf, folder } from "../cli/run.ts";
 import { ACTIVE, acted } from "./active.ts";
 import { expectPlainText } from "./hostile.ts";
 
-test("markdown of a plan cannot be steered by what a manifest or the account says", async () => {
+test("text of a manifest or of the account is no markdown in a plan", async () => {
   const text = JSON.stringify(ACTIVE);
   const manifest = `tenon: 1
 vpcs: [{ label: a, region: us-east, description: ${JSON.stringify(ACTIVE.slice(0, 200))}, note: ${text} }]
@@ -38,7 +38,7 @@ domains:
   }
 });
 
-test("a long note or text keeps out of a comment neither that a zone is given away, nor that something is not shown", async () => {
+test("a long note or text hides in a comment neither that a zone is given away, nor that a part is not shown", async () => {
   const domain = {
     id: 7,
     domain: "a.example",
@@ -65,7 +65,7 @@ test("a long note or text keeps out of a comment neither that a zone is given aw
   }
 });
 
-test("what is destroyed is shown by the name that it has, whatever an entry calls it by its id", async () => {
+test("a destroyed object is shown by its live name, whatever name an entry with its id has", async () => {
   const vpcs = [
     { id: 105, label: "w1", region: "us-east", subnets: [{ id: 1, label: "a", ipv4: "10.0.1.0/24" }] },
     { id: 106, label: "w2", region: "us-east" },

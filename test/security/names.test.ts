@@ -7,7 +7,7 @@ function zone(records: string): Promise<string> {
   return folder({ "tenon.yaml": `${head}    records:\n${records}` });
 }
 
-test("a name that is taken for another one is told, whether it is added as letters or in punycode", async () => {
+test("a name that looks like another one is reported, whether it is written in letters or in punycode", async () => {
   const records = ["pаypal", "xn--80ak6aa92e", "1ogin", "login"].map(
     (name) => `      - { type: A, name: "${name}", target: 198.51.100.1, lint: { off: [documentation-address] } }\n`,
   );
@@ -18,7 +18,7 @@ test("a name that is taken for another one is told, whether it is added as lette
   }
 });
 
-test("an alias of a name that anybody can claim is told, until the record says that the name is ours", async () => {
+test("an alias of a name that anybody can claim is reported, until the record says that the name is ours", async () => {
   const record = (off: string) => `      - { type: CNAME, name: shop, target: gone.herokuapp.com.${off} }\n`;
   const told = await run(["validate", "--strict"], { cwd: await zone(record("")) });
   expect(told.code).toBe(3);

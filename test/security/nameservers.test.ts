@@ -38,7 +38,7 @@ test("no nameserver is asked without --verify, --live or --nameserver, and those
   for (const message of seen) expect(message.length).toBeLessThan(512);
 });
 
-test("no service and no path of the web is asked for what a zone names: a nameserver is asked over DNS alone", async () => {
+test("a name in a zone makes no web request: a nameserver is asked over DNS alone", async () => {
   const service = await oddService((_, response) => response.end("{}"));
   const { port } = new URL(service.baseUrl);
   const cwd = await folder({ "tenon.yaml": ZONE("ns1.example.com.") });

@@ -21,7 +21,7 @@ const NO_NUMBERS = [
   "null",
 ];
 
-test("a number without an end, beyond 2^53, negative, or in odd writing is refused where a number belongs", async () => {
+test("a number that is infinite, beyond 2^53, negative, or in an unusual notation is refused where a number belongs", async () => {
   const fields: ((value: string) => string)[] = [
     (value) => zone(`type: A, target: 192.0.2.1, ttl_sec: ${value}`),
     (value) => zone(`type: MX, target: mx.example.net., priority: ${value}`),

@@ -64,7 +64,7 @@ test("a command that reads sends GET requests only, whatever is pending, and a n
   expect(new Set(service.requests.map(({ method }) => method))).toEqual(new Set(["GET", "POST", "PUT", "DELETE"]));
 });
 
-test("the client of a command that reads has no method that writes, however it is looked at", async () => {
+test("the client of a command that reads has no method that writes, however it is inspected", async () => {
   const service = await emulator({ seed: SEED });
   const { terminal } = stage(envOf(service));
   const flags = { baseUrl: service.baseUrl };
@@ -106,7 +106,7 @@ async function refusedByTheCompiler(reading: ReadApi, writing: ClientApi, termin
   void [connect, define];
 }
 
-test("one file of the command line opens a client that writes, and the program alone hands it on", () => {
+test("one file of the command line opens a client that writes, and only the program passes it on", () => {
   const cli = join(import.meta.dirname, "../../src/cli");
   const files = readdirSync(cli, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
   const naming = (word: RegExp): string[] => files.filter((file) => word.test(readFileSync(join(cli, file), "utf8")));

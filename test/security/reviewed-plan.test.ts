@@ -75,7 +75,7 @@ test("a reviewed plan with a change taken out of it refuses that change", async 
   expect(writes(service)).toEqual([]);
 });
 
-test("consent that was forged into a reviewed plan is none", async () => {
+test("consent that was forged into a reviewed plan does not count", async () => {
   const { code, service } = await forged((plan) => {
     expect(plan.tenon.guards).not.toEqual([]);
     plan.tenon.guards = plan.tenon.guards.map((guard) => ({ ...guard, consent: "given" }));
@@ -97,7 +97,7 @@ owner: edge
 images: [{ label: golden, upload: { file: g.img.gz, region: us-east } }]
 `;
 
-test("a file to upload that was exchanged after the review, or between plan and upload, is not sent", async () => {
+test("a file to upload that was replaced after the review, or between plan and upload, is not sent", async () => {
   const service = await emulator(faults("slow-headers=1000,method=POST"));
   const cwd = await folder({ "tenon.yaml": IMAGES });
   const options = { cwd, env: envOf(service) };
@@ -118,7 +118,7 @@ test("a file to upload that was exchanged after the review, or between plan and 
   expect(writes(service)).toEqual(["POST /v4/images/upload"]);
 });
 
-test("a program that hands a plan from a file to the library gets what its project says, or an error", async () => {
+test("a program that passes a plan from a file to the library gets what its project says, or an error", async () => {
   const service = await emulator({ seed: { vpcs: [FOREIGN] } as never });
   const dir = await folder({ "tenon.yaml": PROJECT });
   const project = await open({ dir, baseUrl: service.baseUrl, token: "emulator-token" });
@@ -138,7 +138,7 @@ test("a program that hands a plan from a file to the library gets what its proje
   }
 });
 
-test("a zone that was filled after the review is not deleted with more records than were shown to go", async () => {
+test("a zone that was filled after the review is not deleted with more records than the plan shows", async () => {
   const records = [1, 2].map((index) => ({ type: "A", name: `n${index}`, target: "192.0.2.1" }));
   const zone = {
     id: 9,

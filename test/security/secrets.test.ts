@@ -99,7 +99,7 @@ test("the token and signed URLs are in nothing that any command prints or writes
   }
 });
 
-test("a service that says the token back, in any spelling or cut in two, has it shown by no command", async () => {
+test("a service that repeats the token, in any spelling or cut in two, has it shown by no command", async () => {
   const spellings = [TOKEN, encodeURIComponent(TOKEN), Buffer.from(TOKEN).toString("base64"), JSON.stringify(TOKEN)];
   // Where a reason is cut, half a token must not be what is left.
   const reason = `${spellings.join(" ")} ${"x".repeat(1_000 - 20)} ${TOKEN}`;

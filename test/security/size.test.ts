@@ -117,14 +117,14 @@ test("a few lines make no more records, and a file has no more values, than a pl
   expect(codes(await loadText(`x-a: [${"[0],".repeat(250_000)}]\n`))).toEqual(["too-many-values"]);
 });
 
-test("a character that is shown by its number counts as what it is shown as, wherever defaults, sets and lists put it", async () => {
+test("an escaped character counts with the length of its escape, wherever defaults, sets and lists put it", async () => {
   const tags = (character: string) => list(25, (index) => `"${character.repeat(40)}${index}"`);
   const text = (character: string) => domains(10_000, `tags: [${tags(character)}]`);
   expect(codes(await loadText(text("\u202e")))).toEqual(["expands-too-far"]);
   expect(codes(await loadText(text("\u00e9")))).toEqual([]);
 });
 
-test("a comment renders about what it has room for, however much there is to show", () => {
+test("the work for a comment is bounded by its room, however much there is to show", () => {
   const rendered: string[] = [];
   const created = (index: number): Change => {
     const value = {};
@@ -145,7 +145,7 @@ test("a comment renders about what it has room for, however much there is to sho
   expect(new Set(rendered).size).toBeLessThan(2_000);
 });
 
-test("references that mean nothing are told twenty at a time, and brackets that close nothing end the reading", async () => {
+test("invalid references are reported twenty at a time, and mismatched brackets end the reading", async () => {
   const text = `vpcs: [{ label: a, region: "${list(5_000, (index) => `\${var.v${index}}`, "")}" }]\n`;
   expect(codes(await loadText(text))).toEqual(
     Array.from({ length: MAX_REPORTED_REFERENCES }, () => "unknown-variable"),
@@ -153,14 +153,14 @@ test("references that mean nothing are told twenty at a time, and brackets that 
   expect(codes(await loadText(`x-a: ${"[}".repeat(20_000)}\n`))).toEqual(["yaml-syntax"]);
 });
 
-test("what is wrong in a record that thousands of domains share is kept once, and counted", async () => {
+test("a mistake in a record that thousands of domains share is kept once, and counted", async () => {
   const text = sets("{ type: MX, target: a.b, priority: 10 }") + domains(2_000, "use: [s]");
   const result = await loadText(text);
   expect(codes(result)).toEqual(["ambiguous-target"]);
   expect(result.diagnostics[0]?.detail).toContain("1999 more places");
 });
 
-test("no expression that sees texts of others goes back over a million equal characters", async () => {
+test("no expression that reads input backtracks over a million equal characters", async () => {
   const million = 1_000_000;
   expect(compareIds(`private/${"0".repeat(million)}x`, "private/1")).toBeLessThan(0);
   expect(splitDescription(`${"[tenon:a]".repeat(100_000)}x`).owner).toBeNull();
@@ -176,7 +176,7 @@ test("no expression that sees texts of others goes back over a million equal cha
   expect((await reformat(blank, units)).ok).toBe(true);
 });
 
-test("a number of half a million digits in a zone of octoDNS, repeated by aliases, or as a key, is no number", async () => {
+test("half a million digits in a zone of octoDNS are no number, repeated by aliases, or as a key", async () => {
   const digits = "1".repeat(500_000);
   const values = list(100, (index) => `{ exchange: mx${index}.example.com., preference: *a }`);
   const exchanges = (preference: string) =>
@@ -191,7 +191,7 @@ test("a number of half a million digits in a zone of octoDNS, repeated by aliase
   }
 });
 
-test("a text of half a million letters in a zone of octoDNS, repeated by aliases, is refused when it has unfolded to 64 million", async () => {
+test("a text of half a million letters in a zone of octoDNS is refused once its aliases expand to 64 million letters", async () => {
   const values = list(2_000, () => "*a");
   const text = `x: { type: TXT, value: &a "${"a".repeat(500_000)}" }\ny: { type: PTR, values: [${values}] }\n`;
   const result = await importFiles("octodns", [folder({ "example.com.yaml": text })], { soaEmail: "a@a.example" });
@@ -199,7 +199,7 @@ test("a text of half a million letters in a zone of octoDNS, repeated by aliases
   expect(diagnostics.map(({ summary }) => summary)).toEqual(["the file has too long texts behind its aliases"]);
 });
 
-test("patterns of files by the thousand are looked for until there are too many, which is told once", async () => {
+test("a search for thousands of patterns of files stops at a limit, which is reported once", async () => {
   const empty = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`x/f${index}.yaml`, ""]));
   const patterns = (count: number, of: (index: number) => string) =>
     `tenon: 1\nfiles: [${list(count, (index) => `"${of(index)}"`)}]\n`;
@@ -246,7 +246,7 @@ test("the live records of a zone are read once, however many registries its patt
   );
 });
 
-test("of a thousand environments those nearest to the own are looked at, as far as there is room, and the rest counted", async () => {
+test("of a thousand environments the nearest ones are loaded, up to a limit, and the rest are counted", async () => {
   const environments = list(1_000, (index) => `e${index}: { variables: { env: e${index} } }`);
   const head = `owner: edge\nvariables: { env: { default: none } }\nenvironments: { ${environments} }\n`;
   const manifest = `tenon: 1\n${head}images: [{ label: "golden-\${var.env}" }]\n`;

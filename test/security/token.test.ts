@@ -19,7 +19,7 @@ test("a base URL in a manifest is an unknown key", async () => {
   await refuse(await folder({ "tenon.yaml": `${PROJECT}base_url: https://evil.example/v4\ntoken: x\n` }), words);
 });
 
-test("an address in a file beside the manifest leads nowhere: .env, .npmrc, settings of tenon", async () => {
+test("an address in a file beside the manifest has no effect: .env, .npmrc, settings of tenon", async () => {
   const evil = await trap();
   const url = `http://127.0.0.1:${evil.port}`;
   const lines = `TENON_BASE_URL=${url}/v4\nHTTPS_PROXY=${url}\nHTTP_PROXY=${url}\nNODE_OPTIONS=--require=./evil.cjs\n`;
@@ -73,7 +73,7 @@ test("a redirect of the service is not followed, so that no other host gets the 
   expect(evil.caught).toEqual([]);
 });
 
-test("an upload goes to the address of the service without the token, and is not sent on by a redirect", async () => {
+test("an upload goes to the address of the service without the token, and follows no redirect", async () => {
   const evil = await trap();
   const storage = await oddService((incoming, response) => {
     expect(incoming.headers.authorization).toBeUndefined();
@@ -149,7 +149,7 @@ test("an upload goes to this machine by none of its names, and to no private net
   expect(await refused("http://127.0.0.1:1", all)).toEqual(networks.filter((host) => host !== "0.1.2.3"));
 });
 
-test("an id of the service's choosing leads to no other path of it", async () => {
+test("an id that the service chooses leads to no other path of it", async () => {
   const behind = await emulator();
   const ids = ["../../account", "%2e%2e/x", "1?x=", "..", "", "1/../../token"];
   for (const id of ids) {

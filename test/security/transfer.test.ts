@@ -83,7 +83,7 @@ function pointers(id: number, filler: number, first: boolean): Buffer {
   return framed(whole);
 }
 
-test("a transfer whose pointers stand for hundreds of megabytes of names is refused by what they stand for", async () => {
+test("a transfer whose pointers expand to hundreds of megabytes of names is refused by its expanded size", async () => {
   const nameserver = await startScripted((socket, { id }) => {
     for (let index = 0; index < 49; index += 1) socket.write(pointers(id, 0x80 + index, index === 0));
     socket.end(message({ id, answers: [soa()] }));

@@ -67,7 +67,7 @@ const OF_NO_TYPE: readonly (readonly [what: string, fields: object, said: RegExp
   ["a label too long", { type: "CNAME", target: `${"x".repeat(64)}.example` }, /its target is no name that DNS has/],
 ];
 
-test("a record of an answer whose values are none of its type is left out of an export, by name", async () => {
+test("an export leaves out a record whose values do not fit its type, and names it", async () => {
   for (const [what, fields, said] of OF_NO_TYPE) {
     const good = { ...EMPTY, id: 1, type: "TXT", target: "stays", tag: null };
     const ended = await exported({ records: [good, { ...EMPTY, id: 2, tag: null, ...fields }] });
@@ -148,7 +148,7 @@ const anyRecord: fc.Arbitrary<DnsRecord> = fc
     return { type, name, target, ttl_sec, ...own[type] } as DnsRecord;
   });
 
-test("whatever the service says, an export parses to the records that were accepted, and tells the others", async () => {
+test("an export parses to the accepted records and names the others, whatever the service says", async () => {
   let kept = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyRecord, { maxLength: 8 }), async (records) => {

@@ -137,7 +137,7 @@ function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-test("on GitHub a run on a later page is one of the runs that planned a commit, and what cannot be read whole decides nothing", {
+test("on GitHub a run on a later page counts as a run that planned the commit, and a list that cannot be read completely is refused", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
   const { forge, run } = await openGithub();

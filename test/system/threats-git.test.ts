@@ -55,7 +55,7 @@ async function pullRequest() {
   return { cwd, options: { cwd, env: envOf(service) } };
 }
 
-test("a base that several refs or commits are called is refused by name", async () => {
+test("a base name that several refs or commits have is refused", async () => {
   const { cwd, options } = await pullRequest();
   const base = git(cwd, "rev-parse", "refs/remotes/origin/main");
   for (const ref of ["tags/origin/main", `heads/${base.slice(0, 12)}`, "tags/HEAD"]) {
@@ -163,7 +163,7 @@ const IMAGES = `tenon: 1
 images: [{ label: golden, upload: { file: images/g.img.gz, region: us-east } }]
 `;
 
-test("a file to upload that the change exchanges is part of the change, by what git held at the base", async () => {
+test("a file to upload that the pull request replaces is part of its changes, compared with the file in the base commit", async () => {
   const service = await emulator();
   const cwd = await folder({ "tenon.yaml": IMAGES, "images/g.img.gz": "", "other/g.img.gz": "" });
   const good = gzipSync("good");

@@ -92,7 +92,7 @@ function obeyed(log: string): string[] {
   return found;
 }
 
-test("what npm, tenon or the pipeline would take for their own is refused by name, before anything of it runs", {
+test("files that npm, tenon or the pipeline would use as their own are refused by name, before anything runs", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
   const { service, repository, forge, runner } = await open();
@@ -158,7 +158,7 @@ test("scripts, lock file and tool of a plan are the base branch's, whatever the 
   expect(forge.comments[0]?.body).toContain("## Plan: ");
 });
 
-test("a home, an environment and the folders above say nothing about how the tool is installed", {
+test("home folder, environment and parent folders do not change how the tool is installed", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
   const { repository } = await open();
@@ -266,7 +266,7 @@ test("an artifact replaces no script, and is no link", { timeout: TIMEOUT_MILLIS
   expect(await labelsOf(service)).toEqual(["a"]);
 });
 
-test("a folder of the pipeline's that was checked out, or is a link, is made anew: nothing is written through it, nothing of it is kept", async () => {
+test("a folder of the pipeline that was checked out, or is a link, is created anew, and nothing of it is kept", async () => {
   const service = await emulator();
   const place = await folder({ "outside/live.json": "kept", "checkout/tenon.yaml": FORMED("a"), "the.plan": "" });
   const [outside, checkout] = [join(place, "outside"), join(place, "checkout")];
@@ -317,7 +317,7 @@ test("a comment that was committed is not posted as the plan's, on GitHub or on 
   expect(gitlab.notes).toEqual([]);
 });
 
-test("on GitLab the reviewed plan is what a job of that pipeline has kept, and no file of the checkout, in this merge or a later one", {
+test("on GitLab the reviewed plan is an artifact of a job of that pipeline, and no file of the checkout, in this merge or a later one", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
   const { service, repository } = await open();
@@ -357,7 +357,7 @@ test("on GitLab the reviewed plan is what a job of that pipeline has kept, and n
   expect(await labelsOf(service)).toEqual([]);
 });
 
-test("on GitHub the reviewed plan is that of the one run that planned what was merged, by the number of what it kept", {
+test("on GitHub the reviewed plan is the artifact of the only run that planned the merged commit, found by its number", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
   const { service, repository, forge, runner } = await open();
@@ -393,7 +393,7 @@ test("on GitHub the reviewed plan is that of the one run that planned what was m
   expect(await labelsOf(service)).toEqual([]);
 });
 
-test("names and lines of a project are no commands to GitHub, and nothing to its pages: logs, summaries, the comment, the issue", {
+test("names and lines of a project are no workflow commands and no markdown to GitHub: logs, summaries, the comment, the issue", {
   timeout: TIMEOUT_MILLISECONDS,
 }, async () => {
   const { service, repository, forge, runner } = await open();

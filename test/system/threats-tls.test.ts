@@ -133,7 +133,7 @@ async function tunnelTo(port: number): Promise<string> {
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-test("a certificate that has expired, is another's or nobody's gets no token", async () => {
+test("a certificate that has expired, is for another host or has no trusted issuer gets no token", async () => {
   expect(await ask(GOOD())).toEqual({ said: "answered", seen: ["Bearer secret-token"] });
   const names = "DNS:localhost,IP:127.0.0.1";
   const bad: readonly (readonly [string, TlsOptions])[] = [
@@ -149,7 +149,7 @@ test("a certificate that has expired, is another's or nobody's gets no token", a
   expect([said, seen]).toEqual([expect.stringContaining("is not accepted (UNABLE_TO_"), []]);
 });
 
-test("no variable of the environment makes a certificate count that does not: NODE_TLS_REJECT_UNAUTHORIZED", async () => {
+test("no variable of the environment switches the certificate check off: NODE_TLS_REJECT_UNAUTHORIZED", async () => {
   for (const isProxied of [false, true]) {
     const { said, seen } = await ask(GOOD(), { NODE_EXTRA_CA_CERTS: "", NODE_TLS_REJECT_UNAUTHORIZED: "0" }, isProxied);
     expect([isProxied, said, seen]).toEqual([isProxied, expect.stringContaining("is not accepted (UNABLE_TO_"), []]);
