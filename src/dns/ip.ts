@@ -25,6 +25,31 @@ export function canonicalIp(text: string): string | null {
   return canonicalIpv4(text) ?? canonicalIpv6(text);
 }
 
+// Networks: an address and the length of a prefix (RFC 4632, 3.1; RFC 4291, 2.3).
+
+export interface Network {
+  /** In canonical form, with the bits beyond the prefix. */
+  readonly address: string;
+  /** Bits of the prefix. */
+  readonly length: number;
+  /** The address without the bits beyond the prefix. */
+  readonly first: string;
+}
+
+/** `192.0.2.0/24`, `2001:db8::/32`; null if it is not an address, a slash and a length that such an address has, without leading zeros. */
+export function readNetwork(text: string): Network | null {
+  const [, written = "", digits = ""] = /^([0-9a-f.:]+)\/(0|[1-9]\d{0,2})$/i.exec(text) ?? [];
+  const address = canonicalIp(written);
+  const length = Number(digits);
+  if (address === null) return null;
+  const isIpv4 = canonicalIpv4(address) !== null;
+  if (length > (isIpv4 ? 32 : 128)) return null;
+  const first = isIpv4
+    ? ipaddr.IPv4.networkAddressFromCIDR(`${address}/${length}`)
+    : ipaddr.IPv6.networkAddressFromCIDR(`${address}/${length}`);
+  return { address, length, first: canonicalIp(first.toString()) ?? address };
+}
+
 // Reverse zones: addresses and networks → names under in-addr.arpa (RFC 1035, 3.5) and ip6.arpa (RFC 3596, 2.5).
 
 const IPV4_BITS_PER_LABEL = 8;
@@ -50,29 +75,16 @@ export type ReverseZone =
   | { readonly ok: false; readonly problem: "no-network" | "between-labels" }
   | { readonly ok: false; readonly problem: "host-bits"; readonly network: string };
 
-/** @param network as in `192.0.2.0/24` or `2001:db8::/32` */
-export function reverseZone(network: string): ReverseZone {
-  const match = /^([0-9a-f.:]+)\/(\d{1,3})$/i.exec(network);
-  const address = match === null ? null : canonicalIp(match[1] ?? "");
-  if (match === null || address === null) return { ok: false, problem: "no-network" };
-  const length = Number(match[2]);
+/** @param text as in `192.0.2.0/24` or `2001:db8::/32` */
+export function reverseZone(text: string): ReverseZone {
+  const network = readNetwork(text);
+  if (network === null || network.length === 0) return { ok: false, problem: "no-network" };
+  const { address, length, first } = network;
   const { labels, suffix, bits } = labelsOf(address);
-  if (length === 0 || length > labels.length * bits) return { ok: false, problem: "no-network" };
   if (length % bits !== 0) return { ok: false, problem: "between-labels" };
+  if (first !== address) return { ok: false, problem: "host-bits", network: `${first}/${length}` };
   const kept = labels.slice(0, length / bits);
-  const rest = labels.slice(kept.length);
-  if (rest.some((label) => label !== "0")) {
-    return { ok: false, problem: "host-bits", network: `${networkOf(address, length)}/${length}` };
-  }
   return { ok: true, zone: [...kept].reverse().concat(suffix).join(".") };
-}
-
-function networkOf(address: string, length: number): string {
-  const isIpv4 = canonicalIpv4(address) !== null;
-  const network = isIpv4
-    ? ipaddr.IPv4.networkAddressFromCIDR(`${address}/${length}`)
-    : ipaddr.IPv6.networkAddressFromCIDR(`${address}/${length}`);
-  return canonicalIp(network.toString()) ?? address;
 }
 
 function labelsOf(address: string): { labels: string[]; suffix: string; bits: number } {

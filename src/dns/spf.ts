@@ -1,7 +1,7 @@
 /** SPF (RFC 7208), the one TXT that says who may send mail for a name: made of readable parts, and read as receivers do. */
 
 import { type BuildProblem, type Built, badPart, type PartPath } from "./builders.ts";
-import { canonicalIpv4, canonicalIpv6 } from "./ip.ts";
+import { canonicalIpv4, canonicalIpv6, readNetwork } from "./ip.ts";
 import { nameProblem, toAscii } from "./name.ts";
 
 type SpfAll = "fail" | "softfail" | "neutral" | "pass";
@@ -272,10 +272,8 @@ function readHosts(text: string, rest: string, term: (domainSpec: string | null)
 }
 
 function isNetwork(name: "ip4" | "ip6", text: string): boolean {
-  const [, address = "", prefix = "0"] = /^([^/]*)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
-  return name === "ip4"
-    ? canonicalIpv4(address) !== null && Number(prefix) <= MAX_IPV4_PREFIX
-    : canonicalIpv6(address) !== null && Number(prefix) <= MAX_IPV6_PREFIX;
+  const address = readNetwork(text.includes("/") ? text : `${text}/0`)?.address ?? "";
+  return (name === "ip4" ? canonicalIpv4(address) : canonicalIpv6(address)) !== null;
 }
 
 /** RFC 7208, 7.1: ends in a macro, or in a label that is more than a number. */

@@ -1,7 +1,7 @@
 /** Subnet ranges as the service takes them: canonical IPv4 CIDR of private space (API.md, VPC Subnet; RFC 1918). */
 
 import ipaddr from "ipaddr.js";
-import { canonicalIpv4 } from "../../dns/ip.ts";
+import { canonicalIpv4, readNetwork } from "../../dns/ip.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import type { Claim } from "../../model/unit.ts";
@@ -27,16 +27,12 @@ type Cidr =
   | { readonly ok: false; readonly problem: CidrProblem; readonly canonical: string | null };
 
 export function parseCidr(text: string): Cidr {
-  const match = /^([0-9.]+)\/(0|[1-9][0-9]?)$/.exec(text);
-  const address = match === null ? null : canonicalIpv4(match[1] ?? "");
-  const prefix = Number(match?.[2]);
-  if (address === null || prefix > 32) return bad("not-cidr");
-  if (prefix < 1 || prefix > MAX_PREFIX) return bad("prefix");
-  const value = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
-  const size = 2 ** (32 - prefix);
-  const first = value - (value % size);
-  if (first !== value) return bad("not-canonical", `${dotted(first)}/${prefix}`);
-  const range = { first, last: first + size - 1 };
+  const network = readNetwork(text);
+  if (network === null || canonicalIpv4(network.address) === null) return bad("not-cidr");
+  const { address, length, first } = network;
+  if (length < 1 || length > MAX_PREFIX) return bad("prefix");
+  if (first !== address) return bad("not-canonical", `${first}/${length}`);
+  const range = rangeOf(text);
   return PRIVATE.some((block) => block.first <= range.first && range.last <= block.last)
     ? { ok: true, range }
     : bad("not-private");
@@ -44,10 +40,6 @@ export function parseCidr(text: string): Cidr {
 
 function bad(problem: CidrProblem, canonical: string | null = null): Cidr {
   return { ok: false, problem, canonical };
-}
-
-function dotted(value: number): string {
-  return [24, 16, 8, 0].map((bits) => Math.floor(value / 2 ** bits) % 256).join(".");
 }
 
 /** RFC 1918, 3. */
