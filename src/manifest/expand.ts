@@ -5,15 +5,14 @@ import {
   type Built,
   type BuiltRecord,
   buildCaa,
-  buildDkim,
   buildDmarc,
   buildPtr,
   type CaaParts,
-  type DkimParts,
   type DmarcParts,
   type PartPath,
   type PtrParts,
 } from "../dns/builders.ts";
+import { buildDkim, type DkimParts } from "../dns/dkim.ts";
 import { type ReverseZone, reverseZone } from "../dns/ip.ts";
 import { toAscii } from "../dns/name.ts";
 import { buildSpf, type SpfParts } from "../dns/spf.ts";

@@ -1,6 +1,6 @@
 /** Rules about what mail needs beside MX: SPF and DMARC. */
 
-import { createPublicKey, type KeyObject } from "node:crypto";
+import { publicKeyIn } from "../../dns/dkim.ts";
 import { absoluteName, parentOf } from "../../dns/name.ts";
 import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
 import { isSpfRecord } from "./spf.ts";
@@ -76,8 +76,6 @@ function capital(text: string): string {
 const MIN_RSA_BITS = 1024;
 /** RFC 8463, 3. */
 const ED25519_KEY_BYTES = 32;
-/** What stands before the key of an Ed25519 SubjectPublicKeyInfo (RFC 8410, 4). */
-const ED25519_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
 export const dkimKey: ZoneRule = {
   code: "dkim-key",
@@ -133,29 +131,19 @@ function readKey(text: string): DkimKey {
   if (encoded === "") return { type: "revoked" };
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || encoded.length % 4 !== 0)
     return bad("`p` is not complete base64: something is missing, or too much.");
-  return readEncoded(Buffer.from(encoded, "base64"), (tagValue(tags, "k") ?? "rsa").toLowerCase());
+  return readEncoded(encoded, (tagValue(tags, "k") ?? "rsa").toLowerCase());
 }
 
-function readEncoded(der: Buffer, algorithm: string): DkimKey {
+function readEncoded(base64: string, algorithm: string): DkimKey {
   if (algorithm === "ed25519") {
-    const isKey = der.length === ED25519_KEY_BYTES && parse(Buffer.concat([ED25519_PREFIX, der]), "spki") !== null;
-    return isKey ? { type: "ed25519" } : bad(`an Ed25519 key has ${ED25519_KEY_BYTES} bytes; this has ${der.length}.`);
+    const { length } = Buffer.from(base64, "base64");
+    if (length === ED25519_KEY_BYTES) return { type: "ed25519" };
+    return bad(`an Ed25519 key has ${ED25519_KEY_BYTES} bytes; this has ${length}.`);
   }
   // Receivers skip keys of algorithms that they do not know; there may be more of them one day.
   if (algorithm !== "rsa") return { type: "unknown" };
-  const key = parse(der, "spki") ?? parse(der, "pkcs1");
-  const bits = key?.asymmetricKeyDetails?.modulusLength;
-  return key?.asymmetricKeyType === "rsa" && bits !== undefined
-    ? { type: "rsa", bits }
-    : bad("`p` does not hold an RSA public key.");
-}
-
-function parse(der: Buffer, type: "spki" | "pkcs1"): KeyObject | null {
-  try {
-    return createPublicKey({ key: der, format: "der", type });
-  } catch {
-    return null;
-  }
+  const key = publicKeyIn(base64);
+  return key?.type === "rsa" ? { type: "rsa", bits: key.bits } : bad("`p` does not hold an RSA public key.");
 }
 
 function bad(problem: string): DkimKey {
