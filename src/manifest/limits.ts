@@ -32,9 +32,9 @@ const MAX_SHORT_PROJECT_RECORDS = 120_000;
 const MIN_CHARACTERS_PER_RECORD = 8;
 /**
  * What a project comes to, with all that aliases, variables, defaults, record sets and zone files put in, counted wherever they do.
- * 300,000 records come to about thirty million.
+ * 300,000 records come to about thirty million. A plan writes each of them several times, and may take no gigabyte for it.
  */
-const MAX_EXPANDED_CHARACTERS: number = 64 * 1024 * 1024;
+const MAX_EXPANDED_CHARACTERS: number = 32 * 1024 * 1024;
 /** Zone files with all that they include and generate, counted for each domain that names them: each reads them anew. */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
 /** The most patterns under one `ignore`: each is compared with the domain's live records, up to 12,000, whose number no manifest states. */

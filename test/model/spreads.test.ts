@@ -12,7 +12,7 @@ const SHORT: readonly [file: RegExp, call: RegExp, why: string][] = [
   [/^emulator\//, /^badRequest\(/, "errors of one request body"],
   [/^emulator\/(fields|lists)\.ts$/, /^(this\.)?errors\.push\(/, "errors of one request"],
   [/^render\//, /^lines\.push\(/, "lines of one text that is wrapped, or of one heading"],
-  [/^render\/words\.ts$/, /^withThem\(/, "a word in the singular and in the plural"],
+  [/^render\/headline\.ts$/, /^withThem\(/, "a word in the singular and in the plural"],
   [/^render\//, /^count\(/, "singular and plural"],
   [/^render\/table\.ts$/, /^Math\.max\(/, "fields of one object"],
   [/^dns\/nameserver\.ts$/, /^servers\.push\(/, "addresses of one name server"],

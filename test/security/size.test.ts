@@ -73,6 +73,9 @@ test("a long text for many domains, of a record set, of defaults or with the zon
   for (const text of [
     sets(record("x".repeat(60_000))) + domains(2_000, "use: [s]"),
     sets(record("${zone}".repeat(4_000))) + domains(2_000, "use: [s]"),
+    // 36 million characters, of which a plan and its comment would make more than a gigabyte.
+    sets(list(90, (index) => `{ type: TXT, name: n${index}, target: "\${zone} ${"x".repeat(480)}" }`)) +
+      domains(780, "use: [s]"),
     `defaults: { domain: { tags: [${list(3_000, (index) => `tag${index}`)}] } }\n${domains(2_000, "")}`,
     sets(list(100, (index) => `{ type: A, name: n${index}, target: 192.0.2.1, note: "${"x".repeat(1_000)}" }`)) +
       domains(1_000, "use: [s]"),

@@ -164,19 +164,23 @@ function countLookups(world: ProjectZones): ReadonlyMap<LintRecord, Cost> {
   const costs = new Map<LintRecord, Cost>();
   const open = new Set<LintRecord>();
   const roots = world.views.flatMap(({ records }) => records.filter(isSpfRecord));
+  const stack: { readonly record: LintRecord; children: readonly LintRecord[] }[] = [];
   for (const root of roots) {
-    const stack = [root];
-    for (let record = stack.at(-1); record !== undefined; record = stack.at(-1)) {
-      const children = costs.has(record) ? [] : childrenOf(record, world);
-      const waiting = open.has(record) ? [] : children.filter((child) => !costs.has(child) && !open.has(child));
-      if (!costs.has(record)) {
+    stack.push({ record: root, children: [] });
+    for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+      const { record } = frame;
+      if (!costs.has(record) && !open.has(record)) {
         open.add(record);
-        for (const one of waiting) stack.push(one);
+        frame.children = childrenOf(record, world);
+        const waiting = frame.children.filter((child) => !costs.has(child) && !open.has(child));
+        for (const child of waiting) stack.push({ record: child, children: [] });
         if (waiting.length > 0) continue;
-        costs.set(record, costOf(record, children, costs));
-        open.delete(record);
       }
       stack.pop();
+      // A record that was pushed by two of its parents is done with the first.
+      if (costs.has(record)) continue;
+      costs.set(record, costOf(record, frame.children, costs));
+      open.delete(record);
     }
   }
   return costs;
