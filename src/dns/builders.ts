@@ -138,8 +138,8 @@ function incidents(written: CaaParts["iodef"], name: string, problems: BuildProb
 
 // DMARC from readable parts (RFC 7489, 6.3; RFC 9091): the TXT at `_dmarc`.
 
-type DmarcPolicy = "none" | "quarantine" | "reject";
-type DmarcAlignment = "relaxed" | "strict";
+export type DmarcPolicy = "none" | "quarantine" | "reject";
+export type DmarcAlignment = "relaxed" | "strict";
 
 export interface DmarcParts {
   readonly policy: DmarcPolicy;

@@ -1,34 +1,59 @@
-/** The static type of a manifest entry, from the JSON Schema that the entry is checked against: no code, so that it costs nothing at run time. */
+/** The type of a manifest entry beside the JSON Schema that the entry is checked against: types only, by which the compiler holds the two together. */
 
-interface Texts {
-  readonly string: string;
-  readonly integer: number;
-  readonly number: number;
-  readonly boolean: boolean;
-  readonly null: null;
-}
+import type { JsonObject } from "./resource.ts";
 
 /**
- * What a value that was checked against `Schema` may be. Every key may be absent, required or not: what does not fit its schema is
- * reported and taken out before an entry is loaded. Keys that begin with `x-` are the author's own, and have no type.
+ * The JSON Schema of an object with exactly the keys of `Entry`. All keys of `Entry` are optional, those that the schema requires, too:
+ * what does not fit the schema is reported and taken out before an entry is loaded. Keys that begin with `x-` are the author's own, and
+ * have no type.
  *
- *   EntryOf<{ properties: { label: { type: "string" }; upload: { $ref: "#/$defs/up" } } }, { up: { type: "boolean" } }>
- *   = { readonly label?: string; readonly upload?: boolean }
- *
- * @typeParam Definitions what `$ref` leads to
+ *   EntrySchema<{ label?: string; status?: "active" | null; tags?: readonly string[] }> has as its properties
+ *   label: { type: "string" }, status: { type: ["string", "null"], enum: [...] }, tags: { type: "array", items: { type: "string" } }
  */
-export type EntryOf<Schema, Definitions = unknown> = Schema extends { readonly $ref: `#/$defs/${infer Name}` }
-  ? Name extends keyof Definitions
-    ? EntryOf<Definitions[Name], Definitions>
-    : never
-  : Schema extends { readonly enum: readonly (infer Value)[] }
-    ? Value
-    : Schema extends { readonly properties: infer Properties }
-      ? { readonly [Key in keyof Properties]?: EntryOf<Properties[Key], Definitions> }
-      : Schema extends { readonly type: "array"; readonly items: infer Item }
-        ? readonly EntryOf<Item, Definitions>[]
-        : Schema extends { readonly type: keyof Texts }
-          ? Texts[Schema["type"]]
-          : Schema extends { readonly type: readonly (infer Type)[] }
-            ? Texts[Type & keyof Texts]
-            : never;
+export type EntrySchema<Entry> = JsonObject & { readonly type: "object"; readonly properties: PropertiesOf<Entry> };
+
+export type PropertiesOf<Entry> = { readonly [Key in keyof Entry]-?: SchemaOf<Exclude<Entry[Key], undefined>> };
+
+/** The JSON Schema of a value of the type `Value`, or a reference to one. A list beside another type, and null, stand last. */
+export type SchemaOf<Value> = JsonObject &
+  (
+    | { readonly $ref: `#/$defs/${string}` }
+    | ({ readonly type: TypeOf<Value> } & EnumOf<Value> & ItemsOf<Extract<Value, List>> & KeysOf<Exclude<Value, Plain>>)
+  );
+
+type List = readonly unknown[];
+type Plain = string | number | boolean | null | List;
+
+type TypeOf<Value> = null extends Value
+  ? readonly [TypeName<Exclude<Value, null>>, "null"]
+  : [Extract<Value, List>] extends [never]
+    ? TypeName<Value>
+    : [Exclude<Value, List>] extends [never]
+      ? "array"
+      : readonly [TypeName<Exclude<Value, List>>, "array"];
+
+type TypeName<Value> = [Value] extends [string]
+  ? "string"
+  : [Value] extends [number]
+    ? "integer"
+    : [Value] extends [boolean]
+      ? "boolean"
+      : [Value] extends [List]
+        ? "array"
+        : "object";
+
+/** Texts of which there are only some are listed. */
+type EnumOf<Value> = [Extract<Value, string>] extends [never]
+  ? unknown
+  : string extends Value
+    ? unknown
+    : { readonly enum: readonly Value[] };
+
+type ItemsOf<Value extends List> = [Value] extends [never] ? unknown : { readonly items: SchemaOf<Value[number]> };
+
+/** An object whose keys are anybody's, as addresses in `ptr`, has no properties to check. */
+type KeysOf<Value> = [Value] extends [never]
+  ? unknown
+  : string extends keyof Value
+    ? unknown
+    : { readonly properties: PropertiesOf<Value> };

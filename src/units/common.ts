@@ -45,6 +45,11 @@ export function isBulk(count: number, of: number): boolean {
   return count * 100 > of * BULK_LIMIT_PERCENT;
 }
 
+// What every entry of a manifest may have.
+
+/** `patternProperties` of an entry's schema. */
+export const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
+
 // What a description of a VPC or image may hold.
 
 /** @param maxCharacters with the owner's tag; the service counts characters (code points), not UTF-16 units */

@@ -2,7 +2,7 @@
 
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
-import type { EntryOf } from "../../model/entry.ts";
+import type { EntrySchema, SchemaOf } from "../../model/entry.ts";
 import { imageAddress, type JsonObject } from "../../model/resource.ts";
 import {
   COMMON_KEYS,
@@ -13,7 +13,7 @@ import {
   type UnitSpec,
   type WrittenEntry,
 } from "../../model/unit.ts";
-import { checkDescription, stated } from "../common.ts";
+import { checkDescription, OWN_KEYS, stated } from "../common.ts";
 
 /** API.md, Limits: image description. */
 const MAX_DESCRIPTION_LENGTH = 65_000;
@@ -84,21 +84,41 @@ function loadSource(entry: ImageEntry, context: LoadContext, report: Report): Im
   return null;
 }
 
-const OWN_KEYS = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } } as const;
-
 /** What clients of the service keep to. */
 const MAX_LABEL_LENGTH = 50;
 
-const LABEL = {
+const LABEL: SchemaOf<string> = {
   title: "Label",
   description: "What the image is found by: 1 to 50 letters, digits, spaces and , . ? - _ '",
   type: "string",
   minLength: 1,
   maxLength: MAX_LABEL_LENGTH,
   examples: ["golden-2026-11"],
-} as const satisfies JsonObject;
+};
 
-const IMAGE_SCHEMA = {
+interface ImageEntry {
+  readonly label?: string;
+  readonly id?: string;
+  readonly moved_from?: string;
+  readonly description?: string | null;
+  readonly upload?: UploadEntry;
+  readonly capture?: CaptureEntry;
+  readonly protect?: boolean;
+  readonly note?: string;
+}
+
+interface UploadEntry {
+  readonly file?: string;
+  readonly region?: string;
+  readonly cloud_init?: boolean;
+}
+
+interface CaptureEntry {
+  readonly disk_id?: number;
+  readonly cloud_init?: boolean;
+}
+
+const IMAGE_SCHEMA: EntrySchema<ImageEntry> = {
   title: "Image",
   description: "A private machine image: upload or capture says how it is made; with neither it must be there already.",
   type: "object",
@@ -131,16 +151,19 @@ const IMAGE_SCHEMA = {
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
   },
   examples: [{ label: "golden-2026-11", upload: { file: "images/golden.img.gz", region: "us-east" } }],
-} as const satisfies JsonObject;
+};
 
-const CLOUD_INIT = {
+const CLOUD_INIT: SchemaOf<boolean> = {
   title: "cloud-init",
   description: "The image supports cloud-init.",
   type: "boolean",
   default: false,
-} as const satisfies JsonObject;
+};
 
-const IMAGE_DEFINITIONS = {
+const IMAGE_DEFINITIONS: {
+  readonly image_upload: EntrySchema<UploadEntry>;
+  readonly image_capture: EntrySchema<CaptureEntry>;
+} = {
   image_upload: {
     title: "Upload",
     description: "A gzip-compressed raw disk image, at most 5 GB, uploaded from a file of the project.",
@@ -187,9 +210,7 @@ const IMAGE_DEFINITIONS = {
     },
     examples: [{ disk_id: 123 }],
   },
-} as const satisfies Readonly<Record<string, JsonObject>>;
-
-type ImageEntry = EntryOf<typeof IMAGE_SCHEMA, typeof IMAGE_DEFINITIONS>;
+};
 
 // How a machine image appears in a manifest.
 

@@ -2,8 +2,8 @@
 
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import type { EntryOf } from "../../model/entry.ts";
-import { type JsonObject, vpcAddress } from "../../model/resource.ts";
+import type { EntrySchema } from "../../model/entry.ts";
+import { vpcAddress } from "../../model/resource.ts";
 import {
   COMMON_KEYS,
   type EntryLayout,
@@ -13,7 +13,7 @@ import {
   type UnitSpec,
   type WrittenEntry,
 } from "../../model/unit.ts";
-import { checkDescription, noteOf, stated } from "../common.ts";
+import { checkDescription, noteOf, OWN_KEYS, stated } from "../common.ts";
 import { type CidrProblem, overlaps, parseCidr, type Range } from "./ranges.ts";
 
 /** API.md, Limits: VPC description. */
@@ -154,14 +154,30 @@ function explainCidr(text: string, problem: CidrProblem, canonical: string | nul
   }
 }
 
-const OWN_KEYS = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } } as const;
-
 const LABEL_RULE = "ASCII letters, digits and dashes, no two dashes in a row, at most 64 characters.";
 
 /** API.md, Limits: VPC and subnet label. */
 const MAX_LABEL_LENGTH = 64;
 
-const VPC_SCHEMA = {
+interface NetworkEntry {
+  readonly label?: string;
+  readonly id?: number;
+  readonly moved_from?: string;
+  readonly region?: string;
+  readonly description?: string | null;
+  readonly subnets?: readonly SubnetEntry[];
+  readonly protect?: boolean;
+  readonly note?: string;
+}
+
+interface SubnetEntry {
+  readonly label?: string;
+  readonly ipv4?: string;
+  readonly protect?: boolean;
+  readonly note?: string;
+}
+
+const VPC_SCHEMA: EntrySchema<NetworkEntry> = {
   title: "VPC",
   description: "A virtual private cloud with its subnets.",
   type: "object",
@@ -223,9 +239,9 @@ const VPC_SCHEMA = {
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
   },
   examples: [{ label: "prod", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.1.0/24" }] }],
-} as const satisfies JsonObject;
+};
 
-const SUBNET_SCHEMA = {
+const SUBNET_SCHEMA: EntrySchema<SubnetEntry> = {
   title: "Subnet",
   description: "A range of private IPv4 addresses within a VPC.",
   type: "object",
@@ -257,12 +273,7 @@ const SUBNET_SCHEMA = {
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
   },
   examples: [{ label: "web", ipv4: "10.0.1.0/24" }],
-} as const satisfies JsonObject;
-
-const NETWORK_DEFINITIONS = { subnet: SUBNET_SCHEMA } as const;
-
-type SubnetEntry = EntryOf<typeof SUBNET_SCHEMA>;
-type NetworkEntry = EntryOf<typeof VPC_SCHEMA, typeof NETWORK_DEFINITIONS>;
+};
 
 // How a network, a VPC and its subnets, appears in a manifest.
 
@@ -276,7 +287,7 @@ export const networkSpec: UnitSpec<NetworkSpec> = {
   removedKey: "vpc",
   layout: NETWORK_LAYOUT,
   schema: VPC_SCHEMA,
-  definitions: NETWORK_DEFINITIONS,
+  definitions: { subnet: SUBNET_SCHEMA },
   load: loadNetwork,
   write: writeNetwork,
   removed: (label) => ({ address: vpcAddress(label), key: label, problem: labelProblem(label, "VPC") }),

@@ -1,7 +1,8 @@
 /** The fields of a domain itself, without its records. */
 
 import { canonicalIp } from "../../dns/ip.ts";
-import type { Json, JsonObject } from "../../model/resource.ts";
+import type { Json } from "../../model/resource.ts";
+import type { DomainEntry } from "./schema.ts";
 import type { ZoneContext } from "./types.ts";
 
 /** API.md, Limits: axfr_ips; the service was observed to count master_ips, too. */
@@ -16,12 +17,12 @@ const ADDRESS_FIELDS = ["master_ips", "axfr_ips"] as const;
 const SECONDS_FIELDS = ["refresh_sec", "retry_sec", "expire_sec", "ttl_sec"] as const;
 
 /** Only what is managed; null becomes what the service has when nothing was ever set. */
-export function loadFields(entry: JsonObject, context: ZoneContext): Record<string, Json> {
+export function loadFields(entry: DomainEntry, context: ZoneContext): Record<string, Json> {
   // What the domain begins with has a type of its own.
   const given = Object.hasOwn(entry, "create_from") && !Object.hasOwn(entry, "type");
   const fields: Record<string, Json> = {
-    ...(given ? {} : { type: entry["type"] === "slave" ? "slave" : "master" }),
-    status: entry["status"] ?? "active",
+    ...(given ? {} : { type: entry.type ?? "master" }),
+    status: entry.status ?? "active",
   };
   for (const key of TEXT_FIELDS) if (Object.hasOwn(entry, key)) fields[key] = entry[key] ?? "";
   for (const key of ADDRESS_FIELDS) if (Object.hasOwn(entry, key)) fields[key] = loadAddresses(entry, key, context);
@@ -33,17 +34,12 @@ export function loadFields(entry: JsonObject, context: ZoneContext): Record<stri
   return fields;
 }
 
-/** A list of text; elements that are none were reported by the schema. */
-function textList(value: Json | undefined): string[] {
-  return Array.isArray(value) ? (value as readonly Json[]).filter((item) => typeof item === "string") : [];
-}
-
-function loadAddresses(entry: JsonObject, key: string, context: ZoneContext): string[] {
-  const list = textList(entry[key]);
+function loadAddresses(entry: DomainEntry, key: (typeof ADDRESS_FIELDS)[number], context: ZoneContext): string[] {
+  const list = entry[key] ?? [];
   const seen = new Map<string, number>();
   for (const [index, text] of list.entries()) {
     const address = canonicalIp(text);
-    const span = context.span(entry[key] as object, index);
+    const span = context.span(list, index);
     if (address === null) {
       const detail = `\`${text}\` is neither an IPv4 nor an IPv6 address.`;
       context.error({
@@ -54,7 +50,7 @@ function loadAddresses(entry: JsonObject, key: string, context: ZoneContext): st
         span,
       });
     } else if (seen.has(address)) {
-      const related = [{ message: "first here", span: context.span(entry[key] as object, seen.get(address)) }];
+      const related = [{ message: "first here", span: context.span(list, seen.get(address)) }];
       const detail = "An address may stand once in the list.";
       context.error({
         code: "duplicate-address",
@@ -70,8 +66,12 @@ function loadAddresses(entry: JsonObject, key: string, context: ZoneContext): st
 }
 
 /** Rounds `entry[key]`, with a warning if that changes it. */
-export function loadSeconds(entry: JsonObject, key: string, context: ZoneContext): number {
-  const written = typeof entry[key] === "number" ? entry[key] : 0;
+export function loadSeconds<Key extends string>(
+  entry: { readonly [K in Key]?: number | null },
+  key: Key,
+  context: ZoneContext,
+): number {
+  const written = entry[key] ?? 0;
   const rounded = roundSeconds(written, context.allowedSeconds);
   if (rounded !== written) {
     context.report({
@@ -86,11 +86,11 @@ export function loadSeconds(entry: JsonObject, key: string, context: ZoneContext
   return rounded;
 }
 
-function loadTags(entry: JsonObject, context: ZoneContext): string[] {
-  const list = textList(entry["tags"]);
+function loadTags(entry: DomainEntry, context: ZoneContext): readonly string[] {
+  const list = entry.tags ?? [];
   const seen = new Map<string, number>();
   for (const [index, tag] of list.entries()) {
-    const span = context.span(entry["tags"] as object, index);
+    const span = context.span(list, index);
     const first = seen.get(tag.toLowerCase());
     if (tag.toLowerCase().startsWith("tenon:")) {
       const detail = "Tags that begin with `tenon:` are how Tenon marks what it owns.";
@@ -111,7 +111,7 @@ function loadTags(entry: JsonObject, context: ZoneContext): string[] {
         span,
       });
     } else if (first !== undefined) {
-      const related = [{ message: "first here", span: context.span(entry["tags"] as object, first) }];
+      const related = [{ message: "first here", span: context.span(list, first) }];
       const detail = "Tags are compared without regard to case.";
       context.error({
         code: "duplicate-tag",
@@ -132,13 +132,13 @@ function tagLength(tag: string): number {
 }
 
 /** What the service was observed to refuse a domain without. Reset to nothing is without, too. */
-function checkRequired(entry: JsonObject, context: ZoneContext): void {
+function checkRequired(entry: DomainEntry, context: ZoneContext): void {
   const span = context.span(entry, "domain");
   if (!Object.hasOwn(entry, "type")) {
     const detail =
       "A domain must say whether it is a master or a slave, here or under `defaults: { domain: … }` of the same file.";
     context.error({ code: "missing-key", summary: "`type` is missing", detail, fix: "Add `type: master`.", span });
-  } else if (entry["type"] === "master" && (entry["soa_email"] ?? "") === "") {
+  } else if (entry.type === "master" && (entry.soa_email ?? "") === "") {
     const detail =
       "A master domain has a start-of-authority address, here or under `defaults: { domain: … }` of the same file.";
     context.error({
@@ -148,7 +148,7 @@ function checkRequired(entry: JsonObject, context: ZoneContext): void {
       fix: `Add \`soa_email: hostmaster@${context.zone}\`.`,
       span,
     });
-  } else if (entry["type"] === "slave" && textList(entry["master_ips"]).length === 0) {
+  } else if (entry.type === "slave" && (entry.master_ips ?? []).length === 0) {
     const detail = "A slave domain needs at least one server to copy from.";
     context.error({
       code: "missing-key",
@@ -160,16 +160,16 @@ function checkRequired(entry: JsonObject, context: ZoneContext): void {
   }
 }
 
-function checkEmail(entry: JsonObject, context: ZoneContext): void {
-  const email = entry["soa_email"];
-  if (typeof email !== "string" || email === "" || /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email)) return;
+function checkEmail(entry: DomainEntry, context: ZoneContext): void {
+  const email = entry.soa_email ?? "";
+  if (email === "" || /^[^\s@]+@[^\s@.]+(\.[^\s@.]+)+$/.test(email)) return;
   const detail = `\`${email}\` is not an e-mail address.`;
   const fix = `For example: hostmaster@${context.zone}.`;
   context.error({ code: "bad-email", summary: "bad `soa_email`", detail, fix, span: context.span(entry, "soa_email") });
 }
 
-function checkAddressesLength(entry: JsonObject, fields: Record<string, Json>, context: ZoneContext): void {
-  const all = ADDRESS_FIELDS.flatMap((key) => textList(fields[key]));
+function checkAddressesLength(entry: DomainEntry, fields: Record<string, Json>, context: ZoneContext): void {
+  const all = ADDRESS_FIELDS.flatMap((key) => (fields[key] ?? []) as readonly string[]);
   const length = all.reduce((sum, address) => sum + address.length, 0);
   if (length <= MAX_ADDRESSES_LENGTH) return;
   const key = Object.hasOwn(entry, "axfr_ips") ? "axfr_ips" : "master_ips";

@@ -4,16 +4,17 @@ import { nameProblem, toAscii } from "../../dns/name.ts";
 import { parseNameserver } from "../../dns/nameserver.ts";
 import type { Declared, IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic, Related, Span } from "../../model/diagnostic.ts";
-import { domainAddress, isJsonObject, type Json, type JsonObject } from "../../model/resource.ts";
+import { domainAddress, type JsonObject } from "../../model/resource.ts";
 import type { LoadContext, NameProblem } from "../../model/unit.ts";
 import { loadFields } from "./fields.ts";
 import { isIgnored } from "./ignore.ts";
 import { loadRecord } from "./load-record.ts";
-import { type CreateFrom, lintOff, type RecordSpec, type ZoneContext, type ZoneSpec } from "./types.ts";
+import type { DomainEntry } from "./schema.ts";
+import type { CreateFrom, RecordSpec, ZoneContext, ZoneSpec } from "./types.ts";
 
 /** @returns null if the entry has no usable name */
-export function loadZone(entry: JsonObject, context: LoadContext): Declared<ZoneSpec> | null {
-  const written = entry["domain"];
+export function loadZone(entry: DomainEntry, context: LoadContext): Declared<ZoneSpec> | null {
+  const { domain: written, ignore = [] } = entry;
   if (typeof written !== "string") return null;
   const zone = zoneName(written, entry, context);
   if (zone === null) return null;
@@ -25,54 +26,47 @@ export function loadZone(entry: JsonObject, context: LoadContext): Declared<Zone
     error: (problem) => context.report({ severity: "error", address, ...problem }),
   };
   const fields = loadFields(entry, zoneContext);
-  const ignore = loadIgnore(entry);
   const createFrom = loadCreateFrom(entry, zoneContext);
-  const records = loadRecords(entry, fields["type"] === "slave", ignore, zoneContext);
+  const records = loadRecords(entry, entry.type === "slave", ignore, zoneContext);
   return {
     unit: "zone",
     address,
     key: zone,
-    id: typeof entry["id"] === "number" ? entry["id"] : null,
+    id: entry.id ?? null,
     movedFrom: null,
-    protect: entry["protect"] === true,
-    note: typeof entry["note"] === "string" ? entry["note"] : null,
+    protect: entry.protect ?? false,
+    note: entry.note ?? null,
     span: context.span(entry, "domain"),
     spec: {
       domain: zone,
       fields,
       records,
       ignore,
-      policy: entry["records_policy"] === "additive" ? "additive" : "authoritative",
+      policy: entry.records_policy ?? "authoritative",
       createFrom,
-      lintOff: lintOff(entry["lint"]),
+      lintOff: entry.lint?.off ?? [],
     },
   };
 }
 
-function zoneName(written: string, entry: JsonObject, context: LoadContext): string | null {
+function zoneName(written: string, entry: DomainEntry, context: LoadContext): string | null {
   const { name, problem } = readDomainName(written);
   if (problem === null) return name;
   context.report({ ...problem, severity: "error", span: context.span(entry, "domain") });
   return null;
 }
 
-function loadIgnore(entry: JsonObject): IgnorePattern[] {
-  const patterns = entry["ignore"];
-  return Array.isArray(patterns) ? ((patterns as readonly Json[]).filter(isJsonObject) as IgnorePattern[]) : [];
-}
-
 function loadRecords(
-  entry: JsonObject,
+  entry: DomainEntry,
   isSlave: boolean,
   ignore: readonly IgnorePattern[],
   context: ZoneContext,
 ): RecordSpec[] | null {
-  const written = entry["records"];
-  if (!Array.isArray(written)) return null;
-  const entries = (written as readonly Json[]).filter(isJsonObject);
+  const { records: entries, zone_file: file = null } = entry;
+  if (entries === undefined) return null;
   if (isSlave) {
     const first = entries[0] === undefined ? null : context.span(entries[0]);
-    const span = first ?? (typeof entry["zone_file"] === "string" ? context.span(entry, "zone_file") : null);
+    const span = first ?? (file === null ? null : context.span(entry, "zone_file"));
     if (span !== null) context.error(recordsOnSlave(span, context));
     return null;
   }
@@ -219,16 +213,16 @@ function checkNullMx(same: readonly RecordSpec[], context: ZoneContext): void {
 const RECORD_KEYS = ["records", "use", "zone_file"] as const;
 
 /** @returns null if there is none, or none that can be used; what is wrong is reported */
-function loadCreateFrom(entry: JsonObject, context: ZoneContext): CreateFrom | null {
-  const from = entry["create_from"];
-  if (!isJsonObject(from)) return null;
+function loadCreateFrom(entry: DomainEntry, context: ZoneContext): CreateFrom | null {
+  const { create_from: from, type } = entry;
+  if (from === undefined) return null;
   const beside = RECORD_KEYS.find((key) => (entry[key] ?? null) !== null);
   if (beside !== undefined) context.error({ ...besideRecords(), span: context.span(entry, "create_from") });
-  if (entry["type"] === "slave") context.error({ ...onSlave(context.zone), span: context.span(entry, "create_from") });
-  const [clone, axfr] = [textOrNull(from["clone"]), textOrNull(from["axfr"])];
+  if (type === "slave") context.error({ ...onSlave(context.zone), span: context.span(entry, "create_from") });
+  const { clone, axfr } = from;
   // Both, or neither, is what the schema refuses.
-  if ((clone === null) === (axfr === null)) return null;
-  return clone === null ? loadServer(axfr ?? "", from, context) : loadSource(clone, from, context);
+  if (clone !== undefined && axfr === undefined) return loadSource(clone, from, context);
+  return axfr !== undefined && clone === undefined ? loadServer(axfr, from, context) : null;
 }
 
 /** The way back: the value of `create_from:`. */
@@ -236,7 +230,7 @@ export function writeCreateFrom(from: CreateFrom): JsonObject {
   return from.type === "clone" ? { clone: from.domain } : { axfr: from.server };
 }
 
-function loadSource(text: string, from: JsonObject, context: ZoneContext): CreateFrom | null {
+function loadSource(text: string, from: object, context: ZoneContext): CreateFrom | null {
   const { name, problem } = readDomainName(text);
   const span = context.span(from, "clone");
   if (problem !== null) context.error({ ...problem, span });
@@ -247,7 +241,7 @@ function loadSource(text: string, from: JsonObject, context: ZoneContext): Creat
   return null;
 }
 
-function loadServer(text: string, from: JsonObject, context: ZoneContext): CreateFrom | null {
+function loadServer(text: string, from: object, context: ZoneContext): CreateFrom | null {
   if (parseNameserver(text) !== null) return { type: "axfr", server: text };
   context.error({
     code: "bad-create-from",
@@ -275,10 +269,6 @@ function onSlave(zone: string) {
     detail: `${zone} is of type slave: its records come from its masters, so there is nothing to begin with.`,
     fix: "Remove `create_from`, or make the domain a master.",
   };
-}
-
-function textOrNull(value: Json | undefined): string | null {
-  return typeof value === "string" ? value : null;
 }
 
 // The name of a domain: as written in a manifest → lower-case ASCII.

@@ -14,7 +14,6 @@ import {
 } from "../../dns/name.ts";
 import {
   CONTROL_CHARACTER,
-  isRecordType,
   RECORD_TYPES,
   type RecordType,
   rulesOf,
@@ -22,19 +21,21 @@ import {
   WRITTEN_CAA,
 } from "../../dns/record.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import type { Json, JsonObject } from "../../model/resource.ts";
 import { loadSeconds } from "./fields.ts";
-import { lintOff, type RecordSpec, type ZoneContext } from "./types.ts";
+import type { RecordEntry } from "./schema.ts";
+import type { RecordSpec, ZoneContext } from "./types.ts";
 
 /** @returns none if the record has no identity; everything found is reported either way */
-export function loadRecord(entry: JsonObject, context: ZoneContext): RecordSpec[] {
-  const type = textOrNull(entry["type"]);
-  if (type === null || !isRecordType(type)) return [];
+export function loadRecord(entry: RecordEntry, context: ZoneContext): RecordSpec[] {
+  const { type, note = null, lint } = entry;
+  if (type === undefined) return [];
   checkFields(entry, type, context);
   const name = loadName(entry, type, context);
   const ttl_sec = loadSeconds(entry, "ttl_sec", context);
-  const values = Object.fromEntries(rulesOf(type).values.map((field) => [field, fieldValue(entry, field)]));
-  const own = { note: textOrNull(entry["note"]), lintOff: lintOff(entry["lint"]) };
+  const values = Object.fromEntries(
+    rulesOf(type).values.map((field) => [field, entry[field] ?? (field === "tag" ? "" : 0)]),
+  );
+  const own = { note, lintOff: lint?.off ?? [] };
   const records: RecordSpec[] = [];
   for (const { text, container, key } of targetsOf(entry, context)) {
     const target = loadTarget(text, type, context, () => context.span(container, key));
@@ -56,7 +57,7 @@ function typesWith(field: ValueField): readonly RecordType[] {
   return RECORD_TYPES.filter((type) => rulesOf(type).values.includes(field));
 }
 
-function checkFields(entry: JsonObject, type: RecordType, context: ZoneContext): void {
+function checkFields(entry: RecordEntry, type: RecordType, context: ZoneContext): void {
   for (const { key, types } of ONLY_FOR) {
     if (!Object.hasOwn(entry, key) || types.includes(type)) continue;
     const detail = `\`${key}\` belongs to ${types.join(" and ")} records; this is of type ${type}.`;
@@ -82,16 +83,15 @@ function checkFields(entry: JsonObject, type: RecordType, context: ZoneContext):
   });
 }
 
-function loadName(entry: JsonObject, type: RecordType, context: ZoneContext): string | null {
-  const written = textOrNull(entry["name"]) ?? "";
-  const owner = ownerName(written, context.zone);
+function loadName(entry: RecordEntry, type: RecordType, context: ZoneContext): string | null {
+  const owner = ownerName(entry.name ?? "", context.zone);
   const span = context.span(entry, Object.hasOwn(entry, "name") ? "name" : "type");
   if (!owner.ok) {
     context.error({ ...ownerProblem(owner.problem, owner.name, context.zone), span });
     return null;
   }
   if (type !== "SRV") return checkPlace(owner.name, type, span, context);
-  const service = serviceOwner(owner.name, textOrNull(entry["service"]), textOrNull(entry["protocol"]));
+  const service = serviceOwner(owner.name, entry.service ?? null, entry.protocol ?? null);
   if (!service.ok) {
     context.error({ ...serviceProblem(service.problem), span });
     return null;
@@ -132,21 +132,15 @@ function checkPlace(
   return name;
 }
 
-function fieldValue(entry: JsonObject, field: ValueField): string | number {
-  const value = entry[field];
-  if (field === "tag") return typeof value === "string" ? value : "";
-  return typeof value === "number" ? value : 0;
-}
-
 interface WrittenTarget {
   readonly text: string;
   readonly container: object;
   readonly key: string | number;
 }
 
-function targetsOf(entry: JsonObject, context: ZoneContext): WrittenTarget[] {
-  const { target, targets } = entry as { target?: Json; targets?: Json };
-  if (typeof target === "string" && targets !== undefined) {
+function targetsOf(entry: RecordEntry, context: ZoneContext): WrittenTarget[] {
+  const { target, targets } = entry;
+  if (target !== undefined && targets !== undefined) {
     context.error({
       code: "conflicting-keys",
       summary: "both `target` and `targets`",
@@ -156,12 +150,8 @@ function targetsOf(entry: JsonObject, context: ZoneContext): WrittenTarget[] {
       related: [{ message: "the other one", span: context.span(entry, "target") }],
     });
   }
-  if (Array.isArray(targets)) {
-    return (targets as readonly Json[]).flatMap((text, index) =>
-      typeof text === "string" ? [{ text, container: targets as object, key: index }] : [],
-    );
-  }
-  if (typeof target === "string") return [{ text: target, container: entry, key: "target" }];
+  if (targets !== undefined) return targets.map((text, index) => ({ text, container: targets, key: index }));
+  if (target !== undefined) return [{ text: target, container: entry, key: "target" }];
   const detail = "A record without a target says nothing.";
   context.error({
     code: "missing-field",
@@ -171,10 +161,6 @@ function targetsOf(entry: JsonObject, context: ZoneContext): WrittenTarget[] {
     span: context.span(entry, "type"),
   });
   return [];
-}
-
-function textOrNull(value: Json | undefined): string | null {
-  return typeof value === "string" ? value : null;
 }
 
 // The target of a record: as written → canonical, by type.

@@ -1,16 +1,31 @@
 /** JSON Schemas of builders: entries of `records` that are put together from readable parts (RFC 7208, 7489, 6376, 8659). */
 
+import type { CaaParts, DmarcAlignment, DmarcParts, DmarcPolicy, PtrParts } from "../../dns/builders.ts";
+import type { DkimParts } from "../../dns/dkim.ts";
+import type { SpfParts } from "../../dns/spf.ts";
+import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
+import { OWN_KEYS } from "../common.ts";
+import type { LintEntry } from "./types.ts";
 
 /** RFC 7489, 6.3: an interval is an unsigned 32-bit number of seconds. */
 const MAX_INTERVAL = 4_294_967_295;
 
-function builder(
+/** By the key that names the builder. */
+export interface BuilderEntry {
+  readonly spf?: SpfParts;
+  readonly dmarc?: DmarcParts;
+  readonly dkim?: DkimParts;
+  readonly caa?: CaaParts;
+  readonly ptr?: PtrParts;
+}
+
+function builder<Parts>(
   title: string,
   description: string,
-  properties: Readonly<Record<string, JsonObject>>,
+  properties: PropertiesOf<Parts>,
   rest: JsonObject,
-): JsonObject {
+): EntrySchema<Parts> {
   return {
     title,
     description,
@@ -22,7 +37,7 @@ function builder(
   };
 }
 
-function texts(title: string, description: string, examples: readonly string[]): JsonObject {
+function texts(title: string, description: string, examples: readonly string[]): SchemaOf<readonly string[]> {
   return {
     title,
     description,
@@ -32,7 +47,7 @@ function texts(title: string, description: string, examples: readonly string[]):
   };
 }
 
-function hosts(title: string, description: string): JsonObject {
+function hosts(title: string, description: string): SchemaOf<boolean | readonly string[]> {
   return {
     title,
     description: `${description} true: those of the name itself; or a list of names.`,
@@ -47,9 +62,7 @@ function hosts(title: string, description: string): JsonObject {
   };
 }
 
-export const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
-
-const SPF: JsonObject = builder(
+const SPF = builder<SpfParts>(
   "SPF",
   "Who may send mail for the name (RFC 7208); becomes a TXT.",
   {
@@ -87,17 +100,15 @@ const SPF: JsonObject = builder(
   { examples: [{ mx: true, include: ["_spf.example.net"], ip4: ["192.0.2.0/24"], all: "fail" }] },
 );
 
-const POLICIES = ["none", "quarantine", "reject"];
-
-function policy(title: string, description: string): JsonObject {
-  return { title, description, type: "string", enum: POLICIES };
+function policy(title: string, description: string): SchemaOf<DmarcPolicy> {
+  return { title, description, type: "string", enum: ["none", "quarantine", "reject"] };
 }
 
-function alignment(title: string, description: string): JsonObject {
+function alignment(title: string, description: string): SchemaOf<DmarcAlignment> {
   return { title, description: `${description} The default is relaxed.`, type: "string", enum: ["relaxed", "strict"] };
 }
 
-const DMARC: JsonObject = builder(
+const DMARC = builder<DmarcParts>(
   "DMARC",
   "What receivers do with mail that fails SPF and DKIM (RFC 7489); becomes the TXT at _dmarc.",
   {
@@ -135,7 +146,7 @@ const DMARC: JsonObject = builder(
   { required: ["policy"], examples: [{ policy: "reject", rua: ["dmarc@example.com"] }] },
 );
 
-const DKIM: JsonObject = builder(
+const DKIM = builder<DkimParts>(
   "DKIM",
   "A key that mail is signed with (RFC 6376); becomes the TXT at SELECTOR._domainkey.",
   {
@@ -169,7 +180,7 @@ const DKIM: JsonObject = builder(
   { required: ["selector", "key"], examples: [{ selector: "s1", key: "" }] },
 );
 
-const CAA: JsonObject = builder(
+const CAA = builder<CaaParts>(
   "CAA",
   "Which authorities may issue certificates for the name (RFC 8659); becomes CAA records.",
   {
@@ -197,7 +208,7 @@ const CAA: JsonObject = builder(
   { examples: [{ issue: ["letsencrypt.org"], issuewild: [], iodef: "mailto:security@example.com" }] },
 );
 
-const PTR: JsonObject = {
+const PTR: SchemaOf<PtrParts> = {
   title: "Reverse names",
   description: "Addresses of a reverse zone and what they are called; becomes PTR records.",
   type: "object",
@@ -213,8 +224,7 @@ const PTR: JsonObject = {
   examples: [{ "192.0.2.10": "www.example.com." }],
 };
 
-/** By the key that names the builder. */
-export const BUILDER_SCHEMAS: Readonly<Record<string, JsonObject>> = {
+export const BUILDER_SCHEMAS: PropertiesOf<BuilderEntry> = {
   spf: SPF,
   dmarc: DMARC,
   dkim: DKIM,
@@ -228,11 +238,11 @@ export const BUILDER_SCHEMAS: Readonly<Record<string, JsonObject>> = {
 export const MAX_SECONDS = 2_147_483_647;
 
 /** Defined by the manifest itself, as the root file has it, too. */
-export const LINT: JsonObject = { $ref: "#/$defs/lint" };
+export const LINT: SchemaOf<LintEntry> = { $ref: "#/$defs/lint" };
 
-export const NOTE: JsonObject = { title: "Note", description: "For people; shown in plans.", type: "string" };
+export const NOTE: SchemaOf<string> = { title: "Note", description: "For people; shown in plans.", type: "string" };
 
-export const TTL: JsonObject = {
+export const TTL: SchemaOf<number> = {
   title: "TTL",
   description:
     "Seconds that resolvers may keep it; 0: the domain's default. Other values than the service's are rounded to the nearest.",

@@ -1,11 +1,32 @@
 /** JSON Schema of what a manifest says about zones, put together for the published schema. */
 
-import { MAX_VALUES, RECORD_TYPES } from "../../dns/record.ts";
-import { IGNORE_PRESETS } from "../../model/desired.ts";
+import { MAX_VALUES, RECORD_TYPES, type RecordType } from "../../dns/record.ts";
+import { IGNORE_PRESETS, type IgnorePattern } from "../../model/desired.ts";
+import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
-import { BUILDER_SCHEMAS, LINT, MAX_SECONDS, NOTE, OWN_KEYS, oneOf, TTL } from "./schema-builders.ts";
+import { OWN_KEYS } from "../common.ts";
+import { BUILDER_SCHEMAS, type BuilderEntry, LINT, MAX_SECONDS, NOTE, oneOf, TTL } from "./schema-builders.ts";
+import type { LintEntry } from "./types.ts";
 
-const RECORD_SCHEMA: JsonObject = {
+/** An entry of `records`; a builder has become plain records before it is loaded. */
+export interface RecordEntry extends BuilderEntry {
+  readonly type?: RecordType;
+  readonly name?: string;
+  readonly target?: string;
+  readonly targets?: readonly string[];
+  readonly ttl_sec?: number;
+  readonly priority?: number;
+  readonly weight?: number;
+  readonly port?: number;
+  readonly service?: string;
+  readonly protocol?: string;
+  readonly tag?: "issue" | "issuewild" | "iodef";
+  readonly override?: boolean;
+  readonly note?: string;
+  readonly lint?: LintEntry;
+}
+
+const RECORD_SCHEMA: EntrySchema<RecordEntry> = {
   title: "Record",
   description:
     "A DNS record, or with `targets` several of one name and type; or a builder (spf, dmarc, dkim, caa, ptr) that becomes records.",
@@ -97,7 +118,7 @@ const RECORD_SCHEMA: JsonObject = {
   ],
 };
 
-const IGNORE_SCHEMA: JsonObject = {
+const IGNORE_SCHEMA: EntrySchema<IgnorePattern> = {
   title: "Ignore pattern",
   description: "At least one of name, type, target and preset; all given parts must match.",
   type: "object",
@@ -124,7 +145,29 @@ const IGNORE_SCHEMA: JsonObject = {
 };
 
 /** What a domain may have by default, too. */
-const DOMAIN_FIELDS: Readonly<Record<string, JsonObject>> = {
+interface DomainDefaults {
+  readonly type?: "master" | "slave";
+  readonly status?: "active" | "disabled" | null;
+  readonly description?: string | null;
+  readonly group?: string | null;
+  readonly soa_email?: string | null;
+  readonly master_ips?: readonly string[] | null;
+  readonly axfr_ips?: readonly string[] | null;
+  readonly refresh_sec?: number | null;
+  readonly retry_sec?: number | null;
+  readonly expire_sec?: number | null;
+  readonly ttl_sec?: number | null;
+  readonly tags?: readonly string[] | null;
+  readonly use?: readonly string[];
+  readonly zone_file?: string | null;
+  readonly ignore?: readonly IgnorePattern[];
+  readonly records_policy?: "authoritative" | "additive";
+  readonly protect?: boolean;
+  readonly lint?: LintEntry;
+  readonly note?: string;
+}
+
+const DOMAIN_FIELDS: PropertiesOf<DomainDefaults> = {
   type: {
     title: "Type",
     description: "master: the records are kept here. slave: a read-only copy of another server's zone.",
@@ -236,7 +279,7 @@ export const ZONE_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
 
 // JSON Schema of a domain entry (API.md, Domain).
 
-function seconds(title: string, description: string): JsonObject {
+function seconds(title: string, description: string): SchemaOf<number | null> {
   return {
     title,
     description: `${description} 0: the service's default. Other values than the service's are rounded to the nearest.`,
@@ -247,7 +290,7 @@ function seconds(title: string, description: string): JsonObject {
   };
 }
 
-function addresses(title: string, description: string): JsonObject {
+function addresses(title: string, description: string): SchemaOf<readonly string[] | null> {
   return {
     title,
     description,
@@ -257,7 +300,12 @@ function addresses(title: string, description: string): JsonObject {
   };
 }
 
-const CREATE_FROM: JsonObject = {
+interface CreateFromEntry {
+  readonly clone?: string;
+  readonly axfr?: string;
+}
+
+const CREATE_FROM: EntrySchema<CreateFromEntry> = {
   title: "Create from",
   description:
     "How the domain is made if it is not there yet: as a clone of another one, or with what a name server has of it. Not beside records: those that come with it are not managed.",
@@ -284,7 +332,16 @@ const CREATE_FROM: JsonObject = {
   examples: [{ clone: "example.com" }, { axfr: "ns1.example.net" }],
 };
 
-export const DOMAIN_SCHEMA: JsonObject = {
+/** An entry of `domains`; one with several names, or `reverse`, has become one for each name before it is loaded. */
+export interface DomainEntry extends DomainDefaults {
+  readonly domain?: string | readonly string[];
+  readonly reverse?: string | readonly string[];
+  readonly id?: number;
+  readonly create_from?: CreateFromEntry;
+  readonly records?: readonly RecordEntry[];
+}
+
+export const DOMAIN_SCHEMA: EntrySchema<DomainEntry> = {
   title: "Domain",
   description: "A DNS zone and its records.",
   type: "object",
@@ -335,7 +392,7 @@ export const DOMAIN_SCHEMA: JsonObject = {
 
 // JSON Schema of an entry of `ignore`.
 
-function pattern(title: string, description: string, examples: readonly string[]): JsonObject {
+function pattern(title: string, description: string, examples: readonly string[]): SchemaOf<string> {
   return {
     title,
     description: `${description} * matches any text, \\* a star.`,
@@ -345,6 +402,6 @@ function pattern(title: string, description: string, examples: readonly string[]
   };
 }
 
-function affix(title: string, description: string, examples: readonly string[]): JsonObject {
+function affix(title: string, description: string, examples: readonly string[]): SchemaOf<string> {
   return { title, description, type: "string", minLength: 1, examples };
 }

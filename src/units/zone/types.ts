@@ -3,7 +3,7 @@
 import type { DnsRecord } from "../../dns/record.ts";
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import { isJsonObject, type Json } from "../../model/resource.ts";
+import type { Json } from "../../model/resource.ts";
 import type { LoadContext } from "../../model/unit.ts";
 
 export interface ZoneSpec {
@@ -45,8 +45,6 @@ export interface ZoneContext extends LoadContext {
 
 // `lint: { off: [code] }` of a domain or record: which lint rules do not hold for it.
 
-/** @param lint the value of the key, which fits the schema */
-export function lintOff(lint: Json | undefined): readonly string[] {
-  const off = isJsonObject(lint) ? lint["off"] : undefined;
-  return Array.isArray(off) ? (off as readonly Json[]).filter((code) => typeof code === "string") : [];
+export interface LintEntry {
+  readonly off?: readonly string[];
 }
