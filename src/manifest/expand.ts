@@ -15,6 +15,7 @@ import {
 import { buildDkim, type DkimParts } from "../dns/dkim.ts";
 import { type ReverseZone, reverseZone } from "../dns/ip.ts";
 import { toAscii } from "../dns/name.ts";
+import type { SourceRecord } from "../dns/record.ts";
 import { buildSpf, type SpfParts } from "../dns/spf.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
@@ -31,6 +32,7 @@ import {
 import type { Places } from "./positions.ts";
 import {
   type Layer,
+  type LayerRecord,
   listOf,
   objectAt,
   overlay,
@@ -54,9 +56,9 @@ export interface ExpandContext extends RecordSetContext {
   zoneFile(
     domain: JsonObject,
     zone: string,
-    stated: readonly JsonObject[],
+    stated: readonly LayerRecord[],
     sharing: number,
-  ): Promise<readonly JsonObject[]>;
+  ): Promise<readonly SourceRecord[]>;
 }
 
 /** One file after validation. */
@@ -246,7 +248,8 @@ async function complete(
   const records = [...overlay(layers, zone, context)];
   if (records.length > left) return "too-many";
   places.make(records, places.span(entry));
-  complete["records"] = records;
+  // Records of the zone file stay as they were read; the zone's unit takes both forms.
+  complete["records"] = records as readonly object[] as readonly JsonObject[];
   return { entry: complete, count: records.length };
 }
 
@@ -293,8 +296,8 @@ class Room {
   }
 
   /** For the records of one domain's zone file. */
-  forZoneFile(entry: JsonObject, records: readonly JsonObject[]): boolean {
-    const weight = this.#scales.weigh(records as unknown as Json);
+  forZoneFile(entry: JsonObject, records: readonly SourceRecord[]): boolean {
+    const weight = records.reduce((sum, { span: _, ...values }) => sum + this.#scales.weigh(values), 0);
     return this.#take(entry, weight) && this.#forIgnoring(entry, weight);
   }
 

@@ -272,8 +272,7 @@ class Loading {
       report,
       budget: this.#budget,
     };
-    const { skipUnsupported = false, allowedSeconds } = this.#options;
-    const options = { ...shared, skipUnsupported, allowedSeconds };
+    const options = { ...shared, skipUnsupported: this.#options.skipUnsupported ?? false };
     let zoneFiles: Promise<ZoneFiles> | null = null;
     const create = async (): Promise<ZoneFiles> => new (await import("./zone-files.ts")).ZoneFiles(options);
     const zoneFile: ExpandContext["zoneFile"] = async (domain, zone, stated, sharing) => {

@@ -1,7 +1,8 @@
 /** Record sets: collected from all files, taken by the domains that name them under `use`, and laid over each other. */
 
 import { ownerName, serviceOwner } from "../dns/name.ts";
-import type { Diagnostic } from "../model/diagnostic.ts";
+import type { SourceRecord } from "../dns/record.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { suggestion } from "../model/text.ts";
 import type { Places } from "./positions.ts";
@@ -111,13 +112,16 @@ function unknownSet(name: string, known: readonly string[], span: NonNullable<Di
 /** Where records of a domain come from; what comes later may take the place of what came before. */
 export interface Layer {
   readonly origin: { readonly type: "zone-file" | "own" } | { readonly type: "set"; readonly name: string };
-  readonly records: readonly JsonObject[];
+  readonly records: readonly LayerRecord[];
 }
+
+/** An entry of the manifest, or a record of a zone file as it was read. */
+export type LayerRecord = JsonObject | SourceRecord;
 
 /** The records of one layer with one name and type. */
 interface Rrset {
   readonly origin: Layer["origin"];
-  readonly records: JsonObject[];
+  readonly records: LayerRecord[];
 }
 
 /**
@@ -129,7 +133,7 @@ export function overlay(
   layers: readonly Layer[],
   zone: string,
   context: Pick<RecordSetContext, "places" | "report">,
-): readonly JsonObject[] {
+): readonly LayerRecord[] {
   const filled = layers.filter(({ records }) => records.length > 0);
   if (filled.length < 2) return filled.flatMap(({ records }) => records);
   const divided = filled.map((layer) => rrsetsOf(layer, zone));
@@ -165,14 +169,18 @@ function rrsetsOf({ origin, records }: Layer, zone: string): Map<string, Rrset> 
 }
 
 function statedOverrides({ records }: Rrset): boolean[] {
-  return records.flatMap(({ override }) => (typeof override === "boolean" ? [override] : []));
+  return records.flatMap((record) => (typeof overrideOf(record) === "boolean" ? [overrideOf(record) === true] : []));
+}
+
+function overrideOf(record: LayerRecord): Json | undefined {
+  return (record as JsonObject)["override"];
 }
 
 /** What the records of one name and type say together; one of them is enough. */
 function verdictOf(rrset: Rrset, { places, report }: Pick<RecordSetContext, "places" | "report">): boolean | undefined {
   const [first, ...others] = statedOverrides(rrset);
   if (others.every((other) => other === first)) return first;
-  const [one, other] = [true, false].map((value) => rrset.records.find(({ override }) => override === value));
+  const [one, other] = [true, false].map((value) => rrset.records.find((record) => overrideOf(record) === value));
   report({
     code: "conflicting-override",
     severity: "error",
@@ -198,12 +206,21 @@ function unsaidOverride(key: string, rrset: Rrset, before: readonly Rrset[], pla
     summary: `replace ${whose} ${type}, or add to it?`,
     detail: `There is a ${type} at ${where} in ${originName(last)}, too, and \`override\` does not say which is meant.`,
     fix: `Add \`override: true\`${mine} to replace ${whose}, or \`override: false\` to have both.`,
-    span: places.span(rrset.records[0] as JsonObject),
+    span: spanOf(rrset.records[0] as LayerRecord, places),
     related: before.map(({ origin, records }) => ({
       message: `in ${originName(origin)}`,
-      span: places.span(records[0] as JsonObject),
+      span: spanOf(records[0] as LayerRecord, places),
     })),
   };
+}
+
+function spanOf(record: LayerRecord, places: Places): Span {
+  return isFromZoneFile(record) ? record.span : places.span(record);
+}
+
+/** No entry has a key `span`: the schema knows none. */
+function isFromZoneFile(record: LayerRecord): record is SourceRecord {
+  return "span" in record;
 }
 
 function originName(origin: Layer["origin"]): string {
@@ -220,7 +237,8 @@ function originName(origin: Layer["origin"]): string {
 // Which records meet: name and type in one form, however they are written.
 
 /** @param zone lower-case ASCII without a final dot */
-export function identity(record: JsonObject, zone: string): string {
+export function identity(record: LayerRecord, zone: string): string {
+  if (isFromZoneFile(record)) return `${record.type} ${record.name}`;
   const type = String(record["type"]);
   const owner = ownerName(textAt(record, "name") ?? "", zone);
   const service =

@@ -1,9 +1,8 @@
-/** Zone files that domains name: read inside the project only, their records as manifest entries that stand in the zone file. */
+/** Zone files that domains name: read inside the project only, once however many domains name them. */
 
 import { dirname, posix } from "node:path";
 import { nameProblem } from "../dns/name.ts";
 import {
-  isNamed,
   SIGNING_TYPES,
   type SkippedRecord,
   type SourceRecord,
@@ -27,7 +26,7 @@ import {
 } from "./limits.ts";
 import type { Places } from "./positions.ts";
 import { decode, fileProblem, readBounded, resolveInside } from "./read.ts";
-import { identity, objectAt } from "./record-sets.ts";
+import { identity, type LayerRecord, objectAt } from "./record-sets.ts";
 
 export interface ZoneFilesOptions {
   /** Real path of the project folder. */
@@ -36,8 +35,6 @@ export interface ZoneFilesOptions {
   readonly places: Places;
   /** --skip-unsupported: what the service cannot hold is a warning. */
   readonly skipUnsupported: boolean;
-  /** Seconds that the service keeps as they are, ascending, without 0. */
-  readonly allowedSeconds: readonly number[];
   /** Codes that do not hold in the project. */
   readonly lintOff: readonly string[];
   readonly budget: Budget;
@@ -71,9 +68,9 @@ export class ZoneFiles {
   async records(
     domain: JsonObject,
     zone: string,
-    stated: readonly JsonObject[],
+    stated: readonly LayerRecord[],
     sharing: number,
-  ): Promise<JsonObject[]> {
+  ): Promise<readonly SourceRecord[]> {
     // A domain that cannot be, or cannot have records, is reported by its unit.
     if (zone === "" || nameProblem(zone, true) !== null || domain["type"] === "slave") return [];
     const file = posix.normalize(String(domain["zone_file"]));
@@ -102,7 +99,7 @@ export class ZoneFiles {
     const isTooMany = reading.diagnostics.some(({ code }) => code === TOO_MANY_RECORDS_CODE);
     // Reported at the line of the file: so many stay that the domain is not found fault with for the same.
     const most = isTooMany ? Math.max(0, MAX_RECORDS - stated.length) : MAX_RECORDS;
-    return this.#entries(reading.records.slice(0, most));
+    return reading.records.slice(0, most);
   }
 
   #isFull(): boolean {
@@ -155,45 +152,6 @@ export class ZoneFiles {
       if (!off.has(diagnostic.code) || diagnostic.code === ZONE_FILE_UNSUPPORTED_CODE) this.#options.report(diagnostic);
     }
   }
-
-  /** What is said about a TTL stands at the first record that has it: once for the file, not for each record. */
-  #entries(records: readonly SourceRecord[]): JsonObject[] {
-    const firstWithTtl = new Map<number, Span>();
-    return records.map((record) => {
-      const at = firstWithTtl.get(record.ttl_sec) ?? record.span;
-      firstWithTtl.set(record.ttl_sec, at);
-      // The service reads 0 as the zone's default, and has no value that means no time at all.
-      const least = this.#options.allowedSeconds[0] ?? 1;
-      if (record.ttl_sec === 0 && at === record.span) this.#options.report(noTime(least, at));
-      const entry = entryOf({ ...record, ttl_sec: record.ttl_sec === 0 ? least : record.ttl_sec });
-      this.#options.places.make(entry, record.span, at.file === record.span.file ? { ttl_sec: at } : {});
-      return entry;
-    });
-  }
-}
-
-function noTime(least: number, span: Span): Diagnostic {
-  return {
-    code: "rounded-seconds",
-    severity: "warning",
-    summary: `the TTL 0 is rounded to ${least}`,
-    detail: `To the service 0 is the zone's default; the nearest value it keeps is ${least}.`,
-    fix: `Write ${least}.`,
-    span,
-  };
-}
-
-/** A record as a manifest would write it. */
-function entryOf({ type, name, target, ttl_sec, priority, weight, port, tag }: SourceRecord): JsonObject {
-  const entry: Record<string, Json> = Object.create(null);
-  entry["type"] = type;
-  if (name !== "") entry["name"] = name;
-  entry["target"] = isNamed(type) ? `${target}.` : target;
-  entry["ttl_sec"] = ttl_sec;
-  for (const [key, value] of Object.entries({ priority, weight, port, tag })) {
-    if (value !== undefined) entry[key] = value;
-  }
-  return entry;
 }
 
 function skippedDiagnostic({ reason, type, name, detail, span }: SkippedRecord, skip: boolean): Diagnostic {

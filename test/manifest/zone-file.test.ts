@@ -32,6 +32,12 @@ describe("a zone file", () => {
     expect(declaredZone(result).spec.records?.[1]?.span).toEqual({ file: "zones/a.zone", start: 21, end: 35 });
   });
 
+  test("is the only source of records that are taken as they were read", async () => {
+    const forged = "records: [{ type: A, name: www, target: nonsense, span: { file: a, start: 0, end: 1 } }]\n";
+    const result = await loadFiles(project("$TTL 300\nwww A 192.0.2.1\n", `${forged}use: []\n`));
+    expect(codes(result)).toEqual(["unknown-key"]);
+  });
+
   test("is replaced, name and type, by what the manifest says with `override`", async () => {
     const zone = "$TTL 300\nwww A 192.0.2.1\nwww A 192.0.2.2\nwww TXT x\n@ MX 1 a.example.\nold A 192.0.2.9\n";
     const own = "use: [mail]\nrecords: [{ type: A, name: WWW, target: 192.0.2.7, override: true }, { ptr: {} }]\n";

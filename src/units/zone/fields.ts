@@ -1,6 +1,7 @@
 /** The fields of a domain itself, without its records. */
 
 import { canonicalIp } from "../../dns/ip.ts";
+import type { Span } from "../../model/diagnostic.ts";
 import type { Json } from "../../model/resource.ts";
 import type { DomainEntry } from "./schema.ts";
 import type { ZoneContext } from "./types.ts";
@@ -65,13 +66,16 @@ function loadAddresses(entry: DomainEntry, key: (typeof ADDRESS_FIELDS)[number],
   return [...seen.keys()];
 }
 
-/** Rounds `entry[key]`, with a warning if that changes it. */
 export function loadSeconds<Key extends string>(
   entry: { readonly [K in Key]?: number | null },
   key: Key,
   context: ZoneContext,
 ): number {
-  const written = entry[key] ?? 0;
+  return roundedSeconds(entry[key] ?? 0, key, () => context.span(entry, key), context);
+}
+
+/** What the service keeps for so many seconds, with a warning at `span` if that is another number. */
+export function roundedSeconds(written: number, key: string, span: () => Span, context: ZoneContext): number {
   const rounded = roundSeconds(written, context.allowedSeconds);
   if (rounded !== written) {
     context.report({
@@ -80,7 +84,7 @@ export function loadSeconds<Key extends string>(
       summary: `\`${key}\` is rounded to ${rounded}`,
       detail: `The service does not keep ${written} seconds; the nearest value it keeps is ${rounded}.`,
       fix: `Write ${rounded}.`,
-      span: context.span(entry, key),
+      span: span(),
     });
   }
   return rounded;

@@ -8,7 +8,7 @@ import { domainAddress, type JsonObject } from "../../model/resource.ts";
 import type { LoadContext, NameProblem } from "../../model/unit.ts";
 import { loadFields } from "./fields.ts";
 import { isIgnored } from "./ignore.ts";
-import { loadRecord } from "./load-record.ts";
+import { loadFileRecord, loadRecord } from "./load-record.ts";
 import type { DomainEntry } from "./schema.ts";
 import type { CreateFrom, RecordSpec, ZoneContext, ZoneSpec } from "./types.ts";
 
@@ -70,7 +70,10 @@ function loadRecords(
     if (span !== null) context.error(recordsOnSlave(span, context));
     return null;
   }
-  const records = entries.flatMap((record) => loadRecord(record, context));
+  const firstWithTtl = new Map<number, Span>();
+  const records = entries.flatMap((record) =>
+    "span" in record ? [loadFileRecord(record, firstWithTtl, context)] : loadRecord(record, context),
+  );
   checkRecords(records, ignore, context.span(entry, "domain"), context);
   return records;
 }

@@ -17,11 +17,12 @@ import {
   RECORD_TYPES,
   type RecordType,
   rulesOf,
+  type SourceRecord,
   type ValueField,
   WRITTEN_CAA,
 } from "../../dns/record.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import { loadSeconds } from "./fields.ts";
+import { loadSeconds, roundedSeconds } from "./fields.ts";
 import type { RecordEntry } from "./schema.ts";
 import type { RecordSpec, ZoneContext } from "./types.ts";
 
@@ -43,6 +44,37 @@ export function loadRecord(entry: RecordEntry, context: ZoneContext): RecordSpec
     if (target !== null && name !== null) records.push({ type, name, target, ttl_sec, ...values, span, ...own });
   }
   return records;
+}
+
+/**
+ * A record of a zone file. It was checked when it was read, but for its TTL: what is wrong with that is reported at the first record that
+ * has it, so that it is reported once for the file.
+ */
+export function loadFileRecord(
+  record: SourceRecord,
+  firstWithTtl: Map<number, Span>,
+  context: ZoneContext,
+): RecordSpec {
+  const at = firstWithTtl.get(record.ttl_sec) ?? record.span;
+  firstWithTtl.set(record.ttl_sec, at);
+  const own = { note: null, lintOff: [] };
+  if (record.ttl_sec !== 0)
+    return { ...record, ttl_sec: roundedSeconds(record.ttl_sec, "ttl_sec", () => at, context), ...own };
+  // The service reads 0 as the zone's default, and has no value that means no time at all.
+  const least = context.allowedSeconds[0] ?? 1;
+  if (at === record.span) context.report(noTime(least, at));
+  return { ...record, ttl_sec: least, ...own };
+}
+
+function noTime(least: number, span: Span): Diagnostic {
+  return {
+    code: "rounded-seconds",
+    severity: "warning",
+    summary: `the TTL 0 is rounded to ${least}`,
+    detail: `To the service 0 is the zone's default; the nearest value it keeps is ${least}.`,
+    fix: `Write ${least}.`,
+    span,
+  };
 }
 
 /** Fields that only some types have: the service stores them on others, too, where they mean nothing. */

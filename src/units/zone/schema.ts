@@ -1,6 +1,6 @@
 /** JSON Schema of what a manifest says about zones, put together for the published schema. */
 
-import { MAX_VALUES, RECORD_TYPES, type RecordType } from "../../dns/record.ts";
+import { MAX_VALUES, RECORD_TYPES, type RecordType, type SourceRecord } from "../../dns/record.ts";
 import { IGNORE_PRESETS, type IgnorePattern } from "../../model/desired.ts";
 import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
@@ -338,7 +338,8 @@ export interface DomainEntry extends DomainDefaults {
   readonly reverse?: string | readonly string[];
   readonly id?: number;
   readonly create_from?: CreateFromEntry;
-  readonly records?: readonly RecordEntry[];
+  /** Of the manifest, or of the zone file. */
+  readonly records?: readonly (RecordEntry | SourceRecord)[];
 }
 
 export const DOMAIN_SCHEMA: EntrySchema<DomainEntry> = {
