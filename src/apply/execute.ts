@@ -8,8 +8,8 @@ import type { Unit } from "../model/unit.ts";
 import type { ApplyEvent } from "./events.ts";
 import { Stop, timestamp } from "./interrupt.ts";
 import type { Journal, JournalEntry } from "./journal.ts";
+import { LateCommits } from "./late-commits.ts";
 import { perform, unitOf } from "./perform.ts";
-import { LateCommits } from "./recover.ts";
 import { buildReport } from "./report.ts";
 import { Schedule, type Skip } from "./schedule.ts";
 import {

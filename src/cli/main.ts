@@ -2,7 +2,8 @@
 
 /** The command line's entry: runs one command, and turns however it ends into an exit code. */
 
-import { EXIT, type ExitCode, interruptOf } from "./exit.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import { interruptOf } from "./interrupt.ts";
 import { runCommand } from "./program.ts";
 import { openTerminal } from "./terminal.ts";
 

@@ -2,10 +2,10 @@
 
 import { Command, CommanderError, Help } from "commander";
 import type { ClientApi } from "../index.ts";
+import type { WithClient } from "./connection.ts";
 import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
 import { CONFLICT } from "./flags.ts";
 import type { ErrorCode } from "./messages.ts";
-import type { WithClient } from "./project.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 
 const HELP_WIDTH_COLUMNS = 80;

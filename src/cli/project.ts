@@ -1,26 +1,17 @@
 /** Loads the project that the arguments name, and says what is wrong with it. */
 
-import { open, readFile, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import {
-  type ApiEvent,
   allowedSeconds,
-  type Connection,
-  checkBaseUrl,
-  createReadApi,
-  type Diagnostic,
-  type Failure,
-  isDialect,
   type LoadOptions,
   type LoadResult,
   loadProject,
   NEUTRAL_DIALECT,
   type Project,
-  type ReadClient,
-  serviceAt,
 } from "../index.ts";
-import { EXIT, type ExitCode, type Interrupt } from "./exit.ts";
-import type { ConnectionFlags, ProjectFlags } from "./flags.ts";
-import { sayBeside, sayDiagnostics, sayError, sayLoaded, WaitNotices } from "./messages.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import type { ProjectFlags } from "./flags.ts";
+import { sayError, sayLoaded } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
 type Opened = { readonly ok: true; readonly project: Project } | { readonly ok: false; readonly code: ExitCode };
@@ -84,186 +75,4 @@ export async function openProject(
   }
   sayLoaded(terminal, diagnostics, sources);
   return project === null ? { ok: false, code: exitOf(fault) } : { ok: true, project };
-}
-
-// The client of a command: connected as the flags and the environment say, its long waits announced, closed when the work is done.
-
-/** @returns what `work` does with the client, or an exit code if the connection cannot be: that is said */
-export type WithClient<Client> = <Result>(
-  terminal: Terminal,
-  flags: ConnectionFlags,
-  work: (api: Client, connection: Connection) => Promise<Result>,
-) => Promise<Result | ExitCode>;
-
-/** For commands that change nothing: their client has no method that could. Those that write are handed theirs by the program. */
-export const withReader: WithClient<ReadClient> = (terminal, flags, work) =>
-  withClient(terminal, flags, createReadApi, (api, connection) => work(heeding(api, terminal.interrupt), connection));
-
-/** @param open makes the client */
-export async function withClient<Client extends ReadClient, Result>(
-  terminal: Terminal,
-  flags: ConnectionFlags,
-  open: (connection: Connection) => Promise<Client>,
-  work: (api: Client, connection: Connection) => Promise<Result>,
-): Promise<Result | ExitCode> {
-  const resolved = await resolveConnection(flags, terminal.environment);
-  if (!resolved.ok) {
-    sayDiagnostics(terminal, [resolved.diagnostic]);
-    return EXIT.error;
-  }
-  const waiting = new WaitNotices(() => performance.now());
-  const observe = (event: ApiEvent): void => {
-    const line = waiting.report(event);
-    if (line !== null) sayBeside(terminal, line);
-  };
-  const connection: Connection = { ...resolved.connection, observe };
-  const api = await open(connection);
-  try {
-    return await work(api, connection);
-  } finally {
-    await api.close();
-  }
-}
-
-/** What the client reads, in whose requests signals are heard: what is made of the answers can be ended at any time. */
-export function heeding(api: ReadClient, interrupt: Interrupt): ReadClient {
-  return {
-    get requestCount() {
-      return api.requestCount;
-    },
-    get: (request, signal) => interrupt.heed(() => api.get(request, signal)),
-    list: async (request, signal) => {
-      const answer = await interrupt.heed(() => api.list(request, signal));
-      // Reported while the last answer was read: nobody wants to wait for what is made of it.
-      return answer.ok && signal?.aborted === true ? { ok: false, failure: INTERRUPTED } : answer;
-    },
-    limits: () => api.limits(),
-    close: () => api.close(),
-  };
-}
-
-const INTERRUPTED: Failure = {
-  type: "aborted",
-  effect: "none",
-  status: null,
-  errors: [],
-  message: "interrupted",
-  maintenance: false,
-  attempts: 1,
-};
-
-// The connection: which service, with which token. Only flags and the environment say so, never a manifest.
-
-type ConnectionResult =
-  | { readonly ok: true; readonly connection: Connection }
-  | { readonly ok: false; readonly diagnostic: Diagnostic };
-
-/** What may stand in a header and is plainly visible (RFC 9110, 5.5; RFC 6750, 2.1 allows no more). */
-const SENDABLE = /^[\x21-\x7e]+$/;
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Sends nothing. */
-async function resolveConnection(flags: ConnectionFlags, environment: Environment): Promise<ConnectionResult> {
-  const base = checkBaseUrl(flags.baseUrl);
-  if (!base.ok) return base;
-  const dialect = resolveDialect(flags);
-  if (dialect === null) return { ok: false, diagnostic: BAD_DIALECT };
-  const token = await resolveToken(flags, environment, base.url);
-  if (!token.ok) return token;
-  const connection: Connection = {
-    baseUrl: base.url,
-    token: token.text,
-    dialect,
-    environment,
-    ...(flags.retryFor === undefined ? {} : { retryForSeconds: flags.retryFor }),
-    ...(flags.concurrency === undefined ? {} : { concurrency: flags.concurrency }),
-  };
-  return { ok: true, connection };
-}
-
-const BAD_DIALECT: Diagnostic = {
-  code: "dialect-invalid",
-  severity: "error",
-  summary: "the dialect is not a word",
-  detail: "",
-  fix: "Give one such as node.",
-};
-
-/** null if it is not a word that a service could use: that is said. */
-export function needDialect(terminal: Terminal, flags: Pick<ConnectionFlags, "dialect">): string | null {
-  const dialect = resolveDialect(flags);
-  if (dialect === null) sayDiagnostics(terminal, [BAD_DIALECT]);
-  return dialect;
-}
-
-/** null if it is not a word that a service could use. */
-export function resolveDialect(flags: Pick<ConnectionFlags, "dialect">): string | null {
-  const dialect = flags.dialect || NEUTRAL_DIALECT;
-  return isDialect(dialect) ? dialect : null;
-}
-
-/** Shorter ones occur by chance. */
-const MIN_TOKEN_CHARACTERS = 6;
-
-/** Whether a JSON text that is to be kept has the token in it, as it is or as JSON spells it. */
-export function holdsToken(text: string, token: string): boolean {
-  const plain = token.trim();
-  const spellings = [plain, JSON.stringify(plain).slice(1, -1)];
-  return plain.length >= MIN_TOKEN_CHARACTERS && spellings.some((spelling) => text.includes(spelling));
-}
-
-type TokenResult =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly diagnostic: Diagnostic };
-
-/** @param baseUrl where the token will go */
-async function resolveToken(flags: ConnectionFlags, environment: Environment, baseUrl: string): Promise<TokenResult> {
-  const variable = tokenVariable(flags, environment, baseUrl);
-  const text = flags.tokenFile === undefined ? environment[variable] : await readToken(flags.tokenFile);
-  const token = text?.trim() ?? "";
-  if (token !== "" && SENDABLE.test(token)) return { ok: true, text: token };
-  if (token !== "") {
-    return refuse(
-      "token-invalid",
-      "the token holds something that no token holds: a space, a line break or another character beyond plain ASCII",
-      "",
-      `${flags.tokenFile === undefined ? `Set ${variable} to the token` : "Name a file that holds the token"} and nothing else.`,
-    );
-  }
-  if (flags.tokenFile === undefined) {
-    return refuse(
-      "token-missing",
-      "no token is set",
-      "Requests are made in the name of a personal access token.",
-      `Set ${variable === OUR_VARIABLE ? variable : `${OUR_VARIABLE} or ${variable}`}, or name a file that holds it with --token-file.`,
-    );
-  }
-  return refuse(
-    "token-file-unreadable",
-    `the token file cannot be read, or is empty: ${flags.tokenFile}`,
-    "",
-    "Name a file that holds the token and nothing else.",
-  );
-}
-
-const OUR_VARIABLE = "TENON_TOKEN";
-
-/** That of the service's other tools is for a service that was named, and goes to its host alone. */
-function tokenVariable({ service }: ConnectionFlags, environment: Environment, baseUrl: string): string {
-  const there = serviceAt(baseUrl);
-  const isNamed = there !== null && there.name === service;
-  return isNamed && !environment[OUR_VARIABLE]?.trim() ? there.tokenVariable : OUR_VARIABLE;
-}
-
-async function readToken(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
-function refuse(code: string, summary: string, detail: string, fix: string): { ok: false; diagnostic: Diagnostic } {
-  return { ok: false, diagnostic: { code, severity: "error", summary, detail, fix } };
 }

@@ -28,13 +28,14 @@ import {
 } from "../index.ts";
 import type { Snapshot } from "../model/live.ts";
 import { renderPlanMarkdown } from "../render/index.ts";
+import { needDialect, resolveDialect, type WithClient, withReader } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags, ProjectFlags } from "./flags.ts";
 import { type Checkout, checkOut, contentAt, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
 import { Progress, sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { printMarkdown } from "./output.ts";
-import { openSnapshotFile } from "./plan-file.ts";
-import { load, needDialect, openProject, resolveDialect, type WithClient, withReader } from "./project.ts";
+import { load, openProject } from "./project.ts";
+import { openSnapshotFile } from "./reviewed-plan.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Session<Client extends ReadClient = ReadClient> {

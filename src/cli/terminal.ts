@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { packageFile } from "../files/paths.ts";
 import type { Diagnostic, Sources } from "../index.ts";
-import type { Interrupt } from "./exit.ts";
+import type { Interrupt } from "./interrupt.ts";
 
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 /** The client of the commands that write: the only place of the command line that opens one, and only the program hands it on. */
 
 import { type ClientApi, createApi } from "../index.ts";
-import { heeding, type WithClient, withClient } from "./project.ts";
+import { heeding, type WithClient, withClient } from "./connection.ts";
 
 /** As `withReader`, with a client that writes, too. */
 export const withWriter: WithClient<ClientApi> = (terminal, flags, work) =>

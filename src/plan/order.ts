@@ -1,8 +1,9 @@
 /** The order of steps: every hard edge holds, soft ones hold unless a cycle forces a gap, and the rest is stable. */
 
-import { type Barrier, type Gap, isReference, type PathPart, type Step } from "../model/plan.ts";
-import { groupBy } from "../model/text.ts";
-import type { CutoverPart, PlannedStep } from "../model/unit.ts";
+import type { Barrier, Gap, Step } from "../model/plan.ts";
+import type { PlannedStep } from "../model/unit.ts";
+import { dependenciesOf, type Edges, edgesOf, type Milestone } from "./edges.ts";
+import { cutoverGaps } from "./gaps.ts";
 
 /** A cycle is broken one step at a time, so that no gap is made without need; beyond this, all of it at once. */
 export const MAX_CAREFUL_ROUNDS = 64;
@@ -145,159 +146,6 @@ function assemble(
   return { steps, barriers };
 }
 
-// Facts → edges: hard ones, which the service enforces, and soft ones through milestones, which resolution asks for.
-
-/** Something that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
-interface Milestone {
-  readonly id: string;
-  /** What is without an answer if the order is broken here. */
-  readonly what: string;
-  readonly before: readonly number[];
-  readonly after: readonly number[];
-  /** Breaking it leaves no gap: something else answers throughout. */
-  readonly harmless: boolean;
-  /** It is never broken, and what awaits it does not go without it. */
-  readonly hard: boolean;
-}
-
-export interface Edges {
-  /** For each step, the steps that must be done first. */
-  readonly hard: readonly (readonly number[])[];
-  /** For each step, the steps that must have ended first, however they ended. */
-  readonly follows: readonly (readonly number[])[];
-  readonly milestones: readonly Milestone[];
-}
-
-export function edgesOf(planned: readonly PlannedStep[]): Edges {
-  return { hard: hardEdges(planned), follows: followEdges(planned), milestones: milestonesOf(planned) };
-}
-
-/** As one graph: steps come first, then milestones; each lists the indices that must be done before it. */
-export function dependenciesOf({ hard, follows, milestones }: Edges): number[][] {
-  const count = hard.length;
-  const dependencies = [
-    ...hard.map((list, step) => [...list, ...(follows[step] ?? [])]),
-    ...milestones.map(({ before }) => [...before]),
-  ];
-  for (const [offset, { after }] of milestones.entries()) {
-    for (const step of after) dependencies[step]?.push(count + offset);
-  }
-  return dependencies;
-}
-
-function hardEdges(planned: readonly PlannedStep[]): number[][] {
-  const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
-  const producers = producersOf(planned);
-  const claims = claimEdges(planned);
-  return planned.map(({ step, facts }, index) => {
-    const first = new Set<number>(claims[index]);
-    for (const id of facts.requires) addKnown(first, byId.get(id));
-    for (const part of referencesOf(step)) addKnown(first, producers.get(part));
-    first.delete(index);
-    return [...first].sort((a, b) => a - b);
-  });
-}
-
-function followEdges(planned: readonly PlannedStep[]): number[][] {
-  const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
-  return planned.map(({ facts }) => facts.follows.flatMap((id) => byId.get(id) ?? []));
-}
-
-function addKnown(set: Set<number>, index: number | undefined): void {
-  if (index !== undefined) set.add(index);
-}
-
-/** Key of a product → the step that brings it. */
-export function producersOf(planned: readonly PlannedStep[]): ReadonlyMap<string, number> {
-  const producers = new Map<string, number>();
-  for (const [index, { step }] of planned.entries()) {
-    if (step.type === "request" && step.produces !== null) producers.set(step.produces.ref, index);
-  }
-  return producers;
-}
-
-/** The keys of the products that a step refers to. */
-export function referencesOf(step: PlannedStep["step"]): string[] {
-  const parts: PathPart[] = step.type === "upload" ? [step.to] : [...step.path];
-  return parts.filter(isReference).map((part) => part.ref);
-}
-
-/** The steps that release a slot: those that shared it, and those that had it to themselves. */
-interface Released {
-  readonly shared: number[];
-  readonly exclusive: number[];
-}
-
-/** Whatever releases a slot comes before whatever acquires it, unless both share it. */
-export function claimEdges(planned: readonly PlannedStep[]): number[][] {
-  const released = new Map<string, Released>();
-  for (const [index, { facts }] of planned.entries()) {
-    for (const { slot, exclusive } of facts.claims.release) {
-      const steps = released.get(slot) ?? { shared: [], exclusive: [] };
-      released.set(slot, steps);
-      (exclusive ? steps.exclusive : steps.shared).push(index);
-    }
-  }
-  return planned.map(({ facts }) =>
-    facts.claims.acquire.flatMap(({ slot, exclusive }) => {
-      const before = released.get(slot);
-      if (before === undefined) return [];
-      return exclusive ? [...before.exclusive, ...before.shared] : before.exclusive;
-    }),
-  );
-}
-
-/** The steps that come before a milestone, and those that come after it. */
-interface BeforeAfter {
-  before: number[];
-  after: number[];
-  harmless: boolean;
-}
-
-function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
-  const sets = new Map<string, BeforeAfter>();
-  const comings = new Map<string, BeforeAfter>();
-  const goings = new Map<string, BeforeAfter>();
-  const points = new Map<string, BeforeAfter>();
-  for (const [index, { facts }] of planned.entries()) {
-    for (const { set, persists } of facts.rrsets.grow) beforeAfterOf(sets, set, persists).before.push(index);
-    for (const { set, persists } of facts.rrsets.shrink) beforeAfterOf(sets, set, persists).after.push(index);
-    for (const key of facts.reaches) beforeAfterOf(points, key, false).before.push(index);
-    for (const key of facts.awaits) beforeAfterOf(points, key, false).after.push(index);
-    for (const key of facts.resolution.adds) beforeAfterOf(comings, key, false).before.push(index);
-    for (const key of facts.resolution.needs) beforeAfterOf(comings, key, false).after.push(index);
-    for (const key of facts.resolution.unneeds) beforeAfterOf(goings, key, false).before.push(index);
-    for (const key of facts.resolution.removes) beforeAfterOf(goings, key, false).after.push(index);
-  }
-  return [
-    ...named("growth of", sets),
-    ...named("arrival of", comings),
-    ...named("release of", goings),
-    ...named("all of", points, true),
-  ];
-}
-
-function named(prefix: string, found: ReadonlyMap<string, BeforeAfter>, hard = false): Milestone[] {
-  return [...found]
-    .filter(([, { before, after }]) => before.length > 0 && after.length > 0)
-    .map(([what, steps]) => ({ id: `${prefix} ${what}`, what, ...steps, hard, after: withoutItself(steps) }))
-    .filter(({ after }) => after.length > 0);
-}
-
-/** A step does not wait for what it brings itself. */
-function withoutItself({ before, after }: BeforeAfter): number[] {
-  const brings = new Set(before);
-  return after.filter((step) => !brings.has(step));
-}
-
-function beforeAfterOf(table: Map<string, BeforeAfter>, key: string, harmless: boolean): BeforeAfter {
-  const found = table.get(key);
-  if (found !== undefined) return found;
-  const made = { before: [], after: [], harmless };
-  table.set(key, made);
-  return made;
-}
-
 // A graph of steps and milestones, and its cycles: plain indices, no knowledge of what they stand for.
 
 /**
@@ -355,34 +203,4 @@ function popComponent(stack: number[], onStack: Uint8Array, first: number): numb
     if (node === first) break;
   }
   return component.reverse();
-}
-
-// Unavoidable gaps: where one step of several switches everything at once, only the names of that step answer without a break.
-
-type CutoverStep = CutoverPart & Pick<PlannedStep, "step">;
-
-/** @param ordered in the order in which they are done */
-function cutoverGaps(ordered: readonly PlannedStep[]): Gap[] {
-  const parts = ordered.flatMap(({ step, facts }) =>
-    facts.cutovers.map((cutover): CutoverStep => ({ ...cutover, step })),
-  );
-  return [...groupBy(parts, ({ group }) => group).values()].flatMap(gapsOf);
-}
-
-function gapsOf(parts: readonly CutoverStep[]): Gap[] {
-  const isFirst = parts[0]?.at === "first";
-  // Seen from its end, what goes last is like what goes first.
-  const [switching, ...others] = isFirst ? parts : [...parts].reverse();
-  if (switching === undefined) return [];
-  const kept = new Set(switching.keeps);
-  const gaps: Gap[] = [];
-  for (const { keeps, step } of others) {
-    for (const what of keeps) {
-      if (kept.has(what)) continue;
-      kept.add(what);
-      const [before, wanted] = isFirst ? [switching.step, step] : [step, switching.step];
-      gaps.push({ what, wanted: wanted.id, before: before.id, root: step.root });
-    }
-  }
-  return gaps;
 }

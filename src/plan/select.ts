@@ -8,7 +8,7 @@ import { isNarrowed } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { globMatches, groupBy, mayMatchWithin, nearest } from "../model/text.ts";
 import type { PlannedStep } from "../model/unit.ts";
-import { claimEdges, dependenciesOf, type Edges, edgesOf, producersOf, referencesOf } from "./order.ts";
+import { claimEdges, dependenciesOf, type Edges, edgesOf, producersOf, referencesOf } from "./edges.ts";
 
 interface Selection {
   readonly targets: readonly string[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { skippedLines } from "../../src/cli/imported.ts";
+import { skippedLines } from "../../src/cli/import-summary.ts";
 import type { SkippedRecord, SkipReason } from "../../src/dns/record.ts";
 import { notMissed, type Remark } from "../../src/import/index.ts";
 import { Sources } from "../../src/model/diagnostic.ts";

@@ -10,7 +10,7 @@ import type { Declared } from "../../src/model/desired.ts";
 import { imageSpec } from "../../src/units/image/manifest.ts";
 import { networkSpec } from "../../src/units/network/manifest.ts";
 import { zoneSpec } from "../../src/units/zone/index.ts";
-import type { RecordSpec, ZoneSpec } from "../../src/units/zone/types.ts";
+import type { RecordSpec, ZoneSpec } from "../../src/units/zone/spec.ts";
 
 export const UNITS: readonly UnitForm[] = [
   { name: "network", spec: networkSpec as UnitForm["spec"] },

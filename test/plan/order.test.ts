@@ -3,7 +3,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PlannedStep } from "../../src/model/unit.ts";
-import { claimEdges, components, edgesOf, MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
+import { claimEdges, edgesOf } from "../../src/plan/edges.ts";
+import { components, MAX_CAREFUL_ROUNDS, type Ordered, orderSteps } from "../../src/plan/order.ts";
 import { Account } from "../support/account.ts";
 import { planned, type SomeFacts } from "./changes.ts";
 

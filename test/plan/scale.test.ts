@@ -11,7 +11,7 @@ import { guardsOf } from "../../src/plan/guards.ts";
 import { matchUnit } from "../../src/plan/match.ts";
 import { makePlan } from "../../src/plan/plan.ts";
 import { units } from "../../src/units/index.ts";
-import type { RecordSpec } from "../../src/units/zone/types.ts";
+import type { RecordSpec } from "../../src/units/zone/spec.ts";
 import { growth } from "../support/operations.ts";
 import { NOBODY } from "../support/snapshot.ts";
 import { declared, change as pruned } from "./changes.ts";

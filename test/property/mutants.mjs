@@ -61,13 +61,13 @@ const MUTANTS = [
   },
   {
     name: "what takes a slot does not wait until it is free",
-    file: "src/plan/order.ts",
+    file: "src/plan/edges.ts",
     find: "return exclusive ? [...before.exclusive, ...before.shared] : before.exclusive",
     replace: "return []",
   },
   {
     name: "required steps are not waited for",
-    file: "src/plan/order.ts",
+    file: "src/plan/edges.ts",
     find: "addKnown(first, byId.get(id))",
     replace: "byId.get(id)",
   },
@@ -79,13 +79,13 @@ const MUTANTS = [
   },
   {
     name: "what only one of several can keep is not said",
-    file: "src/plan/order.ts",
+    file: "src/plan/gaps.ts",
     find: "if (kept.has(what)) continue;",
     replace: "if (kept.has(what) || kept !== null) continue;",
   },
   {
     name: "names come to stand beneath a wildcard in any order",
-    file: "src/units/zone/wildcards.ts",
+    file: "src/units/zone/wildcard-cutovers.ts",
     find: 'if (cutover === "hide") this.#facts.awaits(change.key, event);',
     replace: 'if (cutover === "hide") continue;',
   },

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import type { DnsRecord } from "../../src/dns/record.ts";
 import { exportLive } from "../../src/format/index.ts";
 import type { Desired } from "../../src/index.ts";
-import type { ZoneSpec } from "../../src/units/zone/types.ts";
+import type { ZoneSpec } from "../../src/units/zone/spec.ts";
 import { Account, loadFolder } from "../support/account.ts";
 import { importAccount, importFiles, written } from "../support/imports.ts";
 

@@ -5,7 +5,7 @@ import type { WireDomain, WireRecord } from "../../src/api/wire.ts";
 import type { RecordType } from "../../src/dns/record.ts";
 import type { Declared, Desired, Removed } from "../../src/model/desired.ts";
 import type { Live } from "../../src/model/live.ts";
-import type { RecordSpec, ZoneSpec } from "../../src/units/zone/types.ts";
+import type { RecordSpec, ZoneSpec } from "../../src/units/zone/spec.ts";
 import type { SeedZone } from "./replay.ts";
 
 const ZONES = ["one.test", "sub.one.test", "two.test"] as const;

@@ -8,7 +8,7 @@ import {
   splitDescription,
   withOwnerTag,
   withoutOwnerTag,
-} from "../../src/units/common.ts";
+} from "../../src/units/owner-tag.ts";
 
 const owners = fc.stringMatching(/^[a-z0-9-]{1,32}$/);
 

@@ -22,6 +22,7 @@ import {
 } from "../../render/report.ts";
 import { escapeText } from "../../render/terminal.ts";
 import type { Verification, VerificationServers } from "../../verify/index.ts";
+import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
@@ -40,8 +41,7 @@ import {
 import { runMetadata } from "../git.ts";
 import { ApplyProgress, confirm, Progress, sayDiagnostics, sayError } from "../messages.ts";
 import { printMarkdown, withJsonErrors } from "../output.ts";
-import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../plan-file.ts";
-import type { WithClient } from "../project.ts";
+import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 import { judgeRun, printRunVerdict } from "../verdict.ts";

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { ImportResult } from "../../import/index.ts";
 import { allowedSeconds, type Diagnostic, hasErrors, lintProject, loadProject, NEUTRAL_DIALECT } from "../../index.ts";
+import { needDialect, resolveDialect, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
-import { importJson, importSummary, skippedLines } from "../imported.ts";
+import { importJson, importSummary, skippedLines } from "../import-summary.ts";
 import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
-import { needDialect, resolveDialect, withReader } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {

@@ -5,10 +5,10 @@ import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { NEUTRAL_DIALECT } from "../../index.ts";
 import type { Snapshot } from "../../model/live.ts";
 import { escapeText } from "../../render/terminal.ts";
+import { holdsToken, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, addProjectFlags, type ConnectionFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
 import { Progress, sayError, sayFailure } from "../messages.ts";
-import { holdsToken, withReader } from "../project.ts";
 import { accountOf, inSession, type Session } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -5,6 +5,7 @@ import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { type Plan, summarise } from "../../index.ts";
 import { renderPlanMarkdown } from "../../render/index.ts";
 import { renderPlanJsonParts } from "../../render/plan-json.ts";
+import { holdsToken } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
@@ -19,7 +20,6 @@ import {
 } from "../flags.ts";
 import { sayError } from "../messages.ts";
 import { showPlan, withJsonErrors, writeGithubSummary } from "../output.ts";
-import { holdsToken } from "../project.ts";
 import { inReading, nameOtherEnvironments, type PlanSession, planIn, type ReadingFlags } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -2,12 +2,13 @@
 
 import type { Command } from "commander";
 import { renderDesired } from "../../format/index.ts";
+import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { ALL_FORMATS, addDialectFlags, addProjectFlags, type Format, formatFlag, type ProjectFlags } from "../flags.ts";
 import { sayError } from "../messages.ts";
 import { showPlan, withJsonErrors } from "../output.ts";
-import { readPlanFile } from "../plan-file.ts";
-import { needDialect, openProject } from "../project.ts";
+import { openProject } from "../project.ts";
+import { readPlanFile } from "../reviewed-plan.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {

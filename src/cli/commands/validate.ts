@@ -3,11 +3,12 @@
 import type { Command } from "commander";
 import { hasErrors, lintProject } from "../../index.ts";
 import { renderValidationJson } from "../../render/report.ts";
+import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addDialectFlags, addProjectFlags, DIRECTORY, formatFlag, type ProjectFlags } from "../flags.ts";
 import { sayDiagnostics, sayStrict } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
-import { exitOf, load, needDialect } from "../project.ts";
+import { exitOf, load } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {

@@ -10,6 +10,7 @@ import { renderValidationJson } from "../../render/report.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { renderVerificationJson } from "../../render/verification.ts";
 import type { Verification } from "../../verify/index.ts";
+import { needDialect, resolveDialect, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   addConnectionFlags,
@@ -26,7 +27,7 @@ import {
 } from "../flags.ts";
 import { type CommandError, sayDiagnostics, sayError, sayFailure, sayLoaded, sayStrict } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
-import { exitOf, load, needDialect, openProject, resolveDialect, withReader } from "../project.ts";
+import { exitOf, load, openProject } from "../project.ts";
 import type { Terminal } from "../terminal.ts";
 import { prepareVerificationServers, printVerification, verifiedCode, watched } from "../verification.ts";
 

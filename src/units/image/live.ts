@@ -5,7 +5,8 @@ import type { ReadApi } from "../../model/api.ts";
 import type { Declared } from "../../model/desired.ts";
 import { imageAddress, type Json } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
-import { NOWHERE, splitDescription } from "../common.ts";
+import { NOWHERE } from "../common.ts";
+import { splitDescription } from "../owner-tag.ts";
 import type { ImageSpec } from "./manifest.ts";
 
 /** Labels are not unique (OBSERVED: Images), so every page is read. */

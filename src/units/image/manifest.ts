@@ -13,7 +13,8 @@ import {
   type UnitSpec,
   type WrittenEntry,
 } from "../../model/unit.ts";
-import { checkDescription, OWN_KEYS, stated } from "../common.ts";
+import { OWN_KEYS, stated } from "../common.ts";
+import { checkDescription } from "../owner-tag.ts";
 
 /** API.md, Limits: image description. */
 const MAX_DESCRIPTION_LENGTH = 65_000;

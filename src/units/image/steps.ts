@@ -6,7 +6,8 @@ import type { Change } from "../../model/change.ts";
 import type { PathPart, RequestStep, UploadStep, WaitStep } from "../../model/plan.ts";
 import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
 import { NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
-import { joinDescription, request, type UnorderedRequest } from "../common.ts";
+import { request, type UnorderedRequest } from "../common.ts";
+import { joinDescription } from "../owner-tag.ts";
 
 /** How long an image may take to become available once its data is there. */
 const AVAILABLE_LIMIT_SECONDS = 3_600;

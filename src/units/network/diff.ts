@@ -9,7 +9,9 @@ import type { LeftAlone, RequestStep } from "../../model/plan.ts";
 import { type Address, type JsonObject, subnetAddress, type Values, vpcAddress } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import { type Loss, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
-import { isBulk, rootAddresses, rootLabels, splitDescription } from "../common.ts";
+import { isBulk } from "../bulk.ts";
+import { rootAddresses, rootLabels } from "../common.ts";
+import { splitDescription } from "../owner-tag.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
 
@@ -252,6 +254,6 @@ const MIN_BULK_SUBNETS = 3;
 export function lossesOfNetwork(_vpc: Change, subnets: readonly Change[], adopts: boolean): Loss[] {
   const of = subnets.filter((subnet) => subnet.before !== null).length;
   const count = subnets.filter((subnet) => subnet.blocked === null && subnet.action === "delete").length;
-  const tooMany = of >= MIN_BULK_SUBNETS && isBulk(count, of);
+  const tooMany = isBulk(count, of, MIN_BULK_SUBNETS);
   return count > 0 && (adopts || tooMany) ? [{ rule: "bulk", count, of }] : [];
 }

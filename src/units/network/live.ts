@@ -7,7 +7,8 @@ import type { Declared } from "../../model/desired.ts";
 import { type Address, subnetAddress, vpcAddress } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
-import { NOWHERE, readEach, splitDescription } from "../common.ts";
+import { NOWHERE, readEach } from "../common.ts";
+import { splitDescription } from "../owner-tag.ts";
 import type { NetworkSpec } from "./manifest.ts";
 
 export interface LiveNetwork {

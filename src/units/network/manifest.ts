@@ -13,7 +13,8 @@ import {
   type UnitSpec,
   type WrittenEntry,
 } from "../../model/unit.ts";
-import { checkDescription, noteOf, OWN_KEYS, stated } from "../common.ts";
+import { noteOf, OWN_KEYS, stated } from "../common.ts";
+import { checkDescription } from "../owner-tag.ts";
 import { type CidrProblem, overlaps, parseCidr, type Range } from "./ranges.ts";
 
 /** API.md, Limits: VPC description. */

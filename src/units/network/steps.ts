@@ -21,7 +21,8 @@ import {
   type Recognition,
   type StepContext,
 } from "../../model/unit.ts";
-import { joinDescription, recogniseOne, request, type UnorderedRequest } from "../common.ts";
+import { recogniseOne, request, type UnorderedRequest } from "../common.ts";
+import { joinDescription } from "../owner-tag.ts";
 import type { LiveNetwork } from "./live.ts";
 import { overlapSlots } from "./ranges.ts";
 

@@ -21,7 +21,7 @@ import {
   type RecordValues,
   recordFqdn,
 } from "./record.ts";
-import type { CreateFrom, RecordSpec, ZoneSpec } from "./types.ts";
+import type { CreateFrom, RecordSpec, ZoneSpec } from "./spec.ts";
 
 export interface LiveEntry {
   readonly id: ObjectId;

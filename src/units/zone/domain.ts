@@ -7,11 +7,11 @@ import type { RequestStep } from "../../model/plan.ts";
 import type { Json, JsonObject, Values } from "../../model/resource.ts";
 import { compareText } from "../../model/text.ts";
 import type { PairContext } from "../../model/unit.ts";
-import { ownerOfTags, withOwnerTag, withoutOwnerTag } from "../common.ts";
+import { ownerOfTags, withOwnerTag, withoutOwnerTag } from "../owner-tag.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
 import { isKnownRecord, liveRecord } from "./record.ts";
-import type { ZoneSpec } from "./types.ts";
+import type { ZoneSpec } from "./spec.ts";
 
 const TEXTS = ["type", "status", "description", "group", "soa_email"] as const;
 const LISTS = ["master_ips", "axfr_ips", "tags"] as const;

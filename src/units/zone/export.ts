@@ -14,7 +14,7 @@ import { liveDomain } from "./domain.ts";
 import { isIgnored } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { isKnownRecord, liveRecord } from "./record.ts";
-import type { RecordSpec, ZoneSpec } from "./types.ts";
+import type { RecordSpec, ZoneSpec } from "./spec.ts";
 
 /** What 0 stands for (OBSERVED: Zone file). */
 const DEFAULT_REFRESH_SECONDS = 14_400;

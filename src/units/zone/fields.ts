@@ -1,10 +1,10 @@
 /** The fields of a domain itself, without its records. */
 
 import { canonicalIp } from "../../dns/ip.ts";
-import type { Span } from "../../model/diagnostic.ts";
 import type { Json } from "../../model/resource.ts";
 import type { DomainEntry } from "./schema.ts";
-import type { ZoneContext } from "./types.ts";
+import { loadSeconds } from "./seconds.ts";
+import type { ZoneContext } from "./spec.ts";
 
 /** API.md, Limits: axfr_ips; the service was observed to count master_ips, too. */
 const MAX_ADDRESSES_LENGTH = 1000;
@@ -64,30 +64,6 @@ function loadAddresses(entry: DomainEntry, key: (typeof ADDRESS_FIELDS)[number],
     } else seen.set(address, index);
   }
   return [...seen.keys()];
-}
-
-export function loadSeconds<Key extends string>(
-  entry: { readonly [K in Key]?: number | null },
-  key: Key,
-  context: ZoneContext,
-): number {
-  return roundedSeconds(entry[key] ?? 0, key, () => context.span(entry, key), context);
-}
-
-/** What the service keeps for so many seconds, with a warning at `span` if that is another number. */
-export function roundedSeconds(written: number, key: string, span: () => Span, context: ZoneContext): number {
-  const rounded = roundSeconds(written, context.allowedSeconds);
-  if (rounded !== written) {
-    context.report({
-      code: "rounded-seconds",
-      severity: "warning",
-      summary: `\`${key}\` is rounded to ${rounded}`,
-      detail: `The service does not keep ${written} seconds; the nearest value it keeps is ${rounded}.`,
-      fix: `Write ${rounded}.`,
-      span: span(),
-    });
-  }
-  return rounded;
 }
 
 function loadTags(entry: DomainEntry, context: ZoneContext): readonly string[] {
@@ -185,19 +161,4 @@ function checkAddressesLength(entry: DomainEntry, fields: Record<string, Json>, 
     fix: "Remove some.",
     span: context.span(entry, key),
   });
-}
-
-// Seconds as the service keeps them: other values are rounded at load, so that they compare exactly.
-
-/**
- * The nearest allowed value, a tie upwards; 0 stays 0, and nothing else becomes 0 (API.md, Domain record, ttl_sec).
- * @param allowed ascending, without 0
- */
-function roundSeconds(value: number, allowed: readonly number[]): number {
-  if (value === 0) return 0;
-  let best = allowed[0] ?? value;
-  for (const candidate of allowed) {
-    if (Math.abs(candidate - value) <= Math.abs(best - value)) best = candidate;
-  }
-  return best;
 }

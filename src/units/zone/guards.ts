@@ -3,7 +3,7 @@
 import type { Change } from "../../model/change.ts";
 import type { Json, Values } from "../../model/resource.ts";
 import type { Loss } from "../../model/unit.ts";
-import { isBulk } from "../common.ts";
+import { isBulk } from "../bulk.ts";
 
 /** A share of fewer says nothing: a zone of 8 records loses 3 of them when a mail key is rotated. */
 const MIN_BULK_RECORDS = 10;
@@ -22,7 +22,7 @@ function lossOfRecords(records: readonly Change[], adopts: boolean): Loss[] {
   );
   const count = removed.filter(({ before }) => !isAnswered(before, answered)).length;
   const of = records.filter((record) => record.before !== null).length;
-  const tooMany = count === of || (of >= MIN_BULK_RECORDS && isBulk(count, of));
+  const tooMany = count === of || isBulk(count, of, MIN_BULK_RECORDS);
   return count > 0 && (adopts || tooMany) ? [{ rule: "bulk", count, of }] : [];
 }
 

@@ -5,8 +5,9 @@ import { toAscii } from "../../dns/name.ts";
 import type { ReadApi } from "../../model/api.ts";
 import { domainAddress } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
-import { ownerOfTags, readEach } from "../common.ts";
-import type { ZoneSpec } from "./types.ts";
+import { readEach } from "../common.ts";
+import { ownerOfTags } from "../owner-tag.ts";
+import type { ZoneSpec } from "./spec.ts";
 
 export interface LiveZone {
   readonly domain: WireDomain;

@@ -3,14 +3,14 @@
 import { nameProblem, toAscii } from "../../dns/name.ts";
 import { parseNameserver } from "../../dns/nameserver.ts";
 import type { Declared, IgnorePattern } from "../../model/desired.ts";
-import type { Diagnostic, Related, Span } from "../../model/diagnostic.ts";
+import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { domainAddress, type JsonObject } from "../../model/resource.ts";
 import type { LoadContext, NameProblem } from "../../model/unit.ts";
+import { checkRecords } from "./conflicts.ts";
 import { loadFields } from "./fields.ts";
-import { isIgnored } from "./ignore.ts";
 import { loadFileRecord, loadRecord } from "./load-record.ts";
 import type { DomainEntry } from "./schema.ts";
-import type { CreateFrom, RecordSpec, ZoneContext, ZoneSpec } from "./types.ts";
+import type { CreateFrom, RecordSpec, ZoneContext, ZoneSpec } from "./spec.ts";
 
 /** @returns null if the entry has no usable name */
 export function loadZone(entry: DomainEntry, context: LoadContext): Declared<ZoneSpec> | null {
@@ -86,128 +86,6 @@ function recordsOnSlave(span: Span, context: ZoneContext): Omit<Diagnostic, "sev
     fix: "Remove `records`, `use` and `zone_file`, or make the domain a master.",
     span,
   };
-}
-
-// The records of a zone together: what they forbid each other.
-
-/** API.md, Limits: active records per domain. */
-const MAX_RECORDS_PER_DOMAIN = 12_000;
-
-/** One pass over the records; takes linear time. */
-function checkRecords(
-  records: readonly RecordSpec[],
-  ignore: readonly IgnorePattern[],
-  domain: Span,
-  context: ZoneContext,
-): void {
-  if (records.length > MAX_RECORDS_PER_DOMAIN) {
-    const detail = `${context.zone} has ${records.length} records; the service takes ${MAX_RECORDS_PER_DOMAIN}.`;
-    context.error({
-      code: "too-many-records",
-      summary: "too many records",
-      detail,
-      fix: "Divide the zone.",
-      span: domain,
-    });
-  }
-  const values = new Map<string, RecordSpec>();
-  const names = new Map<string, RecordSpec[]>();
-  for (const record of records) {
-    const first = values.get(dataOf(record));
-    if (first !== undefined) {
-      duplicate(record, first, context);
-      continue;
-    }
-    values.set(dataOf(record), record);
-    const same = names.get(record.name);
-    if (same === undefined) names.set(record.name, [record]);
-    else same.push(record);
-    if (ignore.length > 0 && isIgnored(record, ignore)) declaredAndIgnored(record, context);
-  }
-  for (const same of names.values()) {
-    checkAlias(same, context);
-    checkNullMx(same, context);
-  }
-}
-
-/** Everything but the TTL. */
-function dataOf(record: RecordSpec): string {
-  const { type, name, target, priority = "", weight = "", port = "", tag = "" } = record;
-  return JSON.stringify([type, name, target, priority, weight, port, tag]);
-}
-
-function shownName(name: string): string {
-  return name === "" ? "the apex" : name;
-}
-
-function at(message: string, record: RecordSpec): Related[] {
-  return [{ message, span: record.span }];
-}
-
-function duplicate(record: RecordSpec, first: RecordSpec, context: ZoneContext): void {
-  context.error({
-    code: "duplicate-record",
-    summary: `the ${record.type} record is there twice`,
-    detail: `${shownName(record.name)} has this ${record.type} record already; a TTL does not tell them apart.`,
-    fix: "Remove one of the two.",
-    span: record.span,
-    related: at("first here", first),
-  });
-}
-
-function declaredAndIgnored(record: RecordSpec, context: ZoneContext): void {
-  context.error({
-    code: "declared-and-ignored",
-    summary: "the record is both declared and ignored",
-    detail: "A pattern under `ignore` matches it, so it would never be looked at.",
-    fix: "Remove the record, or narrow the pattern.",
-    span: record.span,
-  });
-}
-
-/** RFC 1034, 3.6.2. Several errors at one name would say the same: the first of each kind is enough. */
-function checkAlias(same: readonly RecordSpec[], context: ZoneContext): void {
-  if (same.length < 2) return;
-  const aliases = same.filter((record) => record.type === "CNAME");
-  const [alias, second] = aliases;
-  if (alias === undefined) return;
-  const other = same.find((record) => record.type !== "CNAME");
-  if (second !== undefined) {
-    context.error({
-      code: "second-cname",
-      summary: "a second CNAME at one name",
-      detail: `${shownName(alias.name)} can be an alias of one name only.`,
-      fix: "Keep one of the two.",
-      span: second.span,
-      related: at("the first one", alias),
-    });
-  }
-  if (other !== undefined && alias.name !== "") {
-    context.error({
-      code: "cname-conflict",
-      summary: "a CNAME beside other data",
-      detail: `${shownName(alias.name)} has ${other.type} records, too, and where a CNAME is nothing else can be (RFC 1034, 3.6.2).`,
-      fix: "Keep the CNAME or the other records.",
-      span: alias.span,
-      related: at("the other data", other),
-    });
-  }
-}
-
-/** RFC 7505, 3. */
-function checkNullMx(same: readonly RecordSpec[], context: ZoneContext): void {
-  const exchangers = same.filter((record) => record.type === "MX");
-  const none = exchangers.find((record) => record.target === "");
-  const other = exchangers.find((record) => record !== none);
-  if (none === undefined || other === undefined) return;
-  context.error({
-    code: "null-mx-conflict",
-    summary: "a null MX beside another MX",
-    detail: `An MX record with the target \`.\` says that ${shownName(none.name)} takes no mail, so it must be the only one (RFC 7505, 3).`,
-    fix: "Keep the null MX or the others.",
-    span: none.span,
-    related: at("the other one", other),
-  });
 }
 
 // `create_from:` of a domain entry: what a domain begins with that is not there yet.

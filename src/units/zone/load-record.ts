@@ -22,9 +22,9 @@ import {
   WRITTEN_CAA,
 } from "../../dns/record.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
-import { loadSeconds, roundedSeconds } from "./fields.ts";
 import type { RecordEntry } from "./schema.ts";
-import type { RecordSpec, ZoneContext } from "./types.ts";
+import { loadSeconds, roundedSeconds } from "./seconds.ts";
+import type { RecordSpec, ZoneContext } from "./spec.ts";
 
 /** @returns none if the record has no identity; everything found is reported either way */
 export function loadRecord(entry: RecordEntry, context: ZoneContext): RecordSpec[] {

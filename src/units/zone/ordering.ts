@@ -6,6 +6,7 @@ import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import { type Facts, type Membership, NO_FACTS } from "../../model/unit.ts";
 import { claimsBeyond, claimsOf } from "./diff.ts";
+import { FactBuilder } from "./fact-builder.ts";
 import type { LiveZone } from "./live.ts";
 import { coversOf, delegationMovesOf, movesOf, nextCloserName, orderPointer, orderZonePointers } from "./pointers.ts";
 import { answersAddress, type RecordValues, recordFqdn } from "./record.ts";
@@ -21,7 +22,7 @@ import {
   type Source,
 } from "./resolution.ts";
 import { moversOf, Transition } from "./transitions.ts";
-import { FactBuilder, WildcardCutovers } from "./wildcards.ts";
+import { WildcardCutovers } from "./wildcard-cutovers.ts";
 
 /** The facts of all steps of a plan's zones, found by looking at both of its sides. */
 export class ZoneOrder {

@@ -2,6 +2,7 @@
 
 import { parentOf } from "../../dns/name.ts";
 import type { Change } from "../../model/change.ts";
+import type { FactBuilder } from "./fact-builder.ts";
 import { pointerTarget, type RecordValues, recordFqdn } from "./record.ts";
 import {
   type Answers,
@@ -15,7 +16,6 @@ import {
   type Source,
 } from "./resolution.ts";
 import { isPointerMoved, type Transition } from "./transitions.ts";
-import type { FactBuilder } from "./wildcards.ts";
 
 type Way = "comes" | "goes";
 

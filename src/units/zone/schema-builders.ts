@@ -6,7 +6,7 @@ import type { SpfParts } from "../../dns/spf.ts";
 import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import { OWN_KEYS } from "../common.ts";
-import type { LintEntry } from "./types.ts";
+import type { LintEntry } from "./spec.ts";
 
 /** RFC 7489, 6.3: an interval is an unsigned 32-bit number of seconds. */
 const MAX_INTERVAL = 4_294_967_295;

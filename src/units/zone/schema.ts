@@ -6,7 +6,7 @@ import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import { OWN_KEYS } from "../common.ts";
 import { BUILDER_SCHEMAS, type BuilderEntry, LINT, MAX_SECONDS, NOTE, oneOf, TTL } from "./schema-builders.ts";
-import type { LintEntry } from "./types.ts";
+import type { LintEntry } from "./spec.ts";
 
 /** An entry of `records`; a builder has become plain records before it is loaded. */
 export interface RecordEntry extends BuilderEntry {

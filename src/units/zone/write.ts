@@ -10,7 +10,7 @@ import { liveDomain } from "./domain.ts";
 import { identifyZone, type LiveZone } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
 import { isKnownRecord, liveRecord } from "./record.ts";
-import type { RecordSpec, ZoneSpec } from "./types.ts";
+import type { RecordSpec, ZoneSpec } from "./spec.ts";
 
 /** The order of keys: what a record is first, its names next, then its data. */
 const RECORD_KEYS: readonly string[] = [

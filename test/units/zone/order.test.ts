@@ -6,7 +6,7 @@ import type { Declared, Desired } from "../../../src/model/desired.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { makePlan } from "../../../src/plan/plan.ts";
 import { units } from "../../../src/units/index.ts";
-import type { RecordSpec } from "../../../src/units/zone/types.ts";
+import type { RecordSpec } from "../../../src/units/zone/spec.ts";
 import { growth, operationsOf } from "../../support/operations.ts";
 
 type Entry = Pick<WireRecord, "type" | "name" | "target">;

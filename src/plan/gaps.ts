@@ -1,0 +1,33 @@
+/** Moments in which a name has no answer and which no order avoids: of several steps that each switch some names, one alone can switch without a break. */
+
+import type { Gap } from "../model/plan.ts";
+import { groupBy } from "../model/text.ts";
+import type { CutoverPart, PlannedStep } from "../model/unit.ts";
+
+type CutoverStep = CutoverPart & Pick<PlannedStep, "step">;
+
+/** @param ordered in the order in which they are done */
+export function cutoverGaps(ordered: readonly PlannedStep[]): Gap[] {
+  const parts = ordered.flatMap(({ step, facts }) =>
+    facts.cutovers.map((cutover): CutoverStep => ({ ...cutover, step })),
+  );
+  return [...groupBy(parts, ({ group }) => group).values()].flatMap(gapsOf);
+}
+
+function gapsOf(parts: readonly CutoverStep[]): Gap[] {
+  const isFirst = parts[0]?.at === "first";
+  // Seen from its end, what goes last is like what goes first.
+  const [switching, ...others] = isFirst ? parts : [...parts].reverse();
+  if (switching === undefined) return [];
+  const kept = new Set(switching.keeps);
+  const gaps: Gap[] = [];
+  for (const { keeps, step } of others) {
+    for (const what of keeps) {
+      if (kept.has(what)) continue;
+      kept.add(what);
+      const [before, wanted] = isFirst ? [switching.step, step] : [step, switching.step];
+      gaps.push({ what, wanted: wanted.id, before: before.id, root: step.root });
+    }
+  }
+  return gaps;
+}

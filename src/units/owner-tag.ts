@@ -1,0 +1,102 @@
+/** Ownership tags say which project made an object or took it over: a domain has its owner in its tags, a VPC or image in its description. */
+
+import type { Json } from "../model/resource.ts";
+import type { LoadContext } from "../model/unit.ts";
+
+// What a description of a VPC or image may hold.
+
+/** @param maxCharacters with the owner's tag; the service counts characters (code points), not UTF-16 units */
+export function checkDescription(
+  entry: { readonly description?: Json },
+  maxCharacters: number,
+  context: LoadContext,
+): void {
+  const text = entry.description;
+  if (typeof text !== "string") return;
+  const span = context.span(entry, "description");
+  if (text.toLowerCase().includes("[tenon:")) {
+    const detail = "`[tenon:…]` in a description is how Tenon marks what it owns, so your own text cannot hold it.";
+    context.report({
+      code: "reserved-tag",
+      severity: "error",
+      summary: "the description holds an ownership tag",
+      detail,
+      fix: "Remove it; set `owner` in the root file instead.",
+      span,
+    });
+  }
+  const length = characters(joinDescription(text, context.owner));
+  if (length <= maxCharacters) return;
+  const tag = length - characters(text);
+  const counted = tag === 0 ? "" : `, ${tag} of them for the owner's tag`;
+  context.report({
+    code: "too-long",
+    severity: "error",
+    summary: "`description` is too long",
+    detail: `It would have ${length} characters${counted}; the service takes ${maxCharacters}.`,
+    fix: `Shorten it to ${maxCharacters - tag} characters.`,
+    span,
+  });
+}
+
+function characters(text: string): number {
+  return [...text].length;
+}
+
+// Ownership tags: how an object in the account says which project made it or took it over.
+
+/** What an owner may look like. */
+const OWNER_PATTERN = "[a-z0-9-]{1,32}";
+
+const TAG_PREFIX = "tenon:";
+/** Letter case does not hide whose it is. */
+const LAST_TAG = new RegExp(`\\[tenon:(${OWNER_PATTERN})\\]$`, "i");
+const MAX_TAG_CHARACTERS = "[tenon:]".length + 32;
+
+/** The owner in a domain's tags, null if none. Several owners are joined, so that none of them is taken for it. */
+export function ownerOfTags(tags: readonly string[]): string | null {
+  return joined(tags.filter(isOwnerTag).map((tag) => tag.slice(TAG_PREFIX.length)));
+}
+
+/** A domain's tags as its user wrote them. */
+export function withoutOwnerTag(tags: readonly string[]): string[] {
+  return tags.filter((tag) => !isOwnerTag(tag));
+}
+
+export function withOwnerTag(tags: readonly string[], owner: string | null): string[] {
+  return owner === null ? [...tags] : [...tags, `${TAG_PREFIX}${owner}`];
+}
+
+/** Tags compare case-insensitively (OBSERVED: Domains). */
+function isOwnerTag(tag: string): boolean {
+  return tag.toLowerCase().startsWith(TAG_PREFIX);
+}
+
+/** A VPC's or image's description, split into the user's text and the owner in the tag at its end; several are joined. */
+export function splitDescription(description: string | null): { text: string; owner: string | null } {
+  const whole = description ?? "";
+  const owners: string[] = [];
+  let start = whole.length;
+  // Read from the end, tag by tag: a description may hold a million tags with other text behind them.
+  for (;;) {
+    const before = whole.slice(0, start).trimEnd();
+    const tag = LAST_TAG.exec(before.slice(-MAX_TAG_CHARACTERS));
+    if (tag === null) break;
+    owners.push(tag[1] ?? "");
+    start = before.length - tag[0].length;
+  }
+  if (owners.length === 0) return { text: whole, owner: null };
+  return { text: whole.slice(0, whole[start - 1] === " " ? start - 1 : start), owner: joined(owners) };
+}
+
+/** null if there is none. */
+function joined(owners: readonly string[]): string | null {
+  const names = new Set(owners.map((owner) => owner.toLowerCase()));
+  return names.size === 0 ? null : [...names].sort().join(",");
+}
+
+export function joinDescription(text: string, owner: string | null): string {
+  if (owner === null) return text;
+  const tag = `[${TAG_PREFIX}${owner}]`;
+  return text === "" ? tag : `${text} ${tag}`;
+}

@@ -1,0 +1,143 @@
+/** What each change of a plan waits for and what waits for it, collected name by name before the order sees it. */
+
+import { type CutoverPart, type Facts, NO_FACTS } from "../../model/unit.ts";
+import { type ResolutionEvent, wordsOf } from "./resolution.ts";
+
+interface StepFacts {
+  readonly adds: Set<string>;
+  readonly removes: Set<string>;
+  readonly needs: Set<string>;
+  readonly unneeds: Set<string>;
+  readonly cutovers: CutoverPart[];
+  readonly grows: Set<string>;
+  readonly shrinks: Set<string>;
+}
+
+/** Changes are named by their keys. */
+export class FactBuilder {
+  readonly #facts = new Map<string, StepFacts>();
+  readonly #comings = new Map<string, ResolutionEvent>();
+  readonly #goings = new Map<string, ResolutionEvent>();
+  readonly #places = new Set<string>();
+
+  /** `change` waits until everything that brings the event about is done. */
+  awaits(change: string, event: ResolutionEvent): void {
+    const key = keyOf(event);
+    this.#comings.set(key, event);
+    this.#of(change).needs.add(key);
+  }
+
+  /** `change` comes before everything that ends it. */
+  precedes(change: string, event: ResolutionEvent): void {
+    const key = keyOf(event);
+    this.#goings.set(key, event);
+    this.#of(change).unneeds.add(key);
+  }
+
+  /**
+   * What a name's new place says is there before its old place says something else: in between, an answer would be neither the one
+   * from before nor the one from after. Nothing is without an answer, so that breaking it leaves no gap.
+   * @param shared which of the two is the same for every name of the place: it is taken once
+   */
+  growsBefore(
+    place: string,
+    shared: "growing" | "shrinking",
+    growing: readonly string[],
+    shrinking: readonly string[],
+  ): void {
+    if (growing.length === 0 || shrinking.length === 0) return;
+    const isNew = this.#isNew(place);
+    if (isNew || shared !== "growing") for (const change of growing) this.#of(change).grows.add(place);
+    if (isNew || shared !== "shrinking") for (const change of shrinking) this.#of(change).shrinks.add(place);
+  }
+
+  /** The same for one change after or before all those of a place, which are the same whoever speaks of them: they are taken once. */
+  allGrowBefore(place: string, changes: readonly string[], change: string): void {
+    if (changes.length === 0) return;
+    if (this.#isNew(place)) for (const other of changes) this.#of(other).grows.add(place);
+    this.#of(change).shrinks.add(place);
+  }
+
+  growsBeforeAll(place: string, change: string, changes: readonly string[]): void {
+    if (changes.length === 0) return;
+    if (this.#isNew(place)) for (const other of changes) this.#of(other).shrinks.add(place);
+    this.#of(change).grows.add(place);
+  }
+
+  takesPart(change: string, cutover: CutoverPart): void {
+    this.#of(change).cutovers.push(cutover);
+  }
+
+  /** Zone and name of every wildcard that is spoken of. */
+  wildcards(): Set<string> {
+    const events = [...this.#comings.values(), ...this.#goings.values()];
+    return new Set(events.filter(({ type }) => type === "wildcard").map(({ zone, owner }) => `${zone} ${owner}`));
+  }
+
+  /** What is spoken of is brought and taken by these. */
+  assign(
+    bringing: (event: ResolutionEvent) => readonly string[],
+    taking: (event: ResolutionEvent) => readonly string[],
+  ): void {
+    for (const [key, event] of this.#comings) {
+      for (const change of this.#enough(event, bringing(event), "needs")) this.#of(change).adds.add(key);
+    }
+    for (const [key, event] of this.#goings) {
+      for (const change of this.#enough(event, taking(event), "unneeds")) {
+        const stepFacts = this.#of(change);
+        stepFacts.removes.add(key);
+        // What replaces an event by itself waits for the others that need it.
+        stepFacts.unneeds.delete(key);
+      }
+    }
+  }
+
+  /** Any of several answers is one: those that are free to come first, or to go last, are enough. */
+  #enough(event: ResolutionEvent, changes: readonly string[], bound: "needs" | "unneeds"): readonly string[] {
+    if (event.type !== "answer" && event.type !== "cut") return changes;
+    const free = changes.filter((change) => (this.#facts.get(change)?.[bound].size ?? 0) === 0);
+    return free.length > 0 ? free : changes.slice(0, 1);
+  }
+
+  factsOf(change: string): Facts {
+    const stepFacts = this.#facts.get(change);
+    if (stepFacts === undefined) return NO_FACTS;
+    const { adds, removes, needs, unneeds, cutovers, grows, shrinks } = stepFacts;
+    const shrunk = [...shrinks].filter((place) => !grows.has(place));
+    return {
+      ...NO_FACTS,
+      resolution: { adds: [...adds], removes: [...removes], needs: [...needs], unneeds: [...unneeds] },
+      rrsets: {
+        grow: [...grows].map((set) => ({ set, persists: true })),
+        shrink: shrunk.map((set) => ({ set, persists: true })),
+      },
+      cutovers,
+    };
+  }
+
+  #isNew(place: string): boolean {
+    const isNew = !this.#places.has(place);
+    this.#places.add(place);
+    return isNew;
+  }
+
+  #of(change: string): StepFacts {
+    const found = this.#facts.get(change);
+    if (found !== undefined) return found;
+    const stepFacts: StepFacts = {
+      adds: new Set(),
+      removes: new Set(),
+      needs: new Set(),
+      unneeds: new Set(),
+      cutovers: [],
+      grows: new Set(),
+      shrinks: new Set(),
+    };
+    this.#facts.set(change, stepFacts);
+    return stepFacts;
+  }
+}
+
+function keyOf(event: ResolutionEvent): string {
+  return wordsOf(event);
+}
