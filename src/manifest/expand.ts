@@ -41,7 +41,7 @@ import {
   type RecordSets,
   reportUnused,
   textAt,
-  usedSets,
+  UsedSets,
   withDefaults,
 } from "./record-sets.ts";
 import { isOwnKey } from "./schema.ts";
@@ -87,6 +87,7 @@ export async function expandDomains(
     return { entries, incomplete };
   }
   const room = new Room(context);
+  const usedSets = new UsedSets(sets, context);
   let total = 0;
   for (const { tree } of files) {
     const defaults = objectAt(tree, "defaults");
@@ -96,7 +97,7 @@ export async function expandDomains(
       );
       const entry = withDefaults(written, objectAt(defaults, "domain"), context.places);
       if (!room.forFields(entry)) return { entries, incomplete };
-      const used = usedSets(entry, sets, context);
+      const used = usedSets.of(entry);
       for (const set of used) everUsed.add(set);
       if (!room.forRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
       const singles = eachDomain(entry, context);

@@ -72,18 +72,38 @@ export function reportUnused(sets: RecordSets, used: ReadonlySet<RecordSet>, con
   }
 }
 
-export function usedSets(entry: JsonObject, sets: RecordSets, context: RecordSetContext): RecordSet[] {
-  const used = new Set<RecordSet>();
-  const names = entry["use"];
-  if (!Array.isArray(names)) return [];
-  for (const [index, name] of (names as readonly Json[]).entries()) {
-    const set = sets.get(String(name));
-    const span = context.places.span(names, index);
-    if (set !== undefined && used.has(set)) context.report(usedTwice(String(name), span));
-    else if (set !== undefined) used.add(set);
-    else if (context.setsKnown) context.report(unknownSet(String(name), [...sets.keys()], span));
+/** The sets that entries name under `use`: looked up once for each list, as many entries may have one list by default. */
+export class UsedSets {
+  readonly #sets: RecordSets;
+  readonly #context: RecordSetContext;
+  readonly #known: Map<Json, { readonly used: readonly RecordSet[]; readonly problems: readonly Diagnostic[] }> =
+    new Map();
+
+  constructor(sets: RecordSets, context: RecordSetContext) {
+    this.#sets = sets;
+    this.#context = context;
   }
-  return [...used];
+
+  of({ use: names }: JsonObject): readonly RecordSet[] {
+    if (!Array.isArray(names)) return [];
+    const found = this.#known.get(names) ?? this.#look(names);
+    this.#known.set(names, found);
+    for (const problem of found.problems) this.#context.report(problem);
+    return found.used;
+  }
+
+  #look(names: readonly Json[]): { used: RecordSet[]; problems: Diagnostic[] } {
+    const used = new Set<RecordSet>();
+    const problems: Diagnostic[] = [];
+    for (const [index, name] of names.entries()) {
+      const set = this.#sets.get(String(name));
+      const span = this.#context.places.span(names, index);
+      if (set !== undefined && used.has(set)) problems.push(usedTwice(String(name), span));
+      else if (set !== undefined) used.add(set);
+      else if (this.#context.setsKnown) problems.push(unknownSet(String(name), [...this.#sets.keys()], span));
+    }
+    return { used: [...used], problems };
+  }
 }
 
 function usedTwice(name: string, span: NonNullable<Diagnostic["span"]>): Diagnostic {

@@ -69,8 +69,13 @@ export interface Holdings {
 /** What stops a change. */
 export type Block =
   | { readonly type: "interfaces"; readonly interfaces: readonly AttachedInterface[] }
-  /** `claimed`: they say that the declared record is somebody else's. */
-  | { readonly type: "kept-records"; readonly records: readonly JsonObject[]; readonly claimed?: true }
+  /** `more`: so many beside those that are listed. `claimed`: they say that the declared record is somebody else's. */
+  | {
+      readonly type: "kept-records";
+      readonly records: readonly JsonObject[];
+      readonly more?: number;
+      readonly claimed?: true;
+    }
   /** Somebody may be sending the data, until then at the latest (ISO 8601, UTC, the service's clock; null if nothing says so). */
   | {
       readonly type: "upload-in-progress";

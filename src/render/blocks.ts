@@ -35,7 +35,10 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
         reason: block.claimed
           ? "external-dns keeps it, as its registry says"
           : "records that Tenon must keep forbid it",
-        items: named(block.records.map((record) => recordText(record, columns))),
+        items: [
+          ...named(block.records.map((record) => recordText(record, columns))),
+          ...(block.more === undefined ? [] : [`and ${block.more} more`]),
+        ],
         fix: block.claimed
           ? "Remove it from the manifest, as external-dns keeps it; or narrow the preset under `ignore`."
           : "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",

@@ -9,7 +9,7 @@ import {
   MAX_IGNORE_PATTERNS,
   MAX_REPORTED_REFERENCES,
 } from "../../src/manifest/limits.ts";
-import type { Change } from "../../src/model/change.ts";
+import type { Block, Change } from "../../src/model/change.ts";
 import type { Guard } from "../../src/model/plan.ts";
 import { compareIds, globMatches } from "../../src/model/text.ts";
 import { renderPlanMarkdown } from "../../src/render/index.ts";
@@ -22,7 +22,7 @@ import { emulator, envOf } from "../cli/run.ts";
 import { codes, folder, load, loadText } from "../manifest/support.ts";
 import { change, plan } from "../render/plans.ts";
 import { codesOf, importFiles } from "../support/imports.ts";
-import { growth } from "../support/operations.ts";
+import { growth, operationsOf } from "../support/operations.ts";
 
 // Each of these is a manifest of a megabyte or two at most. What would take gigabytes, or minutes, is in test/system/budgets.test.ts.
 
@@ -247,6 +247,49 @@ test("the live records of a zone are read once, however many registries its patt
   expect(live.filter(({ name }) => ignored.has({ type: "A", name: name.slice(2), target: "192.0.2.1" }))).toHaveLength(
     1_200,
   );
+});
+
+test("of thousands of registry records that claim a name, twenty are listed for each record declared there, and the rest are counted", async () => {
+  const plans = async (declared: number) => {
+    const live = Array.from({ length: 2_000 }, (_, index) => ({
+      id: 2_000 - index,
+      type: "TXT" as const,
+      name: "www",
+      target: `heritage=external-dns,external-dns/owner=o${index}`,
+    }));
+    const targets = list(declared, (index) => `10.0.${index >> 8}.${index & 255}`);
+    const patterns = list(50, (index) => `{ preset: external-dns, txt_prefix: p${index}. }`);
+    const text = `domains:\n  - domain: a.example\n    ${MASTER}\n    ignore: [${patterns}]\n    records: [{ type: A, name: www, targets: [${targets}] }]\n`;
+    const path = folder({ "tenon.yaml": `tenon: 1\n${text}` });
+    const service = await emulator({
+      seed: { domains: [{ id: 1, domain: "a.example", type: "master", records: live }] },
+    });
+    const { stdout } = await here(["plan", path, "--format", "json"], { env: envOf(service) });
+    return Object.values(
+      JSON.parse(stdout).tenon.changes as Readonly<Record<string, { readonly blocked: Block | null }>>,
+    );
+  };
+  const blocks = (await plans(30)).flatMap(({ blocked }) => (blocked?.type === "kept-records" ? [blocked] : []));
+  expect(blocks).toHaveLength(30);
+  for (const { records, more, claimed } of blocks) {
+    expect({ ids: records.map(({ id }) => id), more, claimed }).toEqual({
+      ids: Array.from({ length: 20 }, (_, index) => index + 1),
+      more: 1_980,
+      claimed: true,
+    });
+  }
+});
+
+test("unknown record sets that many domains name by default are looked for once", async () => {
+  const text = (entries: number) => {
+    const known = list(100, (index) => `set${index}: []`);
+    const unknown = list(100, (index) => `unknown${index}`);
+    const entry = (index: number) => `{ domain: d${index}.example }`;
+    return `record_sets: { ${known} }\ndefaults: { domain: { type: master, soa_email: a@a.example, use: [${unknown}] } }\ndomains: [${list(entries, entry)}]\n`;
+  };
+  const work = (entries: number) => operationsOf(() => loadText(text(entries)));
+  await work(1);
+  expect((await work(20)) / (await work(1))).toBeLessThan(2);
 });
 
 test("of a thousand environments the nearest ones are loaded, up to a limit, and the rest are counted", async () => {

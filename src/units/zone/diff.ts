@@ -9,7 +9,7 @@ import { compareText, groupBy } from "../../model/text.ts";
 import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { rootLabels } from "../common.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
-import { type Ignoring, ignoring } from "./ignore.ts";
+import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import {
   anyLiveRecord,
@@ -232,7 +232,7 @@ function readMatch(match: ZoneMatch): Reading {
     }
     entries.push({ id: record.id, values: liveRecord(record, zone) });
   }
-  const ignored = ignoring(ignorePatterns(match), entries, ({ values }) => values);
+  const ignored = ignoring(ignorePatterns(match), byId(entries), ({ values }) => values);
   for (const entry of entries) (ignored.has(entry.values) ? kept : live).push(entry);
   const managed = match.intent === "create" || match.intent === "manage" ? match.declared.spec.records : null;
   const desired = managed?.map((spec) => ({ origin: spec, values: desiredRecord(spec) })) ?? null;
@@ -332,8 +332,7 @@ function recordPairs(
   }
   const doubled = duplicates(matches);
   return matches.map((found) => {
-    const claimants = found.desired === null ? [] : ignored.claimants(found.desired.values);
-    return recordPair(found, labelsOf(found, doubled), zone, staying, claimants);
+    return recordPair(found, labelsOf(found, doubled), zone, staying, ignored);
   });
 }
 
@@ -343,13 +342,12 @@ function labelsOf(match: RecordMatch<RecordSpec>, doubled: ReadonlySet<RecordMat
   return doubled.has(match) ? ["duplicate"] : [];
 }
 
-/** @param claimants live records that make the declared one somebody else's */
 function recordPair(
   { desired, live }: RecordMatch<RecordSpec>,
   labels: readonly ChangeLabel[],
   zone: string,
   staying: ClaimTable<LiveEntry>,
-  claimants: readonly LiveEntry[],
+  ignored: Ignoring<LiveEntry>,
 ): Pair {
   const root = domainAddress(zone);
   const values = (desired ?? live)?.values as RecordValues;
@@ -357,7 +355,8 @@ function recordPair(
   const liveAddress = live === null ? null : recordAddress(root, live.values.name, live.values.type);
   const claims = desired === null ? [] : claimsOf(desired.values, zone);
   const beyond = claimsBeyond(claims, live === null ? [] : claimsOf(live.values, zone));
-  const clashes = [...new Set([...staying.conflicts(beyond), ...claimants])];
+  const claimants = desired === null ? null : ignored.claimants(desired.values);
+  const clashes = staying.conflicts(beyond);
   return {
     resource: {
       unit: "zone",
@@ -375,7 +374,12 @@ function recordPair(
     rules: {
       ...NO_RULES,
       parent: root,
-      block: clashes.length === 0 ? null : keptRecords(clashes, claimants.length > 0),
+      block:
+        claimants !== null && claimants.count > 0
+          ? claimedBy(claimants)
+          : clashes.length > 0
+            ? keptRecords(clashes)
+            : null,
     },
   };
 }
@@ -385,11 +389,23 @@ function hidesOthers({ name, type }: RecordValues): boolean {
   return name.startsWith("*") || (type === "NS" && name !== "");
 }
 
-/** In the order of their ids, whatever the order in which the service lists them. */
-function keptRecords(entries: readonly LiveEntry[], claimed = false): Block {
-  const ordered = [...entries].sort((a, b) => Number(a.id) - Number(b.id));
-  const records = ordered.map(({ id, values }) => ({ id, ...values }));
-  return { type: "kept-records", records, ...(claimed ? { claimed } : {}) };
+function keptRecords(entries: readonly LiveEntry[]): Block {
+  return keptBlock(byId(entries).slice(0, MAX_LISTED), entries.length);
+}
+
+/** Records of a registry make the declared one somebody else's. */
+function claimedBy({ first, count }: Claimants<LiveEntry>): Block {
+  return { ...keptBlock(first, count), claimed: true };
+}
+
+function keptBlock(first: readonly LiveEntry[], count: number): Extract<Block, { type: "kept-records" }> {
+  const records = first.map(({ id, values }) => ({ id, ...values }));
+  return { type: "kept-records", records, ...(count > first.length ? { more: count - first.length } : {}) };
+}
+
+/** Whatever the order in which the service lists them. */
+function byId(entries: readonly LiveEntry[]): LiveEntry[] {
+  return entries.toSorted((a, b) => Number(a.id) - Number(b.id));
 }
 
 // What can be said of `create_from` before it is done: whether there is something to clone, and what is exposed meanwhile.

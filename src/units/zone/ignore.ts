@@ -16,11 +16,21 @@ export interface IgnorableRecord {
 export interface Ignoring<Entry> {
   has(record: IgnorableRecord): boolean;
   /** Live registry records that make `record` somebody else's; none if a pattern alone decides. */
-  claimants(record: IgnorableRecord): readonly Entry[];
+  claimants(record: IgnorableRecord): Claimants<Entry>;
 }
 
-/** The live entries that say that a name is a registry's. */
-type Registry<Entry> = (name: string) => readonly Entry[];
+/** Thousands may claim each of thousands of records: only some of them are listed. */
+export interface Claimants<Entry> {
+  /** In the order in which they were given, `MAX_LISTED` at most. */
+  readonly first: readonly Entry[];
+  readonly count: number;
+}
+
+/** A name may be claimed by one record or by thousands: only so many are listed. */
+export const MAX_LISTED = 20;
+
+/** The live entries that say that a name is a registry's, in lists that other names share; none of them is empty. */
+type Registry<Entry> = (name: string) => readonly (readonly Entry[])[];
 
 /** A record's name and target in lower case, written once for all patterns. */
 interface Folded extends IgnorableRecord {
@@ -33,7 +43,7 @@ type Rule = (record: Folded, registry: Registry<unknown>) => boolean;
 
 /**
  * Looks at the live records once, and at those of a registry once for each prefix and suffix of patterns with the preset external-dns.
- * @param live all records of the zone
+ * @param live all records of the zone, in the order in which claimants are listed
  */
 export function ignoring<Entry>(
   patterns: readonly IgnorePattern[],
@@ -53,10 +63,16 @@ export function ignoring<Entry>(
     },
     claimants: (record) => {
       const folded = fold(record);
-      return rules.flatMap(({ matches, registry }) => (matches(folded, registry) ? registry(folded.foldedName) : []));
+      const lists = new Set<readonly Entry[]>();
+      for (const { matches, registry } of rules) {
+        if (matches(folded, registry)) for (const list of registry(folded.foldedName)) lists.add(list);
+      }
+      return registries === null ? NO_CLAIMANTS : registries.join(lists);
     },
   };
 }
+
+const NO_CLAIMANTS: Claimants<never> = { first: [], count: 0 };
 
 /** What is known without the live records. */
 export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePattern[]): boolean {
@@ -69,6 +85,7 @@ const NO_REGISTRY: Registry<never> = () => [];
 /** The registries of external-dns in one zone. */
 class Registries<Entry> {
   readonly #texts: readonly { readonly name: string; readonly entry: Entry }[];
+  readonly #position: ReadonlyMap<Entry, number>;
   /** Indexed by the literal names, whatever the prefix and suffix: built once, as hundreds of patterns may use it. */
   readonly #bare: ReadonlyMap<string, readonly Entry[]>;
   readonly #known: Map<string, Registry<Entry>> = new Map();
@@ -78,6 +95,7 @@ class Registries<Entry> {
       const { type, name, target } = recordOf(entry);
       return type === "TXT" && isRegistryText(target) ? [{ name: name.toLowerCase(), entry }] : [];
     });
+    this.#position = new Map(this.#texts.map(({ entry }, index) => [entry, index]));
     this.#bare = this.#namesWith(NO_AFFIXES, null);
   }
 
@@ -91,7 +109,33 @@ class Registries<Entry> {
 
   #read(affixes: Affixes): Registry<Entry> {
     const affixed = this.#namesWith(affixes, NO_AFFIXES);
-    return (name) => [...(this.#bare.get(name) ?? []), ...(affixed.get(name) ?? [])];
+    return (name) => [this.#bare.get(name) ?? [], affixed.get(name) ?? []].filter(({ length }) => length > 0);
+  }
+
+  readonly #joined: Map<string, Claimants<Entry>> = new Map();
+  readonly #numbers: Map<readonly Entry[], number> = new Map();
+
+  /** All entries of the lists, each once. Records of one name mostly have the same lists: they are joined once. */
+  join(lists: ReadonlySet<readonly Entry[]>): Claimants<Entry> {
+    const key = [...lists].map((list) => this.#numberOf(list)).join(" ");
+    const known = this.#joined.get(key) ?? this.#join([...lists]);
+    this.#joined.set(key, known);
+    return known;
+  }
+
+  #numberOf(list: readonly Entry[]): number {
+    const known = this.#numbers.get(list) ?? this.#numbers.size;
+    this.#numbers.set(list, known);
+    return known;
+  }
+
+  #join(lists: readonly (readonly Entry[])[]): Claimants<Entry> {
+    const place = (entry: Entry): number => this.#position.get(entry) ?? 0;
+    const starts = [...new Set(lists.flatMap((list) => list.slice(0, MAX_LISTED)))];
+    const first = starts.sort((a, b) => place(a) - place(b)).slice(0, MAX_LISTED);
+    const [only, ...others] = lists;
+    const count = others.length === 0 ? (only?.length ?? 0) : new Set(lists.flat()).size;
+    return { first, count };
   }
 
   /** @param except names that the same text has with these are left out */
