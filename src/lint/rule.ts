@@ -13,7 +13,7 @@ import { ZoneTree } from "../dns/zone-tree.ts";
 import type { IgnorePattern } from "../model/desired.ts";
 import type { Diagnostic, Related, Severity, Sources, Span } from "../model/diagnostic.ts";
 import type { Address } from "../model/resource.ts";
-import { globMatches, nearest } from "../model/text.ts";
+import { compileGlob, nearest } from "../model/text.ts";
 
 /** A rule as the documentation has it. */
 export interface RuleText {
@@ -135,12 +135,7 @@ export class ZoneView {
   mayHold(name: string, types: readonly RecordType[]): boolean {
     const { records, policy, ignore, type } = this.zone;
     if (records === null || type === "slave" || policy === "additive") return true;
-    return ignore.some(
-      (pattern) =>
-        (pattern.preset !== "acme" || (isAcmeName(name) && types.includes("TXT"))) &&
-        (pattern.name === undefined || globMatches(namePattern(pattern.name), name)) &&
-        (pattern.type === undefined || types.some((one) => globMatches(pattern.type?.toUpperCase() ?? "*", one))),
-    );
+    return mayIgnore(ignore).some((fits) => fits(name, types));
   }
 
   /** The records that answer for a name within the zone: its own, or those of the wildcard that stands for it (RFC 4592, 3.3.1). */
@@ -237,8 +232,25 @@ export function shownName(name: string): string {
   return name === "" ? "the apex" : `\`${name}\``;
 }
 
-function namePattern(name: string): string {
-  return name === "@" ? "" : name.toLowerCase();
+/** Whether records of some types at a name may fit a pattern under `ignore`, which stands for records that are not declared. */
+type MayIgnore = (name: string, types: readonly RecordType[]) => boolean;
+
+const compiled: WeakMap<readonly IgnorePattern[], readonly MayIgnore[]> = new WeakMap();
+
+/** Each list of patterns is compiled once, not for each name. */
+function mayIgnore(patterns: readonly IgnorePattern[]): readonly MayIgnore[] {
+  const known = compiled.get(patterns) ?? patterns.map(compile);
+  compiled.set(patterns, known);
+  return known;
+}
+
+function compile({ preset, name, type }: IgnorePattern): MayIgnore {
+  const fitsName = name === undefined ? null : compileGlob(name === "@" ? "" : name.toLowerCase());
+  const fitsType = type === undefined ? null : compileGlob(type.toUpperCase());
+  return (asked, types) =>
+    (preset !== "acme" || (isAcmeName(asked) && types.includes("TXT"))) &&
+    (fitsName === null || fitsName(asked)) &&
+    (fitsType === null || types.some(fitsType));
 }
 
 // Codes under `lint: { off: […] }` that no rule has.
@@ -251,8 +263,11 @@ export const UNKNOWN_LINT_CODE: RuleText = {
   fix: "Use a code of the table in docs/reference/lint-codes.md, or remove it.",
 };
 
+/** What more codes there are at one place is not reported. */
+const MAX_REPORTED_CODES = 20;
+
 /**
- * Each code once for each place: a record, a domain, the project.
+ * Each code once for each place: a record, a domain, the project. What many domains have from one list is reported for the first of them.
  * @param projectSpans where the codes of the project stand
  */
 export function unknownCodes(
@@ -264,9 +279,12 @@ export function unknownCodes(
   const isKnown = new Set(known);
   if (projectOff.includes(UNKNOWN_LINT_CODE.code)) return [];
   const found: Diagnostic[] = [];
+  const lookedAt = new Set<readonly string[]>();
   const look = (off: readonly string[], place: { readonly span?: Span; readonly address?: string }): void => {
-    if (off.includes(UNKNOWN_LINT_CODE.code)) return;
-    for (const code of new Set(off)) if (!isKnown.has(code)) found.push({ ...unknown(code, known), ...place });
+    if (off.length === 0 || lookedAt.has(off) || off.includes(UNKNOWN_LINT_CODE.code)) return;
+    lookedAt.add(off);
+    const codes = [...new Set(off)].filter((code) => !isKnown.has(code)).slice(0, MAX_REPORTED_CODES);
+    for (const code of codes) found.push({ ...unknown(code, known), ...place });
   };
   for (const code of new Set(projectOff)) {
     const span = projectSpans.get(code);

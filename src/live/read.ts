@@ -101,8 +101,9 @@ export async function readOwned({ desired, units, api, watch }: ReadOptions): Pr
     units.map(async (unit) => {
       const result = await unit.read(scope, api, watch ?? {});
       const declared = desired.declared.filter((entry) => entry.unit === unit.name);
-      const isDeclared = ({ id, key }: LiveIdentity): boolean =>
-        declared.some((entry) => entry.id === id || entry.key === key || entry.movedFrom === key);
+      const ids = new Set(declared.map((entry) => entry.id));
+      const keys = new Set(declared.flatMap(({ key, movedFrom }) => (movedFrom === null ? [key] : [key, movedFrom])));
+      const isDeclared = ({ id, key }: LiveIdentity): boolean => ids.has(id) || keys.has(key);
       const identities = result.ok ? result.items.map((item) => unit.identify(item)) : [];
       return identities.filter((identity) => identity.owner === owner && !isDeclared(identity));
     }),

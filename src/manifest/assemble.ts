@@ -6,7 +6,7 @@ import type { Consent, ConsentRule, Declared, Desired, IgnorePattern, Removed } 
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
 import type { LoadContext } from "../model/unit.ts";
-import { MAX_UPLOAD_BYTES, tooLongIgnore } from "./limits.ts";
+import { MAX_CONSENTS, MAX_UPLOAD_BYTES, tooLongIgnore } from "./limits.ts";
 import type { Places } from "./positions.ts";
 import { fileProblem, resolveInside } from "./read.ts";
 import type { UnitForm } from "./schema.ts";
@@ -214,7 +214,21 @@ function repeated(others: number): string {
 const RULES: readonly ConsentRule[] = ["delete", "replace", "bulk", "ns"];
 
 function loadAllow(root: JsonObject, context: AssembleContext): Consent[] {
-  return sectionEntries([root], "allow").flatMap((entry) => loadConsent(entry, context) ?? []);
+  const entries = sectionEntries([root], "allow");
+  const excess = entries[MAX_CONSENTS];
+  if (excess !== undefined) context.report(tooManyConsents(entries.length, context.places.firstKeySpan(excess)));
+  return entries.slice(0, MAX_CONSENTS).flatMap((entry) => loadConsent(entry, context) ?? []);
+}
+
+function tooManyConsents(count: number, span: Span): Diagnostic {
+  return {
+    code: "too-many-patterns",
+    severity: "error",
+    summary: "too many entries under `allow`",
+    detail: `Each is compared with each change that needs a consent. There may be ${MAX_CONSENTS.toLocaleString("en")}, and these are ${count.toLocaleString("en")}.`,
+    fix: "Join entries with stars, and remove those whose changes are done.",
+    span,
+  };
 }
 
 function loadConsent(entry: JsonObject, context: AssembleContext): Consent | null {

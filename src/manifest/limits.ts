@@ -37,6 +37,8 @@ const MIN_CHARACTERS_PER_RECORD = 8;
 const MAX_EXPANDED_CHARACTERS: number = 32 * 1024 * 1024;
 /** Zone files with all that they include and generate, counted for each domain that names them: each reads them anew. */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
+/** Each entry of `allow` is compared with each change that needs a consent. */
+export const MAX_CONSENTS = 5_000;
 /** The most patterns under one `ignore`: each is compared with the domain's live records, up to 12,000, whose number no manifest states. */
 export const MAX_IGNORE_PATTERNS = 1_000;
 /** Characters of records, counted for each pattern under `ignore` that they are compared with. */

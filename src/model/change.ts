@@ -87,7 +87,8 @@ export type Block =
   /** Nobody knows when whoever began it gives it up. `address` as above; null: no consent takes it. */
   | { readonly type: "upload-of-others"; readonly id: ObjectId; readonly address: Address | null }
   /** It could be any of these, by id. */
-  | { readonly type: "ambiguous"; readonly candidates: readonly Candidate[] }
+  /** `more`: so many beside those that are listed. */
+  | { readonly type: "ambiguous"; readonly candidates: readonly Candidate[]; readonly more?: number }
   /** Declared by an id that is gone, and only its label says that it is this one: too little to replace it, or to take anything from it. */
   | { readonly type: "stale-id"; readonly candidate: Candidate }
   /** An image that would have to be made, and nothing says how. */

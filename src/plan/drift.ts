@@ -18,13 +18,14 @@ export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs
 export function unclearIdentities({ changes }: Pick<Plan, "changes">): Diagnostic[] {
   return changes.flatMap(({ address, blocked, span }) => {
     if (blocked?.type !== "ambiguous") return [];
-    const { candidates } = blocked;
+    const { candidates, more = 0 } = blocked;
+    const ids = candidates.map(({ id }) => `id ${id}`);
     return [
       {
         code: "ambiguous-identity",
         severity: "warning",
-        summary: `${address} could be any of ${candidates.length} live objects`,
-        detail: `Several objects in the account carry its label: ${candidates.map(({ id }) => `id ${id}`).join(", ")}.`,
+        summary: `${address} could be any of ${candidates.length + more} live objects`,
+        detail: `Several objects in the account carry its label: ${ids.join(", ")}${more === 0 ? "" : `, and ${more} more`}.`,
         fix: "Say which one is meant with `id:`, or rename or delete the others.",
         ...(span === null ? {} : { span }),
         address,

@@ -181,6 +181,9 @@ interface Identity {
   readonly spare: Candidate[];
 }
 
+/** Of more objects that carry one label none is taken for the declared one, however alike they are: each is compared as a whole. */
+const MAX_COMPARED = 20;
+
 /**
  * Which of several is meant, if that can be said: the one that is as declared, where an id is gone; and the oldest of those that all carry
  * our tag, are equal, and are in no use. The others are undeclared then, and pruned.
@@ -188,7 +191,7 @@ interface Identity {
 function chosen(entry: Declared | Removed, found: Candidate[], identity: Identity): Candidate | Candidate[] {
   const { unit, desired, options, spare } = identity;
   const sorted = [...found].sort((a, b) => compareIds(a.identity.id, b.identity.id));
-  if (entry.id !== null && "spec" in entry) {
+  if (entry.id !== null && "spec" in entry && sorted.length <= MAX_COMPARED) {
     const [exact, another] = sorted.filter(({ live }) => options.isAsDeclared(entry, live));
     if (exact !== undefined && another === undefined) return exact;
   }

@@ -190,18 +190,26 @@ function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: Pair
   return [[liveAddress, first], ...inside];
 }
 
+/** Each of thousands of objects may be blocked by all of them: only so many are listed. */
+const MAX_LISTED_CANDIDATES = 20;
+
 /** What an unclear entry comes to is blocked as a whole: its object, and what depends on that. */
 function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
   if (unclear.length === 0) return paired;
-  const byAddress = new Map(unclear.map((one) => [one.entry.address, one]));
-  const byId = new Map(unclear.flatMap((one) => one.candidates.map(({ id }) => [id, one] as const)));
+  const blocks = unclear.map(({ entry, candidates }) => {
+    const listed = candidates.slice(0, MAX_LISTED_CANDIDATES).map(({ id, shown }) => ({ id, shown }));
+    const more = candidates.length - listed.length;
+    const block: Block = { type: "ambiguous", candidates: listed, ...(more > 0 ? { more } : {}) };
+    return { entry, candidates, block };
+  });
+  const byAddress = new Map(blocks.map((one) => [one.entry.address, one]));
+  const byId = new Map(blocks.flatMap((one) => one.candidates.map(({ id }) => [id, one] as const)));
   const pairs = paired.pairs.map((pair): Pair => {
     if (pair.rules.parent !== null) return pair;
     const { id: known, address } = pair.resource;
     const found = known === null ? byAddress.get(address) : byId.get(known);
     if (found === undefined) return pair;
-    const candidates = found.candidates.map(({ id, shown }) => ({ id, shown }));
-    return blockedPair(pair, { type: "ambiguous", candidates }, found.entry.span);
+    return blockedPair(pair, found.block, found.entry.span);
   });
   return { ...paired, pairs };
 }

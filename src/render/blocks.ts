@@ -27,7 +27,7 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
     case "interfaces":
       return {
         reason: `${count(block.interfaces.length, "interface is", "interfaces are")} attached`,
-        items: named(block.interfaces.map(interfaceText)),
+        items: named(block.interfaces, interfaceText),
         fix: "Or wait until they are gone: --wait-detached 10m.",
       };
     case "kept-records":
@@ -35,18 +35,15 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
         reason: block.claimed
           ? "external-dns keeps it, as its registry says"
           : "records that Tenon must keep forbid it",
-        items: [
-          ...named(block.records.map((record) => recordText(record, columns))),
-          ...(block.more === undefined ? [] : [`and ${block.more} more`]),
-        ],
+        items: [...named(block.records, (record) => recordText(record, columns)), ...further(block.more)],
         fix: block.claimed
           ? "Remove it from the manifest, as external-dns keeps it; or narrow the preset under `ignore`."
           : "Delete them by hand, or stop ignoring them (ignore, records_policy) so that they can go.",
       };
     case "ambiguous":
       return {
-        reason: `${count(block.candidates.length, "live object carries", "live objects carry")} this label, and nothing says which is meant`,
-        items: named(block.candidates.map(candidateText)),
+        reason: `${count(block.candidates.length + (block.more ?? 0), "live object carries", "live objects carry")} this label, and nothing says which is meant`,
+        items: [...named(block.candidates, candidateText), ...further(block.more)],
         fix: "Say which with `id:`, or rename or delete the others.",
       };
     case "stale-id":
@@ -88,7 +85,7 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
     case "depends":
       return {
         reason: `it needs ${block.on.length === 1 ? "a change that is" : "changes that are"} blocked`,
-        items: named(block.on.map(escapeText)),
+        items: named(block.on, escapeText),
         fix: "",
       };
   }
@@ -108,7 +105,13 @@ function interfaceText(attached: AttachedInterface): string {
   return `${what}: ${first}delete interface ${interface_id}`;
 }
 
-function named(items: readonly string[]): string[] {
-  if (items.length <= MAX_NAMED_ITEMS) return [...items];
-  return [...items.slice(0, MAX_NAMED_ITEMS), `and ${items.length - MAX_NAMED_ITEMS} more (all are in --format json)`];
+function named<Item>(items: readonly Item[], textOf: (item: Item) => string): string[] {
+  const texts = items.slice(0, MAX_NAMED_ITEMS).map(textOf);
+  const unnamed = items.length - texts.length;
+  return unnamed === 0 ? texts : [...texts, `and ${unnamed} more (all are in --format json)`];
+}
+
+/** What the block itself does not list. */
+function further(more: number | undefined): string[] {
+  return more === undefined ? [] : [`and ${more} more`];
 }

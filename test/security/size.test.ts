@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { MAX_LOOKED_AT_ENVIRONMENTS } from "../../src/cli/session.ts";
 import { buildCaa } from "../../src/dns/builders.ts";
 import { reformat } from "../../src/format/reformat.ts";
+import { lintProject, type Project } from "../../src/index.ts";
 import {
+  MAX_CONSENTS,
   MAX_DIRECTORY_ENTRIES,
   MAX_FILE_PATTERNS,
   MAX_IGNORE_COMPARISONS,
@@ -278,6 +280,58 @@ test("of thousands of registry records that claim a name, twenty are listed for 
       claimed: true,
     });
   }
+});
+
+test("of many objects of one label twenty are listed for each that is blocked, and an id that is gone is compared with no more of them", async () => {
+  const blocksOf = async (manifest: string, count: number): Promise<(Block | null)[]> => {
+    const vpcs = Array.from({ length: count }, (_, index) => ({
+      id: index + 1,
+      label: "v",
+      region: index === 0 ? "us-east" : "eu-west",
+      description: index === 0 ? "[tenon:edge]" : "",
+    }));
+    const service = await emulator({ seed: { vpcs } });
+    const path = folder({ "tenon.yaml": `tenon: 1\nowner: edge\n${manifest}` });
+    const { stdout } = await here(["plan", path, "--format", "json"], { env: envOf(service) });
+    const changes = JSON.parse(stdout).tenon.changes as Readonly<Record<string, { readonly blocked: Block | null }>>;
+    return Object.values(changes).map(({ blocked }) => blocked);
+  };
+  const removed = await blocksOf("removed: [{ vpc: v, destroy: true }]\n", 30);
+  expect(removed).toHaveLength(30);
+  for (const block of removed) {
+    expect(block?.type === "ambiguous" ? [block.candidates.length, block.more] : block).toEqual([20, 10]);
+  }
+  // One of them is as declared: of twenty it is found, of thirty it is not looked for.
+  const declared = "vpcs: [{ label: v, id: 999, region: us-east }]\n";
+  const isAmbiguous = async (count: number) =>
+    (await blocksOf(declared, count)).some((block) => block?.type === "ambiguous");
+  expect([await isAmbiguous(20), await isAmbiguous(30)]).toEqual([false, true]);
+});
+
+test("consents by the ten thousand are refused", async () => {
+  const allow = (count: number) => `allow: [${list(count, (index) => `{ delete: "vpc/*${index}*" }`)}]\n`;
+  expect(codes(await loadText(allow(MAX_CONSENTS)))).toEqual([]);
+  expect(codes(await loadText(allow(10_000)))).toEqual(["too-many-patterns"]);
+});
+
+test("unknown lint codes that a record set gives to many domains are reported once, twenty for a record", async () => {
+  const off = list(30, (index) => `c${index}`);
+  const records = list(5, (index) => `{ type: A, name: n${index}, target: 9.9.9.9, lint: { off: [${off}] } }`);
+  const { project } = await loadText(sets(records) + domains(50, "use: [s]"));
+  const found = await lintProject(project as Project);
+  expect(found.filter(({ code }) => code === "unknown-lint-code")).toHaveLength(5 * 20);
+});
+
+test("patterns under ignore are compiled once for lint, however many names are looked up", async () => {
+  const work = async (length: number) => {
+    const patterns = list(50, (index) => `{ name: "${"x".repeat(length)}${index}*" }`);
+    const records = list(100, (index) => `{ type: NS, name: d${index}, target: n.o.test. }`);
+    const text = domains(1, `ignore: [${patterns}]\n    records: [${records}]`);
+    const { project } = await loadText(text);
+    return operationsOf(() => lintProject(project as Project));
+  };
+  await work(1);
+  expect((await work(200)) / (await work(1))).toBeLessThan(2);
 });
 
 test("unknown record sets that many domains name by default are looked for once", async () => {

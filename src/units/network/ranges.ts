@@ -74,7 +74,8 @@ interface OverlapSlots {
 
 /**
  * One slot for each going range; it is released by the change that takes the range away, and acquired by every change that
- * brings one overlapping it. Going ranges are siblings, so they do not overlap each other and can be searched in order.
+ * brings one overlapping it. Going ranges are siblings, so they do not overlap each other and can be searched in order; neither do those
+ * that come, so that there are no more such pairs than ranges. Where a service lists siblings that overlap, not all pairs are claimed.
  */
 export function overlapSlots(root: Address, subnets: readonly Change[]): OverlapSlots {
   const going = subnets
@@ -83,14 +84,16 @@ export function overlapSlots(root: Address, subnets: readonly Change[]): Overlap
     .sort((a, b) => a.range.first - b.range.first);
   const acquire = new Map<string, Claim[]>();
   const release = new Map<string, Claim[]>();
+  let left = MAX_PAIRS_PER_RANGE * subnets.length;
   for (const { subnet } of going) release.set(subnet.key, [slot(root, subnet)]);
   for (const subnet of subnets) {
     if (subnet.action !== "create" && subnet.action !== "replace") continue;
     const range = rangeOf(subnet.after?.["ipv4"]);
     const claims: Claim[] = [];
-    for (let index = firstEndingAtOrAfter(going, range.first); index < going.length; index += 1) {
+    for (let index = firstEndingAtOrAfter(going, range.first); index < going.length && left > 0; index += 1) {
       const other = going[index];
       if (other === undefined || other.range.first > range.last) break;
+      left -= 1;
       if (other.subnet !== subnet) claims.push(slot(root, other.subnet));
     }
     acquire.set(subnet.key, claims);
@@ -98,8 +101,11 @@ export function overlapSlots(root: Address, subnets: readonly Change[]): Overlap
   return { acquire, release };
 }
 
+/** One would do; n going ranges that overlap each other and m coming ones would be n × m. */
+const MAX_PAIRS_PER_RANGE = 4;
+
 function slot(root: Address, subnet: Change): Claim {
-  return { slot: `${root} range ${String(subnet.before?.["ipv4"])}`, exclusive: true };
+  return { slot: `${root} range of ${subnet.key}`, exclusive: true };
 }
 
 function firstEndingAtOrAfter(going: readonly { range: Range }[], address: number): number {

@@ -24,10 +24,11 @@ export async function readZones(scope: Scope<ZoneSpec>, api: ReadApi, watch: Rea
   if (!answer.ok) return { ok: false, what: "the list of domains", failure: answer.failure };
   const domains = answer.items as unknown as WireDomain[];
   const named = namesWithRecords(scope);
+  const stated = new Set([...scope.declared, ...scope.removed].map(({ key }) => key));
   const isNeeded = (domain: WireDomain): boolean =>
     scope.whole === true ||
     (named.has(zoneName(domain)) && !isSpared(domain, scope)) ||
-    isPruned(domain, scope) ||
+    (!stated.has(zoneName(domain)) && isOwned(domain, scope)) ||
     (domain.type === "master" && scope.wants?.(identifyZone({ domain, records: null })) === true);
   const needed = new Set(domains.filter(isNeeded));
   const progress = { done: 0, total: needed.size };
@@ -60,11 +61,9 @@ function isSpared(domain: WireDomain, { destroyOwner }: Scope<ZoneSpec>): boolea
   return destroyOwner !== undefined && ownerOfTags(domain.tags) !== destroyOwner;
 }
 
-/** Whether it carries the owner's tag and is not declared: it goes as a whole, unless the run is narrowed. */
-function isPruned(domain: WireDomain, { owner, declared, removed, destroy }: Scope<ZoneSpec>): boolean {
-  if (destroy || owner === null || ownerOfTags(domain.tags) !== owner) return false;
-  const name = zoneName(domain);
-  return ![...declared, ...removed].some(({ key }) => key === name);
+/** Whether it carries the owner's tag: if nothing states it, it goes as a whole, unless the run is narrowed. */
+function isOwned(domain: WireDomain, { owner, destroy }: Scope<ZoneSpec>): boolean {
+  return !destroy && owner !== null && ownerOfTags(domain.tags) === owner;
 }
 
 /** The service keeps the letter case of a domain (OBSERVED: Domains); its name does not depend on it. */

@@ -13,11 +13,12 @@ function subnet(label: string, action: Change["action"], before: string | null, 
 
 /** Key → the ranges that it waits for. */
 function waits(...subnets: Change[]): Record<string, string[]> {
-  const { acquire } = overlapSlots("vpc/v", subnets);
+  const { acquire, release } = overlapSlots("vpc/v", subnets);
+  const ranges = new Map(subnets.map(({ key, before }) => [release.get(key)?.[0]?.slot, String(before?.["ipv4"])]));
   return Object.fromEntries(
     [...acquire].map(([key, claims]) => [
       key.slice("vpc/v/subnet/".length),
-      claims.map(({ slot }) => slot.slice("vpc/v range ".length)),
+      claims.map(({ slot }) => String(ranges.get(slot))),
     ]),
   );
 }
@@ -36,7 +37,7 @@ test("a replace releases its old range and acquires its new one, and does not wa
   const replaced = subnet("a", "replace", "10.0.0.0/24", "10.0.0.0/25");
   const { release } = overlapSlots("vpc/v", [replaced]);
   expect(waits(replaced)).toEqual({ a: [] });
-  expect([...release.values()].flat()).toEqual([{ slot: "vpc/v range 10.0.0.0/24", exclusive: true }]);
+  expect([...release.values()].flat()).toEqual([{ slot: "vpc/v range of vpc/v/subnet/a", exclusive: true }]);
 });
 
 test("what stays or is only renamed neither releases nor acquires", () => {
@@ -46,6 +47,16 @@ test("what stays or is only renamed neither releases nor acquires", () => {
   ];
   const { acquire, release } = overlapSlots("vpc/v", kept);
   expect([release.size, acquire.size]).toEqual([0, 0]);
+});
+
+test("siblings that overlap each other, which no service should list, take no more than a few claims each", () => {
+  const count = 200;
+  const gone = Array.from({ length: count }, (_, index) => subnet(`g${index}`, "delete", "10.0.0.0/8", null));
+  const coming = Array.from({ length: count }, (_, index) => subnet(`c${index}`, "create", null, `10.${index}.0.0/24`));
+  const { acquire, release } = overlapSlots("vpc/v", [...gone, ...coming]);
+  expect([...acquire.values()].flat().length).toBeLessThanOrEqual(8 * count);
+  // A slot is one subnet's, so that a claim of it is one edge.
+  expect(new Set([...release.values()].flat().map(({ slot }) => slot)).size).toBe(count);
 });
 
 const cidrs = fc.tuple(fc.integer({ min: 20, max: 29 }), fc.nat(255), fc.nat(255)).map(([prefix, c, d]) => {
