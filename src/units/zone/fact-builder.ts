@@ -3,15 +3,10 @@
 import { type CutoverPart, type Facts, NO_FACTS } from "../../model/unit.ts";
 import { type ResolutionEvent, wordsOf } from "./resolution.ts";
 
-interface StepFacts {
-  readonly adds: Set<string>;
-  readonly removes: Set<string>;
-  readonly needs: Set<string>;
-  readonly unneeds: Set<string>;
-  readonly cutovers: CutoverPart[];
-  readonly grows: Set<string>;
-  readonly shrinks: Set<string>;
-}
+/** Most changes have one or two of these: a hundred thousand changes would have half a million empty sets. */
+type StepFacts = Partial<Record<SetName, Set<string>>> & { cutovers?: CutoverPart[] };
+
+type SetName = "adds" | "removes" | "needs" | "unneeds" | "grows" | "shrinks";
 
 /** Changes are named by their keys. */
 export class FactBuilder {
@@ -24,14 +19,14 @@ export class FactBuilder {
   awaits(change: string, event: ResolutionEvent): void {
     const key = keyOf(event);
     this.#comings.set(key, event);
-    this.#of(change).needs.add(key);
+    this.#add(change, "needs", key);
   }
 
   /** `change` comes before everything that ends it. */
   precedes(change: string, event: ResolutionEvent): void {
     const key = keyOf(event);
     this.#goings.set(key, event);
-    this.#of(change).unneeds.add(key);
+    this.#add(change, "unneeds", key);
   }
 
   /**
@@ -47,25 +42,27 @@ export class FactBuilder {
   ): void {
     if (growing.length === 0 || shrinking.length === 0) return;
     const isNew = this.#isNew(place);
-    if (isNew || shared !== "growing") for (const change of growing) this.#of(change).grows.add(place);
-    if (isNew || shared !== "shrinking") for (const change of shrinking) this.#of(change).shrinks.add(place);
+    if (isNew || shared !== "growing") for (const change of growing) this.#add(change, "grows", place);
+    if (isNew || shared !== "shrinking") for (const change of shrinking) this.#add(change, "shrinks", place);
   }
 
   /** The same for one change after or before all those of a place, which are the same whoever speaks of them: they are taken once. */
   allGrowBefore(place: string, changes: readonly string[], change: string): void {
     if (changes.length === 0) return;
-    if (this.#isNew(place)) for (const other of changes) this.#of(other).grows.add(place);
-    this.#of(change).shrinks.add(place);
+    if (this.#isNew(place)) for (const other of changes) this.#add(other, "grows", place);
+    this.#add(change, "shrinks", place);
   }
 
   growsBeforeAll(place: string, change: string, changes: readonly string[]): void {
     if (changes.length === 0) return;
-    if (this.#isNew(place)) for (const other of changes) this.#of(other).shrinks.add(place);
-    this.#of(change).grows.add(place);
+    if (this.#isNew(place)) for (const other of changes) this.#add(other, "shrinks", place);
+    this.#add(change, "grows", place);
   }
 
   takesPart(change: string, cutover: CutoverPart): void {
-    this.#of(change).cutovers.push(cutover);
+    const stepFacts = this.#of(change);
+    stepFacts.cutovers ??= [];
+    stepFacts.cutovers.push(cutover);
   }
 
   /** Zone and name of every wildcard that is spoken of. */
@@ -80,14 +77,13 @@ export class FactBuilder {
     taking: (event: ResolutionEvent) => readonly string[],
   ): void {
     for (const [key, event] of this.#comings) {
-      for (const change of this.#enough(event, bringing(event), "needs")) this.#of(change).adds.add(key);
+      for (const change of this.#enough(event, bringing(event), "needs")) this.#add(change, "adds", key);
     }
     for (const [key, event] of this.#goings) {
       for (const change of this.#enough(event, taking(event), "unneeds")) {
-        const stepFacts = this.#of(change);
-        stepFacts.removes.add(key);
+        this.#add(change, "removes", key);
         // What replaces an event by itself waits for the others that need it.
-        stepFacts.unneeds.delete(key);
+        this.#of(change).unneeds?.delete(key);
       }
     }
   }
@@ -95,23 +91,28 @@ export class FactBuilder {
   /** Any of several answers is one: those that are free to come first, or to go last, are enough. */
   #enough(event: ResolutionEvent, changes: readonly string[], bound: "needs" | "unneeds"): readonly string[] {
     if (event.type !== "answer" && event.type !== "cut") return changes;
-    const free = changes.filter((change) => (this.#facts.get(change)?.[bound].size ?? 0) === 0);
+    const free = changes.filter((change) => (this.#facts.get(change)?.[bound]?.size ?? 0) === 0);
     return free.length > 0 ? free : changes.slice(0, 1);
   }
 
   factsOf(change: string): Facts {
     const stepFacts = this.#facts.get(change);
     if (stepFacts === undefined) return NO_FACTS;
-    const { adds, removes, needs, unneeds, cutovers, grows, shrinks } = stepFacts;
-    const shrunk = [...shrinks].filter((place) => !grows.has(place));
+    const listed = (name: SetName): string[] => [...(stepFacts[name] ?? [])];
+    const shrunk = listed("shrinks").filter((place) => stepFacts.grows?.has(place) !== true);
     return {
       ...NO_FACTS,
-      resolution: { adds: [...adds], removes: [...removes], needs: [...needs], unneeds: [...unneeds] },
+      resolution: {
+        adds: listed("adds"),
+        removes: listed("removes"),
+        needs: listed("needs"),
+        unneeds: listed("unneeds"),
+      },
       rrsets: {
-        grow: [...grows].map((set) => ({ set, persists: true })),
+        grow: listed("grows").map((set) => ({ set, persists: true })),
         shrink: shrunk.map((set) => ({ set, persists: true })),
       },
-      cutovers,
+      cutovers: stepFacts.cutovers ?? [],
     };
   }
 
@@ -121,18 +122,17 @@ export class FactBuilder {
     return isNew;
   }
 
+  #add(change: string, name: SetName, key: string): void {
+    const stepFacts = this.#of(change);
+    const set = stepFacts[name] ?? new Set();
+    stepFacts[name] = set;
+    set.add(key);
+  }
+
   #of(change: string): StepFacts {
     const found = this.#facts.get(change);
     if (found !== undefined) return found;
-    const stepFacts: StepFacts = {
-      adds: new Set(),
-      removes: new Set(),
-      needs: new Set(),
-      unneeds: new Set(),
-      cutovers: [],
-      grows: new Set(),
-      shrinks: new Set(),
-    };
+    const stepFacts: StepFacts = {};
     this.#facts.set(change, stepFacts);
     return stepFacts;
   }

@@ -4,8 +4,8 @@
  * several that answer only one can, and the others are left without an answer meanwhile.
  */
 
-import { isAtOrBelow, parentOf } from "../../dns/name.ts";
-import { compareText } from "../../model/text.ts";
+import { parentOf } from "../../dns/name.ts";
+import { compareText, groupBy } from "../../model/text.ts";
 import type { FactBuilder } from "./fact-builder.ts";
 import {
   childTowards,
@@ -20,6 +20,9 @@ import {
 import { moversOf, type Transition } from "./transitions.ts";
 
 type Cutover = "hide" | "uncover";
+
+/** Shared by the thousands that move beneath a pivot and answer for nothing. */
+const NO_WORDS: readonly string[] = [];
 
 /** Records of one type at one owner, which answer where the wildcard did, or will. */
 interface Entry {
@@ -105,9 +108,9 @@ export class WildcardCutovers {
     );
     if (chosen === undefined) return;
     const event = thingOf(chosen, zone);
-    const own = this.#stepsOf(cutover, zone, chosen);
+    const own = new Set(this.#stepsOf(cutover, zone, chosen));
     for (const { change } of moving) {
-      if (change === null || own.includes(change.key)) continue;
+      if (change === null || own.has(change.key)) continue;
       if (cutover === "hide") this.#facts.awaits(change.key, event);
       else this.#facts.precedes(change.key, event);
     }
@@ -115,20 +118,11 @@ export class WildcardCutovers {
       chosen.owner === `*.${pivot}` && this.#covers(cutover, zone, chosen, entry, pivot);
     const apart = others.flatMap(questionsApart);
     this.#takeParts(cutover, zone, pivot, [chosen, ...apart.filter((other) => !isCovered(other))], moving);
-    const below = new Map<string, Entry[]>();
-    for (const entry of apart.filter(isCovered)) {
-      const child = childTowards(pivot, entry.owner);
-      below.set(child, [...(below.get(child) ?? []), entry]);
-    }
-    for (const [child, list] of below) {
-      this.#orderGroup(
-        cutover,
-        zone,
-        child,
-        list,
-        moving.filter(({ name }) => isAtOrBelow(name, child)),
-      );
-    }
+    const below = groupBy(apart.filter(isCovered), ({ owner }) => childTowards(pivot, owner));
+    if (below.size === 0) return;
+    const beneath = moving.filter(({ name }) => name !== pivot);
+    const movingBelow = groupBy(beneath, ({ name }) => childTowards(pivot, name));
+    for (const [child, list] of below) this.#orderGroup(cutover, zone, child, list, movingBelow.get(child) ?? []);
   }
 
   /** Whether the wildcard at the pivot answers, meanwhile, what the entry does. */
@@ -149,13 +143,12 @@ export class WildcardCutovers {
     entries: readonly Entry[],
     moving: readonly SideRecord[],
   ): void {
-    const keeps = new Map<string, string[]>();
-    for (const { change } of moving) if (change !== null) keeps.set(change.key, []);
+    const keeps = new Map<string, Set<string> | null>();
+    for (const { change } of moving) if (change !== null) keeps.set(change.key, null);
+    const byOwner = groupBy(entries, ({ owner }) => owner);
     for (const entry of entries) {
       // One kind of address keeps the name's address, and not the other kind.
-      const isDistinct = entries.some(
-        ({ owner, type }) => owner === entry.owner && type !== entry.type && isAddress(type),
-      );
+      const isDistinct = byOwner.get(entry.owner)?.some(({ type }) => type !== entry.type && isAddress(type)) === true;
       const words = [...entry.questions].map((question) => {
         return wordsOf({
           type: "answer",
@@ -164,11 +157,18 @@ export class WildcardCutovers {
           question: isAddress(question) && !isDistinct ? "address" : question,
         });
       });
-      for (const key of this.#stepsOf(cutover, zone, entry)) keeps.get(key)?.push(...words);
+      for (const key of this.#stepsOf(cutover, zone, entry)) {
+        const kept = keeps.get(key);
+        if (kept !== undefined) keeps.set(key, new Set([...(kept ?? []), ...words]));
+      }
     }
     const group = `${cutover} ${zone} ${pivot}`;
     for (const [key, words] of keeps) {
-      this.#facts.takesPart(key, { group, at: cutover === "hide" ? "first" : "last", keeps: [...new Set(words)] });
+      this.#facts.takesPart(key, {
+        group,
+        at: cutover === "hide" ? "first" : "last",
+        keeps: words === null ? NO_WORDS : [...words],
+      });
     }
   }
 

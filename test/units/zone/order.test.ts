@@ -165,6 +165,16 @@ test("the order of many names beneath a wildcard of many records, or a delegatio
   expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
+test("the order of many names that come to stand beneath a live wildcard costs in proportion to them", async () => {
+  const wild = (name: string): Entry => ({ type: "A", name, target: "192.0.2.1" });
+  const work = (count: number) => {
+    const hosts = Array.from({ length: count }, (_, index) => wild(`h${index}.p`));
+    const { steps } = planOf([wild("*")], [wild("*"), wild("*.p"), ...hosts]);
+    expect(steps).toHaveLength(count + 1);
+  };
+  expect(await growth(150, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
 test("aliases of deep names are looked up once each, whatever is asked of them", async () => {
   const work = (labels: number) => {
     const name = (index: number) => `n${index}${".b".repeat(labels)}`;
