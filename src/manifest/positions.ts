@@ -44,11 +44,15 @@ export class Places {
     this.#places.set(clone, this.#place(original));
   }
 
-  /** `clone` stands where `first` does; keys that only `second` has stand there. Both are of one file. */
-  merge(clone: object, first: object, second: object): void {
+  /** `clone` stands where `first` does, and its `keys` where `second` does. Both are of one file. */
+  merge(clone: object, first: object, second: object, keys: readonly string[]): void {
     const [a, b] = [this.#place(first), this.#place(second)];
+    const added = keys.flatMap((key) => {
+      const place = b.keys.get(key);
+      return place === undefined ? [] : [[key, place] as const];
+    });
     const broken = a.broken === null && b.broken === null ? null : new Set([...(a.broken ?? []), ...(b.broken ?? [])]);
-    this.#places.set(clone, { ...a, keys: new Map([...b.keys, ...a.keys]), broken });
+    this.#places.set(clone, { ...a, keys: new Map([...added, ...a.keys]), broken });
   }
 
   /** A list has lost elements: `kept` are the old indices of what remains. In place. */

@@ -270,13 +270,22 @@ export function identity(record: LayerRecord, zone: string): string {
 
 // Reading entries of a manifest that fit the schema, and putting defaults under them.
 
+/** Of each object that is put under entries. Without the author's own keys: they mean nothing, and there may be thousands. */
+const defaultKeys: WeakMap<JsonObject, readonly string[]> = new WeakMap();
+
+function keysOfDefaults(defaults: JsonObject): readonly string[] {
+  const keys = defaultKeys.get(defaults) ?? Object.keys(defaults).filter((key) => !isOwnKey(key));
+  defaultKeys.set(defaults, keys);
+  return keys;
+}
+
 /** Keys of `entry` win; both stand in the same file. */
 export function withDefaults(entry: JsonObject, defaults: JsonObject, places: Places): JsonObject {
-  const missing = Object.keys(defaults).filter((key) => !Object.hasOwn(entry, key));
+  const missing = keysOfDefaults(defaults).filter((key) => !Object.hasOwn(entry, key));
   if (missing.length === 0) return entry;
   const merged: Record<string, Json> = Object.assign(Object.create(null), entry);
   for (const key of missing) merged[key] = defaults[key] as Json;
-  places.merge(merged, entry, defaults);
+  places.merge(merged, entry, defaults, missing);
   return merged;
 }
 

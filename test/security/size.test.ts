@@ -334,6 +334,18 @@ test("patterns under ignore are compiled once for lint, however many names are l
   expect((await work(200)) / (await work(1))).toBeLessThan(2);
 });
 
+test("keys of the author's own in defaults are put under no entry", async () => {
+  const work = async (keys: number) => {
+    const own = list(keys, (index) => `x-${index}: 1`);
+    const defaults = `defaults: { record: { ${own} }, domain: { type: master, soa_email: a@a.example, ${own} } }\n`;
+    const records = list(200, (index) => `{ type: A, name: n${index}, target: 9.9.9.9 }`);
+    const text = `${defaults}${sets(records)}domains: [${list(200, (index) => `{ domain: d${index}.example }`)}]\n`;
+    return operationsOf(() => loadText(text));
+  };
+  await work(1);
+  expect((await work(200)) / (await work(1))).toBeLessThan(2);
+});
+
 test("unknown record sets that many domains name by default are looked for once", async () => {
   const text = (entries: number) => {
     const known = list(100, (index) => `set${index}: []`);
