@@ -89,6 +89,9 @@ function authorities(
   });
 }
 
+/** More than the URI of any account and the names of all methods that are registered (RFC 8657, 4). */
+const MAX_PARAMETER_CHARACTERS = 2_048;
+
 /** RFC 8657: they hold for each authority that is named. */
 function readParameters(parts: CaaParts, problems: BuildProblem[]): string {
   const named = new Set([...(parts.issue ?? []), ...(parts.issuewild ?? [])]);
@@ -119,7 +122,13 @@ function readParameters(parts: CaaParts, problems: BuildProblem[]): string {
     ...(account === undefined ? [] : [`accounturi=${account}`]),
     ...(methods === undefined || methods.length === 0 ? [] : [`validationmethods=${methods.join(",")}`]),
   ];
-  return texts.map((text) => `; ${text}`).join("");
+  const parameters = texts.map((text) => `; ${text}`).join("");
+  if (parameters.length > MAX_PARAMETER_CHARACTERS) {
+    const detail = `They have ${parameters.length} characters and stand behind each authority; ${MAX_PARAMETER_CHARACTERS} are enough for an account and all methods.`;
+    const key = account === undefined ? "validation_methods" : "account_uri";
+    problems.push(badPart([key], "the parameters are too long", detail, "Shorten them."));
+  }
+  return parameters;
 }
 
 function incidents(written: CaaParts["iodef"], name: string, problems: BuildProblem[]): BuiltRecord[] {

@@ -231,17 +231,22 @@ async function complete(
   if (!hasFile && !Object.hasOwn(entry, "records") && !Object.hasOwn(entry, "use")) {
     return { entry: complete, count: 0 };
   }
-  const plain = (list: readonly JsonObject[]): JsonObject[] =>
-    expandBuilders(
-      list.flatMap((record) => (lacksParts(record, context.incomplete) ? [] : [withZone(record, zone, places)])),
-      zone,
-      context,
+  const built: JsonObject[] = [];
+  const plain = (list: readonly JsonObject[]): JsonObject[] => {
+    const entries = list.flatMap((record) =>
+      lacksParts(record, context.incomplete) ? [] : [withZone(record, zone, places)],
     );
+    const records = expandBuilders(entries, zone, context);
+    const written = new Set(entries);
+    for (const record of records) if (!written.has(record)) built.push(record);
+    return records;
+  };
   const stated: Layer[] = [
     ...used.map((set): Layer => ({ origin: { type: "set", name: set.name }, records: plain(set.records) })),
     { origin: { type: "own" }, records: plain(own) },
   ];
   const statedRecords = stated.flatMap((layer) => layer.records);
+  if (!room.forCopies(complete, statedRecords as readonly JsonObject[], built)) return "too-much";
   const sharing = complete["zone_file"] === entry["zone_file"] ? domains : 1;
   const fromFile = hasFile ? await context.zoneFile(complete, zone, statedRecords, sharing) : [];
   if (!room.forZoneFile(complete, fromFile)) return "too-much";
@@ -272,6 +277,8 @@ const COUNTED_APART: ReadonlySet<string> = new Set(["domain", "reverse", "record
 
 const ZONE_REFERENCE = "${zone}";
 
+const TARGETS: ReadonlySet<string> = new Set(["targets"]);
+
 class Room {
   readonly #context: RoomContext;
   readonly #scales: Scales = new Scales();
@@ -294,6 +301,19 @@ class Room {
     const references = lists.reduce((sum, list) => sum + this.#references(list as Json), this.#references(entry));
     if (!this.#take(entry, references * namesLength(entry))) return false;
     return this.#forIgnoring(entry, domainCount(entry) * weight);
+  }
+
+  /** For what each of many records has from one entry: from one with a list of targets, and from a builder. */
+  forCopies(entry: JsonObject, records: readonly JsonObject[], built: readonly JsonObject[]): boolean {
+    const copied = records.reduce((sum, record) => {
+      const { targets } = record;
+      const more = Array.isArray(targets) ? Math.max(0, targets.length - 1) : 0;
+      return more === 0 ? sum : sum + more * this.#scales.weighEntry(record, TARGETS);
+    }, 0);
+    return this.#take(
+      entry,
+      built.reduce((sum, record) => sum + this.#scales.weigh(record), copied),
+    );
   }
 
   /** For the records of one domain's zone file. */

@@ -334,6 +334,27 @@ test("patterns under ignore are compiled once for lint, however many names are l
   expect((await work(200)) / (await work(1))).toBeLessThan(2);
 });
 
+test("a text that a list of targets or a builder gives to many records counts for each of them, and parameters of CAA are short", async () => {
+  const addresses = list(1_000, (index) => `10.0.${index >> 8}.${index & 255}`);
+  const names = (of: string) => list(1_000, (index) => `"192.0.${index >> 8}.${index & 255}": ${of}`);
+  const authorities = list(1_000, (index) => `ca${index}.example`);
+  const zone = (record: string) =>
+    `domains: [{ domain: 192.in-addr.arpa, type: master, soa_email: a@a.example, records: [${record}] }]\n`;
+  const note = "x".repeat(50_000);
+  for (const record of [
+    `{ type: A, name: n, note: "${note}", targets: [${addresses}] }`,
+    `{ ptr: { ${names("www.example.com.")} }, note: "${note}" }`,
+    `{ caa: { issue: [${authorities}] }, note: "${note}" }`,
+  ]) {
+    expect(codes(await loadText(zone(record)))).toEqual(["expands-too-far"]);
+    expect(codes(await loadText(zone(record.replace(note, "short"))))).toEqual([]);
+  }
+  const methods = (length: number) =>
+    `{ caa: { issue: [${authorities}], validation_methods: ["${"m".repeat(length)}"] } }`;
+  expect(codes(await loadText(zone(methods(50_000))))).toEqual(["bad-part"]);
+  expect(codes(await loadText(zone(methods(100))))).toEqual([]);
+});
+
 test("keys of the author's own in defaults are put under no entry", async () => {
   const work = async (keys: number) => {
     const own = list(keys, (index) => `x-${index}: 1`);
