@@ -75,12 +75,14 @@ export function reportUnused(sets: RecordSets, used: ReadonlySet<RecordSet>, con
 /** The sets that entries name under `use`: looked up once for each list, as many entries may have one list by default. */
 export class UsedSets {
   readonly #sets: RecordSets;
+  readonly #names: readonly string[];
   readonly #context: RecordSetContext;
   readonly #known: Map<Json, { readonly used: readonly RecordSet[]; readonly problems: readonly Diagnostic[] }> =
     new Map();
 
   constructor(sets: RecordSets, context: RecordSetContext) {
     this.#sets = sets;
+    this.#names = [...sets.keys()];
     this.#context = context;
   }
 
@@ -100,7 +102,7 @@ export class UsedSets {
       const span = this.#context.places.span(names, index);
       if (set !== undefined && used.has(set)) problems.push(usedTwice(String(name), span));
       else if (set !== undefined) used.add(set);
-      else if (this.#context.setsKnown) problems.push(unknownSet(String(name), [...this.#sets.keys()], span));
+      else if (this.#context.setsKnown) problems.push(unknownSet(String(name), this.#names, span));
     }
     return { used: [...used], problems };
   }

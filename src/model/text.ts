@@ -158,11 +158,26 @@ const MAX_COMPARED_WORDS = 500;
 /** More names than this help nobody. */
 const MAX_LISTED_NAMES = 12;
 
+/** One word may be unknown in thousands of places, through aliases and defaults: it is compared once with a list. */
+const remembered: WeakMap<readonly string[], Map<string, string | null>> = new WeakMap();
+
 /**
+ * @param known not changed afterwards: what was found for it is remembered
  * @param most how many are compared at most
  * @returns the nearest candidate if it is near enough to be meant, else null
  */
 export function nearest(word: string, known: readonly string[], most: number = MAX_COMPARED_WORDS): string | null {
+  const answers = remembered.get(known) ?? new Map<string, string | null>();
+  remembered.set(known, answers);
+  const key = `${most} ${word}`;
+  const answer = answers.get(key);
+  if (answer !== undefined) return answer;
+  const found = compare(word, known, most);
+  answers.set(key, found);
+  return found;
+}
+
+function compare(word: string, known: readonly string[], most: number): string | null {
   const candidates = known.slice(0, most);
   if (candidates.length === 0 || word.length === 0 || word.length > MAX_WORD_LENGTH) return null;
   const lower = word.toLowerCase();

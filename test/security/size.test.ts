@@ -355,6 +355,19 @@ test("a text that a list of targets or a builder gives to many records counts fo
   expect(codes(await loadText(zone(methods(100))))).toEqual([]);
 });
 
+test("unknown variables that many environments set through an alias are compared once with those that are declared", async () => {
+  const work = (environments: number) => {
+    const known = list(100, (index) => `known${index}: {}`);
+    const unknown = list(100, (index) => `unknown${index}: a`);
+    const others = list(environments, (index) => `e${index}: { variables: *a }`);
+    return operationsOf(() =>
+      loadText(`variables: { ${known} }\nenvironments: { first: { variables: &a { ${unknown} } }, ${others} }\n`),
+    );
+  };
+  await work(1);
+  expect((await work(20)) / (await work(1))).toBeLessThan(3);
+});
+
 test("keys of the author's own in defaults are put under no entry", async () => {
   const work = async (keys: number) => {
     const own = list(keys, (index) => `x-${index}: 1`);
