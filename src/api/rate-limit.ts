@@ -7,8 +7,8 @@ import { backoff, MAX_WINDOW_MILLISECONDS, retryAfterMilliseconds } from "./outc
 const MIN_PAUSE_MILLISECONDS = 1_000;
 
 /**
- * Usual lengths of windows. Of a window that another client opened only the rest is seen, which is rarely one of these: other lengths
- * are not learned, as they would make the limit look larger than it is.
+ * Usual lengths of windows. If another client opened the window, only what is left of it is seen, which is rarely one of these lengths.
+ * So no other length is learned: too short a window would make the limit look larger than it is.
  */
 const USUAL_WINDOW_SECONDS: readonly number[] = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
 
@@ -222,7 +222,7 @@ interface Observed {
   readonly observation: WindowObservation;
   /** What was known when the request was sent: a common count must be lower by the time of its answer. */
   readonly before: WindowObservation | null;
-  /** The endpoint had not spoken of this window, and so many of its requests could have been counted at most. */
+  /** If this is the endpoint's first answer in this window: the most of its own requests that the count can contain. null: it has answered before. */
   readonly firstOf: number | null;
 }
 

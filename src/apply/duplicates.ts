@@ -48,7 +48,7 @@ export interface Findings {
   goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
   /** More than one is left, and the run cannot mend that. */
   leave(step: RequestStep): void;
-  /** Another run's equal object was there: what was copied meanwhile holds both. */
+  /** Another object of the same name stood beside this one: a copy made in the meantime holds the contents of both. */
   meet(made: MadeObject): void;
 }
 
@@ -342,14 +342,14 @@ async function removeExtras(
   }
 }
 
-/** A list of a copy that this run made, and what it made in the same list of the object that was copied, beside another run's. */
+/** One list inside a copy that this run made (a cloned zone's records), and those of this run's objects in the original's list that another run had made as well. */
 export interface CopiedList {
   readonly path: readonly string[];
   readonly met: readonly MadeObject[];
 }
 
 /**
- * What two runs had put into an object is in its copies twice. The copy is this run's own, and equal records are one answer, given twice:
+ * If two runs put the same record into an object, each copy of it holds that record twice. The copy is this run's own, and equal records are one answer, given twice:
  * the oldest stays. Another run that finds the copy keeps the same one.
  */
 export async function resolveCopyDuplicates(
@@ -448,7 +448,7 @@ export async function listAndRecognise(place: Place, unit: Unit, context: Contex
   return listed.ok ? recogniseIn(listed, place, unit) : { type: "failed", failure: listed.failure };
 }
 
-/** What is there, but for what steps of this run are known to have made: none of it can be what was lost. */
+/** The list without what this run is known to have made: what a lost POST made cannot be among that. */
 export async function list(place: Place, context: Context): Promise<ListAnswer> {
   const { lookup, path } = place;
   const { filter } = lookup;

@@ -68,7 +68,10 @@ export class LateCommits {
     }
   }
 
-  /** Before an object is copied in which something may be there twice; null if there is nothing to look at. Its copies share one look. */
+  /**
+   * To be called before a step that may copy an object: resolves duplicates in that object first. Copies of one object share one look.
+   * @returns null if there is nothing to look at
+   */
   before(step: Step): Promise<void> | null {
     const sentTwice = [...this.#sentTwice].flatMap((id) => this.#made.get(id) ?? []);
     const within = repeatedWithin(step, sentTwice, this.#options.context);
@@ -84,7 +87,7 @@ export class LateCommits {
     for (const notice of await findLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
       this.#report(notice);
     }
-    // An interrupted run has no time but for what it may have made twice itself.
+    // An interrupted run looks only at what it sent twice itself; there is no time for the rest.
     const { aborted } = context.stopping;
     await this.#resolveDuplicates([...this.#made.values()].filter(({ repeated }) => repeated || !aborted));
     for (const { step, id } of this.#inOrder(this.#copies)) {

@@ -190,7 +190,7 @@ function serialKey(domainId: number): string {
   return `zone_serial/${domainId}`;
 }
 
-// Which records that the API took no zone can hold: one such line would keep a nameserver from the whole zone.
+// Records that the API accepts but a zone file must not hold: one such line would keep a nameserver from loading the whole zone.
 
 /** RFC 1035, 4.2.2: octets in a message over TCP. A set of records that fits none cannot be answered, and some load no such zone. */
 const MAX_MESSAGE_OCTETS = 65_535;

@@ -1,4 +1,4 @@
-/** Everything that gives a domain records put into it: what remains is one entry, with one list of plain records, for each domain. */
+/** Puts defaults, record sets, builders and zone files into the domains that use them: each becomes one entry with one list of plain records. */
 
 import {
   type BuildProblem,
@@ -212,7 +212,7 @@ interface Origins {
   readonly domains: number;
 }
 
-/** @returns why there is no room for its records; that they take too much is reported */
+/** @returns the expanded entry, or why there is no room: `too-many` is left to the caller to report, `too-much` is reported already */
 async function complete(
   entry: JsonObject,
   { own, used, left, domains, room }: Origins,
@@ -297,7 +297,7 @@ class Room {
   forRecords(entry: JsonObject, lists: readonly (readonly JsonObject[])[]): boolean {
     const weight = lists.reduce((sum, list) => sum + this.#scales.weigh(list as Json), 0);
     if (!this.#take(entry, domainCount(entry) * weight)) return false;
-    // Looked for only in what is not too long: each of them becomes the name of the zone.
+    // Counted only after the length was accepted. Each `${zone}` will become the name of the zone.
     const references = lists.reduce((sum, list) => sum + this.#references(list as Json), this.#references(entry));
     if (!this.#take(entry, references * namesLength(entry))) return false;
     return this.#forIgnoring(entry, domainCount(entry) * weight);

@@ -199,7 +199,7 @@ export interface RequestStep extends StepBase {
   readonly produces: Produced | null;
   /** For POST: how to find out whether it happened. */
   readonly lookup: Lookup | null;
-  /** For the GET before a delete: what the answer must still show, judged by the unit's `permits`. */
+  /** For the GET before a delete: what the answer must still show, judged by the unit's `precondition`. */
   readonly expect: JsonObject | null;
 }
 

@@ -35,7 +35,7 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
 }
 
 /**
- * Lets one step of the cycle go ahead of the milestones that hold it in it. Hard edges alone make no cycle, so there is always a step
+ * Breaks a cycle: one of its steps stops waiting for the milestones that keep it in the cycle. Hard edges alone make no cycle, so there is always a step
  * that only milestones hold; of those the one whose going ahead leaves the fewest gaps.
  */
 function breakCycle(

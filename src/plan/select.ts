@@ -15,7 +15,7 @@ interface Selection {
   readonly excludes: readonly string[];
 }
 
-/** Whether anything at or beneath `root` could be selected: what surely could not need not be read. */
+/** Whether anything at or beneath `root` could be selected. If not, nothing beneath `root` needs to be read. */
 export function mayConcern(root: Address, { targets, excludes }: Selection): boolean {
   if (excludes.some((glob) => covers(glob, root))) return false;
   return targets.length === 0 || targets.some((glob) => mayMatchWithin(glob, root));
@@ -152,7 +152,7 @@ function nearestAddress(glob: string, { changes, desired }: Selectable): Address
   return rest === null ? null : `${within}/${rest}`;
 }
 
-/** What is excluded by its old name, or by that of the object that it is in, does not lose it. */
+/** A glob also covers a change by its old address, or by the old address of the object that it is in. */
 function coveredByEither(changes: readonly Change[]): (glob: string, change: Change) => boolean {
   const formerRoots = new Map(
     changes.flatMap(({ address, root, previousAddress }) =>
@@ -282,7 +282,7 @@ function dependentsOf(edges: Edges): (step: number) => number[] {
   return (step) =>
     (dependents[step] ?? []).flatMap((node) => {
       if (node < hard.length) return [node];
-      // A change that waits for a milestone is blocked once.
+      // Each milestone is walked through once: what waits behind it is blocked by then.
       if (passed.has(node)) return [];
       passed.add(node);
       return dependents[node] ?? [];

@@ -36,9 +36,9 @@ export interface ExpectedSet {
   readonly name: string;
   readonly type: RecordType | "SOA";
   readonly section: Section;
-  /** In the one spelling of value.ts, without duplicates, sorted. Empty: nothing may be there. */
+  /** Spelled as `recordValue` does, sorted, without duplicates. Empty: nothing may be there. */
   readonly values: readonly string[];
-  /** The TTL of each that says one; of several, any may be the set's. null: it does not matter. */
+  /** The TTLs that the records state: the answer may have any of them. null: any TTL will do. */
   readonly ttls: readonly number[] | null;
   /** Where the set is empty: the targets of the aliases that answer in its place, absolute. */
   readonly aliases: readonly string[];
@@ -169,7 +169,7 @@ export interface ChangedZones {
 type Tolerates = (zone: Address, record: DnsRecord) => boolean;
 
 /**
- * @param changes of a plan, no-ops included: they are the rest of the sets that changed
+ * @param changes of a plan with its no-ops, because a set that changed also holds records that did not
  * @param done keys of the changes that were carried out
  */
 export function changedZones(

@@ -30,9 +30,9 @@ export class FactBuilder {
   }
 
   /**
-   * What a name's new place says is there before its old place says something else: in between, an answer would be neither the one
-   * from before nor the one from after. Nothing is without an answer, so that breaking it leaves no gap.
-   * @param shared which of the two is the same for every name of the place: it is taken once
+   * Records at a name's new place are made before those at its old place change: otherwise an answer in between would match neither side.
+   * Every name has an answer throughout, so that breaking this order leaves no gap.
+   * @param shared which list is the same in every call for this place; the first call alone records it
    */
   growsBefore(
     place: string,
@@ -46,7 +46,7 @@ export class FactBuilder {
     if (isNew || shared !== "shrinking") for (const change of shrinking) this.#add(change, "shrinks", place);
   }
 
-  /** The same for one change after or before all those of a place, which are the same whoever speaks of them: they are taken once. */
+  /** As `growsBefore`, with one change on one side. The list is the same in every call for a place; the first call alone records it. */
   allGrowBefore(place: string, changes: readonly string[], change: string): void {
     if (changes.length === 0) return;
     if (this.#isNew(place)) for (const other of changes) this.#add(other, "grows", place);

@@ -11,7 +11,7 @@ import { anyLiveRecord, pointerTarget, type RecordValues, recordFqdn } from "./r
 /**
  * Where the answers for a name come from.
  * - `outside`: no zone of the account. - `dark`: a zone of the account that is not served.
- * - `opaque`: a zone of unknown content. - `cut`: a delegation at `owner`; `lame`: one of whose servers none has an address.
+ * - `opaque`: a zone of unknown content. - `cut`: a delegation at `owner`; `lame`: one none of whose servers has an address.
  * - `node`: the name itself, or a wildcard. - `nothing`: neither is there.
  */
 export type Source =
@@ -21,8 +21,8 @@ export type Source =
   | { readonly type: "node"; readonly zone: string; readonly owner: string; readonly node: Node<SideRecord> };
 
 /**
- * `assumed`: others answer for the name itself, so that what is asked for is taken for granted. `unknown`: an alias leads out of the
- * account, to where nobody here can look.
+ * `assumed`: others answer for the name itself, or a zone of unknown content does, and the answer is expected to be there. `unknown`: an
+ * alias leads out of the account, to where nobody here can look.
  */
 type Verdict = "yes" | "assumed" | "unknown" | "no";
 
@@ -34,7 +34,7 @@ interface Hop {
   readonly asked: QType | "glue";
 }
 
-/** Resolvers follow no more delegations to find one server's address (BIND: 7), and try no more of them, nor of their servers. */
+/** Where a resolver gives up looking for one server's address: delegations within each other (BIND: 7), delegations met, servers tried. */
 const MAX_DELEGATION_DEPTH = 8;
 const MAX_MET_DELEGATIONS = 64;
 const MAX_TRIED_SERVERS = 64;
@@ -81,7 +81,7 @@ export class Answers {
   /** In characters. */
   #longestZone = 0;
 
-  /** @param hosted the zones of either side: nobody else answers for a name within one that is not delegated */
+  /** @param hosted the zones of either side: nobody else answers for a name within one, unless it is delegated */
   constructor(zones: readonly SideZone[], hosted: ReadonlySet<string>) {
     this.#hosted = hosted;
     for (const zone of zones) {
@@ -219,8 +219,8 @@ export class Answers {
   }
 
   /**
-   * What is known of an answer: where others give it, an address is taken for granted, and so is all but an alias where no alias led
-   * there.
+   * What is known of an answer. Where others give it, an address is `yes`; anything else is `unknown` if an alias led there; if none
+   * did, it is `assumed`, and a CNAME is `no`.
    * @param hops aliases that led here
    */
   verdict(name: string, question: QType, hops = 0): Verdict {

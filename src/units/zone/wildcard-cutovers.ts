@@ -1,7 +1,7 @@
 /**
  * Where names come to stand beneath a wildcard, or leave it: the first record at or beneath a name hides the wildcard from it and from
- * all beneath it, whatever its type (RFC 4592, 2.2.1), and the last one uncovers it. So the one that answers goes first, or last; of
- * several that answer only one can, and the others are left without an answer meanwhile.
+ * all beneath it, whatever its type (RFC 4592, 2.2.1), and the last one uncovers it. So the record that answers in the wildcard's
+ * place is created first, or deleted last. If several answer, only one of them can be; the others have a gap.
  */
 
 import { parentOf } from "../../dns/name.ts";
