@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { connect } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
 import { startEmulator } from "../../src/emulator/index.ts";
 import { CrashProxy } from "./crash-proxy.ts";
@@ -39,4 +40,21 @@ test("what a killed process sent, and the proxy had not read by then, never reac
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(proxy.arrived).toEqual([]);
   expect(proxy.reached).toEqual([]);
+});
+
+test("an answer to a connection that is gone by then is dropped, and not waited for", async () => {
+  const emulator = await startEmulator({});
+  closing.push(() => emulator.close());
+  const proxy = await CrashProxy.start(emulator.port);
+  closing.push(() => proxy.close());
+  proxy.set(null);
+  proxy.holdMilliseconds = 100;
+  const body = JSON.stringify({ label: "first", region: "us-east" });
+  const head = `POST /v4/vpcs HTTP/1.1\r\nhost: service\r\nauthorization: Bearer emulator-token\r\ncontent-type: application/json\r\ncontent-length: ${body.length}`;
+  const socket = connect(Number(new URL(proxy.baseUrl).port), "127.0.0.1");
+  socket.write(`${head}\r\n\r\n${body}`);
+  await vi.waitFor(() => expect(proxy.reached).toHaveLength(1));
+  socket.destroy();
+  await proxy.settled();
+  expect(proxy.problems).toEqual([]);
 });

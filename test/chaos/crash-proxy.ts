@@ -180,8 +180,9 @@ function exchange(from: IncomingMessage, sent: Buffer, port: number): Promise<Re
   });
 }
 
-/** Until the last octet is handed to the system, or the connection is gone. */
+/** Until the last octet is handed to the system, or the connection is gone: of one that is gone already nothing is heard any more. */
 function deliver({ status, headers, body }: Received, to: ServerResponse): Promise<void> {
+  if (to.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
     to.once("close", resolve);
     to.writeHead(status, { ...ownHeadersLeftOut(headers), "content-length": body.length });
