@@ -6,14 +6,14 @@ import type { Address } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import type { DiffRules, Pair } from "../model/unit.ts";
 
-/** Sorted by address; what shares an address is numbered in a stable order. */
+/** Sorted by address; changes of one address are numbered in a stable order. */
 export function diffPairs(pairs: readonly Pair[]): Change[] {
   const actions = new Map<Address, Action>();
   const changes = pairs.map((pair) => {
     const { resource, rules } = pair;
     const { parent } = rules;
     const action = actionOf(pair, parent === null ? null : (actions.get(parent) ?? null));
-    // Only parents are looked up again, and their addresses are unique.
+    // Only parents are looked up, and their addresses are unique.
     if (parent === null) actions.set(resource.address, action);
     return changeOf(pair, action);
   });
@@ -43,7 +43,7 @@ function changeOf(pair: Pair, action: Action): Change {
     replaceFields: replaceFields(pair),
     blocked: blockOf(rules, action),
     origin: null,
-    // Last: fields that are added to a copy cost ten times as much, and plans have 100,000 changes.
+    // The spread stands last: a copy to which fields are added costs ten times as much, and plans have 100,000 changes.
     ...resource,
   };
 }

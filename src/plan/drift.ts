@@ -6,7 +6,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan } from "../model/plan.ts";
 import { compareText } from "../model/text.ts";
 
-/** Seen from the account, what an apply would change is what has drifted. Blocked changes are differences all the same. Linear in the number of changes. */
+/** Seen from the account, all that an apply would change has drifted, blocked changes included. Linear in the number of changes. */
 export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs" | "changes">): Drift {
   const objects = changes.flatMap((change) => driftObject(change) ?? []).sort((a, b) => compareText(a.key, b.key));
   const summary = { changed: 0, missing: 0, unexpected: 0, unadopted: 0 };

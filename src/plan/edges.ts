@@ -3,7 +3,7 @@
 import { isReference, type PathPart } from "../model/plan.ts";
 import type { PlannedStep } from "../model/unit.ts";
 
-/** Something that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
+/** A point that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
 export interface Milestone {
   readonly id: string;
   /** What is without an answer if the order is broken here. */
@@ -12,7 +12,7 @@ export interface Milestone {
   readonly after: readonly number[];
   /** Breaking it leaves no gap: something else answers throughout. */
   readonly harmless: boolean;
-  /** It is never broken, and what awaits it does not go without it. */
+  /** It is never broken, and no step in `after` is done without it. */
   readonly hard: boolean;
 }
 
@@ -78,7 +78,7 @@ export function referencesOf(step: PlannedStep["step"]): string[] {
   return parts.filter(isReference).map((part) => part.ref);
 }
 
-/** The steps that release a slot: those that shared it, and those that had it to themselves. */
+/** The steps that release a slot: those that shared the slot, and those that had it to themselves. */
 interface Released {
   readonly shared: number[];
   readonly exclusive: number[];
@@ -140,7 +140,7 @@ function named(prefix: string, found: ReadonlyMap<string, BeforeAfter>, hard = f
     .filter(({ after }) => after.length > 0);
 }
 
-/** A step does not wait for what it brings itself. */
+/** A step does not wait for a milestone that it reaches itself. */
 function withoutItself({ before, after }: BeforeAfter): number[] {
   const brings = new Set(before);
   return after.filter((step) => !brings.has(step));

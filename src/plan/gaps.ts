@@ -1,4 +1,4 @@
-/** Moments in which a name has no answer and which no order avoids: of several steps that each switch some names, one alone can switch without a break. */
+/** Moments in which a name has no answer and which no order avoids: of several steps that each switch some names only one has no gap. */
 
 import type { Gap } from "../model/plan.ts";
 import { groupBy } from "../model/text.ts";

@@ -22,7 +22,7 @@ export interface PolicyOptions {
 /** What `protect` covers. */
 export interface Protection {
   readonly addresses: ReadonlySet<Address>;
-  /** Where another entry takes the object of a protected one: what is so named in the account → what is protected of it. */
+  /** Where another entry takes the object of a protected one: its address in the account → the address that is protected. */
   readonly handedOn: ReadonlyMap<Address, Address>;
 }
 
@@ -64,7 +64,7 @@ export interface OtherEnvironment {
   readonly desired: Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] };
 }
 
-/** What would go that another environment may declare. */
+/** Objects that would be deleted, and that another environment may declare. */
 export function mayGoByMistake(guards: readonly Guard[]): ReadonlySet<Address> {
   return new Set(guards.filter(isInDoubt).map(({ address }) => address));
 }
@@ -74,9 +74,9 @@ function isInDoubt({ rule, consent }: Guard): boolean {
 }
 
 /**
- * Names the environments that declare what would go: with one owner for several of them each takes the objects of the others for its
- * own that are no longer declared. An object of another account is another one.
- * @param unchecked how many more environments there are that nobody has looked at
+ * Names the environments that declare what would be deleted. If several environments have one owner, each takes the objects of the
+ * others for its own objects that are no longer declared. Environments of another account do not count.
+ * @param unchecked how many more environments there are that were not loaded
  */
 export function nameOtherEnvironments(
   guards: readonly Guard[],
@@ -109,7 +109,7 @@ export function validConsents(consents: readonly Consent[], today: string): Cons
   return consents.filter((consent) => consent.until === null || consent.until >= today);
 }
 
-/** Consents that have ended are said, so that nobody wonders why they no longer count. */
+/** A warning for each consent that has ended, so that nobody wonders why it no longer counts. */
 export function expiredConsents(consents: readonly Consent[], today: string): Diagnostic[] {
   return consents
     .filter((consent) => consent.until !== null && consent.until < today)
@@ -124,8 +124,8 @@ export function expiredConsents(consents: readonly Consent[], today: string): Di
 }
 
 /**
- * An upload that was never completed holds nothing worth protecting, and could else not be completed. A subnet that goes with its
- * VPC is reported only where that is not protected itself.
+ * An upload that was never completed holds nothing worth protecting, and could not be made again if it were protected. A subnet that
+ * is deleted with its VPC is reported only if the VPC is not protected itself.
  */
 function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
   const stopped = new Map(
@@ -140,7 +140,7 @@ function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
     .map(([, address]) => ({ rule: "protect", address, consent: "impossible", count: null, of: null, origin: null }));
 }
 
-/** The address of what must not go. A protected object is not taken away by another entry either, which names its id and calls it otherwise. */
+/** The protected address, or null. Another entry that takes the object by its id, under another name, does not take it away either. */
 function protectedBy({ address, previousAddress, root, action }: Change, kept: Protection): Address | null {
   const goes = action === "delete" || action === "replace";
   if (goes && kept.addresses.has(address)) return address;
@@ -149,8 +149,8 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
 }
 
 /**
- * Prunes of whole objects, and whatever is made anew. What `removed` names is consented to by naming it, and a subnet goes with its
- * VPC. An upload that was never completed holds nothing to consent to.
+ * Prunes of whole objects, and objects that are made anew. To name an object under `removed` is a consent, and a subnet is deleted with
+ * its VPC. An upload that was never completed holds nothing that needs a consent.
  */
 function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
   const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
@@ -163,7 +163,7 @@ function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
     });
 }
 
-/** What stays as a whole, and may lose much of what is in it: the units say what is much. */
+/** Objects that stay, and that may lose many of their records or subnets: the units decide how many are many. */
 function withinGuards(
   changes: readonly Change[],
   units: readonly GuardedUnit[],
@@ -171,7 +171,7 @@ function withinGuards(
   given: Given,
 ): Guard[] {
   const byRootKind = new Map(units.map((unit) => [unit.kinds[0].kind, unit]));
-  // Not by its address: what is renamed and stays as it is has the one that it has in the account.
+  // Not by its address: an object that is renamed has two, and the guard counts by that in the account.
   const isWhole = ({ kind }: Change) => byRootKind.has(kind);
   const within = groupBy(
     changes.filter((change) => !isWhole(change)),
@@ -181,7 +181,7 @@ function withinGuards(
     .filter((change) => isWhole(change) && (change.action === "update" || change.action === "no-op"))
     .flatMap((whole): Guard[] => {
       const own = within.get(whole.root) ?? [];
-      // Not by its label: a run that is narrowed to what is within leaves the object itself as it is.
+      // Not by its label: a run that is narrowed to parts of the object leaves the label as it is.
       const adopts = owner !== null && whole.before?.["owner"] === null;
       const losses = byRootKind.get(whole.kind)?.losses?.(whole, own, adopts) ?? [];
       return losses.map(({ rule, count, of }) => ({ ...guard(rule, whole, given), count, of }));
@@ -191,7 +191,7 @@ function withinGuards(
 /** Whether there is consent to it. */
 type Given = (rule: ConsentRule, address: Address) => boolean;
 
-/** Each glob is read once, as there may be as many objects as consents. */
+/** Each glob is compiled once: there may be thousands of consents for as many objects. */
 function givenBy(consents: readonly Consent[]): Given {
   const globs = groupBy(
     consents.map(({ rule, address }) => ({ rule, covers: compileGlob(address) })),
@@ -200,7 +200,7 @@ function givenBy(consents: readonly Consent[]): Given {
   return (rule, address) => (globs.get(rule) ?? []).some(({ covers }) => covers(address));
 }
 
-/** Consent is to what is lost, by the name that it has: what it is to be called is whoever's choice who proposes the change. */
+/** A consent names what is lost as the account names it. The new name is chosen by whoever proposes the change. */
 function guard(rule: ConsentRule, change: Change, given: Given): Guard {
   const address = liveAddressOf(change);
   return { rule, address, consent: given(rule, address) ? "given" : "missing", count: null, of: null, origin: null };
@@ -210,14 +210,14 @@ function liveAddressOf({ address, previousAddress }: Change): Address {
   return previousAddress ?? address;
 }
 
-// Which changes have a part in which guard, without looking at all of them for each.
+// Which changes belong to which guard, found by keys instead of comparing each change with each guard.
 
-/** What a guard has in common with the changes that have a part in it. */
+/** The key that a guard shares with the changes that belong to it. */
 export function guardKey({ rule, address }: Pick<Guard, "rule" | "address">): string {
   return rule === "max-changes" ? rule : `${rule} ${address}`;
 }
 
-/** The keys of the guards that a change may have a part in. */
+/** The keys of the guards that a change may belong to. */
 export function guardKeysOf(change: Change, kinds: Kinds): string[] {
   const { kind, action, address, root, previousAddress, labels } = change;
   if (change.blocked !== null || action === "no-op") return [];

@@ -25,17 +25,17 @@ export interface Matched {
   readonly refusals: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   readonly leftAlone: readonly LeftAlone[];
-  /** Declared by an id that is gone, and found by label without our tag: not to be replaced or emptied on a guess. */
+  /** Entries whose `id:` is gone, and whose object was found by its label without our tag: not to be replaced or emptied on a guess. */
   readonly guessed: readonly Guess[];
-  /** Entries whose name an object has that another entry takes by `id:`. */
+  /** Entries whose name is still on an object that another entry takes by `id:`. */
   readonly handedOn: readonly HandedOn[];
-  /** Entries that could mean any of several live objects. What their matches come to is blocked. */
+  /** Entries that could mean any of several live objects. The changes of their matches are blocked. */
   readonly unclear: readonly Unclear[];
 }
 
 export interface HandedOn {
   readonly entry: Declared;
-  /** The id of the object that has its name. */
+  /** The id of the object that has the name of the entry. */
   readonly liveAddress: Address;
 }
 
@@ -101,7 +101,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   const candidates = new Candidates(unit, live.items, desired.owner);
   const findings: MatchFindings = { refusals: [], warnings: [], guessed: [], unclear: [] };
   const matches: Match[] = [];
-  // Ids are claimed first, those that are known before those that are gone: a label that repeats is then free for the one that is left.
+  // Entries with a known id claim their objects first, then those whose id is gone: a label that repeats is then free for the last entry.
   const rank = ({ id }: Declared) => (id === null ? 2 : candidates.withId(id) === undefined ? 1 : 0);
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
   const identity: Identity = { unit, desired, candidates, options, spare: [] };
@@ -142,8 +142,8 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
 }
 
 /**
- * Entries matched by a name that is, in the account, still on an object which another entry claims; whether or not a second object has
- * that name. An entry that is to be renamed is matched by its former name until then.
+ * Entries matched by a name that an object claimed by another entry still has in the account, whether or not a second object has that
+ * name, too. An entry that is to be renamed is matched by its former name until then.
  */
 function namedByOthers(
   declared: readonly Declared[],
@@ -171,22 +171,22 @@ function namedByOthers(
     });
 }
 
-/** What is needed to say which live object is meant. */
+/** What tells which live object an entry means. */
 interface Identity {
   readonly unit: Unit;
   readonly desired: Desired;
   readonly candidates: Candidates;
   readonly options: MatchOptions;
-  /** For `destroy`: objects that equal a deleted one, and are deleted with it. */
+  /** For `destroy`: objects that equal one that is deleted; they are deleted with it. */
   readonly spare: Candidate[];
 }
 
-/** Of more objects that carry one label none is taken for the declared one, however alike they are: each is compared as a whole. */
+/** If more objects than this carry one label, none of them is taken for the declared one: each comparison is of a whole entry. */
 const MAX_COMPARED = 20;
 
 /**
- * Which of several is meant, if that can be said: the one that is as declared, where an id is gone; and the oldest of those that all carry
- * our tag, are equal, and are in no use. The others are undeclared then, and pruned.
+ * Which of several objects is meant, if that can be told. Where an id is gone: the one object that is as declared. Where all of them
+ * carry our tag, are equal and unused: the oldest; the others are undeclared then, and pruned.
  */
 function chosen(entry: Declared | Removed, found: Candidate[], identity: Identity): Candidate | Candidate[] {
   const { unit, desired, options, spare } = identity;
@@ -198,7 +198,7 @@ function chosen(entry: Declared | Removed, found: Candidate[], identity: Identit
   if (desired.owner === null || found.some((candidate) => candidate.identity.owner !== desired.owner)) return sorted;
   const [oldest, ...others] = sorted;
   if (oldest === undefined || !areEqual(unit, sorted)) return sorted;
-  // Who narrows the run says which objects it is about: none of what nobody named goes with them.
+  // A narrowed run names its objects: an equal object that nobody named does not go with them.
   if (options.goal === "destroy" && !options.narrowed) {
     for (const other of others) {
       identity.candidates.claimed.add(other);
@@ -213,7 +213,7 @@ function areEqual(unit: Unit, candidates: readonly Candidate[]): boolean {
   return first !== null && others.every((content) => isEqual(content, first));
 }
 
-/** Nobody knows which is meant, so that none is touched; as a change of its own it is blocked. */
+/** Nobody knows which object is meant, so none is touched: the entry becomes a blocked change of its own. */
 function unclearDeclared(
   entry: Declared,
   found: readonly Candidate[],
@@ -241,12 +241,12 @@ function find(
 ): Candidate | Candidate[] | null | "refused" {
   const { candidates, unit } = identity;
   const withId = entry.id === null ? undefined : candidates.withId(entry.id);
-  // Not claimed: it is left to the entry of its own name.
+  // The object is not claimed: it is left to the entry of its own name.
   if ("spec" in entry && withId !== undefined && !unit.canBeRenamed && withId.identity.key !== entry.key) {
     refusals.push(otherObject(entry, withId.identity));
     return "refused";
   }
-  // What is removed by an id that is gone is done. What is declared by one may have been made anew since, so its label counts.
+  // An entry under `removed` whose id is gone is done. A declared object may have been made anew since, so its label counts.
   if (entry.id !== null && withId === undefined && !("spec" in entry)) return null;
   const labelled = withId ?? byLabel(entry, candidates);
   const found = Array.isArray(labelled) ? chosen(entry, labelled, identity) : labelled;
@@ -304,7 +304,7 @@ function remove(
   options: MatchOptions,
   refusals: Diagnostic[],
 ): Match | null {
-  // A name in `removed` is consent; the id of another object is not its name.
+  // A name in `removed` is a consent; an id that leads to an object of another name is none.
   if (identity.key !== entry.key) {
     refusals.push(otherName(entry, identity));
     return null;
@@ -318,7 +318,7 @@ function deletion(live: unknown, declared: Declared | null, removed: Removed | n
   return { intent: "delete", declared, removed, live, label, former: null };
 }
 
-/** A deleted object that is no longer declared may have had ignored records while it was. */
+/** An earlier manifest may have ignored records of an object that is deleted now. */
 function withFormer(matches: readonly Match[], unit: Unit, former: readonly Declared[]): readonly Match[] {
   const byKey = new Map(former.flatMap((entry) => (entry.unit === unit.name ? [[entry.key, entry] as const] : [])));
   if (byKey.size === 0) return matches;
@@ -345,7 +345,7 @@ function prunes(candidates: Candidates, desired: Desired, options: MatchOptions)
   return candidates.unclaimed().filter(({ identity }) => identity.owner === desired.owner);
 }
 
-// What a plan says of whole objects before it compares them: ids that are gone, other owners, the wrong account.
+// Diagnostics about whole objects, before their fields are compared: ids that are gone, other owners, the wrong account.
 
 type Entry = Declared | Removed;
 

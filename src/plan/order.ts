@@ -35,8 +35,8 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
 }
 
 /**
- * Breaks a cycle: one of its steps stops waiting for the milestones that keep it in the cycle. Hard edges alone make no cycle, so there is always a step
- * that only milestones hold; of those the one whose going ahead leaves the fewest gaps.
+ * Breaks a cycle: one of its steps stops waiting for the milestones that keep it in the cycle. Hard edges alone make no cycle, so there is
+ * always a step that only milestones hold. Of such steps, the one that leaves the fewest gaps goes ahead.
  */
 function breakCycle(
   component: readonly number[],
@@ -64,7 +64,7 @@ function softIn({ hard, milestones }: Edges): (node: number) => boolean {
   return (node) => milestones[node - hard.length]?.hard === false;
 }
 
-/** Puts the steps of the cycle into the order that the hard edges ask for, and drops whatever runs against it. Linear. */
+/** Puts the steps of the cycle into the order that the hard edges ask for, and drops the milestones that contradict it. Linear. */
 function breakAtOnce(
   component: readonly number[],
   dependencies: number[][],

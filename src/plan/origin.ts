@@ -1,4 +1,4 @@
-/** With `--base`: whose is each change and guard, this proposal's, or one that was pending before? */
+/** With `--base`: which changes and guards come from this proposal, and which were pending before it. */
 
 import type { Change, ChangeOrigin } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
@@ -8,8 +8,8 @@ import { compareText } from "../model/text.ts";
 import { guardKey, guardKeysOf } from "./guards.ts";
 
 /**
- * The plan with the origin of each of its changes and guards, and with what it takes back. Changes are the same if they have the same effect;
- * of several that do, as many are already pending as the base would make. Linear in the number of changes.
+ * The plan with the origin of each of its changes and guards, and with the changes of the base that it takes back. Two changes are the
+ * same if they have the same effect; of several such changes as many are pending already as the base would make. Linear in the changes.
  * @param before the plan of the base, made against the same live state
  * @param name of the base, as it was given
  */
@@ -28,10 +28,10 @@ export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: 
   return attributeGuards({ ...plan, changes, base }, kinds);
 }
 
-/** A plan whose guards do not say yet whose they are. */
+/** A plan whose guards have no origin yet. */
 type Unattributed = Omit<Plan, "guards"> & { readonly guards: readonly Omit<Guard, "origin">[] };
 
-/** The plan with the origin of each of its guards, by that of the changes that have a part in it. Linear in the number of changes. */
+/** The plan with the origin of each of its guards: that of the changes that belong to the guard. Linear in the number of changes. */
 export function attributeGuards(plan: Unattributed, kinds: Kinds): Plan {
   const { base, changes } = plan;
   if (base === null) return { ...plan, guards: plan.guards.map((guard) => ({ ...guard, origin: null })) };
@@ -45,7 +45,7 @@ export function attributeGuards(plan: Unattributed, kinds: Kinds): Plan {
   return { ...plan, guards: plan.guards.map((guard) => ({ ...guard, origin: originOf(guard) })) };
 }
 
-/** What stays as it is is nobody's change. */
+/** A no-op has no origin. */
 function claimOrigin(change: Change, pending: ReadonlyMap<string, Change[]>): ChangeOrigin | null {
   if (change.action === "no-op") return null;
   return pending.get(effectOf(change))?.pop() === undefined ? "this-change" : "already-pending";

@@ -1,11 +1,11 @@
-/** How fast an apply may be: chooses, of the limits that the service's answers named, the one that it will meet. */
+/** How fast an apply may be: the one of the observed rate limits that the steps will meet. */
 
 import type { ObservedLimit } from "../model/api.ts";
 import type { Pace, Step } from "../model/plan.ts";
 
 /**
- * The tightest limit reported for what the steps are about, as far as reading met it: limits may be counted per endpoint, and of
- * those that only change something nothing is known before.
+ * The tightest limit that was observed while reading, among the collections that the steps change. Limits may be counted per endpoint,
+ * and nothing is known of an endpoint that only changes something.
  * @returns null if no answer named a limit, or how long its window lasts
  */
 export function rateOf(limits: readonly ObservedLimit[], steps: readonly Step[]): Pace | null {
@@ -14,7 +14,7 @@ export function rateOf(limits: readonly ObservedLimit[], steps: readonly Step[])
   let pace: Pace | null = null;
   for (const { endpoint, limit, windowSeconds } of limits) {
     if (limit === null || limit === 0 || !touched.has(collectionOf(endpoint))) continue;
-    // A common window is opened by one endpoint only, and that one learns its length.
+    // A window that several endpoints share is opened by one of them, and only for that one its length is learned.
     const seconds = windowSeconds ?? windowOf(limit, collectionOf(endpoint), known);
     if (seconds === null) continue;
     if (pace === null || limit / seconds < pace.requests / pace.seconds) pace = { requests: limit, seconds };

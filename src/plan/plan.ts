@@ -30,11 +30,11 @@ export interface PlanOptions {
   readonly nowMilliseconds: number;
   readonly targets: readonly string[];
   readonly excludes: readonly string[];
-  /** false: that they match something was seen when the plan was saved that this run carries out; by now it may be done. */
+  /** false: targets that match nothing are no error. They matched when the saved plan was made that this run carries out; it may be done by now. */
   readonly checkSelection?: boolean;
-  /** Addresses of live objects that carry our tag and are not declared, where that is to be reported of what matches nothing. */
+  /** Addresses of live objects that carry our tag and are not declared, for the error about a target that matches nothing. */
   readonly owned?: readonly Address[];
-  /** What the project was loaded with: the plan keeps it. */
+  /** What the project was loaded with. The plan keeps it. */
   readonly environment?: string | null;
   readonly variables?: PlanInputs["variables"];
   readonly skipUnsupported?: boolean;
@@ -46,7 +46,7 @@ export interface PlanOptions {
   readonly account: string | null;
   /** Whether new objects may be made as copies of others where that takes fewer requests. */
   readonly clone: boolean;
-  /** After so long an upload ends, done or given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
+  /** So many seconds after its begin an upload has ended, done or given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
   readonly uploadTimeoutSeconds?: number;
   /** See PairContext. Default: nothing is known of any file. */
   readonly contentOf?: PairContext["contentOf"];
@@ -108,7 +108,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   };
 }
 
-/** Whatever the order in which the manifest lists the objects: first what is about none of them, each object's in the order they were found. */
+/** The same whatever the order of the manifest: first diagnostics about no object, then those of each object in the order they were found. */
 function byAddress(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted((a, b) => compareText(a.address ?? "", b.address ?? ""));
 }
@@ -122,12 +122,12 @@ interface Worked {
   readonly unit: Unit;
   readonly matched: Matched;
   readonly paired: Paired;
-  /** What is protected of the entries whose objects others take: as it is called in the account → as it is declared. */
+  /** Where another entry takes the object of a protected one: its address in the account → the address that is protected. */
   readonly handedOn: ReadonlyMap<Address, Address>;
   readonly context: StepContext;
 }
 
-/** Everything is matched, so that a narrowed run takes nothing for something else; it says only what it is about. */
+/** All entries are matched, so that a narrowed run takes no object for another; it reports only on what it is about. */
 function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOptions): Worked {
   const isConcern = (address: Address | undefined) => address === undefined || mayConcern(address, options);
   const identities = live.items.map((item) => unit.identify(item));
@@ -177,7 +177,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
   };
 }
 
-/** A VPC may be unprotected, and one of its subnets not: then that is what stands for it. */
+/** A VPC may be unprotected and one of its subnets protected: then the subnet stands for the VPC. */
 function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: PairContext): [Address, Address][] {
   const made: Match = { intent: "create", declared: entry, removed: null, live: null };
   const kept = protectedAddresses(unit.normalise([made], context).pairs);
@@ -193,7 +193,7 @@ function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: Pair
 /** Each of thousands of objects may be blocked by all of them: only so many are listed. */
 const MAX_LISTED_CANDIDATES = 20;
 
-/** What an unclear entry comes to is blocked as a whole: its object, and what depends on that. */
+/** All that an unclear entry comes to is blocked: its object, and whatever depends on that object. */
 function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
   if (unclear.length === 0) return paired;
   const blocks = unclear.map(({ entry, candidates }) => {
@@ -214,7 +214,7 @@ function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
   return { ...paired, pairs };
 }
 
-/** What was found by its label only because its id is gone may be changed, but not replaced, nor lose anything: then all of it is blocked. */
+/** An object that was found by its label because its id is gone may be changed. If it would be replaced, or lose something, all of it is blocked. */
 function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
   if (guessed.length === 0) return paired;
   const byRoot = new Map(guessed.map((guess) => [guess.entry.address, guess]));
@@ -242,7 +242,7 @@ function loses(action: Action): boolean {
   return action === "delete" || action === "replace";
 }
 
-/** Each object made by itself: which copies there are depends on what is selected. */
+/** Each object as if it were made by itself: which copies there are depends on what is selected. */
 function plainSteps(worked: readonly Worked[], changes: readonly Change[]): PlannedStep[] {
   return worked.flatMap((work) => unitSteps({ ...work, context: { ...work.context, clone: false } }, changes));
 }
@@ -252,7 +252,7 @@ function unitSteps({ unit, context }: Worked, changes: readonly Change[]): reado
   return unit.steps(own, context);
 }
 
-/** Only of changes that are carried out: no copy is made of a blocked zone. */
+/** Copies of changes that are carried out: a blocked zone is not cloned. */
 function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): readonly Strategy[] {
   const own = changes.filter((change) => change.unit === unit.name && change.blocked === null);
   return unit.strategies?.(own, context) ?? [];
@@ -269,7 +269,7 @@ function protectedAddresses(pairs: readonly Pair[]): Address[] {
   return pairs.flatMap(({ resource, rules }) => (rules.protect ? [resource.address] : []));
 }
 
-/** What is named by its id, and made anew: in the order of the changes. */
+/** Objects that the manifest names by `id:` and that are made anew, in the order of the changes. */
 function staleSoon({ declared }: Desired, changes: readonly Change[]): Diagnostic[] {
   const named = new Map(declared.flatMap((entry) => (entry.id === null ? [] : [[entry.address, entry] as const])));
   return changes.flatMap(({ address, id, action, blocked }) => {
@@ -280,7 +280,7 @@ function staleSoon({ declared }: Desired, changes: readonly Change[]): Diagnosti
   });
 }
 
-/** In a narrowed run what is outside is not "left alone": it was not looked at. */
+/** A narrowed run did not look at what is outside of it, so that it reports nothing as "left alone" there. */
 function mergeLeftAlone(worked: readonly Worked[], narrowed: boolean): LeftAlone[] {
   return worked.flatMap(({ matched, paired }) => [...(narrowed ? [] : matched.leftAlone), ...paired.leftAlone]);
 }
@@ -300,7 +300,7 @@ function accountRefusal(desired: Desired, options: PlanOptions) {
   return [wrongAccount(desired.account, options.account)];
 }
 
-// What keeps a subnet from being deleted, as a closer look at it tells.
+// Interfaces that keep a subnet from being deleted, with what a closer look tells.
 
 /** The plan with the profile and the address of each interface that blocks a change, as far as they are known. */
 export function completeInterfaces(plan: Plan, details: readonly InterfaceDetail[]): Plan {

@@ -10,9 +10,9 @@ import { compareText, groupBy } from "../model/text.ts";
 export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" | "before" | "after" | "holds">;
 
 /**
- * The changes outside the bound. They are compared by effect, not by step, so that a half-done apply can be resumed: what was
- * to be replaced may now only be created, what was to be created may now only be finished. What the file shows as blocked
- * it shows all the same: it may be done once nothing blocks it.
+ * The changes outside the bound. They are compared by effect, not by step, so that a half-done apply can be resumed: an object that was
+ * to be replaced may only have to be created now, one that was to be created may only have to be finished. A change that the file shows
+ * as blocked is shown, too: it may be done once nothing blocks it.
  */
 export function exceedsReviewedPlan(
   changes: readonly Change[],
@@ -33,7 +33,7 @@ export function exceedsReviewedPlan(
   });
 }
 
-/** Those that were shown to be replaced, and whose replacement is there, or comes: of such a replace the delete is the rest. */
+/** Shown replaces whose new object is there, or comes: the delete of the old object is what is left of such a replace. */
 function replacedObjects(reviewed: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<string> {
   const ends = new Map(changes.map((change) => [keyOf(change.kind, change.address), change]));
   const isReplaced = ({ kind, address, id, after }: ReviewedChange) => {
@@ -45,9 +45,9 @@ function replacedObjects(reviewed: readonly ReviewedChange[], changes: readonly 
 }
 
 /**
- * A record is what it says: all that counts is which values come to a zone and which leave it. So two changes may have become one,
- * or one two, but nothing comes or goes that was not shown to. A value that was shown to become another may go only if
- * that other is there in the end.
+ * A record has no identity beside its values: what counts is which values a zone gets and which it loses. So two changes may have become
+ * one, or one two, but no value may come or go that was not shown to. A value that was shown to become another one may go only if the
+ * other one is there in the end.
  */
 class ValueEffects {
   readonly #come = new Set<string>();
@@ -89,7 +89,7 @@ function effectOf(address: string, values: Values | null): string | null {
   return JSON.stringify([...address.split("/", 2), fields]);
 }
 
-/** What has an identity beside its values stays itself while its fields change. */
+/** Objects with an identity beside their values: an object stays the same one while its fields change. */
 function covers(reviewed: ReviewedChange, change: Change): boolean {
   switch (change.action) {
     case "no-op":
@@ -99,7 +99,7 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
     case "delete":
       return reviewed.action === "delete" && reviewed.id === change.id && holdsNoMore(reviewed, change);
     case "replace":
-      // An upload that was begun and left is deleted only to be made again.
+      // An upload that was begun and given up is deleted only to be made again.
       return change.labels.includes("unfinished")
         ? makes(reviewed) && isEqual(reviewed.after, change.after)
         : reviewed.action === "replace" && reviewed.id === change.id && isEqual(reviewed.after, change.after);
@@ -108,12 +108,12 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
   }
 }
 
-/** What goes with a zone is shown by its number. Without one all of its records were shown to go. */
+/** How many records are deleted with a zone is shown as a number. Without a number, all of its records were shown to be deleted. */
 function holdsNoMore({ holds: shown }: ReviewedChange, { holds: now }: Change): boolean {
   return shown === undefined || now === undefined || now.records <= shown.records;
 }
 
-/** Between the two halves of a replace, a description that was only kept, and that no manifest states, went with what held it. */
+/** Between the two halves of a replace a description is gone that no manifest states, and that was only kept. */
 function withoutLost({ action, before, after }: ReviewedChange, change: Change): Values | null {
   const isLost = action === "replace" && change.after?.["description"] === "";
   return isLost && isEqual(before?.["description"], after?.["description"]) ? { ...after, description: "" } : after;
@@ -123,12 +123,12 @@ function makes(reviewed: ReviewedChange): boolean {
   return reviewed.action === "create" || reviewed.action === "replace";
 }
 
-/** Each field that would change now must have been shown to become just that. What was to be made is not to be adopted instead. */
+/** Each field that would change now must have been shown to get just that value. An object that was to be made may not be adopted instead. */
 function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   if (reviewed.before === null) return mayBeFinished(reviewed, change) && endsAsShown(reviewed, change);
   if (reviewed.action === "update" && reviewed.id !== change.id) return false;
   const wasShown = (field: string) => {
-    // Whose it was counts as well: what nobody had is not what another project has.
+    // The former owner counts as well: an object without an owner is not one of another project.
     const isTaken = field === "owner" && !isEqual(reviewed.before?.["owner"], change.before?.["owner"]);
     return !isTaken && !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
   };
@@ -136,13 +136,13 @@ function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   return endsAsShown(reviewed, change) && changed.every(wasShown);
 }
 
-/** A slave that became a master is served again only when it is filled: that is the rest of a conversion that was shown. */
+/** A slave that became a master is served again only when it is filled: that is what is left of a conversion that was shown. */
 function isConverted({ kind, before, after }: ReviewedChange, change: Change): boolean {
   if (kind !== "domain" || isEqual(before?.["type"], after?.["type"])) return false;
   return isEqual(change.before?.["type"], after?.["type"]) && change.before?.["status"] === "disabled";
 }
 
-/** What was to be made is not to be adopted or taken over instead; but what begins as something else gets its tag only by a second request. */
+/** An object that was to be made may not be adopted or taken over instead; but a clone or an import gets its tag only by a second request. */
 function mayBeFinished(reviewed: ReviewedChange, change: Change): boolean {
   const isOfOthers = change.labels.includes("adopt") || change.labels.includes("take-over");
   return !isOfOthers || reviewed.after?.["create_from"] !== undefined;

@@ -30,8 +30,8 @@ function covers(glob: string, address: Address): boolean {
 }
 
 /**
- * What is not selected stays as it is live. A child needs its parent to be created, or renamed; a parent is deleted or made anew only
- * with all of its children, and they only with it.
+ * Objects that are not selected stay as they are live. If a parent is created or renamed, its selected children need that change; a
+ * parent is deleted or made anew only with all of its children, and they only with the parent.
  */
 export function selectChanges(changes: readonly Change[], selection: Selection, kinds: Kinds): Change[] {
   if (!isNarrowed(selection)) return [...changes];
@@ -44,7 +44,7 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
     (selection.targets.length === 0 || selection.targets.some((glob) => covers(glob, change.address))) &&
     !selection.excludes.some((glob) => isExcluded(glob, change));
   const named = new Set(changes.filter(isNamed));
-  // What is within a renamed object is shown, guarded and consented to under one name of it.
+  // Parts of a renamed object are shown, guarded and consented to under one of its names.
   const isNeeded = (change: Change) =>
     rootAction(change) === "create" || (roots.get(change.root)?.previousAddress ?? null) !== null;
   const needed = new Set([...named].filter(isNeeded).map((change) => change.root));
@@ -68,21 +68,21 @@ interface Selectable {
   readonly changes: readonly Change[];
   readonly desired: Desired;
   readonly kinds: Kinds;
-  /** Addresses of live objects that carry our tag and are declared no more: a narrowed run does not prune them. */
+  /** Addresses of live objects that carry our tag and are no longer declared: a narrowed run does not prune them. */
   readonly owned: readonly Address[];
 }
 
 const UNMATCHED_TARGET = "unmatched-target";
 const UNMATCHED_EXCLUDE = "unmatched-exclude";
 
-/** Whether it is about what was asked for, not about what is there. */
+/** Whether the diagnostic is about the request, not about the account. */
 export function isUnmatched({ code }: Diagnostic): boolean {
   return code === UNMATCHED_TARGET || code === UNMATCHED_EXCLUDE;
 }
 
 /**
- * An error for each target and exclude that matches nothing: it is a slip, and what was meant would be left undone or not spared. What
- * is declared or removed is matched even if it is not there, was not read, or could not be told apart.
+ * An error for each target and exclude that matches nothing: it is a slip, by which an object would be left undone, or not spared.
+ * Declared and removed entries match even if their objects are not there, were not read, or could not be told apart.
  */
 export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Selectable): Diagnostic[] {
   const { changes, desired, kinds } = selectable;
@@ -92,7 +92,7 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
   const isMatched = (glob: string): boolean =>
     changes.some((change) => isCovered(glob, change)) ||
     entries.some(({ address }) => (planned.has(address) ? covers(glob, address) : mayMatchWithin(glob, address)));
-  // What is in it may not even have been read.
+  // Its parts may not even have been read.
   const isSpared = (glob: string): boolean =>
     changes.some(
       ({ address, kind, action }) =>
@@ -130,7 +130,7 @@ function unmatched(code: string, noun: string, glob: string, selectable: Selecta
   };
 }
 
-/** Comparing a word with many is slow, and happens only where the run ends. */
+/** To compare a word with many is slow; it happens only where the run ends. */
 const MAX_COMPARED_ADDRESSES = 20_000;
 
 /** A glob with a star is not compared: its star stands for anything. */
@@ -166,7 +166,7 @@ function coveredByEither(changes: readonly Change[]): (glob: string, change: Cha
   };
 }
 
-/** The records of a domain that goes are not read, so one that is excluded may be among them. Their addresses end in a type. */
+/** The records of a domain that is deleted are not read, so an excluded record may be among them. Its address ends in a type. */
 function mayExcludeWithin({ excludes }: Selection, root: Address): boolean {
   return excludes.some((glob) => /[*A-Z]$/.test(glob) && mayMatchWithin(glob, root));
 }
@@ -187,12 +187,12 @@ function asItIs(change: Change): Change[] {
   ];
 }
 
-// What a blocked change takes with it: every step of it, and every step that cannot go without those.
+// Steps that a blocked change takes with it: its own, and those that cannot be done without them.
 
 interface Unblocked {
-  /** Without what is blocked. */
+  /** Without blocked steps. */
   readonly planned: readonly PlannedStep[];
-  /** Those that depend on blocked ones are blocked too, and say on which. */
+  /** Changes that depend on blocked ones are blocked, too, and name them. */
   readonly changes: readonly Change[];
 }
 
@@ -244,8 +244,8 @@ export function leaveOutHeld(whole: readonly PlannedStep[], selected: readonly C
 }
 
 /**
- * For each step, those that it cannot do without even if they are not selected: what frees a slot that it takes, what makes the
- * object that its path leads to, and, before something is deleted, what still needs it.
+ * For each step, the steps that it needs even if they are not selected: the one that frees a slot which it takes, the one that makes the
+ * object in its path, and, before an object is deleted, the steps of those that still need the object.
  */
 function indispensable(planned: readonly PlannedStep[]): number[][] {
   const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
@@ -268,12 +268,12 @@ function withBlock(change: Change, on: ReadonlySet<string> | undefined): Change 
 }
 
 /**
- * For each step, those that cannot go without it. What would make a name go dark, or point into the dark, depends on it as much as
- * what the service would refuse; a milestone without harm does not count.
+ * For each step, the steps that cannot be done without it: those that the service would refuse, and those that would leave a name
+ * without an answer, or let one point at such a name. A milestone without harm does not count.
  */
 function dependentsOf(edges: Edges): (step: number) => number[] {
   const { hard } = edges;
-  // What only follows a step goes on without it.
+  // A step that only follows another one goes on without it.
   const follows = hard.map(() => []);
   const harmful = { hard, follows, milestones: edges.milestones.filter(({ harmless }) => !harmless) };
   const dependents: number[][] = [...hard, ...harmful.milestones].map(() => []);
