@@ -192,7 +192,7 @@ class Execution {
     const about = { time: this.#now(), step: step.id, changes: step.changes };
     if (outcome === "done") this.#emit({ type: "step-done", ...about, id, recovered });
     else this.#emit({ type: "step-failed", ...about, outcome, failure });
-    // Stopped first: what this failure skips and what the stop skips then have the same reason.
+    // The stop comes first: then the steps that it skips and those that this failure skips have the same reason.
     if (result.halts !== null) {
       this.#stop.halt(result.halts);
       this.#skip(this.#schedule.stop([step.id]));
@@ -200,7 +200,7 @@ class Execution {
     this.#skip(this.#schedule.end(step.id, outcome));
   }
 
-  /** What later steps and the end of the run need of this one. */
+  /** Remembers what later steps and the end of the run need of this step. */
   #learn(step: Step, result: StepResult): void {
     this.#notices.push(...result.notices);
     if (step.type !== "request") return;

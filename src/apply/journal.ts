@@ -116,7 +116,7 @@ async function openFile(place: JournalPlace): Promise<{ readonly handle: FileHan
       const { nlink } = await handle.stat();
       if (nlink <= 1) return { handle, path };
       await handle.close();
-      // Where else it is, and whose it is there, nobody can tell.
+      // Nobody can tell where the file has its other name, and who reads it there.
       throw new Error("the file has another name somewhere (a hard link), under which it would be written, too");
     } catch (error) {
       const taken = (error as NodeJS.ErrnoException).code === "EEXIST";
@@ -237,7 +237,7 @@ async function prepareJournalFolder(root: string, given: string | null, started:
   }
 }
 
-/** Folder by folder: where the system takes no folders and says so oddly (`/proc`), Node's own recursion never ends. */
+/** One folder after the other: where the system takes no folders (`/proc`), the recursion of Node never ends. */
 async function makeFolder(folder: string): Promise<void> {
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory() === true) return;

@@ -38,7 +38,7 @@ export class LateCommits {
   readonly #options: LateCommitsOptions;
   /** Objects of which there may be two, by the id of their step. */
   readonly #made: Map<string, MadeObject> = new Map();
-  /** Those of them whose request was sent twice: few, while every step asks for them. */
+  /** Those of them whose request was sent twice. They are few, and every step asks for them. */
   readonly #sentTwice: Set<string> = new Set();
   readonly #repeated: Repeated[] = [];
   readonly #resolutions: Map<string, Promise<void>> = new Map();

@@ -66,9 +66,9 @@ export function unitOf(step: Step, context: Context): Unit {
   return unit;
 }
 
-// Notices: what an answer shows of others who were at work on the account after it was read for the plan. Pure.
+// Notices: what an answer shows of changes that others made in the account since it was read for the plan. Pure.
 
-/** Paths of things within another: shorter ones are there as long as the service is. */
+/** A path to a part of an object has so many segments: shorter paths are there as long as the service is. */
 const MIN_NESTED_SEGMENTS = 3;
 
 /**
@@ -109,7 +109,7 @@ function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string
         : "what it was to be made in, or from, is gone, deleted by somebody else since the plan; plan again";
     case "GET":
     case "DELETE":
-      // The look before a delete is followed by the delete, which tells; a 404 to that is an answer, not a failure.
+      // After a look the delete follows, and reports that the object is gone; a 404 to the delete is an answer, not a failure.
       return null;
   }
 }

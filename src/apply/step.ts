@@ -142,7 +142,7 @@ function failedResult(step: RequestStep, failure: Failure): StepResult {
   return notDone(isUnclear(step.method, failure) ? "unknown" : "failed", failure);
 }
 
-/** What is to be deleted and is not there needs no deleting, and nothing is left to look at before it. */
+/** An object that is to be deleted and is gone needs no delete, and no look before it. */
 function isGone(step: RequestStep): boolean {
   return step.method === "DELETE" || (step.method === "GET" && step.expect !== null);
 }

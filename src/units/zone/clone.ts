@@ -51,7 +51,7 @@ function isCandidate(domain: Change, records: readonly Change[], context: StepCo
 function isUnserved(domain: Change, context: StepContext): boolean {
   const stays = domain.action === "update" || domain.action === "no-op";
   const { status, type, owner } = domain.before ?? {};
-  // What is not ours yet becomes so only after it was copied, and its copies would pass for another's, or nobody's, until then.
+  // A domain that is not ours yet gets our tag only after it was copied: until then its copies would carry another tag, or none.
   const isOurs = owner === domain.after?.["owner"];
   return stays && isOurs && status === "disabled" && type === "master" && !context.holdsUndeclared(domain.root);
 }
@@ -83,8 +83,8 @@ function groupOf(members: readonly Change[], records: RecordsByRoot): CloneGroup
 }
 
 /**
- * Whether the copy states all that is set on the source. If its PUT does not come to be, the next run plans an update of what it
- * states: anything else would stay as the clone has brought it.
+ * Whether the copy states all that is set on the source. If the PUT is never sent, the next run plans an update of the
+ * stated fields: all others would stay as the clone brought them.
  */
 function overrides(copy: Change, source: Change): boolean {
   return setFields(source).every((field) => copy.after?.[field] !== undefined);
@@ -103,8 +103,8 @@ function requestsOf(domain: Change, records: readonly Change[]): number {
 }
 
 /**
- * The one in which least is missing, else the one of which least is set, else the first. What speaks of itself might be rewritten in a
- * copy, so it is no source.
+ * The one in which least is missing, else the one of which least is set, else the first. A domain whose records name the domain itself
+ * is no source: the service might rewrite them in a copy.
  */
 function sourceOf(members: readonly Change[], records: RecordsByRoot): Change | undefined {
   const own = members[0] === undefined ? [] : (records.get(members[0].root) ?? []);

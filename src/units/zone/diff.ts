@@ -48,8 +48,8 @@ interface MatchOptions {
 }
 
 /**
- * Exact matches first, so that a live duplicate of one declared record is left over; then what shares name and type is paired
- * into updates; then equal content under a new name is a rename. The rest is to be created and deleted.
+ * Exact matches come first, so that a live duplicate of a declared record is left over; then records of the same name and type are
+ * paired into updates; then equal content under a new name is a rename. The rest is created and deleted.
  */
 export function matchRecords<Origin>(
   desired: readonly DesiredEntry<Origin>[],
@@ -79,7 +79,7 @@ export function matchRecords<Origin>(
   ];
 }
 
-/** In an additive zone a declared record is there if any TTL of it is, and is created if not: nothing is ever changed. */
+/** In an additive zone a declared record counts as present with any TTL, and is created if it is absent: no record is ever changed. */
 export function matchAdditive<Origin>(
   desired: readonly DesiredEntry<Origin>[],
   live: readonly LiveEntry[],
@@ -114,7 +114,7 @@ interface Rest<Origin> {
   live: LiveEntry[];
 }
 
-/** Pairs, in order, what has the same key, and takes it out of the rest. */
+/** Pairs records of the same key, in order, and takes them out of the rest. */
 function pairOff<Origin>(rest: Rest<Origin>, keyOf: (values: RecordValues) => string): Both<Origin>[] {
   const waiting = groupBy(rest.live, (entry) => keyOf(entry.values));
   for (const group of waiting.values()) group.reverse();
@@ -281,7 +281,7 @@ function domainPair(reading: Reading, missing: string | undefined, context: Pair
   };
 }
 
-/** Only what is to be made is cloned, and only what is there goes. */
+/** A domain that is to be made may lack its clone source; one that is deleted may hold records that must stay. */
 function domainBlock(match: ZoneMatch, kept: readonly LiveEntry[], missing: string | undefined): Block | null {
   if (missing !== undefined) return { type: "clone-source-missing", domain: missing };
   return match.intent === "delete" && isBound(match, kept) ? keptRecords(kept) : null;
@@ -299,7 +299,7 @@ function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<Compare
   return { holds: { records: records.length, ignored: isKnown ? count : null } };
 }
 
-/** Whether something in it was asked to be let be. */
+/** Whether the manifest asks to leave some of its records alone. */
 function isBound(match: ZoneMatch, kept: readonly LiveEntry[]): boolean {
   return kept.length > 0 && ignorePatterns(match).length > 0;
 }
@@ -450,7 +450,7 @@ function isThere(
   return answer ?? true;
 }
 
-/** A plain create is not served before it is filled; what comes as a whole may be served as it comes. */
+/** A plain create is not served before it is filled; a clone or a transfer may be served as it comes. */
 function servedWhileMade(match: ZoneMatch, context: PairContext): Diagnostic[] {
   if (match.intent !== "create" || match.declared.spec.createFrom === null) return [];
   const { span, spec } = match.declared;
@@ -510,7 +510,7 @@ export class ClaimTable<Holder> {
     }
   }
 
-  /** Takes time for what clashes only: of thousands that share a name none clashes with another. */
+  /** Takes time for the clashes only: of thousands of records of one name none may clash with another. */
   conflicts(claims: readonly Claim[]): Holder[] {
     const found = new Set<Holder>();
     for (const claim of claims) {

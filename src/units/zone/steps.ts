@@ -112,10 +112,10 @@ class ZonePlanning {
     const root = domainAddress(name);
     const source = this.#byRoot.get(root);
     const [id] = this.#context.idsOf(name);
-    // What is neither there nor selected to be made is blocked: nothing brings this reference.
+    // A source that is neither there nor selected is blocked: no step produces this reference.
     const unknown: PathPart = { ref: root, field: "id" };
     const path = source === undefined ? ["domains", id === undefined ? unknown : String(id)] : domainPath(source);
-    // What is blocked is not made; and a circle of clones is blocked.
+    // A blocked source is not made, and neither is a circle of clones.
     if (source === undefined || source.action === "delete" || source.blocked !== null) {
       return beginZone(domain, { clone: path }, NOTHING_BEFORE, this.#order);
     }
@@ -139,7 +139,7 @@ function readinessOf(source: Change, { content, completion }: ZoneSteps): Readin
   return { requires: last.map(({ step }) => step.id), resolution: NO_FACTS.resolution };
 }
 
-/** Sources before what is cloned from them, however long the chain; circles as they come. */
+/** Sources before their clones, however long the chain; the members of a circle in any order. */
 function sourcesFirst(domains: readonly Change[]): Change[] {
   const byRoot = new Map(domains.map((domain) => [domain.root, domain]));
   const ordered = new Set<Change>();
@@ -337,7 +337,7 @@ function cloneRequest(domain: Change, source: readonly PathPart[]): UnorderedReq
   return post(domain, "clone", [...source, "clone"], { domain: name }, contentOfName(domain.after as Values));
 }
 
-/** Names are unique on the platform: what has this one, and was not there before, is it. */
+/** Names are unique on the platform: a domain of this name that was not there before is the one that was made. */
 function contentOfName(after: Values): JsonObject {
   const name = { domain: String(after["domain"]) };
   return statedContent(name, name);
