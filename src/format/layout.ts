@@ -45,7 +45,7 @@ class Layout {
     }
   }
 
-  /** What stands at the very top of a file is about the file, whichever section comes first. */
+  /** A comment at the very top of a file is about the file, whichever section comes first. */
   #sortRoot(root: YAMLMap): void {
     const first = root.items[0]?.key as Node | undefined;
     const sections = this.#options.sections.map(({ section }) => section);

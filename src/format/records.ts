@@ -168,7 +168,7 @@ function recordPlace(text: RecordText, zone: string | null): RecordPlace {
   const numbers = ["priority", "weight", "port"].map((key) => (text(key) ?? "0").padStart(NUMBER_WIDTH_DIGITS, "0"));
   return {
     name: relativeText(fullName(text), zone).split(".").reverse().join("\u0000"),
-    // What is no type comes last.
+    // An unknown type comes last.
     type: isRecordType(written) ? RECORD_TYPES.indexOf(written) : RECORD_TYPES.length,
     content: [...numbers, text("tag") ?? "", sortableTarget(text("target") ?? "")].join("\u0000"),
   };

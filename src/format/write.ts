@@ -85,7 +85,7 @@ function manifestOf(desired: Desired, units: readonly WritableUnit[]): JsonObjec
   return escapeReferences(Object.fromEntries(stated)) as JsonObject;
 }
 
-/** What a manifest would read as a reference is written so that it does not. */
+/** A text that a manifest would read as a reference is escaped. */
 export function escapeReferences(value: Json): Json {
   if (typeof value === "string") return value.replaceAll("${", () => "$${");
   if (Array.isArray(value)) return value.map((item: Json) => escapeReferences(item));

@@ -8,8 +8,7 @@ import { compareText, escapeGlob, globMatches, groupBy } from "../model/text.ts"
 import type { EntryViolation, LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
 import { type Import, type ImportedDomain, someOf, validateImported } from "./collect.ts";
 
-/** What to take; nothing named at all: everything. */
-/** What of the account is to be imported; without any of it, all. */
+/** The objects of the account to import; empty: all of them. */
 export interface Selection {
   /** Globs of names and labels. */
   readonly domains: readonly string[];

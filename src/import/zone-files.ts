@@ -160,7 +160,7 @@ function includeWithin(path: string, sources: Sources): (wanted: string, from: s
   return async (wanted, from) => {
     const file = isAbsolute(wanted) ? wanted : join(dirname(from), wanted);
     const [root, real] = await Promise.all([realpath(folder), realpath(resolve(file)).catch(() => null)]);
-    // What lies outside is not looked at, so that not even its presence is reported.
+    // A file outside the folder is not looked at, so that not even its presence is reported.
     if (real === null ? !isWithin(resolve(file), resolve(folder)) : !isWithin(real, root)) return outside(folder);
     if (real !== null && isPrivate(real, root)) return { ok: false, ...PRIVATE };
     const source = await readSource(real ?? file, file, sources);
@@ -205,7 +205,7 @@ const MAX_LOOKED_AT_BYTES = 4096;
 
 /** @param file its name in messages, under which it is added to `sources` */
 export async function readSource(path: string, file: string, sources: Sources): Promise<SourceText> {
-  // What is wrong with a file is shown with its lines.
+  // Problems of a file are shown with its lines.
   if ((await ledAway(path, "/")) === "private") return noFile(HIDDEN);
   const bytes = await readBytes(path);
   if (typeof bytes === "string") return noFile(bytes);

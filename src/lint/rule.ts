@@ -220,7 +220,7 @@ export class ProjectZones {
     return found.view.mayHold(relativeName(absolute, found.view.zone.zone) ?? "", types);
   }
 
-  /** What is worked out once for all zones, by whoever works it out. */
+  /** Remembers what `key` works out for all zones, so that it does so once. */
   remember<Value>(key: (world: ProjectZones) => Value): Value {
     if (!this.#memories.has(key)) this.#memories.set(key, key(this));
     return this.#memories.get(key) as Value;
@@ -263,7 +263,7 @@ export const UNKNOWN_LINT_CODE: RuleText = {
   fix: "Use a code of the table in docs/reference/lint-codes.md, or remove it.",
 };
 
-/** What more codes there are at one place is not reported. */
+/** Further unknown codes at one place are not reported. */
 const MAX_REPORTED_CODES = 20;
 
 /**

@@ -113,7 +113,7 @@ export async function expandDomains(
       }
     }
   }
-  // Where something is missing, it may be just what uses the set.
+  // If something is missing, the missing part may be the one that uses the set.
   if (context.setsKnown && context.incomplete.size === 0) reportUnused(sets, everUsed, context);
   return { entries, incomplete };
 }
@@ -138,7 +138,7 @@ function firstTooMany(
       const [names, use] = [entry["domain"], entry["use"] ?? null];
       const used = known.get(use) ?? usedRecords(use, sets);
       known.set(use, used);
-      // Where a domain has its own, they may take the place of any of its sets.
+      // If a domain has records of its own, they may replace those of any of its sets.
       const least = recordCount(listOf(entry["records"])) || used;
       total += (Array.isArray(names) ? names.length : 1) * (least + RECORDS_PER_DOMAIN);
       if (total > limit) return entry;
@@ -272,7 +272,7 @@ interface RoomContext {
   report(diagnostic: Diagnostic): void;
 }
 
-/** What is counted by itself, or not once for each domain. */
+/** Keys that are counted by themselves, or that not every domain of the entry has. */
 const COUNTED_APART: ReadonlySet<string> = new Set(["domain", "reverse", "records"]);
 
 const ZONE_REFERENCE = "${zone}";
@@ -392,7 +392,7 @@ const BUILDERS = ["spf", "dmarc", "dkim", "caa", "ptr"] as const;
 
 type Builder = (typeof BUILDERS)[number];
 
-/** What the records of a builder have from its entry. */
+/** Keys that the records of a builder take over from its entry. */
 const PASSED_ON = ["ttl_sec", "override", "note", "lint"] as const;
 
 /**
@@ -488,7 +488,7 @@ function partSpan(entry: JsonObject, builder: Builder, path: PartPath, places: P
   return places.span(container, path.at(-1));
 }
 
-// What is wrong with a network whose reverse zone is asked for, in words.
+// Messages about a network under `reverse`.
 
 function badReverse(
   network: string,

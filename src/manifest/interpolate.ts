@@ -95,7 +95,7 @@ class Interpolation {
     return hasRoom;
   }
 
-  /** What a variable holds is literal: it is not looked into again. */
+  /** The value of a variable is literal: references in it are not replaced. */
   #escape(text: string): string {
     return this.#inZone ? text.replaceAll("${", () => "$${") : text;
   }

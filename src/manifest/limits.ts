@@ -24,7 +24,7 @@ export const MIN_CHARACTERS_PER_VALUE = 4;
 export const MAX_ALIAS_NODES = 100_000;
 /** Records of all domains together, record sets counted for each domain that uses them, and each domain as two. */
 const MAX_PROJECT_RECORDS = 300_000;
-/** What a domain counts for beside its records: it takes as much of a plan. */
+/** A domain counts as so many records: it takes as much of a plan. */
 export const RECORDS_PER_DOMAIN = 2;
 /** Records that any project may have, however few characters its files have: a plan of so many takes less than 1 GiB. */
 const MAX_SHORT_PROJECT_RECORDS = 120_000;
@@ -50,12 +50,12 @@ export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
 
 // What the texts of a project come to, counted before they are made: a few lines can ask for more than any memory holds.
 
-/** What a list, a mapping, a key or a number counts for; a text counts for its characters, too. */
+/** A list, a mapping, a key or a number counts as so many characters; a text counts for its characters, too. */
 const VALUE_CHARACTERS = 8;
-/** What a value counts for that is made anew, with a place of its own, wherever an alias or a variable stands. */
+/** A value that an alias or a variable puts in counts as so many characters: it gets a place of its own. */
 export const COPIED_VALUE_CHARACTERS = 128;
 
-/** What a character counts for that is not plainly visible: a plan shows it by its number. */
+/** A character that is not plainly visible counts as so many: a plan shows it by its number. */
 const ESCAPED_CHARACTERS = 8;
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 

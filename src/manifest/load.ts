@@ -37,7 +37,7 @@ export interface LoadOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** --var-file, in the order given. */
   readonly variableFiles?: readonly string[];
-  /** What a saved plan was made with: as if it were given again. */
+  /** The variables that a saved plan was made with: as if they were given again. */
   readonly saved?: PlanInputs["variables"];
   /** --skip-unsupported: records of a zone file that the service cannot hold are left out, with a warning. */
   readonly skipUnsupported?: boolean;
@@ -57,7 +57,7 @@ export interface Project {
   readonly sources: Sources;
   /** The names of its `environments:`, in the order of the root file. */
   readonly environments: readonly string[];
-  /** What it was loaded with, beside the files. */
+  /** The inputs that it was loaded with, beside the files. */
   readonly inputs: Pick<PlanInputs, "environment" | "variables" | "skipUnsupported">;
 }
 
@@ -72,7 +72,7 @@ export interface LoadResult {
   /** Errors and warnings, in the order of the files. */
   readonly diagnostics: Diagnostic[];
   readonly sources: Sources;
-  /** What its files, and all that was put in, come to, whether or not there are errors: a measure of the work. */
+  /** The characters of its files and of all that was put in, whether or not there are errors: a measure of the work. */
   readonly characters: number;
 }
 
@@ -177,7 +177,7 @@ class Loading {
     return { root, desired, environments, inputs: { environment, variables: given, skipUnsupported } };
   }
 
-  /** What a variable is without a value matters only where it names a file. */
+  /** A variable without a value matters only where it names a file. */
   async readTexts(): Promise<ManifestFile[] | null> {
     const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
     if (rootPath === null) return null;
@@ -215,7 +215,7 @@ class Loading {
     const { environment = null, variables: wanted = {}, saved = {}, past = false } = this.#options;
     const assigned = past ? declaredOnly(wanted, tree) : wanted;
     const inputs = { environment, files, assigned, saved };
-    // What a damaged root file declares is a guess: nothing is said about it.
+    // The declarations of a damaged root file are a guess: nothing is reported about them.
     const [report, reportRequest] = damaged ? [() => {}, () => {}] : [this.#report, this.#reportRequest];
     const variables = resolveVariables(tree, inputs, { places: this.#places, report, reportRequest });
     const names = new Set([...Object.keys(saved), ...files.flatMap(({ values }) => [...values.keys()])]);
@@ -261,7 +261,7 @@ class Loading {
     }
   }
 
-  /** What reads zone files is loaded when the first domain names one. */
+  /** The reader of zone files is loaded when the first domain names one. */
   #zoneFiles(root: string, tree: JsonObject): Pick<ExpandContext, "zoneFile" | "report"> {
     const report = this.#report;
     const shared = {

@@ -131,7 +131,7 @@ function unknownSet(name: string, known: readonly string[], span: NonNullable<Di
   };
 }
 
-/** Where records of a domain come from; what comes later may take the place of what came before. */
+/** Where records of a domain come from; records of a later layer may replace those of an earlier one. */
 export interface Layer {
   readonly origin: { readonly type: "zone-file" | "own" } | { readonly type: "set"; readonly name: string };
   readonly records: readonly LayerRecord[];
@@ -198,7 +198,7 @@ function overrideOf(record: LayerRecord): Json | undefined {
   return (record as JsonObject)["override"];
 }
 
-/** What the records of one name and type say together; one of them is enough. */
+/** The `override` of the records of one name and type; one of them is enough. */
 function verdictOf(rrset: Rrset, { places, report }: Pick<RecordSetContext, "places" | "report">): boolean | undefined {
   const [first, ...others] = statedOverrides(rrset);
   if (others.every((other) => other === first)) return first;
@@ -272,7 +272,7 @@ export function identity(record: LayerRecord, zone: string): string {
 
 // Reading entries of a manifest that fit the schema, and putting defaults under them.
 
-/** Of each object that is put under entries. Without the author's own keys: they mean nothing, and there may be thousands. */
+/** The keys of each object of defaults, without the keys of the author: they mean nothing, and there may be thousands. */
 const defaultKeys: WeakMap<JsonObject, readonly string[]> = new WeakMap();
 
 function keysOfDefaults(defaults: JsonObject): readonly string[] {

@@ -123,7 +123,7 @@ function misspeltKeys(violations: readonly Violation[]): ReadonlyMap<Json, Reado
   return meant;
 }
 
-/** What is missing stands there under a name that is reported, with the right one. */
+/** The missing key is there, misspelt, and reported with the right name. */
 function isMisspelt({ error, value }: Violation, misspelt: ReadonlyMap<Json, ReadonlySet<string>>): boolean {
   const meant = misspelt.get(value);
   if (meant === undefined) return false;
@@ -138,7 +138,7 @@ function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[]
   if (error.keyword === "additionalProperties") {
     const key = String(error.params["additionalProperty"]);
     delete (value as Record<string, Json>)[key];
-    // What it was most likely meant to be is there, only misspelt.
+    // The key that was most likely meant is there, only misspelt.
     const meant = nearest(key, knownKeys(error));
     if (!isJsonObject(value) || meant === null) return;
     incomplete.add(value);

@@ -295,7 +295,7 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
 /** Whether a link that may have come with a change leads to another file than was named. */
 async function isLedAway(path: string): Promise<boolean> {
   const named = resolve(path);
-  // What the shell hands over is no file of a project.
+  // A file that the shell hands over (`<(…)`) is no file of a project.
   if (isWithin(named, "/dev")) return false;
   const folder = isWithin(named, process.cwd()) ? process.cwd() : dirname(named);
   return (await ledAway(named, folder)) !== null;

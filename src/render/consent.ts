@@ -29,7 +29,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
       return `the NS records at the apex of ${address} would change`;
     case "protect": {
       const around = aroundOf(guard, kinds);
-      // What is within an object, and not declared any more, has its protection from that.
+      // A part of an object that is no longer declared has the protection of that object.
       return around === null
         ? `${address} is protected; set its protect to false first`
         : `${address} is protected; set protect to false first, of the ${kinds.at(guard.address)?.words[0]} or of its ${around.words[0]}`;
@@ -133,7 +133,7 @@ export function askedOf(guards: readonly Guard[], of: AskedOf, kinds: Kinds): As
   return partsOf(guards).map((part) => asked(part, of, kinds));
 }
 
-/** What would give all consent that is missing, without a word for people. */
+/** The missing consents as data, without words for people. */
 export function consentsOf(guards: readonly Guard[], { changes }: Pick<Plan, "changes">): MissingConsent[] {
   return partsOf(guards).flatMap((part) =>
     wordsOf(part, changes).map(({ rule, address, guards: number }) => ({ rule, address, guards: number })),
@@ -211,7 +211,7 @@ function sum(guards: readonly Guard[], field: "count" | "of"): number {
   return guards.reduce((total, guard) => total + (guard[field] ?? 0), 0);
 }
 
-/** What is within an object goes with it, and is no other. */
+/** The addresses beside `own`: the parts of an object belong to it. */
 function othersThan(own: ReadonlySet<Address>, changes: readonly Change[]): Address[] {
   return changes.flatMap(({ address, root, previousAddress }) =>
     own.has(address) || own.has(root) ? [] : [address, ...(previousAddress === null ? [] : [previousAddress])],

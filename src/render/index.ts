@@ -17,7 +17,7 @@ export { renderUnreviewedText, type TextOptions } from "./plan-text.ts";
 export { renderReportJson, renderReportText, renderValidationJson } from "./report.ts";
 export { renderVerificationJson, renderVerificationText } from "./verification.ts";
 
-/** What people read names kinds in words, which are the units'. */
+/** Texts for people name kinds by the words of the units. */
 const KINDS = new Kinds(units);
 
 /**

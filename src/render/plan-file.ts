@@ -22,7 +22,7 @@ import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems }
 const SCHEMA = packageFile("schemas/plan.schema.json");
 const KIND: SavedKind = { noun: "plan file", code: "plan-file", command: "tenon plan --out FILE" };
 
-/** What a plan file holds of a plan: all but whose its guards are, which follows from its changes. */
+/** A plan without the origin of its guards, which follows from its changes. */
 export interface SavedPlan extends Omit<Plan, "guards"> {
   readonly guards: readonly SavedGuard[];
 }

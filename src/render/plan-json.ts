@@ -113,7 +113,7 @@ interface TenonPart {
   readonly steps: readonly Step[];
   readonly barriers: readonly Barrier[];
   readonly guards: readonly SavedGuard[];
-  /** What would give all consent that is missing, in as few globs as cover nothing else of the plan. */
+  /** The fewest globs that give all missing consents and cover nothing else of the plan. */
   readonly missing_consent: readonly MissingConsent[];
   /** Addresses in resource_changes whose change is blocked; why is under `changes`. */
   readonly blocked: readonly string[];
@@ -143,7 +143,7 @@ export interface ChangeExtra {
   readonly note: string | null;
   readonly span: Span | null;
   readonly origin: ChangeOrigin | null;
-  /** What goes with a domain; absent if it stays, or if that was not read. */
+  /** The records that are deleted with a domain; absent if it stays, or if they were not read. */
   readonly holds?: Holdings;
 }
 
@@ -252,7 +252,7 @@ function changeShape(change: Change): ChangeShape {
   };
 }
 
-/** What is blocked stays as it is: whoever counts or forbids deletions must not find one that will not be made. */
+/** A blocked change is written as a no-op: whoever counts or forbids deletions must not find one that will not be made. */
 function unchanged(change: Change): ChangeShape {
   const value = withId(change.before, change);
   return { actions: ["no-op"], before: value, after: value, after_unknown: {} };

@@ -12,7 +12,7 @@ import { count } from "./view.ts";
 const CHECK_FORMAT_VERSION = 1;
 const INDENT = 2;
 
-/** What differs at one name and type is one thing to look at; of more than so many the count is enough. */
+/** All differences at one name and type count as one; beyond so many the number is enough. */
 const MAX_SHOWN_DIFFERENCES = 100;
 
 /** Newline-terminated. The last line begins with `Verified: ` or `Not verified: `. */

@@ -74,7 +74,7 @@ export function viewPlan(plan: Plan, kinds: Kinds): PlanView {
 export function groupsOf(changes: readonly Change[], kinds: Kinds): GroupView[] {
   const groups = new Map<Address, { own: ChangeView | null; children: ChangeView[] }>();
   for (const change of changes) {
-    // What stays as it is would only hide what does not.
+    // Fields that stay would only hide those that change.
     if (change.action === "no-op") continue;
     const group = groups.get(change.root) ?? { own: null, children: [] };
     groups.set(change.root, group);
@@ -102,7 +102,7 @@ export function entriesOf(groups: readonly GroupView[]): (readonly GroupView[])[
   });
 }
 
-/** What those have in common that are shown as one; null: it is shown by itself. */
+/** The key of changes that are shown as one; null: the change is shown by itself. */
 function reasonToGo({ own, contents, children }: GroupView): string | null {
   if (own === null || ![own, ...children].every(onlyGoes)) return null;
   // A second object of the same address is among the children, and no part of the first.
@@ -175,7 +175,7 @@ interface ByOrigin {
   readonly pending: readonly Change[];
 }
 
-/** What stays as it is is in neither. Linear in the number of changes. */
+/** No-ops are in neither. Linear in the number of changes. */
 export function byOrigin({ changes }: Pick<Plan, "changes">): ByOrigin {
   const [own, pending]: [Change[], Change[]] = [[], []];
   for (const change of changes) {

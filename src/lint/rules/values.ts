@@ -171,7 +171,7 @@ function skeletonOf(name: string): string {
 
 // A rule about names that are written in several ways: it looks at the source.
 
-/** What of an entry is looked at: names stand near its beginning. */
+/** So many characters of an entry are looked at: names stand near its beginning. */
 const MAX_LOOKED_AT_CHARACTERS = 1_000;
 
 export const mixedCase: ZoneRule = {

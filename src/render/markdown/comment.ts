@@ -63,7 +63,7 @@ function lengthOf(blocks: readonly string[]): number {
 
 // Changes in markdown, unit by unit, within the room there is.
 
-/** What is said of what has no line, and the headings. */
+/** The notices about units without a line, and the headings. */
 const CHANGES_FRAME_CHARACTERS = 1_500;
 
 /** Changes that belong together, under one heading. */

@@ -219,7 +219,7 @@ function isIdle({ changes, interrupted, notices }: Report): boolean {
   return changes.length === 0 && !interrupted && notices.length === 0;
 }
 
-/** What is blocked is among what is left. */
+/** Blocked changes are among those that are left. */
 function summaryOf({ added, changed, destroyed }: Report): Summary {
   return { add: added, change: changed, destroy: destroyed, blocked: 0 };
 }

@@ -37,7 +37,7 @@ export function htmlCode(text: string): string {
   return `<code>${text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)}</code>`;
 }
 
-/** What is folded needs blank lines around it, so that the markdown inside is read as such. */
+/** A folded part needs blank lines around it, so that the markdown in it is rendered. */
 export function fold(summary: string, body: string): string {
   return `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;
 }
