@@ -192,7 +192,7 @@ function redactor(token: string): (text: string) => string {
   return (text) => forms.reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
 }
 
-/** What was never sent, because it could not be meant. */
+/** A request that was never sent, because it is malformed. */
 function refusedHere(message: string): Answer {
   const failure: Failure = {
     type: "refused",

@@ -6,13 +6,13 @@ import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { endingWith } from "./connection.ts";
 
 export const DEFAULT_PAGE_SIZE = 500;
-/** What every service allows (API.md: more than 100 items are split). */
+/** The page size that every service allows (API.md: more than 100 items are split). */
 const FALLBACK_PAGE_SIZE = 100;
 /** How often a list that changes while it is read is read in all. */
 const MAX_LIST_READS = 3;
 const REREAD_PAUSE_MILLISECONDS = 500;
 
-/** Of the texts of all lists that a client has read, each counted as it was read last: a hundred times what most accounts hold. */
+/** Characters of all lists that a client keeps, each list counted as it was read last: a hundred times the lists of most accounts. */
 export const MAX_LIST_CHARACTERS: number = 256 * 1024 * 1024;
 
 interface ListerOptions {
@@ -126,7 +126,7 @@ export function createLister(options: ListerOptions): Lister {
     const filters = subsetFilters({ field: request.subset.field, values }, request.filter);
     if (filters.length >= first.pages - 1) return null;
     const lists = await readEach(filters, request.path, signal);
-    // What is not filterable here can be read all the same.
+    // A list that cannot be filtered here is read as a whole.
     if (!lists.ok) return lists.failure.status === 400 ? null : lists;
     const items = [...first.items];
     const ids = new Set(items.map((item) => item["id"]));

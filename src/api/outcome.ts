@@ -88,13 +88,13 @@ function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
   return isParserCode(code) || isTooLarge(code) ? "malformed" : "unreachable";
 }
 
-/** What this side would not send, or not to its end. */
+/** A request that this side did not send, or not to its end. */
 const REFUSED_CODES: readonly string[] = [UNREADABLE_FILE, CHANGED_FILE, FORBIDDEN_ADDRESS];
 
 function repeatOfLost(lost: LostOutcome): FailedAttempt["repeat"] {
   const { code, detail } = lost;
   if (isParserCode(code)) return "few";
-  // What follows would only be met again.
+  // A retry would only meet the same failure.
   if (isCertificateCode(code) || isTlsCode(code) || isTooLarge(code) || PERMANENT_CODES.includes(code)) return "no";
   return /^Proxy response \(4/.test(detail) ? "no" : "yes";
 }

@@ -14,7 +14,7 @@ const text: Check = (value) => (typeof value === "string" ? null : "");
 const nullableText: Check = (value) => (value === null ? null : text(value));
 const flag: Check = (value) => (typeof value === "boolean" ? null : "");
 
-/** What a type of record does not use may be missing, or null. */
+/** A field that a type of record does not use may be missing, or null. */
 function optional(check: Check): Check {
   return (value) => (value === undefined || value === null ? null : check(value));
 }

@@ -74,7 +74,7 @@ const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACKET = 0x5d;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
-/** What may stand before JSON. */
+/** White space that may stand before JSON. */
 const BLANKS: readonly number[] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** Counts brackets and commas outside of strings. Of what is no JSON, such as a page of HTML, it counts nothing. */

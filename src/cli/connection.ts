@@ -56,7 +56,7 @@ export async function withClient<Client extends ReadClient, Result>(
   }
 }
 
-/** What the client reads, in whose requests signals are heard: what is made of the answers can be ended at any time. */
+/** A reading client whose requests listen for signals: work on the answers can be ended at any time. */
 export function heeding(api: ReadClient, interrupt: Interrupt): ReadClient {
   return {
     get requestCount() {
@@ -89,7 +89,7 @@ type ConnectionResult =
   | { readonly ok: true; readonly connection: Connection }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
-/** What may stand in a header and is plainly visible (RFC 9110, 5.5; RFC 6750, 2.1 allows no more). */
+/** Characters that may stand in a header and are plainly visible (RFC 9110, 5.5; RFC 6750, 2.1 allows no more). */
 const SENDABLE = /^[\x21-\x7e]+$/;
 
 type Environment = Readonly<Record<string, string | undefined>>;

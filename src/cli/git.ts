@@ -18,7 +18,7 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 100_000;
 /** The most octets of all files together. */
 const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
-/** What is larger is no manifest and no zone file, and is left out. */
+/** A larger file is no manifest and no zone file, and is left out. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 /** More names than this are not compared with a mistyped one. */
 const MAX_REFS = 500;
@@ -91,7 +91,7 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (!tree.ok) return tree.status === ABSENT_STATUS ? { ok: true, exists: false } : failed(tree, "no-repository");
   const type = await git(["cat-file", "-t", withoutLineEnd(tree.stdout)]);
   if (!type.ok) return failed(type, "no-repository");
-  // What has the name of the folder may have been a file.
+  // The entry with the name of the folder may have been a file.
   if (withoutLineEnd(type.stdout) !== "tree") return { ok: true, exists: false };
   const list = await git(["ls-tree", "-r", "-l", "-z", "--full-tree", withoutLineEnd(tree.stdout)]);
   if (!list.ok) return failed(list, "no-repository");
@@ -380,9 +380,9 @@ function localUser(): string | null {
   }
 }
 
-// What to say of a git ref that the checkout does not have: a shallow clone lacks most of them, a whole one lacks what is mistyped.
+// Messages about a git ref that the checkout does not have: a shallow clone lacks most refs, a whole one lacks mistyped ones.
 
-/** What may stand in a command as it is. */
+/** Text that may stand in a command without quotes. */
 const PLAIN_NAME = /^[A-Za-z0-9][\w./-]*$/;
 const REMOTE = "origin/";
 

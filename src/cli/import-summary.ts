@@ -17,7 +17,7 @@ const MAX_SIGNING_RANGES = 10;
 const MIN_RANGE_LINES = 3;
 const INDENT_COLUMNS = 2;
 
-/** What did not come along, with its places: what nobody misses by file, and then, one by one, what is lost. */
+/** The records that were left out, with their places: those that nobody misses by file, then, one by one, those that are lost. */
 export function skippedLines(
   { skipped, remarks, sources }: Pick<Imported, "skipped" | "remarks" | "sources">,
   notMissed: NotMissed,
@@ -109,7 +109,7 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-/** What follows the first line is indented. */
+/** All lines but the first are indented. */
 function paragraph(text: string, width: number): string {
   const lines = wrap(escapeText(text), usableWidth(width), INDENT_COLUMNS);
   return `${lines.join("\n").slice(INDENT_COLUMNS)}\n`;

@@ -37,7 +37,7 @@ function reportBug(error: unknown): void {
   process.stderr.write(`error: unexpected: ${plain(message.split("\n", 1)[0] ?? "")}${detail}\n`);
 }
 
-/** What a bug stumbled over may be hostile. Without our own escaping, whose module may be what failed to load. */
+/** The message of a bug may hold hostile text. It is escaped without our own module, which may be what failed to load. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, "?");
 }

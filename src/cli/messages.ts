@@ -180,7 +180,7 @@ export class ApplyProgress {
   }
 }
 
-/** What a person should see at once, and not only in the report. */
+/** Events that a person should see at once, and not only in the report. */
 function noteOf(event: ApplyEvent): string | null {
   switch (event.type) {
     case "step-failed": {
@@ -211,7 +211,7 @@ const TIME_SHOWN_FROM_SECONDS = 3;
 
 const CLEAR_LINE = "\r\u001b[K";
 
-/** What a terminal shows at the moment: others who have something to say must not write into its line. */
+/** The line that a terminal shows at the moment: other messages must not be written into it. */
 const shown = new WeakMap<Terminal, Progress>();
 
 export class Progress {

@@ -254,7 +254,7 @@ async function openSource(terminal: Terminal, flags: ReadingFlags): Promise<Open
     sayError(terminal, { code: "snapshot-of-others", summary, fix: "Take the snapshot of the right account." });
     return { ok: false, code: EXIT.refused };
   }
-  // As it was then: what depends on time is the same however often, and whenever, it is planned.
+  // The time of the snapshot: changes that depend on time are the same whenever, and however often, it is planned.
   const moment = { nowMilliseconds: Date.parse(snapshot.readAt), account: snapshot.account ?? account };
   return { ok: true, opened: { snapshot, dialect: snapshot.dialect, moment } };
 }
@@ -354,7 +354,7 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
   return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
 }
 
-/** What the repository never held, such as an image that a build makes, is the same for both. */
+/** Files that the repository never held, such as an image that a build makes, are the same for both. */
 async function contentAtRef(
   file: string,
   { name, project }: BaseRequest,
@@ -397,7 +397,7 @@ async function variablesIn(file: string, { name, project }: BaseRequest): Promis
   return (await stat(former).catch(() => null)) === null ? null : former;
 }
 
-/** What the repository does not hold is taken as it is: no change of it can bring that. */
+/** A file that the repository does not hold is taken as it is: no change of the repository can bring it. */
 async function variablesAtRef(
   file: string,
   into: string,

@@ -252,7 +252,7 @@ const MAX_NAME_OCTETS = 255;
 /** More than a name has labels is no compression any more, but a way to make readers work. */
 const MAX_POINTERS_PER_NAME = 127;
 
-/** What is wrong with a message, from wherever it is found to `readMessage`, which makes a value of it. */
+/** Thrown from wherever a message is found to be wrong, and caught by `readMessage`, which makes a value of it. */
 export class Malformed extends Error {}
 
 /** Throws `Malformed` for what is not there. */

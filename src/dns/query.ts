@@ -21,7 +21,7 @@ const QUERY_LIMITS: QueryLimits = {
 const ID_COUNT = 65_536;
 
 interface NameserverOptions {
-  /** What is absent is as in `QUERY_LIMITS`. */
+  /** Limits that are absent are those of `QUERY_LIMITS`. */
   readonly limits?: Partial<QueryLimits>;
   /** The number of a question, that nobody may foretell: uniform in [0, 65535]. */
   readonly drawId?: () => number;
@@ -337,7 +337,7 @@ export type QueryResult =
   | { readonly ok: true; readonly answer: DnsAnswer }
   | { readonly ok: false; readonly problem: QueryProblem };
 
-/** What passes every network unbroken (DNS flag day 2020). */
+/** The largest message that passes every network unbroken (DNS flag day 2020). */
 const UDP_PAYLOAD_OCTETS = 1_232;
 
 const INTERNET_CLASS = 1;

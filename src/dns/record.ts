@@ -20,7 +20,7 @@ interface RecordTypeRules {
   readonly code: number;
   /** Its data begins with a number of 8 bits that the service does not keep: the service means 0. */
   readonly hasFlags?: true;
-  /** What its data has before the target, in that order. */
+  /** The fields of its data before the target, in that order. */
   readonly values: readonly ValueField[];
   readonly target: TargetFormat;
   /** Which of the values an entry of a manifest must state; a number that is not stated is 0. */
@@ -131,7 +131,7 @@ export const MAX_VALUES: Readonly<Record<Exclude<ValueField, "tag">, number>> = 
 
 export const CAA_TAGS: readonly string[] = ["issue", "issuewild", "iodef"];
 
-/** What no text may hold: control characters of ASCII, with DEL; the others (U+0080 to U+009F) are text like any other. */
+/** Characters that no text may hold: control characters of ASCII, with DEL; the others (U+0080 to U+009F) are text like any other. */
 export const CONTROL_CHARACTER: RegExp = /[^\P{Cc}\u0080-\u009f]/u;
 
 /** A value of a CAA record with flags and tag put before it, as zone files have them. */

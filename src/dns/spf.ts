@@ -30,7 +30,7 @@ interface Term {
 }
 
 /**
- * What costs no lookup stands first, `all` last, as receivers stop at the first that fits.
+ * Terms that cost no lookup stand first, `all` last, as receivers stop at the first that fits.
  * @param zone lower-case ASCII without a final dot: what names of one label are relative to
  */
 export function buildSpf(written: SpfParts, name: string, zone: string): Built {
@@ -56,7 +56,7 @@ export function buildSpf(written: SpfParts, name: string, zone: string): Built {
 /** Parts with names of domains. `mechanisms` are texts, and stay as they are. */
 const DOMAIN_PARTS: ReadonlySet<string> = new Set(["a", "mx", "include", "exists", "redirect", "exp"]);
 
-/** As of targets, names of one label are relative to the zone; those with dots are absolute. */
+/** As in targets, names of one label are relative to the zone; those with dots are absolute. */
 function absoluteParts(parts: SpfParts, zone: string): SpfParts {
   const whole = (text: string): string => text.replace(/^([^./%]+)(?=\/|$)/, (label) => `${label}.${zone}`);
   const entries = Object.entries(parts).map(([key, part]: [string, unknown]) => {

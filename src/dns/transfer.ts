@@ -25,7 +25,7 @@ export interface TransferLimits {
   readonly maxMessages: number;
   /** Records outside the zone and of types that are not read included. */
   readonly maxRecords: number;
-  /** Of names and data as they are read: a pointer of two octets may stand for a name of a thousand characters. */
+  /** Characters of names and data as they are read: a pointer of two octets may stand for a name of a thousand characters. */
   readonly maxCharacters: number;
 }
 
@@ -44,7 +44,7 @@ interface TransferOptions {
   /** Any letter case, ASCII, with or without a final dot. */
   readonly zone: string;
   readonly server: NameserverAddress;
-  /** What is absent is as in `TRANSFER_LIMITS`. */
+  /** Limits that are absent are those of `TRANSFER_LIMITS`. */
   readonly limits?: Partial<TransferLimits>;
   readonly signal?: AbortSignal;
 }

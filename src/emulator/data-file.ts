@@ -49,7 +49,7 @@ export class Journal {
     return new Journal(path, store, minAppendedChanges, await writeSnapshot(path, store));
   }
 
-  /** What was changed could not be kept: memory and file differ from now on. */
+  /** A change could not be kept: memory and file differ from now on. */
   get failed(): boolean {
     return this.#failed;
   }
@@ -80,7 +80,7 @@ export class Journal {
       const batch = this.#waiting;
       this.#waiting = [];
       try {
-        // What follows half a line would make it damage.
+        // A line behind half a line would make the file damaged.
         if (this.#failed) throw new Error("an earlier change could not be written");
         await this.#write(batch);
         await this.#compactIfGrown();
@@ -121,7 +121,7 @@ async function writeSnapshot(path: string, store: Store): Promise<OpenFile> {
   // At once, since rows change while the file is written: half of a request's changes must not be in it.
   const rows = [...store.allRows()];
   const temporary = join(dirname(path), `.${basename(path)}.new`);
-  // Whatever is there, left behind or laid there, is removed and not written to: it may be a link.
+  // A file that is there already is removed and not written to: it may be a link.
   await rm(temporary, { force: true });
   const handle = await open(temporary, "wx", 0o600);
   try {

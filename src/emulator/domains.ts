@@ -273,7 +273,7 @@ function sortedTags(tags: readonly string[]): readonly string[] {
   return [...byFolded].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tag]) => tag);
 }
 
-/** What fields must be together, as far as each of them is one. */
+/** Rules about fields together, as far as each of them is valid. */
 function checkWhole(reader: BodyReader, values: DomainValues): void {
   const right = (...fields: readonly string[]): boolean => !fields.some((field) => reader.isWrong(field));
   if (right("type", "soa_email") && values.type === "master" && values.soa_email === "") {

@@ -5,7 +5,7 @@ import type { FastifyReply } from "fastify";
 import { JSON_TYPE } from "./errors.ts";
 import type { FaultEffect } from "./faults.ts";
 
-/** What was written gets so long to arrive: a reset throws away what is still on its way. */
+/** Written bytes get so long to arrive: a reset throws away those that are still on their way. */
 const FLUSH_MILLISECONDS = 50;
 const SLOW_BODY_PIECES = 20;
 
@@ -125,7 +125,7 @@ function whileOpen(response: ServerResponse, milliseconds: number, act: () => vo
   response.once("close", stop);
 }
 
-// What is answered instead of any work: by the service in trouble, or by a load balancer before it.
+// Answers instead of any work: by the service in trouble, or by a load balancer before it.
 
 export interface FaultAnswer {
   readonly status: number;

@@ -382,7 +382,7 @@ function isWhole(value: number, min: number, max: number): boolean {
   return Number.isInteger(value) && value >= min && value <= max;
 }
 
-// What can go wrong with a request on purpose, and which requests it goes wrong with.
+// Faults: what can go wrong with a request on purpose, and with which requests.
 
 /** The first five happen instead of any work; of the others the work is done, and its answer suffers. */
 export type FaultEffect =
@@ -446,7 +446,7 @@ class LateWork {
   add(delayMilliseconds: number, work: () => Promise<unknown>): void {
     const running = this.#wait(delayMilliseconds)
       .then(work)
-      // What could not be kept shows in the next answer, as it does for all requests.
+      // A change that could not be kept shows in the next answer, as it does for all requests.
       .then(ignore, ignore)
       .finally(() => this.#running.delete(running));
     this.#running.add(running);

@@ -31,7 +31,7 @@ export type FormReading =
 export async function takeForms(scope: FastifyInstance): Promise<void> {
   const { default: multipart } = await import("@fastify/multipart");
   scope.removeAllContentTypeParsers();
-  // Whatever else comes is left unread, and refused by `readForm`.
+  // All further parts are left unread, and refused by `readForm`.
   scope.addContentTypeParser("*", async () => undefined);
   await scope.register(multipart, { throwFileSizeLimit: false });
 }

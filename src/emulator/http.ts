@@ -114,7 +114,7 @@ function answerOfError(error: FastifyError): Answer {
   return status >= 400 && status < 500 ? badRequest({ reason: "Invalid request" }) : INTERNAL_ERROR;
 }
 
-// What clients may do to a connection: how long requests may take to arrive, and what is no request at all.
+// Limits of a connection: how long requests may take to arrive, and what is no request at all.
 
 export interface Timeouts {
   /** From a connection's or a request's first moment to the end of its header. */
@@ -166,7 +166,7 @@ class HttpGuard {
     });
   }
 
-  /** What is no HTTP, has too long a header or comes too slowly has no request to answer: written to the socket by hand. */
+  /** Bytes that are no HTTP, have too long a header or come too slowly have no request to answer: the answer is written to the socket by hand. */
   answerClientError(error: Error & { code?: string }, socket: Socket): void {
     // The client would take this answer for another one that is under way.
     const others = [...(this.#unanswered.get(socket) ?? [])];

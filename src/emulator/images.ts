@@ -13,7 +13,7 @@ const MAX_DESCRIPTION_LENGTH = 65_000;
 const MAX_LABEL_LENGTH = 255;
 const SIGNATURE_BYTES = 16;
 
-/** What an image of a disk comes to: less than the disk, for what is free is left out. */
+/** The size of an image of a disk: less than the disk, because free space is left out. */
 const CAPTURED_SHARE = 0.75;
 
 /** API.md's words for public and private ids. */

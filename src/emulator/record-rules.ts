@@ -97,7 +97,7 @@ function readNumbers(
   };
 }
 
-/** What a type needs cannot be taken away by an update that sends null. */
+/** A field that a type needs cannot be taken away by an update that sends null. */
 function checkStillThere(reader: BodyReader, type: RecordType, values: RecordValues): void {
   if (reader.errors.length > 0) return;
   for (const field of RECORD_RULES[type].required) {
@@ -141,7 +141,7 @@ function readName(reader: BodyReader, type: RecordType, kept: string | null, con
   return name;
 }
 
-/** What the service has to say of a name that is wrong. */
+/** The service's words for a wrong name. */
 function nameReasons(name: string, type: RecordType, context: RecordContext): readonly string[] {
   if (name.length > MAX_RECORD_NAME_LENGTH) return [`Length must be 1-${MAX_RECORD_NAME_LENGTH} characters`];
   const problem = nameProblem(name, false);

@@ -187,7 +187,7 @@ function byId(
   return Object.fromEntries(entries);
 }
 
-// What a seed says of one account → its rows. Labels and regions are taken as they are, so that a strange account can be had.
+// The seed of one account → its rows. Labels and regions are taken as they are, so that a strange account can be made.
 
 const DEFAULT_USERNAME = "emulator";
 const DEFAULT_SOA_EMAIL = "hostmaster@example.com";

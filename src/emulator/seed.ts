@@ -250,7 +250,7 @@ const account = {
   tickets: list(ticket, ["summary", "description"]),
 };
 
-/** What is called `constructor` or the like is an account's name too. */
+/** An account may be called `constructor` or the like. */
 const name = { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$" };
 
 const SEED_SCHEMA: object = object(

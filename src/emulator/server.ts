@@ -68,7 +68,7 @@ interface ServerParts {
   readonly latencyMilliseconds: number;
   readonly timeouts: Timeouts;
   readonly faults: ActiveFaults;
-  /** What clients may call the emulator besides loopback and the address that they reached. */
+  /** Host names by which clients may call the emulator, beside loopback and the address that they reached. */
   readonly hostNames: ReadonlySet<string>;
   /** Resolves once what was changed is kept. */
   readonly commit: () => Promise<void>;
@@ -331,7 +331,7 @@ function registerOtherMethods(app: FastifyInstance, parts: ServerParts): void {
 
 // The account's request limit: a fixed window, and the headers that every answer carries.
 
-/** What the headers say when nothing is limited: the general limit of the running service. */
+/** The headers without a limit: the general limit of the running service. */
 const SHOWN_WITHOUT_LIMIT: RateLimit = { requests: 800, seconds: 120 };
 
 const MILLISECONDS_PER_SECOND = 1000;
@@ -386,7 +386,7 @@ interface UploadRequest {
   readonly authorization: string | undefined;
 }
 
-/** What can be said before any data is read; null: go on. */
+/** The answer that needs no data of the request; null: go on. */
 function refuseUpload({ store, imageStates }: Images, request: UploadRequest): Answer | null {
   imageStates.expire();
   const image = store.tables.images.get(request.imageId);

@@ -297,9 +297,9 @@ export interface DomainRow extends WireDomain {
 
 interface RecordTypeRules {
   readonly target: "ipv4" | "ipv6" | "name" | "text" | "value";
-  /** What a record's data has before the target; `tag` with flags before it, which are 0. */
+  /** The fields of the data before the target; `tag` with flags before it, which are 0. */
   readonly values: readonly ("priority" | "weight" | "port" | "tag")[];
-  /** What must be sent to create one, beside the target. */
+  /** Fields that a create must send, beside the target. */
   readonly required: readonly ("service" | "priority" | "weight" | "port" | "tag")[];
   /** A lone dot as target says that there is no such service (RFC 7505; RFC 2782). */
   readonly takesRoot?: true;

@@ -26,7 +26,7 @@ const LIST = "/support/tickets";
 const ONE = `${LIST}/:ticketId`;
 const FILES = `${ONE}/attachments`;
 
-/** What is open comes first (API.md, Support). */
+/** Open tickets come first (API.md, Support). */
 const openFirst = listOrder((a: TicketRow, b: TicketRow) => isClosed(a) - isClosed(b) || a.id - b.id);
 
 const MAX_SUMMARY_LENGTH = 64;

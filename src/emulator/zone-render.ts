@@ -96,7 +96,7 @@ function renderData(record: RecordRow): string[] {
   }
 }
 
-// What of each zone is shown as rendered: its rows as they are or, for some time after a change, as they were; and its serial.
+// The rendered state of each zone: its rows as they are or, for some time after a change, as they were; and its serial.
 
 const MILLISECONDS_PER_SECOND = 1000;
 
@@ -330,7 +330,7 @@ const MAX_STRING_OCTETS = 255;
 const MAX_LABEL_OCTETS = 63;
 const MAX_NAME_OCTETS = 255;
 
-/** What ends a label or begins something else where it is not escaped. */
+/** Characters that end a label, or begin something else, unless they are escaped. */
 const SPECIAL_IN_LABEL = '."\\;()@$';
 
 /** One string, however long: of at most 255 octets, or what a CAA's value is (RFC 8659, 4.1). */
@@ -347,7 +347,7 @@ function splitText(octets: Buffer): readonly Buffer[] {
   return strings.length === 0 ? [octets] : strings;
 }
 
-/** What so many octets of text come to as strings, each with its length before it. */
+/** The length of so many octets of text as strings, each with its length before it. */
 function textOctets(octets: number): number {
   return octets + Math.max(1, Math.ceil(octets / MAX_STRING_OCTETS));
 }

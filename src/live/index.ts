@@ -16,7 +16,7 @@ export function takeSnapshot(options: SnapshotRequest): Promise<SnapshotResult> 
   return take({ ...options, units });
 }
 
-/** What stands in the service's place: the same plans come of it, without a request. */
+/** A client that reads the snapshot instead of the service: the same plans come of it, without a request. */
 export function openSnapshot(snapshot: Snapshot): ReadClient {
   return checkingShapes({ ...snapshotApi(snapshot), limits: () => [], close: async () => {} });
 }

@@ -51,12 +51,12 @@ export async function readLive(options: ReadOptions): Promise<LiveResult> {
     const { items, total, servedMilliseconds } = result;
     units[name] = { items, total, ...(servedMilliseconds === undefined ? {} : { servedMilliseconds }) };
   }
-  // What was cut short only echoes the failure that stopped it.
+  // A read that was cut short only echoes the failure that stopped it.
   const failure = failures.find((candidate) => candidate.failure.type !== "aborted") ?? failures[0];
   return failure ?? { ok: true, live: { units } };
 }
 
-/** What explains the blocked changes of these objects: the profiles and addresses of their interfaces. Missing rights leave it out. */
+/** The details that explain blocked changes: profiles and addresses of the interfaces. If rights are missing, the details are left out. */
 export async function readDetail(
   live: Live,
   isBlocked: (identity: LiveIdentity) => boolean,
@@ -117,7 +117,7 @@ function scopeOf(name: UnitName, { desired, targets = [], destroy }: ReadOptions
   return {
     declared: desired.declared.filter(isWanted),
     removed: destroy ? [] : desired.removed.filter(isWanted),
-    // What carries the tag and is not declared is pruned by a run that is not narrowed, and only then.
+    // Objects with our tag that are not declared are pruned by a run that is not narrowed, and by no other.
     owner: destroy || targets.length > 0 ? null : desired.owner,
     destroy,
     ...(destroy && desired.owner !== null ? { destroyOwner: desired.owner } : {}),
@@ -155,7 +155,7 @@ export class Tally {
   }
 }
 
-// What two manifests need to be read, as if it were one.
+// The reads that two manifests need, as if they were one.
 
 /** For reading only: what both declare is there twice. */
 export function unionOf(one: Desired, other: Desired): Desired {

@@ -69,7 +69,7 @@ async function readWhole(options: SnapshotOptions, api: ReadApi): Promise<Failed
   const failures = results.flatMap(({ unit, result }) => (result.ok ? [] : [{ unit, result }]));
   const bad = failures.filter(({ unit, result }) => mustEnd(result, unit, options.desired));
   if (bad.length === 0) return failures.length === results.length ? (failures[0]?.result ?? null) : null;
-  // What was cut short only echoes the failure that stopped it.
+  // A read that was cut short only echoes the failure that stopped it.
   return (bad.find(({ result }) => result.failure.type !== "aborted") ?? bad[0])?.result ?? null;
 }
 
@@ -89,7 +89,7 @@ function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "un
       if (answer.servedMilliseconds !== undefined) served.push(answer.servedMilliseconds);
       continue;
     }
-    // What was cut short was not refused: its list is merely not held.
+    // A list that was cut short was not refused: it is merely not held.
     if (answer.failure.type !== "aborted") unread.push({ path, failure: reportedFailure(answer.failure) });
   }
   const first = served.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);

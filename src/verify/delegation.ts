@@ -19,7 +19,7 @@ const MAX_GLUED_HOSTS = 16;
 /** So many names or addresses are listed, and the number of the rest: a server may send thousands. */
 const MAX_LISTED = 20;
 
-/** What a parent says: names of servers, absolute, and their addresses where it gives them. */
+/** The answer of a parent: names of servers, absolute, and their addresses where it gives them. */
 interface Delegation {
   readonly parent: Nameserver;
   readonly servers: readonly string[];
@@ -27,7 +27,7 @@ interface Delegation {
   readonly glue: ReadonlyMap<string, readonly string[]> | null;
 }
 
-/** What a server of the zone says itself. */
+/** The answer of a server of the zone itself. */
 interface Own {
   readonly server: Nameserver;
   readonly servers: readonly string[];

@@ -119,7 +119,7 @@ export function soaExpectation(zone: string): ExpectedSet {
   return { zone, name: zone, type: "SOA", section: "answer", values: [], ttls: null, aliases: [], allows: () => true };
 }
 
-/** What a wildcard puts in the place of a name that is not there any more (RFC 4592, 3.3.1). */
+/** The answers of a wildcard for a name that is not there any more (RFC 4592, 3.3.1). */
 function synthesised(
   tree: ZoneTree<DnsRecord>,
   declared: ReadonlyMap<string, readonly DnsRecord[]>,
@@ -256,7 +256,7 @@ function valueText(rdata: Rdata): string {
   return writeRdata(rdata, isNamed(rdata.type) ? `${rdata.target}.` : rdata.target);
 }
 
-/** What was answered as a record of the zone, for those who judge records; null for a type that the service does not have. */
+/** An answer as a record of the zone, for those who judge records; null for a type that the service does not have. */
 export function answeredRecord(data: RecordData, name: string, ttl_sec: number): DnsRecord | null {
   if (data.type === "SOA" || data.type === "other") return null;
   const { flags: _, ...values } = data;

@@ -43,7 +43,7 @@ export function judgeAnswer(expected: ExpectedSet, result: QueryResult): Judgeme
   return judgeRecords(expected, records);
 }
 
-/** What answers no question about the zone: an error, or a server that does not hold it. */
+/** A message that answers no question about the zone: an error, or one of a server that does not hold the zone. */
 function refusalOf(expected: ExpectedSet, answer: DnsAnswer): Judgement | null {
   const code = responseCode(answer.rcode);
   if (code === "REFUSED" || code === "NOTAUTH") {

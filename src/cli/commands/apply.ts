@@ -292,7 +292,7 @@ async function carryOut(
     try {
       verification = await verifyReport(session, plan, report, flags, servers);
     } finally {
-      // Whatever becomes of the verification, what was done is reported.
+      // The changes are reported whether or not the verification succeeds.
       if (format === "json") terminal.print(renderReportJson(report, plan, verification));
       await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
     }

@@ -195,7 +195,7 @@ interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
   readonly serial?: number;
 }
 
-/** What is in a zone is public. */
+/** The contents of a zone are public. */
 const ZONE_FILE_MODE = 0o644;
 
 async function zoneExport(terminal: Terminal, name: string | undefined, flags: ZoneExportFlags): Promise<ExitCode> {
@@ -236,7 +236,7 @@ function adviceForName({ fromManifest }: ZoneExportFlags): string {
   return `\`${escapeText(fromManifest)}\` was taken for the folder: put the name first, or write --from-manifest=DIR.`;
 }
 
-/** What keeps a file from being written, as far as a look tells. A pipe or a device is written to as it is. */
+/** The reason why a file cannot be written, as far as a look tells. A pipe or a device is written to as it is. */
 async function obstacleOf(file: string, force: boolean): Promise<CommandError | null> {
   const found = await stat(file).catch(() => null);
   if (found?.isDirectory() === true)

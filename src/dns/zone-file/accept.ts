@@ -470,7 +470,7 @@ export interface ZoneFileSoa {
   readonly expire: number;
   /** For how long it is remembered that a name does not exist (RFC 2308, 4). */
   readonly minimum: number;
-  /** What records take that say none: that of the first `$TTL`, or else of the SOA record itself. */
+  /** The TTL of records without one: that of the first `$TTL`, or else of the SOA record itself. */
   readonly ttl_sec: number;
 }
 

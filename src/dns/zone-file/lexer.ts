@@ -169,7 +169,7 @@ function isLineEnd(code: number): boolean {
   return code === LINE_FEED || code === CARRIAGE_RETURN;
 }
 
-/** What a line begins with that can belong to an entry above. */
+/** The beginning of a line that can belong to an entry above. */
 function continues(code: number): boolean {
   return isBlank(code) || isLineEnd(code) || code === SEMICOLON || code === CLOSING;
 }
@@ -408,7 +408,7 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** What of a text needs no escape in quotes. */
+/** Characters that need no escape in quotes. */
 const QUOTABLE = /^[ !#-[\]-~]*$/;
 
 /** Octets in quotes, such that every reader reads the same octets. */

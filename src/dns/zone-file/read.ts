@@ -90,7 +90,7 @@ class Reader {
   }
 
   async readFile(text: string, name: string, origin = labelsOf(this.#options.zone), place?: Place): Promise<void> {
-    // What is too large may be an included file: the place is where it is asked for.
+    // The file that is too large may be an included one: the place is that of its `$INCLUDE`.
     this.#count(Buffer.byteLength(text), this.#open.at(-1)?.name ?? name, place ?? { start: 0, end: 0 });
     if (this.reading.stopped) return;
     // As in BIND, an included file begins with the owner of the file that includes it.
@@ -398,12 +398,12 @@ function badGenerate(place: Place, detail: string): ZoneSyntaxError {
 
 // Which zone a file is of, if it says so itself.
 
-/** What relative names end in while no origin is known: no name can have it, as labels are never empty. */
+/** The origin of relative names while none is known: no name can have it, as labels are never empty. */
 const UNKNOWN: Labels = [""];
 
 /**
  * The owner of its SOA record if that is absolute, by itself or by `$ORIGIN`; else its first absolute `$ORIGIN`.
- * What cannot be read is passed over, and included files are not looked into.
+ * Lines that cannot be read are passed over, and included files are not looked into.
  * @returns lower-case ASCII without a final dot; null if the file does not say
  */
 export function findOrigin(text: string): string | null {
