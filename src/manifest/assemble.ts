@@ -1,4 +1,6 @@
-/** Validated, expanded entries → the desired state; what only shows across entries is checked here. */
+/**
+ * Builds the desired state from validated, expanded entries, and makes the checks that need several entries: duplicates, moves, removals.
+ */
 
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
@@ -93,7 +95,7 @@ function checkDuplicates(loaded: readonly Loaded[], context: AssembleContext): v
   }
 }
 
-/** `moved_from` leads from what is no longer declared to what is; anything else is ambiguous. */
+/** `moved_from` must name an object that is no longer declared, and only one entry may name it: anything else is ambiguous. */
 function checkMoves(loaded: readonly Loaded[], context: AssembleContext): void {
   const byKey = new Map<string, Declared>(loaded.map(({ declared }) => [keyOf(declared.unit, declared.key), declared]));
   const sources = new Map<string, Loaded>();
@@ -156,9 +158,12 @@ function textOrNull(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null;
 }
 
-// Diagnostics as they are handed out: in the order of the files, each problem once.
+// Arranging diagnostics: in the order of the files, each problem once.
 
-/** One place may be wrong for many domains, through a record set or a list of names: it is kept once, and counted. */
+/**
+ * Through a record set or a list of names, one place can be wrong for many domains. Only its first diagnostic is kept; the others are
+ * counted.
+ */
 export class Findings {
   readonly #groups: Map<string, Group> = new Map();
   #hasErrors = false;
@@ -299,7 +304,7 @@ function loadRemoved(
   return [...removed.values()];
 }
 
-/** Labels may repeat: two ids are two objects. */
+/** Labels may repeat: entries with different ids name different objects. */
 function areDistinct(declared: Declared, removed: Removed): boolean {
   return declared.id !== null && removed.id !== null && declared.id !== removed.id;
 }
@@ -402,12 +407,12 @@ function alsoDeclared(one: Removed, rival: Declared): Diagnostic {
   };
 }
 
-// The entries of the files, and what those who turn them into the desired state share.
+// Types and helpers that the checks above share.
 
 interface AssembleContext {
   readonly places: Places;
   readonly allowedSeconds: readonly number[];
-  /** What lost a key to validation: not to be blamed for what is absent. */
+  /** Objects that lack a required key, or lost a key to validation: no `missing-key` is reported for them. */
   readonly incomplete: ReadonlySet<object>;
   report(diagnostic: Diagnostic): void;
 }
@@ -426,7 +431,7 @@ export function sectionEntries(trees: readonly JsonObject[], section: string): J
   });
 }
 
-// Files that entries name, such as images to upload: inside the project, there, and of the right kind.
+// Checks of files that entries name, such as images to upload: a file must exist, lie inside the project and be of the right kind.
 
 /** RFC 1952, 2.3.1. */
 const GZIP_MAGIC = [0x1f, 0x8b] as const;

@@ -1,4 +1,4 @@
-/** Puts defaults, record sets, builders and zone files into the domains that use them: each becomes one entry with one list of plain records. */
+/** Expands domains: defaults, record sets, builders and zone files are put in, so that each domain is one entry with plain records. */
 
 import {
   type BuildProblem,
@@ -50,9 +50,12 @@ export interface ExpandContext extends RecordSetContext {
   readonly budget: Budget;
   /** Everything read so far. */
   readonly sources: Sources;
-  /** What lost a key to validation. */
+  /** Objects that lack a required key, or lost a key to validation. */
   readonly incomplete: ReadonlySet<object>;
-  /** The records of the zone file that a domain names, beside those that the manifest states; `sharing` domains name it alike. */
+  /**
+   * Reads the zone file that a domain names. `stated`: the records that the manifest itself has for the domain. `sharing`: how many domains
+   * have the file from the same entry.
+   */
   zoneFile(
     domain: JsonObject,
     zone: string,
@@ -68,11 +71,11 @@ interface ExpandInput {
 
 interface ExpandedDomains {
   readonly entries: readonly JsonObject[];
-  /** Those made of something that lost a key. */
+  /** The entries made from an object that lost a key to validation. */
   readonly incomplete: readonly JsonObject[];
 }
 
-/** Every domain of the project as an entry of its own: `domain` one name, `records` complete and plain, no `use`. */
+/** Every domain of the project as an entry of its own: `domain` is one name, `records` is complete and plain, and there is no `use`. */
 export async function expandDomains(
   files: readonly ExpandInput[],
   sets: RecordSets,
@@ -113,13 +116,13 @@ export async function expandDomains(
       }
     }
   }
-  // If something is missing, the missing part may be the one that uses the set.
+  // An object that lost a key may be the one that uses the set.
   if (context.setsKnown && context.incomplete.size === 0) reportUnused(sets, everUsed, context);
   return { entries, incomplete };
 }
 
 /**
- * The first entry with which there are surely too many records, counted as they are written: to expand a million of them
+ * The first entry with which the project surely has too many records. Records are counted as they are written: expanding a million of them
  * only to refuse them would take minutes.
  */
 function firstTooMany(
@@ -129,7 +132,7 @@ function firstTooMany(
 ): JsonObject | null {
   let total = 0;
   const limit = recordLimit(sources);
-  // Through defaults many entries share a list.
+  // Through defaults, many entries share one `use` list.
   const known = new Map<Json, number>();
   for (const { tree } of files) {
     const defaults = objectAt(objectAt(tree, "defaults"), "domain");
@@ -138,7 +141,7 @@ function firstTooMany(
       const [names, use] = [entry["domain"], entry["use"] ?? null];
       const used = known.get(use) ?? usedRecords(use, sets);
       known.set(use, used);
-      // If a domain has records of its own, they may replace those of any of its sets.
+      // A domain's own records may replace those of its sets, so only its own are sure to count.
       const least = recordCount(listOf(entry["records"])) || used;
       total += (Array.isArray(names) ? names.length : 1) * (least + RECORDS_PER_DOMAIN);
       if (total > limit) return entry;
@@ -147,7 +150,7 @@ function firstTooMany(
   return null;
 }
 
-/** Records of the sets that one domain names. */
+/** How many records the sets have that one domain names. */
 function usedRecords(names: Json, sets: RecordSets): number {
   if (!Array.isArray(names)) return 0;
   const used = new Set((names as readonly Json[]).flatMap((name) => sets.get(String(name)) ?? []));
@@ -189,7 +192,7 @@ function eachDomain(entry: JsonObject, context: ExpandContext): JsonObject[] {
   });
 }
 
-/** @returns null if it is no such network; that is reported */
+/** @returns null if the network has no reverse zone, which is reported; undefined if `network` is not text */
 function reverseDomain(
   network: Json | undefined,
   span: NonNullable<Diagnostic["span"]>,
@@ -205,7 +208,7 @@ function reverseDomain(
 interface Origins {
   readonly own: readonly JsonObject[];
   readonly used: readonly RecordSet[];
-  /** So many records may still come. */
+  /** How many more records the project may have. */
   readonly left: number;
   readonly room: Room;
   /** How many domains the entry is for. */
@@ -264,7 +267,7 @@ function zoneName(domain: string): string {
   return (toAscii(domain) ?? domain).replace(/\.$/, "");
 }
 
-// Checks, before the entry of a domain is expanded, whether there is room for the result, and reports where there is none.
+// Checks, before a domain's entry is expanded, whether the result stays within the project's limits; an entry that does not is reported.
 
 interface RoomContext {
   readonly places: Places;
@@ -272,7 +275,7 @@ interface RoomContext {
   report(diagnostic: Diagnostic): void;
 }
 
-/** Keys that are counted by themselves, or that not every domain of the entry has. */
+/** Keys that `forFields` leaves out: they are counted by themselves, or not once for each domain. */
 const COUNTED_APART: ReadonlySet<string> = new Set(["domain", "reverse", "records"]);
 
 const ZONE_REFERENCE = "${zone}";
@@ -288,22 +291,22 @@ class Room {
     this.#context = context;
   }
 
-  /** For its fields, once for each domain that it names. */
+  /** Room for the entry's fields, counted once for each domain that it names. */
   forFields(entry: JsonObject): boolean {
     return this.#take(entry, domainCount(entry) * this.#scales.weighEntry(entry, COUNTED_APART));
   }
 
-  /** For its own records and those of its sets, once for each domain that it names. */
+  /** Room for the entry's own records and those of its sets, counted once for each domain that it names. */
   forRecords(entry: JsonObject, lists: readonly (readonly JsonObject[])[]): boolean {
     const weight = lists.reduce((sum, list) => sum + this.#scales.weigh(list as Json), 0);
     if (!this.#take(entry, domainCount(entry) * weight)) return false;
-    // Counted only after the length was accepted. Each `${zone}` will become the name of the zone.
+    // Each `${zone}` will become the name of the zone. References are counted only after the length was accepted.
     const references = lists.reduce((sum, list) => sum + this.#references(list as Json), this.#references(entry));
     if (!this.#take(entry, references * namesLength(entry))) return false;
     return this.#forIgnoring(entry, domainCount(entry) * weight);
   }
 
-  /** For what each of many records has from one entry: from one with a list of targets, and from a builder. */
+  /** Room for the fields that many records copy from one entry: an entry with a list of targets, or a builder. */
   forCopies(entry: JsonObject, records: readonly JsonObject[], built: readonly JsonObject[]): boolean {
     const copied = records.reduce((sum, record) => {
       const { targets } = record;
@@ -316,7 +319,7 @@ class Room {
     );
   }
 
-  /** For the records of one domain's zone file. */
+  /** Room for the records of one domain's zone file. */
   forZoneFile(entry: JsonObject, records: readonly SourceRecord[]): boolean {
     const weight = records.reduce((sum, { span: _, ...values }) => sum + this.#scales.weigh(values), 0);
     return this.#take(entry, weight) && this.#forIgnoring(entry, weight);
@@ -360,7 +363,7 @@ function domainCount({ domain }: JsonObject): number {
   return Array.isArray(domain) ? domain.length : 1;
 }
 
-/** Length of the names of all its domains together. */
+/** Total length of the names of the entry's domains. */
 function namesLength({ domain, reverse }: JsonObject): number {
   const names = Array.isArray(domain) ? domain : [domain ?? reverse];
   return names.reduce((sum: number, name) => sum + String(name).length, 0);
@@ -392,11 +395,11 @@ const BUILDERS = ["spf", "dmarc", "dkim", "caa", "ptr"] as const;
 
 type Builder = (typeof BUILDERS)[number];
 
-/** Keys that the records of a builder take over from its entry. */
+/** Keys that a builder's entry passes on to its records. */
 const PASSED_ON = ["ttl_sec", "override", "note", "lint"] as const;
 
 /**
- * Builders in their place in the list, replaced by their records; a record stands where the part does that it comes from.
+ * Replaces each builder in the list by its records. The span of such a record is that of the part it comes from.
  * @param zone lower-case ASCII without a final dot
  */
 function expandBuilders(entries: readonly JsonObject[], zone: string, context: BuilderContext): JsonObject[] {
@@ -406,7 +409,7 @@ function expandBuilders(entries: readonly JsonObject[], zone: string, context: B
   });
 }
 
-/** Whether validation took something out of a builder, so that what is left means nothing. */
+/** Whether validation took a part out of a builder, so that the rest means nothing. */
 function lacksParts(entry: JsonObject, incomplete: ReadonlySet<object>): boolean {
   const builder = BUILDERS.find((key) => Object.hasOwn(entry, key));
   return builder !== undefined && incomplete.has(entry[builder] as object);
@@ -422,7 +425,7 @@ function expand(entry: JsonObject, builder: Builder, zone: string, context: Buil
   return problems.some(isFatal) ? [] : records.map((record) => plainRecord(record, entry, builder, context.places));
 }
 
-/** A record with a part that is wrong says what nobody meant. */
+/** A builder with an error makes no records: they would say something that its author did not mean. */
 function isFatal({ severity }: BuildProblem): boolean {
   return severity === "error";
 }
@@ -476,7 +479,7 @@ function plainRecord(built: BuiltRecord, entry: JsonObject, builder: Builder, pl
   return record;
 }
 
-/** The part that a path leads to, or what of it there is; the builder's key for no part at all. */
+/** The span of the part at `path`, or of the deepest step towards it that exists; for an empty path, that of the builder's key. */
 function partSpan(entry: JsonObject, builder: Builder, path: PartPath, places: Places): Span {
   if (path.length === 0) return places.keySpan(entry, builder);
   let container = entry[builder] as object;
@@ -488,7 +491,7 @@ function partSpan(entry: JsonObject, builder: Builder, path: PartPath, places: P
   return places.span(container, path.at(-1));
 }
 
-// Messages about a network under `reverse`.
+// Messages about a network under `reverse` that has no reverse zone.
 
 function badReverse(
   network: string,

@@ -28,9 +28,9 @@ interface FoundFiles {
   readonly problems: readonly PatternProblem[];
 }
 
-/** What one search has seen. */
+/** Folders and files that one search has looked up, so that none is looked up twice. */
 class Walk {
-  /** Directory entries that were compared with a segment, each time. */
+  /** Directory entries compared with a pattern's segment so far; an entry counts each time that it is compared. */
   entries = 0;
   readonly #listed: Map<string, Promise<readonly Dirent[]>> = new Map();
   readonly #resolved: Map<string, ReturnType<typeof resolveInside>> = new Map();
@@ -51,8 +51,8 @@ class Walk {
 }
 
 /**
- * `*` and `?` stay within a path segment, `**` spans any number of them, and at the end means every file below;
- * a leading dot must be written out. After the first "too many" nothing more is looked for.
+ * `*` and `?` stay within a path segment, and `**` spans any number of segments. At the end of a pattern, `**` means every file below. A
+ * leading dot must be written out. The search stops at the first "too many".
  * @param root real path of the project folder
  * @param rootFile real path of the root file, which is never found again
  */
@@ -104,7 +104,7 @@ function isGlob(pattern: string): boolean {
   return /[*?]/.test(pattern);
 }
 
-/** @returns null if there is too much to look at */
+/** @returns null if there are more than MAX_DIRECTORY_ENTRIES to look at */
 async function matches(segments: readonly string[], walk: Walk): Promise<string[] | null> {
   if (!segments.some(isGlob)) return segments.length === 0 ? [] : [segments.join("/")];
   const found = new Set<string>();
@@ -121,7 +121,7 @@ async function matches(segments: readonly string[], walk: Walk): Promise<string[
       walk.entries += 1;
       if (walk.entries > MAX_DIRECTORY_ENTRIES) return null;
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      // Links to folders are not walked: they are what loops and ways out are made of.
+      // Links to folders are not walked: a link can lead in a circle, or out of the project.
       if (segment === "**") {
         if (entry.isDirectory() && !isSkipped(entry.name)) pending.push({ folder: path, at });
       } else if (segmentMatches(segment, entry.name)) {
@@ -150,7 +150,7 @@ function segmentMatches(pattern: string, name: string): boolean {
   return wildcardMatches(pattern, name);
 }
 
-/** Greedy with one point to return to: no pattern makes it slow, as a regular expression could be made. */
+/** Greedy, with one point to backtrack to: no pattern takes exponential time, as it could in a regular expression. */
 function wildcardMatches(pattern: string, text: string): boolean {
   let [p, t, star, mark] = [0, 0, -1, 0];
   while (t < text.length) {
@@ -183,7 +183,7 @@ export async function readManifest(
   const real = await realpath(path).catch(() => path);
   const folder = dirname(path);
   const elsewhere = !isWithin(real, folder) ? "outside" : isPrivate(real, folder) ? "private" : null;
-  // The others were looked at when they were found.
+  // `findFiles` has checked the other files.
   if (elsewhere !== null && file === ROOT_FILE) {
     context.report({ ...fileProblem(file, elsewhere), fix: "Put the file itself into the folder." });
     return null;
@@ -237,7 +237,7 @@ interface RootOfProject {
   readonly tree: JsonObject;
 }
 
-/** What `files:` names, sorted by path. Files that cannot be read are reported and stand as damaged. */
+/** The files that `files:` names, sorted by path. A file that cannot be read is reported, and listed as damaged. */
 export async function readFurtherFiles(
   { root, rootPath, tree }: RootOfProject,
   sources: Sources,
@@ -257,7 +257,7 @@ export async function readFurtherFiles(
   return readAll(found.files, list, sources, context);
 }
 
-/** Like every text, a name such as `2026` is taken as it was written. What is no text at all is left to the schema. */
+/** Like every text, a name such as `2026` is taken as it was written. A list, a mapping or null is left for the schema to report. */
 function patternText(pattern: Json, list: object, index: number, { places }: ParseContext): string {
   if (typeof pattern === "string") return pattern;
   return typeof pattern === "object" ? "" : (places.source(list, index) ?? String(pattern));
@@ -349,13 +349,13 @@ function explain(problem: PatternProblem, pattern: string): Diagnostic {
   }
 }
 
-// The root file of a project: what makes a folder one.
+// The root file, which makes a folder a project.
 
 export const ROOT_FILE = "tenon.yaml";
 
 /**
  * @param directory the project folder, or the path of its root file
- * @returns its path in the real folder; null if there is none, which is reported
+ * @returns the root file's path in the real folder; null if there is none, which is reported
  */
 export async function findRootFile(
   directory: string,

@@ -1,4 +1,4 @@
-/** `${var.x}` and `${zone}` in values; `$${` writes `${`. */
+/** Resolves `${var.x}` and `${zone}` in values; `$${` stands for a literal `${`. */
 
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
@@ -12,7 +12,7 @@ export interface InterpolationContext {
   readonly places: Places;
   readonly sources: Sources;
   readonly variables: Variables;
-  /** False if something could not be read, so that a variable may be declared all the same. */
+  /** False if the root file may declare variables that were not read: an unknown variable is then not reported. */
   readonly variablesKnown: boolean;
   readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
@@ -20,10 +20,10 @@ export interface InterpolationContext {
 
 /** Keys of a file under which `${zone}` means something. */
 const ZONE_SECTIONS: ReadonlySet<string> = new Set(["domains", "record_sets", "defaults"]);
-/** Keys that are left as they are: variables themselves, and what is not ours. */
+/** Keys whose values are literal: the format, and the values of the variables themselves. */
 const LITERAL_SECTIONS: ReadonlySet<string> = new Set(["variables", "environments", "tenon"]);
 
-/** Resolves variables in a whole file, in place. In the zone's sections `${zone}` and escapes stay for `withZone`. */
+/** Resolves variables in a whole file, in place. In ZONE_SECTIONS, `${zone}` and escapes stay for `withZone`. */
 export function interpolateFile(tree: JsonObject, context: InterpolationContext): void {
   for (const key of Object.keys(tree)) {
     if (LITERAL_SECTIONS.has(key) || isOwnKey(key)) continue;
@@ -36,7 +36,7 @@ const REFERENCE = /\$\$\{|\$\{([^{}]*)(\}?)/g;
 class Interpolation {
   readonly #context: InterpolationContext;
   readonly #inZone: boolean;
-  /** References of the present value that are reported. */
+  /** How many references of the present value were reported. */
   #reportedReferences = 0;
   #known: readonly string[] | null = null;
 
@@ -87,7 +87,7 @@ class Interpolation {
     return this.#pay(container, key, value) ? this.#escape(value) : match;
   }
 
-  /** @returns false if there is no room for what a variable puts in; then the value means nothing */
+  /** @returns false if the budget has no room for the variable's value; the value that refers to it is then marked as broken */
   #pay(container: object, key: string | number, value: Json): boolean {
     const { places, budget, report } = this.#context;
     const hasRoom = budget.take(budget.copyCost(value), () => places.span(container, key), report);
@@ -95,7 +95,7 @@ class Interpolation {
     return hasRoom;
   }
 
-  /** The value of a variable is literal: references in it are not replaced. */
+  /** A variable's value is literal: a `${` in it is no reference. */
   #escape(text: string): string {
     return this.#inZone ? text.replaceAll("${", () => "$${") : text;
   }
@@ -147,7 +147,7 @@ class Interpolation {
 
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
-/** The reference itself within the value, if it stands there as it is. */
+/** The span of the reference within the value, if the source has it unescaped; otherwise that of the whole value. */
 function within(span: Span, match: string, sources: Sources): Span {
   const index = sources.text(span.file)?.slice(span.start, span.end).indexOf(match) ?? -1;
   return index === -1 ? span : { ...span, start: span.start + index, end: span.start + index + match.length };
@@ -180,7 +180,7 @@ function notText(reference: string): Problem {
   };
 }
 
-/** A copy of a list or mapping from elsewhere whose every part stands where the reference does. */
+/** A copy of a variable's list or mapping. Every part of the copy has the span of the reference, not that of the variable. */
 function cloneAt(value: object, at: Span, places: Places, text: (text: string) => string): Json {
   const clone = (Array.isArray(value) ? [] : Object.create(null)) as Record<string, Json>;
   const offsets = [at.start, at.end] as const;
@@ -193,7 +193,7 @@ function cloneAt(value: object, at: Span, places: Places, text: (text: string) =
   return clone as Json;
 }
 
-/** A copy with the zone's name put in; what needs no change is shared. */
+/** A copy with the zone's name in place of `${zone}`; parts that need no change are shared with the original. */
 export function withZone<T extends Json>(value: T, zone: string, places: Places): T {
   const replace = (text: string): string =>
     text.replace(/\$\$\{|\$\{zone\}/g, (match) => (match === "$${" ? "${" : zone));

@@ -12,30 +12,32 @@ export const MAX_PROJECT_BYTES: number = 128 * 1024 * 1024;
 export const MAX_FILES = 10_000;
 /** The most patterns under `files:`, as many as naming each file would take. */
 export const MAX_FILE_PATTERNS = 10_000;
-/** Directory entries that are looked at, by each pattern anew, while `files:` patterns are resolved. */
+/** Directory entries that may be looked at while `files:` patterns are resolved; each pattern counts them anew. */
 export const MAX_DIRECTORY_ENTRIES = 200_000;
 /** Collections inside collections; a manifest needs about seven. */
 export const MAX_NESTING_DEPTH = 64;
 /** Values that any file may have; more only with MIN_CHARACTERS_PER_VALUE for each. 12,000 records have about 75,000. */
 export const MAX_SHORT_FILE_VALUES = 100_000;
-/** The shortest record that is written out has five for each value. */
+/** The shortest record that is written out has five characters for each value. */
 export const MIN_CHARACTERS_PER_VALUE = 4;
 /** Nodes of one file that come from aliases, counted each time they are used: stops a "billion laughs" file. */
 export const MAX_ALIAS_NODES = 100_000;
 /** Records of all domains together, record sets counted for each domain that uses them, and each domain as two. */
 const MAX_PROJECT_RECORDS = 300_000;
-/** A domain counts as so many records: it takes as much of a plan. */
+/** A domain counts as two records beside its own: it takes as much room in a plan. */
 export const RECORDS_PER_DOMAIN = 2;
-/** Records that any project may have, however few characters its files have: a plan of so many takes less than 1 GiB. */
+/** Records that any project may have, however few characters its files have: a plan of that many takes less than 1 GiB. */
 const MAX_SHORT_PROJECT_RECORDS = 120_000;
-/** Characters of its files that a project has for each record beyond those. A record that is written out takes more. */
+/** Characters that the files must have for each record of a project with more records than that. A record that is written out has more. */
 const MIN_CHARACTERS_PER_RECORD = 8;
 /**
- * What a project comes to, with all that aliases, variables, defaults, record sets and zone files put in, counted wherever they do.
- * 300,000 records come to about thirty million. A plan writes each of them several times, and may take no gigabyte for it.
+ * Characters of a project once aliases, variables, defaults, record sets and zone files are put in, counted each time they are. 300,000
+ * records have about thirty million characters. A plan writes each character several times, and must stay below 1 GiB.
  */
 const MAX_EXPANDED_CHARACTERS: number = 32 * 1024 * 1024;
-/** Zone files with all that they include and generate, counted for each domain that names them: each reads them anew. */
+/**
+ * Octets of zone files, with all that they include and generate. A file counts for each domain that names it: each domain reads it anew.
+ */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
 /** Each entry of `allow` is compared with each change that needs a consent. */
 export const MAX_CONSENTS = 5_000;
@@ -43,23 +45,23 @@ export const MAX_CONSENTS = 5_000;
 export const MAX_IGNORE_PATTERNS = 1_000;
 /** Characters of records, counted for each pattern under `ignore` that they are compared with. */
 export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
-/** A message names so many references of one value that mean nothing. */
+/** How many wrong references of one value are reported. */
 export const MAX_REPORTED_REFERENCES = 20;
 /** Image Upload, API.md, Limits: 5 GB compressed. */
 export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
 
-// What the texts of a project come to, counted before they are made: a few lines can ask for more than any memory holds.
+// Counting the characters of the expanded project before they are made: a few lines can ask for more than any memory holds.
 
-/** A list, a mapping, a key or a number counts as so many characters; a text counts for its characters, too. */
+/** Characters that each value counts as; a text counts for its own characters, too. */
 const VALUE_CHARACTERS = 8;
-/** A value that an alias or a variable puts in counts as so many characters: it gets a place of its own. */
+/** Characters that each copied value counts as: every alias and variable makes the value anew, with a place of its own. */
 export const COPIED_VALUE_CHARACTERS = 128;
 
-/** A character that is not plainly visible counts as so many: a plan shows it by its number. */
+/** Characters that one counts as that is not plainly visible: a plan shows it as an escape. */
 const ESCAPED_CHARACTERS = 8;
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
-/** A longer text is looked through once, however often it is put in. */
+/** The length of a longer text is remembered: it is scanned once, however often it is put in. */
 const MAX_UNREMEMBERED_CHARACTERS = 256;
 
 class ShownLengths {
@@ -78,7 +80,7 @@ function lengthShown(text: string): number {
   return text.length + (ESCAPED_CHARACTERS - 1) * (text.match(UNSAFE)?.length ?? 0);
 }
 
-/** Of one project. */
+/** The characters that the expansion of one project may have. */
 export class Budget {
   #left = MAX_EXPANDED_CHARACTERS;
   #read = 0;
@@ -95,12 +97,12 @@ export class Budget {
     return false;
   }
 
-  /** Texts that have a limit of their own are counted, too. */
+  /** Counts text that has a limit of its own, such as zone files, as spent, but does not take it from the budget. */
   noteRead(characters: number): void {
     this.#read += characters;
   }
 
-  /** What was read and taken so far. */
+  /** Characters read and taken so far. */
   get spent(): number {
     return MAX_EXPANDED_CHARACTERS - this.#left + this.#read;
   }
@@ -120,7 +122,7 @@ export class Budget {
   }
 }
 
-/** Values that many entries share are weighed once. */
+/** Counts the characters of values. The count of a value that many entries share is remembered. */
 export class Scales {
   readonly #lengths: ShownLengths = new ShownLengths();
   readonly #known: WeakMap<object, number> = new WeakMap();
@@ -134,7 +136,7 @@ export class Scales {
     return known;
   }
 
-  /** Without the values of some of its keys. */
+  /** What an entry counts for without the values of the keys in `except`. */
   weighEntry(entry: object, except: ReadonlySet<string>): number {
     const keys = Object.keys(entry).filter((key) => !except.has(key));
     return keys.reduce((sum, key) => sum + this.weigh((entry as Record<string, Json>)[key]), VALUE_CHARACTERS);
@@ -145,13 +147,13 @@ export class Scales {
   }
 }
 
-/** How many records a project may have: record sets and lists of domains make hundreds of thousands of a few lines. */
+/** How many records a project may have: record sets and lists of domains can make hundreds of thousands from a few lines. */
 export function recordLimit({ characters }: Pick<Sources, "characters">): number {
   const written = Math.floor(characters / MIN_CHARACTERS_PER_RECORD);
   return Math.min(MAX_PROJECT_RECORDS, Math.max(MAX_SHORT_PROJECT_RECORDS, written));
 }
 
-/** Why there are not more. */
+/** Why a project may not have more than `limit` records. */
 export function explainRecordLimit(limit: number): string {
   const count = limit.toLocaleString("en");
   if (limit === MAX_PROJECT_RECORDS) return `A project may have ${count} records, a domain counted as two.`;
@@ -169,9 +171,9 @@ function expandsTooFar(span: Span): Diagnostic {
   };
 }
 
-// How many patterns one `ignore` may have, asked before a record is compared with them.
+// The limit of patterns under one `ignore`, checked before any record is compared with them.
 
-/** @returns what is wrong with it, at the first pattern that is too many, or null */
+/** @returns an error at the first pattern beyond the limit, or null */
 export function tooLongIgnore(ignore: Json | undefined, places: Places): Diagnostic | null {
   if (!Array.isArray(ignore) || ignore.length <= MAX_IGNORE_PATTERNS) return null;
   return {

@@ -37,13 +37,13 @@ export interface LoadOptions {
   readonly variables?: Readonly<Record<string, string>>;
   /** --var-file, in the order given. */
   readonly variableFiles?: readonly string[];
-  /** The variables that a saved plan was made with: as if they were given again. */
+  /** The values that a saved plan was made with: they count as given again. */
   readonly saved?: PlanInputs["variables"];
   /** --skip-unsupported: records of a zone file that the service cannot hold are left out, with a warning. */
   readonly skipUnsupported?: boolean;
   /**
-   * The project as it was at another time, asked for with today's flags: variables that it does not declare are passed over, and
-   * files to upload need not be there.
+   * Loads the project as it was at another time, with today's flags: values of variables that it does not declare are ignored, and files to
+   * upload need not exist.
    */
   readonly past?: boolean;
   /** Seconds that the service keeps as they are, ascending, without 0. */
@@ -57,7 +57,7 @@ export interface Project {
   readonly sources: Sources;
   /** The names of its `environments:`, in the order of the root file. */
   readonly environments: readonly string[];
-  /** The inputs that it was loaded with, beside the files. */
+  /** What the project was loaded with, beside its files. */
   readonly inputs: Pick<PlanInputs, "environment" | "variables" | "skipUnsupported">;
 }
 
@@ -65,14 +65,14 @@ export interface LoadResult {
   /** null if there are errors. */
   readonly project: Project | null;
   /**
-   * Where errors lie: in the manifest, or only in what was asked for: a folder that is no project, `--env`, `--var`,
+   * Where the errors lie: "manifest", or "request" if only the request is wrong: a folder that is no project, `--env`, `--var`,
    * `--var-file`, a variable left without a value.
    */
   readonly fault: "manifest" | "request" | null;
   /** Errors and warnings, in the order of the files. */
   readonly diagnostics: Diagnostic[];
   readonly sources: Sources;
-  /** The characters of its files and of all that was put in, whether or not there are errors: a measure of the work. */
+  /** Characters of the project's files and of all that was put in, whether or not there are errors: a measure of the work. */
   readonly characters: number;
 }
 
@@ -177,7 +177,7 @@ class Loading {
     return { root, desired, environments, inputs: { environment, variables: given, skipUnsupported } };
   }
 
-  /** A variable without a value matters only where it names a file. */
+  /** Resolves variables only for the names under `files:`, so a variable without a value is not reported. */
   async readTexts(): Promise<ManifestFile[] | null> {
     const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
     if (rootPath === null) return null;
@@ -204,7 +204,7 @@ class Loading {
     return { yaml: await import("yaml"), places: this.#places, budget: this.#budget, report: this.#report };
   }
 
-  /** `given`: those whose values come from the command line or a saved plan, not from the project. */
+  /** `given`: the variables whose values come from the command line or a saved plan, not from the project. */
   async #variables(
     tree: JsonObject,
     damaged: boolean,
@@ -215,7 +215,7 @@ class Loading {
     const { environment = null, variables: wanted = {}, saved = {}, past = false } = this.#options;
     const assigned = past ? declaredOnly(wanted, tree) : wanted;
     const inputs = { environment, files, assigned, saved };
-    // The declarations of a damaged root file are a guess: nothing is reported about them.
+    // What a damaged root file declares is a guess: problems of its variables are not reported.
     const [report, reportRequest] = damaged ? [() => {}, () => {}] : [this.#report, this.#reportRequest];
     const variables = resolveVariables(tree, inputs, { places: this.#places, report, reportRequest });
     const names = new Set([...Object.keys(saved), ...files.flatMap(({ values }) => [...values.keys()])]);
@@ -261,7 +261,7 @@ class Loading {
     }
   }
 
-  /** The reader of zone files is loaded when the first domain names one. */
+  /** The module that reads zone files is imported when the first domain names one. */
   #zoneFiles(root: string, tree: JsonObject): Pick<ExpandContext, "zoneFile" | "report"> {
     const report = this.#report;
     const shared = {
@@ -311,7 +311,7 @@ class Loading {
     }
   }
 
-  /** Where an entry says `text`, at whatever depth. */
+  /** The span of the value `text` in an entry, at whatever depth. */
   #spanOfText(value: JsonObject, text: string): Diagnostic["span"] | null {
     for (const key of Object.keys(value)) {
       const item = value[key] as Json;

@@ -21,7 +21,7 @@ const QUOTES_LENGTH = 2;
 
 export interface ParsedFile {
   readonly file: string;
-  /** Null if there is nothing to work with. */
+  /** Null if the text holds no mapping. */
   readonly tree: JsonObject | null;
   /** The text has errors after which the tree is a guess: only the file's syntax is reported. */
   readonly damaged: boolean;
@@ -66,9 +66,9 @@ function isEmptyScalar(node: Node, yaml: Yaml): boolean {
 }
 
 /**
- * Token by token, to stop as soon as the nesting is too deep, which takes the library quadratic time, or the values are
- * too many, of which each takes it a kilobyte.
- * @returns null if it did not go on
+ * Composes token by token, to stop as soon as the nesting is too deep or the values are too many: the library takes quadratic time for
+ * nesting, and a kilobyte for each value.
+ * @returns null if it stopped, which is reported
  */
 function compose(file: string, text: string, context: ParseContext): Document.Parsed[] | null {
   const { Composer, Lexer, Parser } = context.yaml;
@@ -85,7 +85,7 @@ function compose(file: string, text: string, context: ParseContext): Document.Pa
   let valueCount = 0;
   for (const lexeme of new Lexer().lex(text)) {
     compose(parser.next(lexeme));
-    // Each of them is an error, and they are reported together at the end of the document.
+    // Each stray bracket is an error of the library, which has them all at the end of the document.
     if (brackets.strayAfter(lexeme) > MAX_STRAY_BRACKETS) break;
     if (documents.length > 1) return documents;
     if (parser.stack.length > MAX_PARSER_STACK) {
@@ -103,11 +103,11 @@ function compose(file: string, text: string, context: ParseContext): Document.Pa
   return documents;
 }
 
-/** Brackets that close nothing, after which the rest is not read. */
+/** Brackets that close nothing: after more of them than this, the rest is not read. */
 const MAX_STRAY_BRACKETS = 1_000;
-/** Announces a scalar, which may be any text. */
+/** The lexeme that announces a scalar: the lexeme after it may be any text. */
 const SCALAR_LEXEME = "\u001f";
-/** The lexemes with which a value begins; after `-` there may be none, which is one, too. */
+/** The lexemes with which a value begins. An item `-` without a value is null, which counts, too. */
 const STARTS_OF_VALUES: ReadonlySet<string> = new Set([SCALAR_LEXEME, "[", "{", "-", "?"]);
 
 class Brackets {
@@ -115,7 +115,7 @@ class Brackets {
   #stray = 0;
   #last = "";
 
-  /** @returns how many brackets so far close none, or not the last one that was opened */
+  /** @returns how many brackets so far close nothing, or a bracket of the other kind */
   strayAfter(lexeme: string): number {
     if (this.#last !== SCALAR_LEXEME) this.#look(lexeme);
     this.#last = lexeme;
@@ -141,12 +141,12 @@ class Converter {
   readonly #file: string;
   readonly #text: string;
   readonly #context: ParseContext;
-  /** After a syntax error the rest is a guess, and so would be what is said about it. */
+  /** After a syntax error the rest of the tree is a guess, so its problems are not reported. */
   readonly #quiet: boolean;
   readonly #anchors: Map<string, Node> = new Map();
   readonly #open: Set<Node> = new Set();
   #aliasDepth = 0;
-  /** The alias that stands in the file itself. */
+  /** The outermost alias that is being converted: the one that stands in the file itself, not in another alias's target. */
   #outermost: Node | null = null;
   #aliasNodes = 0;
   #aliasesReported = false;
@@ -158,7 +158,7 @@ class Converter {
     this.#quiet = quiet;
   }
 
-  /** @returns undefined where the value was reported and means nothing */
+  /** @returns undefined for a value that was reported as wrong */
   convert(node: Node | null): Json | undefined {
     const { yaml } = this.#context;
     if (node === null) return null;
@@ -282,7 +282,7 @@ function offsets(node: Node): Offsets {
   return range ? [range[0], range[1]] : [0, 0];
 }
 
-/** Whether there is more, or less, between the quotes than what they come to. */
+/** Whether the text between the quotes is longer or shorter than its value, so that it has escapes. */
 function isEscaped(node: Scalar, value: string): boolean {
   const [start, end] = offsets(node);
   return end - start - QUOTES_LENGTH !== value.length;
@@ -290,7 +290,7 @@ function isEscaped(node: Scalar, value: string): boolean {
 
 // YAML syntax errors in words that say what to do.
 
-/** Whether the tree around the error can be relied on: a scalar that only lacks its quotes. */
+/** Whether the tree around the error can be relied on, for example because a scalar only lacks its quotes. */
 function isSound(error: YAMLError, text: string): boolean {
   if (error.code === "MULTIPLE_DOCS") return true;
   return error.code === "BAD_SCALAR_START" && /[@`]/.test(text[error.pos[0]] ?? "");

@@ -82,14 +82,14 @@ export class Places {
     this.#places.set(clone, { ...place, keys: new Map(place.keys).set(key, moved) });
   }
 
-  /** A clone has `to` in place of `from`: with what stands there, key and value. */
+  /** A clone has the key `to` in place of `from`; the key and its value keep their places. */
   renameKey(clone: object, from: string, to: string): void {
     const place = this.#place(clone);
     const old = place.keys.get(from);
     if (old !== undefined) this.#places.set(clone, { ...place, keys: new Map(place.keys).set(to, old) });
   }
 
-  /** Something made of parts of a manifest: it stands at `at`, and its keys where `keys` says. */
+  /** Gives places to an object made of parts of a manifest: it stands at `at`, and each of its keys and values at the span in `keys`. */
   make(object: object, at: Span, keys: Readonly<Record<string, Span>> = {}): void {
     const places = Object.entries(keys).map(([key, { start, end }]): [string, KeyPlace] => [
       key,

@@ -1,4 +1,4 @@
-/** Reading manifests: only regular files inside the project, of bearable size, in UTF-8. */
+/** Reading manifests: only regular files inside the project, of bounded size, in UTF-8. */
 
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
@@ -30,7 +30,10 @@ export async function resolveInside(root: string, file: string): Promise<Resolve
   }
 }
 
-/** What a file inside the folder holds; null if it is not there, lies elsewhere, or cannot be read. `root` and `file` as above. */
+/**
+ * Size and digest of a file inside the folder; null if it does not exist, lies elsewhere, or cannot be read. `root` and `file`: see
+ * `resolveInside`.
+ */
 export async function contentInside(root: string, file: string, signal?: AbortSignal): Promise<FileContent | null> {
   const resolved = await resolveInside(root, file);
   return resolved.ok ? readContent(resolved.path, signal).catch(() => null) : null;
@@ -67,7 +70,7 @@ function problemOf(error: unknown): FileProblem {
   return "unreadable";
 }
 
-/** Text without its BOM; where the bytes are no UTF-8, the offset in the text as it can be shown. */
+/** The text without its BOM. If the bytes are not UTF-8, `badOffset` is where the decoded text has the U+FFFD of the first bad byte. */
 export function decode(bytes: Buffer): { readonly text: string; readonly badOffset: number | null } {
   const text = new TextDecoder("utf-8").decode(bytes);
   const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;

@@ -1,4 +1,4 @@
-/** Record sets: collected from all files, taken by the domains that name them under `use`, and laid over each other. */
+/** Record sets: collected from all files, used by the domains that name them under `use`, and laid over each other. */
 
 import { ownerName, serviceOwner } from "../dns/name.ts";
 import type { SourceRecord } from "../dns/record.ts";
@@ -19,7 +19,7 @@ export interface RecordSet {
 
 export interface RecordSetContext {
   readonly places: Places;
-  /** False if something could not be read, so that a set may exist all the same. */
+  /** False if not all record sets could be read: an unknown name is then not reported. */
   readonly setsKnown: boolean;
   report(diagnostic: Diagnostic): void;
 }
@@ -72,7 +72,7 @@ export function reportUnused(sets: RecordSets, used: ReadonlySet<RecordSet>, con
   }
 }
 
-/** The sets that entries name under `use`: looked up once for each list, as many entries may have one list by default. */
+/** The record sets that entries name under `use`. Each list is looked up once: through defaults, many entries may share one. */
 export class UsedSets {
   readonly #sets: RecordSets;
   readonly #names: readonly string[];
@@ -131,7 +131,7 @@ function unknownSet(name: string, known: readonly string[], span: NonNullable<Di
   };
 }
 
-/** Where records of a domain come from; records of a later layer may replace those of an earlier one. */
+/** One source of a domain's records. Records of a later layer may replace those of an earlier one. */
 export interface Layer {
   readonly origin: { readonly type: "zone-file" | "own" } | { readonly type: "set"; readonly name: string };
   readonly records: readonly LayerRecord[];
@@ -147,8 +147,8 @@ interface Rrset {
 }
 
 /**
- * The records that remain, in the order of the layers. Where two layers have the same name and type, the later one says under `override`
- * whether it replaces (true) or adds (false); where it does not say, that is an error with both places.
+ * The records that remain, in the order of the layers. If two layers have records of one name and type, `override` of the later ones
+ * decides whether they replace the earlier (true) or add to them (false). Without an `override`, an error shows both places.
  * @param zone lower-case ASCII without a final dot
  */
 export function overlay(
@@ -198,7 +198,7 @@ function overrideOf(record: LayerRecord): Json | undefined {
   return (record as JsonObject)["override"];
 }
 
-/** The `override` of the records of one name and type; one of them is enough. */
+/** The `override` of all records of one name and type: it is enough if one of them has it. */
 function verdictOf(rrset: Rrset, { places, report }: Pick<RecordSetContext, "places" | "report">): boolean | undefined {
   const [first, ...others] = statedOverrides(rrset);
   if (others.every((other) => other === first)) return first;
@@ -256,7 +256,7 @@ function originName(origin: Layer["origin"]): string {
   }
 }
 
-// Which records meet: name and type in one form, however they are written.
+// Type and name of a record in one form, however they are written: records of one identity are one RRset.
 
 /** @param zone lower-case ASCII without a final dot */
 export function identity(record: LayerRecord, zone: string): string {
@@ -270,9 +270,11 @@ export function identity(record: LayerRecord, zone: string): string {
   return `${type} ${service.ok ? service.name : owner.name}`;
 }
 
-// Reading entries of a manifest that fit the schema, and putting defaults under them.
+// Reading entries of a manifest that fit the schema, and filling in their defaults.
 
-/** The keys of each object of defaults, without the keys of the author: they mean nothing, and there may be thousands. */
+/**
+ * The keys of each object of defaults, listed once. The author's own `x-` keys are left out: they mean nothing, and there may be thousands.
+ */
 const defaultKeys: WeakMap<JsonObject, readonly string[]> = new WeakMap();
 
 function keysOfDefaults(defaults: JsonObject): readonly string[] {

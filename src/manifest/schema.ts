@@ -252,7 +252,7 @@ function removedSchema(units: readonly UnitForm[]): JsonObject {
         description: "The id of the live object, where labels repeat: an integer, or for an image text.",
         type: ["integer", "string"],
         minimum: 1,
-        // Beyond it, two ids are read as one.
+        // Beyond it, a number is not exact: two ids would be read as one.
         maximum: Number.MAX_SAFE_INTEGER,
         minLength: 1,
         examples: [123, "private/123"],

@@ -1,4 +1,4 @@
-/** Validation against the published schema: each violation becomes one diagnostic, and what it spoils is taken out. */
+/** Validation against the published schema: each violation becomes one diagnostic, and the value that it concerns is removed. */
 
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { compiledSchema } from "../files/schemas.ts";
@@ -29,9 +29,10 @@ async function createValidator(units: readonly UnitForm[]): Promise<Validator> {
 }
 
 /**
- * Reports every violation in `tree` and removes what is wrong: a record, a subnet, a list's element as a whole,
- * of an entry or the file only the key. What remains can be looked at further, so that all errors come at once.
- * @returns objects that lack something required, or lost a key that was wrong: they are not to be blamed for what is absent
+ * Reports every violation in `tree` and removes what is wrong. An element of a list within an entry, such as a record or a subnet, is
+ * removed as a whole; an entry, or the file, loses only the wrong key. Later checks look at what remains, so that all errors are reported
+ * at once.
+ * @returns objects that lack a required key, or lost a wrong one: later checks must not report what they lack
  */
 export function validateTree(
   tree: JsonObject,
@@ -42,7 +43,7 @@ export function validateTree(
   const incomplete = new Set<object>();
   const doomed = new Map<Json[], Set<number>>();
   const errors = validator.validate(tree) ? [] : (validator.validate.errors ?? []);
-  // All are located before the first takes something out: two may concern one value.
+  // All violations are located before the first removes anything: two may concern one value.
   const violations = onePerPlace(errors).map((error) => locate(tree, error));
   const misspelt = misspeltKeys(violations);
   for (const violation of violations) {
@@ -72,11 +73,11 @@ export function violationsOf(entry: JsonObject, section: string, validator: Vali
   });
 }
 
-/** A value of the wrong type is not among the allowed ones either: of what is wrong with a value the type says most. */
+/** A wrong type also fails `enum`. Report only the type error. */
 function onePerPlace(errors: readonly ErrorObject[]): ErrorObject[] {
   const chosen = new Map<string, ErrorObject>();
   for (const error of errors) {
-    // Why each branch of a choice does not hold is said by the choice as a whole.
+    // An error of a `oneOf` branch repeats the error of the `oneOf` itself.
     if (/\/oneOf\/\d+\//.test(error.schemaPath)) continue;
     const { missingProperty, additionalProperty } = error.params as Readonly<Record<string, string | undefined>>;
     const place = JSON.stringify([error.instancePath, missingProperty, additionalProperty]);
@@ -106,13 +107,13 @@ function locate(tree: JsonObject, error: ErrorObject): Violation {
   return { error, way, value };
 }
 
-/** Its value was reported already, as a syntax error or a variable without a value. */
+/** Whether the value was reported already, as a syntax error or a variable without a value. */
 function isKnown({ way, error }: Violation, places: Places): boolean {
   if (error.keyword === "required" || error.keyword === "additionalProperties") return false;
   return way.some(({ container, key }) => places.brokenKeys(container).has(key));
 }
 
-/** Objects with the keys that an unknown key of theirs was most likely meant to be. */
+/** Objects with unknown keys → the known keys that these were most likely meant to be. */
 function misspeltKeys(violations: readonly Violation[]): ReadonlyMap<Json, ReadonlySet<string>> {
   const meant = new Map<Json, Set<string>>();
   for (const { error, value } of violations) {
@@ -123,7 +124,7 @@ function misspeltKeys(violations: readonly Violation[]): ReadonlyMap<Json, Reado
   return meant;
 }
 
-/** The missing key is there, misspelt, and reported with the right name. */
+/** Whether the missing key is there, but misspelt: the report of the unknown key suggests the right one. */
 function isMisspelt({ error, value }: Violation, misspelt: ReadonlyMap<Json, ReadonlySet<string>>): boolean {
   const meant = misspelt.get(value);
   if (meant === undefined) return false;
@@ -153,7 +154,7 @@ function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[]
 
 type Way = Violation["way"];
 
-/** Elements of lists inside an entry; the entries of a section themselves only lose their keys. */
+/** Whether the way ends at an element of a list inside an entry. An entry of a section is none: it only loses keys. */
 function isElement(way: Way, depth: number): boolean {
   return depth > 2 && Array.isArray(way[depth - 1]?.container);
 }
@@ -173,7 +174,7 @@ function removeAt(way: Way, length: number, incomplete: Set<object>, doomed: Map
   }
 }
 
-/** Values that were broken before validation, wherever the schema did not mind them. */
+/** Removes the values that were marked as broken before validation: the schema may have accepted them. */
 function removeBroken(
   tree: JsonObject,
   places: Places,
@@ -323,7 +324,7 @@ function nameOf({ way }: Violation): Name {
   return { key, isEntry, phrase: isEntry ? `an entry of \`${key}\`` : `\`${key}\`` };
 }
 
-/** `spf` is spelt out when it is said. */
+/** `spf` takes "an": it is pronounced letter by letter. */
 function withArticle(title: string): string {
   return `${/^([aeiou]|spf\b)/.test(title) ? "an" : "a"} ${title}`;
 }
@@ -332,7 +333,7 @@ function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The keys that the object of an unknown key could have. */
+/** The keys that the schema knows in the object that has the unknown key. */
 function knownKeys({ parentSchema }: ErrorObject): string[] {
   const schema: unknown = parentSchema?.["properties"];
   return typeof schema === "object" && schema !== null ? Object.keys(schema) : [];
@@ -382,7 +383,7 @@ function missingKey({ error, value }: Violation, schema: JsonObject, places: Pla
   };
 }
 
-/** The schema wants exactly one of several keys; which they are, its branches say. */
+/** The keys of which the schema wants exactly one: each branch of its `oneOf` requires one of them. */
 function choiceOf(schema: JsonObject): string[] {
   const branches = (schema["oneOf"] ?? []) as readonly { readonly required?: readonly string[] }[];
   return branches.flatMap(({ required }) => required ?? []);

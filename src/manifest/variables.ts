@@ -23,13 +23,13 @@ interface VariableInputs {
   /** In the order given; later ones win. */
   readonly files: readonly VariableFile[];
   readonly assigned: Readonly<Record<string, string>>;
-  /** Values of a saved plan. Files and assignments are compared with them and do not replace them. */
+  /** Values of a saved plan. Files and assignments that are given besides come later; apply refuses a plan whose values differ. */
   readonly saved?: Readonly<Record<string, VariableValue>>;
 }
 
 interface VariableFile {
   readonly name: string;
-  /** What `terraform output -json` printed: it may well hold more than this project wants. */
+  /** The file is the output of `terraform output -json`, which may have values that this project does not declare. */
   readonly isOutput: boolean;
   readonly values: ReadonlyMap<string, VariableValue>;
 }
@@ -37,11 +37,11 @@ interface VariableFile {
 interface VariableContext {
   readonly places: Places;
   report(diagnostic: Diagnostic): void;
-  /** What is wrong with the environment and values asked for, not with the manifest. */
+  /** Reports a problem of the requested environment and values, not of the manifest. */
   reportRequest(diagnostic: Diagnostic): void;
 }
 
-/** @param root the root file, not validated yet: what has the wrong shape is passed over, validation reports it */
+/** @param root the root file, not validated yet: values of the wrong shape are skipped here, and reported by validation */
 export function resolveVariables(root: JsonObject, inputs: VariableInputs, context: VariableContext): Variables {
   const declared = isJsonObject(root["variables"]) ? root["variables"] : {};
   const names = Object.keys(declared);
@@ -116,7 +116,7 @@ function fromEnvironments(
   }
 }
 
-/** What `--env` may name, in the order of the root file. */
+/** The names that `--env` may have, in the order of the root file. */
 export function environmentNames(root: JsonObject): string[] {
   const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
   return Object.keys(environments).filter((name) => !isOwnKey(name));
@@ -292,10 +292,13 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
   return { name: basename(path), isOutput, values: valuesOf(tree, isOutput, context) };
 }
 
-/** Whether a link that may have come with a change leads to another file than was named. */
+/**
+ * Whether a symbolic link leads out of the working folder, or out of the file's own folder if that lies elsewhere. The link may have come
+ * with the change that is reviewed.
+ */
 async function isLedAway(path: string): Promise<boolean> {
   const named = resolve(path);
-  // A file that the shell hands over (`<(…)`) is no file of a project.
+  // /dev/stdin, and what the shell passes as /dev/fd/N, is no file of a project.
   if (isWithin(named, "/dev")) return false;
   const folder = isWithin(named, process.cwd()) ? process.cwd() : dirname(named);
   return (await ledAway(named, folder)) !== null;
@@ -311,7 +314,7 @@ function elsewhere(path: string): Diagnostic {
   };
 }
 
-/** One byte more than is allowed at most, so that what never ends does not matter. @throws if it cannot be read */
+/** Reads at most one byte more than the limit, so that an endless stream does no harm. @throws if it cannot be read */
 async function readAny(path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of createReadStream(path, { end: MAX_FILE_BYTES })) chunks.push(chunk as Buffer);
@@ -358,7 +361,7 @@ function valuesOf(tree: JsonObject, isOutput: boolean, { places }: ParseContext)
 
 // Texts inside values, replaced wherever they stand.
 
-/** A copy whose texts with a `${` are replaced; what needs no change is shared, and places are kept. */
+/** A copy whose texts with a `${` are replaced. Parts that need no change are shared with the original, and places are kept. */
 export function mapText(value: Json, places: Places, replace: (text: string) => string): Json {
   if (typeof value === "string") return value.includes("${") ? replace(value) : value;
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** Zone files that domains name: read inside the project only, once however many domains name them. */
+/** Zone files that domains name: a file is read only inside the project, and its text only once, however many domains name it. */
 
 import { dirname, posix } from "node:path";
 import { nameProblem } from "../dns/name.ts";
@@ -35,7 +35,7 @@ export interface ZoneFilesOptions {
   readonly places: Places;
   /** --skip-unsupported: what the service cannot hold is a warning. */
   readonly skipUnsupported: boolean;
-  /** Codes that do not hold in the project. */
+  /** Codes of rules that the project switches off. */
   readonly lintOff: readonly string[];
   readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
@@ -47,10 +47,10 @@ type Text =
 
 export class ZoneFiles {
   readonly #options: ZoneFilesOptions;
-  /** By path: a file may be the zone file of many domains, and included by many. */
+  /** By path: many domains may name one file, and many files may include it. */
   readonly #texts: Map<string, Promise<Text>> = new Map();
   #characters = 0;
-  /** Counted for each reading: one file may be read for many domains. Records that are set aside, or there twice, count too. */
+  /** Records of all zone files, counted each time that a domain reads one. Skipped and duplicate records count, too. */
   #recordCount = 0;
   #octets = 0;
 
@@ -59,11 +59,11 @@ export class ZoneFiles {
   }
 
   /**
-   * The records of the file that a domain names. What is wrong, or set aside, is reported by line.
+   * The records of the file that a domain names. Errors and skipped records are reported by line.
    * @param domain the domain's entry, with text under `zone_file`
    * @param zone lower-case ASCII without a final dot
    * @param stated the records that the manifest has for the domain
-   * @param sharing how many domains, this one included, one entry gives the same file
+   * @param sharing how many domains, this one included, have the file from the same entry
    */
   async records(
     domain: JsonObject,
@@ -97,7 +97,7 @@ export class ZoneFiles {
     const hasApexNs = stated.some((record) => identity(record, zone) === "NS ");
     this.#reportSkipped(reading, [...listedCodes(domain), ...(hasApexNs ? [ZONE_FILE_APEX_NS_CODE] : [])]);
     const isTooMany = reading.diagnostics.some(({ code }) => code === TOO_MANY_RECORDS_CODE);
-    // Reported at the line of the file: so many stay that the domain is not found fault with for the same.
+    // The excess is reported at its line of the file. Only as many records stay as keep the domain's own limit from being reported, too.
     const most = isTooMany ? Math.max(0, MAX_RECORDS - stated.length) : MAX_RECORDS;
     return reading.records.slice(0, most);
   }
