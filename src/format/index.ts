@@ -1,4 +1,4 @@
-/** Format (`tenon/format`): manifests in the form that Tenon writes, as a project comes down to them, and zones as master files. */
+/** Format (`tenon/format`): formats manifests, writes a desired state as one manifest, and exports zones as master files. */
 
 import { type LoadOptions, type ManifestsResult, readManifests } from "../manifest/load.ts";
 import type { Failure, ReadApi } from "../model/api.ts";
@@ -20,7 +20,7 @@ import { renderDesired as render } from "./write.ts";
 export type { ManifestFile, ManifestsResult } from "../manifest/load.ts";
 export type { ExportedZone, ExportOptions } from "../units/zone/export.ts";
 
-/** The desired state as one manifest that comes down to it, newline-terminated. */
+/** One manifest that has this desired state, newline-terminated. */
 export function renderDesired(desired: Desired, format: "text" | "json"): Promise<string> {
   return render(desired, units, format);
 }
@@ -34,11 +34,11 @@ export interface FormattedFile {
 }
 
 export interface FormatResult extends Pick<ManifestsResult, "fault" | "diagnostics" | "sources"> {
-  /** Those whose text differs, in the order of the files; null if a manifest has errors. */
+  /** The files whose formatted text differs, in the order of the files; null if a manifest has errors. */
   readonly differing: readonly FormattedFile[] | null;
 }
 
-/** Writes nothing. Variables matter only where they name files. */
+/** Writes nothing. Variables are resolved only for the names under `files:`. */
 export async function formatProject(options: LoadOptions): Promise<FormatResult> {
   const { manifests, fault, diagnostics, sources } = await readManifests(options);
   if (manifests === null) return { differing: null, fault, diagnostics, sources };
@@ -93,7 +93,7 @@ export type ZoneExport =
   /** `what` could not be read. */
   | { readonly ok: false; readonly what: string; readonly failure: Failure };
 
-/** The zone of the account, by list calls and the zone file that the service renders. */
+/** Exports the live zone, read by list calls and from the zone file that the service renders. */
 export async function exportLive(
   api: ReadApi,
   name: string,
@@ -108,7 +108,7 @@ export async function exportLive(
   return exported(read.source, options, read.notes);
 }
 
-/** The zone as it is declared. */
+/** Exports the zone as it is declared. */
 export function exportDeclared(desired: Desired, name: string, options: ExportOptions): ZoneExport {
   const selected = selectZones(desired, [name]);
   if (!selected.ok) return selected;

@@ -7,13 +7,13 @@ import { arrangeRecords, keyText, type Yaml } from "./records.ts";
 /** How the entries of a unit are laid out. */
 export type SectionForm = Pick<UnitSpec, "section" | "removedKey" | "layout">;
 
-/** The section whose entries hold records; record sets and defaults are laid out as they are there. */
+/** The section whose entries hold records. Record sets and `defaults` have its order of keys. */
 const ZONES = "domains";
 
 interface LayoutOptions {
   /** Of all units, in the order of their sections. */
   readonly sections: readonly SectionForm[];
-  /** Made of data, not of a text that somebody has laid out. */
+  /** Whether the document was made from data, not from a text that its author has laid out. */
   readonly isNew: boolean;
   /** Whether records are sorted, and those that differ by their target alone are joined. */
   readonly arrangesRecords: boolean;
@@ -45,7 +45,7 @@ class Layout {
     }
   }
 
-  /** A comment at the very top of a file is about the file, whichever section comes first. */
+  /** A comment at the very top of a file is about the file: it stays at the top, whichever section comes first. */
   #sortRoot(root: YAMLMap): void {
     const first = root.items[0]?.key as Node | undefined;
     const sections = this.#options.sections.map(({ section }) => section);
@@ -139,7 +139,7 @@ class Layout {
     return this.#yaml.isScalar(name) ? String(name.value) : null;
   }
 
-  /** A list whose entries take a line each; those with comments or longer texts in them stay as they are. */
+  /** A list whose entries take a line each, except for entries with comments or texts of several lines in them. */
   #lines(value: Node | null, order: readonly string[]): void {
     if (!this.#yaml.isSeq(value)) return;
     if (value.items.length > 0) value.flow = false;
@@ -151,7 +151,7 @@ class Layout {
     }
   }
 
-  /** Where a manifest is made anew; else it is as its author has it. */
+  /** Puts the value on one line if the manifest is new; otherwise the author's layout stays. */
   #oneLineValue(value: Node | null): void {
     if (this.#options.isNew && this.#yaml.isCollection(value)) value.flow = true;
   }
@@ -187,11 +187,11 @@ class Layout {
   }
 }
 
-// Blank lines around comments: the library keeps them inside of comments, where nothing else finds them.
+// Blank lines around comments: the library keeps them as part of the comment's text, where the layout does not see them.
 
 type Commented = Node & { comment?: string | null; commentBefore?: string | null; spaceBefore?: boolean };
 
-/** A blank line after a comment becomes one before what follows; of several one is kept. Changes the document in place. */
+/** A blank line after a comment becomes one before the next node; of several blank lines one is kept. Changes the document in place. */
 export function normaliseBlankLines(document: Document, yaml: Yaml): void {
   yaml.visit(document, {
     Collection: (_, node) => {
@@ -228,7 +228,7 @@ function endsWithBlankLine(item: Node | Pair<Node, Node | null>, yaml: Yaml): bo
   }
 }
 
-// The order of keys that are of no unit.
+// The order of the keys that belong to no unit.
 
 const ROOT_KEYS: readonly string[] = [
   "tenon",
@@ -262,7 +262,7 @@ function rankOf(order: readonly string[]): (key: string) => number {
 // What must be known of a YAML document before anything in it is moved: where its comments and anchors are.
 
 interface CommentInfo {
-  /** Collections with an anchor or an alias somewhere in them: what is in them keeps its order. */
+  /** Collections with an anchor or an alias somewhere in them: their entries keep their order. */
   readonly anchored: ReadonlySet<unknown>;
   /** Collections with a comment or a text of several lines in them: they cannot be put on one line. */
   readonly open: ReadonlySet<unknown>;
@@ -304,7 +304,7 @@ export function textOf(document: Document, yaml: Yaml): string {
   return document.toString(TEXT_OPTIONS);
 }
 
-/** The library pads all or none. */
+/** The library pads all lists and mappings on one line, or none. */
 function tighten(list: YAMLSeq, yaml: Yaml): void {
   list.toString = (...[context, onComment, onChompKeep]: Parameters<YAMLSeq["toString"]>) => {
     const tight = context === undefined ? context : { ...context, flowCollectionPadding: "" };

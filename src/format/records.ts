@@ -12,8 +12,8 @@ interface Entry {
 }
 
 /**
- * Sorts and merges in place. Blank lines and comments divide a list into sections, which keep their place; so does what is no
- * plain record.
+ * Sorts and merges in place. Blank lines and comments divide a list into sections, which keep their place. An entry that is no plain record
+ * keeps its place, too.
  * @param open entries that hold comments: they are not merged
  */
 export function arrangeRecords(list: YAMLSeq, zone: string | null, yaml: Yaml, open: ReadonlySet<unknown>): void {
@@ -65,7 +65,9 @@ function placeOf(node: YAMLMap, zone: string | null, yaml: Yaml): RecordPlace | 
   return texts.has("type") ? recordPlace((key) => texts.get(key), zone) : null;
 }
 
-/** Entries that are put together from parts: what they come down to, and the label before their name. A ptr has many names. */
+/**
+ * Builders: the type of the record that each makes, and the label before its name. `ptr` is not among them: its records have many names.
+ */
 const BUILDERS: ReadonlyMap<string, readonly [type: string, label: string]> = new Map([
   ["spf", ["TXT", ""]],
   ["dmarc", ["TXT", "_dmarc"]],
@@ -86,7 +88,7 @@ function firstScalar(value: unknown, yaml: Yaml): Scalar | null {
   return yaml.isScalar(value) ? value : null;
 }
 
-/** Their targets are texts, which may be long and have little to do with each other: a line each. */
+/** Types whose targets are texts: these may be long and have little to do with each other, so each stays on a line of its own. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(RECORD_TYPES.filter(isText));
 
 /** Neighbours that are equal but for their targets become one. */
@@ -108,7 +110,7 @@ function mergeTargets(nodes: readonly YAMLMap[], yaml: Yaml, open: ReadonlySet<u
   return merged;
 }
 
-/** All that an entry says but its targets; null if it must stay as it is. */
+/** All of an entry but its targets, in a form to compare; null if the entry must not be merged. */
 function mergeKey(node: YAMLMap, yaml: Yaml): string | null {
   const said: [string, string, string][] = [];
   for (const pair of node.items as Pair[]) {
@@ -149,11 +151,11 @@ function setTargets(node: YAMLMap, targets: readonly Node[], yaml: Yaml): void {
 /** Wide enough for every number of a record. */
 const NUMBER_WIDTH_DIGITS = 10;
 
-/** What a record entry says, as text; an absent key is undefined. */
+/** The value of a record entry's key, as text; undefined if the entry has no such key. */
 type RecordText = (key: string) => string | undefined;
 
 interface RecordPlace {
-  /** Labels from the right, so that a name stands before what lies beneath it (RFC 4034, 6.1). */
+  /** Labels from the right, so that a name stands before the names beneath it (RFC 4034, 6.1). */
   readonly name: string;
   readonly type: number;
   readonly content: string;
@@ -200,12 +202,12 @@ function sortableTarget(target: string): string {
   return target.replace(/\d+/g, (octet) => octet.padStart(3, "0"));
 }
 
-// The YAML library as it is handed around, and what its nodes say.
+// The YAML library's type, and a helper for its nodes.
 
-/** Loaded only where a text is read or written. */
+/** The library is imported only when a text is read or written. */
 export type Yaml = typeof YamlLibrary;
 
-/** `""` if the key is no word. */
+/** `""` if the key is not a scalar. */
 export function keyText(pair: Pair<unknown, unknown>): string {
   const key = pair.key as Scalar | null;
   return key !== null && typeof key === "object" && "value" in key ? String(key.value) : "";

@@ -7,11 +7,11 @@ import type { Yaml } from "./records.ts";
 
 type Reformatted =
   | { readonly ok: true; readonly text: string }
-  /** Nothing is changed rather than something lost. */
+  /** The text stays as it is: formatting it would lose a comment, or change a value. */
   | { readonly ok: false; readonly loses: "comment" | "value" };
 
 /**
- * What it writes is read again and compared: no comment and no value may be lost, and formatting it once more must change nothing.
+ * The result is parsed again and compared: no comment and no value may be lost, and formatting it once more must change nothing.
  * @param text of one sound YAML document
  */
 export async function reformat(text: string, units: readonly { readonly spec: SectionForm }[]): Promise<Reformatted> {
@@ -19,7 +19,7 @@ export async function reformat(text: string, units: readonly { readonly spec: Se
   const tag = asWritten(stringifyString);
   const pass = (source: string): Pass => {
     const document = parse(source, yaml, tag);
-    // A comment in an odd place can make the library write what it cannot read.
+    // A comment in an odd place can make the library write text that it cannot read.
     if (document.errors.length > 0 || !yaml.isMap(document.contents)) return { said: null, text: source };
     const said = canonicalContent(document);
     normaliseBlankLines(document, yaml);
@@ -29,7 +29,7 @@ export async function reformat(text: string, units: readonly { readonly spec: Se
   const plain = text.replaceAll("\r\n", "\n");
   const first = pass(plain);
   let [before, last] = [first, pass(first.text)];
-  // Comments find their final place, and lists their blank lines, where the text is read anew.
+  // Some comments and blank lines reach their final place only when the text is parsed again.
   for (let passes = 2; last.text !== before.text && passes < MAX_PASSES; passes += 1) {
     [before, last] = [last, pass(last.text)];
   }
@@ -38,11 +38,11 @@ export async function reformat(text: string, units: readonly { readonly spec: Se
   return sameComments(plain, last.text, yaml) ? { ok: true, text: last.text } : { ok: false, loses: "comment" };
 }
 
-/** Two suffice but for comments in odd places. */
+/** Two passes suffice, except for comments in odd places. */
 const MAX_PASSES = 6;
 
 interface Pass {
-  /** What the text that was read says, in comparable form; null if it is no YAML. */
+  /** The canonical content of the text that was read; null if the text is no YAML. */
   readonly said: string | null;
   readonly text: string;
 }
@@ -59,7 +59,7 @@ function parse(text: string, yaml: Yaml, tag: ScalarTag): Document {
   });
 }
 
-/** A text that hides something stays escaped, as its author had to write it. */
+/** A text with characters that are not plainly visible stays escaped, as its author had to write it. */
 function asWritten(stringifyString: typeof import("yaml/util").stringifyString): ScalarTag {
   return {
     tag: "tag:yaml.org,2002:str",
@@ -92,11 +92,13 @@ export function comments(text: string, yaml: Yaml): string[] {
   return found.sort();
 }
 
-// What a manifest says, in one form: whatever the order of its keys and records, and however targets are joined.
+// The content of a manifest in one form, whatever the order of its keys and records, and however targets are joined.
 
-/** Equal texts, equal manifests. Of a document whose scalars are texts; linear but for sorting. */
+/**
+ * Manifests with the same content have equal texts. The document must have been parsed with texts as its scalars. Linear but for sorting.
+ */
 function canonicalContent(document: Document): string {
-  // Aliases are limited by what reads manifests; here they are only compared.
+  // Loading a manifest limits its aliases; here they are only compared.
   return JSON.stringify(normal(document.toJS({ maxAliasCount: -1 }), ""));
 }
 

@@ -18,7 +18,7 @@ interface WriteOptions {
 
 /**
  * Newline-terminated. What is not plainly visible is escaped.
- * @param manifest texts as they shall stand in it: references are not escaped here
+ * @param manifest its texts are written as they are: references are not escaped here
  */
 export async function writeManifest(manifest: JsonObject, options: WriteOptions): Promise<string> {
   const yaml = await import("yaml");
@@ -34,11 +34,11 @@ export async function writeManifest(manifest: JsonObject, options: WriteOptions)
   return options.comment === undefined ? text : `# ${options.comment}\n${text}`;
 }
 
-// The desired state as one manifest: with every default, variable and record set in place, and nothing left to look up.
+// The desired state as one manifest, with every default, variable and record set put in.
 
 /**
- * A manifest, newline-terminated, as YAML or JSON. Put in a folder as tenon.yaml it comes down to the same desired state;
- * files that it names (`upload`) are not part of it. What is not plainly visible is escaped.
+ * A manifest, newline-terminated, as YAML or JSON. Put in a folder as tenon.yaml, it has the same desired state. Files that it names
+ * (`upload`) are not part of it. What is not plainly visible is escaped.
  */
 export async function renderDesired(
   desired: Desired,
@@ -57,12 +57,12 @@ type WritableUnit = Pick<Unit, "name"> & {
   readonly spec: SectionForm & Pick<Unit["spec"], "write">;
 };
 
-/** Entries hold nothing that is undefined; what they leave out is left alone, or is the manifest's default. */
+/** An entry has no undefined values. A key that it leaves out is unmanaged, or has the manifest's default. */
 type Entry = Record<string, Json>;
 
 /**
- * A whole manifest that comes down to the same desired state: variables, defaults and record sets are in place, domains have an
- * entry each. Entries keep the order of the manifests.
+ * A whole manifest with the same desired state: variables, defaults and record sets are put in, and each domain has an entry. Entries keep
+ * the order of the manifests.
  */
 function manifestOf(desired: Desired, units: readonly WritableUnit[]): JsonObject {
   const sections = units.map(({ name, spec }) => {
@@ -85,7 +85,7 @@ function manifestOf(desired: Desired, units: readonly WritableUnit[]): JsonObjec
   return escapeReferences(Object.fromEntries(stated)) as JsonObject;
 }
 
-/** A text that a manifest would read as a reference is escaped. */
+/** Escapes each `${`, which a manifest would read as the start of a reference. */
 export function escapeReferences(value: Json): Json {
   if (typeof value === "string") return value.replaceAll("${", () => "$${");
   if (Array.isArray(value)) return value.map((item: Json) => escapeReferences(item));
