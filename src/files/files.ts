@@ -1,4 +1,4 @@
-/** What the file system says about a file that somebody named, in words: no codes, and no names of our own temporary files. */
+/** Reads and writes files that a user has named. Errors are explained in words, without error codes or the names of temporary files. */
 
 import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
@@ -19,7 +19,7 @@ export function readProblem(error: unknown, file: string): string {
   }
 }
 
-/** @returns a clause, for example `there is no folder /nosuch/dir` */
+/** @returns a clause, for example `there is no folder for /nosuch/dir/a.plan` */
 export function writeProblem(error: unknown, file: string): string {
   switch (codeOf(error)) {
     case "ENOENT":
@@ -58,9 +58,9 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }
 
-// Reads a file that was named on the command line: a regular one of a bounded size, so that nothing is waited for.
+// Reads a file that was named on the command line: only a regular file of bounded size, so that nothing is waited for.
 
-/** @throws what the file system says, or why it is no file to read */
+/** @throws the file system's error, or why the file cannot be used */
 export async function readRegular(file: string, maxBytes: number): Promise<string> {
   // O_NONBLOCK: opening a named pipe must not wait for a writer.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -76,8 +76,8 @@ export async function readRegular(file: string, maxBytes: number): Promise<strin
 }
 
 /**
- * What a file holds, in constant memory. No link is followed at its end, and a named pipe is not waited for.
- * @throws what the file system says, that it is no regular file, or that the signal aborted
+ * Size and digest of a file, in constant memory. A path that is itself a symbolic link is refused, and a named pipe is not waited for.
+ * @throws the file system's error, that it is no regular file, or that the signal aborted
  */
 export async function readContent(file: string, signal?: AbortSignal): Promise<FileContent> {
   const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -89,10 +89,10 @@ export async function readContent(file: string, signal?: AbortSignal): Promise<F
   }
 }
 
-/** So many bytes of a file are hashed at once. */
+/** Bytes of a file that are hashed at once. */
 const HASHED_BYTES = 1024 * 1024;
 
-/** @throws what the stream does, or that the signal aborted */
+/** @throws the stream's error, or that the signal aborted */
 export async function contentOfStream(stream: Readable, signal?: AbortSignal): Promise<FileContent> {
   const hash = createHash("sha256");
   let bytes = 0;
@@ -103,14 +103,14 @@ export async function contentOfStream(stream: Readable, signal?: AbortSignal): P
   return { bytes, sha256: hash.digest("hex") };
 }
 
-// Writing a file so that there is never half of one: what was there stays until the new one is on the disk.
+// Writing a file atomically: the old file stays until the new one is on the disk.
 
 /**
- * Temporary file beside it, sync, rename; a link is followed, but not from the working folder out of it: what is checked
- * out there may be hostile. A pipe or a device is written to as it is.
+ * Writes a temporary file beside the target, syncs it and renames it. A symbolic link is followed, unless it leads from the working folder
+ * out of it: a hostile checkout may have brought it. A pipe or a device is written to directly.
  * @param text as a whole, or in parts
  * @param mode of the file, whatever the one before it had
- * @throws what the file system says, or that a link leads out
+ * @throws the file system's error, or that a link leads out
  */
 export async function writeWhole(path: string, text: string | Iterable<string>, mode: number): Promise<void> {
   const elsewhere = await whyLedAway(path);
@@ -136,8 +136,8 @@ export async function writeWhole(path: string, text: string | Iterable<string>, 
 }
 
 /**
- * What can be known before there is anything to write.
- * @returns a clause; null: nothing is known to be in the way
+ * Why a file could not be written, as far as that can be known before there is anything to write.
+ * @returns a clause; null if no reason is known
  */
 export async function whyUnwritable(path: string): Promise<string | null> {
   const elsewhere = await whyLedAway(path);
@@ -149,7 +149,7 @@ export async function whyUnwritable(path: string): Promise<string | null> {
   const folder = dirname(target);
   const isFolder = (await stat(folder).catch(() => null))?.isDirectory() === true;
   if (!isFolder) return `there is no folder ${folder}`;
-  // A file is written beside it and takes its name: the right to the folder counts.
+  // A temporary file is written beside the target and renamed: the right to the folder counts.
   const mayWrite = await access(folder, constants.W_OK | constants.X_OK).then(
     () => true,
     () => false,
@@ -157,7 +157,7 @@ export async function whyUnwritable(path: string): Promise<string | null> {
   return mayWrite ? null : `there is no right to write in the folder ${folder}`;
 }
 
-/** @returns a clause, if a symbolic link in the working folder leads out of it, or to what is git's or Tenon's; null: it does not */
+/** @returns a clause, if a symbolic link in the working folder leads out of it, or into a folder of git or of Tenon; otherwise null */
 export async function whyLedAway(path: string): Promise<string | null> {
   const led = await ledAway(path);
   if (led === null) return null;

@@ -23,8 +23,8 @@ export function isBelow(path: string, folder: string): boolean {
 }
 
 /**
- * Folders of a project that are not the project: a checkout keeps its credentials in the one, journals keep what the
- * account held in the other, and what is wrong with a file is shown with its lines.
+ * Folders within a project whose files must not be read as part of it, because an error in a file is shown with its lines: `.git` may hold
+ * a checkout's credentials, and the journals in `.tenon` hold what the account held.
  */
 const PRIVATE_FOLDERS: readonly string[] = [".git", ".tenon"];
 
@@ -35,9 +35,9 @@ export function isPrivate(path: string, folder: string): boolean {
 }
 
 /**
- * Where symbolic links lead from a path that lies in the folder by its name: what is checked out there may be hostile.
+ * Where symbolic links lead from a path that by its name lies in the folder, whose checkout may be hostile.
  * @param path of a file or folder, which need not be there yet; a link that leads nowhere counts as its folder
- * @returns "outside" of the folder; "private": to what is git's or Tenon's; null: to neither, or the name is of another place
+ * @returns "outside" of the folder; "private": into a folder of git or of Tenon; null: neither, or the path by its name lies elsewhere
  */
 export async function ledAway(path: string, folder: string = process.cwd()): Promise<"outside" | "private" | null> {
   const named = resolve(path);

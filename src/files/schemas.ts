@@ -1,4 +1,4 @@
-/** JSON Schemas → validators. Those of the package are compiled when it is built: to compile one takes longer than most commands. */
+/** JSON Schemas → validators. The package's own schemas are compiled when it is built: compiling one takes longer than most commands. */
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -8,7 +8,7 @@ import type { Options, ValidateFunction } from "ajv/dist/2020.js";
 import type { JsonObject } from "../model/resource.ts";
 import { packageFile } from "./paths.ts";
 
-/** How much is said about a value that does not fit: all errors, each with its schema and data, or the first one alone. */
+/** How much is reported about a value that does not fit: all errors, each with its schema and data, or the first one alone. */
 export type Reporting = "all" | "first";
 
 const OPTIONS: Readonly<Record<Reporting, Options>> = {
@@ -16,11 +16,11 @@ const OPTIONS: Readonly<Record<Reporting, Options>> = {
     allErrors: true,
     verbose: true,
     strict: true,
-    // A branch of a choice names keys whose properties stand beside the choice.
+    // A branch of a `oneOf` requires keys whose properties stand beside the `oneOf`.
     strictRequired: false,
     allowUnionTypes: true,
     allowMatchingProperties: true,
-    // The schema is ours and a test judges it: judging it anew in each run takes longer than compiling it.
+    // A test validates our schemas: validating one again in each run takes longer than compiling it.
     meta: false,
     validateSchema: false,
     code: { process: withoutCopies },
@@ -28,7 +28,7 @@ const OPTIONS: Readonly<Record<Reporting, Options>> = {
   first: { allErrors: false, strict: true, allowUnionTypes: true },
 };
 
-/** Draft 2020-12. Compiled anew if it is none of those that the package was built with. */
+/** Draft 2020-12. A schema that the package was not built with is compiled now. */
 export async function compiledSchema(schema: JsonObject, reporting: Reporting): Promise<ValidateFunction> {
   const built = packageFile(`dist/validators/${fileName(schema, reporting)}`);
   if (existsSync(built)) return createRequire(import.meta.url)(fileURLToPath(built)) as ValidateFunction;
@@ -37,7 +37,7 @@ export async function compiledSchema(schema: JsonObject, reporting: Reporting): 
 }
 
 /**
- * The same as a CommonJS module, for build.mjs.
+ * The same validator as a CommonJS module, for build.mjs.
  * @public
  */
 export async function schemaModule(
@@ -54,7 +54,7 @@ export async function schemaModule(
   return { file: fileName(schema, reporting), code: reporting === "all" ? withoutCopies(code) : code };
 }
 
-/** Named by all that its code comes from, so that it is never taken for that of another schema. */
+/** The name is a digest of all that the code comes from, so that a validator is never taken for that of another schema. */
 function fileName(schema: JsonObject, reporting: Reporting): string {
   return `${createHash("sha256")
     .update(JSON.stringify([reporting, schema]))
@@ -63,7 +63,7 @@ function fileName(schema: JsonObject, reporting: Reporting): string {
 
 const COPIED_ERRORS = /vErrors\.concat\((\w+\.errors)\)/g;
 
-/** The errors of a part are joined to those before by a copy of all of them, which takes quadratic time. */
+/** The generated code adds a part's errors with `concat`, which copies all errors before them: that takes quadratic time. */
 function withoutCopies(code: string): string {
   return code.replace(COPIED_ERRORS, "($1.forEach((error) => vErrors.push(error)), vErrors)");
 }
