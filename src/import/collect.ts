@@ -1,4 +1,4 @@
-/** Records as manifest entries, written as people do: relative where that can be read at a glance. */
+/** Collects what an import reads, and turns it into manifest entries that are written as people write them. */
 
 import { relativeName } from "../dns/name.ts";
 import {
@@ -40,31 +40,33 @@ function withReadableTarget(entry: JsonObject, zone: string): JsonObject {
   return { ...entry, target: relative === "" ? "@" : relative };
 }
 
-// What an import from files has come to so far, file by file; what is alike in many zones is reported once.
+// The result of an import from files so far, file by file. A problem that many zones share is reported once.
 
 interface ForeignZone {
   /** Lower-case ASCII without a final dot. */
   readonly zone: string;
-  /** Where it was read, for messages. */
+  /** The file that the zone was read from, for messages. */
   readonly file: string;
   /** null: its source has no SOA. */
   readonly named: NamedEmail | null;
   readonly records: readonly SourceRecord[];
   readonly skipped: readonly SkippedRecord[];
-  /** Records that have their TTL from the zone; absent: none has. */
+  /** Records that take their TTL from the zone; absent: none does. */
   readonly inheriting?: ReadonlySet<SourceRecord>;
-  /** Seconds: what such records have, and for how long it is remembered that a name does not exist, if both are one time; else null. */
+  /**
+   * Seconds: the zone's default TTL, if its negative TTL (how long caches remember that a name does not exist) is the same; otherwise null.
+   */
   readonly ttl?: number | null;
 }
 
 export interface CollectOptions {
   readonly unit: ValidatingUnit;
   readonly allowedSeconds: readonly number[];
-  /** For sources that name nobody; null: none was given. */
+  /** The SOA address for sources that name none; null: none was given. */
   readonly soaEmail: string | null;
 }
 
-/** So many TTLs are named in a summary; the rest is counted. */
+/** At most this many TTLs are named in a summary; the rest is counted. */
 const MAX_NAMED_TTLS = 8;
 
 export class Collected {
@@ -77,7 +79,7 @@ export class Collected {
   readonly #filledIn: FilledIn[] = [];
   readonly #signed: string[] = [];
   readonly #rounded: Map<string, number> = new Map();
-  /** Zones with TTLs that were rounded. */
+  /** Names of the zones whose TTLs were rounded. */
   readonly #roundedIn: string[] = [];
 
   constructor(options: CollectOptions) {
@@ -96,7 +98,7 @@ export class Collected {
     this.#remarks.push(remark);
   }
 
-  /** The domain that declares the zone, and all that cannot come along. */
+  /** Adds the domain that declares the zone, and records all that cannot be imported. */
   take({ zone, file, named, records, skipped, inheriting = new Set(), ttl = null }: ForeignZone): void {
     for (const one of skipped) this.#skipped.push(one);
     if (skipped.some((one) => notMissed(one) === "signing")) this.#signed.push(zone);
@@ -107,13 +109,13 @@ export class Collected {
       return;
     }
     if (email.filledIn !== null) this.#filledIn.push(email.filledIn);
-    // The service has one time for both. What it would round is left to the records, where rounding is reported.
+    // The service has one time for both TTLs. A TTL that it would round is left to the records, where rounding is reported.
     const own = ttl !== null && ttl !== SERVICE_DEFAULT_TTL_SECONDS && allowedSeconds.includes(ttl) ? ttl : null;
     const stated = own === null ? {} : { ttl_sec: own };
     const head = { domain: zone, type: "master", soa_email: email.email, ...stated };
     const zoneTtl = own ?? SERVICE_DEFAULT_TTL_SECONDS;
     const isDefault = (record: SourceRecord) => record.ttl_sec === zoneTtl && inheriting.has(record);
-    // 0 is the zone's default to the service: a source's 0 means no time at all, to which 1 comes nearest.
+    // To the service 0 means the zone's default. In a source it means "do not cache", to which 1 comes nearest.
     const kept = (record: SourceRecord) => (isDefault(record) ? 0 : Math.max(1, record.ttl_sec));
     const entries = records.map((record) => recordEntry({ ...record, ttl_sec: kept(record) }));
     const ttls = records.map((record) => (isDefault(record) ? 0 : record.ttl_sec));
@@ -152,7 +154,7 @@ export class Collected {
   }
 }
 
-/** What the service serves where neither a record nor its domain says a TTL (OBSERVED: Zone file). */
+/** The TTL that the service serves if neither a record nor its domain states one (OBSERVED: Zone file). */
 const SERVICE_DEFAULT_TTL_SECONDS = 86_400;
 
 function duplicate({ type, span }: SourceRecord): Diagnostic {
@@ -192,18 +194,18 @@ function signed(zones: readonly string[]): Diagnostic {
 
 // Which address the SOA of a foreign zone gets: the one that its source names, the one that was asked for, or a guess.
 
-/** What an SOA record says. */
+/** The address that an SOA record names. */
 export interface NamedEmail {
   /** `""` if its mailbox cannot be an address. */
   readonly email: string;
   readonly span: Span;
 }
 
-/** An address that its source does not say. */
+/** An SOA address that does not come from the zone's source. */
 interface FilledIn {
   readonly zone: string;
   readonly email: string;
-  /** What the source says and is no address; null: it says nothing. */
+  /** The source's text that is no address; null: the source names none. */
   readonly named: NamedEmail | null;
   readonly isGuess: boolean;
 }
@@ -212,7 +214,7 @@ type ChosenEmail =
   | { readonly ok: true; readonly email: string; readonly filledIn: FilledIn | null }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
-/** The unit judges, so that what passes here passes when it is loaded. */
+/** The unit itself validates, so that an address that passes here passes when the manifest is loaded. */
 export function isSoaEmail(email: string, unit: ValidatingUnit): boolean {
   const head = { domain: "example.com", type: "master", soa_email: email };
   return email !== "" && validateImported(head, null, unit, []).problems.length === 0;
@@ -252,7 +254,7 @@ function shown({ email }: NamedEmail): string {
   return email === "" ? "no e-mail address" : `\`${email}\`, which is no e-mail address`;
 }
 
-/** One warning for all that were filled in for the same reason. */
+/** One warning for all addresses that were filled in for the same reason. */
 function filledInWarnings(all: readonly FilledIn[], sources: Sources): Diagnostic[] {
   const silent = all.filter(({ named }) => named === null);
   const guessed = all.filter(({ named, isGuess }) => named !== null && isGuess);
@@ -286,9 +288,9 @@ function soasOf(all: readonly FilledIn[], sources: Sources): string {
   return `${all.length === 1 ? "Its SOA names" : "Their SOA records name"} no e-mail address: ${someOf(places)}.`;
 }
 
-// A domain as its source has it → the entry that the manifest will hold, without what the service would refuse.
+// A domain as its source has it → the manifest entry, without the records that the service would refuse.
 
-/** What is needed of the unit of zones: its judgement and its words. */
+/** The part of the zone unit that is needed here: it validates an entry and writes it. */
 interface ValidatingUnit {
   readonly spec: Pick<Unit["spec"], "load" | "write">;
 }
@@ -298,19 +300,19 @@ interface ValidatedDomain {
   readonly domain: ImportedDomain | null;
   /** What is wrong with the domain itself. */
   readonly problems: readonly Diagnostic[];
-  /** Records that cannot be declared, by their place among those that were given, with the first thing wrong with each. */
+  /** Records that cannot be declared: index among the given records → the first error of the record. */
   readonly refused: ReadonlyMap<number, Diagnostic>;
   /** TTLs that the service does not keep: as given → as written, and how often. */
   readonly rounded: ReadonlyMap<string, number>;
 }
 
-/** A record that goes may have been what another one clashed with; so often is looked again. */
+/** Once a record is refused, another that clashed with it may pass: validation is repeated at most so often. */
 const MAX_ROUNDS = 8;
 
 /**
- * The unit itself judges, so that what passes here passes when it is loaded.
+ * The unit itself validates, so that a domain that passes here passes when the manifest is loaded.
  * @param records of one target each
- * @param ttls what the source says of each, where it is not what the record has; a TTL that comes out differently is counted as rounded
+ * @param ttls the TTL of each record in its source, where it is not that of the entry; one that comes out differently counts as rounded
  */
 export function validateImported(
   head: JsonObject,
@@ -352,7 +354,7 @@ function validateOnce(
   const context: LoadContext = {
     owner: null,
     allowedSeconds,
-    // The place of a record stands for it, so that a problem leads back to it.
+    // The index of a record serves as its span, so that an error leads back to the record.
     span: (object) => ({ file: places.has(object) ? "record" : "", start: places.get(object) ?? 0, end: 0 }),
     report: (diagnostic) => {
       if (diagnostic.severity !== "error") return;
@@ -385,9 +387,9 @@ function written(
   return { domain: { name: declared.key, entry, records }, rounded };
 }
 
-// A list within a sentence: its first names, and how many more there are.
+// A list within a sentence: the first names, and how many more there are.
 
-/** So many are named. */
+/** At most this many are named. */
 const MAX_NAMED = 3;
 
 /** `a, b, c and 9 more` */
@@ -396,7 +398,7 @@ export function someOf(names: readonly string[], most: number = MAX_NAMED): stri
   return `${names.slice(0, most).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-// What an import took from its source, whichever that was: entries of a manifest, not yet laid out.
+// The result of an import, whatever its source: entries of a manifest, not yet laid out.
 
 /** One domain. Texts are plain: references are escaped when it is written. */
 export interface ImportedDomain {
@@ -418,13 +420,13 @@ export interface ImportedDomains {
 
 /** How many objects of a kind were taken. */
 export interface ImportedCount {
-  /** The section of their entries, or the key of theirs in an entry: `domains`, `records`. */
+  /** The section of their entries (`domains`), or their key within an entry (`records`). */
   readonly list: string;
   readonly count: number;
   readonly words: KindFacts["words"];
 }
 
-/** In the order of the units; of what is within an object only records are counted. */
+/** In the order of the units. Of the objects within another, only records are counted. */
 export function countImported({ domains, others }: ImportedDomains, units: readonly Unit[]): ImportedCount[] {
   return units.flatMap(({ kinds: [root, within], spec }): ImportedCount[] => {
     const list = spec.section;
@@ -446,11 +448,11 @@ export interface Import {
   /** Records that were read and skipped, in the order of their files. */
   readonly skipped: readonly SkippedRecord[];
   readonly remarks: readonly Remark[];
-  /** What the places above refer to. */
+  /** The texts that the spans above refer to. */
   readonly sources: Sources;
 }
 
-/** Something other than a record that was not imported. Equal ones of a file are reported together. */
+/** Something other than a record that was not imported. Equal remarks of a file are reported together. */
 export interface Remark {
   readonly file: string;
   /** As its source calls it; empty: the file itself. */
@@ -462,7 +464,7 @@ export interface Remark {
 }
 
 /**
- * Why nobody misses a record that was skipped; null: somebody would.
+ * Why nobody misses a skipped record; null: somebody would.
  * - `service`: SOA and apex NS, which belong to the service that served the zone until now.
  * - `signing`: made by that service's signer, and worth nothing without its keys.
  */

@@ -1,4 +1,4 @@
-/** `tenon import`: from a source to the files of a project, or every reason why not. */
+/** `tenon import`: turns a source into the files of a project, or reports every reason why it cannot. */
 
 import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
@@ -14,18 +14,18 @@ export type ImportSource =
       readonly from: "live";
       readonly api: ReadApi;
       readonly selection: Selection;
-      /** Objects that carry its tag; null: those that carry none. */
+      /** Imports the objects that carry this owner's tag; null: those that carry none. */
       readonly owner: string | null;
       readonly watch: ReadWatch;
     }
   | {
       readonly from: "zone" | "octodns";
       readonly paths: readonly string[];
-      /** The zone, if there is one file and it is known; null: as the file says. */
+      /** The zone of the file, if one file is imported and --domain names it; null: as the file says. */
       readonly domain: string | null;
-      /** For zones whose source names no address; null: none. */
+      /** The SOA address for zones whose source names none; null: none was given. */
       readonly soaEmail: string | null;
-      /** Tag of the project; null: none. */
+      /** The owner of the project; null: none. */
       readonly owner: string | null;
     };
 

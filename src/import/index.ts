@@ -1,4 +1,4 @@
-/** Import (`tenon/import`): a project made of what is kept elsewhere: the account, zone files, octoDNS. */
+/** Import (`tenon/import`): makes a project from the account, from zone files or from octoDNS. */
 
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/resource.ts";
@@ -25,12 +25,12 @@ export interface ImportRequest {
   readonly skipUnsupported: boolean;
 }
 
-/** Whether the service takes it as the address of an SOA. */
+/** Whether the service accepts `address` as the address of an SOA. */
 export function isSoaEmail(address: string): boolean {
   return isEmail(address, zoneUnit(units));
 }
 
-/** Reads a source and makes the files of a project of it. Writes nothing. */
+/** Reads a source and makes the texts of a project's files from it. Writes nothing. */
 export async function importProject(request: ImportRequest): Promise<ImportResult> {
   const { validatorOf, violationsOf } = await import("../manifest/validate.ts");
   const validator = await validatorOf(units);
@@ -42,7 +42,7 @@ export function obstacles(request: WriteRequest): Promise<Diagnostic[]> {
   return findObstacles(request, filesIn);
 }
 
-/** Within the limits of manifests. What is wrong with the text is for its own project to say. */
+/** Reads `files` within the limits of manifests. Errors in the text are not reported here: loading that project reports them. */
 async function filesIn(text: string): Promise<readonly Json[]> {
   const [yaml, { parseFile }, { Budget }, { Places }] = await Promise.all([
     import("yaml"),

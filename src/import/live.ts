@@ -1,4 +1,4 @@
-/** The account → what would declare it, so that a plan of it finds nothing to do. */
+/** The account → the entries that would declare it, so that a plan of them finds nothing to do. */
 
 import { entryOf } from "../format/write.ts";
 import type { Failure, ReadApi } from "../model/api.ts";
@@ -8,7 +8,7 @@ import { compareText, escapeGlob, globMatches, groupBy } from "../model/text.ts"
 import type { EntryViolation, LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
 import { type Import, type ImportedDomain, someOf, validateImported } from "./collect.ts";
 
-/** The objects of the account to import; empty: all of them. */
+/** Which objects of the account are imported; an empty selection means all. */
 export interface Selection {
   /** Globs of names and labels. */
   readonly domains: readonly string[];
@@ -20,10 +20,10 @@ export interface LiveRequest {
   readonly api: ReadApi;
   readonly units: readonly Unit[];
   readonly selection: Selection;
-  /** Objects that carry its tag; null: those that carry none. */
+  /** Imports the objects that carry this owner's tag; null: those that carry none. */
   readonly owner: string | null;
   readonly allowedSeconds: readonly number[];
-  /** What the schema of manifests says against an entry of a section: a service may keep what it would not take. */
+  /** The violations of the manifest schema by an entry of a section: the service may hold objects that it would refuse today. */
   readonly violationsOf: (entry: JsonObject, section: string) => readonly EntryViolation[];
   readonly watch: ReadWatch;
 }
@@ -68,16 +68,16 @@ interface Found {
   readonly identity: LiveIdentity;
 }
 
-/** The unit whose objects are imported with what is in them record by record. */
+/** The unit whose objects are imported record by record. */
 const ZONE = "zone";
 
 class Taking {
   readonly #request: LiveRequest;
-  /** By section; domains are apart. */
+  /** By section; domains are kept in `#domains`. */
   readonly #others: Record<string, JsonObject[]> = {};
   readonly #domains: ImportedDomain[] = [];
   readonly #diagnostics: Diagnostic[] = [];
-  /** Owner → addresses of what carries its tag, and was not asked for. */
+  /** Owner → addresses of the objects that carry its tag, and were not asked for. */
   readonly #othersOf: Map<string | null, string[]> = new Map();
 
   constructor(request: LiveRequest) {
@@ -174,7 +174,7 @@ class Taking {
     return this.#request.violationsOf(entry, unit.spec.section);
   }
 
-  /** Names of what is to be taken of a unit; none: all of it, or what a flag without names says. */
+  /** The globs that select a unit's objects; empty: all of them, or those that a flag without names selects. */
   #globsOf(unit: UnitName): readonly string[] {
     const { domains, vpcs } = this.#request.selection;
     if (unit === ZONE) return domains;
@@ -192,7 +192,7 @@ class Taking {
     this.#diagnostics.push(diagnostic);
   }
 
-  /** Warns of objects that will not be declared: with an owner, that has a consequence. */
+  /** Warns of an object that will not be declared. With an owner, the warning says that a plan deletes the object. */
   #reportLeftOut(diagnostic: Diagnostic): void {
     const { owner } = this.#request;
     const more = owner === null ? "" : ` It carries the tag of ${owner} and is not declared, so a plan deletes it.`;
@@ -214,7 +214,7 @@ function firstProblem(unit: Unit, entry: JsonObject, request: LiveRequest): Diag
   return first;
 }
 
-/** The record and nothing else, as far as patterns can say. */
+/** A pattern for `ignore` that fits this record, and as few others as a pattern can. */
 function patternOf({ name, type, target }: JsonObject): JsonObject {
   return {
     name: name === undefined ? "@" : escapeGlob(String(name)),
@@ -317,11 +317,11 @@ interface WithDefaults {
   /** Empty if nothing repeats. */
   readonly defaults: JsonObject;
   readonly domains: readonly JsonObject[];
-  /** Those of record sets and of domains are rewritten alike. */
+  /** Rewrites a record of a record set or of a domain without the values that the defaults hold. */
   record(record: JsonObject): JsonObject;
 }
 
-/** Fields that may be shared. What only one domain of a file has says more beside its name. */
+/** Fields that may move to the defaults. A value that only one domain of a file has stays beside its name. */
 const SHARED_FIELDS = [
   ...["type", "soa_email", "group", "master_ips", "axfr_ips", "refresh_sec", "retry_sec", "expire_sec", "ttl_sec"],
   "tags",
@@ -350,7 +350,7 @@ export function withDefaults(domains: readonly JsonObject[], records: readonly J
   };
 }
 
-/** A default holds for every domain of the file, so all must state the field: absent means left alone. */
+/** A default holds for every domain of the file, so all must state the field: a domain without the field would be given it. */
 function sharedValue(values: readonly (Json | undefined)[]): Json | undefined {
   const counts = new Map<string, number>();
   for (const value of values) {
@@ -362,7 +362,10 @@ function sharedValue(values: readonly (Json | undefined)[]): Json | undefined {
   return best === undefined || best[1] < MIN_SAVED ? undefined : (JSON.parse(best[0]) as Json);
 }
 
-/** Where it is the default, records without a TTL of their own must say so; that is taken off what it saves. */
+/**
+ * With a default TTL, records without a TTL of their own must state `ttl_sec: 0`. Their number is subtracted from the lines that the
+ * default saves.
+ */
 function sharedTtl(records: readonly JsonObject[]): number | null {
   const counts = new Map<number, number>();
   for (const record of records) {

@@ -1,4 +1,4 @@
-/** Which files octoDNS keeps zones in: `ZONE.yaml`, `ZONE./NAME.yaml` where zones are split, or as its configuration says. */
+/** Finds the files in which octoDNS keeps zones: `ZONE.yaml`, `ZONE./NAME.yaml` for split zones, or as its configuration says. */
 
 import type { Dirent } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
@@ -11,12 +11,12 @@ import { compareText } from "../model/text.ts";
 import type { Collected } from "./collect.ts";
 import { noFile, readSource, type SourceText, unreadable, zoneName } from "./zone-files.ts";
 
-/** Files in one folder. */
+/** The most files in one folder. */
 const MAX_FILES = 20_000;
 
 interface ZoneFile {
   readonly path: string;
-  /** Seconds, for records that say none; null: none is configured. */
+  /** Seconds, for records without a TTL; null: none is configured. */
   readonly defaultTtl: number | null;
 }
 
@@ -27,7 +27,7 @@ export interface OctodnsZone {
   readonly files: readonly ZoneFile[];
 }
 
-/** What lies in a folder; the name is that of a zone, or meant to be. */
+/** A file, or a split zone's folder that is a link. Its name is that of a zone, or is meant to be. */
 interface Listed {
   readonly name: string;
   readonly path: string;
@@ -38,9 +38,9 @@ interface Listed {
 export class OctodnsFiles {
   readonly #collected: Collected;
   readonly #yaml: Yaml;
-  /** Read already, to see whether they are configurations. */
+  /** Texts that were read already, to see whether they are configurations. */
   readonly #texts: Map<string, SourceText> = new Map();
-  /** Zone → absolute path → file: the file of a zone may be named by itself and by a configuration, too. */
+  /** Zone → absolute path → file: a zone's file may be named twice, by itself and through a configuration. */
   readonly #zones: Map<string, Map<string, ZoneFile>> = new Map();
 
   constructor(collected: Collected, yaml: Yaml) {
@@ -48,7 +48,7 @@ export class OctodnsFiles {
     this.#yaml = yaml;
   }
 
-  /** In the order of their names. What was named twice is one zone. */
+  /** In the order of their names. A zone that was named twice is listed once. */
   zones(): OctodnsZone[] {
     return [...this.#zones]
       .map(([zone, files]) => ({ zone, files: [...files.values()] }))
@@ -83,7 +83,7 @@ export class OctodnsFiles {
     }
   }
 
-  /** @param given the TTL that a configuration elsewhere says; null: none was read */
+  /** @param given the default TTL of a configuration elsewhere; null: none was read */
   async #findIn(folder: string, given: number | null): Promise<void> {
     const listed = await list(folder).catch(() => null);
     if (listed === null || listed.length > MAX_FILES) {
@@ -137,7 +137,7 @@ export class OctodnsFiles {
   }
 }
 
-/** A link is listed, and not followed: what was checked out may be hostile. */
+/** A symbolic link is listed, but not followed: the checkout may be hostile. */
 async function list(folder: string): Promise<Listed[]> {
   const listed: Listed[] = [];
   for (const entry of await entriesOf(folder)) {
@@ -163,8 +163,8 @@ function isZoneFile(entry: Dirent): boolean {
 }
 
 /**
- * octoDNS is run at the top of a project, which the configuration may lie beneath: as it would be found from here, or from there. What
- * lies elsewhere is not looked at: a configuration may be anybody's.
+ * Resolves `directory` against the working folder, the configuration's folder and the folder above that: octoDNS is run at the top of a
+ * project, and the configuration may lie one folder below. Folders elsewhere are not looked at, as the configuration may be hostile.
  */
 async function folderOf(config: string, directory: string): Promise<string | null> {
   const beside = resolve(dirname(config));
@@ -181,7 +181,7 @@ async function folderOf(config: string, directory: string): Promise<string | nul
   return null;
 }
 
-/** The provider that keeps its zones in the folder, or the only one. */
+/** The default TTL of the provider that keeps its zones in the folder, or of the only provider. */
 async function ttlFor(folder: string, path: string, { providers }: OctodnsConfig): Promise<number | null> {
   const real = await realpath(folder);
   for (const { directory, defaultTtl } of providers) {
@@ -226,14 +226,14 @@ function tooMany(folder: string): Diagnostic {
   return problem("too-many-files", `too many files in ${folder}`, "", "Import it in parts.");
 }
 
-// octoDNS's own configuration: which folders its zones are kept in, and which TTL records have that say none.
+// octoDNS's own configuration: the folders of its zones, and the TTL of records that state none.
 
 /** A provider that keeps zones in YAML files. */
 interface YamlProvider {
   readonly name: string;
-  /** As it is written; null: it is not. */
+  /** As written in the configuration; null: absent. */
   readonly directory: string | null;
-  /** Seconds; null: none is said. */
+  /** Seconds; null: absent. */
   readonly defaultTtl: number | null;
 }
 
@@ -244,12 +244,12 @@ interface OctodnsConfig {
 
 const YAML_PROVIDER = /^octodns\.provider\.yaml\.(Split)?YamlProvider$/;
 
-/** Quick: whether it is worth the while to read a text as a configuration. */
+/** A quick check whether a text may be a configuration, before it is parsed. */
 function maybeConfig(text: string): boolean {
   return /^(["']?)providers\1[ \t]*:/m.test(text) && /^(["']?)zones\1[ \t]*:/m.test(text);
 }
 
-/** null: it is none. A zone may have records named `providers` and `zones`, but those have types. */
+/** @returns null if the file is no configuration. A zone may have records named `providers` and `zones`, but records have a type. */
 function readConfig(value: Value): OctodnsConfig | null {
   if (value.kind !== "map") return null;
   const providers = value.entries.get("providers");
@@ -268,34 +268,37 @@ function textAt(value: Value, key: string): string | null {
   return found?.kind === "text" && found.text !== "" ? found.text : null;
 }
 
-/** null for what octoDNS takes from its environment (`env/NAME`), too. */
+/** @returns null if the key is absent, or its value is no number: octoDNS takes `env/NAME` from its environment */
 function secondsAt(value: Value, key: string): number | null {
   const text = textAt(value, key);
   return text !== null && /^\d{1,10}$/.test(text) ? Number(text) : null;
 }
 
-// The YAML of octoDNS: every scalar as its text, every node with its place.
+// The YAML of octoDNS: every scalar as its text, every node with its span.
 
 type Yaml = typeof YamlLibrary;
 
-/** octoDNS needs about six. */
+/** octoDNS needs about six levels. */
 const MAX_NESTING_DEPTH = 32;
-/** Nodes looked at in one file, those behind aliases each time: 12,000 records have fewer. */
+/** Nodes of one file, those behind aliases counted each time: 12,000 records have fewer. */
 const MAX_NODES = 1_000_000;
-/** Characters of the texts of one file, those behind aliases each time. */
+/** Characters of the texts of one file, those behind aliases counted each time. */
 const MAX_CHARACTERS: number = 64 * 1024 * 1024;
-/** Of a number, signs and underscores included. To convert digits takes quadratic time, and aliases repeat them; a TTL has about ten. */
+/**
+ * Characters of a number, signs and underscores included. Converting digits takes quadratic time, and aliases repeat it; a TTL has about
+ * ten.
+ */
 export const MAX_NUMBER_CHARACTERS = 40;
 
 /** A node with aliases followed and merge keys merged. */
 export type Value =
-  /** `plain`: without quotes, so that YAML 1.1 may take it for something else than a text. */
+  /** `plain`: without quotes, so that YAML 1.1 may read it as something other than a text. */
   | { readonly kind: "text"; readonly text: string; readonly plain: boolean; readonly span: Span }
   | { readonly kind: "list"; readonly items: readonly Value[]; readonly span: Span }
   | { readonly kind: "map"; readonly entries: ReadonlyMap<string, Entry>; readonly span: Span };
 
 export interface Entry {
-  /** The place of its key. */
+  /** The span of its key. */
   readonly span: Span;
   readonly value: Value;
 }
@@ -326,7 +329,10 @@ function badYaml(summary: string, detail: string, span: Span): Diagnostic {
   return { code: "bad-octodns", severity: "error", summary, detail, fix: "Correct the file.", span };
 }
 
-/** Token by token, to stop where the nesting gets too deep: that takes the library quadratic time. null: it does. */
+/**
+ * Composes token by token, to stop as soon as the nesting is too deep: deep nesting takes the library quadratic time.
+ * @returns null if it is too deep
+ */
 function compose(text: string, yaml: Yaml): Document.Parsed | null {
   const composer = new yaml.Composer({
     schema: "failsafe",
@@ -348,7 +354,7 @@ function compose(text: string, yaml: Yaml): Document.Parsed | null {
   return first;
 }
 
-/** Ends the reading of a file whose YAML octoDNS might take, but this does not. */
+/** Stops reading a file whose YAML octoDNS might accept, but this importer does not. */
 class Refusal extends Error {
   readonly span: Span;
 
@@ -359,8 +365,8 @@ class Refusal extends Error {
 }
 
 /**
- * The text that octoDNS makes of a key: it reads YAML 1.1, and takes `str()` of what that gives in lower case. So `null:` is the name `none`,
- * `yes:` is `true` and `010:` is `8`; in quotes a key is what it says.
+ * The name that octoDNS makes of a key: it reads the key as YAML 1.1, and takes Python's `str()` of the value in lower case. So `null:` is
+ * the name `none`, `yes:` is `true` and `010:` is `8`. A key in quotes is taken as it is.
  */
 function keyText({ value, type }: YamlLibrary.Scalar): string {
   const text = String(value);
@@ -371,7 +377,10 @@ function keyText({ value, type }: YamlLibrary.Scalar): string {
   return plainNumber(text) ?? text;
 }
 
-/** A plain scalar that YAML 1.1 takes for a number, as Python's `str()` writes it: `010` is `8`, `1:30` is `90`, `1.10` is `1.1`; null: it is none. */
+/**
+ * A plain scalar that YAML 1.1 reads as a number, as Python's `str()` writes it: `010` is `8`, `1:30` is `90`, `1.10` is `1.1`.
+ * @returns null if the scalar is no number
+ */
 export function plainNumber(text: string): string | null {
   if (text.length > MAX_NUMBER_CHARACTERS) return null;
   const [, sign = "", written = ""] = /^([-+]?)(.*)$/s.exec(text) ?? [];

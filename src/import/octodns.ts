@@ -1,4 +1,4 @@
-/** A folder of octoDNS (YamlProvider, split zones too) → the domains that declare its zones. */
+/** Zones of octoDNS (YamlProvider, split zones, too) → the domains that declare them. */
 
 import { canonicalIp } from "../dns/ip.ts";
 import { relativeName, toAscii } from "../dns/name.ts";
@@ -45,7 +45,7 @@ interface ZoneReader {
   parse(text: string, file: string): ReturnType<typeof readYaml>;
 }
 
-/** @returns how many records have no TTL, of their own or by configuration */
+/** @returns how many records have a TTL neither of their own nor by configuration */
 async function takeZone({ zone, files }: OctodnsZone, reader: ZoneReader): Promise<number> {
   const { collected } = reader;
   const records: SourceRecord[] = [];
@@ -91,9 +91,9 @@ function noZones(paths: readonly string[]): Diagnostic {
   };
 }
 
-// One file of octoDNS → plain records, with all that does not come along named by its place.
+// One file of octoDNS → plain records. All that is not imported is reported with its span.
 
-/** What octoDNS takes where neither a record nor its configuration says one. */
+/** octoDNS's TTL if neither the record nor the configuration states one. */
 const DEFAULT_TTL_SECONDS = 3600;
 
 interface OctodnsReading {
@@ -101,13 +101,13 @@ interface OctodnsReading {
   readonly skipped: readonly SkippedRecord[];
   readonly diagnostics: readonly Diagnostic[];
   readonly remarks: readonly Remark[];
-  /** How many records say no TTL. */
+  /** How many records state no TTL. */
   readonly withoutTtl: number;
 }
 
 /**
  * @param zone lower-case ASCII without a final dot
- * @param defaultTtl seconds, for records that say none
+ * @param defaultTtl seconds, for records that state no TTL
  */
 function readOctodns(value: Value, zone: string, defaultTtl: number = DEFAULT_TTL_SECONDS): OctodnsReading {
   const reader = new Reader(zone, defaultTtl);
@@ -118,13 +118,13 @@ function readOctodns(value: Value, zone: string, defaultTtl: number = DEFAULT_TT
 
 type Fields = Extract<Value, { kind: "map" }>["entries"];
 
-/** What a value that is a mapping may call its target, where that is not `target`. */
+/** Keys under which a value that is a mapping may hold its target, if not under `target`. */
 const TARGET_KEYS: Readonly<Partial<Record<RecordType, readonly string[]>>> = {
   MX: ["exchange", "value"],
   CAA: ["value"],
 };
 
-/** Option of a record, or of its `octodns` → what becomes of it. */
+/** An option of a record, or of its `octodns` mapping → what the import does about it. */
 const OPTIONS: Readonly<Record<string, string>> = {
   included: "octoDNS keeps such a record with certain providers only; it is taken",
   excluded: "octoDNS keeps such a record from certain providers; it is taken",
@@ -147,14 +147,14 @@ class Reader implements OctodnsReading {
     this.#defaultTtl = defaultTtl;
   }
 
-  /** @returns null, for what did not come of it */
+  /** @returns null, so that a caller can return the result of the refusal */
   refuse(summary: string, span: Span): null {
     const detail = "octoDNS would not take it either.";
     this.diagnostics.push({ code: "bad-octodns", severity: "error", summary, detail, fix: "Correct the file.", span });
     return null;
   }
 
-  /** One record, or a list of those at one name. */
+  /** Reads the value at one name: one record, or a list of records. */
   node(written: string, value: Value): void {
     const name = ownName(written, this.#zone);
     for (const record of value.kind === "list" ? value.items : [value]) {
@@ -189,7 +189,7 @@ class Reader implements OctodnsReading {
     return values.flatMap((value) => this.#value(type, value, { ...place, ttl_sec }) ?? []);
   }
 
-  /** `octodns: { ignored: true }`: octoDNS itself leaves it alone. */
+  /** `octodns: { ignored: true }`: octoDNS itself leaves such a record alone. */
   #isIgnored(fields: Fields): boolean {
     const own = fields.get("octodns")?.value;
     const ignored = own?.kind === "map" ? own.entries.get("ignored") : undefined;
@@ -198,7 +198,7 @@ class Reader implements OctodnsReading {
     return true;
   }
 
-  /** What a record says beside its data, and nothing here listens to. */
+  /** Reports the options of a record that the import does not act on. */
   #remarkOptions(fields: Fields): void {
     const own = fields.get("octodns")?.value;
     for (const { entries, prefix } of [
@@ -261,7 +261,7 @@ function shown({ type, name }: Place): string {
   return `the ${type} record at ${name === "" ? "the apex" : `\`${name}\``}`;
 }
 
-/** Relative, lower-case ASCII; names are relative in octoDNS, a final dot is taken at its word. */
+/** Relative, in lower-case ASCII. Names are relative in octoDNS; a name with a final dot is read as absolute. */
 function ownName(written: string, zone: string): string {
   const ascii = toAscii(written) ?? written;
   if (ascii === "@") return "";
@@ -273,7 +273,7 @@ function textOf(fields: Fields, key: string): string | null {
   return value?.kind === "text" && value.text !== "" ? value.text : null;
 }
 
-/** As Python's `int()` of what YAML 1.1 reads; null: it is not there, or none. */
+/** Python's `int()` of the value that YAML 1.1 reads; null: the key is absent, or its value is no number. */
 function numberOf(fields: Fields, key: string): number | null {
   const value = fields.get(key)?.value;
   if (value?.kind !== "text" || value.text.length > MAX_NUMBER_CHARACTERS) return null;
@@ -287,12 +287,12 @@ function valuesOf(fields: Fields): readonly Value[] {
   return value.kind === "list" ? value.items : [value];
 }
 
-/** What octoDNS called a number before. */
+/** Former keys of octoDNS for a number, which come first if both are there. */
 const FORMER_KEYS: Readonly<Partial<Record<RecordType, Readonly<Record<string, string>>>>> = {
   MX: { priority: "preference" },
 };
 
-/** null: a number is not there, or is none. */
+/** @returns null if a number is absent, or its value is none */
 function numbersOf(type: RecordType, fields: Fields): Readonly<Record<string, number>> | null {
   const numbers: Record<string, number> = {};
   for (const field of rulesOf(type).values) {
@@ -328,7 +328,7 @@ function targetOf(type: RecordType, text: string): string {
   }
 }
 
-/** octoDNS takes the first and last character off a text that begins with a quote, and joins its strings, whether it does or not. */
+/** octoDNS removes the first and the last character of a text that begins with a quote, and joins the strings of any text. */
 function unchunked(text: string): string {
   return (text.startsWith('"') ? text.slice(1, -1) : text).replaceAll('" "', "");
 }

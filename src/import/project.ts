@@ -1,4 +1,4 @@
-/** What was taken → the files of a project: text, in the form that `tenon fmt` keeps. */
+/** The imported domains → the files of a project, in the form that `tenon fmt` keeps; and writing those files. */
 
 import { createHash, randomUUID } from "node:crypto";
 import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
@@ -18,11 +18,11 @@ const SCHEMA = "node_modules/tenon/schemas/manifest.schema.json";
 
 const ROOT_FILE = "tenon.yaml";
 const ZONES_FOLDER = "zones";
-/** What the root file of a project with a file for each domain loads. */
+/** The pattern under `files:` in the root file of a project with a file for each domain. */
 const ZONES_PATTERN: string = `${ZONES_FOLDER}/*.yaml`;
 
 export interface ProjectFile {
-  /** Relative to the project folder, forward slashes, at most one of them. */
+  /** Relative to the project folder, with at most one slash, a forward one. */
   readonly file: string;
   readonly text: string;
 }
@@ -30,7 +30,7 @@ export interface ProjectFile {
 interface ProjectOptions {
   /** A file for each domain. */
   readonly split: boolean;
-  /** Whether what repeats goes into defaults and record sets. */
+  /** Whether values that repeat move into defaults and record sets. */
   readonly lifts: boolean;
 }
 
@@ -98,13 +98,16 @@ function write(content: JsonObject, schema: string, units: readonly Unit[]): Pro
   return writeManifest(content, { units, arrangesRecords: true, comment: `yaml-language-server: $schema=${schema}` });
 }
 
-/** Names that mean a device on some systems, whatever follows their dot. */
+/** Names that mean a device on some systems, with any extension. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;
 /** File systems take 255 octets. */
 const MAX_NAME_CHARACTERS = 200;
 const DIGEST_CHARACTERS = 12;
 
-/** `example.com.yaml`. Domain names are of letters, digits, hyphens and dots; anything else would be told apart by a digest. */
+/**
+ * `example.com.yaml`. Domain names have letters, digits, hyphens and dots; a name with anything else gets a digest, so that it stays
+ * unique.
+ */
 export function fileName(zone: string): string {
   const plain = zone.replace(/[^a-z0-9.-]/g, "_").replace(/^\.+/, "_");
   const isPlain = plain === zone && zone.length <= MAX_NAME_CHARACTERS;
@@ -113,7 +116,7 @@ export function fileName(zone: string): string {
   return `${DEVICE.test(stem) ? `zone-${stem}` : stem}.yaml`;
 }
 
-// Writing a project: all of its files or none, and nothing that was there unless that is asked for.
+// Writing a project: all of its files or none, and over existing files only with `force`.
 
 export interface WriteRequest {
   /** The project folder; made if it is not there. */
@@ -123,15 +126,15 @@ export interface WriteRequest {
   readonly force: boolean;
 }
 
-/** So many files are named; the rest is counted. */
+/** At most this many files are named; the rest is counted. */
 const MAX_NAMED_EXISTING_FILES = 5;
 /** Readable by whoever may read the folder: a project belongs into git. */
 const FILE_MODE = 0o644;
 
-/** What stands under `files` in the text of a root file, as far as that can be read. */
+/** Reads the list under `files` in the text of a root file; empty if it cannot be read. */
 type FilesIn = (text: string) => Promise<readonly Json[]>;
 
-/** What stands in the way of writing; empty if nothing does. Writes nothing. */
+/** What prevents the writing of a project; empty if nothing does. Writes nothing. */
 export async function obstacles({ out, files, force }: WriteRequest, filesIn: FilesIn): Promise<Diagnostic[]> {
   const led = await ledAway(out);
   if (led !== null) {
@@ -178,9 +181,9 @@ function alreadyThere(out: string, existing: readonly string[]): Diagnostic {
 }
 
 /**
- * All files are written under other names and brought to the disk first; then they take their names. What fails leaves what was
- * there, as far as no name was taken yet; new files are taken away again.
- * @throws what the file system says
+ * All files are first written and synced under temporary names, and then renamed. After a failure new files are removed again; an existing
+ * file stays as it was unless its replacement was renamed already.
+ * @throws the file system's error
  */
 export async function writeProject({ out, files, force }: WriteRequest): Promise<void> {
   const made = await makeFolders(out, files);
@@ -203,7 +206,7 @@ export async function writeProject({ out, files, force }: WriteRequest): Promise
   }
 }
 
-/** @returns those that were not there */
+/** @returns the folders that were made */
 async function makeFolders(out: string, files: readonly ProjectFile[]): Promise<string[]> {
   const made: string[] = [];
   for (const folder of new Set([out, ...files.map(({ file }) => dirname(join(out, file)))])) {
@@ -212,7 +215,7 @@ async function makeFolders(out: string, files: readonly ProjectFile[]): Promise<
   return made;
 }
 
-/** Folder by folder: where the system takes no folders and says so oddly (`/proc`), Node's own recursion never ends. */
+/** Makes folders one by one: where the system refuses folders with an odd error (`/proc`), Node's own recursion never ends. */
 async function makeFolder(folder: string, made: string[]): Promise<void> {
   const found = await stat(folder).catch(() => null);
   if (found?.isDirectory() === true) return;
@@ -231,14 +234,14 @@ async function writeNew(path: string, text: string): Promise<void> {
   }
 }
 
-// Files of a project that an import would leave beside its own: nothing is removed, as somebody may have written them.
+// Leftovers: files of a project that the import does not write. They are reported and not removed, as somebody may have written them.
 
-/** So many are named; the rest is counted. */
+/** At most this many are named; the rest is counted. */
 const MAX_NAMED_STALE_FILES = 50;
-/** What an import writes for 12,000 records is smaller. */
+/** An import of 12,000 records writes less. */
 const MAX_ROOT_BYTES: number = 4 * 1024 * 1024;
 
-/** An obstacle if there are such files; whether files may be overwritten is another question. */
+/** Leftovers are an obstacle even if `force` allows files to be overwritten. */
 async function findLeftovers(out: string, files: readonly ProjectFile[], filesIn: FilesIn): Promise<Diagnostic[]> {
   const written = new Set(files.map(({ file }) => file));
   const isSplit = files.some(({ file }) => file !== ROOT_FILE);
@@ -247,7 +250,7 @@ async function findLeftovers(out: string, files: readonly ProjectFile[], filesIn
   return stale.length === 0 ? [] : [leftBehind(out, stale, isSplit)];
 }
 
-/** What the pattern of a root file finds. */
+/** The files that ZONES_PATTERN finds. */
 async function zoneManifests(out: string): Promise<string[]> {
   const names = await readdir(join(out, ZONES_FOLDER)).catch(() => []);
   return names
@@ -256,7 +259,7 @@ async function zoneManifests(out: string): Promise<string[]> {
     .map((name) => `${ZONES_FOLDER}/${name}`);
 }
 
-/** Whether the root file that would be replaced is that of a project with a file for each domain. */
+/** Whether the existing root file belongs to a project with a file for each domain. */
 async function loadsZones(path: string, filesIn: FilesIn): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
   if (found === null || !found.isFile() || found.size > MAX_ROOT_BYTES) return false;

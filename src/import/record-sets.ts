@@ -1,21 +1,21 @@
-/** Groups of records that several domains have in common → record sets that they use. */
+/** Groups of records that several domains have in common → record sets that these domains use. */
 
 import { escapeReferences } from "../format/write.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
 import type { ImportedDomain } from "./collect.ts";
 
-/** So many domains must have a group in common. */
+/** The fewest domains that must have a group in common. */
 const MIN_DOMAINS = 3;
 /** A group of fewer records would save no line. */
 const MIN_RECORDS = 2;
 
 export interface DomainWithRecordSets {
   readonly name: string;
-  /** As they stand in a manifest: references are escaped. */
+  /** As in a manifest: references are escaped. */
   readonly entry: JsonObject;
   readonly use: readonly string[];
-  /** What no set holds; null: not managed. */
+  /** The records that are in no set; null: not managed. */
   readonly records: readonly JsonObject[] | null;
 }
 
@@ -25,10 +25,10 @@ interface ExtractedRecordSets {
   readonly domains: readonly DomainWithRecordSets[];
 }
 
-/** Records of one name and type, which go into a set together or not at all: a domain's own would meet the set's. */
+/** Records of one name and type, which go into a set together or not at all: the rest would clash with the set's. */
 interface Rrset {
   readonly records: readonly JsonObject[];
-  /** The same for all domains that have it, their own names aside. */
+  /** Equal for all domains that have these records, apart from the domains' own names. */
   readonly signature: string;
 }
 
@@ -38,7 +38,7 @@ interface Group {
   readonly members: readonly number[];
 }
 
-/** Linear in the number of records. Sets loaded and used come to the same records. */
+/** Linear in the number of records. The domains have the same records when the manifest is loaded. */
 export function extractRecordSets(domains: readonly ImportedDomain[]): ExtractedRecordSets {
   const rrsets = domains.map(rrsetsOf);
   const members = new Map<string, { rrset: Rrset; domains: number[] }>();
@@ -94,11 +94,11 @@ function generalise(record: JsonObject, zone: string): JsonObject {
   const target = escaped["target"];
   if (typeof target !== "string" || !target.includes(zone)) return escaped;
   const general = target.replaceAll(zone, () => "${zone}");
-  // A `$` before the name would make an escape of it.
+  // A `$` before `${zone}` would turn it into an escape.
   return general.includes("$${zone}") ? escaped : { ...escaped, target: general };
 }
 
-/** Rrsets that exactly the same domains have, divided by what they are for. */
+/** Groups of RRsets that exactly the same domains have, divided by purpose. */
 function worthwhile(found: readonly { readonly rrset: Rrset; readonly domains: readonly number[] }[]): Group[] {
   const byMembers = new Map<string, { members: readonly number[]; rrsets: Rrset[]; count: number }>();
   for (const { rrset, domains } of found) {
@@ -123,7 +123,7 @@ function worthwhile(found: readonly { readonly rrset: Rrset; readonly domains: r
     });
 }
 
-/** The set that most domains use has its plain name; others of its kind are numbered. */
+/** The set that most domains use has its plain name; other sets of its category are numbered. */
 function nameGroups(groups: readonly Group[]): (readonly [string, Group])[] {
   const ordered = groups
     .map((group) => ({ group, content: group.rrsets.map(({ signature }) => signature).join("\n") }))
@@ -152,7 +152,7 @@ function ownerOf(record: JsonObject | undefined): string {
   return `${String(record?.["type"])} ${String(name)}`;
 }
 
-// What a group of records is for, as the name of a record set.
+// The purpose of a group of records, which is the name of its record set.
 
 type SetCategory = "mail" | "web" | "certificates" | "delegations" | "services" | "reverse" | "verification";
 

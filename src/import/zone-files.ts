@@ -11,11 +11,11 @@ import { Collected, type CollectOptions, type Import, type NamedEmail } from "./
 
 export interface ForeignRequest extends CollectOptions {
   readonly paths: readonly string[];
-  /** The zone, if there is one file and it is known; null: as the file says. */
+  /** The zone of the file, if one file is imported and --domain names it; null: as the file says. */
   readonly domain: string | null;
 }
 
-/** A file with so many errors, and more errors than records, is hardly a zone file; so many are shown. */
+/** A file with at least this many errors, and more errors than records, is hardly a zone file: only this many of its errors are shown. */
 const MIN_ERRORS = 3;
 
 export async function importZoneFiles(request: ForeignRequest): Promise<Import> {
@@ -30,7 +30,7 @@ export async function importZoneFiles(request: ForeignRequest): Promise<Import> 
 
 /**
  * @param known zones and the files that they were read from
- * @returns the zone, or null for a file that is of none
+ * @returns the zone, or null for a file that could not be read as a zone
  */
 async function readOne(
   path: string,
@@ -100,13 +100,13 @@ function secondFile(zone: string, path: string, first: string): Diagnostic {
   };
 }
 
-// Which zone a file is of.
+// Finding out which zone a file holds.
 
 type ZoneOf =
   /** Lower-case ASCII without a final dot. */
   { readonly ok: true; readonly zone: string } | { readonly ok: false; readonly diagnostic: Diagnostic };
 
-/** @param asked as --domain says it; null: as the file says */
+/** @param asked the value of --domain; null: as the file says */
 function zoneOf(path: string, text: string, asked: string | null): ZoneOf {
   const said = asked ?? findOrigin(text);
   const zone = zoneName(said ?? nameOfFile(path));
@@ -121,7 +121,7 @@ function nameOfFile(path: string): string {
     .replace(/^(db|zone|pri|master)\./i, "");
 }
 
-/** null: the service takes no domain of this name. */
+/** @returns null if the service accepts no domain of this name */
 export function zoneName(written: string): string | null {
   const name = toAscii(written)?.replace(/\.$/, "") ?? "";
   return name === "" || nameProblem(name, true) !== null ? null : name;
@@ -152,7 +152,7 @@ function badZone(path: string, name: string, isAsked: boolean): Diagnostic {
   };
 }
 
-// `$INCLUDE` at an import: files in the folder of the zone file and beneath it, wherever symbolic links lead.
+// `$INCLUDE` at an import: files in the folder of the zone file and beneath it, after symbolic links are followed.
 
 /** @param path of the zone file */
 function includeWithin(path: string, sources: Sources): (wanted: string, from: string) => Promise<IncludedFile> {
@@ -160,7 +160,7 @@ function includeWithin(path: string, sources: Sources): (wanted: string, from: s
   return async (wanted, from) => {
     const file = isAbsolute(wanted) ? wanted : join(dirname(from), wanted);
     const [root, real] = await Promise.all([realpath(folder), realpath(resolve(file)).catch(() => null)]);
-    // A file outside the folder is not looked at, so that not even its presence is reported.
+    // A file outside is not looked at, so that a message does not even reveal whether it exists.
     if (real === null ? !isWithin(resolve(file), resolve(folder)) : !isWithin(real, root)) return outside(folder);
     if (real !== null && isPrivate(real, root)) return { ok: false, ...PRIVATE };
     const source = await readSource(real ?? file, file, sources);
@@ -182,7 +182,7 @@ function outside(folder: string): IncludedFile {
   };
 }
 
-// Reading the files of another tool: regular files, of bearable size, in UTF-8.
+// Reading the files of another tool: regular files, of bounded size, in UTF-8.
 
 /** A zone of 12,000 records takes about 1 MiB. */
 const MAX_FILE_BYTES: number = 64 * 1024 * 1024;
@@ -195,17 +195,17 @@ export type SourceText =
       readonly detail: string;
       /** Offset of the first byte that cannot be read; null: the file itself cannot be read, or is not text at all. */
       readonly offset: number | null;
-      /** Whether there is a file at all. */
+      /** Whether the file could be read. */
       readonly isRead: boolean;
       readonly isFolder: boolean;
     };
 
-/** So much of a file shows what it is. */
+/** Bytes of a file that are enough to see whether it is text. */
 const MAX_LOOKED_AT_BYTES = 4096;
 
 /** @param file its name in messages, under which it is added to `sources` */
 export async function readSource(path: string, file: string, sources: Sources): Promise<SourceText> {
-  // Problems of a file are shown with its lines.
+  // An error in a file is shown with its lines, so a private file must not be read.
   if ((await ledAway(path, "/")) === "private") return noFile(HIDDEN);
   const bytes = await readBytes(path);
   if (typeof bytes === "string") return noFile(bytes);
@@ -226,13 +226,13 @@ export function noFile(detail: string): Extract<SourceText, { ok: false }> {
 
 const FOLDER = "it is a folder";
 
-/** What a file is that is no text in UTF-8 throughout; null if its beginning may be such a text. */
+/** Why a file is not UTF-8 text, judged by its beginning; null if it may be. */
 function otherThanText(bytes: Buffer): string | null {
   const start = bytes.subarray(0, MAX_LOOKED_AT_BYTES);
   const mark = start.subarray(0, 2).toString("latin1");
   if (mark === "\xff\xfe" || mark === "\xfe\xff") return UTF_16;
   if (!start.includes(0)) return null;
-  // Without a mark: of ASCII, every other byte is zero.
+  // UTF-16 without a byte order mark: every other byte of ASCII is zero.
   const zeros = [0, 1].map((parity) => start.filter((byte, index) => byte === 0 && index % 2 === parity).length);
   const [even = 0, odd = 0] = zeros;
   return Math.max(even, odd) > start.length / 4 && Math.min(even, odd) === 0 ? UTF_16 : BINARY;
@@ -241,7 +241,7 @@ function otherThanText(bytes: Buffer): string | null {
 const UTF_16 = "it is UTF-16, not UTF-8";
 const BINARY = "it is binary, not a text";
 
-/** The bytes, or why there are none. */
+/** The bytes, or why they cannot be read. */
 async function readBytes(path: string): Promise<Buffer | string> {
   try {
     // O_NONBLOCK: opening a named pipe must not wait for a writer.
