@@ -1,4 +1,4 @@
-/** What caches make of a plan: answers that are gone or changed, and that others keep for more than an hour. */
+/** The lint rule for plans: answers that a plan changes or removes, and that caches keep for more than an hour. */
 
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -6,11 +6,11 @@ import type { Values } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
 import { effectiveTtlSeconds, type RuleText } from "./rule.ts";
 
-/** Up to this TTL waiting is no trouble. */
+/** Up to this TTL, waiting for caches is no trouble. */
 const LONG_TTL_SECONDS = 3_600;
 /** More records of a zone than this are reported together. */
 const MAX_TOLD_APART = 3;
-/** Names in a summary of many. */
+/** The most names in a summary of many records. */
 const MAX_NAMED = 5;
 
 export const CACHED_TARGET: RuleText = {
@@ -29,8 +29,8 @@ interface Stale {
 }
 
 /**
- * Looks at records in zones that are served; a new TTL alone does not count.
- * @param offOf codes that do not hold for the record of a change
+ * Only records in zones that are served count. A change of the TTL alone does not.
+ * @param offOf codes that are switched off for the record of a change
  */
 export function lintChanges(
   changes: readonly Change[],
@@ -69,7 +69,7 @@ function saysTheSame(before: Values, after: Values): boolean {
   return [...fields].every((field) => before[field] === after[field]);
 }
 
-/** The summary has what differs from one to the next, so that the rest can be printed once. */
+/** Everything that differs between two such diagnostics is in the summary, so that the rest can be printed once. */
 function reportAlone({ change, before, ttlSeconds }: Stale, now: number): Diagnostic {
   const what = change.after === null ? "removed" : before["name"] === change.after["name"] ? "changed" : "renamed";
   const until = untilOf(now, ttlSeconds);
@@ -102,12 +102,12 @@ function diagnosticOf(change: Change, summary: string): Diagnostic {
   return { code, severity, summary, detail: why, fix, ...place, address: change.root };
 }
 
-/** Before a rename: it is the old name that is kept. */
+/** The address before a rename: caches keep the old name. */
 function recordAddressOf({ previousAddress, address }: Change): string {
   return previousAddress ?? address;
 }
 
-/** A minute that is surely past, in UTC: `2026-11-21 17:05 UTC`. */
+/** The first full minute by which caches have surely forgotten the answer: `2026-11-21 17:05 UTC`. */
 function untilOf(now: number, ttlSeconds: number): string {
   const minute = 60_000;
   const end = Math.ceil((now + ttlSeconds * 1_000) / minute) * minute;

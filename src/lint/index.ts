@@ -1,4 +1,4 @@
-/** Lint: a project by every rule, and a plan by those of changes, but for what was switched off. */
+/** Lint: checks a project by every zone rule, and a plan by the rule for changes, except for rules that are switched off. */
 
 import type { Project } from "../manifest/load.ts";
 import type { Change } from "../model/change.ts";
@@ -9,7 +9,7 @@ import { lintChanges } from "./changes.ts";
 import type { LintZone } from "./rule.ts";
 
 /**
- * Looks at the zones of a project with every lint rule. Suppressed rules are silent (`lint: { off: [code] }`).
+ * Checks the zones of a project by every lint rule that `lint: { off: [code] }` does not switch off.
  * @param found diagnostics of loading, reported with the rest, in the order of the files
  */
 export async function lintProject(
@@ -40,7 +40,7 @@ function lintZonesOf({ declared }: Desired): LintZone[] {
   });
 }
 
-/** What a plan's changes leave in caches, but for what the project, the domain or the record has switched off. */
+/** Warns of old answers that a plan's changes leave in caches, unless the project, the domain or the record switches the rule off. */
 export function lintPlanned(changes: readonly Change[], desired: Desired, nowMilliseconds: number): Diagnostic[] {
   const byZone = new Map<string, readonly string[]>();
   const byRecord = new Map<string, readonly string[]>();

@@ -1,4 +1,4 @@
-/** Declared zones → what is wrong with them, beyond what the service itself would refuse. Pure, and linear in the records. */
+/** Declared zones → their problems, beyond what the service itself would refuse. Pure, and linear in the records. */
 
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import { CACHED_TARGET } from "./changes.ts";
@@ -49,8 +49,8 @@ import {
 } from "./rules/values.ts";
 
 /**
- * @param projectOff codes of rules that do not hold in the project
- * @param projectSpans where the root file says so, by code
+ * @param projectOff codes of rules that the project switches off
+ * @param projectSpans where the root file switches a rule off, by code
  * @param sources the texts that the spans point into, for the rules that look at how something is written
  * @returns by zone and rule; each problem once for every zone that has it
  */

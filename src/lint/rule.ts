@@ -1,4 +1,4 @@
-/** What a rule is, what it finds, and how that becomes a diagnostic. */
+/** Rules, their findings and the diagnostics made of these; and the declared zones as the rules see them. */
 
 import { absoluteName, parentOf, relativeName } from "../dns/name.ts";
 import {
@@ -19,7 +19,7 @@ import { compileGlob, nearest } from "../model/text.ts";
 export interface RuleText {
   /** Stable, kebab-case: what people write under `lint: { off: […] }`. */
   readonly code: string;
-  /** An error is what cannot work at all. */
+  /** "error" only for a record that cannot work at all. */
   readonly severity: Severity;
   /** What it finds, as a phrase. */
   readonly finds: string;
@@ -29,7 +29,7 @@ export interface RuleText {
   readonly fix: string;
 }
 
-/** A rule over one zone, in the light of all. */
+/** A rule that checks one zone, and may look at all others. */
 export interface ZoneRule extends RuleText {
   /** In the order of the records; linear in their number. */
   check(view: ZoneView, world: ProjectZones): Iterable<Finding>;
@@ -40,14 +40,14 @@ export interface Finding {
   readonly summary: string;
   /** Full sentence: what is wrong here. */
   readonly detail: string;
-  /** Whose place is shown, then whoever else has a part in it: any of them can switch the rule off. None: the zone itself. */
+  /** The record whose span is shown, then the others that are involved: each of them can switch the rule off. Empty: the zone itself. */
   readonly records: readonly LintRecord[];
   readonly related?: readonly Related[];
   /** Instead of the rule's. */
   readonly fix?: string;
 }
 
-/** @returns null if the rule is switched off for a record that has a part in it */
+/** @returns null if the rule is switched off for one of the finding's records */
 export function diagnose(rule: RuleText, finding: Finding, view: ZoneView): Diagnostic | null {
   const { zone } = view;
   if (finding.records.some(({ off }) => off.includes(rule.code))) return null;
@@ -68,15 +68,15 @@ export function related(message: string, record: LintRecord): Related {
   return { message, span: record.span };
 }
 
-// All declared zones together: what a resolver would find in them, and what cannot be known.
+// All declared zones together: what a resolver would find in them, or that this cannot be known.
 
 type Lookup =
   /**
-   * Surely what a resolver gets. `records` is empty for a name that has only names below it, or if there is no such name.
-   * `view` is the zone that answers.
+   * What a resolver is sure to get. `records` is empty for a name that has only names below it, or if there is no such name. `view` is the
+   * zone that answers.
    */
   | ({ readonly type: "known"; readonly view: ZoneView } & Answer)
-  /** Outside the declared zones, delegated, not managed, or possibly among what is not declared. */
+  /** The name is outside the declared zones, delegated or not managed, or undeclared records may be there. */
   | { readonly type: "unknown" };
 
 const UNKNOWN: Lookup = { type: "unknown" };
@@ -89,7 +89,7 @@ interface Answer {
 
 const NO_ANSWER: Answer = { records: [], types: new Set() };
 
-/** A function of a module, so that it is the same one each time. */
+/** A test is declared at the top of a module, as results are remembered by its identity. */
 type Test = (record: LintRecord) => boolean;
 
 export function isAlias({ type }: LintRecord): boolean {
@@ -121,7 +121,7 @@ export class ZoneView {
     return this.at(name).filter((record) => record.type === type);
   }
 
-  /** There are records at the name or below it. */
+  /** Whether there are records at the name or below it. */
   exists(name: string): boolean {
     return this.#tree.exists(name);
   }
@@ -131,7 +131,7 @@ export class ZoneView {
     return this.#tree.cutAbove(name);
   }
 
-  /** Records of one of the types may be there beside what is declared. */
+  /** Whether undeclared records of one of the types may be at the name. */
   mayHold(name: string, types: readonly RecordType[]): boolean {
     const { records, policy, ignore, type } = this.zone;
     if (records === null || type === "slave" || policy === "additive") return true;
@@ -148,7 +148,7 @@ export class ZoneView {
 
 export class ProjectZones {
   readonly views: readonly ZoneView[];
-  /** For the few rules that look at how something is written; without it they are silent. */
+  /** For the few rules that look at how something is written; without sources these rules report nothing. */
   readonly sources: Sources | null;
   readonly #byZone: ReadonlyMap<string, ZoneView>;
   readonly #lookups: Map<string, Lookup> = new Map();
@@ -170,15 +170,15 @@ export class ProjectZones {
     return null;
   }
 
-  /** A declared zone at the name, or between it and the zone: what the zone itself says there is never asked for. */
+  /** A declared zone at the name, or between the name and the zone: resolvers never ask this zone about such a name. */
   zoneBetween(view: ZoneView, name: string): ZoneView | null {
     const found = this.zoneOf(absoluteName(name, view.zone.zone));
     return found === view ? null : found;
   }
 
   /**
-   * What is at a name.
-   * @param types those that are wanted: what is not declared may still be known not to be of these
+   * The records at a name.
+   * @param types the wanted types: undeclared records may be known not to be of these types
    */
   lookup(absolute: string, types: readonly RecordType[]): Lookup {
     const key = `${types.join()} ${absolute}`;
@@ -198,7 +198,7 @@ export class ProjectZones {
     return { type: "known", view, ...answer };
   }
 
-  /** The first record of a name that passes the test, or null: looked for once, however many names it answers for. */
+  /** The first of the records that passes the test, or null. The result is remembered: one wildcard may answer for many names. */
   first(records: readonly LintRecord[], test: Test): LintRecord | null {
     const found = this.#firsts.get(test) ?? new WeakMap<readonly LintRecord[], LintRecord | null>();
     this.#firsts.set(test, found);
@@ -210,8 +210,8 @@ export class ProjectZones {
   }
 
   /**
-   * Whether a name has a record that passes the test, or may have one that is not declared, or an alias to it.
-   * @param types those of the records that can pass it
+   * Whether a name has a record that passes the test, or may have one: an undeclared record, or one behind an alias.
+   * @param types the types of the records that can pass the test
    */
   mayHave(absolute: string, types: readonly RecordType[], test: Test): boolean {
     const found = this.lookup(absolute, [...types, "CNAME"]);
@@ -220,7 +220,7 @@ export class ProjectZones {
     return found.view.mayHold(relativeName(absolute, found.view.zone.zone) ?? "", types);
   }
 
-  /** Remembers what `key` works out for all zones, so that it does so once. */
+  /** A value that is computed once for all zones. The function that computes it is its key. */
   remember<Value>(key: (world: ProjectZones) => Value): Value {
     if (!this.#memories.has(key)) this.#memories.set(key, key(this));
     return this.#memories.get(key) as Value;
@@ -263,11 +263,11 @@ export const UNKNOWN_LINT_CODE: RuleText = {
   fix: "Use a code of the table in docs/reference/lint-codes.md, or remove it.",
 };
 
-/** Further unknown codes at one place are not reported. */
+/** At most this many unknown codes of one place are reported. */
 const MAX_REPORTED_CODES = 20;
 
 /**
- * Each code once for each place: a record, a domain, the project. What many domains have from one list is reported for the first of them.
+ * Each code once for each place: a record, a domain, the project. If many domains share one list of codes, the first of them is reported.
  * @param projectSpans where the codes of the project stand
  */
 export function unknownCodes(
@@ -312,7 +312,7 @@ function unknown(code: string, known: readonly string[]): Diagnostic {
 
 // What the rules look at: declared zones, as plain data.
 
-/** What a TTL of 0 comes to if the domain's own is 0, too (OBSERVED: Zone file). */
+/** The TTL that is served if both the record's and the domain's are 0 (OBSERVED: Zone file). */
 const SERVICE_DEFAULT_TTL_SECONDS = 86_400;
 
 export interface LintZone {
@@ -328,19 +328,19 @@ export interface LintZone {
   readonly records: readonly LintRecord[] | null;
   /** Additive: there may be more records than are declared. */
   readonly policy: "authoritative" | "additive";
-  /** What may be there although it is not declared. */
+  /** Patterns for records that may be there although they are not declared. */
   readonly ignore: readonly IgnorePattern[];
-  /** Codes that do not hold for the zone. */
+  /** Codes that are switched off for the zone. */
   readonly off: readonly string[];
 }
 
 export interface LintRecord extends DnsRecord {
   readonly span: Span;
-  /** Codes that do not hold for the record. */
+  /** Codes that are switched off for the record. */
   readonly off: readonly string[];
 }
 
-/** Seconds for which an answer is really kept. */
+/** Seconds for which caches keep an answer. */
 export function effectiveTtlSeconds(recordTtl: number, zoneTtl: number | null): number {
   return recordTtl || zoneTtl || SERVICE_DEFAULT_TTL_SECONDS;
 }

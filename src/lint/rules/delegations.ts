@@ -15,7 +15,7 @@ export const missingGlue: ZoneRule = {
       if (host === null || host === "") continue;
       const isInside = isAtOrBelow(host, record.name);
       if (!isInside || hasAddress(view, host) || view.mayHold(host, ["A", "AAAA"])) continue;
-      // The service has both zones on the same nameservers: what the other one holds is found there, too.
+      // The service has both zones on the same nameservers, so the address may be in the other zone.
       if (world.zoneOf(record.target) !== view && world.mayHave(record.target, ["A", "AAAA"], isAddress)) continue;
       const detail = `${shownName(record.name)} is delegated to \`${record.target}\`, which lies within it and has no A or AAAA record here.`;
       yield { summary: "a delegation without glue", detail, records: [record] };
@@ -98,7 +98,7 @@ function hiddenBy(record: LintRecord, view: ZoneView, world: ProjectZones): Hidd
   return { cut: at, by: `\`${other.zone}\`, which is a zone of its own`, related: [place] };
 }
 
-/** A delegation of one of several zones between is the business of the highest. */
+/** The NS records at the highest cuts: those below another cut are not this zone's delegations. */
 function* delegationsOf(view: ZoneView): Iterable<LintRecord> {
   for (const record of view.records)
     if (record.type === "NS" && record.name !== "" && view.cutAbove(record.name) === record.name) yield record;

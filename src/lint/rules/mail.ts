@@ -1,4 +1,4 @@
-/** Rules about what mail needs beside MX: SPF and DMARC. */
+/** Rules about what mail needs beside MX: SPF, DMARC and DKIM. */
 
 import { publicKeyIn } from "../../dns/dkim.ts";
 import { absoluteName, parentOf } from "../../dns/name.ts";
@@ -38,7 +38,7 @@ export const mxWithoutDmarc: ZoneRule = {
   },
 };
 
-/** Asked for at the name and at the organisation's, which is one of those above (RFC 7489, 6.6.3). */
+/** Receivers look at the name and at its organisational domain, which is one of the names above (RFC 7489, 6.6.3). */
 function mayHaveDmarc(name: string, world: ProjectZones): boolean {
   let top = name;
   for (let at = name; at !== "" && world.zoneOf(at) !== null; at = parentOf(at)) {
@@ -52,7 +52,7 @@ function isDmarcRecord({ type, target }: LintRecord): boolean {
   return type === "TXT" && /^v=DMARC1\b/i.test(target);
 }
 
-/** A name that someone may have registered; beneath another it may be covered by that one's record, which is not ours to see. */
+/** Whether the name may be a registered domain. A name below one may be covered by a DMARC record that is in no declared zone. */
 function isOrganisation(name: string): boolean {
   const labels = name.split(".");
   return labels.length <= 2 || (labels.length === 3 && (labels[1] ?? "").length <= MAX_REGISTRY_LABEL_LENGTH);
@@ -245,7 +245,7 @@ type Tags =
   /** A full sentence. */
   | { readonly ok: false; readonly problem: string };
 
-/** More of a text than this says no more. */
+/** A longer text is cut in messages. */
 const MAX_SHOWN_CHARACTERS = 40;
 
 export function readTags(text: string): Tags {

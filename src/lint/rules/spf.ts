@@ -1,4 +1,4 @@
-/** Rules about one SPF record: that there is one, that it is understood, and that it says something. */
+/** Rules about one SPF record: that a name has only one, that it can be read, and that it restricts senders. */
 
 import { isSpf, readSpf, type SpfTerm } from "../../dns/spf.ts";
 import { type LintRecord, type ProjectZones, related, shownName, type ZoneRule, type ZoneView } from "../rule.ts";
@@ -109,7 +109,7 @@ function* spfRecords({ records }: ZoneView): Iterable<readonly [LintRecord, read
 
 /** RFC 7208, 4.6.4. */
 const MAX_LOOKUPS = 10;
-/** Sums over includes of includes grow beyond all bounds; this is far above what matters. */
+/** The sums of lookups of nested includes grow exponentially: they are cut here, far above MAX_LOOKUPS. */
 const MOST_COUNTED = 1_000;
 
 const LOOKED_UP: readonly SpfTerm["name"][] = ["include", "a", "mx", "ptr", "exists", "redirect"];
@@ -155,11 +155,11 @@ export const spfMissingInclude: ZoneRule = {
 
 interface Cost {
   readonly lookups: number;
-  /** Following it never ends. */
+  /** Whether the includes lead in a circle. */
   readonly loops: boolean;
 }
 
-/** Every record is looked at once, however many include it: depth first, with a stack of our own as chains may be long. */
+/** Each record is visited once, however many include it. Depth first, with an explicit stack as chains may be long. */
 function countLookups(world: ProjectZones): ReadonlyMap<LintRecord, Cost> {
   const costs = new Map<LintRecord, Cost>();
   const open = new Set<LintRecord>();
@@ -177,7 +177,7 @@ function countLookups(world: ProjectZones): ReadonlyMap<LintRecord, Cost> {
         if (waiting.length > 0) continue;
       }
       stack.pop();
-      // A record that was pushed by two of its parents is done with the first.
+      // A record that two parents pushed was finished when it was popped first.
       if (costs.has(record)) continue;
       costs.set(record, costOf(record, frame.children, costs));
       open.delete(record);
@@ -186,7 +186,7 @@ function countLookups(world: ProjectZones): ReadonlyMap<LintRecord, Cost> {
   return costs;
 }
 
-/** A child without a cost is still open: it includes this one. */
+/** A child without a cost is still open, so it includes this record. */
 function costOf(record: LintRecord, children: readonly LintRecord[], costs: ReadonlyMap<LintRecord, Cost>): Cost {
   let lookups = termsOf(record).filter(({ name }) => LOOKED_UP.includes(name)).length;
   let loops = false;

@@ -1,4 +1,4 @@
-/** Rules about aliases of aliases: chains and loops of CNAMEs, followed across all declared zones. */
+/** Rules about the targets of records: CNAME chains and loops, targets that do not resolve, and names that anybody can claim. */
 
 import { canonicalIpv4 } from "../../dns/ip.ts";
 import { isAtOrBelow, relativeName } from "../../dns/name.ts";
@@ -15,7 +15,7 @@ import {
   type ZoneView,
 } from "../rule.ts";
 
-/** More places than this help nobody. */
+/** The most related places in a diagnostic. */
 const MAX_RELATED = 5;
 
 export const cnameLoop: ZoneRule = {
@@ -75,7 +75,7 @@ export const cnameChain: ZoneRule = {
 interface Aliases {
   /** The CNAME that a CNAME leads to. */
   readonly next: ReadonlyMap<LintRecord, LintRecord>;
-  /** The last CNAME that a CNAME leads to; absent if it is a loop. */
+  /** The last CNAME that a CNAME leads to; absent if it leads into a loop. */
   readonly ends: ReadonlyMap<LintRecord, LintRecord>;
   /** Each loop under its first member, in the order of the zones. */
   readonly loops: ReadonlyMap<LintRecord, readonly LintRecord[]>;
@@ -121,7 +121,7 @@ const HOST_POINTERS: readonly RecordType[] = RECORD_TYPES.filter(
 const ADDRESSES: readonly RecordType[] = ["A", "AAAA", "CNAME"];
 const ANYTHING: readonly RecordType[] = RECORD_TYPES.filter((type) => type !== "NS");
 
-/** What is there for moments only, while a certificate is made (RFC 8555, 8.4). */
+/** Names whose records exist only while a certificate is issued (RFC 8555, 8.4). */
 const PASSING = /^_acme-challenge(?:\.|$)/;
 
 /** Labels of an IPv4 address. */
@@ -242,9 +242,9 @@ function isMissing(record: LintRecord, view: ZoneView, world: ProjectZones): boo
   const found = world.lookup(target, needsAddress ? ADDRESSES : ANYTHING);
   if (found.type === "unknown") return false;
   if (needsAddress ? ADDRESSES.some((one) => found.types.has(one)) : found.records.length > 0) return false;
-  // The apex has SOA and NS, and whoever points there asks for something that may come.
+  // The apex exists, with SOA and NS, and the record that is looked for there may come later.
   if (!needsAddress && target === found.view.zone.zone) return false;
-  // Other rules say more about these.
+  // `target-is-address` and `repeated-zone` report these targets.
   return addressIn(target, view, world) === null && !isAtOrBelow(target, `${view.zone.zone}.${view.zone.zone}`);
 }
 
@@ -266,7 +266,7 @@ function* pointers(view: ZoneView): Iterable<LintRecord> {
   for (const record of view.records) if (isNamed(record.type) && record.target !== "") yield record;
 }
 
-/** `192.0.2.1.`, or `192.0.2.1` taken for a name of the zone; not where there is such a name. */
+/** The address in a target: `192.0.2.1.`, or `192.0.2.1` that became a name in the zone, unless there is such a name. */
 function addressIn(target: string, view: ZoneView, world: ProjectZones): string | null {
   const labels = target.split(".", QUAD_LABELS + 1);
   const address = canonicalIpv4(labels.slice(0, QUAD_LABELS).join("."));
@@ -280,7 +280,7 @@ function isThere(target: string, world: ProjectZones): boolean {
   return found.type === "known" ? found.records.length > 0 : world.zoneOf(target) !== null;
 }
 
-// A rule about aliases that lead to where anybody may settle.
+// A rule about aliases of names that anybody can claim.
 
 export const claimableTarget: ZoneRule = {
   code: "claimable-target",
@@ -304,17 +304,17 @@ function isOf({ names }: ClaimableService, target: string): boolean {
   return names.some((name) => (typeof name === "string" ? target.endsWith(`.${name}`) : name.test(target)));
 }
 
-// Services that give a name to whoever asks first, so that one that was given up is anybody's: each with its source.
+// Services that give a name to whoever asks first, so that anybody can claim a name that was given up. Each has its source.
 
 interface ClaimableService {
   readonly service: string;
-  /** The end of such a name, or a pattern where an end alone would say too much. */
+  /** The end of such a name, or a pattern if the end alone would match too many names. */
   readonly names: readonly (string | RegExp)[];
   /** Who says that names can be claimed. */
   readonly source: string;
 }
 
-/** A collection of what was seen to work, kept by many; the number is that of its issue. */
+/** A community's list of services whose names could be claimed; a source ends with the number of the issue there. */
 const SEEN = "https://github.com/EdOverflow/can-i-take-over-xyz";
 const AZURE = "https://learn.microsoft.com/azure/security/fundamentals/subdomain-takeover";
 
@@ -338,7 +338,7 @@ const CLAIMABLE_SERVICES: readonly ClaimableService[] = [
   {
     service: "Microsoft Azure",
     names: [
-      // One label: names with a hash and a region are given to nobody else.
+      // One label: a name with a hash and a region is never given to another customer.
       /^[a-z0-9-]+\.azurewebsites\.net$/,
       "azure-api.net",
       "azurecontainer.io",

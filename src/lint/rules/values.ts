@@ -1,4 +1,4 @@
-/** Rules about addresses that the Internet does not route. */
+/** Rules about the values of records: addresses, lookalike and mixed-case names, copied TXT, and TTLs. */
 
 import ipaddr from "ipaddr.js";
 import { isNamed } from "../../dns/record.ts";
@@ -96,11 +96,9 @@ function scopeOf(text: string): Scope | null {
   return isDocumentation ? "documentation" : (SCOPES[address.range()] ?? null);
 }
 
-// A rule about names that readers take for other names.
+// A rule about names that look like other names.
 
-/** Types whose target is a name. */
-
-/** What letters are taken for in most typefaces. */
+/** Characters that look like others in most typefaces. */
 const TAKEN_FOR: readonly (readonly [RegExp, string])[] = [
   [/0/g, "o"],
   [/1/g, "l"],
@@ -123,7 +121,7 @@ export const lookalikeName: ZoneRule = {
       if (disguise !== null) yield { ...disguised("The name", name, disguise), records };
     }
     for (const record of view.records) {
-      // Within the zone the message has its name.
+      // A target within the zone is reported as a name of the zone.
       if (!isNamed(record.type) || record.target.endsWith(`.${view.zone.zone}`)) continue;
       const disguise = disguiseOf(record.target);
       if (disguise === null || record.target === view.zone.zone) continue;
@@ -145,7 +143,7 @@ function disguised(what: string, name: string, { shown, as }: Disguise): Omit<Fi
   };
 }
 
-/** ASCII beside ASCII: such a name is suspicious only where the other one is there, too. */
+/** Two ASCII names that look alike: such a name is suspicious only if the zone has the other one, too. */
 function* alikeNames(view: ZoneView): Iterable<Finding> {
   const plain = [...view.names()].filter(([name]) => name !== "" && !name.includes("xn--"));
   for (const [skeleton, alike] of groupBy(plain, ([name]) => skeletonOf(name))) {
@@ -171,7 +169,7 @@ function skeletonOf(name: string): string {
 
 // A rule about names that are written in several ways: it looks at the source.
 
-/** So many characters of an entry are looked at: names stand near its beginning. */
+/** Characters of an entry that are searched: the name stands near its beginning. */
 const MAX_LOOKED_AT_CHARACTERS = 1_000;
 
 export const mixedCase: ZoneRule = {
@@ -203,7 +201,7 @@ export const mixedCase: ZoneRule = {
   },
 };
 
-/** The name as its entry says it, behind `name:`, or as the first word of a line of a zone file; null if neither is to be found. */
+/** The name as its entry says it, behind `name:`, or as the first word of a line of a zone file; null if it is found in neither way. */
 function writtenName({ name, span }: LintRecord, sources: Sources): string | null {
   const end = Math.min(span.end, span.start + MAX_LOOKED_AT_CHARACTERS);
   const text = sources.text(span.file)?.slice(span.start, end) ?? "";
