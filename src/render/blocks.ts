@@ -1,4 +1,4 @@
-/** Blocked changes: what stops them, and what to do about it, in words. */
+/** Blocked changes as text: what blocks each, and what to do about it. */
 
 import type { AttachedInterface, Block, Candidate } from "../model/change.ts";
 import { consentFlag } from "./consent.ts";
@@ -6,22 +6,22 @@ import { recordText } from "./table.ts";
 import { escapeText } from "./terminal.ts";
 import { count } from "./view.ts";
 
-/** On a line of 80 columns, below a change and indented. */
+/** Columns of an item below a change: a line of 80 columns, less the indentation. */
 const DEFAULT_ITEM_COLUMNS = 72;
 
-/** So many are named; the rest is counted. */
+/** At most this many items are named; the rest is counted. */
 const MAX_NAMED_ITEMS = 20;
 
 interface BlockText {
-  /** What stops it, without a full stop. */
+  /** What blocks the change, without a full stop. */
   readonly reason: string;
-  /** The things that do, one a line. */
+  /** The objects that block it, one a line. */
   readonly items: readonly string[];
   /** What to do, as a full sentence. */
   readonly fix: string;
 }
 
-/** @param columns that an item may take where it holds a record */
+/** @param columns that an item with a record may take */
 export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS): BlockText {
   switch (block.type) {
     case "interfaces":
@@ -111,7 +111,7 @@ function named<Item>(items: readonly Item[], textOf: (item: Item) => string): st
   return unnamed === 0 ? texts : [...texts, `and ${unnamed} more (all are in --format json)`];
 }
 
-/** What the block itself does not list. */
+/** A line that counts the objects that the block itself does not list. */
 function further(more: number | undefined): string[] {
   return more === undefined ? [] : [`and ${more} more`];
 }

@@ -1,4 +1,4 @@
-/** Guards in words: what a change would do, and exactly what to write to consent to it. */
+/** Guards as text: what a change would do, and exactly what to write to consent to it. */
 
 import type { Change } from "../model/change.ts";
 import type { ConsentRule } from "../model/desired.ts";
@@ -9,10 +9,10 @@ import { escapeGlob, globsFor, groupBy } from "../model/text.ts";
 import { escapeText } from "./terminal.ts";
 import { PENDING_MARK } from "./view.ts";
 
-/** What the words of a guard need beside it: the changes of its plan, and what the plan was made for. */
+/** What a guard's text needs beside the guard: the plan's changes, owner and inputs. */
 export type AskedOf = Pick<Plan, "changes" | "owner" | "inputs">;
 
-/** So many environments are named; the rest is counted. */
+/** At most this many environments are named; the rest is counted. */
 const MAX_NAMED_ENVIRONMENTS = 3;
 
 /** What would happen, without a full stop. */
@@ -29,7 +29,7 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
       return `the NS records at the apex of ${address} would change`;
     case "protect": {
       const around = aroundOf(guard, kinds);
-      // A part of an object that is no longer declared has the protection of that object.
+      // An object within a network or zone that is no longer declared is protected by the `protect` of that network or zone.
       return around === null
         ? `${address} is protected; set its protect to false first`
         : `${address} is protected; set protect to false first, of the ${kinds.at(guard.address)?.words[0]} or of its ${around.words[0]}`;
@@ -53,7 +53,7 @@ export function consentText(guard: Guard, kinds: Kinds): string {
       return `change the NS records at the apex of ${address}`;
     case "protect":
     case "max-changes":
-      // Nothing consents to these.
+      // There is no consent for these.
       return "";
   }
 }
@@ -69,7 +69,7 @@ function declaredText({ declaredUnder = [], uncheckedEnvironments = 0 }: Guard, 
   return `declared with ${listed}, not with${environment === null ? "out --env" : ` ${environmentFlag(environment)}`}${unchecked}`;
 }
 
-/** Behind what is known of the others. */
+/** Appended to the environments that were looked at. */
 function uncheckedText(environments: number): string {
   if (environments === 0) return "";
   return ` (${environments} other ${environments === 1 ? "environment was" : "environments were"} not looked at)`;
@@ -79,13 +79,13 @@ function environmentFlag(name: string): string {
   return `--env ${shellWord(escapeText(name))}`;
 }
 
-/** What would end it, as a sentence; empty if consent is all there is. */
+/** What would make the consent unnecessary, as a sentence; empty if nothing would. */
 function adviceOf({ declaredUnder = [] }: Guard, { owner }: AskedOf): string {
   if (declaredUnder.length === 0 || owner === null) return "";
   return `Give each environment its own owner, e.g. owner: ${escapeText(owner)}-\${var.env}`;
 }
 
-/** How much of what is in it. */
+/** How many of the objects within would be removed, for example `40 of the 50 records`. */
 function lossText(guard: Guard, kinds: Kinds): string {
   return `${guard.count ?? 0} of the ${guard.of ?? 0} ${contentsOf(guard, kinds)}`;
 }
@@ -94,19 +94,19 @@ function contentsOf({ address }: Guard, kinds: Kinds): string {
   return kinds.contentsAt(address)?.words[1] ?? "objects";
 }
 
-/** The kind of what the object of a guard is within; null if it is within none. */
+/** The kind of the network or zone that a guard's object is within; null if it is within none. */
 function aroundOf({ address }: Guard, kinds: Kinds): KindFacts | null {
   const around = kinds.rootAt(address);
   return around === kinds.at(address) ? null : around;
 }
 
-/** Guards that one answer settles. */
+/** Guards that one consent settles. */
 export interface Asked {
   /** What would happen, without a full stop. */
   readonly text: string;
-  /** What would be better than consent, as a sentence; empty if nothing is known. */
+  /** Advice that is better than consent, as a sentence; empty if there is none. */
   readonly advice: string;
-  /** What consents to it; none where nothing can. */
+  /** Ways to write the consent; empty if there is no consent for the guards. */
   readonly words: readonly Words[];
 }
 
@@ -116,31 +116,31 @@ export interface Words extends MissingConsent {
   readonly entry: string;
 }
 
-/** What to consent to, as `--allow` and `allow:` have it. */
+/** A missing consent, as `--allow` and `allow:` write it. */
 export interface MissingConsent {
   readonly rule: ConsentRule;
   /** A glob. */
   readonly address: string;
-  /** How many guards it settles. */
+  /** How many guards the consent settles. */
   readonly guards: number;
 }
 
-/** So many of a rule and kind are listed one by one; more of them as one. */
+/** Up to this many guards of one rule and kind are listed one by one; more of them as one. */
 const MAX_UNFOLDED_GUARDS = 3;
 
-/** In the order of the first of each. What covers several covers no other address of the plan. */
+/** In the order of the first guard of each. A glob for several addresses covers no other address of the plan. */
 export function askedOf(guards: readonly Guard[], of: AskedOf, kinds: Kinds): Asked[] {
   return partsOf(guards).map((part) => asked(part, of, kinds));
 }
 
-/** The missing consents as data, without words for people. */
+/** All missing consents, for programs. */
 export function consentsOf(guards: readonly Guard[], { changes }: Pick<Plan, "changes">): MissingConsent[] {
   return partsOf(guards).flatMap((part) =>
     wordsOf(part, changes).map(({ rule, address, guards: number }) => ({ rule, address, guards: number })),
   );
 }
 
-/** Guards that one answer settles; many of a rule and kind are one part. */
+/** Groups of guards that one consent settles; many guards of one rule and kind are one group. */
 function partsOf(guards: readonly Guard[]): (readonly Guard[])[] {
   const alike = groupBy(guards, (guard) =>
     JSON.stringify([
@@ -158,7 +158,7 @@ function partsOf(guards: readonly Guard[]): (readonly Guard[])[] {
   });
 }
 
-/** Objects of one kind: the first segments of their addresses are the same, and as many follow. */
+/** Equal for objects of one kind: their addresses have the same first segment, and equally many segments. */
 function placeOf({ address }: Guard): string {
   const segments = address.split("/");
   return `${segments[0]} ${Math.min(segments.length, 3)}`;
@@ -211,14 +211,14 @@ function sum(guards: readonly Guard[], field: "count" | "of"): number {
   return guards.reduce((total, guard) => total + (guard[field] ?? 0), 0);
 }
 
-/** The addresses beside `own`: the parts of an object belong to it. */
+/** The addresses of the plan that a glob must not cover. An object within one of `own` is deleted with it, and does not count. */
 function othersThan(own: ReadonlySet<Address>, changes: readonly Change[]): Address[] {
   return changes.flatMap(({ address, root, previousAddress }) =>
     own.has(address) || own.has(root) ? [] : [address, ...(previousAddress === null ? [] : [previousAddress])],
   );
 }
 
-/** What to write, to be copied as it stands. */
+/** The lines to copy: the flags, and the entries under `allow:`. */
 export function consentLines(words: Asked["words"], indent: number): string[] {
   const [only] = words;
   if (only === undefined) return [];
@@ -228,7 +228,7 @@ export function consentLines(words: Asked["words"], indent: number): string[] {
   return [...flags, `${blank}or under allow: in the root file:`, ...words.map(({ entry }) => `${blank}  ${entry}`)];
 }
 
-/** The flag that consents to just this, for a shell. */
+/** The flag that consents to this address alone, quoted for a shell. */
 export function consentFlag(rule: ConsentRule, address: Address): string {
   return flagOf(rule, escapeGlob(address));
 }

@@ -1,6 +1,5 @@
 /** Diagnostics as text with the source line and a caret, and as JSON. */
 
-/** On a line of 80 columns, below a change and indented. */
 import { createColors } from "picocolors";
 import {
   ZONE_FILE_APEX_NS_CODE,
@@ -39,7 +38,7 @@ export function renderDiagnostics(
   return `${blocks.join("\n\n")}\n\n${countLine(diagnostics)}${unshown}\n`;
 }
 
-/** As many as are shown, in their order: errors before any warning takes the place of one. */
+/** The diagnostics that are shown, in their order. Warnings are left out before any error is. */
 function mostImportant(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   if (diagnostics.length <= MAX_SHOWN_DIAGNOSTICS) return diagnostics;
   const errors = diagnostics.filter(({ severity }) => severity === "error");
@@ -137,9 +136,9 @@ function placeJson(span: Span | undefined, sources: Sources): JsonObject {
   return { file: span.file, line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
 }
 
-// Which warnings a plan would have without the proposed change just as well: all they are about was pending.
+// Which warnings a plan would have without the proposed change, too: all changes that they are about were pending.
 
-/** What is said behind a warning: nothing, or that the proposed change has no part in it. Linear in the number of changes. */
+/** The mark after a warning: empty, or that the warning is not due to the proposed change. Linear in the number of changes. */
 export function warningMarks(plan: Plan): (warning: Diagnostic) => string {
   if (plan.base === null) return () => "";
   const places = pendingPlaces(plan);
@@ -159,7 +158,7 @@ function pendingPlaces(plan: Plan): ReadonlyMap<string, boolean> {
   return found;
 }
 
-/** Where it is declared, its address, and all that is above. */
+/** The keys of a change: where it is declared, its address, and each address above. */
 function warningKeys({ address, span }: Change): string[] {
   const keys = span === null ? [address] : [spanKey(span), address];
   for (let end = address.lastIndexOf("/"); end > 0; end = address.lastIndexOf("/", end - 1)) {
@@ -172,16 +171,16 @@ function spanKey({ file, start, end }: Span): string {
   return `${start} ${end} ${file}`;
 }
 
-// What zone files hold and nobody takes over, in a line: for commands that are about something else.
+// Records of zone files that are not imported, counted in a line: for commands that are about something else.
 
 interface Counted {
-  /** What is to be reported as it is. */
+  /** The diagnostics that are reported as they are. */
   readonly others: readonly Diagnostic[];
-  /** One line for each kind that was there, for all of the project; without line ends. */
+  /** One line for each kind of skipped record, for the whole project; without line ends. */
   readonly notes: readonly string[];
 }
 
-/** Takes the warnings about zone files out, and counts them. Errors stay. */
+/** Removes the warnings about zone files, and counts them. Errors stay. */
 export function countSkipped(diagnostics: readonly Diagnostic[]): Counted {
   let [own, signing, unsupported] = [0, 0, 0];
   const others = diagnostics.filter(({ code, severity }) => {

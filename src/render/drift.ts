@@ -46,7 +46,7 @@ export function driftSummary({ summary: { changed, missing, unexpected } }: Drif
   return `Drift: ${changed} changed, ${missing} missing, ${unexpected} unexpected.`;
 }
 
-/** Empty if everything carries the tag that it should. */
+/** Empty if every object carries the owner's tag. */
 export function unadoptedText({ owner, summary: { unadopted } }: Drift): string {
   if (unadopted === 0) return "";
   const are = count(unadopted, "object is as declared, but does", "objects are as declared, but do");
@@ -55,11 +55,11 @@ export function unadoptedText({ owner, summary: { unadopted } }: Drift): string 
 
 export interface Folded {
   readonly object: DriftObject;
-  /** How many objects went or came with it. */
+  /** How many missing objects within it are counted here. */
   readonly within: number;
 }
 
-/** What is missing with the network or zone it belongs to is counted there. */
+/** An object that is missing together with its network or zone is not listed, but counted at that one. */
 export function foldedObjects({ objects }: Drift): Folded[] {
   const missing = new Set(
     objects.flatMap(({ key, root, status }) => (key === root && status === "missing" ? [root] : [])),
@@ -101,7 +101,7 @@ function addressText({ key, root, kind, liveAddress }: DriftObject): string {
   const label = key.slice(root.length + 1).split("/")[0] ?? "";
   const isShown = domain !== null && kind === "domain_record" && label.includes("xn--");
   const own = isShown ? unicodeName(`${label}.${domain}`) : null;
-  // A name that is not shown does not hide that of its domain.
+  // If the record's name has no Unicode form, the domain's may have one.
   const unicode = own ?? (domain === null ? null : unicodeName(domain));
   const name = unicode === null ? "" : ` (${escapeText(unicode)})`;
   return `${escapeText(key)}${name}${liveAddress === null ? "" : `, in the account ${escapeText(liveAddress)}`}`;
@@ -120,7 +120,7 @@ function fieldLines({ name, live, declared }: DriftField, columns: number): stri
   ];
 }
 
-/** What tells a whole live or declared object from others of its kind. */
+/** The value that distinguishes a whole live or declared object from others of its kind. */
 function wholeLines({ kind, status, fields }: DriftObject, columns: number, kinds: Kinds): string[] {
   const { line } = kinds.of(kind);
   if (line === undefined) return [];

@@ -1,4 +1,4 @@
-/** The heading of networks, zones and images, and the labels behind a change: what happens, what goes with it, and why. */
+/** The headings of networks, zones and images with what is deleted along with them, and the labels after a change. */
 
 import { unicodeName } from "../dns/unicode.ts";
 import type { ChangeLabel } from "../model/change.ts";
@@ -7,17 +7,18 @@ import { quoted } from "./table.ts";
 import { escapeText } from "./terminal.ts";
 import { type ChangeView, count, type GroupView } from "./view.ts";
 
-/** On a line of 80 columns, below a change and indented. */
 const DOMAIN = "domain/";
 
-/** `domain example.com`: the address, read aloud; of a domain that goes, with what goes with it. */
+/** `domain example.com`: the address in words. The heading of a deleted domain also counts the records that are deleted with it. */
 export function headline(group: GroupView): string {
   const root = rootShown(group);
   const declared = root === group.root ? "" : `, declared as ${escapeText(nameOf(group.root))}`;
   return escapeText(root.replace("/", " ")) + unicodeText(root) + lossText(group) + declared;
 }
 
-/** What goes is called what it is called in the account: an entry may name it by its id. Of what stays old and new name are shown. */
+/**
+ * A deleted object has its name in the account, as its entry may identify it by its id. A renamed object shows old and new name elsewhere.
+ */
 function rootShown({ root, own }: GroupView): Address {
   return own?.mark === "delete" ? (own.change.previousAddress ?? root) : root;
 }
@@ -32,7 +33,7 @@ function unicodeText(root: Address): string {
   return unicode === null ? "" : ` (${escapeText(unicode)})`;
 }
 
-/** Behind the name of what goes with what is in it; nothing of anything else. */
+/** After the name of an object that is deleted with its contents; otherwise empty. */
 function lossText({ own, contents }: GroupView): string {
   if (contents === null || !own?.kind.takesContents || own.mark !== "delete") return "";
   const { holds } = own.change;
@@ -60,7 +61,7 @@ export function headlineOfMany(groups: readonly GroupView[]): string {
   return what + withThem(records, ...contents.words) + ignoredText(ignored);
 }
 
-/** Each with what goes with it: `example.com (12 records, 1 ignored)`. */
+/** An object with the number of objects that are deleted with it: `example.com (12 records, 1 ignored)`. */
 export function memberText(group: GroupView): string {
   const { own, contents, children } = group;
   const root = rootShown(group);
@@ -88,12 +89,12 @@ function total(groups: readonly GroupView[], countOf: (group: GroupView) => numb
   return groups.reduce((sum, group) => sum + countOf(group), 0);
 }
 
-/** In a list with commas no name may look like two, or like what is said of one. */
+/** Whether a name can stand unquoted in a list with commas: it must not look like two names, or like the text in parentheses. */
 function isPlainName(name: string): boolean {
   return !/[,"()]|^\s|\s$/.test(name);
 }
 
-/** Whether the heading says the field already; not if it changes. */
+/** Whether the heading shows the field already; a field that changes is shown below it. */
 export function isInHeadline({ change, kind }: ChangeView, field: string): boolean {
   if (field !== kind.nameField) return false;
   return change.before === null || change.after === null;
@@ -106,7 +107,7 @@ export function labelText({ change }: ChangeView): string {
   return words.length === 0 ? "" : ` (${words.join("; ")})`;
 }
 
-/** A rename needs no more than the word: old and new name are shown beside it. */
+/** For a rename the word is enough: old and new name are shown beside it. */
 function labelWords(label: ChangeLabel, owner: unknown): string {
   switch (label) {
     case "adopt":

@@ -17,7 +17,7 @@ export { renderUnreviewedText, type TextOptions } from "./plan-text.ts";
 export { renderReportJson, renderReportText, renderValidationJson } from "./report.ts";
 export { renderVerificationJson, renderVerificationText } from "./verification.ts";
 
-/** Texts for people name kinds by the words of the units. */
+/** Text for people names kinds in words, which the units define. */
 const KINDS = new Kinds(units);
 
 /**
@@ -28,7 +28,7 @@ export function renderPlanText(plan: Plan, options: texts.TextOptions): string {
   return texts.renderPlanText(plan, options, KINDS);
 }
 
-/** Only what apply would refuse, with the words of consent: for where the plan itself is not shown. */
+/** Only the guards that apply would refuse, with the consent to write: for use where the plan itself is not shown. */
 export function renderGuardsText(plan: Plan, options: texts.TextOptions): string {
   return texts.renderGuardsText(plan, options, KINDS);
 }
@@ -38,7 +38,10 @@ export function renderDriftText(drift: Drift, options: texts.TextOptions): strin
   return drifts.renderDriftText(drift, options, KINDS);
 }
 
-/** The plan for a GitHub comment or a GitLab note, newline-terminated. What has no room in one is there as numbers, and the text says so. */
+/**
+ * The plan for a GitHub comment or a GitLab note, newline-terminated. Changes for which a comment has no room are counted, and the text
+ * says so.
+ */
 export function renderPlanMarkdown(plan: Plan): string {
   return documents.renderPlanMarkdown(plan, KINDS);
 }
@@ -46,18 +49,21 @@ export function renderPlanMarkdown(plan: Plan): string {
 /**
  * The report of an apply, within the size of a comment.
  * @param plan the one that was applied
- * @param verification what nameservers were asked afterwards; null: they were not
+ * @param verification what nameservers answered afterwards; null: they were not asked
  */
 export function renderReportMarkdown(report: Report, plan: Plan, verification: Verification | null): string {
   return documents.renderReportMarkdown(report, plan, verification, KINDS);
 }
 
-/** Within the size of a comment. What has no room is counted. */
+/** Within the size of a comment. Objects for which there is no room are counted. */
 export function renderDriftMarkdown(drift: Drift): string {
   return documents.renderDriftMarkdown(drift, KINDS);
 }
 
-/** That an apply was refused, as the plan is not within the reviewed one. @param extra what the reviewed plan does not show */
+/**
+ * Reports that an apply was refused because its plan is not within the reviewed one.
+ * @param extra changes that the reviewed plan does not show
+ */
 export function renderUnreviewedMarkdown(extra: readonly Change[]): string {
   return documents.renderUnreviewedMarkdown(extra, KINDS);
 }

@@ -1,4 +1,4 @@
-/** The snapshot as a file: the same lists always give the same bytes, one object a line. */
+/** Writes a snapshot as a file, and reads it back: the same lists always give the same bytes, one object a line. */
 
 import { readFile } from "node:fs/promises";
 import { packageFile } from "../files/paths.ts";
@@ -10,14 +10,14 @@ import { damaged, newer, parseSavedJson, type SavedKind, schemaProblems } from "
 import { sortKeys } from "./view.ts";
 
 export const LIVE_KIND = "tenon-live";
-/** A reader refuses a file of a higher one. */
+/** A reader refuses a file of a higher version. */
 const LIVE_FORMAT_VERSION = 2;
-/** The same relative to src/render and to dist/render. */
+/** Found from src/render and from dist/render alike. */
 const LIVE_SCHEMA: URL = packageFile("schemas/live.schema.json");
 
 /**
- * Newline-terminated. Of each object only the fields that the schema names are kept: whatever else a service says, it may be
- * meant for the token's holder alone.
+ * Newline-terminated. Of each object only the fields that the schema names are kept: any other field of the service may be meant for the
+ * token's holder alone.
  * @throws if the schema that is shipped with the package cannot be read
  */
 export async function renderLiveFile(snapshot: Snapshot): Promise<string> {
@@ -85,7 +85,7 @@ function at(value: Json | undefined, key: string): JsonObject {
   return isJsonObject(inner) ? inner : {};
 }
 
-// Reads a snapshot back, and says by name what is wrong with one that cannot be used.
+// Reading a snapshot back; a file that cannot be used has a diagnostic code for each cause.
 
 const KIND: SavedKind = { noun: "snapshot", code: "live-file", command: "tenon live --out FILE" };
 
@@ -93,7 +93,7 @@ export type LiveFileResult =
   | { readonly ok: true; readonly snapshot: Snapshot }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
-/** As the schema describes it. */
+/** The file as its schema describes it. */
 interface LiveFile {
   readonly read_at: string;
   /** Absent in files of version 1. */
@@ -144,7 +144,7 @@ function recogniseOthers(value: Json): Diagnostic | null {
   };
 }
 
-/** What no schema can say. */
+/** Problems that a schema cannot express. */
 function contradictions({ read_at, served_at = null, lists }: LiveFile): string[] {
   const problems = Number.isNaN(Date.parse(read_at)) ? ["/read_at is no time"] : [];
   if (served_at !== null && Number.isNaN(Date.parse(served_at))) problems.push("/served_at is no time");

@@ -1,4 +1,4 @@
-/** Reads a plan file back, and says by name what is wrong with one that cannot be used. */
+/** Reads a plan file back. A file that cannot be used has a diagnostic code for each cause. */
 
 import { packageFile } from "../files/paths.ts";
 import type { Change } from "../model/change.ts";
@@ -18,11 +18,11 @@ import {
 } from "./plan-json.ts";
 import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
 
-/** The same relative to src/render and to dist/render. */
+/** Found from src/render and from dist/render alike. */
 const SCHEMA = packageFile("schemas/plan.schema.json");
 const KIND: SavedKind = { noun: "plan file", code: "plan-file", command: "tenon plan --out FILE" };
 
-/** A plan without the origin of its guards, which follows from its changes. */
+/** A plan as a plan file holds it: everything but the origins of its guards, which follow from its changes. */
 export interface SavedPlan extends Omit<Plan, "guards"> {
   readonly guards: readonly SavedGuard[];
 }

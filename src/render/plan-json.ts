@@ -1,4 +1,4 @@
-/** The plan file: its shape, as Terraform's plan JSON with everything of ours under `tenon`. */
+/** The plan file: its shape is Terraform's plan JSON, with everything that is Tenon's own under `tenon`. */
 
 import { createHash } from "node:crypto";
 import type { Block, Change, ChangeLabel, ChangeOrigin, Holdings } from "../model/change.ts";
@@ -27,23 +27,23 @@ import { sortKeys } from "./view.ts";
 /** The version of Terraform's plan JSON, so that its readers accept the file. */
 const TERRAFORM_FORMAT_VERSION = "1.2";
 /**
- * Of everything under `tenon`. A reader refuses a file of any other: 1 did not say what the plan was asked for (`inputs`), and showed
- * what is blocked as if it were done.
+ * The version of everything under `tenon`. A reader refuses a file of any other version: version 1 had no `inputs`, and showed blocked
+ * changes as if they were made.
  */
 export const PLAN_FORMAT_VERSION = 2;
 
 export type PlanAction = "create" | "update" | "delete" | "no-op";
 
-/** Why Terraform would say that a resource goes or is made anew; where it knows no word, there is none. */
+/** Terraform's reasons for deleting or replacing a resource; absent if Terraform has no word for the reason. */
 type ActionReason = "replace_because_cannot_update" | "replace_because_tainted" | "delete_because_no_resource_config";
 
 export interface PlanFile {
   readonly format_version: string;
-  /** An apply would do something, and nothing forbids it before it is asked for consent. */
+  /** An apply would do something, and the plan has no refusals. Guards may still need consent. */
   readonly applyable: boolean;
   /** After this plan the account is as declared: nothing is blocked, and the plan covers the whole project. */
   readonly complete: boolean;
-  /** It was refused: `tenon.refusals` says why. */
+  /** The plan was refused, for the reasons in `tenon.refusals`. */
   readonly errored: boolean;
   readonly planned_values: { readonly root_module: { readonly resources: readonly PlannedResource[] } };
   readonly resource_changes: readonly ResourceChange[];
@@ -88,7 +88,7 @@ interface WantedChange extends ChangeShape {
   readonly previous_address: string | null;
 }
 
-/** The last three are absent in files of before them, and were not given then. */
+/** Older files lack the last three, which count as not given. */
 export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables" | "targets" | "excludes"> {
   readonly skip_unsupported?: boolean;
   readonly take_ownership_from?: readonly string[];
@@ -104,28 +104,28 @@ interface TenonPart {
   readonly inputs: SavedInputs;
   readonly summary: Summary;
   readonly requests: number;
-  /** The service's limit as reading the account met it; null if no answer named one. */
+  /** The rate limit that the service reported while the account was read; null if it reported none. */
   readonly pace: Pace | null;
-  /** What the changes were compared with to tell whose they are (`origin`); null: nothing. */
+  /** What the changes were compared with to find their `origin`; null: nothing. */
   readonly base: PlanBase | null;
-  /** What a change is beyond its action, under its address in resource_changes. */
+  /** Everything about a change but its action, by its address in resource_changes. */
   readonly changes: Readonly<Record<string, ChangeExtra>>;
   readonly steps: readonly Step[];
   readonly barriers: readonly Barrier[];
   readonly guards: readonly SavedGuard[];
-  /** The fewest globs that give all missing consents and cover nothing else of the plan. */
+  /** The consents that are missing, in as few globs as possible that cover nothing else of the plan. */
   readonly missing_consent: readonly MissingConsent[];
-  /** Addresses in resource_changes whose change is blocked; why is under `changes`. */
+  /** Addresses in resource_changes of blocked changes; the reason is under `changes`. */
   readonly blocked: readonly string[];
   readonly gaps: readonly Gap[];
-  /** Cheaper ways than one request for each change. */
+  /** Clones that save requests. */
   readonly strategies: readonly Strategy[];
   readonly refusals: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   readonly left_alone: readonly LeftAlone[];
 }
 
-/** Whose a guard is follows from the changes: it is not written beside them. */
+/** The origin of a guard follows from the changes, so the file does not hold it. */
 export type SavedGuard = Omit<Guard, "origin">;
 
 export function savedGuard({ origin: _, ...guard }: Guard): SavedGuard {
@@ -138,12 +138,12 @@ export interface ChangeExtra {
   readonly labels: readonly ChangeLabel[];
   readonly replace_fields: readonly string[];
   readonly blocked: Block | null;
-  /** What would be done if nothing blocked it, where something does; null elsewhere. */
+  /** The change as it would be made if nothing blocked it; null if nothing does. */
   readonly wanted: WantedChange | null;
   readonly note: string | null;
   readonly span: Span | null;
   readonly origin: ChangeOrigin | null;
-  /** The records that are deleted with a domain; absent if it stays, or if they were not read. */
+  /** What is deleted with a domain; absent if the domain stays, or if its contents were not read. */
   readonly holds?: Holdings;
 }
 
@@ -155,7 +155,10 @@ const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
   "no-op": ["no-op"],
 };
 
-/** What is as long as the plan is made while it is written. @returns what a `PlanFile` is read from */
+/**
+ * The parts that grow with the plan are made while they are written.
+ * @returns an object that is written as a `PlanFile`
+ */
 function toPlanFile(plan: Plan, summary: Summary): object {
   const changes = [...plan.changes].sort((left, right) => compareText(left.key, right.key));
   const errored = plan.refusals.length > 0;
@@ -211,7 +214,7 @@ function tenonPart(
   };
 }
 
-/** For programs: what to consent to until no guard is left that consent can settle. */
+/** For programs: the consents to give until no guard is left that consent can settle. */
 export function missingConsents(plan: Plan): MissingConsent[] {
   const refusing = plan.guards.filter(({ consent }) => consent === "missing");
   return consentsOf(refusing, plan);
@@ -252,13 +255,13 @@ function changeShape(change: Change): ChangeShape {
   };
 }
 
-/** A blocked change is written as a no-op: whoever counts or forbids deletions must not find one that will not be made. */
+/** A blocked change is shown as a no-op: a policy that counts or forbids deletions must not find a deletion that will not be made. */
 function unchanged(change: Change): ChangeShape {
   const value = withId(change.before, change);
   return { actions: ["no-op"], before: value, after: value, after_unknown: {} };
 }
 
-/** Terraform gives none for a destroy. */
+/** Terraform gives no reason for the deletions of a destroy. */
 function actionReason({ action, labels, blocked }: Change, goal: Goal): ActionReason | null {
   if (blocked !== null) return null;
   if (action === "replace")
@@ -287,7 +290,7 @@ function valuesAfter(change: Change): JsonObject | null {
   return isMade(change) ? change.after : withId(change.after, change);
 }
 
-/** Its id is known only when it is there. */
+/** Whether the object is made by the change: its id is known only then. */
 function isMade(change: Change): boolean {
   return change.action === "create" || change.action === "replace";
 }
@@ -296,7 +299,7 @@ function withId(values: Values | null, change: Change): JsonObject | null {
   return values === null || change.id === null ? values : { id: change.id, ...values };
 }
 
-/** What its kind calls a name: a label, a domain, a record's name. */
+/** The name of an object, depending on its kind: a label, a domain, a record's name. */
 function nameOf(change: Change): string {
   const values = change.after ?? change.before ?? {};
   const name = values["label"] ?? values["domain"] ?? values["name"];
@@ -311,7 +314,7 @@ function indexOf(key: string, address: string): { index?: number } {
 
 // The plan as JSON, which is the plan file: the same plan always gives the same bytes.
 
-/** About so much is handed over at once. */
+/** The approximate length of a part. */
 const PART_CHARACTERS = 1024 * 1024;
 const LINES: Layout = { end: "\n", text: (value) => jsonText(value) };
 
@@ -320,7 +323,7 @@ export function renderPlanJson(plan: Plan): string {
   return [...renderPlanJsonParts(plan)].join("");
 }
 
-/** The same in parts that end where lines do, each made when it is asked for. */
+/** The same in parts of whole lines, each made when it is asked for. */
 export function* renderPlanJsonParts(plan: Plan): Generator<string> {
   let part = "";
   for (const piece of documentOf(plan)) {
@@ -333,7 +336,7 @@ export function* renderPlanJsonParts(plan: Plan): Generator<string> {
   yield part;
 }
 
-/** Terraform's keys come first and in its order; what is in them is sorted. */
+/** Terraform's keys come first, in Terraform's order; within them keys are sorted. */
 function* documentOf(plan: Plan): Generator<string> {
   const file: object = toPlanFile(plan, summarise(plan.changes));
   let start = "{\n";
@@ -362,7 +365,7 @@ export function digestOf(file: { readonly tenon: object }): string {
 /** A list, or an object, whose entries are made when they are written. */
 class Lazy {
   readonly isList: boolean;
-  /** The keys of an object are sorted; those of a list do not matter. */
+  /** The keys of an object are sorted; for a list the keys are ignored. */
   readonly entries: () => Iterable<readonly [key: string, value: Json]>;
 
   constructor(isList: boolean, entries: () => Iterable<readonly [key: string, value: Json]>) {
@@ -375,7 +378,7 @@ type Written = Json | Lazy | { readonly [key: string]: Written | undefined };
 
 /** How JSON is laid out. */
 interface Layout {
-  /** Between entries: a line end, or nothing. */
+  /** The separator between entries: a line end, or nothing. */
   readonly end: "\n" | "";
   text(value: Json | undefined): string;
 }
@@ -404,7 +407,7 @@ function* pieces(value: Written, depth: number, layout: Layout): Generator<strin
   yield isEmpty ? open + close : layout.end + close;
 }
 
-/** Without what has no value, as JSON has it. */
+/** Without undefined values, as in JSON. */
 function entriesOf(value: object): Iterable<readonly [string, Written]> {
   if (value instanceof Lazy) return value.entries();
   if (Array.isArray(value)) return value.map((item: Json) => ["", item] as const);

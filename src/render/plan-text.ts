@@ -1,4 +1,4 @@
-/** The plan as text for a terminal, a log or a review: what changes, what stands against it, and the line that CI reads. */
+/** The plan as text for a terminal, a log or a review: its changes, its guards and warnings, and the summary line that CI reads. */
 
 import type { Change } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
@@ -48,9 +48,9 @@ import {
 } from "./view.ts";
 
 export interface TextOptions {
-  /** Whether colours are wanted; nothing is looked up. */
+  /** Whether to use colours: the caller decides, the environment is not looked at. */
   readonly colour: boolean;
-  /** Columns; 80 if it is not known. */
+  /** Columns; 80 if absent. */
   readonly width?: number;
 }
 
@@ -126,7 +126,7 @@ function entryLines(entry: readonly GroupView[], context: Context): string[] {
   return entry.length === 1 ? groupLines(first, context) : goingLines(entry, first, context);
 }
 
-/** Each is named: a fold hides nothing that goes. */
+/** Each object is named: folding hides no deletion. */
 function goingLines(groups: readonly GroupView[], { own }: GroupView, context: Context): string[] {
   if (own === null) return [];
   const lines = headLines(own, headlineOfMany(groups), context);
@@ -134,7 +134,7 @@ function goingLines(groups: readonly GroupView[], { own }: GroupView, context: C
   return lines;
 }
 
-/** The records of a copy are those of its source, word for word: they are counted, not shown again. */
+/** A clone has exactly the records of its source: they are counted, not shown again. */
 function groupLines(group: GroupView, context: Context): string[] {
   const lines = group.own === null ? [context.paint.bold(`  ${headline(group)}`)] : ownLines(group, group.own, context);
   const source = context.sources.get(group.root);
@@ -155,7 +155,7 @@ function ownLines(group: GroupView, own: ChangeView, context: Context): string[]
   return lines;
 }
 
-/** Why it happens stands behind the heading, or below where there is no room. */
+/** The labels stand after the heading, or below it if there is no room. */
 function headLines(view: ChangeView, head: string, { paint, width }: Context): string[] {
   const labels = labelText(view);
   const isWide = markColumns(view) + columnsOf(head) + columnsOf(labels) > width;
@@ -183,7 +183,7 @@ function childLines(view: ChangeView, table: Table, context: Context): string[] 
   ];
 }
 
-/** Colours around nothing would be noise in what a terminal records. */
+/** An empty text is not coloured: the escape sequences would be noise in a recorded terminal. */
 function paintLabels(labels: string, paint: Paint): string {
   return labels === "" ? "" : paint.warn(labels);
 }
@@ -196,7 +196,7 @@ function markText(view: ChangeView, paint: Paint): string {
   return `${view.change.blocked === null ? "" : paint.bad(BLOCKED_MARK)}${paintMark(paint, view.mark)}`;
 }
 
-/** Columns of the mark with the blank behind it. */
+/** Columns of the mark with the blank after it. */
 function markColumns(view: ChangeView): number {
   return signOf(view.mark).length + 1 + (view.change.blocked === null ? 0 : BLOCKED_MARK.length);
 }
@@ -223,7 +223,7 @@ function strategyLines({ strategies }: Plan, { width }: Context): string[] {
   return strategies.flatMap((strategy) => wrap(strategyText(strategy), width, 0));
 }
 
-/** Each of several summaries begins with the word; lines after its first are indented. */
+/** Each summary begins with the word; its further lines are indented. */
 function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, { paint, width }: Context): string[] {
   const colour = word === "Warning" ? paint.warn : paint.bad;
   return [
@@ -244,7 +244,7 @@ function guardLines(plan: Plan, view: PlanView, { kinds, paint, width }: Context
   return lines;
 }
 
-/** Only what apply would refuse, with the words of consent: for where the plan itself is not shown. */
+/** Only the guards that apply would refuse, with the consent to write: for use where the plan itself is not shown. */
 export function renderGuardsText(plan: Plan, options: TextOptions, kinds: Kinds): string {
   const context = contextOf(options, kinds);
   const lines = guardLines(plan, { ...viewPlan(plan, kinds), consented: [] }, context);
@@ -268,9 +268,9 @@ function lastLine(plan: Plan, view: PlanView, paint: Paint): string {
   return `${paint.bold("Plan:")} ${counts}${blocked === 0 ? "" : ` ${blocked} blocked.`}`;
 }
 
-// As text, what an apply would do that the reviewed plan does not show.
+// The changes of an apply that the reviewed plan does not show, as text.
 
-/** All of it, a line each, indented and newline-terminated. */
+/** All of them, a line each, indented and newline-terminated. */
 export function renderUnreviewedText(extra: readonly Change[]): string {
   return actionEntries(extra)
     .flat()

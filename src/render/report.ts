@@ -1,4 +1,4 @@
-/** The report of an apply, as text and as JSON: what was done, what was not, and what to do now. */
+/** The report of an apply, as text and as JSON: the outcome of each change, and what to do now. */
 
 import type { Failure } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
@@ -22,10 +22,10 @@ const REPORT_FORMAT_VERSION = 2;
 const INDENT = 2;
 
 /**
- * The report as text, newline-terminated. All done, the last line is `Apply complete! Resources: N added, N changed, N
- * destroyed.`, as Terraform's; otherwise it begins with `Apply incomplete: ` or `Apply interrupted: `, with the resources
- * on a line of their own where one is too short.
- * @param plan the one that was applied: it knows why changes are blocked
+ * The report as text, newline-terminated. If all is done, the last line is `Apply complete! Resources: N added, N changed, N destroyed.`,
+ * as Terraform's; otherwise it begins with `Apply incomplete: ` or `Apply interrupted: `, with the resources on a line of their own if one
+ * line is too short.
+ * @param plan the plan that was applied: it has the reasons why changes are blocked
  */
 export function renderReportText(report: Report, plan: Plan, options: TextOptions): string {
   const paint = createPaint(options.colour);
@@ -52,7 +52,7 @@ export function renderReportText(report: Report, plan: Plan, options: TextOption
 
 /**
  * For each object that the manifest names by its id, and that this run made anew: its new id, and where to write it.
- * @param place file and line of a span, as a person says them
+ * @param place file and line of a span, as text
  */
 export function newIdNotes(report: Report, plan: Plan, place: (span: Span) => string): string[] {
   return plan.warnings.flatMap(({ code, address, span }) => {
@@ -63,7 +63,7 @@ export function newIdNotes(report: Report, plan: Plan, place: (span: Span) => st
   });
 }
 
-/** The keys of what an interrupted run left as it was, with no other reason: only how many there are is of use to anyone. */
+/** The keys of the changes that were not begun only because the run was interrupted. They are counted, not listed. */
 export function notBegun(report: Report): ReadonlySet<string> {
   const begun = new Set(
     report.steps.flatMap(({ outcome, because, changes }) =>
@@ -108,14 +108,14 @@ function paintOutcome(paint: Paint, outcome: ChangeOutcome): string {
   }
 }
 
-/** Why each change is not done, by its key: lines that are escaped, about so many columns wide. */
+/** Why each change is not done, by its key: escaped lines of about `columns` columns. */
 export function reasonsOf(report: Report, plan: Plan, columns: number): (key: string) => string[] {
   const stepsOf = stepsByChange(report.steps);
   const changeOf = new Map(plan.changes.map((change) => [change.key, change]));
   return (key) => reasons(stepsOf.get(key) ?? [], changeOf.get(key), columns + INDENT);
 }
 
-/** Why a change is not done: its steps' failures, what they waited for, or what blocks it. */
+/** Why a change is not done: the failures of its steps, the failed steps that these waited for, or what blocks it. */
 function reasons(steps: readonly StepReport[], change: Change | undefined, width: number): string[] {
   if (change !== undefined && change.blocked !== null) {
     const { reason, items, fix } = blockText(change.blocked, width - INDENT);
@@ -132,7 +132,7 @@ function reasons(steps: readonly StepReport[], change: Change | undefined, width
   });
 }
 
-/** The message, which holds the service's own words if it had any. One line, escaped. */
+/** The failure's message, with the service's own words if there were any. One line, escaped. */
 export function failureText(failure: Failure): string {
   const maintenance = failure.maintenance ? " (the service is in maintenance: try again later)" : "";
   const attempts = failure.attempts > 1 ? ` (after ${failure.attempts} attempts)` : "";
@@ -151,13 +151,13 @@ function closing(report: Report, plan: Plan, paint: Paint, width: number): strin
   return [...wrap(adviceText(report), width, 0), ...(fits ? [`${painted} ${resources}`] : [painted, resources])];
 }
 
-/** What to do about a run that is not complete; what was only interrupted has no cause to be mended. */
+/** What to do about an incomplete run. A run that was only interrupted has no cause to be mended. */
 export function adviceText({ failed, interrupted }: Report): string {
   const when = interrupted && failed === 0 ? "" : " when the cause is mended";
   return `Run it again${when}: what is done is not done twice.`;
 }
 
-/** `1 failed, 2 skipped`: of what there is any. */
+/** `1 failed, 2 skipped`: without the counts that are 0. */
 export function leftovers({ failed, skipped, unknown, blocked, duplicates }: Report): string {
   const parts = [
     count(failed, "failed", "failed"),
@@ -169,7 +169,7 @@ export function leftovers({ failed, skipped, unknown, blocked, duplicates }: Rep
   return parts.filter((part) => !part.startsWith("0 ")).join(", ");
 }
 
-/** The id of what a change was about: of what it made, else of what was there; null where neither is known. */
+/** The id of the object that a change made, or else of the object that it changed; null if neither is known. */
 function idsOf({ steps }: Report, plan: Plan): (key: string) => ObjectId | null {
   const known = new Map(plan.changes.map(({ key, id }) => [key, id]));
   const made = new Map(steps.map(({ step, id }) => [step, id]));
@@ -192,7 +192,7 @@ function idsOf({ steps }: Report, plan: Plan): (key: string) => ObjectId | null 
 
 /**
  * The report as one line of JSON, newline-terminated: schemas/report.schema.json.
- * @param verification what nameservers were asked afterwards; null: they were not
+ * @param verification what nameservers answered afterwards; null: they were not asked
  */
 export function renderReportJson(report: Report, plan: Plan, verification: Verification | null = null): string {
   const idOf = idsOf(report, plan);
@@ -216,18 +216,18 @@ export function renderReportJson(report: Report, plan: Plan, verification: Verif
   return `${jsonText(json)}\n`;
 }
 
-// What is to be done, and why nothing was done, each as one line of JSON: for what reads the events of an apply.
+// Two events of an apply, each as one line of JSON: the plan before it begins, and the reason why it was refused.
 
 /**
- * - `identity`: what is ambiguous, another owner's, or of another account.
- * - `consent`: a guard stands in the way.
- * - `unreviewed`: the reviewed plan does not show all of it.
- * - `blocked`: something is blocked, and was not to be.
+ * - `identity`: an object is ambiguous or another owner's, or the account is another one.
+ * - `consent`: a guard has no consent.
+ * - `unreviewed`: the reviewed plan does not show all changes.
+ * - `blocked`: a change is blocked, and the run must not go on with blocked changes.
  */
 export type RefusalReason = "identity" | "consent" | "unreviewed" | "blocked";
 
 /**
- * What is about to be done, as the first line of the events of an apply. Newline-terminated: `plan` in schemas/event.schema.json.
+ * The plan, as the first event of an apply. Newline-terminated: `plan` in schemas/event.schema.json.
  * @param nowMilliseconds since the epoch
  */
 export function renderPlanEventJson(plan: Plan, nowMilliseconds: number): string {
@@ -238,7 +238,10 @@ export function renderPlanEventJson(plan: Plan, nowMilliseconds: number): string
   return `${jsonText({ type: "plan", time: new Date(nowMilliseconds).toISOString(), ...asked, ...counts })}\n`;
 }
 
-/** Newline-terminated: `refused` in schemas/event.schema.json. @param unreviewed what the reviewed plan does not show */
+/**
+ * Newline-terminated: `refused` in schemas/event.schema.json.
+ * @param unreviewed changes that the reviewed plan does not show
+ */
 export function renderRefusalJson(plan: Plan, reason: RefusalReason, unreviewed: readonly Change[] = []): string {
   const json = {
     type: "refused",
@@ -253,7 +256,7 @@ export function renderRefusalJson(plan: Plan, reason: RefusalReason, unreviewed:
   return `${jsonText(sortKeys(json as unknown as Json))}\n`;
 }
 
-// What `validate` found, as JSON for programs: counted as Terraform's `validate -json` does, with our codes and fixes.
+// The diagnostics of `validate` as JSON for programs: counted as by Terraform's `validate -json`, with Tenon's codes and fixes.
 
 const VALIDATION_FORMAT_VERSION = "1.0";
 
@@ -265,7 +268,7 @@ export function renderValidationJson(diagnostics: readonly Diagnostic[], sources
 }
 
 /**
- * The same of a command that failed, in the place of its result. Newline-terminated.
+ * The diagnostics of a command that failed, instead of its result. Newline-terminated.
  * @param diagnostics of `diagnosticsJson`
  * @param isEvent as one line of a stream, with a `type`: `error` in schemas/event.schema.json
  */

@@ -1,4 +1,4 @@
-/** Files that Tenon wrote and reads back: JSON that fits a schema, and by name what is wrong with one that cannot be used. */
+/** Reads JSON files that Tenon wrote, and checks them against a schema. A file that cannot be used has a diagnostic code for each cause. */
 
 import { readFile } from "node:fs/promises";
 import type { ValidateFunction } from "ajv/dist/2020.js";
@@ -7,7 +7,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { escapeText } from "./terminal.ts";
 
-/** What the messages about one kind of file say. */
+/** The words of messages about one kind of file. */
 export interface SavedKind {
   /** `plan file`. */
   readonly noun: string;
@@ -18,7 +18,7 @@ export interface SavedKind {
 }
 
 const MAX_PROBLEMS_SHOWN = 5;
-/** Collections inside collections; a plan has about ten. What comes after the reader walks them by recursion. */
+/** Collections inside collections; a plan has about ten. Code after the reader walks them by recursion. */
 const MAX_NESTING_DEPTH = 64;
 /** A plan of 300,000 records has about fifteen million. */
 export const MAX_SAVED_VALUES = 16_000_000;
@@ -40,9 +40,9 @@ export function parseSavedJson(text: string, kind: SavedKind): ParsedJson {
 }
 
 /**
- * Brackets and commas outside of strings, counted, as the parser would take gigabytes to find out: on text that is no JSON it has the
- * last word.
- * @returns what is too much, as a clause
+ * Counts brackets and commas outside of strings, since the parser would take gigabytes before it failed. Text that is no JSON is left for
+ * the parser to refuse.
+ * @returns which limit is exceeded, as a clause; null if none is
  */
 function excessOf(text: string): string | null {
   let depth = 0;
@@ -68,7 +68,7 @@ function endOfString(text: string, start: number): number {
   return index;
 }
 
-/** Whether JSON ends where more had to come; V8 says so, or names a position at the very end. */
+/** Whether the JSON is cut off: V8's message says so, or names a position at the very end. */
 function isCutOff(text: string, message: string): boolean {
   if (text.trim() === "" || message.includes("Unexpected end of JSON input")) return true;
   const position = /at position (\d+)/.exec(message)?.[1];
@@ -133,7 +133,7 @@ export async function schemaProblems(value: Json, schema: URL): Promise<string[]
   );
 }
 
-/** Compiled once: that takes longer than checking a file. */
+/** Each schema is compiled once: compiling takes longer than checking a file. */
 const validators: Map<string, Promise<ValidateFunction>> = new Map();
 
 async function compile(schema: URL): Promise<ValidateFunction> {

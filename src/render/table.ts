@@ -1,4 +1,4 @@
-/** One record or subnet on one line, as a zone file or a network plan would write it. */
+/** Changes and their values as lines: a record or a subnet on one line, fields below a heading, and long values on several lines. */
 
 import colors from "picocolors";
 import { isRecordType, isText, rulesOf } from "../dns/record.ts";
@@ -8,11 +8,11 @@ import type { Json, Values } from "../model/resource.ts";
 import { columnsOf, cut, escapeText, shorten } from "./terminal.ts";
 import type { ChangeView, FieldDiff, Mark } from "./view.ts";
 
-/** A line, and further lines that belong below it when the values are too long for one. */
+/** A line, and the lines below it if the values are too long for one. */
 interface Line {
   readonly text: string;
   readonly below: readonly string[];
-  /** Something of a value is neither in the line nor below it. */
+  /** Whether part of a value is neither in the line nor below it. */
   readonly cut: boolean;
 }
 
@@ -34,16 +34,16 @@ export interface Table {
   readonly type: number;
 }
 
-/** A longer name sticks out of its column, so that it does not push all others to the right. */
+/** A longer name exceeds its column, so that it does not push all others to the right. */
 const MAX_RECORD_NAME_COLUMNS = 24;
 /** A value with less room than this stands on a line of its own. */
 const MIN_DATA_COLUMNS = 24;
 
-/** Columns that the line and those below it may take. */
+/** Columns that the line, and each line below it, may take. */
 interface Room {
   readonly line: number;
   readonly below: number;
-  /** Values are cut to one line each, where there is little room for many of them. */
+  /** Whether values are cut to one line each, because there is little room for many of them. */
   readonly oneLine: boolean;
 }
 
@@ -52,7 +52,7 @@ export function isRow({ kind }: ChangeView): boolean {
   return kind.line !== undefined;
 }
 
-/** `! ` and `-/+` push what follows them to the right of the other lines. */
+/** Columns by which `! ` and `-/+` push a line further to the right than a sign of one character. */
 function pushed({ mark, change }: ChangeView): number {
   return signOf(mark).length - 1 + (change.blocked === null ? 0 : BLOCKED_MARK.length);
 }
@@ -70,9 +70,7 @@ export function tableOf(views: readonly ChangeView[]): Table {
   return { name, type };
 }
 
-/**
- * `www A 192.0.2.10 → 192.0.2.11 ttl 300`, `subnet web 10.0.1.0/24`: aligned by the table as long as that costs nothing.
- */
+/** `www A 192.0.2.10 → 192.0.2.11 ttl 300`, `subnet web 10.0.1.0/24`: aligned by the table if the line still fits then. */
 export function childLine(view: ChangeView, table: Table, room: Room): Line {
   const { before, after } = view.change;
   const { line } = view.kind;
@@ -88,7 +86,7 @@ export function childLine(view: ChangeView, table: Table, room: Room): Line {
 interface Head {
   readonly name: string;
   readonly type: string;
-  /** The beginning of a renamed object's name: a place to break the line. */
+  /** The old name of a renamed object with the arrow, after which the line can be broken; otherwise empty. */
   readonly from: string;
 }
 
@@ -153,7 +151,7 @@ function compose(frame: Frame, [before, after]: BeforeAfter<Shown>, room: Room):
   return { text: first, below: [...rest, ...below], cut };
 }
 
-/** A line without its value; a rename that is too long for one takes two. */
+/** The line without its value; a rename that is too long for one line takes two. */
 function brokenHead({ compact, from, tail }: Frame, columns: number): [string, ...string[]] {
   const text = `${compact}${tail}`;
   if (from === "" || columnsOf(text) <= columns) return [text];
@@ -164,7 +162,7 @@ const NOTHING: Shown = { text: "", bytes: 0 };
 
 type BeforeAfter<T> = readonly [before: T | undefined, after: T | undefined];
 
-/** Both sides, or only the one that holds if they are the same. */
+/** Both sides, or only the later one if they are the same. */
 function beforeAfter(before: Values | null, after: Values | null, show: (values: Values) => Shown): BeforeAfter<Shown> {
   const left = before === null ? undefined : show(before);
   const right = after === null ? undefined : show(after);
@@ -210,12 +208,12 @@ function ttlText(before: Values | null, after: Values | null): string {
   return one === "0" ? "" : `ttl ${one}`;
 }
 
-/** 0 is stored as such and means the zone's or the service's default. */
+/** The service stores a TTL of 0, which means the zone's or the service's default. */
 function seconds(text: string): string {
   return text === "0" ? "default" : text;
 }
 
-// A resource's fields below its heading: one a line, before → after, names aligned.
+// The fields of an object below its heading: one a line, before → after, with aligned names.
 
 /** Beyond this, names are no longer aligned. */
 const MAX_FIELD_NAME_COLUMNS = 14;
@@ -269,17 +267,17 @@ function signedLines(sign: "-" | "+", text: string, columns: number): string[] {
   return signed(`  ${sign} `, folded(text, columns - 4));
 }
 
-// Values as text: quoted where a reader must see where they end, on two lines where one is too short.
+// Values as text: quoted if a reader must see where they end, on two lines if one is too short.
 
 const ARROW = "→";
 
 /** Before each line of a value but its first. */
 const CONTINUED = "│ ";
 
-/** Characters of what two long values share that are kept for orientation. */
+/** Characters that are shown for orientation of the beginning and end that two long values share. */
 const SHARED_CONTEXT_CHARACTERS = 12;
 
-/** JSON with blanks and escapes; undefined is nothing at all. */
+/** Like JSON, with blanks and escapes; undefined and null are `none`. */
 export function valueText(value: Json | undefined): string {
   if (value === undefined || value === null) return "none";
   if (typeof value === "string") return quoted(value);
@@ -295,7 +293,7 @@ export function quoted(text: string): string {
   return `"${escapeText(text.replace(/["\\]/g, (character) => `\\${character}`))}"`;
 }
 
-/** A value as it is shown, and how long it really is. */
+/** A value as it is shown, and its real length. */
 interface Shown {
   readonly text: string;
   /** Octets of the value itself in UTF-8, without quotes and escapes. */
@@ -312,10 +310,7 @@ function fitted(shown: Shown, columns: number): string {
   return shorten(shown.text, columns, shown.bytes);
 }
 
-/**
- * `before → after` if that fits into `columns`; else null: they need a line each.
- * A side that is undefined is not there at all.
- */
+/** `before → after` if that fits into `columns`; otherwise null, as each side needs a line. An undefined side is left out. */
 function inline(before: Shown | undefined, after: Shown | undefined, columns: number): string | null {
   const sides = [before, after].flatMap((side) => (side === undefined ? [] : [side.text]));
   const text = sides.join(` ${ARROW} `);
@@ -323,8 +318,8 @@ function inline(before: Shown | undefined, after: Shown | undefined, columns: nu
 }
 
 /**
- * A value on as many lines as it takes, so that nothing of it is hidden. Each but the first begins with a mark that no line of a plan has.
- * A line ends before a blank if there is one near its end.
+ * A value on as many lines as it takes, so that no part of it is hidden. Each line but the first begins with a mark that no other line of a
+ * plan has. A line ends before a blank if there is one near its end.
  */
 export function folded(text: string, columns: number): string[] {
   const lines: string[] = [];
@@ -333,7 +328,7 @@ export function folded(text: string, columns: number): string[] {
     const most = cut(rest.slice(0, columns), room);
     const blank = most.lastIndexOf(" ");
     const isBefore = most.length < rest.length && blank > most.length - room / 3;
-    // At least something, or it would never end.
+    // At least one character, or the loop would never end.
     const part = (isBefore ? most.slice(0, blank) : most) || rest.slice(0, 2);
     lines.push(mark + part);
     rest = rest.slice(part.length);
@@ -341,15 +336,12 @@ export function folded(text: string, columns: number): string[] {
   return lines;
 }
 
-/** The sign before the first line, and blanks before those that continue it. */
+/** Puts the sign before the first line, and blanks before the lines that continue it. */
 export function signed(sign: string, [first = "", ...rest]: readonly string[]): string[] {
   return [sign + first, ...rest.map((line) => " ".repeat(sign.length) + line)];
 }
 
-/**
- * Two long values: what both share at their beginnings and ends is left out, with its size said; what differs is there as a whole.
- * One that is left out has nothing of the other's difference in it.
- */
+/** Two long values: the beginning and end that they share is left out, and the full size is given; the part that differs is shown whole. */
 export function differing(before: Shown, after: Shown): readonly [string, string] {
   const [a, b] = [before.text, after.text];
   const least = Math.min(a.length, b.length);
@@ -368,7 +360,7 @@ function between({ text, bytes }: Shown, from: number, left: number): string {
   return `${from === 0 ? "" : "…"}${part}${left === 0 ? "" : "…"} (${bytes} bytes)`;
 }
 
-// Colours: which of them mean what, and whether there are any.
+// Colours and signs, and what they mean.
 
 export interface Paint {
   readonly bold: (text: string) => string;
@@ -386,7 +378,7 @@ export function createPaint(colour: boolean): Paint {
 
 const SIGNS: Readonly<Record<Mark, string>> = { create: "+", update: "~", delete: "-", replace: "-/+", none: " " };
 
-/** Before the mark of what is blocked, so that the other marks are what will be done. */
+/** Precedes the mark of a blocked change, so that all other marks are changes that will be made. */
 export const BLOCKED_MARK = "! ";
 
 /** The mark as a sign, in its colour. */

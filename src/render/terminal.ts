@@ -1,4 +1,4 @@
-/** Escaping: text from the service or a manifest must not steer a terminal, hide, or pass for our own words. */
+/** Escaping: text from the service or a manifest must not control a terminal, hide anything, or pass for our own words. */
 
 import { UNSAFE } from "../model/text.ts";
 
@@ -9,7 +9,7 @@ export function escapeText(text: string): string {
   return escapeWith(text, (character) => SHORT[character] ?? `\\u{${codePoint(character, 1)}}`);
 }
 
-/** The same in double quotes of YAML, which knows no braces; line breaks are the caller's. */
+/** The same for YAML in double quotes, whose escapes have no braces; line breaks are left to the caller. */
 export function escapeYaml(text: string): string {
   return escapeWith(text, (character) => {
     if (character === "\n") return character;
@@ -17,7 +17,7 @@ export function escapeYaml(text: string): string {
   });
 }
 
-/** Whether something in it would be escaped; line breaks aside. */
+/** Whether nothing in the text would be escaped, apart from line breaks. */
 export function isPlainlyVisible(text: string): boolean {
   return escapeYaml(text) === text;
 }
@@ -34,12 +34,12 @@ function codePoint(character: string, digits: number): string {
 
 export interface Excerpt {
   readonly text: string;
-  /** Columns before the mark, and columns marked; at least one is. */
+  /** Columns before the mark; `marked`: columns that are marked, at least one. */
   readonly before: number;
   readonly marked: number;
 }
 
-/** A tab is shown as this many spaces: where the next stop is depends on the terminal. */
+/** A tab is shown as this many spaces, as tab stops depend on the terminal. */
 const TAB_COLUMNS = 2;
 const ELLIPSIS = "…";
 
@@ -54,7 +54,7 @@ interface Cell {
  * @param end may lie beyond the line; then the rest of the line is marked
  */
 export function excerpt(line: string, start: number, end: number, width: number): Excerpt {
-  // Only characters near the span can be shown: a line of megabytes is not looked through.
+  // Only characters near the span can be shown, so a line of megabytes is not scanned.
   const from = snap(line, Math.max(0, start - width));
   const to = snap(line, Math.min(line.length, Math.max(start, Math.min(end, start + width)) + width));
   const cells = cellsOf(line, from, to, start, end);
@@ -67,7 +67,7 @@ export function excerpt(line: string, start: number, end: number, width: number)
   return window(cells, anchor, width, from > 0, to < line.length);
 }
 
-/** Not between the halves of a surrogate pair. */
+/** Moves an index out of the middle of a surrogate pair. */
 function snap(line: string, index: number): number {
   const unit = line.charCodeAt(index);
   return index > 0 && unit >= 0xdc00 && unit <= 0xdfff ? index - 1 : index;
@@ -85,7 +85,7 @@ function cellsOf(line: string, from: number, to: number, start: number, end: num
   return cells;
 }
 
-/** Keeps the anchor in sight: with up to a third of the width before it, and as much behind it as fits. */
+/** The part of the line around the anchor: up to a third of the width before it, and as much after it as fits. */
 function window(cells: readonly Cell[], anchor: number, width: number, cutBefore: boolean, cutAfter: boolean): Excerpt {
   const total = cells.reduce((sum, cell) => sum + cell.width, 0);
   let left = 0;
@@ -121,14 +121,14 @@ function rightOf(cells: readonly Cell[], left: number, room: number): number {
   return right;
 }
 
-// Widths and wrapping: how many columns text takes, and how it is laid out within so many.
+// Widths and wrapping: how many columns a text takes, and how it is laid out within a width.
 
-/** Without a terminal: what a mail, a code review and an old terminal all show. */
+/** The width without a terminal: mail, code reviews and old terminals all show it. */
 export const DEFAULT_WIDTH_COLUMNS = 80;
-/** Narrower than this nothing is readable; longer lines are left to the terminal. */
+/** Text is not wrapped narrower than this, as it would not be readable: the terminal wraps the lines. */
 const MIN_WIDTH_COLUMNS = 40;
 
-/** East Asian Wide and Fullwidth (UAX #11), and what is shown as emoji without being asked to. */
+/** East Asian Wide and Fullwidth (UAX #11), and characters that are shown as emoji by default. */
 const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1aff0}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const COMBINING = /\p{M}/u;
@@ -188,14 +188,14 @@ export function wrapItems(items: readonly string[], width: number, indent: numbe
   return lines;
 }
 
-/** Words like `wrap`, but only what follows the first line stands after `indent` blanks. */
+/** Wraps words like `wrap`, but indents only the lines after the first. */
 export function hang(text: string, width: number, indent: number): string[] {
   const [first = "", ...rest] = wrap(text, width, 0);
   return [first, ...wrap(rest.join(" "), width, indent)];
 }
 
 /**
- * A text that is too long as `head…tail (1234 bytes)`: never cut without saying so.
+ * A text that is too long becomes `head…tail (1234 bytes)`, so that the cut is always visible.
  * @param text as it is shown, escaped
  * @param bytes of the value itself, in UTF-8
  */
@@ -210,7 +210,7 @@ export function shorten(text: string, columns: number, bytes: number): string {
   return `${head}…${tail}${size}`;
 }
 
-/** As much of the beginning as so many columns hold. */
+/** As much of the beginning as fits into `columns`. */
 export function cut(text: string, columns: number): string {
   return take([...text], columns).join("");
 }

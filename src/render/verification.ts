@@ -1,4 +1,4 @@
-/** What real nameservers were found to answer, as text and as JSON. */
+/** The answers of real nameservers compared with the expected ones, as text and as JSON. */
 
 import type { JsonObject } from "../model/resource.ts";
 import { compareText, groupBy, jsonText } from "../model/text.ts";
@@ -12,7 +12,7 @@ import { count } from "./view.ts";
 const CHECK_FORMAT_VERSION = 1;
 const INDENT = 2;
 
-/** All differences at one name and type count as one; beyond so many the number is enough. */
+/** Differences that are shown, one for each name and type; more of them are counted. */
 const MAX_SHOWN_DIFFERENCES = 100;
 
 /** Newline-terminated. The last line begins with `Verified: ` or `Not verified: `. */
@@ -55,7 +55,7 @@ function silentLines({ silent }: Verification, paint: Paint, width: number): str
   });
 }
 
-/** One line of what is the same at every server that says it. */
+/** Servers with the same answer are reported together. */
 function differenceKey({ zone, name, type, state, found, detail }: Verdict): string {
   return JSON.stringify([zone, name, type, state, found, detail]);
 }

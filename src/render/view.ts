@@ -1,4 +1,4 @@
-/** The view: a plan as people look at it, unit by unit, before any format is chosen. */
+/** The view of a plan that all formats for people share: its changes grouped by network, zone or image, and common sentences. */
 
 import isEqual from "fast-deep-equal";
 import type { Action, Change } from "../model/change.ts";
@@ -20,23 +20,23 @@ import type { Address, Json, Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 import { escapeText, shorten } from "./terminal.ts";
 
-/** What happens to a resource, as Terraform marks it. `none`: only something within it changes. */
+/** The action on an object, as Terraform marks it. `none`: only objects within it change. */
 export type Mark = "create" | "update" | "delete" | "replace" | "none";
 
 export interface PlanView {
   readonly groups: readonly GroupView[];
-  /** Guards that apply would refuse for, and those that consent was given for. */
+  /** Guards for which apply would refuse; `consented`: those that consent was given for. */
   readonly refusing: readonly Guard[];
   readonly consented: readonly Guard[];
   readonly summary: Summary;
-  /** Nothing is to be done, and nothing is blocked. */
+  /** Whether there is nothing to do, and nothing is blocked. */
   readonly empty: boolean;
 }
 
 /** One network, zone or image. */
 export interface GroupView {
   readonly root: Address;
-  /** What is in such an object; null if nothing is. */
+  /** The kind of the objects within it; null if there can be none. */
   readonly contents: KindFacts | null;
   /** The root itself, if it is in the plan. */
   readonly own: ChangeView | null;
@@ -52,13 +52,13 @@ export interface ChangeView {
 
 export interface FieldDiff {
   readonly name: string;
-  /** undefined: there was nothing, or there will be nothing. */
+  /** undefined: the field was absent; in `after`: it will be absent. */
   readonly before: Json | undefined;
   readonly after: Json | undefined;
   readonly forcesReplacement: boolean;
 }
 
-/** Groups and what is in them are in the order of the plan's changes. Linear in their number. */
+/** Groups and their children are in the order of the plan's changes. Linear in their number. */
 export function viewPlan(plan: Plan, kinds: Kinds): PlanView {
   const summary = summarise(plan.changes);
   return {
@@ -70,11 +70,11 @@ export function viewPlan(plan: Plan, kinds: Kinds): PlanView {
   };
 }
 
-/** Groups and what is in them are in the order given. */
+/** Groups and their children are in the order given. */
 export function groupsOf(changes: readonly Change[], kinds: Kinds): GroupView[] {
   const groups = new Map<Address, { own: ChangeView | null; children: ChangeView[] }>();
   for (const change of changes) {
-    // Fields that stay would only hide those that change.
+    // Objects that stay as they are would only hide the changes.
     if (change.action === "no-op") continue;
     const group = groups.get(change.root) ?? { own: null, children: [] };
     groups.set(change.root, group);
@@ -85,12 +85,12 @@ export function groupsOf(changes: readonly Change[], kinds: Kinds): GroupView[] 
   return [...groups].map(([root, group]) => ({ root, contents: kinds.contentsAt(root), ...group }));
 }
 
-/** So many of a kind that only go are shown one by one; more of them as one entry. */
+/** Up to this many objects of a kind that are only deleted are shown one by one; more of them as one entry. */
 const MAX_UNFOLDED_GROUPS = 3;
 
 /**
- * Groups as they are shown, in the order of the first of each entry: by themselves, or together where many of a kind only go, and there
- * is no more to say of each than its name and what goes with it.
+ * Groups as they are shown, in the order of the first group of each entry. Many groups of a kind that are only deleted are one entry, if
+ * each has no more to show than its name and what is deleted with it.
  */
 export function entriesOf(groups: readonly GroupView[]): (readonly GroupView[])[] {
   const alike = groupBy(groups, reasonToGo);
@@ -102,10 +102,10 @@ export function entriesOf(groups: readonly GroupView[]): (readonly GroupView[])[
   });
 }
 
-/** The key of changes that are shown as one; null: the change is shown by itself. */
+/** The key that groups in one entry share; null: the group is shown by itself. */
 function reasonToGo({ own, contents, children }: GroupView): string | null {
   if (own === null || ![own, ...children].every(onlyGoes)) return null;
-  // A second object of the same address is among the children, and no part of the first.
+  // A second object of the same address is among the children, but is not part of the first.
   const part = own.kind.takesContents ? null : contents;
   if (children.some(({ kind, change }) => kind !== part || change.labels.length > 0)) return null;
   const { kind, labels } = own.change;
@@ -125,8 +125,8 @@ function markOf(change: Change): Mark {
 }
 
 /**
- * The fields that differ, or, of a resource that comes, those that nobody would expect as they are. Of one that goes there are
- * none: what it was is of no use any more. Sorted by name.
+ * The fields that differ, sorted by name. A created object shows only fields with values that are neither unset nor the expected ones. A
+ * deleted object shows none: its values no longer matter.
  */
 function diffFields(change: Change, kind: KindFacts): FieldDiff[] {
   const before: Values = change.before ?? {};
@@ -142,12 +142,12 @@ function diffFields(change: Change, kind: KindFacts): FieldDiff[] {
 
 function isWorthShowing({ name, before, after }: FieldDiff, change: Change, { expected }: KindFacts): boolean {
   if (change.after === null) return false;
-  // The owner is always the plan's.
+  // A created object always has the plan's owner.
   if (change.before === null) return !isUnset(after) && expected?.[name] !== after && name !== "owner";
   return !isEqual(before, after);
 }
 
-/** What a service shows for a field that nobody set (`""`, `[]`, 0, false, null). */
+/** Whether a value is what the service shows for a field that was never set (`""`, `[]`, 0, false, null). */
 function isUnset(value: Json | undefined): boolean {
   return !value || (Array.isArray(value) && value.length === 0);
 }
@@ -161,12 +161,12 @@ export function sortKeys(value: Json | undefined): Json | undefined {
   return Object.fromEntries(keys.map((key) => [key, sortKeys(object[key]) as Json]));
 }
 
-// Whose changes they are, in words: what the proposed change brings, what was pending before, and what is withdrawn.
+// The origin of changes as text: brought by the proposed change, pending before it, or withdrawn by it.
 
 const MAX_NAME_COLUMNS = 40;
 const MAX_TOLD_APART = 10;
 
-/** Behind a guard or a warning that there would be without the proposed change just as well. */
+/** Follows a guard or a warning that the plan would have without the proposed change, too. */
 export const PENDING_MARK = " (already pending before this change)";
 export const PENDING_HEADING = "Already pending before this change (drift, or not yet applied):";
 
@@ -175,7 +175,7 @@ interface ByOrigin {
   readonly pending: readonly Change[];
 }
 
-/** No-ops are in neither. Linear in the number of changes. */
+/** A no-op is in neither list. Linear in the number of changes. */
 export function byOrigin({ changes }: Pick<Plan, "changes">): ByOrigin {
   const [own, pending]: [Change[], Change[]] = [[], []];
   for (const change of changes) {
@@ -192,7 +192,7 @@ export function withdrawnHeading({ name }: PlanBase): string {
   return `Withdrawn: ${nameText(name)} would do this, and no longer with this change:`;
 }
 
-/** Each as lines, escaped; many are grouped by what they belong to. */
+/** Each entry as lines, escaped; many are grouped by the network, zone or image that they belong to. */
 export function withdrawnEntries({ withdrawn }: PlanBase): string[][] {
   if (withdrawn.length > MAX_TOLD_APART) return actionEntries(withdrawn);
   return withdrawn.map(({ action, key }) => [`${action} ${escapeText(key)}`]);
@@ -214,7 +214,7 @@ function nameText(name: string): string {
 
 // Changes by the network, zone or image they belong to, for lists with too many of them.
 
-/** So many are named; the rest is counted. */
+/** At most this many are named; the rest is counted. */
 const MAX_NAMED_ROOTS = 10;
 const INDENT = "  ";
 
@@ -223,12 +223,12 @@ interface Keyed {
   readonly key: string;
 }
 
-/** In the order of the first of each. */
+/** In the order of the first item of each root. */
 function byRoot<Item extends Keyed>(items: readonly Item[]): ReadonlyMap<Address, readonly Item[]> {
   return groupBy(items, ({ key }) => key.split("/", 2).join("/"));
 }
 
-/** What is to be done to each, below what it belongs to; one by itself needs no heading. Each entry as lines, escaped. */
+/** Each action below the network, zone or image that it belongs to; a single one needs no heading. Each entry as lines, escaped. */
 export function actionEntries(items: readonly (Keyed & { readonly action: Action })[]): string[][] {
   return [...byRoot(items)].flatMap(([root, group]) => {
     const lines = group.map(({ action, key }) => `${action} ${escapeText(key)}`);
@@ -238,7 +238,7 @@ export function actionEntries(items: readonly (Keyed & { readonly action: Action
   });
 }
 
-/** `domain/a.example (200)`, or its key where there is one change only; sorted. */
+/** `domain/a.example (200)`, or the key of the change if there is only one; sorted. */
 function rootCounts(keys: readonly string[]): string[] {
   const roots = [...byRoot(keys.map((key) => ({ key })))].sort(([a], [b]) => compareText(a, b));
   return roots.map(([root, group]) =>
@@ -246,7 +246,7 @@ function rootCounts(keys: readonly string[]): string[] {
   );
 }
 
-/** The first of them, a line each, and how many there are beside. */
+/** The first roots, a line each, and how many more there are. */
 export function someRootCounts(keys: readonly string[]): string[] {
   const counts = rootCounts(keys);
   const rest = counts.length - MAX_NAMED_ROOTS;
@@ -254,18 +254,18 @@ export function someRootCounts(keys: readonly string[]): string[] {
   return [...counts.slice(0, MAX_NAMED_ROOTS), ...(rest > 0 ? [further] : [])];
 }
 
-// Diagnostics that say the same of several things: what differs line by line, and what is the same once.
+// Diagnostics of one kind: their summaries line by line, and the advice that they share once.
 
 export interface Alike {
-  /** One for each; escaped. */
+  /** One summary for each diagnostic; escaped. */
   readonly summaries: readonly string[];
-  /** Why, and what to do, as far as it is said; escaped. */
+  /** The shared detail and fix, if any; escaped. */
   readonly advice: readonly string[];
 }
 
 /**
  * In the order of the first of each kind.
- * @param markOf what is said behind a summary: our own words
+ * @param markOf the text after a summary: our own words
  */
 export function groupAlike(diagnostics: readonly Diagnostic[], markOf: (diagnostic: Diagnostic) => string): Alike[] {
   const groups = groupBy(diagnostics, ({ code, detail, fix }) => JSON.stringify([code, detail, fix ?? null]));
@@ -275,7 +275,7 @@ export function groupAlike(diagnostics: readonly Diagnostic[], markOf: (diagnost
   }));
 }
 
-// How long an apply takes at the limit that the service announced.
+// How long an apply takes at the rate limit that the service reported.
 
 const SECONDS_PER_MINUTE = 60;
 const SECONDS_PER_HOUR = 3600;
@@ -285,13 +285,13 @@ export function requestsText({ requestCount, pace }: Pick<Plan, "requestCount" |
   const requests = `Applying this takes ${count(requestCount, "request", "requests")}`;
   if (pace === null || requestCount === 0) return `${requests}.`;
   const limit = `${count(pace.requests, "request", "requests")} per ${durationText(pace.seconds)}`;
-  // What it has left of the present window is not known by the time somebody reads this.
+  // What is left of the present window is not known by the time that somebody reads the plan.
   if (requestCount <= pace.requests)
     return `${requests}, within the limit that the service reported while reading: ${limit}.`;
   return `${requests}: about ${durationText(leastSeconds(requestCount, pace))}, if the limit is the one that the service reported while reading: ${limit}.`;
 }
 
-/** As many windows as the requests fill. */
+/** The time that the requests take if each window is filled. */
 export function leastSeconds(requests: number, pace: Pace): number {
   return (requests / pace.requests) * pace.seconds;
 }
@@ -310,11 +310,11 @@ function joined(large: number, unit: string, small: number, smallUnit: string): 
   return small === 0 ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
 }
 
-// Sentences about a plan that every format for people has in common.
+// Sentences about a plan that all formats for people share.
 
 const NO_CHANGES = "No changes. Your infrastructure matches the configuration.";
 const NO_CHANGES_WITHIN = "No changes within the targets.";
-/** As Terraform says it. */
+/** In Terraform's words. */
 const NOTHING_TO_DESTROY = "No changes. No objects need to be destroyed.";
 export const GAPS_HEADING = "Names that will have no answer for a moment; the change itself forces it:";
 
@@ -324,7 +324,7 @@ const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
   unmanaged: "not managed here",
 };
 
-/** The line of a plan in which there is nothing to do. A narrowed run has not looked at the rest. */
+/** The line of a plan without changes. A narrowed run has looked only at its targets. */
 export function noChangesText({ goal, inputs }: Pick<Plan, "goal" | "inputs">): string {
   if (isNarrowed(inputs)) return NO_CHANGES_WITHIN;
   return goal === "destroy" ? NOTHING_TO_DESTROY : NO_CHANGES;

@@ -1,4 +1,4 @@
-/** A whole comment: lists and changes share the room, and what one does not need the others get. */
+/** Composes a whole comment: lists and changes share its room, and room that one part does not need goes to the others. */
 
 import type { Change } from "../../model/change.ts";
 import type { Kinds } from "../../model/kind.ts";
@@ -11,7 +11,7 @@ import { type ChangeView, count, entriesOf, type FieldDiff, type GroupView, grou
 import { codeBlock, codeSpan, fenceCost, fold, htmlCode, type Tense, tallyByKind, tallyText } from "./parts.ts";
 
 interface Comment {
-  /** Blocks of a size that is known to be small. */
+  /** Blocks that are known to be small. */
   readonly head: readonly string[];
   readonly before: readonly List[];
   readonly sections: readonly Section[];
@@ -40,7 +40,7 @@ function compose({ head, before, sections, frame, after, foot }: Comment, room: 
   return `${[...head, ...present(lead), ...changes, ...present(tail), ...foot].join(BLOCK_SEPARATOR)}\n`;
 }
 
-/** Gives what is left of the room to the lists, one after the other. */
+/** Gives the remaining room to the lists, one after the other. */
 function growLists(lists: readonly List[], texts: (string | null)[], room: number): void {
   let left = room;
   for (const [index, list] of lists.entries()) {
@@ -61,16 +61,16 @@ function lengthOf(blocks: readonly string[]): number {
   return blocks.reduce((sum, block) => sum + block.length + BLOCK_SEPARATOR.length, 0);
 }
 
-// Changes in markdown, unit by unit, within the room there is.
+// Changes in markdown, object by object, within the available room.
 
-/** The notices about units without a line, and the headings. */
+/** Room for the headings, and for the text that counts the changes without a line. */
 const CHANGES_FRAME_CHARACTERS = 1_500;
 
 /** Changes that belong together, under one heading. */
 export interface Section {
-  /** Without anything of others; null: the changes stand by themselves. */
+  /** Our own words, without text from manifests or the service; null: no heading. */
   readonly heading: string | null;
-  /** Before other sections where there is not room for all. */
+  /** Heavier sections come first if there is not room for all. */
   readonly weight: number;
   readonly changes: readonly Change[];
 }
@@ -79,17 +79,17 @@ interface ChangesFrame {
   readonly kinds: Kinds;
   readonly strategies: readonly Strategy[];
   readonly tense: Tense;
-  /** Where all of it can be seen: our own words. */
+  /** Where the whole plan or report can be seen: our own words. */
   readonly whole: string;
 }
 
 interface UnitItem extends Fittable {
   readonly section: Section;
-  /** One network, zone or image, or many that only go. */
+  /** One network, zone or image, or many that are only deleted. */
   readonly groups: readonly GroupView[];
 }
 
-/** @param room characters; Infinity: everything is shown. @returns blocks of markdown; null if everything is too much for a comment */
+/** @param room characters; Infinity: everything is shown. @returns blocks of markdown; null if everything does not fit into a comment */
 function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: number): string[] | null {
   const items = sections.flatMap((section) => itemsOf(section, frame));
   const fitted = room === Number.POSITIVE_INFINITY ? showAll(items) : fitAll(items, room - CHANGES_FRAME_CHARACTERS);
@@ -110,7 +110,7 @@ function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: 
 function itemsOf(section: Section, { kinds, strategies, tense }: ChangesFrame): UnitItem[] {
   const sources = new Map<Address, Address>();
   for (const { source, copies } of strategies) for (const copy of copies) sources.set(copy, source);
-  // The section says whose they are.
+  // The section's heading shows the origin of its changes.
   const own = section.changes.map((change) => ({ ...change, origin: null }));
   return entriesOf(groupsOf(own, kinds)).map((groups) => {
     const weight = section.weight * 2 + (groups.flatMap(viewsOf).some(isLoss) ? 1 : 0);
@@ -128,7 +128,7 @@ function headingOf({ heading, changes }: Section, { kinds, tense }: ChangesFrame
   return [`### ${heading}: ${tallyText(views, tense)}`];
 }
 
-/** Lines of numbers that follow each other are one list. */
+/** Joins consecutive lines of counts to one list. */
 function joined(texts: readonly string[]): string[] {
   const blocks: string[] = [];
   for (const text of texts) {
@@ -155,23 +155,23 @@ function missingBlock(counted: number, isCut: boolean, { whole }: ChangesFrame):
   return [`**${what}**, as a comment holds no more than ${MAX_MARKDOWN_CHARACTERS} characters. ${whole}`];
 }
 
-// A list of things that stand beside the changes: what is refused, blocked or to be known.
+// A list beside the changes: refusals, blocked changes, notes.
 
-/** A list of more entries is folded, if it may be. */
+/** A list of more entries is folded if its `folding` allows that. */
 const MAX_OPEN_ENTRIES = 10;
-/** The heading, the fences, and what is said of what is left out. */
+/** Room for the heading, the fences, and the text that counts the entries left out. */
 const LIST_FRAME_CHARACTERS = 300;
 
-/** `never`: it stops the plan. `always`: it is good to know, and hides nothing that matters more. */
+/** `never`: the list stops the plan. `always`: the list is only good to know, and must not hide anything more important. */
 type Folding = "never" | "if-long" | "always";
 
 export interface List {
-  /** Without anything of others. */
+  /** Our own words, without text from manifests or the service. */
   readonly heading: string;
-  /** Each as lines, escaped. */
+  /** Each entry as lines, escaped. */
   readonly entries: readonly (readonly string[])[];
   readonly folding: Folding;
-  /** What it may take where there is not room for all. */
+  /** Characters that the list may take if there is not room for everything. */
   readonly shareCharacters: number;
 }
 
@@ -189,16 +189,16 @@ function renderList({ heading, entries, folding }: List, room: number): string |
   return isOpen ? `**${heading}**\n\n${body}` : fold(`<b>${heading.replace(/:$/, "")}</b> (${entries.length})`, body);
 }
 
-// What fits: lists and units share the room that a comment has, and what has none is counted, never left out silently.
+// What fits: lists and units share the room of a comment. Anything without room is counted, never left out silently.
 
 /**
- * GitHub takes so many characters of a comment, and stores up to four bytes for each. Here UTF-16 code units are counted,
- * of which there are at least as many as characters, and never more than three bytes for each in UTF-8.
+ * GitHub accepts at most this many characters in a comment, and up to four bytes for each. UTF-16 code units are counted here: there are at
+ * least as many of them as characters, and each takes at most three bytes in UTF-8.
  */
 const MAX_MARKDOWN_CHARACTERS = 65_536;
-/** For what a pipeline adds: a hidden line that finds its comment again, and a link to the run. */
+/** Room for what a pipeline adds: a hidden line by which it finds its comment again, and a link to the run. */
 const MARKER_ROOM_CHARACTERS = 500;
-/** What a rendering may take. */
+/** UTF-16 code units that a rendering may take. */
 export const MAX_BODY_CHARACTERS: number = MAX_MARKDOWN_CHARACTERS - MARKER_ROOM_CHARACTERS;
 
 /** Between two blocks: an empty line. */
@@ -206,18 +206,18 @@ const BLOCK_SEPARATOR = "\n\n";
 
 /** Something that can be shown in more or less detail. */
 interface Fittable {
-  /** Before others of less weight where there is not room for all. */
+  /** Heavier items come first if there is not room for all. */
   readonly weight: number;
   render(level: Level): Rendering;
 }
 
 interface Fitted<Item> {
   readonly shown: ReadonlyMap<Item, Rendering>;
-  /** There was not even room for a line of numbers. In the order given. */
+  /** Items without room even for a line of counts, in the order given. */
   readonly left: readonly Item[];
 }
 
-/** Everything of each; null as soon as that is too much for a comment: what follows is not rendered. */
+/** Renders every item in full; null as soon as the text is too long for a comment, without rendering the rest. */
 function showAll<Item extends Fittable>(items: readonly Item[]): Fitted<Item> | null {
   const shown = new Map<Item, Rendering>();
   let used = 0;
@@ -230,12 +230,12 @@ function showAll<Item extends Fittable>(items: readonly Item[]): Fitted<Item> | 
   return { shown, left: [] };
 }
 
-/** So much is rendered at a level for which there is no room in the end; then no more is tried. */
+/** Characters that may be rendered in vain at one level: beyond this, no further item is tried at that level. */
 const MAX_WASTED_CHARACTERS: number = 16 * MAX_MARKDOWN_CHARACTERS;
 
 /**
- * Gives each as much detail as fits into `room`: first a line of numbers to each, then more to one after the other, the
- * heaviest first. Takes time in proportion to the room, and to the text of the largest detail.
+ * Gives each item as much detail as fits into `room`: first a line of counts to each, then more detail to one after the other, the heaviest
+ * first. Takes time in proportion to the room, and to the text of the largest detail.
  */
 function fitAll<Item extends Fittable>(items: readonly Item[], room: number): Fitted<Item> {
   const chosen = new Map<Item, Rendering>();
@@ -279,15 +279,15 @@ function fitList(entries: readonly (readonly string[])[], room: number): { shown
 /** Columns of a line in a code block: about what a comment shows without scrolling. */
 export const CODE_COLUMNS = 120;
 
-/** So many deleted objects have a line each where not all can. */
+/** At most this many deleted objects have a line each if not all of them can. */
 const MAX_SHOWN_LOSSES = 200;
 
 /**
- * How much is shown of a unit, from least to most.
+ * How much is shown of a network, zone or image, from least to most.
  * - `counts`: numbers only.
- * - `losses`: a line for what goes, is made anew or is blocked; the rest as numbers.
- * - `lines`: a line for each change; of further fields their names, or their number.
- * - `fields`: besides, the fields of the unit itself that have short values.
+ * - `losses`: a line for each object that is deleted, replaced or blocked; the rest as numbers.
+ * - `lines`: a line for each change; further fields by name, or by their number.
+ * - `fields`: also the fields of the network, zone or image itself that have short values.
  * - `full`: everything.
  */
 const LEVELS = ["counts", "losses", "lines", "fields", "full"] as const;
@@ -295,20 +295,23 @@ type Level = (typeof LEVELS)[number];
 
 interface Rendering {
   readonly text: string;
-  /** Changes that are there as numbers only. */
+  /** Changes that are shown as numbers only. */
   readonly counted: number;
-  /** A value, a field or a note of those that have a line is not shown, or not to its end. */
+  /** A value, a field or a note of a change that has a line is not shown, or is cut. */
   readonly isCut: boolean;
 }
 
 interface UnitFrame {
   readonly group: GroupView;
-  /** The unit it is a copy of: its records are those of that one, word for word. */
+  /** The domain that it is a clone of, with exactly the same records; null if it is none. */
   readonly source: Address | null;
   readonly tense: Tense;
 }
 
-/** What GitHub colours: green, red, orange; grey is what will not be done. A replacement is red, as it deletes first. */
+/**
+ * The signs that GitHub colours: `+` green, `-` red, `!` orange; `#` is grey, for a change that will not be made. A replacement is red, as
+ * it deletes first.
+ */
 const DIFF_SIGNS: Readonly<Record<Mark, string>> = {
   create: "+",
   update: "!",
@@ -323,7 +326,7 @@ function isLoss(view: ChangeView): boolean {
   return view.mark === "delete" || view.mark === "replace" || view.change.blocked !== null || isTakenAway(view);
 }
 
-/** With such fields a zone answers otherwise as a whole, or no more. */
+/** Whether the update changes a field by which the whole zone answers differently, or not at all. */
 function isTakenAway({ mark, kind: { servingFields = [] }, fields }: ChangeView): boolean {
   return mark === "update" && fields.some(({ name }) => servingFields.includes(name));
 }
@@ -351,7 +354,9 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
   return { text: fold(`${htmlCode(headline(group))}: ${counts}`, codeBlock(lines, "diff")), counted: missing, isCut };
 }
 
-/** Many that only go, and for one reason, which is said once. Where there is little room the first of them have a line. */
+/**
+ * Many objects that are only deleted, for one reason, which is stated once. If there is little room, only the first of them have a line.
+ */
 function renderGoing(groups: readonly GroupView[], tense: Tense, level: Level): Rendering {
   const views = groups.flatMap(viewsOf);
   const own = groups[0]?.own;
@@ -401,7 +406,7 @@ function childrenLines(children: readonly ChangeView[], level: Level): Lines {
   return joinLines(children.map((child) => childLines(child, table, level === "full")));
 }
 
-/** Where there is not room for everything, a field of so many characters is short. */
+/** If there is not room for everything, a field of up to this many characters is short. */
 const MAX_SHORT_FIELD_CHARACTERS = 200;
 
 function isShortField({ change }: ChangeView, { name }: FieldDiff): boolean {
@@ -451,7 +456,7 @@ function signOf({ mark, change }: ChangeView): string {
   return change.blocked === null ? DIFF_SIGNS[mark] : `${BLOCKED_SIGN} ${DIFF_SIGNS[mark]}`;
 }
 
-/** So many hidden fields have their names in the line. */
+/** Up to this many hidden fields are named in the line. */
 const MAX_NAMED_FIELDS = 4;
 
 function hiddenHint({ change }: ChangeView, fields: readonly string[], isCut: boolean, isFull: boolean): string {
@@ -464,7 +469,7 @@ function hiddenHint({ change }: ChangeView, fields: readonly string[], isCut: bo
   return parts.length === 0 ? "" : ` (${parts.join(" and ")} not shown)`;
 }
 
-/** A sign goes to the front, where it is coloured; but of an update only: elsewhere it is part of a value. */
+/** Moves a line's sign to the front, where GitHub colours it. Only for an update: in other changes a leading sign is part of a value. */
 function valueLines({ change }: ChangeView, lines: readonly string[]): string[] {
   const isUpdate = change.before !== null && change.after !== null && change.blocked === null;
   return lines.map((line) => {
@@ -474,10 +479,10 @@ function valueLines({ change }: ChangeView, lines: readonly string[]): string[] 
   });
 }
 
-/** A longer note would take the room of what the change does. */
+/** A longer note would take the room of the change itself. */
 const MAX_NOTE_CHARACTERS = 1_000;
 
-/** Another section says why a change is blocked. */
+/** Only the note: another section shows why a change is blocked. */
 function noteLines({ change }: ChangeView, isFull: boolean): Lines {
   const { note } = change;
   if (note === null || !isFull) return { lines: [], isCut: note !== null };

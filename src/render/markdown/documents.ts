@@ -1,4 +1,4 @@
-/** The plan as markdown, for a comment on a pull request: within the size of one, and with nothing in it that others could steer. */
+/** Plan, report and drift as markdown, within the size of a comment on a pull request. Text from others has no effect in it. */
 
 import { type Change, type Drift, type DriftStatus, hasDrift } from "../../model/change.ts";
 import type { Kinds } from "../../model/kind.ts";
@@ -36,8 +36,8 @@ const MAX_NAME_COLUMNS = 200;
 const WHOLE_PLAN = "All of it: `tenon show PLAN`, or `--format json`.";
 
 /**
- * The plan for a GitHub comment or a GitLab note, newline-terminated, in at most `MAX_BODY_CHARACTERS` UTF-16 code units.
- * What has no room is there as numbers, and the text says so. Linear in the number of changes.
+ * The plan for a GitHub comment or a GitLab note, newline-terminated, in at most `MAX_BODY_CHARACTERS` UTF-16 code units. Changes for which
+ * there is no room are counted, and the text says so. Linear in the number of changes.
  */
 export function renderPlanMarkdown(plan: Plan, kinds: Kinds): string {
   const view = viewPlan(plan, kinds);
@@ -91,10 +91,10 @@ function planFoot(plan: Plan, view: PlanView, kinds: Kinds): string[] {
   return lines.length === 0 ? [] : [lines.join(" ")];
 }
 
-// The lists of a plan: what apply would refuse, what is blocked, and what else a reviewer should know.
+// The lists of a plan: guards that apply would refuse, blocked changes, and what else a reviewer should know.
 
 const INDENT = 2;
-/** The most globs of one refusal: an entry that is longer than its list's share would be left out. */
+/** The most globs that are shown of one guard: an entry longer than its list's share would be left out. */
 const MAX_SHOWN_GLOBS = 20;
 
 /** Before the changes, the gravest first: what a reviewer must not miss. */
@@ -149,7 +149,7 @@ function list(
   return { heading, entries, shareCharacters, folding };
 }
 
-/** An entry for each, so that what has no room is counted; the last of them says what holds for all. */
+/** An entry for each summary, so that one without room is counted. The last entry has the advice for all of them. */
 function alikeEntries({ summaries, advice }: Alike): string[][] {
   const below = advice.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT));
   return summaries.map((summary, index) => [
@@ -171,7 +171,7 @@ function blockLines({ key, block }: { key: string; block: Parameters<typeof bloc
   return [...wrap(escapeText(key), CODE_COLUMNS, 0), ...below.flatMap((text) => wrap(text, CODE_COLUMNS, INDENT))];
 }
 
-// The report of an apply as markdown: what was done, what was not and why, within the size of a comment.
+// The report of an apply as markdown: changes that were made, and the others with the reasons, within the size of a comment.
 
 const WHOLE_REPORT = "All of it: `--format json`, and the journal of the run.";
 
@@ -188,7 +188,7 @@ const NOT_DONE = ["failed", "partial", "unknown", "skipped", "blocked"] as const
 /**
  * Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units.
  * @param plan the one that was applied
- * @param verification what nameservers were asked afterwards; null: they were not
+ * @param verification what nameservers answered afterwards; null: they were not asked
  */
 export function renderReportMarkdown(
   report: Report,
@@ -219,7 +219,7 @@ function isIdle({ changes, interrupted, notices }: Report): boolean {
   return changes.length === 0 && !interrupted && notices.length === 0;
 }
 
-/** Blocked changes are among those that are left. */
+/** Blocked changes are counted by `leftovers`, so they are not counted here. */
 function summaryOf({ added, changed, destroyed }: Report): Summary {
   return { add: added, change: changed, destroy: destroyed, blocked: 0 };
 }
@@ -260,7 +260,7 @@ function noticeList({ notices }: Report): List {
   return { heading: "To be known:", entries, folding: "never", shareCharacters: 5_000 };
 }
 
-/** The verdict is the last paragraph of the text, and the first thing here. */
+/** The verdict is the last paragraph of the text, but the first entry here. */
 function verificationList(verification: Verification): List {
   const text = renderVerificationText(verification, { colour: false, width: CODE_COLUMNS }).trimEnd();
   const cut = text.lastIndexOf("\n\n");
@@ -295,7 +295,7 @@ const STATUSES = ["missing", "unexpected", "changed", "unadopted"] as const;
 /** Characters for each list where there is not room for all. */
 const SHARE_CHARACTERS = 14_000;
 
-/** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. What has no room is counted. */
+/** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. Objects for which there is no room are counted. */
 export function renderDriftMarkdown(drift: Drift, kinds: Kinds): string {
   const folded = foldedObjects(drift);
   const isFound = hasDrift(drift);
@@ -317,11 +317,14 @@ function listOf(status: DriftStatus, folded: readonly Folded[], kinds: Kinds): L
   return { heading: DRIFT_HEADINGS[status], entries, folding: "if-long", shareCharacters: SHARE_CHARACTERS };
 }
 
-// As markdown, that an apply was refused because the account or the manifests have moved on since the review.
+// The refusal of an apply as markdown: the account or the manifests have changed since the review.
 
 const ADVICE = "Nothing was done. Review a new plan: `tenon plan --out FILE`.";
 
-/** Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units. @param extra what the reviewed plan does not show */
+/**
+ * Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units.
+ * @param extra changes that the reviewed plan does not show
+ */
 export function renderUnreviewedMarkdown(extra: readonly Change[], kinds: Kinds): string {
   return composeWithin({
     head: ["## Refused: the plan is not within the reviewed one."],

@@ -1,6 +1,6 @@
 /**
- * Text of others in markdown: only ever inside code, where nothing is a link, an image, HTML, a mention, a reference to an
- * issue or a commit, or a command. All of it must have been through `escapeText`, so that it is one line without anything unseen.
+ * Text from others in markdown stands only inside code, where nothing is a link, an image, HTML, a mention, a reference to an issue or a
+ * commit, or a command. All of it must have been through `escapeText`, so that it is one line without anything invisible.
  */
 
 import type { Kinds } from "../../model/kind.ts";
@@ -14,7 +14,7 @@ const LEAST_FENCE_LENGTH = 3;
 export function codeSpan(text: string): string {
   if (text === "") return '`""`';
   const delimiter = "`".repeat(longestRun(text) + 1);
-  // One blank on each side is taken off again where both are there, and keeps backticks from the delimiter.
+  // Markdown removes one blank on each side if both are there. The blanks keep backticks apart from the delimiter.
   const blank = /^`|`$/.test(text) || isBetweenBlanks(text) ? " " : "";
   return `${delimiter}${blank}${text}${blank}${delimiter}`;
 }
@@ -37,12 +37,12 @@ export function htmlCode(text: string): string {
   return `<code>${text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)}</code>`;
 }
 
-/** A folded part needs blank lines around it, so that the markdown in it is rendered. */
+/** The body needs blank lines around it, so that it is read as markdown. */
 export function fold(summary: string, body: string): string {
   return `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;
 }
 
-/** Characters by which these lines may make the two fences longer. */
+/** How many characters these lines may add to the two fences. */
 export function fenceCost(lines: readonly string[]): number {
   return 2 * longestOf(lines);
 }
@@ -57,9 +57,9 @@ function longestRun(text: string): number {
   return longest;
 }
 
-// Changes as counts, for a plan and for a report.
+// Changes as counts, for a plan or a report.
 
-/** `ahead`: what is to be done. `done`: what was. */
+/** `ahead`: changes to be made (`to add`). `done`: changes that were made (`added`). */
 export type Tense = "ahead" | "done";
 
 const WORDS: Readonly<Record<Tense, Readonly<Record<"add" | "change" | "destroy", string>>>> = {
@@ -67,7 +67,7 @@ const WORDS: Readonly<Record<Tense, Readonly<Record<"add" | "change" | "destroy"
   done: { add: "added", change: "changed", destroy: "destroyed" },
 };
 
-/** `2 to add, 1 to destroy, 1 blocked`: of what there is any. */
+/** `2 to add, 1 to destroy, 1 blocked`: without the counts that are 0. */
 export function summaryText({ add, change, destroy, blocked }: Summary, tense: Tense): string {
   const words = WORDS[tense];
   const parts = [
@@ -82,7 +82,7 @@ export function summaryText({ add, change, destroy, blocked }: Summary, tense: T
     .join(", ");
 }
 
-/** All three, as the last line of the text has them. */
+/** All three counts, as in the last line of the plan's text. */
 export function wholeSummaryText({ add, change, destroy, blocked }: Summary, tense: Tense): string {
   const words = WORDS[tense];
   const counts = `${add} ${words.add}, ${change} ${words.change}, ${destroy} ${words.destroy}.`;
@@ -93,7 +93,7 @@ export function tallyText(views: readonly ChangeView[], tense: Tense): string {
   return summaryText(summarise(views.map(({ change }) => change)), tense);
 }
 
-/** A line for each kind there is any of, in the order of the kinds: `120 records: 100 to add, 20 to destroy`. */
+/** A line for each kind that has changes, in the order of the kinds: `120 records: 100 to add, 20 to destroy`. */
 export function tallyByKind(views: readonly ChangeView[], kinds: Kinds, tense: Tense): string[] {
   const byKind = groupBy(views, ({ kind }) => kind);
   return kinds.all.flatMap((kind) => {
