@@ -1,4 +1,4 @@
-/** The client of a command: which service, with which token, its long waits announced, closed when the work is done. */
+/** Opens the client of a command, announces its long waits, and closes it when the work is done. */
 
 import { readFile } from "node:fs/promises";
 import {
@@ -19,14 +19,14 @@ import type { Interrupt } from "./interrupt.ts";
 import { sayBeside, sayDiagnostics, WaitNotices } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** @returns what `work` does with the client, or an exit code if the connection cannot be: that is said */
+/** @returns what `work` does with the client, or an exit code if there can be no connection, which is reported */
 export type WithClient<Client> = <Result>(
   terminal: Terminal,
   flags: ConnectionFlags,
   work: (api: Client, connection: Connection) => Promise<Result>,
 ) => Promise<Result | ExitCode>;
 
-/** For commands that change nothing: their client has no method that could. Those that write are handed theirs by the program. */
+/** For commands that change nothing: their client has no method that writes. The program passes `withWriter` to the commands that write. */
 export const withReader: WithClient<ReadClient> = (terminal, flags, work) =>
   withClient(terminal, flags, createReadApi, (api, connection) => work(heeding(api, terminal.interrupt), connection));
 
@@ -56,7 +56,7 @@ export async function withClient<Client extends ReadClient, Result>(
   }
 }
 
-/** A reading client whose requests listen for signals: work on the answers can be ended at any time. */
+/** A client that heeds signals only while a request is under way. While its answers are processed, a signal ends the process at once. */
 export function heeding(api: ReadClient, interrupt: Interrupt): ReadClient {
   return {
     get requestCount() {
@@ -65,7 +65,7 @@ export function heeding(api: ReadClient, interrupt: Interrupt): ReadClient {
     get: (request, signal) => interrupt.heed(() => api.get(request, signal)),
     list: async (request, signal) => {
       const answer = await interrupt.heed(() => api.list(request, signal));
-      // Reported while the last answer was read: nobody wants to wait for what is made of it.
+      // The signal came while the last answer was read: nobody wants to wait until that is processed.
       return answer.ok && signal?.aborted === true ? { ok: false, failure: INTERRUPTED } : answer;
     },
     limits: () => api.limits(),
@@ -83,7 +83,7 @@ const INTERRUPTED: Failure = {
   attempts: 1,
 };
 
-// The connection: which service, with which token. Only flags and the environment say so, never a manifest.
+// The connection: which service, with which token. Only flags and the environment decide that, never a manifest.
 
 type ConnectionResult =
   | { readonly ok: true; readonly connection: Connection }
@@ -121,23 +121,23 @@ const BAD_DIALECT: Diagnostic = {
   fix: "Give one such as node.",
 };
 
-/** null if it is not a word that a service could use: that is said. */
+/** @returns null if the dialect is not a word that a service could use, which is reported */
 export function needDialect(terminal: Terminal, flags: Pick<ConnectionFlags, "dialect">): string | null {
   const dialect = resolveDialect(flags);
   if (dialect === null) sayDiagnostics(terminal, [BAD_DIALECT]);
   return dialect;
 }
 
-/** null if it is not a word that a service could use. */
+/** @returns null if the dialect is not a word that a service could use */
 export function resolveDialect(flags: Pick<ConnectionFlags, "dialect">): string | null {
   const dialect = flags.dialect || NEUTRAL_DIALECT;
   return isDialect(dialect) ? dialect : null;
 }
 
-/** Shorter ones occur by chance. */
+/** A shorter token may occur in a text by chance. */
 const MIN_TOKEN_CHARACTERS = 6;
 
-/** Whether a JSON text that is to be kept has the token in it, as it is or as JSON spells it. */
+/** Whether a JSON text that is to be saved holds the token, as it is or escaped as in JSON. */
 export function holdsToken(text: string, token: string): boolean {
   const plain = token.trim();
   const spellings = [plain, JSON.stringify(plain).slice(1, -1)];
@@ -180,7 +180,9 @@ async function resolveToken(flags: ConnectionFlags, environment: Environment, ba
 
 const OUR_VARIABLE = "TENON_TOKEN";
 
-/** That of the service's other tools is for a service that was named, and goes to its host alone. */
+/**
+ * The token variable of the service's own tools is used only if the service was named, and its token is sent only to that service's host.
+ */
 function tokenVariable({ service }: ConnectionFlags, environment: Environment, baseUrl: string): string {
   const there = serviceAt(baseUrl);
   const isNamed = there !== null && there.name === service;

@@ -1,11 +1,11 @@
-/** Exit codes: what a shell or a CI job can tell from how a command ended. */
+/** Exit codes, by which a shell or a CI job sees how a command ended. */
 
 export const EXIT = {
   /** Done, or nothing to do. */
   done: 0,
   /** An error; nothing is known to be wrong with the manifest. */
   error: 1,
-  /** Changes are pending (`plan --detailed-exitcode`), `drift` found some, or nameservers answer otherwise (`zone check --live`). */
+  /** Changes are pending (`plan --detailed-exitcode`), `drift` found drift, or nameservers answer differently (`zone check --live`). */
   pending: 2,
   /** The manifest, or what is imported, is invalid. */
   invalid: 3,
@@ -13,9 +13,9 @@ export const EXIT = {
   refused: 4,
   /** Not within the reviewed plan. */
   unreviewed: 5,
-  /** Applied in part: something failed, was skipped, or is blocked, or is not served in time (`--verify`). */
+  /** Applied in part: a change failed, was skipped or is blocked, or is not served in time (`--verify`). */
   partial: 6,
-  /** As shells report a process that SIGHUP, SIGINT or SIGTERM ended. */
+  /** The codes with which shells report a process that SIGHUP, SIGINT or SIGTERM ended. */
   hungUp: 129,
   interrupted: 130,
   terminated: 143,
@@ -23,7 +23,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Called with how the command that was run ended. */
+/** Called with the exit code of the command. */
 export type Finish = (code: ExitCode) => void;
 
 /** For `--help`. */

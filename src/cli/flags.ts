@@ -1,4 +1,4 @@
-/** Arguments: the flags that commands share, and what their values may be. */
+/** Arguments: the flags that commands share, and the values that these may have. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Consent, ConsentRule, PlanInputs } from "../index.ts";
@@ -8,7 +8,7 @@ export interface ProjectFlags {
   readonly var?: Readonly<Record<string, string>>;
   readonly varFile?: readonly string[];
   readonly skipUnsupported?: boolean;
-  /** No flag: what a plan file was made with. */
+  /** Not a flag: the variables that a plan file was made with. */
   readonly saved?: PlanInputs["variables"];
 }
 
@@ -16,7 +16,7 @@ export interface ConnectionFlags {
   readonly baseUrl?: string;
   readonly tokenFile?: string;
   readonly dialect?: string;
-  /** A known service, unless a base URL was given in its place. */
+  /** A known service; undefined if a base URL overrides it. */
   readonly service?: string;
   readonly retryFor?: number;
   readonly concurrency?: number;
@@ -42,7 +42,7 @@ export type Format = "text" | "json" | "markdown";
 export const DIRECTORY = "the project's folder or root file (default: here)";
 
 const MAX_CONCURRENCY = 64;
-/** API.md, Limits: the service cancels what was not uploaded by then. */
+/** API.md, Limits: the service cancels an upload that takes longer. */
 const MAX_UPLOAD_TIMEOUT_SECONDS = 86_400;
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 const RULES: readonly string[] = ["delete", "replace", "bulk", "ns"] satisfies readonly ConsentRule[];
@@ -73,8 +73,8 @@ export function addDialectFlags(command: Command, description = "the service's w
 }
 
 /**
- * A service stands for its base URL and its dialect, and a base URL of its host for its dialect. A flag beats the environment. Of two
- * that were given alike and are not the same service, neither is meant more than the other.
+ * A service implies its base URL and its dialect, and a base URL of a service's host implies its dialect. A flag overrides the environment.
+ * A service and a base URL that conflict are an error if both are flags, or both come from the environment.
  * @throws CommanderError, which is printed
  */
 async function setService(command: Command): Promise<void> {
@@ -97,20 +97,20 @@ async function setService(command: Command): Promise<void> {
   if (meant === null) set("service", undefined);
   else if (there !== meant) set("baseUrl", meant.baseUrl);
   const dialect = (meant ?? there)?.dialect;
-  // A snapshot knows its own.
+  // A snapshot has its own dialect.
   const hasSnapshot = typeof command.getOptionValue("live") === "string";
   if (dialect !== undefined && !hasSnapshot && !command.getOptionValue("dialect")) set("dialect", dialect);
 }
 
 interface Given {
-  /** Empty: it was not given. */
+  /** Empty: not given. */
   readonly value: string;
   readonly isFlag: boolean;
-  /** How whoever gave it knows it. */
+  /** The flag or the environment variable that it was given by, for messages. */
   readonly label: string;
 }
 
-/** Commands that do not connect have no --base-url; the environment's is looked at all the same. */
+/** Commands that do not connect have no --base-url, but TENON_BASE_URL counts for them, too. */
 function given(command: Command, option: string, variable: string): Given {
   const value = command.getOptionValue(option) ?? process.env[variable];
   const isFlag = command.getOptionValueSource(option) === "cli";
@@ -118,7 +118,7 @@ function given(command: Command, option: string, variable: string): Given {
   return { value: typeof value === "string" ? value.trim() : "", isFlag, label: isFlag ? flag : variable };
 }
 
-/** The connection flags that name a service, or are for one. The dialect is checked where the snapshot is known. */
+/** The connection flags that name a service, or apply to one. The dialect is checked once the snapshot is read. */
 const SERVICE_FLAGS: Readonly<Record<string, string>> = {
   baseUrl: "--base-url",
   service: "--service",
@@ -127,14 +127,14 @@ const SERVICE_FLAGS: Readonly<Record<string, string>> = {
   concurrency: "--concurrency",
 };
 
-/** The code of a CommanderError of ours: options that do not go together. */
+/** The code of Tenon's own CommanderError for options that do not go together. */
 export const CONFLICT = "tenon.conflict";
 
 const UNKNOWN_SERVICE = "tenon.unknown-service";
 
 /**
- * `--live FILE` sends nothing: whoever names a service beside it expects something else. What the environment says is for all
- * commands, and conflicts with none.
+ * `--live FILE` sends nothing, so a flag that names a service beside it is an error. Environment variables are set for all commands, and
+ * conflict with none.
  * @throws CommanderError, which is printed
  */
 export function refuseServiceBesideLive(command: Command): void {
@@ -157,15 +157,15 @@ export function addPlanFlags(command: Command): Command {
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
 }
 
-/** @param choices text is what it is without the flag */
+/** @param choices must include text, the default */
 export function formatFlag(description: string, choices: readonly Format[] = ["text", "json"]): Option {
   return new Option("--format <format>", description).choices(choices).default("text");
 }
 
-/** Where markdown is among them. */
+/** For commands that print markdown, too. */
 export const ALL_FORMATS: readonly Format[] = ["text", "json", "markdown"];
 
-/** Commander hands over what was collected so far; nothing at first. */
+/** Commander passes the values collected so far; undefined at first. */
 export function collect(value: string, previous: readonly string[] = []): string[] {
   return [...previous, value];
 }
@@ -251,7 +251,7 @@ export interface VerifyFlags {
   readonly parent?: readonly string[];
 }
 
-/** @param timeout what the help says of the default */
+/** @param timeout the default, as text for the help */
 export function addVerifyFlags(command: Command, timeout: string): Command {
   return command
     .option("--nameserver <host[:port]>", "ask this one, not the zone's NS; repeatable", collect)

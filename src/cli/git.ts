@@ -1,4 +1,4 @@
-/** A folder as a git commit has it, written to another folder. Git runs as a process, never through a shell. */
+/** Reads folders and files as a git commit has them. Git runs as a process, never through a shell. */
 
 import { type ExecFileException, execFile, spawn } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
@@ -9,24 +9,24 @@ import { type Diagnostic, type FileContent, type JournalHeader, SERVICES } from 
 import { nearest } from "../model/text.ts";
 import { readVersion } from "./terminal.ts";
 
-/** For each call of git. */
+/** The timeout of each call of git. */
 const GIT_TIMEOUT_MILLISECONDS = 60_000;
-/** Where an answer is welcome, and nothing depends on it. */
+/** The timeout of a call whose answer is not needed. */
 const GIT_GLANCE_MILLISECONDS = 2_000;
 /** The most octets of the list of files in a folder. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_FILES = 100_000;
 /** The most octets of all files together. */
 const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
-/** A larger file is no manifest and no zone file, and is left out. */
+/** A larger file is neither a manifest nor a zone file, and is left out. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** More names than this are not compared with a mistyped one. */
+/** At most this many ref names are compared with a mistyped one. */
 const MAX_REFS = 500;
-/** Exit code of `rev-parse --verify --quiet` for a ref that is not there; any other is a failure. */
+/** Exit code of `rev-parse --verify --quiet` for a ref that does not exist; any other code but 0 is a failure. */
 const ABSENT_STATUS = 1;
-/** Set in hooks, where they say where git was called from, and not where the project is. */
+/** Variables that git sets in hooks: they point to the repository that git was called in, not to the project. */
 const PLACES: readonly string[] = ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"];
-/** Objects and refs are the repository's own: a variable that adds others is not handed on. */
+/** Objects and refs are the repository's own: variables that add others are not passed on. */
 const OTHER_OBJECTS: readonly string[] = [
   "GIT_OBJECT_DIRECTORY",
   "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -34,12 +34,12 @@ const OTHER_OBJECTS: readonly string[] = [
   "GIT_SHALLOW_FILE",
   "GIT_NAMESPACE",
 ];
-/** Where git looks for a short name, in this order (gitrevisions, "refname"). */
+/** Prefixes under which git looks for a short name, in this order (gitrevisions, "refname"). */
 const REF_PLACES: readonly string[] = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 /** Names that git itself writes beside its refs. */
 const PSEUDO_REFS: ReadonlySet<string> = new Set(["HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD"]);
 
-/** A project folder may be made to look like a bare repository, whose settings name programs: none of it is followed. */
+/** A hostile project folder may look like a bare repository whose configuration names programs: git must not run them. */
 const SAFE_ARGUMENTS: readonly string[] = [
   "safe.bareRepository=explicit",
   "core.fsmonitor=false",
@@ -50,31 +50,31 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * - `no-git`: there is no git to run, or it took too long.
- * - `no-repository`: the folder is in none, or git will not work with it.
+ * - `no-repository`: the folder is in no repository, or git refuses to work with it.
  * - `no-commit`: the repository has no such commit.
- * - `ambiguous`: several refs have the name, and git would take the first without a word.
- * - `unusable`: the folder holds what cannot be written here.
+ * - `ambiguous`: several refs have the name, and git would silently take the first.
+ * - `unusable`: the folder at the commit cannot be written to the disk.
  */
 type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "unusable";
 
 export type Checkout =
   /** false: the commit does not have the folder. */
   | { readonly ok: true; readonly exists: boolean }
-  /** `detail`: git's words, or ours; one sentence without a full stop. Of `ambiguous`: the refs, with a comma between. */
+  /** `detail`: git's message, or ours: one sentence without a full stop. For `ambiguous`: the refs, separated by commas. */
   | { readonly ok: false; readonly problem: GitProblem; readonly detail: string };
 
 interface GitCall {
   readonly ok: boolean;
   readonly stdout: Buffer;
   readonly stderr: string;
-  /** null: it was not run, or not to its end. */
+  /** null: git could not be run to its end. */
   readonly status: number | null;
-  /** It could not be run to its end. */
+  /** Why git could not be run to its end; null if it was. */
   readonly broken: string | null;
 }
 
 /**
- * Writes `folder`, as it is at `ref`, beneath `into`. Neither the work tree nor the index is touched.
+ * Writes `folder`, as it is at `ref`, into `into`. Neither the work tree nor the index is touched.
  * @param ref must not begin with a hyphen
  * @param into an empty folder of our own
  */
@@ -91,7 +91,7 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (!tree.ok) return tree.status === ABSENT_STATUS ? { ok: true, exists: false } : failed(tree, "no-repository");
   const type = await git(["cat-file", "-t", withoutLineEnd(tree.stdout)]);
   if (!type.ok) return failed(type, "no-repository");
-  // The entry with the name of the folder may have been a file.
+  // At `ref` the folder's name may have been that of a file.
   if (withoutLineEnd(type.stdout) !== "tree") return { ok: true, exists: false };
   const list = await git(["ls-tree", "-r", "-l", "-z", "--full-tree", withoutLineEnd(tree.stdout)]);
   if (!list.ok) return failed(list, "no-repository");
@@ -104,8 +104,8 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
 }
 
 /**
- * - `apart`: the repository of `folder` does not hold the file; no commit can bring it.
- * - `absent`: it does now, and does not at `ref`.
+ * - `apart`: the repository of `folder` does not track the file, so no commit of it can change the file.
+ * - `absent`: the repository tracks the file now, but not at `ref`.
  */
 type FileAtRef =
   | { readonly type: "apart" }
@@ -116,7 +116,7 @@ type FileAtRef =
  * A single file as it is at `ref`.
  * @param file in a real folder; may be a link
  * @param folder within the repository
- * @param ref as `checkOut` has taken it
+ * @param ref one that `checkOut` has accepted
  */
 export async function fileAt(file: string, folder: string, ref: string, environment: Environment): Promise<FileAtRef> {
   const [beside, at] = [await topOf(dirname(file), environment), await topOf(folder, environment)];
@@ -131,13 +131,13 @@ export async function fileAt(file: string, folder: string, ref: string, environm
   return blob.ok ? { type: "there", content: blob.stdout } : { type: "absent" };
 }
 
-/** The folder of the work tree; null where there is none. */
+/** The top folder of the work tree; null if there is none. */
 async function topOf(folder: string, environment: Environment): Promise<string | null> {
   const { ok, stdout } = await runGit(["rev-parse", "--show-toplevel"], "", folder, environment);
   return ok ? withoutLineEnd(stdout) : null;
 }
 
-/** Whether the repository of the file's folder holds it now; if that is another one than that of `folder`, a commit holds it as well. */
+/** Whether a commit can change the file: its repository tracks it now, or is another one than that of `folder` (a submodule). */
 async function isTracked(file: string, folder: string, environment: Environment): Promise<boolean> {
   const own = dirname(file);
   if ((await topOf(own, environment)) !== (await topOf(folder, environment))) return true;
@@ -145,17 +145,18 @@ async function isTracked(file: string, folder: string, environment: Environment)
   return (await runGit(list, "", own, environment)).ok;
 }
 
-/** A large file is kept elsewhere, and git has a note of what it holds: git-lfs, docs/spec.md, "The Pointer". */
+/** The pointer file that git has in place of a large file: git-lfs, docs/spec.md, "The Pointer". */
 const LFS_POINTER =
   /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:.+\n)*?oid sha256:([0-9a-f]{64})\nsize (\d{1,15})\n$/;
 const MAX_LFS_POINTER_BYTES = 1024;
 
 /**
- * What a file of a project held at `ref`, whatever its size. Not where links lead today: they may have led elsewhere then.
+ * Size and digest of a project's file at `ref`, whatever its size. Today's symbolic links are not followed: they may have led elsewhere
+ * then.
  * @param file relative to `root`, forward slashes
  * @param real the real path of the file now
- * @returns "untracked": git holds it neither then nor now, so that no commit can change it; null: it was not there
- * @throws what the signal or git brings
+ * @returns "untracked": git tracks the file neither at `ref` nor now, so that no commit can change it; null: it did not exist
+ * @throws the signal's abort, or an error of git's output
  */
 export async function contentAt(
   file: string,
@@ -189,8 +190,8 @@ export async function contentAt(
 }
 
 /**
- * What a ref can mean. A tag `origin/main`, which a pull request's author may push, comes before the remote branch of that name: with it
- * as the base a change would be compared with itself. A branch may also be called like the beginning of a commit's id.
+ * What a ref can mean. A tag `origin/main`, which a pull request's author may push, comes before the remote branch of that name: with it as
+ * the base a change would be compared with itself. A branch name may also look like an abbreviated commit id.
  * @returns full names of refs, and `commit ID`; sorted
  */
 async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise<GitCall>): Promise<string[]> {
@@ -199,11 +200,11 @@ async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise
   const places = REF_PLACES.map((place) => `${place}${name}`);
   const known = [...places, `refs/remotes/${name}/HEAD`].filter((full) => full.startsWith("refs/"));
   const list = await git(["for-each-ref", "--format=%(refname)", "--", ...known]);
-  // A pattern also matches what lies beneath it.
+  // A pattern also matches the refs beneath it.
   const refs = withoutLineEnd(list.stdout)
     .split("\n")
     .filter((found) => known.includes(found));
-  // Git takes a full name for itself first, whatever else ends so.
+  // Git takes a full name as that ref first, whatever other refs end in the name.
   if (name.startsWith("refs/") && refs.includes(name)) return [name];
   if (PSEUDO_REFS.has(name)) refs.push(name);
   const ids = /^[0-9a-f]{4,64}$/.test(name) ? await git(["rev-parse", `--disambiguate=${name}`]) : null;
@@ -211,15 +212,15 @@ async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise
   return refs.sort();
 }
 
-/** What a repository has under names. */
+/** The named refs of a repository. */
 interface Refs {
-  /** It was cloned or fetched without its whole history, and mostly one branch alone. */
+  /** The clone lacks part of the history, and usually has one branch only. */
   readonly isShallow: boolean;
-  /** Branches and tags: `main`, `origin/main`, `v1`; sorted, and not more than help. */
+  /** Branches and tags: `main`, `origin/main`, `v1`; sorted, at most MAX_REFS. */
   readonly names: readonly string[];
 }
 
-/** Best effort: nothing where git does not answer. */
+/** Best effort: empty if git does not answer. */
 export async function refsOf(folder: string, environment: Environment): Promise<Refs> {
   const git = (...args: readonly string[]): Promise<GitCall> => runGit(args, "", folder, environment);
   const shallow = await git("rev-parse", "--is-shallow-repository");
@@ -237,7 +238,7 @@ function failed({ broken, stderr }: GitCall, problem: GitProblem): Checkout {
   return { ok: false, problem, detail: line.replace(/^fatal: /, "").replace(/\.$/, "") };
 }
 
-/** The commit that the folder is checked out at; null where git does not say so at once. */
+/** The commit that the folder is checked out at; null if git does not answer at once. */
 async function headCommit(folder: string, environment: Environment): Promise<string | null> {
   const { ok, stdout } = await runGit(["rev-parse", "HEAD"], "", folder, environment, GIT_GLANCE_MILLISECONDS);
   return (ok && withoutLineEnd(stdout)) || null;
@@ -263,7 +264,7 @@ function runGit(
         resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), status, broken });
       },
     );
-    // It may end before it has read everything; the code above reports how it ended.
+    // Git may end before it has read all its input; the callback above reports how it ended.
     child.stdin?.on("error", () => {}).end(input);
   });
 }
@@ -274,7 +275,7 @@ function brokenText(error: ExecFileException): string {
   return error.message.split("\n")[0] ?? "git cannot be run";
 }
 
-/** Git may run a helper to fetch what it lacks: it gets none of our variables, as tokens are among them, and asks nobody. */
+/** Git may run a helper to fetch missing objects. The helper must not see Tenon's variables, which hold tokens, and must not prompt. */
 function gitEnvironment(environment: Environment): NodeJS.ProcessEnv {
   const dropped = new Set([...PLACES, ...OTHER_OBJECTS, ...SERVICES.map(({ tokenVariable }) => tokenVariable)]);
   const kept = Object.entries(environment).filter(([name]) => !dropped.has(name) && !name.startsWith("TENON_"));
@@ -283,7 +284,7 @@ function gitEnvironment(environment: Environment): NodeJS.ProcessEnv {
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",
-    // A replace ref or a graft shows another history than the commits have: refs/replace can be pushed like any other ref.
+    // A replace ref or a graft would show another history than the commits have: refs/replace can be pushed like any other ref.
     GIT_NO_REPLACE_OBJECTS: "1",
     GIT_GRAFT_FILE: "/dev/null",
   };
@@ -299,7 +300,10 @@ interface Entry {
   readonly isLink: boolean;
 }
 
-/** `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Submodules and what is too large are left out. @returns or what is wrong */
+/**
+ * `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Submodules and files that are too large are left out.
+ * @returns the entries, or why the folder is unusable, as a clause
+ */
 function parseList(output: Buffer): Entry[] | string {
   const entries: Entry[] = [];
   let bytes = 0;
@@ -318,7 +322,7 @@ function parseList(output: Buffer): Entry[] | string {
   return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : entries;
 }
 
-/** No tree that git makes has something beneath a link, but one can be forged. Some disks take upper for lower case. */
+/** The path of a file beneath a symbolic link: git makes no such tree, but one can be forged. Some file systems ignore case. */
 function throughLink(entries: readonly Entry[]): string | null {
   const links = new Set(entries.flatMap(({ path, isLink }) => (isLink ? [path.toLowerCase()] : [])));
   if (links.size === 0) return null;
@@ -329,7 +333,10 @@ function throughLink(entries: readonly Entry[]): string | null {
   return found?.path ?? null;
 }
 
-/** Links come last: nothing is written through one. Where they lead to is judged by whoever reads. @returns what is wrong */
+/**
+ * Symbolic links are made last, so that no file is written through one. Whoever reads a link checks where it leads.
+ * @returns why the folder is unusable, as a clause; null if it was written
+ */
 async function writeEntries(entries: readonly Entry[], blobs: Buffer, into: string): Promise<string | null> {
   const links: { path: string; target: string }[] = [];
   let offset = 0;
@@ -352,7 +359,7 @@ async function writeNew(into: string, path: string, write: (file: string) => Pro
   await write(file);
 }
 
-// Finds out for the journal who runs this and from which commit, from CI variables and git.
+// The journal's header: who runs Tenon, and from which commit, by CI variables and git.
 
 const ACTOR_VARIABLES = ["GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_USER_ID"];
 const COMMIT_VARIABLES = ["GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT"];
@@ -380,9 +387,9 @@ function localUser(): string | null {
   }
 }
 
-// Messages about a git ref that the checkout does not have: a shallow clone lacks most refs, a whole one lacks mistyped ones.
+// The error for a git ref that the checkout does not have: a shallow clone lacks most refs; in a full clone the name is probably mistyped.
 
-/** Text that may stand in a command without quotes. */
+/** A name that may stand in a shell command unquoted. */
 const PLAIN_NAME = /^[A-Za-z0-9][\w./-]*$/;
 const REMOTE = "origin/";
 
@@ -406,7 +413,7 @@ function fetchAdvice(name: string): string {
 }
 
 function nameAdvice(name: string, names: readonly string[]): string {
-  // A checkout of CI has `origin/main`, and no `main`.
+  // A checkout in CI has `origin/main`, but no `main`.
   const meant = names.find((known) => known === `${REMOTE}${name}`) ?? nearest(name, names);
   if (meant !== null) return `Did you mean ${meant}?`;
   return "Name a branch, a tag or a commit that is here: git branch --all lists the branches.";

@@ -1,4 +1,4 @@
-/** What an import took and left out, in words. */
+/** The summary of an import: the objects that were imported, and those that were left out. */
 
 import type { ImportResult } from "../import/index.ts";
 import type { Sources, Span } from "../index.ts";
@@ -8,16 +8,16 @@ import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
 type Imported = Extract<ImportResult, { ok: true }>;
 type SkippedRecord = Imported["skipped"][number];
 
-/** Why nobody misses a record; null: it is a loss. */
+/** Why nobody misses a skipped record; null: it is a loss. */
 type NotMissed = (record: SkippedRecord) => "service" | "signing" | null;
 
-/** Signatures are many, and all of them go: so many groups of lines of a type are named. */
+/** Signing records are many, and all of them are left out: only this many ranges of lines are named for each type. */
 const MAX_SIGNING_RANGES = 10;
-/** So many lines in a row are named by the first and the last. */
+/** From this many consecutive lines on, only the first and the last are named. */
 const MIN_RANGE_LINES = 3;
 const INDENT_COLUMNS = 2;
 
-/** The records that were left out, with their places: those that nobody misses by file, then, one by one, those that are lost. */
+/** Everything that was not imported, with its lines: first, by file, the records that nobody misses, then each lost record. */
 export function skippedLines(
   { skipped, remarks, sources }: Pick<Imported, "skipped" | "remarks" | "sources">,
   notMissed: NotMissed,
@@ -54,7 +54,7 @@ function typeLines(
   });
 }
 
-/** Alike ones of a file in one line. */
+/** Equal remarks about a file are one line. */
 function remarkLines(remarks: Imported["remarks"], sources: Sources): string[] {
   const alike = grouped(remarks, ({ file, what, detail }) => JSON.stringify([file, what, detail]));
   return [...alike.values()].map((list) => {
@@ -97,7 +97,7 @@ function joined(parts: readonly string[]): string {
   return parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 }
 
-/** In the order in which keys are met first. */
+/** Groups in the order of their first items. */
 function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
@@ -109,7 +109,7 @@ function grouped<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   return groups;
 }
 
-/** All lines but the first are indented. */
+/** The lines after the first are indented. */
 function paragraph(text: string, width: number): string {
   const lines = wrap(escapeText(text), usableWidth(width), INDENT_COLUMNS);
   return `${lines.join("\n").slice(INDENT_COLUMNS)}\n`;

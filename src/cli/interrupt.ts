@@ -1,13 +1,13 @@
 /**
- * Interrupts. While work is under way that wants an orderly end, the first SIGINT, SIGTERM or SIGHUP asks for that end, and the second ends
- * the process at once. At any other time the system ends the process: code that only computes would hear no signal until it is done.
+ * Signals: during work that must end in order, the first SIGINT, SIGTERM or SIGHUP asks for that end, and the second ends the process. At
+ * any other time the system ends the process, since code that only computes would not notice a signal before it is done.
  */
 
 import { setMaxListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { EXIT, type ExitCode } from "./exit.ts";
 
-/** After the second signal, for connections to be torn down and the report to be written. */
+/** The time after the second signal for closing connections and writing the report. */
 const HARD_EXIT_MILLISECONDS = 500;
 
 export interface Interrupt {
@@ -15,15 +15,15 @@ export interface Interrupt {
   heed<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Aborted by the first signal: start nothing new. */
   readonly first: AbortSignal;
-  /** Aborted by the second: give up what is in flight. */
+  /** Aborted by the second signal: give up requests under way. */
   readonly second: AbortSignal;
   /** The code to end with, once there was a signal. */
   code(): ExitCode | null;
-  /** As if the signal had come: for a prompt that reads Ctrl-C itself. */
+  /** Acts as if the signal had come: for a prompt that reads Ctrl-C itself. */
   raise(signal: NodeJS.Signals): void;
 }
 
-/** A terminal that closes, or a runner that goes away with its session, hangs up: what is under way still wants its end. */
+/** SIGHUP comes when a terminal closes, or a CI runner's session ends: work under way must still end in order. */
 const CODES: Readonly<Partial<Record<NodeJS.Signals, ExitCode>>> = {
   SIGHUP: EXIT.hungUp,
   SIGINT: EXIT.interrupted,
@@ -32,7 +32,7 @@ const CODES: Readonly<Partial<Record<NodeJS.Signals, ExitCode>>> = {
 
 const SIGNALS = Object.keys(CODES) as NodeJS.Signals[];
 
-/** Listens to nothing yet. */
+/** Listens to no signal until `heed` is called. */
 export function interruptOf(process: NodeJS.Process): Interrupt {
   const first = new AbortController();
   const second = new AbortController();
@@ -54,7 +54,8 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
     try {
       return await work();
     } finally {
-      // A signal that came while this computed arrives with the next turn of the loop at the latest, and the present one may be half over.
+      // A signal that came during a computation is delivered in the next turn of the event loop at the latest. Two are waited for, as the
+      // present one may be half over.
       for (let turns = 0; turns < 2; turns += 1) await setImmediate();
       heeding -= 1;
       if (heeding === 0) for (const signal of SIGNALS) process.off(signal, raise);

@@ -16,11 +16,11 @@ function main(): Promise<ExitCode> {
 
 const READER_LEFT_CODES: readonly (string | undefined)[] = [
   "EPIPE",
-  // A terminal that was closed.
+  // Writing to a terminal that was closed.
   "EIO",
 ];
 
-/** `tenon plan | head` is no error. An apply whose reader is gone is carried on: it is not for the reader to end it. */
+/** `tenon plan | head` is no error. An apply goes on although the reader of its output has left. */
 function ignoreReadersThatLeave(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -29,7 +29,7 @@ function ignoreReadersThatLeave(): void {
   }
 }
 
-/** A bug of ours: one line, and its stack only for those who ask. */
+/** A bug of Tenon: one line, with the stack only if TENON_DEBUG is set. */
 function reportBug(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
   const hasDebug = (process.env[DEBUG_VARIABLE] ?? "") !== "";
@@ -37,7 +37,7 @@ function reportBug(error: unknown): void {
   process.stderr.write(`error: unexpected: ${plain(message.split("\n", 1)[0] ?? "")}${detail}\n`);
 }
 
-/** The message of a bug may hold hostile text. It is escaped without our own module, which may be what failed to load. */
+/** An error's message may hold hostile text. It is escaped here, as the module with `escapeText` may be the one that failed to load. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, "?");
 }

@@ -21,19 +21,19 @@ export function sayDiagnostics(
   terminal.say(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** Diagnostics of a project that is loaded to be used: those of zone files, which `validate` prints line by line, are counted. */
+/** Prints the diagnostics of a project that is loaded for use. Skipped records of zone files are only counted; `validate` prints each. */
 export function sayLoaded(terminal: Terminal, diagnostics: readonly Diagnostic[], sources: Sources): void {
   const { others, notes } = countSkipped(diagnostics);
   sayDiagnostics(terminal, others, sources);
   for (const note of notes) terminal.say(`${note}\n`);
 }
 
-/** Why a command fails that has found nothing but warnings. */
+/** Explains why a command fails that has found only warnings. */
 export function sayStrict(terminal: Terminal): void {
   terminal.say("error: warnings are errors with --strict\n");
 }
 
-/** Errors of the command line itself, by the code that programs know them by: stable, and listed in docs/reference/exit-codes.md. */
+/** Error codes of the command line itself → their meaning. The codes are stable, and listed in docs/reference/exit-codes.md. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "base-unknown": "`--base` names no project folder and no git ref that is here",
   "base-unreadable": "the project at `--base` could not be taken from git",
@@ -131,7 +131,7 @@ function adviceFor({ status, type }: Failure): string {
   return "";
 }
 
-// Output while an apply runs: events as JSON lines, or progress and failures for people.
+// Output while an apply runs: events as JSON lines; progress and failures for people.
 
 export class ApplyProgress {
   readonly #terminal: Terminal;
@@ -180,7 +180,7 @@ export class ApplyProgress {
   }
 }
 
-/** Events that a person should see at once, and not only in the report. */
+/** A line that a person should see at once, not only in the report; null if there is none. */
 function noteOf(event: ApplyEvent): string | null {
   switch (event.type) {
     case "step-failed": {
@@ -200,18 +200,18 @@ function noteOf(event: ApplyEvent): string | null {
   }
 }
 
-// Progress on stderr: one line that is rewritten on a terminal, a sign of life now and then elsewhere.
+// Progress on stderr: one line that is rewritten on a terminal, and a line from time to time elsewhere.
 
 const HEARTBEAT_MILLISECONDS = 10_000;
-/** A run that is over sooner shows nothing. */
+/** A run that ends sooner shows no progress. */
 const FIRST_DRAW_MILLISECONDS = 300;
 const REDRAW_MILLISECONDS = 100;
-/** After so long a reader wonders whether anything still happens: the line then shows the time. */
+/** From then on the line shows the time, so that a reader sees that something still happens. */
 const TIME_SHOWN_FROM_SECONDS = 3;
 
 const CLEAR_LINE = "\r\u001b[K";
 
-/** The line that a terminal shows at the moment: other messages must not be written into it. */
+/** The progress that each terminal shows at the moment: other messages must not be written into its line. */
 const shown = new WeakMap<Terminal, Progress>();
 
 export class Progress {
@@ -256,7 +256,7 @@ export class Progress {
     else this.#terminal.say(`${line}\n`);
   }
 
-  /** A line that wrapped could not be rewritten, so it is cut to the terminal's width. */
+  /** A wrapped line could not be rewritten, so the line is cut to the terminal's width. */
   #draw(line: string): void {
     const text = cut(line, this.#terminal.messages.width - 1);
     if (text === this.#drawn) return;
@@ -271,7 +271,7 @@ export class Progress {
   }
 }
 
-/** A line that stays, above the progress if some is shown. */
+/** Prints a line that stays, above the progress if that is shown. */
 export function sayBeside(terminal: Terminal, text: string): void {
   const progress = shown.get(terminal);
   if (progress === undefined) terminal.say(`${text}\n`);
@@ -283,7 +283,7 @@ export function sayBeside(terminal: Terminal, text: string): void {
 /** @returns whether the answer was `yes`; anything else, an interrupt included, is a no */
 export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // readline takes Ctrl-C for itself.
+  // readline handles Ctrl-C itself, so no signal comes.
   lines.on("SIGINT", () => terminal.interrupt.raise("SIGINT"));
   const question = goal === "destroy" ? "Destroy these resources?" : "Apply these changes?";
   try {
@@ -302,18 +302,18 @@ export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Pr
   }
 }
 
-// Silence that lasts is explained: once for each cause, however many requests wait for it.
+// Notices of long waits: one for each cause, however many requests wait.
 
 /** A wait shorter than this is not worth a line. */
 const MIN_TOLD_WAIT_SECONDS = 5;
-/** A cause that comes and goes is announced again only after this. */
+/** A recurring cause is announced again only after this time. */
 const MIN_REPEAT_MILLISECONDS = 60_000;
 
 /** Turns the client's events into lines for people. Pure but for `now`. */
 export class WaitNotices {
   readonly #now: () => number;
   readonly #reportedAt: Map<string, number> = new Map();
-  /** Requests that were announced as waiting, and have had no answer since. */
+  /** Requests that are retried after a long wait, and have had no good answer since. */
   readonly #stuck: Set<string> = new Set();
 
   /** @param now milliseconds of any clock that never goes back */
@@ -321,7 +321,7 @@ export class WaitNotices {
     this.#now = now;
   }
 
-  /** @returns a line without its end, escaped; or null: there is nothing new to say */
+  /** @returns an escaped line without its line end; null if there is nothing new to announce */
   report(event: ApiEvent): string | null {
     switch (event.type) {
       case "sent":
@@ -329,7 +329,7 @@ export class WaitNotices {
       case "answered":
         return this.#answered(`${event.method} ${event.path}`, event.status);
       case "retrying": {
-        // The limit that requests ran into is announced, not each request.
+        // A rate limit is announced once, not for each request that waits for it.
         if (event.atGate || event.waitSeconds < MIN_TOLD_WAIT_SECONDS) return null;
         this.#stuck.add(`${event.method} ${event.path}`);
         return this.#once(event.reason, `Waiting: ${escapeText(event.reason)}; trying again.`);
@@ -349,7 +349,7 @@ export class WaitNotices {
     return line;
   }
 
-  /** A status of 5xx is the trouble itself. */
+  /** A status of 5xx does not end the wait: it is the trouble itself. */
   #answered(request: string, status: number | null): string | null {
     if (status === null || status >= 500 || !this.#stuck.delete(request)) return null;
     return this.#stuck.size === 0 ? "The service answers again." : null;

@@ -1,4 +1,4 @@
-/** What a command prints in the format that was asked for: a plan, the summary of a step, and JSON whatever happens. */
+/** Output in the requested format: a plan, the summary of a CI step, and JSON even when a command fails. */
 
 import { appendFile } from "node:fs/promises";
 import { type Diagnostic, type Plan, Sources } from "../index.ts";
@@ -11,7 +11,7 @@ import type { Format } from "./flags.ts";
 import { asDiagnostic, type CommandError } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
-// Shows a plan in the format that was asked for.
+// Showing a plan in the requested format.
 
 export function showPlan(terminal: Terminal, plan: Plan, format: Format): void {
   for (const text of planText(terminal, plan, format)) terminal.print(text);
@@ -28,13 +28,13 @@ function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<stri
   }
 }
 
-// The summary of a GitHub Actions step: markdown that a job shows on its page, appended to the file it names.
+// The summary of a GitHub Actions step: markdown for the job's page, appended to the file that GITHUB_STEP_SUMMARY names.
 
 const VARIABLE = "GITHUB_STEP_SUMMARY";
 
 /**
- * Does nothing where there is no such file. A failure is a warning: what was done is done.
- * @param markdown makes it, newline-terminated, if there is such a file; an empty line keeps it apart from what the step says before and after
+ * Does nothing if the variable is not set. A failure is only a warning, as the command has done its work.
+ * @param markdown makes the text, newline-terminated, if it is needed; an empty line separates it from other text of the step
  */
 export async function writeGithubSummary({ environment, say }: Terminal, markdown: () => string): Promise<void> {
   const file = environment[VARIABLE] ?? "";
@@ -47,17 +47,17 @@ export async function writeGithubSummary({ environment, say }: Terminal, markdow
   }
 }
 
-/** Prints to stdout if that is the format, and to the step summary if there is one. */
+/** Prints markdown to stdout if that is the format, and to the step summary if there is one. */
 export async function printMarkdown(terminal: Terminal, format: Format, markdown: () => string): Promise<void> {
   if (format === "markdown") terminal.print(markdown());
   await writeGithubSummary(terminal, markdown);
 }
 
-// `--format json`: stdout holds JSON whatever happens, so that a program never has to read what is said on stderr.
+// `--format json`: stdout holds JSON even after an error, so that a program never has to read stderr.
 
 type Problems = ReturnType<typeof diagnosticsJson>;
 
-/** The last line of a stream: no line follows one of these. */
+/** The types of a stream's last line. */
 const LAST_LINE = /"type":"(?:report|refused)"/;
 
 /** No other message reports an interrupt. */
@@ -69,8 +69,8 @@ const ENDED: Diagnostic = {
 };
 
 /**
- * Runs a command. If it ends without the document that it prints (of a stream: without its last line), the errors that it has reported are
- * printed in its place, in the shape of `validate --format json`; of a stream as a last line of the type `error`.
+ * Runs a command. If the command ends without printing its document (for a stream: its last line), the errors that it has reported are
+ * printed instead, in the shape of `validate --format json`; for a stream as a last line of the type `error`.
  */
 export async function withJsonErrors(
   terminal: Terminal,
@@ -104,12 +104,12 @@ export async function withJsonErrors(
   return code;
 }
 
-/** Prints the error of a command that could not even begin. */
+/** Prints the error of a command that could not begin. */
 export function printError(terminal: Terminal, error: CommandError, stream: boolean): void {
   terminal.print(renderErrorsJson(diagnosticsJson([asDiagnostic(error)], new Sources()), stream));
 }
 
-/** It is thrown all the same: stderr says where it comes from. */
+/** The error is also thrown, so that stderr shows it. */
 function bugOf(error: unknown): Diagnostic {
   const [message = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
   return asDiagnostic({

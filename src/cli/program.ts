@@ -1,4 +1,4 @@
-/** The program: its commands, in the order of its help. A command is loaded only when it is named. */
+/** The program: its commands, its help, and errors in its arguments. */
 
 import { Command, CommanderError, Help } from "commander";
 import type { ClientApi } from "../index.ts";
@@ -13,11 +13,11 @@ const HELP_WIDTH_COLUMNS = 80;
 /** A file under commands/: describes its command, and runs it. */
 type Define = (command: Command, terminal: Terminal, finish: Finish) => void;
 
-/** The same for a command that writes: it is handed what connects it. Nothing else of the command line can. */
+/** The same for a command that writes: `connect` opens its client. No other code of the command line can. */
 type DefineWriting = (command: Command, terminal: Terminal, finish: Finish, connect: WithClient<ClientApi>) => void;
 
 /**
- * What a command does to the account. A command declared as `reads` whose file wants a client that writes does not compile.
+ * What a command does to the account. An entry declared as `reads` whose file needs a client that writes does not compile.
  * - `nothing`: it does not connect.
  * - `reads`: it sends GET requests only.
  * - `writes`: it may send any request.
@@ -28,7 +28,7 @@ type Access =
 
 type CommandEntry = Access & {
   readonly name: string;
-  /** Behind its name in the list of commands. */
+  /** Follows the name in the list of commands. */
   readonly usage: string;
   readonly summary: string;
 };
@@ -134,7 +134,7 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
       misuse = problem;
     },
   });
-  // Without a command there is nothing to do but to say what could be done.
+  // Without a command the help is printed.
   if (args.length === 0) {
     program.outputHelp({ error: true });
     return EXIT.error;
@@ -151,7 +151,7 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
   return code;
 }
 
-/** What is wrong with the arguments of a command. */
+/** An error in the arguments of a command. */
 interface Misuse {
   readonly error: CommanderError;
   readonly command: string;
@@ -160,13 +160,13 @@ interface Misuse {
 }
 
 interface ProgramOptions {
-  /** Words that may name the command that will run; null: any of them may. */
+  /** Words that may name the command to run, so that no other is loaded; null: load all commands. */
   readonly named: readonly string[] | null;
-  /** Called with what is wrong with the arguments, before it is thrown. */
+  /** Called with an error in the arguments, before the error is thrown. */
   misused?(misuse: Misuse): void;
 }
 
-/** @param finish called with how the command ended */
+/** @param finish called with the command's exit code */
 export async function buildProgram(
   terminal: Terminal,
   finish: Finish,
@@ -190,13 +190,13 @@ export async function buildProgram(
   return program;
 }
 
-/** Loaded when it is called: the help needs no client. */
+/** The module is imported when it is called: the help needs no client. */
 const connectToWrite: WithClient<ClientApi> = async (terminal, flags, work) => {
   const { withWriter } = await import("./writer.ts");
   return withWriter(terminal, flags, work);
 };
 
-/** A command in a list of commands: those of the program may not be loaded. */
+/** A command's term in a list of commands. The program's own commands may not be loaded, so COMMANDS has their usage. */
 function listed(this: Help, command: Command): string {
   const entry = command.parent?.parent === null ? COMMANDS.find(({ name }) => name === command.name()) : undefined;
   if (entry === undefined) return Help.prototype.subcommandTerm.call(this, command);
@@ -206,7 +206,7 @@ function listed(this: Help, command: Command): string {
 /** Commands whose `--format json` is a stream of events. */
 const STREAMS: ReadonlySet<string> = new Set(["apply", "destroy"]);
 
-/** The last one counts, as it does for commander. */
+/** The last --format counts, as in commander. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   const options = end === -1 ? args : args.slice(0, end);
@@ -237,14 +237,14 @@ async function printMisuse(terminal: Terminal, { error, command, advice }: Misus
   printError(terminal, problem, STREAMS.has(command));
 }
 
-/** Command → flags that people know from elsewhere, and what to do instead. */
+/** Command → flags that people know from other tools → the advice instead. */
 const HABITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   apply: { "--auto-approve": "use --yes", "-auto-approve": "use --yes", "-y": "use --yes" },
   destroy: { "--auto-approve": "use --yes", "-auto-approve": "use --yes", "-y": "use --yes" },
   drift: { "--detailed-exitcode": "drift always exits with 2 when there is drift" },
 };
 
-/** Errors in the arguments of a command name that command's own help. */
+/** Makes errors in the arguments of a command refer to that command's own help. */
 function explainErrors(command: Command, called: string, misused: (misuse: Misuse) => void): void {
   const name = command.name();
   const habitOf = (message: string): string | undefined => {

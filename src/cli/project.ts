@@ -1,4 +1,4 @@
-/** Loads the project that the arguments name, and says what is wrong with it. */
+/** Loads the project that the arguments name, and reports its errors. */
 
 import { open, stat } from "node:fs/promises";
 import {
@@ -34,11 +34,11 @@ export function load(
   });
 }
 
-/** The beginning of what `renderPlanJson` writes. */
+/** The beginning of a plan file as `renderPlanJson` writes it. */
 const PLAN_BEGINNING = /^\{\s*"format_version":\s*"[^"]{1,20}",\s*"(?:applyable|planned_values)"/;
 const BEGINNING_BYTES = 256;
 
-/** Terraform takes a plan where we take a project. */
+/** Whether a saved plan was given in place of a project, as Terraform has it. */
 async function isSavedPlan(path: string): Promise<boolean> {
   const status = await stat(path).catch(() => null);
   if (status?.isFile() !== true) return false;
@@ -52,7 +52,7 @@ async function isSavedPlan(path: string): Promise<boolean> {
   }
 }
 
-/** How a command ends whose project could not be used. */
+/** The exit code of a command whose project could not be used. */
 export function exitOf(fault: LoadResult["fault"]): ExitCode {
   return fault === "request" ? EXIT.error : EXIT.invalid;
 }

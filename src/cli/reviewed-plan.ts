@@ -1,4 +1,4 @@
-/** Reads the plan file that bounds an apply, or that is to be shown. */
+/** Reads the plan file that bounds an apply or that is shown, and the snapshot of `--live`. */
 
 import { isDeepStrictEqual } from "node:util";
 import { readProblem, readRegular } from "../files/files.ts";
@@ -10,18 +10,18 @@ import type { PlanFlags } from "./flags.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The most octets of a plan file: more than one of a million records has. */
+/** The most octets of a plan file: more than the plan of a million records has. */
 const MAX_PLAN_BYTES = 384 * 1024 * 1024;
 
 type Reviewed<T> = { readonly ok: true; readonly plan: T } | { readonly ok: false; readonly code: ExitCode };
 
-/** What a command was asked for beside a plan file. */
+/** The flags that were given beside a plan file. */
 type Asked = Pick<PlanFlags, "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone"> & {
-  /** Nothing is taken from the file: what is not given is meant to be absent there, too. */
+  /** Nothing is taken from the file: a flag that is not given must be absent there, too. */
   readonly pin?: boolean;
 };
 
-/** The flags, with the file's own in place of those that were not given. */
+/** The flags, completed with those that the plan file was made with. */
 export function asPlanned<Flags extends PlanFlags>(flags: Flags, { inputs }: Plan): Flags {
   const { environment, variables, targets, excludes, skipUnsupported, takeOwnershipFrom, clone } = inputs;
   const env = environment === null ? {} : { env: environment };
@@ -30,8 +30,8 @@ export function asPlanned<Flags extends PlanFlags>(flags: Flags, { inputs }: Pla
 }
 
 /**
- * What is given beside a plan file must be what it was made with: else it is not that plan that would be carried out.
- * @param command `destroy` takes plans of its own goal only, and so does whoever pins
+ * The error if a flag that is given beside a plan file differs from those that it was made with: another plan would be carried out.
+ * @param command `destroy` takes plans of its own goal only; with `--pin`, `apply` does, too
  */
 export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: Plan): Diagnostic | null {
   const { pin = false, env, target, exclude, takeOwnershipFrom, skipUnsupported, clone } = asked;
@@ -62,7 +62,7 @@ function nameOf(environment: string | null): string {
   return environment === null ? "no --env" : `--env ${environment}`;
 }
 
-/** Words by the goal of the plan file. */
+/** The error by the goal of the plan file. */
 const OTHER_GOAL: Readonly<Record<Goal, Diagnostic>> = {
   apply: otherGoal("It is to make the account fit the manifests.", "tenon apply --plan FILE carries it out."),
   destroy: otherGoal("It is to delete what is declared.", "tenon destroy --plan FILE carries it out."),
@@ -73,8 +73,9 @@ function otherGoal(detail: string, fix: string): Diagnostic {
 }
 
 /**
- * The same of variables, once the project is loaded with both. Values are not shown: they may be confidential.
- * @param pin the file's are not among those that were loaded
+ * The same for variables, once the project is loaded with those given and those of the file. Values are not shown, as they may be
+ * confidential.
+ * @param pin whether the project was loaded without the file's variables
  */
 export function variablesDiffer(loaded: PlanInputs["variables"], { inputs }: Plan, pin: boolean): Diagnostic | null {
   const missing = pin ? Object.keys(inputs.variables).filter((name) => !Object.hasOwn(loaded, name)) : [];
@@ -106,7 +107,7 @@ function isSameSet(left: readonly string[], right: readonly string[]): boolean {
   return isDeepStrictEqual(new Set(left), new Set(right));
 }
 
-/** @param file undefined: there is none, and that is all right */
+/** @param file undefined: none was given, which is no error */
 export async function readPlanFile(terminal: Terminal, file: string | undefined): Promise<Reviewed<Plan | null>> {
   if (file === undefined) return { ok: true, plan: null };
   let text: string;
@@ -123,18 +124,18 @@ export async function readPlanFile(terminal: Terminal, file: string | undefined)
   return { ok: false, code: EXIT.error };
 }
 
-// `--live FILE`: a snapshot in the service's place, for runners that have no token.
+// `--live FILE`: a snapshot in place of the service, for runners without a token.
 
-/** The most octets of a snapshot: more than one of a million records has. */
+/** The most octets of a snapshot: more than a snapshot of a million records has. */
 const MAX_SNAPSHOT_BYTES = 384 * 1024 * 1024;
-/** Beyond this the account may well have moved on. */
+/** A snapshot that is older than this has a warning, as the account may have changed. */
 const STALE_MILLISECONDS = 24 * 3600 * 1000;
 
 type OpenedSnapshot =
   | { readonly ok: true; readonly snapshot: Snapshot }
   | { readonly ok: false; readonly code: ExitCode };
 
-/** Says how old it is, or what is wrong with it. */
+/** Reads a snapshot, and prints its age or its errors. */
 export async function openSnapshotFile(
   terminal: Terminal,
   file: string,

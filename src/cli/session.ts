@@ -1,4 +1,4 @@
-/** Planning, as plan, apply and destroy share it: load, check the account, connect, read, plan. */
+/** Planning, as plan, drift, apply and destroy share it: load, check the account, connect, read, plan. */
 
 import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,15 +49,15 @@ export interface Session<Client extends ReadClient = ReadClient> {
   readonly checkSelection?: boolean;
 }
 
-/** What planning needs of a session, and what `plan` and `drift` may have beside it. */
+/** What planning needs of a session, and what `plan` and `drift` may add. */
 export interface PlanSession extends Omit<Session, "connection"> {
-  /** What the changes are compared with. */
+  /** The base that the changes are compared with. */
   readonly base?: Base;
-  /** false: nothing is to be uploaded, so that what files hold does not matter. */
+  /** false: nothing will be uploaded, so the content of files does not matter. */
   readonly readsFiles?: false;
   /** Diagnostics from before planning, printed with the plan. */
   readonly warnings?: readonly Diagnostic[];
-  /** undefined: there is none, as nothing is sent. */
+  /** undefined: there is no token, as nothing is sent. */
   readonly token?: string;
   /** The time and account of a snapshot; otherwise now, and TENON_ACCOUNT. */
   readonly moment?: Moment;
@@ -70,12 +70,12 @@ interface Moment {
 
 export type Planned =
   | { readonly ok: true; readonly plan: Plan }
-  /** `refused`: the plan that may not be, if there is one. */
+  /** `refused`: the plan that was refused, if there is one. */
   | { readonly ok: false; readonly code: ExitCode; readonly refused: Plan | null };
 
 /**
  * Opens project and connection, hands them to `work`, and closes the connection whatever happens.
- * @param connect `withReader`, or what the program handed to a command that writes
+ * @param connect `withReader`, or the `connect` that the program passes to a command that writes
  */
 export async function inSession<Client extends ReadClient>(
   terminal: Terminal,
@@ -96,7 +96,7 @@ export async function inSession<Client extends ReadClient>(
   return connect(terminal, flags, (api, connection) => work({ project, connection, api, terminal, flags, goal }));
 }
 
-/** Reads and plans. Refusals are said, and end it. */
+/** Reads the account and plans. A refused plan is reported, and is no success. */
 export async function planIn(session: PlanSession): Promise<Planned> {
   const { terminal, project, flags, goal, api, base } = session;
   const moment = session.moment ?? { nowMilliseconds: Date.now(), account: accountOf(terminal) };
@@ -138,15 +138,15 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
 }
 
-/** Other environments that a plan looks at for what it would delete by mistake: each is a project to be loaded. */
+/** The most other environments that are searched for objects that a plan would delete by mistake: each is a project to load. */
 export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
-/** Characters that those come to, their files and what is put in: once they have more, none is looked at any more. */
+/** Characters of those environments once expanded: after this many, no further environment is loaded. */
 const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
 
 /**
- * The plan with, on each deletion that lacks consent, the environments that declare what would go. Of an environment that the project
- * cannot be loaded with nothing is said: it is not what was asked for. Each is a project to be loaded, so those that are too many are
- * only counted, and nothing of one is kept but which of the addresses in question it declares.
+ * Adds to each deletion without consent the other environments that declare the object. An environment that the project cannot be loaded
+ * with is skipped silently, as it was not asked for. Each environment is a project to load: those beyond the limits are only counted, and
+ * of each loaded one only the addresses in question are kept.
  */
 export async function nameOtherEnvironments({ project, flags }: PlanSession, plan: Plan): Promise<Plan> {
   const inDoubt = deletedInDoubt(plan);
@@ -170,7 +170,7 @@ export async function nameOtherEnvironments({ project, flags }: PlanSession, pla
   return withEnvironments(plan, project.desired, others, names.length - looked);
 }
 
-/** All but the project's own, those first that stand beside it in the root file. */
+/** All environments but the project's own, ordered by their distance from it in the root file. */
 function nearestEnvironments({ environments, inputs }: Project): string[] {
   const own = inputs.environment === null ? 0 : environments.indexOf(inputs.environment);
   const distances = environments.map((name, index) => ({ name, distance: Math.abs(index - own) }));
@@ -183,20 +183,20 @@ export function accountOf({ environment }: Terminal): string | null {
   return environment["TENON_ACCOUNT"] || null;
 }
 
-// The sessions of `plan` and `drift`, which change nothing: a snapshot may stand in the service's place, and a base beside the project.
+// The sessions of `plan` and `drift`, which change nothing: they may use a snapshot in place of the service, and compare with a base.
 
 export interface ReadingFlags extends PlanFlags {
   /** A snapshot to plan against. */
   readonly live?: string;
   /** A git ref or a folder to compare with. */
   readonly base?: string;
-  /** What `tenon destroy` would do. */
+  /** Plan what `tenon destroy` would do. */
   readonly destroy?: boolean;
 }
 
 type Opened<T> = { readonly ok: true; readonly opened: T } | { readonly ok: false; readonly code: ExitCode };
 
-/** What is known of the service before it is asked anything. */
+/** What is known about the service before any request. */
 interface Source {
   readonly snapshot: Snapshot | null;
   readonly dialect: string;
@@ -254,7 +254,7 @@ async function openSource(terminal: Terminal, flags: ReadingFlags): Promise<Open
     sayError(terminal, { code: "snapshot-of-others", summary, fix: "Take the snapshot of the right account." });
     return { ok: false, code: EXIT.refused };
   }
-  // The time of the snapshot: changes that depend on time are the same whenever, and however often, it is planned.
+  // The plan is made for the snapshot's time, so that anything that depends on time is the same whenever it is planned.
   const moment = { nowMilliseconds: Date.parse(snapshot.readAt), account: snapshot.account ?? account };
   return { ok: true, opened: { snapshot, dialect: snapshot.dialect, moment } };
 }
@@ -268,7 +268,7 @@ function refuse(terminal: Terminal, diagnostic: Diagnostic, { sources }: Project
 
 type OpenedBase =
   | { readonly ok: true; readonly base: Base }
-  /** It is there, and invalid. The very change may be what mends it, so the plan is made without it. */
+  /** The base exists, but is invalid. The proposed change may mend it, so the plan is made without a base. */
   | { readonly ok: true; readonly base: null; readonly warning: Diagnostic }
   | { readonly ok: false; readonly code: ExitCode };
 
@@ -280,10 +280,10 @@ interface BaseRequest {
   readonly dialect: string;
 }
 
-/** So many errors of an invalid base are shown; the rest is counted. */
+/** At most this many errors of an invalid base are shown; the rest is counted. */
 const MAX_ERRORS_SHOWN = 3;
 
-/** Everything is this change, where there was no project before. */
+/** The base if there was no project before: then the proposed change brings everything. */
 const NOTHING: Desired = { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
 
 async function openBase(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
@@ -312,7 +312,10 @@ function sayBaseUnknown(terminal: Terminal, summary: string): void {
 const NAME_IT =
   "For example --base refs/remotes/origin/main, or the folder of another checkout as a path: --base ../main.";
 
-/** A folder is written as a path. Else a proposed change could bring a folder called `origin/main`, and be compared with itself. */
+/**
+ * A folder must be written as a path (`./main`). Otherwise a proposed change could bring a folder called `origin/main`, and would be
+ * compared with itself.
+ */
 function isPath(name: string): boolean {
   return isAbsolute(name) || /^\.{1,2}([/\\]|$)/.test(name);
 }
@@ -354,7 +357,7 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
   return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
 }
 
-/** Files that the repository never held, such as an image that a build makes, are the same for both. */
+/** A file that the repository never tracked, such as an image that a build makes, is the same for base and project. */
 async function contentAtRef(
   file: string,
   { name, project }: BaseRequest,
@@ -367,8 +370,9 @@ async function contentAtRef(
 }
 
 /**
- * A file of variables that the change may bring is read as it was: else its new values would be taken for what is pending.
- * @param was gives the path of what it was; null: it was not there
+ * A file of variables that the proposed change may alter is read as it was at the base: otherwise effects of its new values would count as
+ * already pending.
+ * @param was gives the path of the former file; null: it did not exist
  */
 async function withFormerVariables(
   request: BaseRequest,
@@ -378,7 +382,7 @@ async function withFormerVariables(
   return { ...request, flags: { ...request.flags, varFile: former.filter((file) => file !== null) } };
 }
 
-/** Where the name itself stands: it may be a link now that was a file. */
+/** The path of the name itself, with links followed in its folder only: a file may have become a link. */
 async function placeOf(file: string): Promise<string> {
   const folder = dirname(resolve(file));
   return join(await realpath(folder).catch(() => folder), basename(file));
@@ -389,7 +393,7 @@ async function folderOf(project: string): Promise<string> {
   return (await stat(project)).isDirectory() ? project : dirname(project);
 }
 
-/** The same file of the other folder, if it is one of the project. */
+/** The same file in the base's folder; the file itself if it lies outside the project. */
 async function variablesIn(file: string, { name, project }: BaseRequest): Promise<string | null> {
   const own = await placeOf(file);
   if (!isWithin(own, project.root)) return file;
@@ -397,7 +401,7 @@ async function variablesIn(file: string, { name, project }: BaseRequest): Promis
   return (await stat(former).catch(() => null)) === null ? null : former;
 }
 
-/** A file that the repository does not hold is taken as it is: no change of the repository can bring it. */
+/** A file that the repository does not track is used as it is: no commit of it can alter the file. */
 async function variablesAtRef(
   file: string,
   into: string,
@@ -445,7 +449,7 @@ async function refusal(
   }
 }
 
-/** Loads the base with the same flags as far as it knows them: a base without the environment has no objects for it. */
+/** Loads the base with the same flags as far as they apply to it. A base without the requested environment declares no objects. */
 async function loadBase(directory: string, request: BaseRequest): Promise<OpenedBase> {
   const { name, flags, dialect } = request;
   const loaded = await load(directory, flags, dialect, { past: true });
@@ -457,7 +461,7 @@ async function loadBase(directory: string, request: BaseRequest): Promise<Opened
   return { ok: true, base: null, warning: invalidBase(name, errors, loaded.sources) };
 }
 
-/** In words and without a span, as its files are called like those of the project. */
+/** A diagnostic without a span, as the base's files have the same names as those of the project. */
 function invalidBase(name: string, errors: readonly Diagnostic[], sources: Sources): Diagnostic {
   const shown = errors.slice(0, MAX_ERRORS_SHOWN).map(({ summary, span }) => {
     if (span === undefined) return `${name}: ${summary}`;

@@ -1,4 +1,4 @@
-/** The terminal, or whatever stands in its place: results on stdout, messages on stderr, colour only where it is seen. */
+/** The terminal, or a pipe or file in its place: results on stdout, messages on stderr, colour only if it is visible. */
 
 import { readFileSync } from "node:fs";
 import { packageFile } from "../files/paths.ts";
@@ -12,12 +12,12 @@ export interface Terminal {
   readonly results: Look;
   /** How messages are to be rendered. */
   readonly messages: Look;
-  /** Someone is there to answer a question. */
+  /** Whether a person can answer a question. */
   readonly canAsk: boolean;
-  /** Text as it is: the caller ends its lines. */
+  /** Prints text unchanged: the caller ends its lines. */
   print(text: string): void;
   say(text: string): void;
-  /** Called with errors and warnings, where a program wants them as data. */
+  /** Called with errors and warnings if a program wants them as data. */
   record?(diagnostics: readonly Diagnostic[], sources: Sources): void;
 }
 
@@ -41,7 +41,7 @@ export function openTerminal(process: NodeJS.Process, interrupt: Interrupt): Ter
   };
 }
 
-/** https://no-color.org and https://force-color.org: any value but the empty one; no colour wins. */
+/** https://no-color.org and https://force-color.org: any value but an empty one counts, and NO_COLOR wins. */
 function lookOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Look {
   const isTerminal = stream.isTTY === true;
   const isPlain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";

@@ -17,10 +17,10 @@ import { printMarkdown } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * - `unreviewed`: it is not within the reviewed plan; `extra` is what that does not show.
- * - `guarded`: consent is missing, or there can be none.
- * - `blocked`: something is, and was not to be.
- * - `idle`: nothing is to be done; something may be blocked.
+ * - `unreviewed`: the plan is not within the reviewed one; `extra`: the changes that the reviewed plan does not show.
+ * - `guarded`: a guard has no consent, or there can be none for it.
+ * - `blocked`: a change is blocked, and `--fail-on` forbids that.
+ * - `idle`: there is nothing to do; changes may be blocked.
  */
 type Verdict =
   | { readonly type: "go" }
@@ -29,7 +29,7 @@ type Verdict =
   | { readonly type: "blocked" }
   | { readonly type: "idle"; readonly blocked: number };
 
-/** @param reviewed the plan that bounds this one; null: there is none */
+/** @param reviewed the reviewed plan that bounds this one; null: there is none */
 export function judgeRun(plan: Plan, reviewed: Plan | null, failOn: readonly FailOn[]): Verdict {
   const extra = reviewed === null ? [] : findUnreviewed(plan, reviewed);
   if (extra.length > 0) return { type: "unreviewed", extra };
@@ -39,7 +39,10 @@ export function judgeRun(plan: Plan, reviewed: Plan | null, failOn: readonly Fai
   return add + change + destroy > 0 ? { type: "go" } : { type: "idle", blocked };
 }
 
-/** Shows the plan. @returns the exit code if it ends here; null if it may be carried out */
+/**
+ * Shows the plan, and why it cannot be carried out.
+ * @returns the exit code if the run ends here; null if the plan may be carried out
+ */
 export async function printRunVerdict(
   terminal: Terminal,
   plan: Plan,
@@ -50,7 +53,7 @@ export async function printRunVerdict(
   if (format === "json") terminal.print(renderPlanEventJson(plan, Date.now()));
   switch (verdict.type) {
     case "go":
-      // Whoever is asked must have seen it; the report is what goes to stdout.
+      // A person who is asked must have seen the plan. It goes to stderr, as stdout is for the report.
       if (format !== "text" && yes !== true) terminal.say(renderPlanText(plan, terminal.messages));
       return null;
     case "unreviewed":
@@ -70,14 +73,14 @@ export async function printRunVerdict(
       await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
       return EXIT.refused;
     case "idle":
-      // Only then is there a report without a run: so that what reads reports finds one.
+      // A report without a run, so that a program that reads reports finds one.
       if (format === "json") terminal.print(renderReportJson(idleReport(plan), plan));
       await printMarkdown(terminal, format, () => renderReportMarkdown(idleReport(plan), plan, null));
       return verdict.blocked > 0 ? EXIT.partial : EXIT.done;
   }
 }
 
-/** Prints for people: programs read the last line of the stream. */
+/** For people: programs read the last line of the stream instead. */
 function sayRefused(terminal: Terminal, summary: string): void {
   terminal.say(`error: ${summary}\n`);
 }

@@ -1,4 +1,4 @@
-/** Asking real nameservers, as `apply --verify` and `zone check --live` share it: what is asked of whom, progress, what is said at the end. */
+/** Verification by real nameservers, as `apply --verify` and `zone check --live` share it: the servers, the progress and the result. */
 
 import { systemClock } from "../index.ts";
 import { jsonText } from "../model/text.ts";
@@ -10,10 +10,10 @@ import type { VerifyFlags } from "./flags.ts";
 import { Progress, sayDiagnostics, sayError } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** The service takes up to about 100 s until what was changed is served (OBSERVED: Zone file). */
+/** The service takes up to about 100 s until a change is served (OBSERVED: Zone file). */
 const DEFAULT_TIMEOUT_SECONDS = 300;
 
-/** A JSON event for every answer would be the loudest thing in the log. */
+/** The least time between two progress events: an event for every answer would flood the log. */
 const EVENT_MILLISECONDS = 1_000;
 
 type PreparedVerificationServers =
@@ -21,7 +21,7 @@ type PreparedVerificationServers =
   | { readonly ok: false; readonly code: ExitCode };
 
 /**
- * Says what is wrong with the flags, before anything is done.
+ * Finds the servers to ask, and reports errors in the flags before anything is done.
  * @param wanted the flag that asks for it, and whether it was given; without it there is nothing to prepare
  */
 export async function prepareVerificationServers(
@@ -53,8 +53,8 @@ type Tools = typeof import("../verify/index.ts");
 type Watch = Parameters<Tools["verifyDeclared"]>[2];
 
 /**
- * Runs one verification with its progress: a line for people, and an event now and then for programs.
- * @param events whether what is printed is a stream of events
+ * Runs one verification with its progress: a line for people, and an event from time to time for programs.
+ * @param events whether stdout is a stream of events
  */
 export async function watched(
   terminal: Terminal,
@@ -86,7 +86,7 @@ export async function watched(
   }
 }
 
-/** After an apply. */
+/** The timeout after an apply. */
 export function timeoutOf({ verifyTimeout }: VerifyFlags): number {
   return verifyTimeout ?? DEFAULT_TIMEOUT_SECONDS;
 }
@@ -95,7 +95,7 @@ export function printVerification(terminal: Terminal, verification: Verification
   terminal.print(renderVerificationText(verification, terminal.results));
 }
 
-/** @param otherwise the code for what is not as it must be */
+/** @param otherwise the exit code if an answer is not as expected */
 export function verifiedCode(terminal: Terminal, verification: Verification, otherwise: ExitCode): ExitCode {
   if (isVerified(verification)) return EXIT.done;
   return (verification.interrupted ? terminal.interrupt.code() : null) ?? otherwise;

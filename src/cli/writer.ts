@@ -1,9 +1,9 @@
-/** The client of the commands that write: the only place of the command line that opens one, and only the program hands it on. */
+/** Opens the client of the commands that write. No other place of the command line opens one, and only the program passes it on. */
 
 import { type ClientApi, createApi } from "../index.ts";
 import { heeding, type WithClient, withClient } from "./connection.ts";
 
-/** As `withReader`, with a client that writes, too. */
+/** Like `withReader`, but with a client that also writes. */
 export const withWriter: WithClient<ClientApi> = (terminal, flags, work) =>
   withClient(terminal, flags, createApi, (api, connection) => {
     const { interrupt } = terminal;

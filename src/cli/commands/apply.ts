@@ -1,4 +1,4 @@
-/** `tenon apply` and `tenon destroy`: plan, ask, carry it out, report. */
+/** `tenon apply` and `tenon destroy`: make a plan, ask, carry the plan out, report. */
 
 import type { Command } from "commander";
 import {
@@ -94,7 +94,7 @@ Examples:
   addPlanFlags(addConnectionFlags(addProjectFlags(command)));
 }
 
-/** What apply and destroy share. */
+/** The flags that apply and destroy share. */
 function addRunFlags(command: Command): Command {
   return command
     .argument("[dir]", DIRECTORY)
@@ -109,7 +109,7 @@ function addRunFlags(command: Command): Command {
     .option("--wait-detached <time>", "wait so long for interfaces to go: 10m", parseDuration);
 }
 
-/** Handed in by the program, which hands it to no command that only reads. */
+/** Opens a client that writes. The program passes it to no command that only reads. */
 type Connect = WithClient<ClientApi>;
 type Writing = Session<ClientApi>;
 
@@ -117,7 +117,7 @@ interface ApplyFlags extends PlanFlags, VerifyFlags {
   readonly yes?: boolean;
   readonly verify?: boolean;
   readonly plan?: string;
-  /** Nothing is taken from the plan file: what is not given is meant to be absent there, too. */
+  /** Nothing is taken from the plan file: a flag that is not given must be absent there, too. */
   readonly pin?: boolean;
   readonly journal?: string;
   readonly failOn?: readonly FailOn[];
@@ -127,7 +127,7 @@ interface ApplyFlags extends PlanFlags, VerifyFlags {
 
 const DEFAULT_CONCURRENCY = 8;
 const DETACH_POLL_SECONDS = 10;
-/** A plan that waited longer than this for its answer is made anew. */
+/** If the answer takes longer than this, the plan is made anew. */
 const MAX_QUESTION_SECONDS = 10;
 
 export function apply(
@@ -202,7 +202,7 @@ async function run(
     const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000;
     const current = isOld ? await planWithinShown(session, plan, flags) : plan;
     if (typeof current === "number") return current;
-    // From the journal's opening to the report, whatever happens is reported.
+    // Signals are heeded from the opening of the journal to the report, so that every outcome is reported.
     return terminal.interrupt.heed(() => carryOut(session, current, flags, prepared.servers));
   });
 }
@@ -212,7 +212,10 @@ function refuseDifferent(terminal: Terminal, diagnostic: Diagnostic): ExitCode {
   return EXIT.error;
 }
 
-/** The plan was shown. @returns true, or how it ends */
+/**
+ * Asks for consent to the plan that was shown.
+ * @returns true, or the exit code
+ */
 async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: ApplyFlags): Promise<true | ExitCode> {
   if (yes === true) return true;
   if (terminal.canAsk) return (await confirm(terminal, plan.goal)) || (terminal.interrupt.code() ?? EXIT.error);
@@ -226,7 +229,10 @@ async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: Appl
   return EXIT.error;
 }
 
-/** Plans again what was shown some time ago. @returns the plan, if it does nothing that was not shown; or how it ends */
+/**
+ * Plans again, because the plan was shown some time ago.
+ * @returns the new plan, if it does nothing that was not shown; or the exit code
+ */
 async function planWithinShown(session: Session, shown: Plan, flags: ApplyFlags): Promise<Plan | ExitCode> {
   const { terminal } = session;
   const planned = await planIn(session);
@@ -237,7 +243,7 @@ async function planWithinShown(session: Session, shown: Plan, flags: ApplyFlags)
   return (await printRunVerdict(terminal, planned.plan, verdict, flags)) ?? planned.plan;
 }
 
-/** `--wait-detached`: plans again until no interface holds anything, or the time is over. */
+/** `--wait-detached`: plans again until no interface holds an object that is to be deleted, or the time is over. */
 async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<Planned> {
   const { terminal } = session;
   const end = Date.now() + (flags.waitDetached ?? 0) * 1000;
@@ -292,7 +298,7 @@ async function carryOut(
     try {
       verification = await verifyReport(session, plan, report, flags, servers);
     } finally {
-      // The changes are reported whether or not the verification succeeds.
+      // The report is printed even if the verification fails.
       if (format === "json") terminal.print(renderReportJson(report, plan, verification));
       await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
     }
@@ -306,7 +312,7 @@ async function carryOut(
   }
 }
 
-/** `--verify`: what was done may be there although something else failed. An interrupt ends this, too. */
+/** `--verify`: asks nameservers for the changes that were made, even if others failed. An interrupt ends it. */
 async function verifyReport(
   { terminal, project }: Session,
   plan: Plan,

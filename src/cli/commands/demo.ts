@@ -30,18 +30,18 @@ Examples:
 }
 
 const EXAMPLE = fileURLToPath(packageFile("examples/demo"));
-/** What runs this. */
+/** The path of the running program, which runs the scenes. */
 const PROGRAM = process.argv[1] ?? "";
 const TOKEN = "emulator-token";
 /** The interface that keeps the subnet `legacy` of account.yaml. */
 const HELD_INTERFACE = 9002;
 
 interface Scene {
-  /** What the reader sees before the command. */
+  /** The text before the command. */
   readonly says: string;
   readonly args: readonly string[];
   readonly ends: ExitCode;
-  /** What its results must say, or the demo has failed. */
+  /** A text that stdout must hold, or the demo has failed. */
   readonly shows: string;
 }
 
@@ -82,7 +82,7 @@ const AFTER: readonly Scene[] = [
 ];
 
 function demo(terminal: Terminal): Promise<ExitCode> {
-  // Its commands end by the signal themselves; then what it has made goes.
+  // A signal ends the running command by itself; then the demo removes its folder and emulator.
   return terminal.interrupt.heed(() => playAll(terminal));
 }
 
@@ -125,7 +125,7 @@ async function play(terminal: Terminal, emulator: Emulator, project: string): Pr
   return EXIT.done;
 }
 
-/** Runs one command as a process of its own, and shows it all. */
+/** Runs one command as a process of its own, and shows the command and all its output. */
 async function perform(
   terminal: Terminal,
   { says, args, ends, shows }: Scene,

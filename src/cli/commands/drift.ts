@@ -1,4 +1,4 @@
-/** `tenon drift`: says what the account has otherwise than the manifests declare. */
+/** `tenon drift`: reports where the account differs from the manifests. */
 
 import type { Command } from "commander";
 
@@ -53,7 +53,7 @@ Examples:
 
 type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom">;
 
-/** Codes of warnings that are not about applying. */
+/** Codes of the plan's warnings that matter without an apply, too. */
 const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
 function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {

@@ -90,7 +90,7 @@ async function serve(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode>
   for (const notice of emulator.notices) terminal.say(`${escapeText(notice)}\n`);
   await new Promise((resolve) => terminal.interrupt.first.addEventListener("abort", resolve, { once: true }));
   await emulator.close();
-  // A signal is the usual way to end it.
+  // A signal is the usual way to end the emulator, so the exit code is 0.
   return EXIT.done;
 }
 
@@ -110,7 +110,7 @@ async function start(terminal: Terminal, flags: EmulateFlags): Promise<Emulator 
   }
 }
 
-/** A seed is shown where it is wrong, and the log is written to: both follow no link of a checkout. */
+/** Lines of a wrong seed are shown, and the log is written: no symbolic link of a hostile checkout may lead either elsewhere. */
 async function whyAnyLedAway(paths: readonly (string | undefined)[]): Promise<string | null> {
   for (const path of paths) {
     const led = path === undefined ? null : await whyLedAway(path);
@@ -128,7 +128,7 @@ function saySeedError(terminal: Terminal, file: string, error: SeedError): void 
   for (const problem of error.message.split("\n")) terminal.say(`  ${escapeText(`${file}: ${problem}`)}\n`);
 }
 
-/** As much as fits into the emulator. */
+/** The most octets of a seed. */
 const MAX_SEED_BYTES: number = 256 * 1024 ** 2;
 
 type Tools = typeof import("../../emulator/index.ts");

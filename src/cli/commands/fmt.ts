@@ -1,4 +1,4 @@
-/** `tenon fmt`: brings the manifests of a project into one form, or says which are not in it. */
+/** `tenon fmt`: brings the manifests of a project into one form, or lists those that are not in it. */
 
 import { stat } from "node:fs/promises";
 import type { Command } from "commander";
@@ -37,7 +37,7 @@ interface FmtFlags extends ProjectFlags {
   readonly check?: boolean;
 }
 
-/** The permissions of a file, without what says of which kind it is. */
+/** The permission bits of a mode, without the file type. */
 const PERMISSION_BITS = 0o7777;
 
 async function fmt(terminal: Terminal, directory: string | undefined, flags: FmtFlags): Promise<ExitCode> {

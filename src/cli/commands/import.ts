@@ -94,7 +94,7 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
   return write(terminal, result, flags);
 }
 
-/** What is wrong with the flags together, and what to do. */
+/** An error of flags that do not go together, or of arguments; null if there is none. */
 function wrongUse(paths: readonly string[], flags: ImportFlags): CommandError | null {
   const { from, owner, domain = [] } = flags;
   if (owner !== undefined && !OWNER.test(owner)) {
@@ -133,7 +133,7 @@ async function wrongEmail({ soaEmail }: ImportFlags): Promise<CommandError | nul
   return { code: "invalid-argument", summary, fix: "For example: hostmaster@example.com." };
 }
 
-/** Nothing is wrong with what could be read. */
+/** Whether all errors are about files that could not be read. */
 function isUnreadable(diagnostics: ImportRead["diagnostics"]): boolean {
   return diagnostics.every(({ severity, code }) => severity !== "error" || code === "unreadable-file");
 }
@@ -211,7 +211,10 @@ async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags)
   return EXIT.done;
 }
 
-/** Tried in a folder of its own, so that what does not load is nowhere left behind. What `validate` would refuse is reported. */
+/**
+ * Loads the project in a temporary folder, so that no project that does not load is left behind. Warns of errors that `validate` would
+ * report.
+ */
 async function loads(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<boolean> {
   const { writeProject } = await import("../../import/index.ts");
   const folder = await mkdtemp(join(tmpdir(), "tenon-import-"));
@@ -238,7 +241,7 @@ async function loads(terminal: Terminal, result: ImportRead, flags: ImportFlags)
   }
 }
 
-/** The zone has these mistakes where it comes from, and they are imported with it. */
+/** The errors were in the source, and are imported with its zones. */
 function refusedByValidate(linted: readonly Diagnostic[]): Diagnostic {
   const counts = new Map<string, number>();
   for (const { code } of linted) counts.set(code, (counts.get(code) ?? 0) + 1);

@@ -42,10 +42,10 @@ interface LiveFlags extends ProjectFlags, ConnectionFlags {
   readonly out: string;
 }
 
-/** It holds all of the account: for the one who made it, and whom they hand it to. */
+/** A snapshot holds all of the account: only its author may read it. */
 const SNAPSHOT_MODE = 0o600;
 const STDOUT = "-";
-/** So many lists that could not be read are named; the rest is counted. */
+/** At most this many lists that could not be read are named; the rest is counted. */
 const MAX_UNREAD_SHOWN = 5;
 
 async function live(terminal: Terminal, directory: string | undefined, flags: LiveFlags): Promise<ExitCode> {

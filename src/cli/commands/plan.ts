@@ -65,7 +65,7 @@ interface PlanCommandFlags extends ReadingFlags {
 }
 
 const HELD_TOKEN = "the plan holds the token, in some name, text, record or variable, and is not saved";
-/** A plan holds record values and notes: for the one who made it, and whom they hand it to. */
+/** A plan holds record values and notes: only its author may read it. */
 const PLAN_FILE_MODE = 0o600;
 
 export function plan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
@@ -82,7 +82,7 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
   return inReading(terminal, directory, flags, async (session) => {
     const planned = await planIn(session);
     if (!planned.ok) {
-      // A plan that is refused is data all the same; of one that was asked for wrongly there is nothing to read.
+      // A refused plan is printed as data, too. A wrong request (exit code 1) has no plan to print.
       if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
         showPlan(terminal, planned.refused, "json");
       return planned.code;

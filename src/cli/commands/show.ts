@@ -1,4 +1,4 @@
-/** `tenon show`: a saved plan, or the desired state with everything expanded. */
+/** `tenon show`: shows a saved plan, or the desired state with everything expanded. */
 
 import type { Command } from "commander";
 import { renderDesired } from "../../format/index.ts";

@@ -1,4 +1,4 @@
-/** `tenon zone check`: the declared zones by the lint rules, or held against what real nameservers answer. */
+/** `tenon zone check`: checks the declared zones by the lint rules, or against the answers of real nameservers; `tenon zone export`. */
 
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -154,7 +154,7 @@ async function check(terminal: Terminal, directory: string | undefined, flags: Z
   return verifiedCode(terminal, verification, hasSeen(verification) ? EXIT.pending : EXIT.error);
 }
 
-/** Whether anything was found out: no server may have been found, or none of them answers. */
+/** Whether the verification has any result: false if no server was found, or none of them answers. */
 function hasSeen({ there, problems, delegation }: Verification): boolean {
   const isSilent = problems.every(({ state }) => state === "not-answering");
   return there > 0 || !isSilent || delegation.some(({ code }) => code !== "unanswered" && code !== "lame");
@@ -184,10 +184,10 @@ function isAbout({ address }: Diagnostic, addresses: ReadonlySet<string>): boole
   return address !== undefined && addresses.has(address);
 }
 
-// `tenon zone export`: a zone of the account, or of the manifests, as a master file.
+// `tenon zone export`: writes a zone of the account, or of the manifests, as a master file.
 
 interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
-  /** true: the project is here. */
+  /** true: the project in the working folder. */
   readonly fromManifest?: string | true;
   readonly out?: string;
   readonly force?: boolean;
@@ -195,7 +195,7 @@ interface ZoneExportFlags extends ProjectFlags, ConnectionFlags {
   readonly serial?: number;
 }
 
-/** The contents of a zone are public. */
+/** The content of a zone is public. */
 const ZONE_FILE_MODE = 0o644;
 
 async function zoneExport(terminal: Terminal, name: string | undefined, flags: ZoneExportFlags): Promise<ExitCode> {
@@ -230,13 +230,13 @@ async function zoneExport(terminal: Terminal, name: string | undefined, flags: Z
   return hand(terminal, found.exported.text, flags.out);
 }
 
-/** An option that takes a value may have taken the name. */
+/** `--from-manifest` may have taken the name as its optional value. */
 function adviceForName({ fromManifest }: ZoneExportFlags): string {
   if (typeof fromManifest !== "string") return "Name it: tenon zone export NAME";
   return `\`${escapeText(fromManifest)}\` was taken for the folder: put the name first, or write --from-manifest=DIR.`;
 }
 
-/** The reason why a file cannot be written, as far as a look tells. A pipe or a device is written to as it is. */
+/** Why the file cannot be written, as far as that can be seen beforehand. A pipe or a device is written to directly. */
 async function obstacleOf(file: string, force: boolean): Promise<CommandError | null> {
   const found = await stat(file).catch(() => null);
   if (found?.isDirectory() === true)
