@@ -57,7 +57,7 @@ const VALUE_CHARACTERS = 8;
 /** Characters that each copied value counts as: every alias and variable makes the value anew, with a place of its own. */
 export const COPIED_VALUE_CHARACTERS = 128;
 
-/** Characters that one counts as that is not plainly visible: a plan shows it as an escape. */
+/** What a character that is not plainly visible counts as: a plan shows it as an escape. */
 const ESCAPED_CHARACTERS = 8;
 const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 

@@ -93,7 +93,7 @@ export async function loadProject(options: LoadOptions, units: readonly UnitForm
 }
 
 export interface ManifestsResult extends Pick<LoadResult, "fault" | "diagnostics" | "sources"> {
-  /** null if one of them has errors. The root file comes first. */
+  /** null if one of the manifests has errors. The root file comes first. */
   readonly manifests: readonly ManifestFile[] | null;
 }
 

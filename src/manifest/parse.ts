@@ -288,7 +288,7 @@ function isEscaped(node: Scalar, value: string): boolean {
   return end - start - QUOTES_LENGTH !== value.length;
 }
 
-// YAML syntax errors in words that say what to do.
+// Messages for YAML syntax errors, each with a fix.
 
 /** Whether the tree around the error can be relied on, for example because a scalar only lacks its quotes. */
 function isSound(error: YAMLError, text: string): boolean {
@@ -296,7 +296,7 @@ function isSound(error: YAMLError, text: string): boolean {
   return error.code === "BAD_SCALAR_START" && /[@`]/.test(text[error.pos[0]] ?? "");
 }
 
-/** One diagnostic for each line that has errors: the library's later ones on a line follow from the first. */
+/** One diagnostic for each line that has errors: the library's later errors on a line follow from the first. */
 function syntaxDiagnostics(file: string, text: string, errors: readonly YAMLError[]): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   let lineEnd = -1;
@@ -384,7 +384,7 @@ function sentence(message: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-// What YAML allows and a manifest does not, in words.
+// Messages for what YAML allows, but a manifest does not.
 
 function syntax(code: string, summary: string, detail: string, fix: string, span: Span): Diagnostic {
   return { code, severity: "error", summary, detail, fix, span };

@@ -114,7 +114,7 @@ export class Places {
     return { file: place.file, start: at.keyStart, end: at.keyEnd };
   }
 
-  /** The first key of a mapping: where one looks for a key that is missing. */
+  /** The first key of a mapping: the place to report a missing key at. */
   firstKeySpan(object: object): Span {
     const place = this.#place(object);
     const [first] = place.keys.values();

@@ -220,7 +220,7 @@ function complete(
   return variables;
 }
 
-/** Variable → the environments that set it. One pass, as there may be thousands of both. */
+/** Variable → the environments that set it. One pass, as there may be thousands of variables and of environments. */
 function environmentsSetting(root: JsonObject): ReadonlyMap<string, readonly string[]> {
   const settings = new Map<string, string[]>();
   const environments = isJsonObject(root["environments"]) ? root["environments"] : {};

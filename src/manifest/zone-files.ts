@@ -33,7 +33,7 @@ export interface ZoneFilesOptions {
   readonly root: string;
   readonly sources: Sources;
   readonly places: Places;
-  /** --skip-unsupported: what the service cannot hold is a warning. */
+  /** --skip-unsupported: a record that the service cannot hold is a warning, not an error. */
   readonly skipUnsupported: boolean;
   /** Codes of rules that the project switches off. */
   readonly lintOff: readonly string[];
