@@ -78,7 +78,7 @@ function sameComments(before: string, after: string, yaml: Yaml): boolean {
   return JSON.stringify(comments(before, yaml)) === JSON.stringify(comments(after, yaml));
 }
 
-/** The lexer announces a scalar with this, so that its text is not taken for anything else. */
+/** The lexeme that announces a scalar: a `#` at the start of the next lexeme is then text, not a comment. */
 const SCALAR_FOLLOWS = "\u001f";
 
 /** Texts of all comments, sorted. */

@@ -50,7 +50,7 @@ export async function renderDesired(
   return writeManifest(manifest, { units, arrangesRecords: false });
 }
 
-// What is declared as the manifest entries that declare it: the way back from the units' specs, under the API's field names.
+// Declared objects → the manifest entries that declare them, from the units' specs and under the API's field names.
 
 /** The part of a unit that is needed to write its entries. */
 type WritableUnit = Pick<Unit, "name"> & {
