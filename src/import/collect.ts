@@ -192,7 +192,7 @@ function signed(zones: readonly string[]): Diagnostic {
   };
 }
 
-// Which address the SOA of a foreign zone gets: the one that its source names, the one that was asked for, or a guess.
+// The address in the SOA of an imported zone: from its source, from --soa-email, or a guess.
 
 /** The address that an SOA record names. */
 export interface NamedEmail {

@@ -37,7 +37,7 @@ export async function importProject(request: ImportRequest): Promise<ImportResul
   return runImport({ ...request, units, violationsOf: (entry, section) => violationsOf(entry, section, validator) });
 }
 
-/** What stands in the way of writing a project; empty if nothing does. Writes nothing. */
+/** What prevents the writing of a project; empty if nothing does. Writes nothing. */
 export function obstacles(request: WriteRequest): Promise<Diagnostic[]> {
   return findObstacles(request, filesIn);
 }

@@ -147,7 +147,7 @@ class Reader implements OctodnsReading {
     this.#defaultTtl = defaultTtl;
   }
 
-  /** @returns null, so that a caller can return the result of the refusal */
+  /** @returns null, which stands for the record that was refused */
   refuse(summary: string, span: Span): null {
     const detail = "octoDNS would not take it either.";
     this.diagnostics.push({ code: "bad-octodns", severity: "error", summary, detail, fix: "Correct the file.", span });
