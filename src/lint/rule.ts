@@ -310,7 +310,7 @@ function unknown(code: string, known: readonly string[]): Diagnostic {
   };
 }
 
-// What the rules look at: declared zones, as plain data.
+// The input of the rules: declared zones, as plain data.
 
 /** The TTL that is served if both the record's and the domain's are 0 (OBSERVED: Zone file). */
 const SERVICE_DEFAULT_TTL_SECONDS = 86_400;
@@ -345,7 +345,7 @@ export function effectiveTtlSeconds(recordTtl: number, zoneTtl: number | null): 
   return recordTtl || zoneTtl || SERVICE_DEFAULT_TTL_SECONDS;
 }
 
-// Diagnostics of reading a zone file, not of a rule over zones; `lint.off` switches their codes off all the same.
+// Diagnostics of reading a zone file, not of a rule over zones; `lint.off` switches their codes off, too.
 
 export const ZONE_FILE_SOA: RuleText = {
   code: ZONE_FILE_SOA_CODE,
