@@ -11,7 +11,7 @@ import { readVersion } from "./terminal.ts";
 
 /** The timeout of each call of git. */
 const GIT_TIMEOUT_MILLISECONDS = 60_000;
-/** The timeout of a call whose answer is not needed. */
+/** The timeout of a call whose answer is welcome, but not needed. */
 const GIT_GLANCE_MILLISECONDS = 2_000;
 /** The most octets of the list of files in a folder. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
@@ -137,7 +137,7 @@ async function topOf(folder: string, environment: Environment): Promise<string |
   return ok ? withoutLineEnd(stdout) : null;
 }
 
-/** Whether a commit can change the file: its repository tracks it now, or is another one than that of `folder` (a submodule). */
+/** Whether a commit can change the file: its repository tracks it now, or is another one than that of `folder`, for example a submodule. */
 async function isTracked(file: string, folder: string, environment: Environment): Promise<boolean> {
   const own = dirname(file);
   if ((await topOf(own, environment)) !== (await topOf(folder, environment))) return true;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 
-/** The command line's entry: runs one command, and turns however it ends into an exit code. */
+/** The command line's entry: runs one command, and turns its end, an unexpected error included, into an exit code. */
 
 import { EXIT, type ExitCode } from "./exit.ts";
 import { interruptOf } from "./interrupt.ts";

@@ -45,7 +45,7 @@ export interface Session<Client extends ReadClient = ReadClient> {
   readonly terminal: Terminal;
   readonly flags: PlanFlags;
   readonly goal: Goal;
-  /** false: targets and excludes are those of a saved plan. */
+  /** false: targets and excludes come from a saved plan, and need not match anything now. */
   readonly checkSelection?: boolean;
 }
 

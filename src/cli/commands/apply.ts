@@ -243,7 +243,7 @@ async function planWithinShown(session: Session, shown: Plan, flags: ApplyFlags)
   return (await printRunVerdict(terminal, planned.plan, verdict, flags)) ?? planned.plan;
 }
 
-/** `--wait-detached`: plans again until no interface holds an object that is to be deleted, or the time is over. */
+/** `--wait-detached`: plans again until no attached interface blocks a change, or the time is over. */
 async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<Planned> {
   const { terminal } = session;
   const end = Date.now() + (flags.waitDetached ?? 0) * 1000;
