@@ -274,7 +274,7 @@ const ARROW = "→";
 /** Before each line of a value but its first. */
 const CONTINUED = "│ ";
 
-/** Characters that are shown for orientation of the beginning and end that two long values share. */
+/** If two long values share their beginnings or ends, this many characters of the shared text are still shown, for orientation. */
 const SHARED_CONTEXT_CHARACTERS = 12;
 
 /** Like JSON, with blanks and escapes; undefined and null are `none`. */
@@ -341,7 +341,10 @@ export function signed(sign: string, [first = "", ...rest]: readonly string[]): 
   return [sign + first, ...rest.map((line) => " ".repeat(sign.length) + line)];
 }
 
-/** Two long values: the beginning and end that they share is left out, and the full size is given; the part that differs is shown whole. */
+/**
+ * Two long values: the beginning and the end that they share are left out, and the full size is given; the part that differs is shown
+ * whole.
+ */
 export function differing(before: Shown, after: Shown): readonly [string, string] {
   const [a, b] = [before.text, after.text];
   const least = Math.min(a.length, b.length);
