@@ -34,7 +34,7 @@ function replaceFields({ resource, rules }: Pair): string[] {
   return rules.immutable.filter((field) => !isEqual(after[field], before[field]));
 }
 
-/** Its key is not unique yet. */
+/** The change's key is not unique yet: `number` sees to that. */
 function changeOf(pair: Pair, action: Action): Change {
   const { resource, rules } = pair;
   return {

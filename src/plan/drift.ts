@@ -1,4 +1,4 @@
-/** What of an account has drifted from what is declared. */
+/** Drift: which objects in the account differ from what is declared. */
 
 import isEqual from "fast-deep-equal";
 import type { Change, Drift, DriftField, DriftObject, DriftStatus } from "../model/change.ts";
@@ -14,7 +14,7 @@ export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs
   return { owner, targets: inputs.targets, excludes: inputs.excludes, objects, summary };
 }
 
-/** Objects that nobody can tell from others of their label: what is said of them may be wrong. */
+/** Warnings about declared objects that could be any of several live ones: their drift may be wrong. */
 export function unclearIdentities({ changes }: Pick<Plan, "changes">): Diagnostic[] {
   return changes.flatMap(({ address, blocked, span }) => {
     if (blocked?.type !== "ambiguous") return [];

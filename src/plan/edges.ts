@@ -6,7 +6,7 @@ import type { PlannedStep } from "../model/unit.ts";
 /** A point that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
 export interface Milestone {
   readonly id: string;
-  /** What is without an answer if the order is broken here. */
+  /** What has no answer for a while if this milestone is broken. */
   readonly what: string;
   readonly before: readonly number[];
   readonly after: readonly number[];
@@ -28,7 +28,7 @@ export function edgesOf(planned: readonly PlannedStep[]): Edges {
   return { hard: hardEdges(planned), follows: followEdges(planned), milestones: milestonesOf(planned) };
 }
 
-/** As one graph: steps come first, then milestones; each lists the indices that must be done before it. */
+/** The edges as one graph, whose nodes are the steps, then the milestones. Each node lists the nodes that must be done before it. */
 export function dependenciesOf({ hard, follows, milestones }: Edges): number[][] {
   const count = hard.length;
   const dependencies = [
@@ -63,7 +63,7 @@ function addKnown(set: Set<number>, index: number | undefined): void {
   if (index !== undefined) set.add(index);
 }
 
-/** Key of a product → the step that brings it. */
+/** Key of a product → index of the step that produces it. */
 export function producersOf(planned: readonly PlannedStep[]): ReadonlyMap<string, number> {
   const producers = new Map<string, number>();
   for (const [index, { step }] of planned.entries()) {

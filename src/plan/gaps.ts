@@ -16,7 +16,7 @@ export function cutoverGaps(ordered: readonly PlannedStep[]): Gap[] {
 
 function gapsOf(parts: readonly CutoverStep[]): Gap[] {
   const isFirst = parts[0]?.at === "first";
-  // Seen from its end, what goes last is like what goes first.
+  // A cutover at the last step mirrors one at the first: in reverse order both are alike.
   const [switching, ...others] = isFirst ? parts : [...parts].reverse();
   if (switching === undefined) return [];
   const kept = new Set(switching.keeps);

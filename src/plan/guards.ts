@@ -60,11 +60,11 @@ export function guardsOf(
 /** The project as it is with another `--env`. */
 export interface OtherEnvironment {
   readonly name: string;
-  /** Only the addresses in question of what is declared. */
+  /** Of the declared entries, only the addresses that are in question. */
   readonly desired: Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] };
 }
 
-/** Objects that would be deleted, and that another environment may declare. */
+/** Objects that would be pruned and have no consent: another environment may declare them. */
 export function mayGoByMistake(guards: readonly Guard[]): ReadonlySet<Address> {
   return new Set(guards.filter(isInDoubt).map(({ address }) => address));
 }
@@ -74,8 +74,8 @@ function isInDoubt({ rule, consent }: Guard): boolean {
 }
 
 /**
- * Names the environments that declare what would be deleted. If several environments have one owner, each takes the objects of the
- * others for its own objects that are no longer declared. Environments of another account do not count.
+ * Adds the names of the environments that declare an object which would be pruned. If several environments have one owner, each takes the
+ * objects of the others for its own objects that are no longer declared. Environments of another owner or account do not count.
  * @param unchecked how many more environments there are that were not loaded
  */
 export function nameOtherEnvironments(
@@ -104,7 +104,7 @@ export function nameOtherEnvironments(
   });
 }
 
-/** @param today YYYY-MM-DD, UTC: the last day counts */
+/** @param today YYYY-MM-DD, UTC; a consent is still valid on the day of its `until` */
 export function validConsents(consents: readonly Consent[], today: string): Consent[] {
   return consents.filter((consent) => consent.until === null || consent.until >= today);
 }
@@ -140,7 +140,10 @@ function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
     .map(([, address]) => ({ rule: "protect", address, consent: "impossible", count: null, of: null, origin: null }));
 }
 
-/** The protected address, or null. Another entry that takes the object by its id, under another name, does not take it away either. */
+/**
+ * The protected address that the change would lose; null if there is none. A protected object is also lost if another entry claims it by
+ * its `id:` and renames it.
+ */
 function protectedBy({ address, previousAddress, root, action }: Change, kept: Protection): Address | null {
   const goes = action === "delete" || action === "replace";
   if (goes && kept.addresses.has(address)) return address;
@@ -171,7 +174,7 @@ function withinGuards(
   given: Given,
 ): Guard[] {
   const byRootKind = new Map(units.map((unit) => [unit.kinds[0].kind, unit]));
-  // Not by its address: an object that is renamed has two, and the guard counts by that in the account.
+  // Not by `address === root`: a renamed object that the run leaves as it is has its address in the account, which is not its root.
   const isWhole = ({ kind }: Change) => byRootKind.has(kind);
   const within = groupBy(
     changes.filter((change) => !isWhole(change)),
@@ -181,14 +184,14 @@ function withinGuards(
     .filter((change) => isWhole(change) && (change.action === "update" || change.action === "no-op"))
     .flatMap((whole): Guard[] => {
       const own = within.get(whole.root) ?? [];
-      // Not by its label: a run that is narrowed to parts of the object leaves the label as it is.
+      // Not by the label `adopt`: a run that is narrowed to parts of the object leaves the object itself as it is, without labels.
       const adopts = owner !== null && whole.before?.["owner"] === null;
       const losses = byRootKind.get(whole.kind)?.losses?.(whole, own, adopts) ?? [];
       return losses.map(({ rule, count, of }) => ({ ...guard(rule, whole, given), count, of }));
     });
 }
 
-/** Whether there is consent to it. */
+/** Whether there is consent for the rule and the address. */
 type Given = (rule: ConsentRule, address: Address) => boolean;
 
 /** Each glob is compiled once: there may be thousands of consents for as many objects. */
@@ -200,7 +203,7 @@ function givenBy(consents: readonly Consent[]): Given {
   return (rule, address) => (globs.get(rule) ?? []).some(({ covers }) => covers(address));
 }
 
-/** A consent names what is lost as the account names it. The new name is chosen by whoever proposes the change. */
+/** A consent names the object that is lost by its address in the account: the new name is chosen by whoever proposes the change. */
 function guard(rule: ConsentRule, change: Change, given: Given): Guard {
   const address = liveAddressOf(change);
   return { rule, address, consent: given(rule, address) ? "given" : "missing", count: null, of: null, origin: null };
@@ -227,7 +230,7 @@ export function guardKeysOf(change: Change, kinds: Kinds): string[] {
     for (const rule of ["delete", "replace", "protect"] as const) keys.push(guardKey({ rule, address: liveAddress }));
     keys.push(guardKey({ rule: "protect", address }));
   }
-  // The adoption of a zone or a VPC is a reason of its own.
+  // The change of a root takes part as well: the root's adoption alone can be the reason for a `bulk` guard.
   if (kinds.isRoot(kind) || action === "delete" || labels.includes("rename")) {
     keys.push(guardKey({ rule: "bulk", address: previousAddress === null ? root : rootOf(liveAddress) }));
   }

@@ -1,4 +1,4 @@
-/** Which live object is which declared or removed one, and what is to become of each. */
+/** Matches declared and removed entries to live objects, and says what is to become of each object. */
 
 import isEqual from "fast-deep-equal";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
@@ -14,7 +14,7 @@ interface MatchOptions {
   /** The run is narrowed by targets or excludes: nothing is pruned. */
   readonly narrowed: boolean;
   readonly takeOwnershipFrom: readonly string[];
-  /** What the manifests declare that the plan is compared with. */
+  /** The declared entries of the manifests that the plan is compared with. */
   readonly former?: readonly Declared[];
   /** Whether nothing of the live object differs from what is declared. */
   isAsDeclared(entry: Declared, live: unknown): boolean;
@@ -35,13 +35,13 @@ export interface Matched {
 
 export interface HandedOn {
   readonly entry: Declared;
-  /** The id of the object that has the name of the entry. */
+  /** The address in the account of the object that has the entry's name. */
   readonly liveAddress: Address;
 }
 
 interface Unclear {
   readonly entry: Declared | Removed;
-  /** By id. */
+  /** Sorted by id. */
   readonly candidates: readonly LiveIdentity[];
 }
 
@@ -50,7 +50,7 @@ interface Guess {
   readonly identity: LiveIdentity;
 }
 
-/** What was found wrong on the way. */
+/** What was found wrong while matching. */
 interface MatchFindings {
   readonly refusals: Diagnostic[];
   readonly warnings: Diagnostic[];
@@ -81,7 +81,10 @@ class Candidates {
     return this.#byId.get(id);
   }
 
-  /** Finished objects come before leftovers of our own interrupted runs; of leftovers alone, one is taken. */
+  /**
+   * The unclaimed objects of a key. Finished objects come before unfinished ones of our own interrupted runs; if there are only unfinished
+   * ones, the first of them.
+   */
   withKey(key: string): Candidate[] {
     const open = (this.#byKey.get(key) ?? []).filter((candidate) => !this.claimed.has(candidate));
     const finished = open.filter(({ identity }) => !this.#isOurRemnant(identity));
@@ -171,7 +174,7 @@ function namedByOthers(
     });
 }
 
-/** What tells which live object an entry means. */
+/** What `find` needs to say which live object an entry means. */
 interface Identity {
   readonly unit: Unit;
   readonly desired: Desired;
@@ -181,12 +184,12 @@ interface Identity {
   readonly spare: Candidate[];
 }
 
-/** If more objects than this carry one label, none of them is taken for the declared one: each comparison is of a whole entry. */
+/** If more objects than this carry one label, none of them is chosen for being as declared: each comparison covers a whole object. */
 const MAX_COMPARED = 20;
 
 /**
- * Which of several objects is meant, if that can be told. Where an id is gone: the one object that is as declared. Where all of them
- * carry our tag, are equal and unused: the oldest; the others are undeclared then, and pruned.
+ * Which of several objects is meant; all of them if that cannot be said. Where an id is gone: the one object that is as declared. Where all
+ * of them carry our tag, are equal and unused: the oldest; the others are undeclared then, and pruned.
  */
 function chosen(entry: Declared | Removed, found: Candidate[], identity: Identity): Candidate | Candidate[] {
   const { unit, desired, options, spare } = identity;
@@ -213,7 +216,7 @@ function areEqual(unit: Unit, candidates: readonly Candidate[]): boolean {
   return first !== null && others.every((content) => isEqual(content, first));
 }
 
-/** Nobody knows which object is meant, so none is touched: the entry becomes a blocked change of its own. */
+/** Nobody knows which object is meant, so none is touched: the matches show the entry in the plan, and `blockUnclear` blocks them. */
 function unclearDeclared(
   entry: Declared,
   found: readonly Candidate[],
@@ -233,7 +236,7 @@ function unclearRemoved(entry: Removed, found: readonly Candidate[]): readonly M
     .map(({ live }) => ({ intent: "release", declared: null, removed: entry, live }));
 }
 
-/** @returns a list if it could be any of several: they are claimed, so that none of them is taken for undeclared */
+/** @returns a list if the entry could mean any of several objects: they are claimed, so that none of them counts as undeclared */
 function find(
   entry: Declared | Removed,
   identity: Identity,
@@ -271,7 +274,7 @@ function noteGuess(entry: Declared, identity: LiveIdentity, desired: Desired, { 
   if (entry.id !== null && entry.id !== identity.id && !isOurs) guessed.push({ entry, identity });
 }
 
-/** Several are returned as a list. `moved_from` counts only while nothing carries the new label. */
+/** Several objects are returned as a list. `moved_from` counts only while nothing carries the new label. */
 function byLabel(entry: Declared | Removed, candidates: Candidates): Candidate | Candidate[] | undefined {
   const named = candidates.withKey(entry.key);
   const movedFrom = "movedFrom" in entry ? entry.movedFrom : null;
@@ -318,7 +321,7 @@ function deletion(live: unknown, declared: Declared | null, removed: Removed | n
   return { intent: "delete", declared, removed, live, label, former: null };
 }
 
-/** An earlier manifest may have ignored records of an object that is deleted now. */
+/** An earlier manifest may have ignored records of an object that is deleted now: `former` is the object's entry in that manifest. */
 function withFormer(matches: readonly Match[], unit: Unit, former: readonly Declared[]): readonly Match[] {
   const byKey = new Map(former.flatMap((entry) => (entry.unit === unit.name ? [[entry.key, entry] as const] : [])));
   if (byKey.size === 0) return matches;

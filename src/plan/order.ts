@@ -5,7 +5,7 @@ import type { PlannedStep } from "../model/unit.ts";
 import { dependenciesOf, type Edges, edgesOf, type Milestone } from "./edges.ts";
 import { cutoverGaps } from "./gaps.ts";
 
-/** A cycle is broken one step at a time, so that no gap is made without need; beyond this, all of it at once. */
+/** For so many rounds a cycle is broken one step at a time, so that no gap is made without need; after that, all of it at once. */
 export const MAX_CAREFUL_ROUNDS = 64;
 
 export interface Ordered {
@@ -14,7 +14,7 @@ export interface Ordered {
   readonly gaps: readonly Gap[];
 }
 
-/** @param planned without what is blocked; in the order that is kept where nothing speaks against it */
+/** @param planned without the steps of blocked changes; their order is kept where no edge asks for another */
 export function orderSteps(planned: readonly PlannedStep[]): Ordered {
   const edges = edgesOf(planned);
   const dependencies = dependenciesOf(edges);
@@ -91,7 +91,7 @@ function breakAtOnce(
   }
 }
 
-/** The highest position of any; -1 if none has one. */
+/** The highest position of the nodes; -1 if none of them has a position. */
 function lastOf(nodes: readonly number[], position: ReadonlyMap<number | undefined, number>): number {
   return nodes.reduce((last, node) => Math.max(last, position.get(node) ?? -1), -1);
 }

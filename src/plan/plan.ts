@@ -30,7 +30,10 @@ export interface PlanOptions {
   readonly nowMilliseconds: number;
   readonly targets: readonly string[];
   readonly excludes: readonly string[];
-  /** false: targets that match nothing are no error. They matched when the saved plan was made that this run carries out; it may be done by now. */
+  /**
+   * false for a run that carries out a saved plan: targets that match nothing are no error then. They matched when the plan was saved, and
+   * what they matched may be done by now.
+   */
   readonly checkSelection?: boolean;
   /** Addresses of live objects that carry our tag and are not declared, for the error about a target that matches nothing. */
   readonly owned?: readonly Address[];
@@ -46,11 +49,11 @@ export interface PlanOptions {
   readonly account: string | null;
   /** Whether new objects may be made as copies of others where that takes fewer requests. */
   readonly clone: boolean;
-  /** So many seconds after its begin an upload has ended, done or given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
+  /** The time after which an upload has ended, done or given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
   readonly uploadTimeoutSeconds?: number;
   /** See PairContext. Default: nothing is known of any file. */
   readonly contentOf?: PairContext["contentOf"];
-  /** What the manifests declare that the plan is compared with. */
+  /** The declared entries of the manifests that the plan is compared with. */
   readonly former?: readonly Declared[];
 }
 
@@ -108,7 +111,9 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   };
 }
 
-/** The same whatever the order of the manifest: first diagnostics about no object, then those of each object in the order they were found. */
+/**
+ * The same whatever the order of the manifest: first diagnostics about no object, then those of each object in the order they were found.
+ */
 function byAddress(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return diagnostics.toSorted((a, b) => compareText(a.address ?? "", b.address ?? ""));
 }
@@ -127,7 +132,7 @@ interface Worked {
   readonly context: StepContext;
 }
 
-/** All entries are matched, so that a narrowed run takes no object for another; it reports only on what it is about. */
+/** Matches all objects, so that a narrowed run does not mistake one for another. Its diagnostics are only those about the selection. */
 function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOptions): Worked {
   const isConcern = (address: Address | undefined) => address === undefined || mayConcern(address, options);
   const identities = live.items.map((item) => unit.identify(item));
@@ -190,10 +195,10 @@ function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: Pair
   return [[liveAddress, first], ...inside];
 }
 
-/** Each of thousands of objects may be blocked by all of them: only so many are listed. */
+/** Thousands of objects may be the candidates of a block, and each of them may be blocked: only so many are listed. */
 const MAX_LISTED_CANDIDATES = 20;
 
-/** All that an unclear entry comes to is blocked: its object, and whatever depends on that object. */
+/** Blocks the root of each unclear entry; `leaveOutBlocked` then blocks the changes that depend on it. */
 function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
   if (unclear.length === 0) return paired;
   const blocks = unclear.map(({ entry, candidates }) => {
@@ -214,7 +219,10 @@ function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
   return { ...paired, pairs };
 }
 
-/** An object that was found by its label because its id is gone may be changed. If it would be replaced, or lose something, all of it is blocked. */
+/**
+ * An object that was found by its label because its id is gone may be updated. If it would be replaced, or lose anything in it, all of its
+ * changes are blocked.
+ */
 function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
   if (guessed.length === 0) return paired;
   const byRoot = new Map(guessed.map((guess) => [guess.entry.address, guess]));
@@ -233,7 +241,7 @@ function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
   return { ...paired, pairs };
 }
 
-/** @param span of the entry whose pair it is, where that has none */
+/** @param span the entry's, for a pair that has none */
 function blockedPair({ resource, rules }: Pair, block: Block, span: Span): Pair {
   return { resource: { ...resource, span: resource.span ?? span }, rules: { ...rules, block } };
 }

@@ -54,7 +54,7 @@ class ValueEffects {
   readonly #gone = new Set<string>();
   readonly #become = new Map<string, string[]>();
   readonly #end = new Set<string>();
-  /** One of two equal records may be deleted: the answer does not end with it. */
+  /** Values that were shown to be there in the end. One of two equal records may be deleted, but not both: the value must stay. */
   readonly #shownToStay = new Set<string>();
 
   constructor(reviewed: readonly ReviewedChange[], changes: readonly Change[]) {
@@ -108,12 +108,17 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
   }
 }
 
-/** How many records are deleted with a zone is shown as a number. Without a number, all of its records were shown to be deleted. */
+/**
+ * The file shows only the number of records that are deleted with a zone. If it shows none, all of the records were shown to be deleted.
+ */
 function holdsNoMore({ holds: shown }: ReviewedChange, { holds: now }: Change): boolean {
   return shown === undefined || now === undefined || now.records <= shown.records;
 }
 
-/** Between the two halves of a replace a description is gone that no manifest states, and that was only kept. */
+/**
+ * The values that the create half of a replace may have. A description that no manifest states was only kept: once the old object is
+ * deleted, it is lost.
+ */
 function withoutLost({ action, before, after }: ReviewedChange, change: Change): Values | null {
   const isLost = action === "replace" && change.after?.["description"] === "";
   return isLost && isEqual(before?.["description"], after?.["description"]) ? { ...after, description: "" } : after;
@@ -123,12 +128,14 @@ function makes(reviewed: ReviewedChange): boolean {
   return reviewed.action === "create" || reviewed.action === "replace";
 }
 
-/** Each field that would change now must have been shown to get just that value. An object that was to be made may not be adopted instead. */
+/**
+ * Each field that would change now must have been shown to get just that value. An object that was to be made must not be adopted instead.
+ */
 function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   if (reviewed.before === null) return mayBeFinished(reviewed, change) && endsAsShown(reviewed, change);
   if (reviewed.action === "update" && reviewed.id !== change.id) return false;
   const wasShown = (field: string) => {
-    // The former owner counts as well: an object without an owner is not one of another project.
+    // The former owner counts as well: an object that had no owner when it was reviewed may have another project's by now.
     const isTaken = field === "owner" && !isEqual(reviewed.before?.["owner"], change.before?.["owner"]);
     return !isTaken && !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
   };
@@ -136,13 +143,17 @@ function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   return endsAsShown(reviewed, change) && changed.every(wasShown);
 }
 
-/** A slave that became a master is served again only when it is filled: that is what is left of a conversion that was shown. */
+/**
+ * A slave that became a master stays disabled until it is filled: its later change of `status` is the rest of a conversion that was shown.
+ */
 function isConverted({ kind, before, after }: ReviewedChange, change: Change): boolean {
   if (kind !== "domain" || isEqual(before?.["type"], after?.["type"])) return false;
   return isEqual(change.before?.["type"], after?.["type"]) && change.before?.["status"] === "disabled";
 }
 
-/** An object that was to be made may not be adopted or taken over instead; but a clone or an import gets its tag only by a second request. */
+/**
+ * An object that was to be made may not be adopted or taken over instead; but a clone or an import gets its tag only by a second request.
+ */
 function mayBeFinished(reviewed: ReviewedChange, change: Change): boolean {
   const isOfOthers = change.labels.includes("adopt") || change.labels.includes("take-over");
   return !isOfOthers || reviewed.after?.["create_from"] !== undefined;

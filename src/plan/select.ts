@@ -44,7 +44,7 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
     (selection.targets.length === 0 || selection.targets.some((glob) => covers(glob, change.address))) &&
     !selection.excludes.some((glob) => isExcluded(glob, change));
   const named = new Set(changes.filter(isNamed));
-  // Parts of a renamed object are shown, guarded and consented to under one of its names.
+  // A child of a renamed object needs the rename, so that plan, guards and consents use one and the same name of the object.
   const isNeeded = (change: Change) =>
     rootAction(change) === "create" || (roots.get(change.root)?.previousAddress ?? null) !== null;
   const needed = new Set([...named].filter(isNeeded).map((change) => change.root));
@@ -62,7 +62,7 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
   });
 }
 
-/** What a narrowed run can be about. */
+/** What targets and excludes can match. */
 interface Selectable {
   /** Changes of the whole plan, before anything is selected. */
   readonly changes: readonly Change[];
@@ -75,14 +75,14 @@ interface Selectable {
 const UNMATCHED_TARGET = "unmatched-target";
 const UNMATCHED_EXCLUDE = "unmatched-exclude";
 
-/** Whether the diagnostic is about the request, not about the account. */
+/** Whether the diagnostic is about the run's targets and excludes, not about the account. */
 export function isUnmatched({ code }: Diagnostic): boolean {
   return code === UNMATCHED_TARGET || code === UNMATCHED_EXCLUDE;
 }
 
 /**
- * An error for each target and exclude that matches nothing: it is a slip, by which an object would be left undone, or not spared.
- * Declared and removed entries match even if their objects are not there, were not read, or could not be told apart.
+ * An error for each target and exclude that matches nothing: it is a slip, and the object that was meant would not be changed, or not be
+ * spared. Declared and removed entries match even if their objects are not there, were not read, or could not be told apart.
  */
 export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Selectable): Diagnostic[] {
   const { changes, desired, kinds } = selectable;
@@ -92,7 +92,7 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
   const isMatched = (glob: string): boolean =>
     changes.some((change) => isCovered(glob, change)) ||
     entries.some(({ address }) => (planned.has(address) ? covers(glob, address) : mayMatchWithin(glob, address)));
-  // Its parts may not even have been read.
+  // An exclude may mean a record of a domain that is deleted as a whole: these records may not have been read.
   const isSpared = (glob: string): boolean =>
     changes.some(
       ({ address, kind, action }) =>
@@ -166,7 +166,10 @@ function coveredByEither(changes: readonly Change[]): (glob: string, change: Cha
   };
 }
 
-/** The records of a domain that is deleted are not read, so an excluded record may be among them. Its address ends in a type. */
+/**
+ * The records of a domain that is deleted are not read, so an excluded record may be among them. The address of a record ends in its type,
+ * so a glob that matches one ends in a capital letter or a star.
+ */
 function mayExcludeWithin({ excludes }: Selection, root: Address): boolean {
   return excludes.some((glob) => /[*A-Z]$/.test(glob) && mayMatchWithin(glob, root));
 }
@@ -227,7 +230,8 @@ export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readon
 }
 
 /**
- * In a narrowed run: blocks a change that depends on one which was not selected, for example on the delete of what is in its way.
+ * In a narrowed run: blocks a change that depends on one which was not selected, for example on the delete of a subnet whose range it
+ * needs.
  * @param whole the steps of all changes, selected or not
  */
 export function leaveOutHeld(whole: readonly PlannedStep[], selected: readonly Change[]): Change[] {
@@ -282,7 +286,7 @@ function dependentsOf(edges: Edges): (step: number) => number[] {
   return (step) =>
     (dependents[step] ?? []).flatMap((node) => {
       if (node < hard.length) return [node];
-      // Each milestone is walked through once: what waits behind it is blocked by then.
+      // Each milestone is passed once: the steps after it are blocked by then.
       if (passed.has(node)) return [];
       passed.add(node);
       return dependents[node] ?? [];
