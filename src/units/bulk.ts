@@ -1,8 +1,8 @@
-/** The 30 % rule (`bulk`): how much of what is in a live object, of a zone's records or a VPC's subnets, may go without consent. */
+/** The 30 % rule (`bulk`): the largest share of a zone's records or a VPC's subnets that may be lost without consent. */
 
 const BULK_LIMIT_PERCENT = 30;
 
-/** @param least a share of fewer says nothing */
+/** @param least with fewer objects a share says nothing: one of two is 50 % */
 export function isBulk(count: number, of: number, least: number): boolean {
   return of >= least && count * 100 > of * BULK_LIMIT_PERCENT;
 }

@@ -1,4 +1,4 @@
-/** Why the object a unit is named after changes, beyond the change itself. */
+/** What the units share: labels, recognition by content, parallel reads, request steps, addresses and manifest entries. */
 
 import isEqual from "fast-deep-equal";
 import type { Change, ChangeLabel } from "../model/change.ts";
@@ -9,8 +9,9 @@ import { compareIds } from "../model/text.ts";
 import type { LiveIdentity, Match, PairContext, ReadResult, Recognition } from "../model/unit.ts";
 
 /**
- * @param live its normalised values, with the `owner` of its tag
- * @param name the name it is declared under, in the field `label`; null if it has none to lose
+ * Why the change of a root (a VPC, domain or image) is there, beyond its action.
+ * @param live the live object's normalised values; `owner` is the one in its tag
+ * @param name the declared `label`; null if nothing is declared, or if the kind has no `label` (a domain)
  */
 export function rootLabels(
   match: Match,
@@ -41,7 +42,7 @@ export function rootLabels(
 /** `patternProperties` of an entry's schema. */
 export const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
 
-// Recognition by content: the one object that was not there before and says exactly what the request said.
+// Recognition by content: the one object that was not there before and has exactly the content that the request sent.
 
 /** @param contentOf an item's content in the form of `lookup.match` */
 export function recogniseOne(
@@ -57,12 +58,12 @@ export function recogniseOne(
   return { type: "ambiguous", ids: equal.map((item) => item["id"] as ObjectId) };
 }
 
-// Many lists read at once, as one reading: the first that fails ends all others, sent or not.
+// Reads many lists at once: the first list that fails ends all the others, whether their requests are sent or not.
 
 type Failed = Extract<ReadResult<never>, { ok: false }>;
 
 /**
- * Parts in the order of the items, or the failure that came first. What it cut short fails in its turn, and is not reported.
+ * Parts in the order of the items, or the failure that came first. The reads that this failure aborts fail as well, and are not reported.
  * @param read gets the signal that ends it, and must not throw
  */
 export async function readEach<Item, Part extends object>(
@@ -93,7 +94,7 @@ function isFailed(result: object): result is Failed {
 
 export type UnorderedRequest = Omit<RequestStep, "after" | "afterEnd">;
 
-/** A request that carries out one change; what more it does is spread over it. */
+/** A request that carries out one change. A caller that needs more fields spreads it: `{ ...request(…), lookup }`. */
 export function request(
   change: Change,
   id: string,
@@ -116,11 +117,11 @@ export function request(
   };
 }
 
-// Live objects that carry one label: each gets an address of its own, so that no two are taken for one.
+// Live objects that share a label: each gets an address of its own, so that no two are mistaken for one object.
 
 /**
- * The address of each match. What is declared keeps the address of its label; of the others only the first by id can have it,
- * and the rest are told apart by their ids: `vpc/prod:123`.
+ * The address of each match. A declared object has the address of its label. Of the undeclared objects of that label only the first by id
+ * can have it, if no declared one does; the others get their id appended: `vpc/prod:123`.
  */
 export function rootAddresses<Spec, Live>(
   matches: readonly Match<Spec, Live>[],
@@ -145,7 +146,7 @@ export function rootAddresses<Spec, Live>(
 
 // What units share when they write a spec back as a manifest entry.
 
-/** Without the keys that are undefined; null stays, for it resets. */
+/** The entry without the keys that are undefined. null stays: in a manifest it resets the field. */
 export function stated(entry: Readonly<Record<string, Json | undefined>>): JsonObject {
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as JsonObject;
 }
@@ -154,6 +155,6 @@ export function noteOf(note: string | null): JsonObject {
   return note === null ? {} : { note };
 }
 
-// The place of what no manifest has declared yet.
+// The span of an object that no manifest declares yet.
 
 export const NOWHERE: Span = { file: "", start: 0, end: 0 };

@@ -1,11 +1,13 @@
-/** Ownership tags say which project made an object or took it over: a domain has its owner in its tags, a VPC or image in its description. */
+/**
+ * Ownership tags say which project made an object or took it over: a domain has its owner in its tags, a VPC or image in its description.
+ */
 
 import type { Json } from "../model/resource.ts";
 import type { LoadContext } from "../model/unit.ts";
 
 // What a description of a VPC or image may hold.
 
-/** @param maxCharacters with the owner's tag; the service counts characters (code points), not UTF-16 units */
+/** @param maxCharacters the owner's tag included; the service counts characters (code points), not UTF-16 units */
 export function checkDescription(
   entry: { readonly description?: Json },
   maxCharacters: number,
@@ -43,17 +45,17 @@ function characters(text: string): number {
   return [...text].length;
 }
 
-// Ownership tags: how an object in the account says which project made it or took it over.
+// Reads and writes ownership tags.
 
 /** What an owner may look like. */
 const OWNER_PATTERN = "[a-z0-9-]{1,32}";
 
 const TAG_PREFIX = "tenon:";
-/** Letter case does not hide whose it is. */
+/** Case-insensitive: `[Tenon:Prod]` is an ownership tag as well. */
 const LAST_TAG = new RegExp(`\\[tenon:(${OWNER_PATTERN})\\]$`, "i");
 const MAX_TAG_CHARACTERS = "[tenon:]".length + 32;
 
-/** The owner in a domain's tags, null if none. Several owners are joined, so that none of them is taken for it. */
+/** The owner in a domain's tags; null if there is none. Several owners are joined by commas, so that the result equals none of them. */
 export function ownerOfTags(tags: readonly string[]): string | null {
   return joined(tags.filter(isOwnerTag).map((tag) => tag.slice(TAG_PREFIX.length)));
 }
@@ -72,12 +74,12 @@ function isOwnerTag(tag: string): boolean {
   return tag.toLowerCase().startsWith(TAG_PREFIX);
 }
 
-/** A VPC's or image's description, split into the user's text and the owner in the tag at its end; several are joined. */
+/** A VPC's or image's description, split into the user's text and the owner in the tag at its end. Several owners are joined. */
 export function splitDescription(description: string | null): { text: string; owner: string | null } {
   const whole = description ?? "";
   const owners: string[] = [];
   let start = whole.length;
-  // Read from the end, tag by tag: a description may hold a million tags with other text behind them.
+  // Read from the end, one tag at a time: a search through the whole text would be slow where a million tags are followed by other text.
   for (;;) {
     const before = whole.slice(0, start).trimEnd();
     const tag = LAST_TAG.exec(before.slice(-MAX_TAG_CHARACTERS));
@@ -89,7 +91,7 @@ export function splitDescription(description: string | null): { text: string; ow
   return { text: whole.slice(0, whole[start - 1] === " " ? start - 1 : start), owner: joined(owners) };
 }
 
-/** null if there is none. */
+/** @returns null if there are no owners */
 function joined(owners: readonly string[]): string | null {
   const names = new Set(owners.map((owner) => owner.toLowerCase()));
   return names.size === 0 ? null : [...names].sort().join(",");

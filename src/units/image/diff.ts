@@ -43,7 +43,7 @@ function imagePair(match: ImageMatch, address: Address, context: PairContext): P
   };
 }
 
-/** What is to be made, or made anew, says how. */
+/** An image that is to be made, or made anew, needs a source. */
 function missingSource(match: ImageMatch): Block | null {
   const isMade = match.intent === "create" || (match.intent === "manage" && match.live.status === "pending_upload");
   return isMade && match.declared.spec.source === null ? { type: "image-source-missing" } : null;
@@ -53,15 +53,16 @@ function isUnfinished({ live }: ImageMatch): boolean {
   return live?.status === "pending_upload";
 }
 
-/** An upload that was never completed holds nothing: the reason for its deletion says so. */
+/** An upload that was never completed holds nothing: the label `unfinished` says so in the plan. */
 function labelsOf(match: ImageMatch, live: Values | null, context: PairContext): ChangeLabel[] {
   const labels = rootLabels(match, live, match.declared?.spec.label ?? null, context);
   return match.intent === "delete" && isUnfinished(match) ? [...labels, "unfinished"] : labels;
 }
 
 /**
- * An unfinished upload goes, or is made anew, only when nobody can be sending its data any more: our tag says after what time that is
- * so. With consent to delete it, it goes at once; without our tag it must besides be named by who wants it away.
+ * An unfinished upload is deleted, or made anew, only when nobody can still be sending its data. An upload with our tag has a lease
+ * (`leaseEnd`): the change is allowed once the lease is over, or at once with consent to delete the upload. An upload without our tag has
+ * no known lease: it is never made anew, and deleted only with consent that names it.
  */
 function uploadBlock(match: ImageMatch, address: Address, context: PairContext): Block | null {
   const { live, intent } = match;
@@ -86,7 +87,7 @@ function liveValues(image: WireImage): Values {
   return { label: image.label, description: text, owner };
 }
 
-/** How an image is made is said only when it is made: the service does not tell it afterwards. */
+/** The source is among the values only of an image that is to be made: the service does not show it afterwards. */
 function desiredValues(match: ImageMatch, live: Values | null, anew: boolean, context: PairContext): Values | null {
   switch (match.intent) {
     case "delete":
@@ -107,7 +108,7 @@ function desiredValues(match: ImageMatch, live: Values | null, anew: boolean, co
   }
 }
 
-/** A file is what it holds: the name alone would let another file be sent than the one that was reviewed. */
+/** The values of an upload hold the file's size and hash: by its name alone, another file than the reviewed one could be sent. */
 function sourceValues(source: ImageSpec["source"], context: PairContext): Values {
   if (source === null) return {};
   switch (source.type) {

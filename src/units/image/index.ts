@@ -12,7 +12,7 @@ import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, readImag
 import { type ImageSpec, imageSpec } from "./manifest.ts";
 import { imageSteps, isStillUnfinished } from "./steps.ts";
 
-/** API.md, Limits: whatever was not uploaded by then is canceled by the service itself. */
+/** API.md, Limits: the service itself cancels an upload that is not complete by then. */
 const UPLOAD_WINDOW_SECONDS = 86_400;
 
 export const image: Unit<ImageSpec, WireImage> = {
@@ -51,7 +51,7 @@ function contentOf(item: JsonObject): JsonObject {
   return { label: item["label"] ?? "", description: item["description"] ?? "" };
 }
 
-/** Images go by their label, of those that somebody made (OBSERVED: Images). */
+/** Images of one label are duplicates. Only private images that somebody made count (OBSERVED: Images). */
 function imageDuplicateKey({ match }: Lookup, item?: JsonObject): string | null {
   if (item === undefined) return String((match as JsonObject)["label"] ?? "");
   return item["type"] === "manual" && item["is_public"] !== true ? String(item["label"] ?? "") : null;

@@ -35,9 +35,12 @@ export function contentOfImage({ label, description, status, size, capabilities 
   return { label, description: description ?? "", status, size, capabilities: [...(capabilities ?? [])].sort() };
 }
 
-// A live image as the declaration that it fits: the way back from the account to a manifest.
+// The declaration that would match a live image: the way back from the account to a manifest.
 
-/** How it was made is not known any more. @returns null for one that was never finished: there is nothing to keep */
+/**
+ * The source is null: the service does not show how an image was made.
+ * @returns null for an upload that was never finished: there is nothing to keep
+ */
 export function declareImage(live: WireImage): Declared<ImageSpec> | null {
   if (live.status === "pending_upload") return null;
   const { text } = splitDescription(live.description);
@@ -54,25 +57,25 @@ export function declareImage(live: WireImage): Declared<ImageSpec> | null {
   };
 }
 
-// The lease of an upload: how long an image without its data is taken for one that somebody is sending.
+// The lease of an upload: for how long an image without its data counts as an upload in progress.
 
 /**
- * Beyond the time after which an upload is given up. The uploader counts from the answer to its POST, and the service from
- * `created`: the margin covers an answer that took long, and data in flight.
+ * Added to the time after which an upload is given up. The uploader counts that time from the answer to its POST, and the lease from
+ * `created`: the margin covers a slow answer, and data in flight.
  */
 const UPLOAD_MARGIN_MILLISECONDS = 300_000;
 
 /**
- * When the upload has surely ended, done or given up, in milliseconds since the epoch; null if nobody can tell.
- * @param created as the service says it: UTC without a zone (OBSERVED: Pages, filters, limits)
+ * When the upload has surely ended, done or given up, in milliseconds since the epoch; null if `created` cannot be read.
+ * @param created as the service writes it: UTC without a zone (OBSERVED: Pages, filters, limits)
  */
 export function leaseEnd(created: string | undefined, timeoutSeconds: number): number | null {
-  // Years of more digits would be read, and cannot be written again.
+  // Only years of four digits: `Date.parse` reads longer ones as well, and `toISOString` may then throw.
   const begun = /^\d{4}-/.test(created ?? "") ? Date.parse(`${created?.replace(/Z$/, "")}Z`) : Number.NaN;
   return Number.isNaN(begun) ? null : begun + timeoutSeconds * 1000 + UPLOAD_MARGIN_MILLISECONDS;
 }
 
-/** @param servedMilliseconds the service's own time; null: no answer had a Date, so that the upload may always be alive */
+/** @param servedMilliseconds the service's own time; null: no answer had a Date, so the upload counts as in progress */
 export function isOver(endMilliseconds: number | null, servedMilliseconds: number | null): boolean {
   return endMilliseconds !== null && servedMilliseconds !== null && servedMilliseconds >= endMilliseconds;
 }

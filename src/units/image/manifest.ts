@@ -19,7 +19,7 @@ import { checkDescription } from "../owner-tag.ts";
 /** API.md, Limits: image description. */
 const MAX_DESCRIPTION_LENGTH = 65_000;
 
-/** @returns null if the entry has no label, or says in two ways how it is made */
+/** @returns null if the entry has no label, or has both `upload` and `capture` */
 function loadImage(entry: ImageEntry, context: LoadContext): Declared<ImageSpec> | null {
   const { label, description } = entry;
   if (label === undefined) return null;
@@ -60,7 +60,7 @@ function labelProblem(label: string): NameProblem | null {
   };
 }
 
-/** @returns undefined if it is not known; that is reported */
+/** @returns null if the entry names no source; undefined, with a report, if it names two */
 function loadSource(entry: ImageEntry, context: LoadContext, report: Report): ImageSource | null | undefined {
   const { upload, capture } = entry;
   if (upload !== undefined && capture !== undefined) {
@@ -85,7 +85,7 @@ function loadSource(entry: ImageEntry, context: LoadContext, report: Report): Im
   return null;
 }
 
-/** What clients of the service keep to. */
+/** The limit that clients of the service keep to. */
 const MAX_LABEL_LENGTH = 50;
 
 const LABEL: SchemaOf<string> = {
@@ -256,7 +256,7 @@ export interface ImageSpec {
   readonly label: string;
   /** undefined: left alone; null or "": empty. Without the owner's tag. */
   readonly description: string | null | undefined;
-  /** How it is made; null: it is there already, and is never made. */
+  /** How the image is made; null: it must be there already, and is never made. */
   readonly source: ImageSource | null;
 }
 

@@ -12,10 +12,13 @@ import { joinDescription } from "../owner-tag.ts";
 /** How long an image may take to become available once its data is there. */
 const AVAILABLE_LIMIT_SECONDS = 3_600;
 
-/** The point at which no image is deleted too early: whatever is to stand in for it can be used. */
+/** The milestone that every delete awaits: all images that replace a deleted one are available. */
 const ALL_AVAILABLE = "images";
 
-/** Labels are not unique, so what replaces an image is made while that is still there, and no image goes before all are made. */
+/**
+ * Labels are not unique, so an image's replacement is made while the old image is still there. No image is deleted before all new images
+ * are available.
+ */
 export function imageSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
   const deletes = changes.some(({ action }) => action === "delete" || action === "replace");
   const statuses = new Map(deletes ? (context.live as WireImage[]).map(({ id, status }) => [id, status]) : []);
@@ -44,7 +47,8 @@ export function imageSteps(changes: readonly Change[], context: StepContext): Pl
 }
 
 /**
- * Its data is there, but it cannot be used yet; or another run may be sending it: that change is blocked, and with it what waits for it.
+ * Whether an image that stays must be waited for: its data is there but it is not available yet, or its upload may still be in progress. In
+ * the second case the change is blocked, and with it every delete that awaits it.
  */
 function isUnready({ blocked }: Change, status: string | undefined): boolean {
   return status === "creating" || (status === "pending_upload" && blocked !== null);
@@ -54,7 +58,7 @@ function deleteImage(change: Change): PlannedStep[] {
   const remove = request(change, `delete ${change.address}`, "DELETE", imagePath(change), null);
   const facts = { ...NO_FACTS, awaits: [ALL_AVAILABLE] };
   if (!change.labels.includes("unfinished")) return [{ step: remove, facts }];
-  // Whoever began it may finish it to the very end; then it is an image like any other, and nobody consented to its end.
+  // Whoever began the upload may still complete it. Then it is an image like any other, and nobody consented to its deletion.
   const look: UnorderedRequest = {
     ...request(change, `check ${change.address}`, "GET", imagePath(change), null),
     expect: { status: "pending_upload" },
@@ -65,7 +69,7 @@ function deleteImage(change: Change): PlannedStep[] {
   ];
 }
 
-/** The look before an image goes whose upload was never finished. */
+/** Judges the GET before the delete of an unfinished upload. */
 export function isStillUnfinished(step: RequestStep, answer: JsonObject): string | null {
   if (answer["status"] === step.expect?.["status"]) return null;
   return "its upload has been finished since it was planned; plan again";
@@ -76,7 +80,7 @@ function createImage(change: Change, context: StepContext): PlannedStep[] {
   const known = context.idsOf(String(after["label"]));
   const upload = after["upload"] as JsonObject | undefined;
   const waits = (last: string[]) => wait(change, ["images", { ref: change.key, field: "id" }], last);
-  // It does not say how it is made: it is blocked, and with it what waits for it.
+  // An image without a source is blocked. Only its wait is planned, so that every delete that awaits it is blocked as well.
   if (upload === undefined && after["capture"] === undefined) return [waits([])];
   const made = upload === undefined ? capture(change, after, known) : uploadRequest(change, after, upload, known);
   const create = { step: made, facts: NO_FACTS };

@@ -1,4 +1,4 @@
-/** Which live subnet is which declared one, within one VPC. */
+/** Networks, desired beside live: which live subnet is which declared one, the pairs to compare, and the losses that need consent. */
 
 import type { WireSubnet, WireVpc } from "../../api/wire.ts";
 import type { Failure } from "../../model/api.ts";
@@ -15,15 +15,15 @@ import { splitDescription } from "../owner-tag.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
 
-/** One of the two is not null. */
+/** At least one of the two is not null. */
 interface SubnetMatch {
   readonly desired: SubnetSpec | null;
   readonly live: WireSubnet | null;
 }
 
 /**
- * Same label and range first, then the same range (a rename: one PUT, where a replace would be stopped by interfaces),
- * then the same label (a replace). What is left is to be created and deleted.
+ * Pairs subnets of the same label and range first, then of the same range (a rename: one PUT, where interfaces would stop a replace), then
+ * of the same label (a replace). Desired subnets without a partner are created, and live ones deleted.
  */
 export function matchSubnets(desired: readonly SubnetSpec[], live: readonly WireSubnet[]): SubnetMatch[] {
   const found = new Map<SubnetSpec, WireSubnet>();
@@ -66,7 +66,7 @@ export function readBackOfNetwork(change: Change, answer: JsonObject): Values | 
   return vpcValues(answer as unknown as WireVpc);
 }
 
-/** The words about an overlap are not known for sure (OBSERVED: Errors), but that they are about the range is. */
+/** The exact words about an overlap are not known (OBSERVED: Errors); it is known that the error's field is `ipv4`. */
 export function conflictInNetwork(_: RequestStep, { errors }: Failure): string | null {
   const says = (field: string, words: RegExp) =>
     errors.some((error) => error.field === field && words.test(error.reason));
@@ -92,7 +92,10 @@ export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[]
   return { pairs, leftAlone, warnings };
 }
 
-/** A replace keeps it, but between its two requests only the journal knows it: what goes on with a cut-off run does not. */
+/**
+ * Warns if a VPC is replaced whose description the manifest does not state. The replace keeps the live description, but between its DELETE
+ * and its POST only the journal holds it: a run that resumes an interrupted apply would not know it.
+ */
 function unstatedDescription(match: Match<NetworkSpec, LiveNetwork>, root: Address): Diagnostic[] {
   if (match.intent !== "manage" || match.declared.spec.description !== undefined) return [];
   const { declared, live } = match;
@@ -159,7 +162,7 @@ function desiredVpc(match: Match<NetworkSpec, LiveNetwork>, live: Values | null,
   }
 }
 
-/** What a VPC is called in the account; what is not declared has its address from there. */
+/** The VPC's address by its live label. The root of an undeclared VPC is made from its live label already. */
 function liveRootOf({ declared, live }: Match<NetworkSpec, LiveNetwork>, root: Address): Address {
   return declared === null || live === null ? root : vpcAddress(live.vpc.label);
 }
@@ -188,7 +191,7 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pai
   }
 }
 
-/** For a VPC that is deleted as a whole. Its entry, if it has one, may still protect its subnets. */
+/** The subnets of a VPC that is deleted as a whole. The VPC's entry, if there is one, may still protect some of them. */
 function goingSubnets(
   declared: Declared<NetworkSpec> | null,
   { vpc }: LiveNetwork,
@@ -199,7 +202,7 @@ function goingSubnets(
   return byLabel(vpc.subnets).map((live) => ({ live, isProtected: entries.get(live)?.protect === true }));
 }
 
-/** Subnets that are not managed stay, unless the VPC around them is made anew: then they go with it, and are shown. */
+/** Unmanaged subnets stay unless their VPC is replaced: then they are deleted with it, so the plan shows them. */
 function subnetsAreLeftAlone(declared: Declared<NetworkSpec>, live: LiveNetwork): boolean {
   return declared.spec.subnets === null && declared.spec.region === live.vpc.region;
 }
@@ -248,7 +251,7 @@ function byLabel(subnets: readonly WireSubnet[]): WireSubnet[] {
 
 // What a VPC that stays may lose only with consent.
 
-/** A share of fewer says nothing. */
+/** With fewer subnets a share says nothing: one of two is 50 %. */
 const MIN_BULK_SUBNETS = 3;
 
 export function lossesOfNetwork(_vpc: Change, subnets: readonly Change[], adopts: boolean): Loss[] {

@@ -18,7 +18,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   name: "network",
   kinds: [
     { kind: "vpc", words: ["VPC", "VPCs"], nameField: "label", canBeDuplicated: true },
-    // Subnets of one VPC do not overlap: of two equal ones the service refuses the second.
+    // Not `canBeDuplicated`: subnets of one VPC cannot overlap, so the service refuses a second equal subnet.
     { kind: "vpc_subnet", words: ["subnet", "subnets"], nameField: "label", line: { value: "ipv4" } },
   ],
   spec: networkSpec,

@@ -29,7 +29,10 @@ export async function readNetworks(
   return { ok: true, items, total: answer.total };
 }
 
-/** For whoever keeps what was listed. A token that is refused one address list is refused all. */
+/**
+ * Reads the address lists for a snapshot, which keeps every answer: nothing is returned. A token that may not read one address list may
+ * read none, so the first such refusal ends the reads.
+ */
 async function readAddresses(
   networks: readonly LiveNetwork[],
   api: ReadApi,
@@ -42,7 +45,7 @@ async function readAddresses(
   });
 }
 
-/** What the address list tells of its interfaces (API.md: VPC IP Addresses View): nothing to a token without `ips:read_only`. */
+/** The VPC's interfaces as its address list shows them (API.md: VPC IP Addresses View); none if the token lacks `ips:read_only`. */
 export async function detailNetwork({ vpc }: LiveNetwork, api: ReadApi): Promise<InterfaceDetail[]> {
   const answer = await api.list(addressList(vpc));
   if (!answer.ok) return [];
@@ -51,7 +54,7 @@ export async function detailNetwork({ vpc }: LiveNetwork, api: ReadApi): Promise
     ({ subnet_id, interface_id }) => `${subnet_id} ${interface_id}`,
   );
   return [...entries.values()].flatMap((own) => {
-    // Its ranges are entries of their own.
+    // An interface's address and each of its ranges are separate entries: the entry with the address is preferred.
     const entry = own.find(({ address }) => address !== null) ?? own[0];
     if (entry === undefined) return [];
     const { subnet_id, interface_id, config_id, address, address_range } = entry;
@@ -78,7 +81,10 @@ export function identifyNetwork(live: LiveNetwork): LiveIdentity {
   };
 }
 
-/** The interfaces that keep a subnet from being deleted. Their profiles and addresses only the address list tells. */
+/**
+ * The interfaces that keep a subnet from being deleted. Their profiles and addresses stay null here: only the address list has them
+ * (`detailNetwork`).
+ */
 export function attachedInterfaces(subnet: WireSubnet, root: Address): AttachedInterface[] {
   const found: AttachedInterface[] = [];
   for (const node of subnet.nodes) {
@@ -97,7 +103,7 @@ export function attachedInterfaces(subnet: WireSubnet, root: Address): AttachedI
   return found.sort((a, b) => a.node_id - b.node_id || a.interface_id - b.interface_id);
 }
 
-// A live network as the declaration that it fits: the way back from the account to a manifest.
+// The declaration that would match a live network: the way back from the account to a manifest.
 
 export function declareNetwork(live: LiveNetwork): Declared<NetworkSpec> {
   const { label, region, description, subnets } = live.vpc;
@@ -127,7 +133,7 @@ export function declareNetwork(live: LiveNetwork): Declared<NetworkSpec> {
   };
 }
 
-/** Ranges in the order of their addresses. */
+/** Pads the numbers of a range, so that ranges sort as text in the order of their addresses. */
 function sortable(cidr: string): string {
   return cidr.replace(/\d+/g, (number) => number.padStart(3, "0"));
 }

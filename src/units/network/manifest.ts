@@ -52,7 +52,7 @@ function checkLabel(label: string, what: string, entry: object, context: LoadCon
   if (problem !== null) context.report({ ...problem, severity: "error", span: context.span(entry, "label") });
 }
 
-/** The length of a declared label is the schema's business, which speaks first. */
+/** The schema checks the length of a declared label before this function does. A name in `removed` is checked here, too. */
 function labelProblem(label: string, what: string): NameProblem | null {
   const bad = !/^[A-Za-z0-9-]+$/.test(label);
   if (!bad && !label.includes("--") && label.length <= MAX_LABEL_LENGTH) return null;

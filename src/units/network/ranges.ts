@@ -17,7 +17,7 @@ export interface Range {
 /**
  * - `not-cidr`: not `address/prefix`.
  * - `prefix`: longer than /29, or /0.
- * - `not-canonical`: host bits are set; `canonical` has it without.
+ * - `not-canonical`: host bits are set; `canonical` is the range without them.
  * - `not-private`: not within RFC 1918.
  */
 export type CidrProblem = "not-cidr" | "prefix" | "not-canonical" | "not-private";
@@ -49,7 +49,7 @@ const PRIVATE: readonly Range[] = [
   { first: 0xc0a80000, last: 0xc0a8ffff },
 ];
 
-/** Pairs of items whose ranges overlap, the one written later first. Equal ranges are among them. */
+/** Pairs of items whose ranges overlap or are equal. The first of a pair is the item that is written later. */
 export function overlaps<T extends { readonly range: Range }>(items: readonly T[]): [T, T][] {
   const order = new Map(items.map((item, index) => [item, index]));
   const sorted = [...items].sort((a, b) => a.range.first - b.range.first || b.range.last - a.range.last);
@@ -65,7 +65,7 @@ export function overlaps<T extends { readonly range: Range }>(items: readonly T[
   return found;
 }
 
-// Subnets that make room for others: which range must be away before which may come.
+// Subnets that make room for others: an old range must be gone before a new range that overlaps it can come.
 
 interface OverlapSlots {
   readonly acquire: ReadonlyMap<string, Claim[]>;
@@ -73,9 +73,10 @@ interface OverlapSlots {
 }
 
 /**
- * One slot for each going range; it is released by the change that takes the range away, and acquired by every change that
- * brings one overlapping it. Going ranges are siblings, so they do not overlap each other and can be searched in order; neither do those
- * that come, so that there are no more such pairs than ranges. Where a service lists siblings that overlap, not all pairs are claimed.
+ * One slot for each range that is deleted or replaced. The change that removes the range releases the slot, and every change that brings an
+ * overlapping range acquires it. Old ranges are siblings, so they do not overlap each other and can be searched in order. New ranges do not
+ * overlap each other either, so there are no more overlapping pairs than ranges. Should the service list siblings that do overlap, some
+ * pairs get no claim (MAX_PAIRS_PER_RANGE).
  */
 export function overlapSlots(root: Address, subnets: readonly Change[]): OverlapSlots {
   const going = subnets
@@ -101,7 +102,7 @@ export function overlapSlots(root: Address, subnets: readonly Change[]): Overlap
   return { acquire, release };
 }
 
-/** One would do; n going ranges that overlap each other and m coming ones would be n × m. */
+/** One would do for siblings that do not overlap. If they did, n old and m new ranges could make n × m pairs. */
 const MAX_PAIRS_PER_RANGE = 4;
 
 function slot(root: Address, subnet: Change): Claim {

@@ -100,7 +100,7 @@ function createVpc(
   };
 }
 
-/** A look that nothing was added since it was planned, then one DELETE. */
+/** A GET that checks that nothing was added since the plan, then one DELETE. */
 function deleteVpc(vpc: Change, subnets: readonly Change[]): PlannedStep[] {
   const gone = subnets.filter((subnet) => subnet.before !== null);
   const path = ["vpcs", String(vpc.id)];
@@ -187,7 +187,7 @@ function deleteSubnet(subnet: Change, path: readonly PathPart[], facts: Facts): 
   return { step: request(subnet, `delete ${subnet.key}`, "DELETE", path, null), facts };
 }
 
-/** One PUT; where labels swap, one more before it that releases the old label. */
+/** One PUT. In a cycle of renames, another PUT before it gives up the old label for a temporary one. */
 function relabelling(
   change: Change,
   path: readonly PathPart[],
@@ -236,8 +236,8 @@ export interface Relabel {
 }
 
 /**
- * The keys of the renames that must first step aside, one in each cycle, so that no label is taken before all who carry it have
- * given it up. `to` is unique; several may carry the same `from`.
+ * The keys of the renames that must go through a temporary label, one in each cycle (`a` → `b` and `b` → `a`). No label may be acquired
+ * before every object that carries it has given it up. `to` is unique; several renames may have the same `from`.
  */
 export function throughTemporary(relabels: readonly Relabel[]): Set<string> {
   const holders = groupBy(relabels, ({ from }) => from);
@@ -246,7 +246,7 @@ export function throughTemporary(relabels: readonly Relabel[]): Set<string> {
   const left = new Set(relabels);
   const aside = new Set<string>();
   const isFree = (label: string) => (carried.get(label) ?? 0) === 0;
-  /** The rename gives up its label; whoever waited for just that is next. */
+  /** The rename gives up its old label. If that frees the label, the rename that waits for it is next. */
   const passOn = (first: Relabel) => {
     for (let relabel: Relabel | undefined = first; relabel !== undefined; ) {
       left.delete(relabel);
@@ -264,7 +264,7 @@ export function throughTemporary(relabels: readonly Relabel[]): Set<string> {
   return aside;
 }
 
-/** Among renames that all wait for each other: one that waits for itself in the end. */
+/** One rename of a cycle, where every rename waits for another: follows the waits until a rename comes up a second time. */
 function inCycle(left: ReadonlySet<Relabel>, holders: ReadonlyMap<string, Relabel[]>): Relabel {
   const seen = new Set<Relabel>();
   let [relabel] = left;
@@ -276,19 +276,19 @@ function inCycle(left: ReadonlySet<Relabel>, holders: ReadonlyMap<string, Relabe
   return relabel;
 }
 
-/** A label that no person would choose, and that says whose it was. */
+/** A label that no person would choose, with the id of the object that carries it. */
 export function temporaryLabel(id: number | string): string {
   return `tenon-tmp-${id}`;
 }
 
 // Did a POST of unknown outcome make this VPC or subnet, and may a planned delete still go on?
 
-/** Equal content, tag included, of an object that was not there before. */
+/** Recognises an object that was not there before and has the content of the request, the ownership tag included. */
 export function recogniseNetwork(lookup: Lookup, items: readonly JsonObject[]): Recognition {
   return recogniseOne(lookup, items, lookup.kind === "vpc" ? vpcContent : subnetContent);
 }
 
-/** VPCs go by their label. */
+/** VPCs of one label are duplicates; a subnet has none. */
 export function vpcDuplicateKey({ kind, match }: Lookup, item?: JsonObject): string | null {
   return kind === "vpc" ? String((item ?? (match as JsonObject))["label"] ?? "") : null;
 }
@@ -317,7 +317,10 @@ function vpcContent(item: JsonObject): JsonObject {
   };
 }
 
-/** A VPC's POST carries its subnets in the order of their changes, after the VPC's own. Ranges are unique within a VPC. */
+/**
+ * The POST's `changes` are the VPC's key and then the keys of its subnets, in the order of the body. The answer's subnets are found by
+ * their range, which is unique within a VPC.
+ */
 export function subnetsMadeWith({ changes, body }: RequestStep, vpc: JsonObject): Record<string, ObjectId> {
   const made = new Map(subnetsOf(vpc).map(({ ipv4, id }) => [ipv4, id]));
   const wanted = body === null ? [] : subnetsOf(body);
@@ -329,7 +332,7 @@ export function subnetsMadeWith({ changes, body }: RequestStep, vpc: JsonObject)
   );
 }
 
-/** An equal VPC has the same subnets; one with interfaces in it is in use. */
+/** null for a VPC with interfaces in it: it is in use. */
 export function contentOfNetwork({ vpc }: LiveNetwork): Json {
   return vpc.subnets.some(({ nodes }) => nodes.length > 0) ? null : vpcContent(vpc as unknown as JsonObject);
 }
@@ -343,10 +346,10 @@ function byRange(subnets: readonly JsonObject[]): JsonObject[] {
   return [...subnets].sort((a, b) => compareText(String(a["ipv4"]), String(b["ipv4"])));
 }
 
-/** Before a VPC is deleted: the same subnets as planned, and no node on any of them. */
+/** Before a VPC is deleted: its label, description and subnets must still be those of the plan, with no node in any subnet. */
 export function permitsNetwork(step: RequestStep, answer: JsonObject): string | null {
   const { label, description } = step.expect ?? {};
-  // A plan that was saved before they were compared does not state them.
+  // A plan that an older version saved does not state the label and the description.
   const isStated = label !== undefined;
   if (isStated && (answer["label"] !== label || (answer["description"] ?? "") !== description)) {
     return "its label or its description is no longer that of the plan, so somebody else is working on it; plan again";
