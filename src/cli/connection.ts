@@ -26,7 +26,7 @@ export type WithClient<Client> = <Result>(
   work: (api: Client, connection: Connection) => Promise<Result>,
 ) => Promise<Result | ExitCode>;
 
-/** For commands that change nothing: their client has no method that writes. The program passes `withWriter` to the commands that write. */
+/** For commands that change nothing: their client has no method that writes. The program passes the other client (`writer.ts`) to the commands that write. */
 export const withReader: WithClient<ReadClient> = (terminal, flags, work) =>
   withClient(terminal, flags, createReadApi, (api, connection) => work(heeding(api, terminal.interrupt), connection));
 
