@@ -17,7 +17,7 @@ import { printMarkdown } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * - `unreviewed`: the plan is not within the reviewed one; `extra`: the changes that the reviewed plan does not show.
+ * - `unreviewed`: the plan is not within one that bounds it; `extra`: the changes that such a plan does not show.
  * - `guarded`: a guard has no consent, or there can be none for it.
  * - `blocked`: a change is blocked, and `--fail-on` forbids that.
  * - `idle`: there is nothing to do; changes may be blocked.
@@ -29,9 +29,9 @@ type Verdict =
   | { readonly type: "blocked" }
   | { readonly type: "idle"; readonly blocked: number };
 
-/** @param reviewed the reviewed plan that bounds this one; null: there is none */
-export function judgeRun(plan: Plan, reviewed: Plan | null, failOn: readonly FailOn[]): Verdict {
-  const extra = reviewed === null ? [] : findUnreviewed(plan, reviewed);
+/** @param bounds the plan must be within each of them */
+export function judgeRun(plan: Plan, bounds: readonly Plan[], failOn: readonly FailOn[]): Verdict {
+  const extra = [...new Set(bounds.flatMap((bound) => findUnreviewed(plan, bound)))];
   if (extra.length > 0) return { type: "unreviewed", extra };
   if (plan.guards.some((guard) => guard.consent !== "given")) return { type: "guarded" };
   const { add, change, destroy, blocked } = summarise(plan.changes);

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { Emulator } from "../../src/emulator/index.ts";
+import type { Emulator, Seed } from "../../src/emulator/index.ts";
 import { emulator, envOf, folder, MAIN, PROJECT } from "../cli/run.ts";
 
 function posts(service: Emulator): number {
@@ -50,9 +50,10 @@ describe("a person at a terminal", () => {
   async function answer(
     text: string,
     meanwhile: (service: Emulator) => Promise<void> = async () => {},
+    { seed, manifest = PROJECT }: { readonly seed?: Seed; readonly manifest?: string } = {},
   ): Promise<{ code: number | null; output: string; writes: number }> {
-    const service = await emulator();
-    const cwd = await folder({ "tenon.yaml": PROJECT });
+    const service = await emulator(seed === undefined ? {} : { seed });
+    const cwd = await folder({ "tenon.yaml": manifest });
     const env = { ...envOf(service), PATH: process.env["PATH"], TERM: "xterm" };
     const command = `${process.execPath} ${MAIN} apply`;
     const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], { cwd, env });
@@ -101,6 +102,22 @@ describe("a person at a terminal", () => {
       expect(output).toContain("The account has changed since the plan was shown.");
       expect(output).toContain("nothing was done");
       expect({ code, writes }).toEqual({ code: 5, writes: 1 });
+    });
+
+    it("gets no change that was shown as blocked and is free now", { timeout: 60_000 }, async () => {
+      const attached: Seed = {
+        vpcs: [{ label: "old", region: "us-east", subnets: [{ label: "a", ipv4: "10.0.0.0/24" }] }],
+        nodes: [{ id: 123, interfaces: [{ id: 456, subnet: "old/a", active: true }] }],
+      };
+      const manifest = "tenon: 1\nremoved: [{ vpc: old }]\nvpcs: [{ label: new, region: us-east }]\n";
+      const detach = async (service: Emulator) => {
+        await service.detach(456);
+        await delay(LATE_MILLISECONDS);
+      };
+      const { code, output, writes } = await answer("yes\r", detach, { seed: attached, manifest });
+      expect(output).toContain("(blocked)");
+      expect(output).toContain("this plan is not within the reviewed one");
+      expect({ code, writes }).toEqual({ code: 5, writes: 0 });
     });
   });
 

@@ -193,14 +193,15 @@ async function run(
       return planned.code;
     }
     const plan = await nameOtherEnvironments({ ...session, flags }, planned.plan);
-    const verdict = judgeRun(plan, bound, flags.failOn ?? []);
+    const bounds = bound === null ? [] : [bound];
+    const verdict = judgeRun(plan, bounds, flags.failOn ?? []);
     const code = await printRunVerdict(terminal, plan, verdict, flags);
     if (code !== null) return code;
     const askedMilliseconds = Date.now();
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
     const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000;
-    const current = isOld ? await planWithinShown(session, plan, flags) : plan;
+    const current = isOld ? await planWithinShown(session, plan, bounds, flags) : plan;
     if (typeof current === "number") return current;
     // Signals are heeded from the opening of the journal to the report, so that every outcome is reported.
     return terminal.interrupt.heed(() => carryOut(session, current, flags, prepared.servers));
@@ -230,14 +231,20 @@ async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: Appl
 }
 
 /**
- * Plans again, because the plan was shown some time ago.
+ * Plans again, because the plan was shown some time ago. A change that was shown as blocked has no consent: the run was not to make it.
  * @returns the new plan, if it does nothing that was not shown; or the exit code
  */
-async function planWithinShown(session: Session, shown: Plan, flags: ApplyFlags): Promise<Plan | ExitCode> {
+async function planWithinShown(
+  session: Session,
+  shown: Plan,
+  bounds: readonly Plan[],
+  flags: ApplyFlags,
+): Promise<Plan | ExitCode> {
   const { terminal } = session;
   const planned = await planIn(session);
   if (!planned.ok) return planned.code;
-  const verdict = judgeRun(planned.plan, shown, flags.failOn ?? []);
+  const consented = { ...shown, changes: shown.changes.filter(({ blocked }) => blocked === null) };
+  const verdict = judgeRun(planned.plan, [...bounds, consented], flags.failOn ?? []);
   if (verdict.type === "go") return planned.plan;
   terminal.say("The account has changed since the plan was shown. Now the plan is:\n\n");
   return (await printRunVerdict(terminal, planned.plan, verdict, flags)) ?? planned.plan;
