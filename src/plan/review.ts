@@ -7,7 +7,10 @@ import type { Kind, Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 
 /** A change as a plan file shows it. */
-export type ReviewedChange = Pick<Change, "address" | "kind" | "action" | "id" | "before" | "after" | "holds">;
+export type ReviewedChange = Pick<
+  Change,
+  "address" | "kind" | "action" | "labels" | "id" | "before" | "after" | "holds"
+>;
 
 /**
  * The changes outside the bound. They are compared by effect, not by step, so that a half-done apply can be resumed: an object that was
@@ -27,21 +30,26 @@ export function exceedsReviewedPlan(
     if (change.action === "no-op" || change.blocked !== null) return false;
     if (isItsValues(change)) return !values.cover(change);
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
-    if (change.action === "delete" && change.id !== null && replaced.has(keyOf(change.kind, String(change.id))))
-      return false;
+    const begun = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
+    if (begun !== undefined && isStillUnfinished(begun, change)) return false;
     return !candidates.some((candidate) => covers(candidate, change));
   });
 }
 
-/** Shown replaces whose new object is there, or comes: the delete of the old object is what is left of such a replace. */
-function replacedObjects(reviewed: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<string> {
+/**
+ * Shown replaces whose new object is there, or comes, by their old object: its delete is what is left of such a replace.
+ */
+function replacedObjects(
+  reviewed: readonly ReviewedChange[],
+  changes: readonly Change[],
+): ReadonlyMap<string, ReviewedChange> {
   const ends = new Map(changes.map((change) => [keyOf(change.kind, change.address), change]));
   const isReplaced = ({ kind, address, id, after }: ReviewedChange) => {
     const end = ends.get(keyOf(kind, address));
     return end !== undefined && end.id !== id && end.after !== null && isEqual(end.after["label"], after?.["label"]);
   };
   const replaces = reviewed.filter((change) => change.action === "replace" && isReplaced(change));
-  return new Set(replaces.map(({ kind, id }) => keyOf(kind, String(id))));
+  return new Map(replaces.map((change) => [keyOf(change.kind, String(change.id)), change]));
 }
 
 /**
@@ -97,15 +105,25 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
     case "create":
       return makes(reviewed) && isEqual(withoutLost(reviewed, change), change.after);
     case "delete":
-      return reviewed.action === "delete" && reviewed.id === change.id && holdsNoMore(reviewed, change);
+      return loses(reviewed, change) && reviewed.action === "delete" && holdsNoMore(reviewed, change);
     case "replace":
       // An upload that was begun and given up is deleted only to be made again.
       return change.labels.includes("unfinished")
         ? makes(reviewed) && isEqual(reviewed.after, change.after)
-        : reviewed.action === "replace" && reviewed.id === change.id && isEqual(reviewed.after, change.after);
+        : loses(reviewed, change) && reviewed.action === "replace" && isEqual(reviewed.after, change.after);
     case "update":
       return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change);
   }
+}
+
+/** Whether the change loses the object that was shown, in no better state than it was shown. */
+function loses(reviewed: ReviewedChange, change: Change): boolean {
+  return reviewed.id === change.id && isStillUnfinished(reviewed, change);
+}
+
+/** An upload that was shown as unfinished holds nothing that a review would keep. Once it is finished, it holds an image. */
+function isStillUnfinished(reviewed: ReviewedChange, { labels }: Change): boolean {
+  return !reviewed.labels.includes("unfinished") || labels.includes("unfinished");
 }
 
 /**
@@ -128,11 +146,9 @@ function makes(reviewed: ReviewedChange): boolean {
   return reviewed.action === "create" || reviewed.action === "replace";
 }
 
-/**
- * Each field that would change now must have been shown to get just that value. An object that was to be made must not be adopted instead.
- */
+/** Each field that would change now must have been shown to get just that value. */
 function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
-  if (reviewed.before === null) return mayBeFinished(reviewed, change) && endsAsShown(reviewed, change);
+  if (reviewed.before === null) return isBegun(reviewed, change) && endsAsShown(reviewed, change);
   if (reviewed.action === "update" && reviewed.id !== change.id) return false;
   const wasShown = (field: string) => {
     // The former owner counts as well: an object that had no owner when it was reviewed may have another project's by now.
@@ -152,11 +168,15 @@ function isConverted({ kind, before, after }: ReviewedChange, change: Change): b
 }
 
 /**
- * An object that was to be made may not be adopted or taken over instead; but a clone or an import gets its tag only by a second request.
+ * Whether the object may be what a killed run has left of a create that was shown. Only a domain takes more than one request: until its
+ * last one, it is disabled. With `create_from` it has the tag and the status of its source until then, but it is never turned off.
+ * Any other object of the name is somebody else's.
  */
-function mayBeFinished(reviewed: ReviewedChange, change: Change): boolean {
-  const isOfOthers = change.labels.includes("adopt") || change.labels.includes("take-over");
-  return !isOfOthers || reviewed.after?.["create_from"] !== undefined;
+function isBegun({ kind, after }: ReviewedChange, change: Change): boolean {
+  if (kind !== "domain" || change.labels.includes("take-over")) return false;
+  const status = change.before?.["status"];
+  if (after?.["create_from"] !== undefined) return status !== "active" || change.after?.["status"] === "active";
+  return status === "disabled" && !change.labels.includes("adopt");
 }
 
 function endsAsShown(reviewed: ReviewedChange, change: Change): boolean {

@@ -231,16 +231,64 @@ describe("VPCs, domains and images, which stay themselves while their fields cha
     expect(outside(other, shown)).toHaveLength(1);
   });
 
-  test("what was to be made is neither adopted nor taken over, unless it begins as a copy", () => {
-    const owned = { ...vpc, owner: "me" };
-    const found = (labels: Change["labels"]) =>
-      change({ address: "vpc/v", action: "update", labels, before: { ...vpc, owner: "other" }, after: owned });
-    const shown = [change({ address: "vpc/v", action: "create", after: owned })];
-    expect(outside([found([])], shown)).toEqual([]);
-    expect(outside([found(["adopt"])], shown)).toHaveLength(1);
-    expect(outside([found(["take-over"])], shown)).toHaveLength(1);
-    const copied = [change({ address: "vpc/v", action: "create", after: { ...owned, create_from: { clone: "w" } } })];
-    expect(outside([found(["adopt"])], copied)).toEqual([]);
+  test("what one request makes is never there half-made: any object of its name is somebody else's", () => {
+    for (const [address, after] of [
+      ["vpc/v", vpc],
+      ["vpc/v/a", { label: "a", ipv4: "10.0.0.0/24" }],
+      ["image/i", { label: "i", description: "words", owner: null }],
+    ] as const) {
+      const found = change({ address, action: "update", before: { ...after, description: "theirs" }, after });
+      expect(outside([found], [change({ address, action: "create", after })])).toEqual([address]);
+    }
+  });
+
+  test("a domain that was to be made is only finished while it is disabled, and neither adopted nor taken over", () => {
+    const after = { domain: "a.example", status: "active", description: "x", owner: "me" };
+    const shown = [change({ address: "domain/a.example", action: "create", after })];
+    const found = (before: object, labels: Change["labels"] = []) =>
+      change({ address: "domain/a.example", action: "update", labels, before: { ...after, ...before }, after });
+    // What a copy that saves requests is before its PUT.
+    expect(outside([found({ status: "disabled", description: "of the source" })], shown)).toEqual([]);
+    expect(outside([found({ status: "active", description: "theirs" })], shown)).toHaveLength(1);
+    expect(outside([found({ status: "disabled" }, ["adopt"])], shown)).toHaveLength(1);
+    expect(outside([found({ status: "disabled" }, ["take-over"])], shown)).toHaveLength(1);
+  });
+
+  test("a domain that begins as a copy may be adopted and served, but is not turned off", () => {
+    const found = (status: string, labels: Change["labels"], end = "active") => [
+      change({
+        address: "domain/a.example",
+        action: "update",
+        labels,
+        before: { domain: "a.example", status, owner: null },
+        after: { domain: "a.example", status: end, owner: "me" },
+      }),
+    ];
+    const copied = (status: string) => {
+      const after = { domain: "a.example", status, owner: "me", create_from: { clone: "b.example" } };
+      return [change({ address: "domain/a.example", action: "create", after })];
+    };
+    expect(outside(found("disabled", ["adopt"]), copied("active"))).toEqual([]);
+    expect(outside(found("active", ["adopt"]), copied("active"))).toEqual([]);
+    expect(outside(found("active", ["take-over"]), copied("active"))).toHaveLength(1);
+    expect(outside(found("active", ["adopt"], "disabled"), copied("disabled"))).toHaveLength(1);
+  });
+
+  test("what was shown to go as an unfinished upload may not go once it is finished", () => {
+    const before = { label: "golden", description: "" };
+    const after = { ...before, upload: { file: "f", region: "r" } };
+    const goes = (labels: Change["labels"]) =>
+      change({ address: "image/golden", action: "delete", id: "private/1", labels, before });
+    const anew = (labels: Change["labels"]) => ({ ...goes(labels), action: "replace" as const, after });
+    expect(outside([goes(["unfinished"])], [goes(["unfinished"])])).toEqual([]);
+    expect(outside([goes([])], [goes(["unfinished"])])).toEqual(["image/golden"]);
+    expect(outside([anew(["unfinished"])], [anew(["unfinished"])])).toEqual([]);
+    expect(outside([anew([])], [anew(["unfinished"])])).toEqual(["image/golden"]);
+    const made = change({ address: "image/golden", action: "no-op", id: "private/2", before, after: before });
+    const rest = (labels: Change["labels"]) => ({ ...goes(labels), address: "image/golden:1", key: "image/golden:1" });
+    expect(outside([made, rest(["unfinished"])], [anew(["unfinished"])])).toEqual([]);
+    expect(outside([made, rest([])], [anew(["unfinished"])])).toEqual(["image/golden:1"]);
+    expect(outside([made, rest([])], [anew([])])).toEqual([]);
   });
 
   test("an update covers the object that it showed, and no other one of the same name", () => {

@@ -160,3 +160,53 @@ test("a zone that was filled after the review is not deleted with more records t
   expect(filled).toMatchObject({ code: 5, stderr: expect.stringContaining("delete domain/x1.example") });
   expect(writes(service)).toEqual([]);
 });
+
+test("an upload that was finished after the review is not deleted with a plan that shows it as unfinished", async () => {
+  const service = await emulator({ readsUntilAvailable: { creating: 1, pendingUpload: 0 } });
+  const cwd = await folder({ "tenon.yaml": IMAGES });
+  await writeFile(join(cwd, "g.img.gz"), gzipSync("good"));
+  const options = { cwd, env: envOf(service) };
+  const begun = { label: "golden", region: "us-east", description: "[tenon:edge]" };
+  const { image, upload_to } = await send(service, "images/upload", begun);
+  const review = ["plan", "--destroy", "--allow", "delete=image/golden", "--out", "the.plan"];
+  expect((await run(review, options)).stdout).toContain("- image golden");
+  const headers = { "content-type": "application/octet-stream" };
+  expect((await fetch(String(upload_to), { method: "PUT", headers, body: gzipSync("good") })).status).toBe(200);
+  const status = async () => (await send(service, `images/${(image as { id: string }).id}`))["status"];
+  await vi.waitFor(async () => expect(await status()).toBe("available"));
+  service.clearRequests();
+  const late = await run(["destroy", "--yes", "--allow", "delete=image/golden", "--plan", "the.plan"], options);
+  expect(late).toMatchObject({ code: 5, stderr: expect.stringContaining("delete image/golden") });
+  expect(writes(service)).toEqual([]);
+});
+
+test("what somebody else makes after the review under the name of a create is not changed", async () => {
+  const cwd = await folder({
+    "tenon.yaml": `tenon: 1
+vpcs: [{ label: prod, region: us-east, description: ours }]
+domains: [{ domain: a.example, type: master, soa_email: us@a.example }]
+`,
+  });
+  for (const [path, key, theirs] of [
+    ["vpcs", "vpc/prod", { label: "prod", region: "us-east", description: "theirs" }],
+    ["domains", "domain/a.example", { domain: "a.example", type: "master", soa_email: "them@a.example" }],
+  ] as const) {
+    const service = await emulator();
+    const options = { cwd, env: envOf(service) };
+    expect((await run(["plan", "--out", "the.plan"], options)).code).toBe(0);
+    await send(service, path, theirs);
+    service.clearRequests();
+    const refused = await run(["apply", "--yes", "--plan", "the.plan"], options);
+    expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining(`update ${key}`) });
+    expect(writes(service)).toEqual([]);
+  }
+});
+
+/** A GET, or a POST of the body. */
+async function send(service: Emulator, path: string, body?: object): Promise<Record<string, unknown>> {
+  const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
+  const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const answer = await fetch(`${service.baseUrl}/${path}`, { headers, ...init });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Record<string, unknown>;
+}
