@@ -19,7 +19,7 @@ export type ChangeLabel = "adopt" | "take-over" | "release" | "rename" | "prune"
 
 /**
  * Whose change it is, where a base is given to compare with.
- * - `this-change`: the base would not make it.
+ * - `this-change`: the base would not make it, or a block or a guard without consent keeps the base from it and not this project.
  * - `already-pending`: the base would make the very same; it is drift, or was never applied.
  */
 export type ChangeOrigin = "this-change" | "already-pending";

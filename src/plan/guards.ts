@@ -230,6 +230,7 @@ export function guardKeysOf(change: Change, kinds: Kinds): string[] {
     for (const rule of ["delete", "replace", "protect"] as const) keys.push(guardKey({ rule, address: liveAddress }));
     keys.push(guardKey({ rule: "protect", address }));
   }
+  if (action === "update" && labels.includes("rename")) keys.push(guardKey({ rule: "protect", address: liveAddress }));
   // The change of a root takes part as well: the root's adoption alone can be the reason for a `bulk` guard.
   if (kinds.isRoot(kind) || action === "delete" || labels.includes("rename")) {
     keys.push(guardKey({ rule: "bulk", address: previousAddress === null ? root : rootOf(liveAddress) }));

@@ -4,25 +4,31 @@ import type { Change, ChangeOrigin } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Guard, Plan, WithdrawnChange } from "../model/plan.ts";
 import type { Json } from "../model/resource.ts";
-import { compareText } from "../model/text.ts";
+import { compareText, groupBy } from "../model/text.ts";
 import { guardKey, guardKeysOf } from "./guards.ts";
 
 /**
  * The plan with the origin of each of its changes and guards, and with the changes of the base that it takes back. Two changes are the
- * same if they have the same effect; of several such changes as many are pending already as the base would make. Linear in the changes.
+ * same if they have the same effect; of several such changes as many are pending already as the base would make. A change that the base
+ * blocks, or that a guard of the base refuses, is this plan's if this plan sets it free. Linear in the changes.
  * @param before the plan of the base, made against the same live state
  * @param name of the base, as it was given
  */
 export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: Kinds): Plan {
-  const pending = new Map<string, Change[]>();
-  for (const change of before.changes) {
-    if (change.action === "no-op") continue;
-    const effect = effectOf(change);
-    const same = pending.get(effect);
-    if (same === undefined) pending.set(effect, [change]);
-    else same.push(change);
-  }
-  const changes = plan.changes.map((change): Change => ({ ...change, origin: claimOrigin(change, pending) }));
+  const pending = groupBy(
+    before.changes.filter(({ action }) => action !== "no-op"),
+    effectOf,
+  );
+  const [was, is] = [new Obstacles(before, kinds), new Obstacles(plan, kinds)];
+  const originOf = (change: Change): ChangeOrigin | null => {
+    if (change.action === "no-op") return null;
+    const same = pending.get(effectOf(change))?.pop();
+    if (same === undefined) return "this-change";
+    const now = is.of(change);
+    const isFreed = !now.includes(BLOCKED) && was.of(same).some((obstacle) => !now.includes(obstacle));
+    return isFreed ? "this-change" : "already-pending";
+  };
+  const changes = plan.changes.map((change): Change => ({ ...change, origin: originOf(change) }));
   const withdrawn = [...pending.values()].flat().map(({ key, action }): WithdrawnChange => ({ key, action }));
   const base = { name, withdrawn: withdrawn.sort((a, b) => compareText(a.key, b.key)) };
   return attributeGuards({ ...plan, changes, base }, kinds);
@@ -45,10 +51,29 @@ export function attributeGuards(plan: Unattributed, kinds: Kinds): Plan {
   return { ...plan, guards: plan.guards.map((guard) => ({ ...guard, origin: originOf(guard) })) };
 }
 
-/** A no-op has no origin. */
-function claimOrigin(change: Change, pending: ReadonlyMap<string, Change[]>): ChangeOrigin | null {
-  if (change.action === "no-op") return null;
-  return pending.get(effectOf(change))?.pop() === undefined ? "this-change" : "already-pending";
+const BLOCKED = "blocked";
+
+/** What keeps a plan from making a change: a block, or guards without consent. */
+class Obstacles {
+  readonly #refused: ReadonlySet<string>;
+  readonly #kinds: Kinds;
+
+  constructor({ guards }: Plan, kinds: Kinds) {
+    this.#refused = new Set(guards.filter(({ consent }) => consent !== "given").map(guardKey));
+    this.#kinds = kinds;
+  }
+
+  /** `blocked`, or the keys of the guards. */
+  of(change: Change): readonly string[] {
+    if (change.blocked !== null) return [BLOCKED];
+    return [...guardKeysOf(change, this.#kinds), ...this.#keysOfRoot(change)].filter((key) => this.#refused.has(key));
+  }
+
+  /** A part that is lost with its root has no guard of its own. */
+  #keysOfRoot({ kind, action, root }: Change): string[] {
+    if (this.#kinds.isRoot(kind) || (action !== "delete" && action !== "replace")) return [];
+    return (["delete", "replace", "protect"] as const).map((rule) => guardKey({ rule, address: root }));
+  }
 }
 
 function effectOf({ kind, address, previousAddress, id, action, before, after }: Change): string {

@@ -19,8 +19,9 @@ describe("whose change it is", () => {
     expect(told.base).toEqual({ name: "main", withdrawn: [] });
   });
 
-  it("does not depend on notes, places, labels of blocks, or the order of fields", () => {
-    const one = change("vpc/a", "vpc", { after: { label: "a", region: "x" }, note: "n", span: null });
+  it("does not depend on notes, places, reasons of blocks, or the order of fields", () => {
+    const stale = { type: "stale-id", candidate: { id: 1, shown: {} } } as const;
+    const one = change("vpc/a", "vpc", { after: { label: "a", region: "x" }, note: "n", span: null, blocked: stale });
     const other = change("vpc/a", "vpc", { after: { region: "x", label: "a" }, blocked: { type: "depends", on: [] } });
     expect(attributeOrigins(plan([one]), plan([other]), "main", new Kinds(units)).changes[0]?.origin).toBe(
       "already-pending",
@@ -49,6 +50,61 @@ describe("whose change it is", () => {
     const told = attributeOrigins(plan([one]), plan([{ ...one, ...rest }]), "main", new Kinds(units));
     expect(told.changes[0]?.origin).toBe("this-change");
     expect(told.base?.withdrawn).toHaveLength(1);
+  });
+
+  it.each([
+    ["a block of it is gone", "blocked", "free", "this-change"],
+    ["a guard of it has got consent", "delete", "free", "this-change"],
+    ["it was protected and is no longer", "protect", "free", "this-change"],
+    ["it was protected and now only lacks consent", "protect", "delete", "this-change"],
+    ["a block of it is gone and a guard stays", "blocked", "delete", "this-change"],
+    ["it is blocked now", "free", "blocked", "already-pending"],
+    ["it lacks consent now", "free", "delete", "already-pending"],
+    ["it lacks consent still", "delete", "delete", "already-pending"],
+    ["it lacked consent and is blocked now", "delete", "blocked", "already-pending"],
+  ] as const)("if %s", (_, was, is, origin) => {
+    const subnet = { address: "vpc/gone/a", kind: "vpc_subnet", before: { label: "a" } } as const;
+    const planOf = (state: "blocked" | "free" | "delete" | "protect") => {
+      const blocked = state === "blocked" ? ({ type: "depends", on: [] } as const) : null;
+      const changes = [
+        change("vpc/gone", "vpc", { before: { label: "gone" }, blocked }),
+        change(subnet.address, subnet.kind, { before: subnet.before, blocked }),
+      ];
+      if (state === "blocked" || state === "free") return plan(changes);
+      const given: Guard = {
+        rule: "replace",
+        address: "vpc/gone",
+        consent: "given",
+        count: null,
+        of: null,
+        origin: null,
+      };
+      const missing = { ...given, rule: state, consent: state === "protect" ? "impossible" : "missing" } as const;
+      return plan(changes, { guards: [given, missing] });
+    };
+    const told = attributeOrigins(planOf(is), planOf(was), "main", new Kinds(units));
+    expect(told.changes.map((one) => one.origin)).toEqual([origin, origin]);
+    expect(told.base?.withdrawn).toEqual([]);
+  });
+
+  it("is this change's if a renamed object was protected and is no longer", () => {
+    const renamed = change("vpc/new", "vpc", {
+      before: { label: "old" },
+      after: { label: "new" },
+      previousAddress: "vpc/old",
+      labels: ["rename"],
+    });
+    const protect: Guard = {
+      rule: "protect",
+      address: "vpc/old",
+      consent: "impossible",
+      count: null,
+      of: null,
+      origin: null,
+    };
+    const base = plan([renamed], { guards: [protect] });
+    expect(attributeOrigins(plan([renamed]), base, "main", new Kinds(units)).changes[0]?.origin).toBe("this-change");
+    expect(attributeOrigins(base, base, "main", new Kinds(units)).changes[0]?.origin).toBe("already-pending");
   });
 
   it("of several equal changes takes as many for pending as the base would make", () => {

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { here as run } from "../cli/here.ts";
@@ -189,4 +189,29 @@ test("consent that has expired does not count, and the project does not choose t
   const result = await run(["apply", "--yes"], { cwd: await folder({ "tenon.yaml": manifest }), env: envOf(service) });
   expect(result.code).toBe(4);
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
+test("a change that the base blocks or refuses counts as this change's if the project sets it free", async () => {
+  const owned = (label: string, id: number) => ({ id, label, region: "us-east", description: "[tenon:edge]" });
+  const service = await emulator({ seed: { vpcs: [owned("gone", 5), owned("kept", 6)] } as never });
+  const head = "tenon: 1\nowner: edge\n";
+  const kept = (rest: string) => `vpcs: [{ label: kept, region: ap-south${rest} }]\n`;
+  const cwd = await folder({ "base/tenon.yaml": `${head}${kept(", protect: true")}` });
+  const options = { cwd: join(cwd, "head"), env: envOf(service) };
+  const origins = async (manifest: string, ...flags: string[]) => {
+    await mkdir(options.cwd, { recursive: true });
+    await writeFile(join(options.cwd, "tenon.yaml"), `${head}${manifest}`);
+    const { stdout } = await run(["plan", "--format", "json", "--base", "../base", ...flags], options);
+    const { tenon } = JSON.parse(stdout) as { tenon: { changes: Record<string, { origin: string | null }> } };
+    return Object.entries(tenon.changes).map(([key, { origin }]) => `${key} ${origin}`);
+  };
+  const pending = ["vpc/gone already-pending", "vpc/kept already-pending"];
+  expect(await origins(kept(", protect: true"))).toEqual(pending);
+  expect(await origins(kept(""))).toEqual(["vpc/gone already-pending", "vpc/kept this-change"]);
+  const removed = `${kept(", protect: true")}removed: [{ vpc: gone }]\n`;
+  expect(await origins(removed)).toEqual(["vpc/gone this-change", "vpc/kept already-pending"]);
+  const allowed = `${kept(", protect: true")}allow: [{ delete: vpc/gone, reason: x }]\n`;
+  expect(await origins(allowed)).toEqual(["vpc/gone this-change", "vpc/kept already-pending"]);
+  // Consent from the pipeline holds for both.
+  expect(await origins(kept(", protect: true"), "--allow", "delete=vpc/gone")).toEqual(pending);
 });
