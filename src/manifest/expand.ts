@@ -24,6 +24,7 @@ import {
   type Budget,
   explainRecordLimit,
   MAX_IGNORE_COMPARISONS,
+  MAX_INNER_LABELS,
   RECORDS_PER_DOMAIN,
   recordLimit,
   Scales,
@@ -256,6 +257,7 @@ async function complete(
   const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
   const records = [...overlay(layers, zone, context)];
   if (records.length > left) return "too-many";
+  if (!room.forLabels(complete, records)) return "too-much";
   places.make(records, places.span(entry));
   // Records of the zone file stay as they were read; the zone's unit takes both forms.
   complete["records"] = records as readonly object[] as readonly JsonObject[];
@@ -286,6 +288,7 @@ class Room {
   readonly #context: RoomContext;
   readonly #scales: Scales = new Scales();
   #comparisons = 0;
+  #innerLabels = 0;
 
   constructor(context: RoomContext) {
     this.#context = context;
@@ -323,6 +326,14 @@ class Room {
   forZoneFile(entry: JsonObject, records: readonly SourceRecord[]): boolean {
     const weight = records.reduce((sum, { span: _, ...values }) => sum + this.#scales.weigh(values), 0);
     return this.#take(entry, weight) && this.#forIgnoring(entry, weight);
+  }
+
+  /** Room for the names between the records of one domain and the domain. */
+  forLabels(entry: JsonObject, records: readonly LayerRecord[]): boolean {
+    this.#innerLabels += records.reduce((sum, { name }) => sum + String(name ?? "").split(".").length - 1, 0);
+    if (this.#innerLabels <= MAX_INNER_LABELS) return true;
+    this.#context.report(tooManyLabels(domainSpan(entry, this.#context.places)));
+    return false;
   }
 
   #take(entry: JsonObject, characters: number): boolean {
@@ -371,6 +382,17 @@ function namesLength({ domain, reverse }: JsonObject): number {
 
 function domainSpan(entry: JsonObject, places: Places): NonNullable<Diagnostic["span"]> {
   return places.span(entry, Object.hasOwn(entry, "domain") ? "domain" : "reverse");
+}
+
+function tooManyLabels(span: NonNullable<Diagnostic["span"]>): Diagnostic {
+  return {
+    code: "too-many-labels",
+    severity: "error",
+    summary: "too many long names in the project",
+    detail: `Each label between the first label of a record's name and its domain makes a name of its own. With this domain, the project has more than ${MAX_INNER_LABELS.toLocaleString("en")} such labels; what follows is not looked at.`,
+    fix: "Divide the project.",
+    span,
+  };
 }
 
 function tooManyPatterns(span: NonNullable<Diagnostic["span"]>): Diagnostic {

@@ -31,6 +31,11 @@ const MAX_SHORT_PROJECT_RECORDS = 120_000;
 /** Characters that the files must have for each record of a project with more records than that. A record that is written out has more. */
 const MIN_CHARACTERS_PER_RECORD = 8;
 /**
+ * Labels of the names of all records, the first label of each left out: a zone's tree has a name for each of them, whether it has records
+ * or not. 300,000 records at names of three labels have 600,000; 50,000 addresses of IPv6 in the zone of a /64 have 750,000.
+ */
+export const MAX_INNER_LABELS = 800_000;
+/**
  * Characters of a project once aliases, variables, defaults, record sets and zone files are put in, counted each time they are. 300,000
  * records have about thirty million characters. A plan writes each character several times, and must stay below 1 GiB.
  */

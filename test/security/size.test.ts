@@ -122,6 +122,16 @@ test("a few lines make no more records, and a file has no more values, than a pl
   expect(codes(await loadText(`x-a: [${"[0],".repeat(250_000)}]\n`))).toEqual(["too-many-values"]);
 });
 
+test("names of many labels are counted: a plan holds each name between a record and its domain", async () => {
+  const deep = (count: number, labels: number) =>
+    `$TTL 300\n$GENERATE 1-${count} $${".x".repeat(labels)} A 192.0.2.1\n`;
+  const manifest = `tenon: 1\n${domains(4, "zone_file: z.zone")}`;
+  const codesOf = async (zone: string) => codes(await load(folder({ "tenon.yaml": manifest, "z.zone": zone })));
+  expect(await codesOf(deep(5_000, 41))).toEqual(["too-many-labels"]);
+  expect(await codesOf(deep(5_000, 39))).toEqual([]);
+  expect(await codesOf(deep(12_000, 2))).toEqual([]);
+});
+
 test("an escaped character counts with the length of its escape, wherever defaults, sets and lists put it", async () => {
   const tags = (character: string) => list(25, (index) => `"${character.repeat(40)}${index}"`);
   const text = (character: string) => domains(10_000, `tags: [${tags(character)}]`);
