@@ -29,6 +29,12 @@ export class FactBuilder {
     this.#add(change, "unneeds", key);
   }
 
+  /** `precedes` for each of the changes, which are the same in every call for this `id`: they are asked for once for each event. */
+  allPrecede(changes: () => readonly string[], id: string, event: ResolutionEvent): void {
+    if (!this.#isNew(`${id} ${keyOf(event)}`)) return;
+    for (const change of changes()) this.precedes(change, event);
+  }
+
   /**
    * Records at a name's new place are made before those at its old place change: otherwise an answer in between would match neither side.
    * Every name has an answer throughout, so that breaking this order leaves no gap.

@@ -151,6 +151,9 @@ export class ZoneOrder {
 
 // Names that answer on both sides of a plan but from different places: the new place answers before the old one ceases to.
 
+/** A delegation may have thousands of servers, and as many names beneath it. */
+const MAX_WAITING_LEAVERS = 8;
+
 /** A label that nobody uses: what a wildcard answers for. */
 const UNHEARD_LABEL = "\u0000";
 
@@ -255,8 +258,6 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
       beyond(name, from, question, transition, "goes"),
       beyond(name, to, question, transition, "comes"),
     ];
-    // A delegation may have thousands of servers, and as many names beneath it.
-    const leavers = going.length + coming.length === 0 ? [] : leaversOf(from, question, transition);
     const leaving = leavingOf(from, question, transition);
     // What hides the old place has its moment too.
     if (from.zone !== to.zone) leaving.push(...coversOf(name, from, transition, "goes"));
@@ -266,10 +267,13 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
     const switches = isTurning(deeper) ? [transition.changeOf(deeper)] : [];
     const turning = [...providers, ...switches];
     for (const event of going) {
-      for (const key of turning.length > 0 ? turning : leavers) facts.precedes(key, event);
+      if (turning.length === 0)
+        facts.allPrecede(() => leaversOf(from, question, transition), leaversId(from, question), event);
+      for (const key of turning) facts.precedes(key, event);
     }
+    const waiting = coming.length === 0 ? [] : waitingLeaversOf(from, question, transition);
     for (const event of coming) {
-      for (const key of [...leavers, ...switches]) facts.awaits(key, event);
+      for (const key of [...waiting, ...switches]) facts.awaits(key, event);
     }
   }
   if (from.zone !== to.zone) {
@@ -378,10 +382,27 @@ function leavingOf(from: Source, question: QType, transition: Transition): Resol
 
 /** Changes by which the old place ceases to answer. */
 function leaversOf(from: Source, question: QType, transition: Transition): string[] {
-  if (from.zone === null) return [];
-  if (transition.ceases(from.zone)) return [transition.changeOf(from.zone)];
-  if (isCut(from)) return keysOf(transition.lost(from.zone, from.owner, "NS"));
-  return from.type === "node" ? keysOf(transition.lost(from.zone, from.owner, question)) : [];
+  if (from.zone !== null && transition.ceases(from.zone)) return [transition.changeOf(from.zone)];
+  return keysOf(lostAt(from, question, transition));
+}
+
+/** Enough of them to wait for what comes: as long as one of several is there, the old place answers. */
+function waitingLeaversOf(from: Source, question: QType, transition: Transition): string[] {
+  const lost = lostAt(from, question, transition);
+  if (from.zone === null || lost.length <= MAX_WAITING_LEAVERS) return leaversOf(from, question, transition);
+  const reached = isCut(from) ? transition.lostServers(from.zone, from.owner) : lost;
+  return keysOf((reached.length > 0 ? reached : lost).slice(0, MAX_WAITING_LEAVERS));
+}
+
+function lostAt(from: Source, question: QType, transition: Transition): readonly Change[] {
+  if (from.zone === null || transition.ceases(from.zone)) return [];
+  if (isCut(from)) return transition.lost(from.zone, from.owner, "NS");
+  return from.type === "node" ? transition.lost(from.zone, from.owner, question) : [];
+}
+
+/** The leavers of a delegation are the same for each question. */
+function leaversId(from: Source, question: QType): string {
+  return isCut(from) ? `${from.zone} ${from.owner}` : `${from.zone} ${from.owner} ${question}`;
 }
 
 function keysOf(changes: readonly Change[]): string[] {

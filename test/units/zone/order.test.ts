@@ -104,6 +104,32 @@ test("the order of many names beneath many servers of delegations that a new one
   expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
+test("the order of many names beneath a delegation that goes, with many servers behind aliases, costs in proportion to them", async () => {
+  const hosts = (count: number, other: Partial<Entry>) =>
+    Array.from({ length: count }, (_, index): Entry => {
+      return { type: "A", name: `h${index}.sub`, target: "192.0.2.1", ...other };
+    });
+  const chain = (name: string): Entry[] => [
+    { type: "CNAME", name, target: `${name}1.a.example` },
+    { type: "CNAME", name: `${name}1`, target: `${name}2.a.example` },
+    { type: "A", name: `${name}2`, target: "192.0.2.9" },
+  ];
+  const delegation = (count: number) => [
+    ...chain("server"),
+    ...Array.from({ length: count }, (_, index): Entry => {
+      return { type: "NS", name: "sub", target: `s${index}.servers.a.example` };
+    }),
+    { type: "CNAME", name: "*.servers", target: "server.a.example" } as const,
+  ];
+  const work = (count: number) => {
+    const plain = hosts(count, {});
+    expect(planOf([...plain, ...delegation(count)], plain).steps).toHaveLength(count + 4);
+    const aliases = [...hosts(count, { type: "CNAME", target: "pool.a.example" }), ...chain("pool")];
+    expect(planOf(delegation(count), aliases).steps).toHaveLength(2 * count + 7);
+  };
+  expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
 test("the order of a delegation to many servers within itself costs in proportion to them", async () => {
   const delegation = (count: number): Entry[] =>
     Array.from({ length: count }, (_, index): Entry[] => [
