@@ -22,8 +22,11 @@ export interface PolicyOptions {
 /** What `protect` covers. */
 export interface Protection {
   readonly addresses: ReadonlySet<Address>;
-  /** Where another entry takes the object of a protected one: its address in the account → the address that is protected. */
-  readonly handedOn: ReadonlyMap<Address, Address>;
+  /**
+   * An entry may claim, by `id:`, the live object that still bears a protected entry's name. The live address of that object → the address of
+   * the protected entry.
+   */
+  readonly takenFromProtected: ReadonlyMap<Address, Address>;
 }
 
 /** What guards ask of a unit. */
@@ -148,7 +151,9 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
   const goes = action === "delete" || action === "replace";
   if (goes && kept.addresses.has(address)) return address;
   const isRenamed = address === root && action === "update";
-  return (goes || isRenamed) && previousAddress !== null ? (kept.handedOn.get(previousAddress) ?? null) : null;
+  return (goes || isRenamed) && previousAddress !== null
+    ? (kept.takenFromProtected.get(previousAddress) ?? null)
+    : null;
 }
 
 /**

@@ -14,7 +14,7 @@ interface MatchOptions {
   /** The run is narrowed by targets or excludes: nothing is pruned. */
   readonly narrowed: boolean;
   readonly takeOwnershipFrom: readonly string[];
-  /** The declared entries of the manifests that the plan is compared with. */
+  /** The declared entries of the base: the earlier version of the manifests that this plan is compared with. */
   readonly former?: readonly Declared[];
   /** Whether nothing of the live object differs from what is declared. */
   isAsDeclared(entry: Declared, live: unknown): boolean;
@@ -25,17 +25,21 @@ export interface Matched {
   readonly refusals: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   readonly leftAlone: readonly LeftAlone[];
-  /** Entries whose `id:` is gone, and whose object was found by its label without our tag: not to be replaced or emptied on a guess. */
+  /**
+   * Entries whose `id:` no live object has, matched by label to an object without our tag. That may be another object than the one meant,
+   * so it is neither replaced nor emptied.
+   */
   readonly guessed: readonly Guess[];
-  /** Entries whose name is still on an object that another entry takes by `id:`. */
-  readonly handedOn: readonly HandedOn[];
+  /** Entries whose name a live object still bears that another entry claims by `id:`. */
+  readonly claimedByOthers: readonly ClaimedByOther[];
   /** Entries that could mean any of several live objects. The changes of their matches are blocked. */
   readonly unclear: readonly Unclear[];
 }
 
-export interface HandedOn {
+/** An entry, and the live object that bears its name but belongs to another entry. */
+export interface ClaimedByOther {
   readonly entry: Declared;
-  /** The address in the account of the object that has the entry's name. */
+  /** The object's address in the account. */
   readonly liveAddress: Address;
 }
 
@@ -53,6 +57,8 @@ interface Guess {
 /** What was found wrong while matching. */
 interface MatchFindings {
   readonly refusals: Diagnostic[];
+  /** The live objects that the refusals are about. */
+  readonly refused: Set<ObjectId>;
   readonly warnings: Diagnostic[];
   readonly guessed: Guess[];
   readonly unclear: Unclear[];
@@ -82,8 +88,8 @@ class Candidates {
   }
 
   /**
-   * The unclaimed objects of a key. Finished objects come before unfinished ones of our own interrupted runs; if there are only unfinished
-   * ones, the first of them.
+   * The unclaimed objects of a key. Unfinished objects of our own interrupted runs are left out if there is a finished one; if there is
+   * none, only the first of them is returned.
    */
   withKey(key: string): Candidate[] {
     const open = (this.#byKey.get(key) ?? []).filter((candidate) => !this.claimed.has(candidate));
@@ -102,15 +108,16 @@ class Candidates {
 
 export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options: MatchOptions): Matched {
   const candidates = new Candidates(unit, live.items, desired.owner);
-  const findings: MatchFindings = { refusals: [], warnings: [], guessed: [], unclear: [] };
+  const findings: MatchFindings = { refusals: [], refused: new Set(), warnings: [], guessed: [], unclear: [] };
   const matches: Match[] = [];
-  // Entries with a known id claim their objects first, then those whose id is gone: a label that repeats is then free for the last entry.
+  // Entries whose id exists claim first, then those whose id is gone, then those without an id. So if two objects have one label, the entry
+  // without an id gets the object that the other entry left.
   const rank = ({ id }: Declared) => (id === null ? 2 : candidates.withId(id) === undefined ? 1 : 0);
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
-  const identity: Identity = { unit, desired, candidates, options, spare: [] };
+  const lookup: Lookup = { unit, desired, candidates, options, spare: [] };
   const absent = new Set<Declared>();
   for (const entry of [...declared].sort((a, b) => rank(a) - rank(b))) {
-    const found = find(entry, identity, findings);
+    const found = find(entry, lookup, findings);
     if (found === "refused") continue;
     if (Array.isArray(found)) {
       for (const match of unclearDeclared(entry, found, desired, options)) matches.push(match);
@@ -118,42 +125,46 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     }
     if (found === null) absent.add(entry);
     else noteGuess(entry, found.identity, desired, findings);
-    const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings.refusals);
+    const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings);
     if (match !== null) matches.push(match);
   }
   const removed = options.goal === "destroy" ? [] : desired.removed.filter((entry) => entry.unit === unit.name);
   for (const entry of removed) {
-    const found = find(entry, identity, findings);
+    const found = find(entry, lookup, findings);
     if (found === null || found === "refused") continue;
     if (Array.isArray(found)) {
       for (const match of unclearRemoved(entry, found)) matches.push(match);
       continue;
     }
-    const match = remove(entry, found, desired, options, findings.refusals);
+    const match = remove(entry, found, desired, options, findings);
     if (match !== null) matches.push(match);
   }
-  for (const candidate of identity.spare) matches.push(deletion(candidate.live, null, null, null));
+  for (const candidate of lookup.spare) matches.push(deletion(candidate.live, null, null, null));
   const pruned = prunes(candidates, desired, options);
   for (const candidate of pruned) candidates.claimed.add(candidate);
   for (const candidate of pruned) matches.push(deletion(candidate.live, null, null, "prune"));
-  const found = new Set(matches.flatMap((match) => (match.live === null ? [] : [unit.identify(match.live).id])));
-  for (const { candidates: any } of findings.unclear) for (const { id } of any) found.add(id);
-  const count = live.total - found.size - findings.refusals.length;
+  // One object may be matched and refused: two entries may mean it.
+  const mentioned = new Set(findings.refused);
+  for (const match of matches) if (match.live !== null) mentioned.add(unit.identify(match.live).id);
+  for (const entry of findings.unclear) for (const { id } of entry.candidates) mentioned.add(id);
+  const count = live.total - mentioned.size;
   const leftAlone: LeftAlone[] = count > 0 ? [{ kind: unit.kinds[0].kind, count, reason: "undeclared" }] : [];
-  const handedOn = namedByOthers(declared, absent, matches, identity);
-  return { matches: withFormer(matches, unit, options.former ?? []), ...findings, handedOn, leftAlone };
+  const { refusals, warnings, guessed, unclear } = findings;
+  const claimedByOthers = findClaimedByOthers(declared, absent, matches, lookup);
+  const withEntries = withFormer(matches, unit, options.former ?? []);
+  return { matches: withEntries, refusals, warnings, guessed, unclear, claimedByOthers, leftAlone };
 }
 
 /**
- * Entries matched by a name that an object claimed by another entry still has in the account, whether or not a second object has that
- * name, too. An entry that is to be renamed is matched by its former name until then.
+ * Entries whose name is, in the account, still the name of an object that another entry claims by `id:`. It does not matter whether a second
+ * object has that name. If an entry has no object yet, its `moved_from` counts as a name of it, too.
  */
-function namedByOthers(
+function findClaimedByOthers(
   declared: readonly Declared[],
   absent: ReadonlySet<Declared>,
   matches: readonly Match[],
-  { unit, candidates }: Identity,
-): readonly HandedOn[] {
+  { unit, candidates }: Lookup,
+): readonly ClaimedByOther[] {
   const addresses = new Map(
     matches.flatMap(({ declared: entry, live }) => {
       const found = entry === null || live === null ? null : unit.identify(live);
@@ -175,7 +186,7 @@ function namedByOthers(
 }
 
 /** What `find` needs to say which live object an entry means. */
-interface Identity {
+interface Lookup {
   readonly unit: Unit;
   readonly desired: Desired;
   readonly candidates: Candidates;
@@ -184,15 +195,19 @@ interface Identity {
   readonly spare: Candidate[];
 }
 
-/** If more objects than this carry one label, none of them is chosen for being as declared: each comparison covers a whole object. */
+/**
+ * If more objects than this carry one label, they are not compared with the declaration to find the one that equals it: each comparison
+ * covers a whole object, with all that is in it.
+ */
 const MAX_COMPARED = 20;
 
 /**
- * Which of several objects is meant; all of them if that cannot be said. Where an id is gone: the one object that is as declared. Where all
- * of them carry our tag, are equal and unused: the oldest; the others are undeclared then, and pruned.
+ * Which of several objects of one label is meant; all of them if that cannot be said. If the entry's id is gone: the only one that is as
+ * declared. If all carry our tag, are equal, and nothing is attached to them: the oldest. The others count as undeclared: an apply prunes
+ * them, and a destroy deletes them as `spare`.
  */
-function chosen(entry: Declared | Removed, found: Candidate[], identity: Identity): Candidate | Candidate[] {
-  const { unit, desired, options, spare } = identity;
+function chosen(entry: Declared | Removed, found: Candidate[], lookup: Lookup): Candidate | Candidate[] {
+  const { unit, desired, options, spare } = lookup;
   const sorted = [...found].sort((a, b) => compareIds(a.identity.id, b.identity.id));
   if (entry.id !== null && "spec" in entry && sorted.length <= MAX_COMPARED) {
     const [exact, another] = sorted.filter(({ live }) => options.isAsDeclared(entry, live));
@@ -204,7 +219,7 @@ function chosen(entry: Declared | Removed, found: Candidate[], identity: Identit
   // A narrowed run names its objects: an equal object that nobody named does not go with them.
   if (options.goal === "destroy" && !options.narrowed) {
     for (const other of others) {
-      identity.candidates.claimed.add(other);
+      lookup.candidates.claimed.add(other);
       spare.push(other);
     }
   }
@@ -239,20 +254,21 @@ function unclearRemoved(entry: Removed, found: readonly Candidate[]): readonly M
 /** @returns a list if the entry could mean any of several objects: they are claimed, so that none of them counts as undeclared */
 function find(
   entry: Declared | Removed,
-  identity: Identity,
-  { refusals, warnings, unclear }: MatchFindings,
+  lookup: Lookup,
+  { refusals, refused, warnings, unclear }: MatchFindings,
 ): Candidate | Candidate[] | null | "refused" {
-  const { candidates, unit } = identity;
+  const { candidates, unit } = lookup;
   const withId = entry.id === null ? undefined : candidates.withId(entry.id);
   // The object is not claimed: it is left to the entry of its own name.
   if ("spec" in entry && withId !== undefined && !unit.canBeRenamed && withId.identity.key !== entry.key) {
     refusals.push(otherObject(entry, withId.identity));
+    refused.add(withId.identity.id);
     return "refused";
   }
-  // An entry under `removed` whose id is gone is done. A declared object may have been made anew since, so its label counts.
+  // Under `removed`, an id that no object has means that the work is done. A declared object may have been made anew, so its label counts.
   if (entry.id !== null && withId === undefined && !("spec" in entry)) return null;
   const labelled = withId ?? byLabel(entry, candidates);
-  const found = Array.isArray(labelled) ? chosen(entry, labelled, identity) : labelled;
+  const found = Array.isArray(labelled) ? chosen(entry, labelled, lookup) : labelled;
   if (Array.isArray(found)) {
     if (entry.id !== null) warnings.push(staleId(entry, "several"));
     for (const candidate of found) candidates.claimed.add(candidate);
@@ -263,6 +279,7 @@ function find(
   if (found === undefined) return null;
   if (candidates.claimed.has(found)) {
     refusals.push(claimedTwice(entry, found.identity));
+    refused.add(found.identity.id);
     return "refused";
   }
   candidates.claimed.add(found);
@@ -291,9 +308,9 @@ function manage(
   { live, identity }: Candidate,
   desired: Desired,
   options: MatchOptions,
-  refusals: Diagnostic[],
+  findings: MatchFindings,
 ): Match | null {
-  if (refuseForeign(entry, identity, desired, options, refusals)) return null;
+  if (refuseForeign(entry, identity, desired, options, findings)) return null;
   if (options.goal === "apply") return { intent: "manage", declared: entry, removed: null, live };
   // This project made or adopted only what carries its owner's tag.
   if (desired.owner !== null && identity.owner !== desired.owner) return null;
@@ -305,14 +322,15 @@ function remove(
   { live, identity }: Candidate,
   desired: Desired,
   options: MatchOptions,
-  refusals: Diagnostic[],
+  findings: MatchFindings,
 ): Match | null {
   // A name in `removed` is a consent; an id that leads to an object of another name is none.
   if (identity.key !== entry.key) {
-    refusals.push(otherName(entry, identity));
+    findings.refusals.push(otherName(entry, identity));
+    findings.refused.add(identity.id);
     return null;
   }
-  if (refuseForeign(entry, identity, desired, options, refusals)) return null;
+  if (refuseForeign(entry, identity, desired, options, findings)) return null;
   if (entry.destroy) return deletion(live, null, entry, null);
   return identity.owner === null ? null : { intent: "release", declared: null, removed: entry, live };
 }
@@ -335,11 +353,12 @@ function refuseForeign(
   identity: LiveIdentity,
   desired: Desired,
   options: MatchOptions,
-  refusals: Diagnostic[],
+  { refusals, refused }: MatchFindings,
 ): boolean {
   if (identity.owner === null || identity.owner === desired.owner) return false;
   if (options.takeOwnershipFrom.includes(identity.owner)) return false;
   refusals.push(foreignOwner(entry, identity.owner, desired.owner));
+  refused.add(identity.id);
   return true;
 }
 
@@ -357,7 +376,7 @@ function staleId(entry: Entry, found: LiveIdentity | "several" | null): Diagnost
   if (found === "several") return staleAmong(entry);
   const instead = found === null ? "so it will be created" : `so its label counts, and finds the id ${found.id}`;
   return {
-    ...refusal(entry, {
+    ...diagnosticOf(entry, {
       code: "stale-id",
       summary: `no live object has the id ${String(entry.id)}`,
       detail: `${entry.address} is declared with an \`id:\` that the account does not know, ${instead}.`,
@@ -369,7 +388,7 @@ function staleId(entry: Entry, found: LiveIdentity | "several" | null): Diagnost
 
 function staleAmong(entry: Entry): Diagnostic {
   return {
-    ...refusal(entry, {
+    ...diagnosticOf(entry, {
       code: "stale-id",
       summary: `no live object has the id ${String(entry.id)}`,
       detail: `${entry.address} is declared with an \`id:\` that the account does not know, and several objects carry its label.`,
@@ -385,7 +404,7 @@ export function idBecomesStale(entry: Declared): Diagnostic {
     code: "id-becomes-stale",
     severity: "warning",
     summary: `${entry.address} is named by its id, and gets a new one`,
-    detail: `It is deleted and made anew, so that nothing has the id ${String(entry.id)} any more. The report of the apply says the new one.`,
+    detail: `It is deleted and made anew; after that nothing has the id ${String(entry.id)}. The apply's report names the new id.`,
     fix: "Write the new id into the manifest then.",
     span: entry.idSpan ?? entry.span,
     address: entry.address,
@@ -393,7 +412,7 @@ export function idBecomesStale(entry: Declared): Diagnostic {
 }
 
 function claimedTwice(entry: Entry, identity: LiveIdentity): Diagnostic {
-  return refusal(entry, {
+  return diagnosticOf(entry, {
     code: "claimed-twice",
     summary: `${entry.address} and another entry mean the same live object`,
     detail: `The object with the id ${identity.id} is already claimed by another entry of the project.`,
@@ -402,7 +421,7 @@ function claimedTwice(entry: Entry, identity: LiveIdentity): Diagnostic {
 }
 
 function otherName(entry: Removed, { address, id }: LiveIdentity): Diagnostic {
-  return refusal(entry, {
+  return diagnosticOf(entry, {
     code: "removed-other-name",
     summary: `${entry.address} is not the object with the id ${id}`,
     detail: `That one is ${address}. What \`removed\` names goes without further consent, so the name must be the object's own.`,
@@ -411,17 +430,17 @@ function otherName(entry: Removed, { address, id }: LiveIdentity): Diagnostic {
 }
 
 function otherObject(entry: Declared, { address, id }: LiveIdentity): Diagnostic {
-  return refusal(entry, {
+  return diagnosticOf(entry, {
     code: "id-of-another",
     summary: `${entry.address} is not the object with the id ${id}`,
-    detail: `That one is ${address}, and a domain is what it is called: it is not renamed.`,
-    fix: "Leave `id:` out: names of domains are unique. To move to another name, declare it beside the old one.",
+    detail: `That one is ${address}. A domain cannot be renamed, so an entry of another name cannot mean it.`,
+    fix: "Leave `id:` out: names of domains are unique. To move to another name, declare a domain of that name beside the old one.",
   });
 }
 
 function foreignOwner(entry: Entry, owner: string, ours: string | null): Diagnostic {
   const whose = ours === null ? "this project has no `owner`" : `this project's owner is "${ours}"`;
-  return refusal(entry, {
+  return diagnosticOf(entry, {
     code: "foreign-owner",
     summary: `${entry.address} belongs to the owner "${owner}"`,
     detail: `The live object carries the ownership tag of "${owner}", and ${whose}.`,
@@ -443,7 +462,11 @@ export function wrongAccount(expected: string, actual: string | null): Diagnosti
   };
 }
 
-function refusal(entry: Entry, said: Pick<Diagnostic, "code" | "summary" | "detail"> & { fix: string }): Diagnostic {
+/** An error about the entry, at its `id:` if it has one. */
+function diagnosticOf(
+  entry: Entry,
+  said: Pick<Diagnostic, "code" | "summary" | "detail"> & { fix: string },
+): Diagnostic {
   const span = ("idSpan" in entry ? entry.idSpan : undefined) ?? entry.span;
   return { ...said, severity: "error", span, address: entry.address };
 }

@@ -20,9 +20,9 @@ import { compareText, escapeGlob, groupBy } from "../model/text.ts";
 import type { Match, Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
 import { diffPairs } from "./diff.ts";
 import { expiredConsents, guardsOf, type Protection, validConsents } from "./guards.ts";
-import { type HandedOn, idBecomesStale, type Matched, matchUnit, wrongAccount } from "./match.ts";
+import { type ClaimedByOther, idBecomesStale, type Matched, matchUnit, wrongAccount } from "./match.ts";
 import { orderSteps } from "./order.ts";
-import { leaveOutBlocked, leaveOutHeld, mayConcern, selectChanges, unmatchedGlobs } from "./select.ts";
+import { blockHeld, mayConcern, selectChanges, unmatchedGlobs, withoutBlockedSteps } from "./select.ts";
 
 export interface PlanOptions {
   readonly goal: Goal;
@@ -49,11 +49,11 @@ export interface PlanOptions {
   readonly account: string | null;
   /** Whether new objects may be made as copies of others where that takes fewer requests. */
   readonly clone: boolean;
-  /** The time after which an upload has ended, done or given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
+  /** Seconds after which no upload is still running: it has succeeded or was given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
   readonly uploadTimeoutSeconds?: number;
   /** See PairContext. Default: nothing is known of any file. */
   readonly contentOf?: PairContext["contentOf"];
-  /** The declared entries of the manifests that the plan is compared with. */
+  /** The declared entries of the base: the earlier version of the manifests that this plan is compared with. */
   readonly former?: readonly Declared[];
 }
 
@@ -68,9 +68,9 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   const whole = diffPairs(pairs);
   const stepsOf = (changes: readonly Change[]) => worked.flatMap((work) => unitSteps(work, changes));
   const selected = selectChanges(whole, options, kinds);
-  const changes = isNarrowed(options) ? leaveOutHeld(plainSteps(worked, whole), selected) : selected;
-  const open = leaveOutBlocked(stepsOf(changes), changes);
-  const ordered = orderSteps(open.planned);
+  const changes = isNarrowed(options) ? blockHeld(plainSteps(worked, whole), selected) : selected;
+  const unblocked = withoutBlockedSteps(stepsOf(changes), changes);
+  const ordered = orderSteps(unblocked.planned);
   const today = todayOf(options);
   const consents = [...desired.allow, ...options.consents];
   return {
@@ -85,10 +85,10 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       takeOwnershipFrom: options.takeOwnershipFrom,
       clone: options.clone,
     },
-    changes: open.changes,
+    changes: unblocked.changes,
     ...ordered,
-    strategies: worked.flatMap((work) => unitStrategies(work, open.changes)),
-    guards: guardsOf(open.changes, protectionOf(pairs, worked), units, {
+    strategies: worked.flatMap((work) => unitStrategies(work, unblocked.changes)),
+    guards: guardsOf(unblocked.changes, protectionOf(pairs, worked), units, {
       ...options,
       owner: desired.owner,
       today,
@@ -102,7 +102,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     warnings: byAddress([
       ...expiredConsents(consents, today),
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
-      ...staleSoon(desired, open.changes),
+      ...idsBecomingStale(desired, unblocked.changes),
     ]),
     leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
     requestCount: ordered.steps.length + countLastLooks(ordered.steps, kinds),
@@ -127,12 +127,12 @@ interface Worked {
   readonly unit: Unit;
   readonly matched: Matched;
   readonly paired: Paired;
-  /** Where another entry takes the object of a protected one: its address in the account → the address that is protected. */
-  readonly handedOn: ReadonlyMap<Address, Address>;
+  /** See Protection. */
+  readonly takenFromProtected: ReadonlyMap<Address, Address>;
   readonly context: StepContext;
 }
 
-/** Matches all objects, so that a narrowed run does not mistake one for another. Its diagnostics are only those about the selection. */
+/** Matches all objects, so that a narrowed run does not mistake one for another. Diagnostics about what it does not select are dropped. */
 function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOptions): Worked {
   const isConcern = (address: Address | undefined) => address === undefined || mayConcern(address, options);
   const identities = live.items.map((item) => unit.identify(item));
@@ -169,7 +169,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
       refusals: matched.refusals.filter(({ address }) => isConcern(address)),
       warnings: matched.warnings.filter(({ address }) => isConcern(address)),
     },
-    handedOn: new Map(matched.handedOn.flatMap((handed) => protectedOf(handed, unit, context))),
+    takenFromProtected: new Map(matched.claimedByOthers.flatMap((claimed) => protectedOf(claimed, unit, context))),
     paired: { ...paired, warnings: paired.warnings.filter(({ address }) => isConcern(address)) },
     context: {
       idsOf: (key) => idsByKey.get(key) ?? [],
@@ -182,8 +182,11 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
   };
 }
 
-/** A VPC may be unprotected and one of its subnets protected: then the subnet stands for the VPC. */
-function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: PairContext): [Address, Address][] {
+/**
+ * Live addresses → the protected addresses of the entry. If only a subnet is protected, its VPC's live address leads to that subnet, so that
+ * the VPC is guarded because of it.
+ */
+function protectedOf({ entry, liveAddress }: ClaimedByOther, unit: Unit, context: PairContext): [Address, Address][] {
   const made: Match = { intent: "create", declared: entry, removed: null, live: null };
   const kept = protectedAddresses(unit.normalise([made], context).pairs);
   const [first] = kept.toSorted((a, b) => a.length - b.length);
@@ -195,10 +198,10 @@ function protectedOf({ entry, liveAddress }: HandedOn, unit: Unit, context: Pair
   return [[liveAddress, first], ...inside];
 }
 
-/** Thousands of objects may be the candidates of a block, and each of them may be blocked: only so many are listed. */
+/** Thousands of candidates may each be blocked, and each block lists the candidates: only so many of them are listed. */
 const MAX_LISTED_CANDIDATES = 20;
 
-/** Blocks the root of each unclear entry; `leaveOutBlocked` then blocks the changes that depend on it. */
+/** Blocks the root of each unclear entry; `withoutBlockedSteps` then blocks the changes that depend on it. */
 function blockUnclear(paired: Paired, { unclear }: Matched): Paired {
   if (unclear.length === 0) return paired;
   const blocks = unclear.map(({ entry, candidates }) => {
@@ -234,8 +237,8 @@ function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
     const guess = hurt.has(root) ? byRoot.get(root) : undefined;
     if (guess === undefined) return pair;
     const { id, shown } = guess.identity;
-    const isSaid = address !== root && changed.has(root);
-    const block: Block = isSaid ? { type: "depends", on: [root] } : { type: "stale-id", candidate: { id, shown } };
+    const rootSaysWhy = address !== root && changed.has(root);
+    const block: Block = rootSaysWhy ? { type: "depends", on: [root] } : { type: "stale-id", candidate: { id, shown } };
     return blockedPair(pair, block, guess.entry.span);
   });
   return { ...paired, pairs };
@@ -250,7 +253,7 @@ function loses(action: Action): boolean {
   return action === "delete" || action === "replace";
 }
 
-/** Each object as if it were made by itself: which copies there are depends on what is selected. */
+/** The steps of all changes without clones: which objects are cloned depends on what is selected. */
 function plainSteps(worked: readonly Worked[], changes: readonly Change[]): PlannedStep[] {
   return worked.flatMap((work) => unitSteps({ ...work, context: { ...work.context, clone: false } }, changes));
 }
@@ -260,7 +263,7 @@ function unitSteps({ unit, context }: Worked, changes: readonly Change[]): reado
   return unit.steps(own, context);
 }
 
-/** Copies of changes that are carried out: a blocked zone is not cloned. */
+/** The clones among changes that are carried out: a blocked zone is not cloned. */
 function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): readonly Strategy[] {
   const own = changes.filter((change) => change.unit === unit.name && change.blocked === null);
   return unit.strategies?.(own, context) ?? [];
@@ -269,7 +272,7 @@ function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): 
 function protectionOf(pairs: readonly Pair[], worked: readonly Worked[]): Protection {
   return {
     addresses: new Set(protectedAddresses(pairs)),
-    handedOn: new Map(worked.flatMap(({ handedOn }) => [...handedOn])),
+    takenFromProtected: new Map(worked.flatMap(({ takenFromProtected }) => [...takenFromProtected])),
   };
 }
 
@@ -277,8 +280,8 @@ function protectedAddresses(pairs: readonly Pair[]): Address[] {
   return pairs.flatMap(({ resource, rules }) => (rules.protect ? [resource.address] : []));
 }
 
-/** Objects that the manifest names by `id:` and that are made anew, in the order of the changes. */
-function staleSoon({ declared }: Desired, changes: readonly Change[]): Diagnostic[] {
+/** A warning for each object that the manifest names by `id:` and that is made anew, in the order of the changes. */
+function idsBecomingStale({ declared }: Desired, changes: readonly Change[]): Diagnostic[] {
   const named = new Map(declared.flatMap((entry) => (entry.id === null ? [] : [[entry.address, entry] as const])));
   return changes.flatMap(({ address, id, action, blocked }) => {
     const entry = named.get(address);
@@ -288,7 +291,10 @@ function staleSoon({ declared }: Desired, changes: readonly Change[]): Diagnosti
   });
 }
 
-/** A narrowed run did not look at what is outside of it, so that it reports nothing as "left alone" there. */
+/**
+ * A narrowed run does not count undeclared objects: it may not have read all of them. It still counts what is left alone within the objects
+ * that it plans.
+ */
 function mergeLeftAlone(worked: readonly Worked[], narrowed: boolean): LeftAlone[] {
   return worked.flatMap(({ matched, paired }) => [...(narrowed ? [] : matched.leftAlone), ...paired.leftAlone]);
 }

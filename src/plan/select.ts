@@ -199,7 +199,7 @@ interface Unblocked {
   readonly changes: readonly Change[];
 }
 
-export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readonly Change[]): Unblocked {
+export function withoutBlockedSteps(planned: readonly PlannedStep[], changes: readonly Change[]): Unblocked {
   const blocked = new Map<string, Set<string>>();
   for (const change of changes) if (change.blocked !== null) blocked.set(change.key, new Set());
   if (blocked.size === 0) return { planned, changes };
@@ -234,7 +234,7 @@ export function leaveOutBlocked(planned: readonly PlannedStep[], changes: readon
  * needs.
  * @param whole the steps of all changes, selected or not
  */
-export function leaveOutHeld(whole: readonly PlannedStep[], selected: readonly Change[]): Change[] {
+export function blockHeld(whole: readonly PlannedStep[], selected: readonly Change[]): Change[] {
   const active = new Set(selected.filter((change) => change.action !== "no-op").map((change) => change.key));
   const held = new Map<string, Set<string>>();
   for (const [index, firsts] of indispensable(whole).entries()) {

@@ -16,7 +16,7 @@ function consent(rule: ConsentRule, address: string, until: string | null = null
 
 function guards(changes: Change[], options: Partial<PolicyOptions> = {}, entries = desired()): string[] {
   const addresses = new Set(entries.declared.filter(({ protect }) => protect).map(({ address }) => address));
-  const found = guardsOf(changes, { addresses, handedOn: new Map() }, units, {
+  const found = guardsOf(changes, { addresses, takenFromProtected: new Map() }, units, {
     goal: "apply",
     owner: entries.owner,
     today: TODAY,
