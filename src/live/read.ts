@@ -2,7 +2,7 @@
 
 import { type Failure, isDenied, type ReadApi } from "../model/api.ts";
 import type { InterfaceDetail } from "../model/change.ts";
-import type { Desired } from "../model/desired.ts";
+import type { Declared, Desired } from "../model/desired.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import type { Address, UnitName } from "../model/resource.ts";
 import { mayMatchWithin } from "../model/text.ts";
@@ -27,7 +27,7 @@ export type LiveResult =
 /** The first of several failures, in the order of the units, is reported; the other reads are aborted. */
 export async function readLive(options: ReadOptions): Promise<LiveResult> {
   const wanted = options.units.flatMap((unit) => {
-    const scope = scopeOf(unit.name, options);
+    const scope = scopeOf(unit, options);
     return isNeeded(scope) ? [{ unit, scope }] : [];
   });
   const stop = new AbortController();
@@ -111,17 +111,27 @@ export async function readOwned({ desired, units, api, watch }: ReadOptions): Pr
   return found.flat().map(({ address }) => address);
 }
 
-function scopeOf(name: UnitName, { desired, targets = [], destroy }: ReadOptions): Scope {
-  const isWanted = (entry: { readonly unit: UnitName; readonly address: string }): boolean =>
-    entry.unit === name && (targets.length === 0 || targets.some((target) => mayMatchWithin(target, entry.address)));
+function scopeOf({ name, canBeRenamed }: Unit, { desired, targets = [], destroy }: ReadOptions): Scope {
+  const isTargeted = (address: Address): boolean =>
+    targets.length === 0 || targets.some((target) => mayMatchWithin(target, address));
+  const isWanted = (entry: { readonly unit: UnitName; readonly address: Address }): boolean =>
+    entry.unit === name && isTargeted(entry.address);
+  // A target may be the old address of an object that is renamed: only a read tells which address that is.
+  const mayBeRenamed = ({ unit, address, id, movedFrom }: Declared): boolean =>
+    unit === name && canBeRenamed && (id !== null || movedFrom !== null) && isTargeted(kindOf(address));
   return {
-    declared: desired.declared.filter(isWanted),
+    declared: desired.declared.filter((entry) => isWanted(entry) || mayBeRenamed(entry)),
     removed: destroy ? [] : desired.removed.filter(isWanted),
     // Objects with our tag that are not declared are pruned by a run that is not narrowed, and by no other.
     owner: destroy || targets.length > 0 ? null : desired.owner,
     destroy,
     ...(destroy && desired.owner !== null ? { destroyOwner: desired.owner } : {}),
   };
+}
+
+/** The part of an address that those of all objects of its kind have in common: `vpc` of `vpc/prod`. */
+function kindOf(address: Address): Address {
+  return address.slice(0, address.indexOf("/"));
 }
 
 /** Whether a plan of `desired` asks for the unit at all. */

@@ -134,7 +134,6 @@ interface Worked {
 
 /** Matches all objects, so that a narrowed run does not mistake one for another. Diagnostics about what it does not select are dropped. */
 function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOptions): Worked {
-  const isConcern = (address: Address | undefined) => address === undefined || mayConcern(address, options);
   const identities = live.items.map((item) => unit.identify(item));
   const idsByKey = new Map(
     [...groupBy(identities, ({ key }) => key)].map(([key, same]) => [key, same.map(({ id }) => id)]),
@@ -161,6 +160,9 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
   };
   const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options), isAsDeclared });
   const paired = blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched);
+  const formerAddresses = new Map(paired.pairs.map(({ resource }) => [resource.address, resource.previousAddress]));
+  const isConcern = (address: Address | undefined) =>
+    address === undefined || mayConcern(address, options, formerAddresses.get(address) ?? null);
   const [undeclared, additive] = [new Set(paired.holdsUndeclared ?? []), new Set(paired.additive ?? [])];
   return {
     unit,
@@ -306,7 +308,7 @@ function unmatchedSelection(
   options: PlanOptions,
 ): Diagnostic[] {
   if (options.checkSelection === false) return [];
-  return unmatchedGlobs(options, { changes, desired, kinds, owned: options.owned ?? [] });
+  return unmatchedGlobs(options, { changes, desired, kinds, undeclared: options.owned ?? [] });
 }
 
 function accountRefusal(desired: Desired, options: PlanOptions) {

@@ -15,13 +15,17 @@ interface Selection {
   readonly excludes: readonly string[];
 }
 
-/** Whether anything at or beneath `root` could be selected. If not, nothing beneath `root` needs to be read. */
-export function mayConcern(root: Address, { targets, excludes }: Selection): boolean {
-  if (excludes.some((glob) => covers(glob, root))) return false;
-  return targets.length === 0 || targets.some((glob) => mayMatchWithin(glob, root));
+/**
+ * Whether anything at or beneath `root` could be selected. If not, nothing beneath `root` needs to be read.
+ * @param former the old address of an object that is renamed
+ */
+export function mayConcern(root: Address, { targets, excludes }: Selection, former: Address | null = null): boolean {
+  const addresses = former === null ? [root] : [root, former];
+  if (excludes.some((glob) => addresses.some((address) => covers(glob, address)))) return false;
+  return targets.length === 0 || targets.some((glob) => addresses.some((address) => mayMatchWithin(glob, address)));
 }
 
-/** A glob covers an address if it matches it or anything above it. */
+/** A glob covers an address if it matches the address itself or an address above it. */
 function covers(glob: string, address: Address): boolean {
   for (let end = address.length; end > 0; end = address.lastIndexOf("/", end - 1)) {
     if (globMatches(glob, address.slice(0, end))) return true;
@@ -30,8 +34,9 @@ function covers(glob: string, address: Address): boolean {
 }
 
 /**
- * Objects that are not selected stay as they are live. If a parent is created or renamed, its selected children need that change; a
- * parent is deleted or made anew only with all of its children, and they only with the parent.
+ * Objects that are not selected stay as they are live. A target or exclude means an object by its new or by its old address. A selected child
+ * of a parent that is created or renamed brings the parent's change along. The delete or replace of a parent is all or nothing: unless the
+ * parent and all of its live children are selected, all of them stay as they are.
  */
 export function selectChanges(changes: readonly Change[], selection: Selection, kinds: Kinds): Change[] {
   if (!isNarrowed(selection)) return [...changes];
@@ -39,25 +44,27 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
     changes.filter((change) => change.address === change.root).map((change) => [change.root, change]),
   );
   const rootAction = (change: Change) => roots.get(change.root)?.action ?? "no-op";
-  const isExcluded = coveredByEither(changes);
+  const isCovered = coveredByEither(changes);
   const isNamed = (change: Change) =>
-    (selection.targets.length === 0 || selection.targets.some((glob) => covers(glob, change.address))) &&
-    !selection.excludes.some((glob) => isExcluded(glob, change));
+    (selection.targets.length === 0 || selection.targets.some((glob) => isCovered(glob, change))) &&
+    !selection.excludes.some((glob) => isCovered(glob, change));
   const named = new Set(changes.filter(isNamed));
   // A child of a renamed object needs the rename, so that plan, guards and consents use one and the same name of the object.
   const isNeeded = (change: Change) =>
     rootAction(change) === "create" || (roots.get(change.root)?.previousAddress ?? null) !== null;
   const needed = new Set([...named].filter(isNeeded).map((change) => change.root));
-  const spared = new Set(
+  /** Roots with a live part that is not selected. */
+  const partlyUnselected = new Set(
     changes.filter((change) => !named.has(change) && change.before !== null).map((change) => change.root),
   );
   return changes.flatMap((change) => {
     const isRoot = roots.get(change.root) === change;
     const action = rootAction(change);
-    const whole = action === "delete" || action === "replace";
+    const isAllOrNothing = action === "delete" || action === "replace";
     if (kinds.of(change.kind).takesContents && action === "delete" && mayExcludeWithin(selection, change.root))
       return asItIs(change);
-    if (whole && (spared.has(change.root) || !named.has(roots.get(change.root) ?? change))) return asItIs(change);
+    if (isAllOrNothing && (partlyUnselected.has(change.root) || !named.has(roots.get(change.root) ?? change)))
+      return asItIs(change);
     return named.has(change) || (isRoot && needed.has(change.root)) ? [change] : asItIs(change);
   });
 }
@@ -69,7 +76,7 @@ interface Selectable {
   readonly desired: Desired;
   readonly kinds: Kinds;
   /** Addresses of live objects that carry our tag and are no longer declared: a narrowed run does not prune them. */
-  readonly owned: readonly Address[];
+  readonly undeclared: readonly Address[];
 }
 
 const UNMATCHED_TARGET = "unmatched-target";
@@ -92,8 +99,8 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
   const isMatched = (glob: string): boolean =>
     changes.some((change) => isCovered(glob, change)) ||
     entries.some(({ address }) => (planned.has(address) ? covers(glob, address) : mayMatchWithin(glob, address)));
-  // An exclude may mean a record of a domain that is deleted as a whole: these records may not have been read.
-  const isSpared = (glob: string): boolean =>
+  // An exclude may mean a record of a domain that is deleted as a whole: such records have no changes of their own.
+  const mayMeanRecordOfDeleted = (glob: string): boolean =>
     changes.some(
       ({ address, kind, action }) =>
         kinds.of(kind).takesContents && action === "delete" && mayMatchWithin(glob, address),
@@ -103,20 +110,20 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
       .filter((glob) => !isMatched(glob))
       .map((glob) => unmatched(UNMATCHED_TARGET, "target", glob, selectable)),
     ...excludes
-      .filter((glob) => !isMatched(glob) && !isSpared(glob))
+      .filter((glob) => !isMatched(glob) && !mayMeanRecordOfDeleted(glob))
       .map((glob) => unmatched(UNMATCHED_EXCLUDE, "exclude", glob, selectable)),
   ];
 }
 
 function unmatched(code: string, noun: string, glob: string, selectable: Selectable): Diagnostic {
   const { desired } = selectable;
-  const owned = selectable.owned.find((address) => covers(glob, address));
-  if (owned !== undefined) {
+  const undeclared = selectable.undeclared.find((address) => covers(glob, address));
+  if (undeclared !== undefined) {
     return {
       code,
       severity: "error",
       summary: `the ${noun} ${glob} matches only what is no longer declared`,
-      detail: `${owned} carries the tag of the owner "${desired.owner}" and is not declared. A run that is narrowed by --target or --exclude never prunes.`,
+      detail: `${undeclared} carries the tag of the owner "${desired.owner}" and is not declared. A run that is narrowed by --target or --exclude never prunes.`,
       fix: `To delete it, run without --target and --exclude, or name it under \`removed:\`. To leave it alone, leave the ${noun} out.`,
     };
   }
@@ -130,7 +137,7 @@ function unmatched(code: string, noun: string, glob: string, selectable: Selecta
   };
 }
 
-/** To compare a word with many is slow; it happens only where the run ends. */
+/** Comparing one address with many is slow, but it happens only for an error that ends the run. */
 const MAX_COMPARED_ADDRESSES = 20_000;
 
 /** A glob with a star is not compared: its star stands for anything. */
@@ -167,8 +174,8 @@ function coveredByEither(changes: readonly Change[]): (glob: string, change: Cha
 }
 
 /**
- * The records of a domain that is deleted are not read, so an excluded record may be among them. The address of a record ends in its type,
- * so a glob that matches one ends in a capital letter or a star.
+ * The records of a domain that is deleted have no changes of their own, so an excluded record may be among them. The address of a record
+ * ends in its type, so a glob that matches one ends in a capital letter or a star.
  */
 function mayExcludeWithin({ excludes }: Selection, root: Address): boolean {
   return excludes.some((glob) => /[*A-Z]$/.test(glob) && mayMatchWithin(glob, root));
@@ -230,8 +237,8 @@ export function withoutBlockedSteps(planned: readonly PlannedStep[], changes: re
 }
 
 /**
- * In a narrowed run: blocks a change that depends on one which was not selected, for example on the delete of a subnet whose range it
- * needs.
+ * Blocks each selected change that depends on an unselected one: a new subnet, for example, depends on the delete of the old subnet whose
+ * range it takes.
  * @param whole the steps of all changes, selected or not
  */
 export function blockHeld(whole: readonly PlannedStep[], selected: readonly Change[]): Change[] {
@@ -248,8 +255,8 @@ export function blockHeld(whole: readonly PlannedStep[], selected: readonly Chan
 }
 
 /**
- * For each step, the steps that it needs even if they are not selected: the one that frees a slot which it takes, the one that makes the
- * object in its path, and, before an object is deleted, the steps of those that still need the object.
+ * For each step, the steps that it cannot do without, selected or not: those that free a slot it takes, the one that makes the object in its
+ * path, and for a DELETE all that it `requires`, since those steps let go of the object.
  */
 function indispensable(planned: readonly PlannedStep[]): number[][] {
   const byId = new Map(planned.map(({ step }, index) => [step.id, index]));
@@ -272,8 +279,9 @@ function withBlock(change: Change, on: ReadonlySet<string> | undefined): Change 
 }
 
 /**
- * For each step, the steps that cannot be done without it: those that the service would refuse, and those that would leave a name
- * without an answer, or let one point at such a name. A milestone without harm does not count.
+ * Returns a function that gives, for a step, the steps that cannot be done without it: those that the service would refuse, and those that
+ * would leave a name without an answer, or a record pointing at such a name. A `harmless` milestone (nothing loses its answer if it is
+ * missed) does not count. The function remembers which milestones it has passed, so a second call for a step may return less.
  */
 function dependentsOf(edges: Edges): (step: number) => number[] {
   const { hard } = edges;

@@ -85,6 +85,21 @@ test("an unselected rename keeps its old address, and loses what was said of the
   expect(selected([renamed], [], ["vpc/other"])).toEqual(["update vpc/new"]);
 });
 
+test("a target means a renamed object by its old address as by its new one, and what is in it", () => {
+  const vpc: Change = {
+    ...change({ address: "vpc/new", action: "update", before: { label: "old" }, after: { label: "new" } }),
+    previousAddress: "vpc/old",
+  };
+  const added = change({ address: "vpc/new/subnet/a", action: "create", after: { label: "a" } });
+  const both = ["update vpc/new", "create vpc/new/subnet/a"];
+  expect(selected([vpc, added], ["vpc/old"])).toEqual(both);
+  expect(selected([vpc, added], ["vpc/new"])).toEqual(both);
+  expect(selected([vpc, added], ["vpc/old/subnet/a"])).toEqual(both);
+  expect(selected([vpc, added], ["vpc/old/subnet/b"])).toEqual([]);
+  expect(selected([vpc, added], ["vpc/old"], ["vpc/new/subnet/a"])).toEqual(["update vpc/new"]);
+  expect(selected([vpc, added], ["vpc/ol"])).toEqual([]);
+});
+
 test("a parent that is made anew goes with all of its children or not at all, and they only with it", () => {
   const values = { label: "x" };
   const vpc = change({ address: "vpc/v", action: "replace", before: values, after: values });
@@ -117,4 +132,8 @@ test("what surely cannot be selected need not be read, and nothing else is left 
   expect(may([], ["domain/a.example"])).toBe(false);
   expect(may([], ["domain/a.example/www/A"])).toBe(true);
   expect(may(["domain/*"], ["domain/a*"])).toBe(false);
+  const mayRenamed = (targets: string[], excludes: string[]) => mayConcern("vpc/new", { targets, excludes }, "vpc/old");
+  expect(mayRenamed(["vpc/old"], [])).toBe(true);
+  expect(mayRenamed(["vpc/new"], ["vpc/old"])).toBe(false);
+  expect(mayRenamed(["vpc/other"], [])).toBe(false);
 });
