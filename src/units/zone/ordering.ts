@@ -1,4 +1,4 @@
-/** What the changes of zones mean to resolvers: the data by which the order keeps every name answering. */
+/** Derives from the changes of a plan's zones the facts by which steps are ordered, so that every name keeps answering during the apply. */
 
 import { parentOf } from "../../dns/name.ts";
 import type { RecordType } from "../../dns/record.ts";
@@ -24,8 +24,8 @@ import {
 import { moversOf, Transition } from "./transitions.ts";
 import { WildcardCutovers } from "./wildcard-cutovers.ts";
 
-/** The facts of all steps of a plan's zones, found by looking at both of its sides. */
-export class ZoneOrder {
+/** The facts of all steps of a plan's zones, found by comparing the zones before and after the plan. */
+export class ZoneFacts {
   readonly #transition: Transition;
   readonly #facts = new FactBuilder();
   readonly #records: ReadonlyMap<Address, readonly Change[]>;
@@ -46,7 +46,7 @@ export class ZoneOrder {
     return this.#facts.factsOf(domain.key);
   }
 
-  /** Facts of a record's step. While its zone is not served, only what the service refuses matters. */
+  /** Facts of a record's step. Unless its zone is served both before and after, only the claims matter: what the service would refuse. */
   factsOfRecord(domain: Change, record: Change): Facts {
     const zone = planName(domain);
     const before = record.before as RecordValues | null;
@@ -69,7 +69,7 @@ export class ZoneOrder {
     };
   }
 
-  /** Only where it is this name, in this zone, that answers on both sides. */
+  /** Leaves out sets for which this name in this zone does not itself answer both before and after. */
   #memberships(zone: string, sets: readonly [QType, string][]): Membership[] {
     return sets
       .filter(([question, owner]) => this.#answersBoth(zone, owner, question))
@@ -100,7 +100,7 @@ export class ZoneOrder {
       const isGlue = isCut(source) && isAddress(question) && side.isServer(zone, owner);
       const isHere = source.zone === zone && ((source.owner === owner && isAsked) || isGlue);
       const carriers = isHere ? side.carriers(zone, owner, question) : [];
-      // Nobody follows an alias to the server of a delegation above it.
+      // Glue must be an address: a resolver does not follow an alias at the name of a delegation's server.
       return carriers.some(({ values }) => !isGlue || values.type !== "CNAME");
     });
   }
@@ -117,7 +117,8 @@ export class ZoneOrder {
 
   #assignEvents(): void {
     const transition = this.#transition;
-    const names = { comes: new Map<string, string[]>(), goes: new Map<string, string[]>() };
+    // A wildcard answers again for a name when the last record at or beneath that name goes: a record's old name counts under `comes`.
+    const wildcardMovers = { comes: new Map<string, string[]>(), goes: new Map<string, string[]>() };
     const wanted = this.#facts.wildcards();
     for (const domain of wanted.size === 0 ? [] : this.#domains) {
       const zone = planName(domain);
@@ -127,7 +128,7 @@ export class ZoneOrder {
         const values = afterValues(record);
         const to = values === null ? null : recordFqdn(values as RecordValues, zone);
         if (from === to) continue;
-        for (const [name, index] of [[from, names.comes] as const, [to, names.goes] as const]) {
+        for (const [name, index] of [[from, wildcardMovers.comes] as const, [to, wildcardMovers.goes] as const]) {
           for (let above = name ?? zone; above !== zone; above = parentOf(above)) {
             const key = `${zone} ${above}`;
             if (!wanted.has(key)) continue;
@@ -140,7 +141,7 @@ export class ZoneOrder {
     }
     const movers = (event: ResolutionEvent, way: "comes" | "goes"): readonly string[] => {
       if (event.type !== "wildcard") return moversOf(event, transition, way);
-      return names[way].get(`${event.zone} ${event.owner}`) ?? [];
+      return wildcardMovers[way].get(`${event.zone} ${event.owner}`) ?? [];
     };
     this.#facts.assign(
       (event) => movers(event, "comes"),
@@ -152,7 +153,7 @@ export class ZoneOrder {
 // Names that answer on both sides of a plan but from different places: the new place answers before the old one ceases to.
 
 /** A delegation may have thousands of servers, and as many names beneath it. */
-const MAX_WAITING_LEAVERS = 8;
+const MAX_WAITING_LOSSES = 8;
 
 /** A label that nobody uses: what a wildcard answers for. */
 const UNHEARD_LABEL = "\u0000";
@@ -161,7 +162,7 @@ interface Takeover {
   readonly name: string;
   readonly from: Source;
   readonly to: Source;
-  /** What is answered on both sides. */
+  /** What is answered both before and after. */
   readonly questions: readonly QType[];
 }
 
@@ -187,7 +188,10 @@ function orderTakeovers(transition: Transition, facts: FactBuilder): void {
   cutovers.order();
 }
 
-/** The delegation stays, but all of its servers change: one new server can be reached before the last old one no longer can. */
+/**
+ * Orders the changes of a delegation that stays while its servers, or their addresses, change: one new server must be reachable before the
+ * last old one ceases to be.
+ */
 function keepReached(zone: string, cut: string, transition: Transition, facts: FactBuilder): void {
   const isKept = transition.keepsServer(zone, cut);
   const arriving = isKept ? [] : keysOf(transition.gainedServers(zone, cut).slice(0, 1));
@@ -201,7 +205,7 @@ function keepReached(zone: string, cut: string, transition: Transition, facts: F
   for (const key of arriving) for (const event of leaving) facts.precedes(key, event);
 }
 
-/** Every name that is there on a side, and if there are wildcards one beneath each that is not. */
+/** Every name that exists before or after; if there are wildcards, also one made-up name beneath each, which only a wildcard answers. */
 function* namesOf(transition: Transition): Generator<string> {
   const names = new Set<string>();
   let hasWildcard = false;
@@ -219,7 +223,10 @@ function* namesOf(transition: Transition): Generator<string> {
   if (hasWildcard) for (const name of names) yield `${UNHEARD_LABEL}.${name}`;
 }
 
-/** The kinds of addresses are told apart only where there may be one without the other. */
+/**
+ * What the name answers both before and after. A and AAAA are separate questions only where the name may have one without the other; elsewhere
+ * `address` stands for both.
+ */
 function keptQuestions(name: string, from: Source, to: Source, transition: Transition): QType[] {
   const questions = new Set<QType>();
   for (const [side, source] of [[transition.before, from] as const, [transition.after, to] as const]) {
@@ -258,20 +265,20 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
       beyond(name, from, question, transition, "goes"),
       beyond(name, to, question, transition, "comes"),
     ];
-    const leaving = leavingOf(from, question, transition);
-    // What hides the old place has its moment too.
-    if (from.zone !== to.zone) leaving.push(...coversOf(name, from, transition, "goes"));
-    for (const event of leaving) for (const key of providers) facts.precedes(key, event);
+    const endEvents = endEventsOf(from, question, transition);
+    // A deeper zone, a delegation or a name that comes to hide the old place must also come after the providers.
+    if (from.zone !== to.zone) endEvents.push(...coversOf(name, from, transition, "goes"));
+    for (const event of endEvents) for (const key of providers) facts.precedes(key, event);
     // The deeper of two zones decides which of them answers.
     const deeper = (from.zone ?? "").length > (to.zone ?? "").length ? from.zone : to.zone;
     const switches = isTurning(deeper) ? [transition.changeOf(deeper)] : [];
     const turning = [...providers, ...switches];
     for (const event of going) {
       if (turning.length === 0)
-        facts.allPrecede(() => leaversOf(from, question, transition), leaversId(from, question), event);
+        facts.allPrecede(() => lossKeysOf(from, question, transition), lossesId(from, question), event);
       for (const key of turning) facts.precedes(key, event);
     }
-    const waiting = coming.length === 0 ? [] : waitingLeaversOf(from, question, transition);
+    const waiting = coming.length === 0 ? [] : waitingLossKeysOf(from, question, transition);
     for (const event of coming) {
       for (const key of [...waiting, ...switches]) facts.awaits(key, event);
     }
@@ -283,19 +290,19 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
     }
     return;
   }
-  const hides = nextCloserName(name, from);
-  const uncovers = nextCloserName(name, to);
-  if (hides !== null && (uncovers === null || uncovers.length > hides.length)) {
-    cutovers.add("hide", hides, to, isCut(to) ? inKinds(questions, from, transition.before) : questions);
-  } else if (uncovers !== null) {
-    cutovers.add("uncover", uncovers, from, isCut(from) ? inKinds(questions, to, transition.after) : questions);
+  const hidingPivot = nextCloserName(name, from);
+  const uncoveringPivot = nextCloserName(name, to);
+  if (hidingPivot !== null && (uncoveringPivot === null || uncoveringPivot.length > hidingPivot.length)) {
+    cutovers.add("hide", hidingPivot, to, isCut(to) ? inKinds(questions, from, transition.before) : questions);
+  } else if (uncoveringPivot !== null) {
+    cutovers.add("uncover", uncoveringPivot, from, isCut(from) ? inKinds(questions, to, transition.after) : questions);
   }
 }
 
 /**
- * Delegations beneath this one, and NS records of it whose server has no address, have no effect while it works; on their own they would
- * break the name. So they are created after it and deleted before it.
- * @param held delegations that were looked at for another name beneath them, and then all above them
+ * While a delegation works, the delegations beneath it, and its own NS records whose server cannot be reached, have no effect. Without it
+ * they would break the name: so they are created after it and deleted before it.
+ * @param held names that an earlier call has handled; all names above them, up to the delegation, were handled with them
  */
 function holdHidden(
   name: string,
@@ -329,7 +336,7 @@ function holdHidden(
   if (leading.size > 0) for (const change of moved(owner)) if (!leading.has(change)) hold(change);
 }
 
-/** Names beneath one wildcard share it, so that the wildcard's changes are added once. */
+/** Names beneath one wildcard share one place in the facts, so that the wildcard's own changes are added only once. */
 function orderAnswers(from: Source, to: Source, question: QType, transition: Transition, facts: FactBuilder): void {
   if (from.type !== "node" || to.type !== "node") return;
   const changing = ({ zone, owner }: { readonly zone: string; readonly owner: string }) => {
@@ -342,7 +349,10 @@ function orderAnswers(from: Source, to: Source, question: QType, transition: Tra
     facts.growsBefore(`${to.zone} answers before ${from.owner} ${question}`, "shrinking", changing(to), changing(from));
 }
 
-/** A delegation answers for either kind of address; what is kept are the kinds that the other side has. */
+/**
+ * A delegation may answer for A and AAAA. Replaces `address` by the kinds that the name has at its other place.
+ * @param side the snapshot that the other place is in
+ */
 function inKinds(questions: readonly QType[], { type, zone, owner }: Source, side: Answers): QType[] {
   const has = (kind: QType) => type === "node" && side.carriers(zone, owner, kind).length > 0;
   const kinds = (["A", "AAAA"] as const).filter(has);
@@ -367,8 +377,8 @@ function providersOf(to: Source, question: QType, transition: Transition): strin
   return keysOf(transition.gained(to.zone, to.owner, question).slice(0, 1));
 }
 
-/** The old place stops answering when these are deleted. */
-function leavingOf(from: Source, question: QType, transition: Transition): ResolutionEvent[] {
+/** The events with which the old place stops answering. */
+function endEventsOf(from: Source, question: QType, transition: Transition): ResolutionEvent[] {
   const { zone, owner } = from;
   if (zone === null) return [];
   if (transition.ceases(zone)) return [{ type: "zone", zone, owner: zone }];
@@ -380,18 +390,18 @@ function leavingOf(from: Source, question: QType, transition: Transition): Resol
   return [{ type: "answer", zone, owner, question }];
 }
 
-/** Changes by which the old place ceases to answer. */
-function leaversOf(from: Source, question: QType, transition: Transition): string[] {
+/** The keys of the changes by which the old place stops answering. */
+function lossKeysOf(from: Source, question: QType, transition: Transition): string[] {
   if (from.zone !== null && transition.ceases(from.zone)) return [transition.changeOf(from.zone)];
   return keysOf(lostAt(from, question, transition));
 }
 
 /** Enough of them to wait for what comes: as long as one of several is there, the old place answers. */
-function waitingLeaversOf(from: Source, question: QType, transition: Transition): string[] {
+function waitingLossKeysOf(from: Source, question: QType, transition: Transition): string[] {
   const lost = lostAt(from, question, transition);
-  if (from.zone === null || lost.length <= MAX_WAITING_LEAVERS) return leaversOf(from, question, transition);
+  if (from.zone === null || lost.length <= MAX_WAITING_LOSSES) return lossKeysOf(from, question, transition);
   const reached = isCut(from) ? transition.lostServers(from.zone, from.owner) : lost;
-  return keysOf((reached.length > 0 ? reached : lost).slice(0, MAX_WAITING_LEAVERS));
+  return keysOf((reached.length > 0 ? reached : lost).slice(0, MAX_WAITING_LOSSES));
 }
 
 function lostAt(from: Source, question: QType, transition: Transition): readonly Change[] {
@@ -400,8 +410,8 @@ function lostAt(from: Source, question: QType, transition: Transition): readonly
   return from.type === "node" ? transition.lost(from.zone, from.owner, question) : [];
 }
 
-/** The leavers of a delegation are the same for each question. */
-function leaversId(from: Source, question: QType): string {
+/** A delegation has the same losses for each question. */
+function lossesId(from: Source, question: QType): string {
   return isCut(from) ? `${from.zone} ${from.owner}` : `${from.zone} ${from.owner} ${question}`;
 }
 
@@ -410,8 +420,8 @@ function keysOf(changes: readonly Change[]): string[] {
 }
 
 /**
- * What comes or goes at the end of a place's alias, or at a delegation's servers: the alias or the delegation itself may be there on
- * both sides.
+ * The events further on: at the target of a place's alias, or at a delegation's servers. They count even if the alias or the delegation itself
+ * does not change.
  */
 function beyond(
   name: string,

@@ -10,7 +10,7 @@ import { request, type UnorderedRequest } from "../common.ts";
 import { type CloneGroup, cloneGroups, type RecordsByRoot, strategyOf } from "./clone.ts";
 import { copyBody, createBody, statedBody, statedContent, updateBody } from "./domain.ts";
 import type { LiveZone } from "./live.ts";
-import { ZoneOrder } from "./ordering.ts";
+import { ZoneFacts } from "./ordering.ts";
 import { contentKey, isKnownRecord, liveRecord, type RecordValues, recordBody } from "./record.ts";
 
 export function zoneSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
@@ -48,7 +48,7 @@ class ZonePlanning {
   readonly #byRoot: ReadonlyMap<Address, Change>;
   readonly #records: RecordsByRoot;
   readonly #context: StepContext;
-  readonly #order: ZoneOrder;
+  readonly #zoneFacts: ZoneFacts;
   readonly #groups: ReadonlyMap<Address, CloneGroup>;
   /** Root of a copy → its source. */
   readonly #sources: ReadonlyMap<Address, Change>;
@@ -60,7 +60,7 @@ class ZonePlanning {
     this.#byRoot = new Map(domains.map((domain) => [domain.root, domain]));
     this.#records = records;
     this.#context = context;
-    this.#order = new ZoneOrder(domains, records, context.live as readonly LiveZone[]);
+    this.#zoneFacts = new ZoneFacts(domains, records, context.live as readonly LiveZone[]);
     this.#clones = clonesBySource(domains);
     const groups = cloneGroups(domains, records, context);
     this.#groups = new Map(groups.map((group) => [group.source, group]));
@@ -85,25 +85,26 @@ class ZonePlanning {
       case "create":
         return this.#made(domain, records);
       case "update":
-        return updateZone(domain, records, this.#order);
+        return updateZone(domain, records, this.#zoneFacts);
       case "delete":
-        return { content: [deleteZone(domain, this.#order, this.#clones.get(domain.root) ?? [])], completion: [] };
+        return { content: [deleteZone(domain, this.#zoneFacts, this.#clones.get(domain.root) ?? [])], completion: [] };
       case "no-op":
-        return { content: recordSteps(domain, records, this.#order), completion: [] };
+        return { content: recordSteps(domain, records, this.#zoneFacts), completion: [] };
       case "replace": {
         // No field of a domain is immutable, so that nothing asks for this; a delete frees the name for the create.
         const { content, completion } = this.#made(domain, records);
-        return { content: [deleteZone(domain, this.#order, []), ...content], completion };
+        return { content: [deleteZone(domain, this.#zoneFacts, []), ...content], completion };
       }
     }
   }
 
   #made(domain: Change, records: readonly Change[]): ZoneSteps {
     const source = this.#sources.get(domain.root);
-    if (source !== undefined) return copyZone(domain, records, source, this.#order);
+    if (source !== undefined) return copyZone(domain, records, source, this.#zoneFacts);
     const from = domain.after?.["create_from"];
-    if (!isJsonObject(from)) return createZone(domain, records, this.#order);
-    if (typeof from["axfr"] === "string") return beginZone(domain, { axfr: from["axfr"] }, NOTHING_BEFORE, this.#order);
+    if (!isJsonObject(from)) return createZone(domain, records, this.#zoneFacts);
+    if (typeof from["axfr"] === "string")
+      return beginZone(domain, { axfr: from["axfr"] }, NOTHING_BEFORE, this.#zoneFacts);
     return this.#cloned(domain, String(from["clone"]));
   }
 
@@ -117,9 +118,9 @@ class ZonePlanning {
     const path = source === undefined ? ["domains", id === undefined ? unknown : String(id)] : domainPath(source);
     // A blocked source is not made, and neither is a circle of clones.
     if (source === undefined || source.action === "delete" || source.blocked !== null) {
-      return beginZone(domain, { clone: path }, NOTHING_BEFORE, this.#order);
+      return beginZone(domain, { clone: path }, NOTHING_BEFORE, this.#zoneFacts);
     }
-    return beginZone(domain, { clone: path }, readinessOf(source, this.plan(source)), this.#order);
+    return beginZone(domain, { clone: path }, readinessOf(source, this.plan(source)), this.#zoneFacts);
   }
 }
 
@@ -187,18 +188,19 @@ function lending({ content, completion }: ZoneSteps, source: Change, copies: rea
 }
 
 /** One PUT. If it begins to serve the zone it comes after the records, if it ceases to, before them. */
-function updateZone(domain: Change, records: readonly Change[], order: ZoneOrder): ZoneSteps {
+function updateZone(domain: Change, records: readonly Change[], zoneFacts: ZoneFacts): ZoneSteps {
   const [before, after] = [domain.before as Values, domain.after as Values];
   const body = updateBody(before, after);
-  const filled = recordSteps(domain, records, order);
-  if (before["type"] !== after["type"] && filled.length > 0) return convertZone(domain, body, filled, order);
+  const filled = recordSteps(domain, records, zoneFacts);
+  if (before["type"] !== after["type"] && filled.length > 0) return convertZone(domain, body, filled, zoneFacts);
   const [was, is] = [before["status"] === "active", after["status"] === "active"];
-  if (is && !was) return { content: filled, completion: [activate(domain, body, filled, order.factsOfZone(domain))] };
+  if (is && !was)
+    return { content: filled, completion: [activate(domain, body, filled, zoneFacts.factsOfZone(domain))] };
   const update = put(domain, "update", body);
   const ceases = was && !is;
   const content = ceases ? filled.map((step) => requiring(step, update.id)) : filled;
   return {
-    content: [{ step: update, facts: ceases ? order.factsOfZone(domain) : NO_FACTS }, ...content],
+    content: [{ step: update, facts: ceases ? zoneFacts.factsOfZone(domain) : NO_FACTS }, ...content],
     completion: [],
   };
 }
@@ -207,16 +209,21 @@ function updateZone(domain: Change, records: readonly Change[], order: ZoneOrder
  * A slave takes no records, so it becomes a master first; and as it is empty then, it is not served until it is filled. What it answered
  * as a slave is a gap that the change forces.
  */
-function convertZone(domain: Change, body: JsonObject, filled: readonly PlannedStep[], order: ZoneOrder): ZoneSteps {
+function convertZone(
+  domain: Change,
+  body: JsonObject,
+  filled: readonly PlannedStep[],
+  zoneFacts: ZoneFacts,
+): ZoneSteps {
   const wasServed = domain.before?.["status"] === "active";
   const isServed = domain.after?.["status"] === "active";
   const convert = put(domain, "convert", { ...body, status: "disabled" });
   const converted = filled.map((step) => requiring(step, convert.id));
   const served = { set: `zone ${String(domain.after?.["domain"])}`, persists: false };
-  const ceases = wasServed && !isServed ? order.factsOfZone(domain) : NO_FACTS;
+  const ceases = wasServed && !isServed ? zoneFacts.factsOfZone(domain) : NO_FACTS;
   const facts = wasServed && isServed ? { ...NO_FACTS, rrsets: { grow: [], shrink: [served] } } : ceases;
   if (!isServed) return { content: [{ step: convert, facts }, ...converted], completion: [] };
-  const begins = wasServed ? { ...NO_FACTS, rrsets: { grow: [served], shrink: [] } } : order.factsOfZone(domain);
+  const begins = wasServed ? { ...NO_FACTS, rrsets: { grow: [served], shrink: [] } } : zoneFacts.factsOfZone(domain);
   return {
     content: [{ step: convert, facts }, ...converted],
     completion: [activate(domain, { status: "active" }, converted, begins)],
@@ -232,10 +239,10 @@ function requiring({ step, facts }: PlannedStep, id: string): PlannedStep {
 }
 
 /** The service deletes the records with it (API.md, Domains, rule 2). */
-function deleteZone(domain: Change, order: ZoneOrder, requires: readonly string[]): PlannedStep {
+function deleteZone(domain: Change, zoneFacts: ZoneFacts, requires: readonly string[]): PlannedStep {
   return {
     step: request(domain, `delete ${domain.address}`, "DELETE", domainPath(domain), null),
-    facts: { ...order.factsOfZone(domain), requires },
+    facts: { ...zoneFacts.factsOfZone(domain), requires },
   };
 }
 
@@ -250,14 +257,14 @@ interface ZoneSteps {
 }
 
 /** Created disabled, filled, then activated; without records there is nothing to be half-built. */
-function createZone(domain: Change, records: readonly Change[], order: ZoneOrder): ZoneSteps {
+function createZone(domain: Change, records: readonly Change[], zoneFacts: ZoneFacts): ZoneSteps {
   const after = domain.after as Values;
   const final = String(after["status"] ?? "active");
-  const filled = recordSteps(domain, records, order);
+  const filled = recordSteps(domain, records, zoneFacts);
   const activates = final === "active" && filled.length > 0;
   const body = createBody(after, activates ? "disabled" : final);
   const create = post(domain, "create", ["domains"], body, statedContent(body, body));
-  const served = order.factsOfZone(domain);
+  const served = zoneFacts.factsOfZone(domain);
   if (!activates) {
     return {
       content: [{ step: create, facts: final === "active" ? served : NO_FACTS }, ...filled],
@@ -271,11 +278,11 @@ function createZone(domain: Change, records: readonly Change[], order: ZoneOrder
 }
 
 /** A copy of another domain of the plan, made once that is filled and before it is served; then one PUT makes it itself. */
-function copyZone(domain: Change, records: readonly Change[], source: Change, order: ZoneOrder): ZoneSteps {
+function copyZone(domain: Change, records: readonly Change[], source: Change, zoneFacts: ZoneFacts): ZoneSteps {
   const request = cloneRequest(domain, domainPath(source));
   const step = { ...request, changes: [...request.changes, ...records.map(({ key }) => key)] };
   const clone = { step, facts: { ...NO_FACTS, resolution: needing(source) } };
-  const served = order.factsOfZone(domain);
+  const served = zoneFacts.factsOfZone(domain);
   return { content: [clone], completion: [activate(domain, copyBody(domain.after as Values), [clone], served)] };
 }
 
@@ -297,7 +304,7 @@ function beginZone(
   domain: Change,
   from: { readonly clone: readonly PathPart[] } | { readonly axfr: string },
   ready: Readiness,
-  order: ZoneOrder,
+  zoneFacts: ZoneFacts,
 ): ZoneSteps {
   const after = domain.after as Values;
   const made =
@@ -314,7 +321,7 @@ function beginZone(
     step: { ...made, produces: { ref: domain.key, fields: { id: "id", tags: "tags" } } },
     facts: { ...NO_FACTS, ...ready },
   };
-  const last = activate(domain, statedBody(after), [begin], order.factsOfZone(domain));
+  const last = activate(domain, statedBody(after), [begin], zoneFacts.factsOfZone(domain));
   const amended = after["tags"] === undefined ? { ...last.step, amends: domain.key } : last.step;
   return { content: [begin], completion: [{ ...last, step: amended }] };
 }
@@ -365,10 +372,10 @@ function post(
 
 // The requests that carry out the changes of records (API.md, Domains).
 
-function recordSteps(domain: Change, records: readonly Change[], order: ZoneOrder): PlannedStep[] {
+function recordSteps(domain: Change, records: readonly Change[], zoneFacts: ZoneFacts): PlannedStep[] {
   return records.flatMap((record): PlannedStep[] => {
     const step = recordStep(domain, record);
-    return step === null ? [] : [{ step, facts: order.factsOfRecord(domain, record) }];
+    return step === null ? [] : [{ step, facts: zoneFacts.factsOfRecord(domain, record) }];
   });
 }
 

@@ -144,7 +144,7 @@ export class Transition {
   }
 }
 
-/** The changes that bring an event about, or end it: of a wildcard, which stands for all names at and beneath one, see `ZoneOrder`. */
+/** The changes that bring an event about, or end it: of a wildcard, which stands for all names at and beneath one, see `ZoneFacts`. */
 export function moversOf(
   { type, zone, owner, ...event }: ResolutionEvent,
   transition: Transition,
