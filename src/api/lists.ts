@@ -93,7 +93,7 @@ export function createLister(options: ListerOptions): Lister {
     }
   }
 
-  /** What each of the filters lets through, one after the other; the first failure ends them all. */
+  /** Reads what each filter lets through, all at once, and joins it in the order of the filters; the first failure ends all reads. */
   async function readEach(
     filters: readonly JsonObject[],
     path: ListRequest["path"],

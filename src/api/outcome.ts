@@ -420,7 +420,7 @@ export function retryBudget(seconds: number | null, everAnswered: boolean): numb
 export function waitBeforeRetry(attempt: FailedAttempt, state: RetryState): number | null {
   if (attempt.repeat === "no") return null;
   if (attempt.repeat === "few" && state.attempts >= MAX_MALFORMED_ATTEMPTS) return null;
-  const ordered = throttleOrder(attempt);
+  const ordered = throttleWait(attempt);
   if (ordered !== null) {
     const isWithin = ordered <= MAX_WINDOW_MILLISECONDS && state.throttled + ordered <= MAX_THROTTLED_MILLISECONDS;
     return isWithin ? ordered : null;
@@ -435,8 +435,8 @@ export function waitBeforeRetry(attempt: FailedAttempt, state: RetryState): numb
   return Math.min(wait, left);
 }
 
-/** Milliseconds until the limit is open again, as a 429 says. Earlier headers may have announced the same wait. */
-export function throttleOrder({ throttled, retryAfter }: FailedAttempt): number | null {
+/** Milliseconds that a 429 orders to wait; null if it names no time. Earlier headers may have announced the same wait. */
+export function throttleWait({ throttled, retryAfter }: FailedAttempt): number | null {
   return throttled ? retryAfter : null;
 }
 

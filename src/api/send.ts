@@ -1,4 +1,4 @@
-/** Carries one request to its end: waits for its turn, sends it, judges the answer, repeats it while that is safe. */
+/** Carries one request to its end: waits for its turn, sends it, has the answer judged (outcome.ts), and sends it again while that is safe. */
 
 import type { Answer, Failure } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
@@ -11,7 +11,7 @@ import {
   MAX_WINDOW_MILLISECONDS,
   neededScope,
   retryBudget,
-  throttleOrder,
+  throttleWait,
   waitBeforeRetry,
 } from "./outcome.ts";
 import type { HttpCall, HttpOutcome, Transport } from "./transport.ts";
@@ -43,15 +43,16 @@ interface RequestSenderOptions {
 /** What became of one request so far. */
 interface AttemptState {
   attempts: number;
-  /** Milliseconds, see `RetryState`. */
+  /** Milliseconds that failures other than throttling have cost so far: attempts after the first, and the waits before them. */
   lost: number;
-  /** Milliseconds, see `RetryState`. */
+  /** Milliseconds that the service has ordered this request to wait so far. */
   throttled: number;
-  /** One attempt of unknown effect is enough. */
+  /** `unknown` as soon as one attempt may have had an effect. */
   effect: "none" | "unknown";
+  /** Its place in the limiter's queue, kept for a repeat. */
   place: number | null;
   /** The Date of the last answer, in milliseconds since the epoch. */
-  served: number | null;
+  servedAt: number | null;
 }
 
 export function createRequestSender(options: RequestSenderOptions): RequestSender {
@@ -60,7 +61,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   let everAnswered = false;
 
   async function send(prepared: PreparedRequest, signal: AbortSignal | undefined): Promise<Answer> {
-    const state: AttemptState = { attempts: 0, lost: 0, throttled: 0, effect: "none", place: null, served: null };
+    const state: AttemptState = { attempts: 0, lost: 0, throttled: 0, effect: "none", place: null, servedAt: null };
     for (;;) {
       const permit = prepared.endpoint === null ? null : await limiter.acquire(prepared.endpoint, state.place, signal);
       if (signal?.aborted) {
@@ -70,21 +71,21 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       state.place = permit?.place ?? null;
       const result = await attempt(prepared, state, permit, signal);
       if (result.type === "done") {
-        // An attempt that was lost may have deleted it: then there is nothing to wonder about.
+        // An earlier attempt without an answer may have deleted the object: then it is not reported as gone already.
         const alreadyGone = result.absent === true && state.effect === "none";
         // The host of an upload is another one, with a clock of its own.
-        const served = prepared.endpoint === null ? null : state.served;
+        const servedAt = prepared.endpoint === null ? null : state.servedAt;
         return {
           ok: true,
           body: result.body,
           ...(alreadyGone ? { alreadyGone } : {}),
-          ...(served === null ? {} : { servedMilliseconds: served }),
+          ...(servedAt === null ? {} : { servedMilliseconds: servedAt }),
           ...(result.characters === undefined ? {} : { characters: result.characters }),
         };
       }
       const wait = afterFailedAttempt(prepared, state, result, permit);
       if (wait === null) return { ok: false, failure: failureOf(result, prepared, state) };
-      // A throttled request waits at the gate, which keeps all others of its endpoint back as well.
+      // A throttled request waits in `limiter.acquire`, which keeps all others of its endpoint back as well.
       if (!(result.throttled && permit)) await clock.sleep(wait, signal);
     }
   }
@@ -102,11 +103,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     const sentAt = clock.now();
     const outcome = await transport.exchange(call, signal);
     const now = clock.now();
-    // The first attempt is what the request takes anyway.
+    // Only repeats count as lost: every request takes the time of a first attempt.
     if (state.attempts > 1) state.lost += now - sentAt;
     permit?.release(outcome.type === "answer" ? outcome : null);
     if (outcome.status !== null) everAnswered = true;
-    state.served = outcome.type === "answer" ? dateOf(outcome.headers["date"]) : null;
+    state.servedAt = outcome.type === "answer" ? dateOf(outcome.headers["date"]) : null;
     observe({
       type: "answered",
       method: call.method,
@@ -138,7 +139,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       random: options.random(),
     });
     if (wait === null) return null;
-    if (throttleOrder(failed) === null) state.lost += wait;
+    if (throttleWait(failed) === null) state.lost += wait;
     else state.throttled += wait;
     const atGate = failed.throttled && permit !== null;
     observe({
@@ -158,7 +159,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     get requestCount() {
       return requestCount;
     },
-    send: send,
+    send,
   };
 }
 
@@ -173,10 +174,12 @@ const MAX_DATE_MILLISECONDS = 253_402_300_800_000;
 
 function failureOf(failed: FailedAttempt, { call, shownPath }: PreparedRequest, state: AttemptState): Failure {
   const scope = failed.status === 403 ? neededScope(call.method, shownPath) : null;
-  const ordered = throttleOrder(failed);
+  const orderedMilliseconds = throttleWait(failed);
   const more = [
     ...(scope === null ? [] : [`this needs the scope ${scope}`]),
-    ...(ordered !== null && ordered > MAX_WINDOW_MILLISECONDS ? [tooLong(ordered)] : []),
+    ...(orderedMilliseconds !== null && orderedMilliseconds > MAX_WINDOW_MILLISECONDS
+      ? [tooLong(orderedMilliseconds)]
+      : []),
   ];
   return {
     type: failed.failure,

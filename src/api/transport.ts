@@ -44,9 +44,9 @@ export interface Transport {
 
 /** Code of an exchange that the caller's signal ended. */
 export const ABORTED = "ABORTED";
-/** The file to be sent could not be read; why is in the detail. */
-/** It does not hold what was to be sent. */
+/** The file to be sent has changed: it does not hold what was to be sent. */
 export const CHANGED_FILE = "CHANGED_FILE";
+/** The file to be sent could not be read; the detail says why. */
 export const UNREADABLE_FILE = "UNREADABLE_FILE";
 /** The name that a file was to be sent to leads to a network that it must not reach; which one is in the detail. */
 export const FORBIDDEN_ADDRESS = "FORBIDDEN_ADDRESS";

@@ -1,7 +1,7 @@
 /** Perform: carries out one step, whatever its type. */
 
 import { realpath, stat } from "node:fs/promises";
-import path from "node:path";
+import { resolve } from "node:path";
 import { isBelow } from "../files/paths.ts";
 import type { Answer, ApiRequest, Failure } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
@@ -53,7 +53,7 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   return lost ? recover(step, request, result, unit, context) : result;
 }
 
-/** What depends on an earlier answer is known only now. Whatever it refers to is done, or the step would have been skipped. */
+/** Works in what only an earlier answer tells. The step that `amends` names is done, or this one would have been skipped. */
 function bodyOf({ body, amends }: RequestStep, unit: Unit, context: Context): JsonObject | null {
   if (body === null || amends === undefined || unit.amend === undefined) return body;
   return unit.amend(body, Object.fromEntries(context.products.get(amends) ?? []));
@@ -68,7 +68,10 @@ export function unitOf(step: Step, context: Context): Unit {
 
 // Notices: what an answer shows of changes that others made in the account since it was read for the plan. Pure.
 
-/** A path to a part of an object has so many segments: shorter paths are there as long as the service is. */
+/**
+ * The least number of segments of a path within an object: kind, id, part. A shorter path belongs to the service itself, so a 404 there does
+ * not mean that somebody deleted an object.
+ */
 const MIN_NESTED_SEGMENTS = 3;
 
 /**
@@ -102,14 +105,14 @@ function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string
   if (failure.status !== 404) return null;
   switch (step.method) {
     case "PUT":
-      return "what it was to change is gone, deleted by somebody else since the plan; plan again";
+      return "the object that it was to change is gone: somebody else deleted it since the plan; plan again";
     case "POST":
       return step.path.length < MIN_NESTED_SEGMENTS
         ? null
-        : "what it was to be made in, or from, is gone, deleted by somebody else since the plan; plan again";
+        : "the object in which, or from which, it was to be made is gone: somebody else deleted it since the plan; plan again";
     case "GET":
     case "DELETE":
-      // After a look the delete follows, and reports that the object is gone; a 404 to the delete is an answer, not a failure.
+      // A GET step is followed by its delete, which reports a missing object itself; a 404 to a DELETE counts as an answer, not a failure.
       return null;
   }
 }
@@ -162,14 +165,14 @@ async function performUpload(step: UploadStep, context: Context): Promise<StepRe
   const request = { url: url.value, file: file.path, ...content, limitMilliseconds };
   const answer = await context.api.upload(request, context.inFlight);
   if (answer.ok) return DONE;
-  const isAborted = answer.failure.type === "aborted" && !context.inFlight.aborted;
-  if (isAborted) return notDone("failed", { ...givenUp(step), attempts: answer.failure.attempts });
+  const isTimedOut = answer.failure.type === "aborted" && !context.inFlight.aborted;
+  if (isTimedOut) return notDone("failed", { ...givenUp(step), attempts: answer.failure.attempts });
   const outcome = isUnclear("PUT", answer.failure) ? "unknown" : "failed";
   // A 401 here is the word of the storage host, and says nothing about the token.
   return { ...notDone(outcome, answer.failure), halts: null };
 }
 
-/** Other runs take the image for abandoned after its time: no byte may be sent for it later. */
+/** After the upload's time limit other runs take the image for abandoned, so nothing may be sent after it. */
 function millisecondsLeft({ to, limitSeconds }: UploadStep, { clock, producedAt }: Context): number {
   const now = clock.now();
   return (producedAt.get(to.ref) ?? now) + limitSeconds * 1000 - now;
@@ -192,7 +195,7 @@ type Located = { readonly ok: true; readonly path: string } | { readonly ok: fal
 async function locate(root: string, file: string): Promise<Located> {
   try {
     const folder = await realpath(root);
-    const target = await realpath(path.resolve(folder, file));
+    const target = await realpath(resolve(folder, file));
     if (!isBelow(target, folder)) return { ok: false, problem: `${file} lies outside the project folder` };
     if (!(await stat(target)).isFile()) return { ok: false, problem: `${file} is not a file` };
     return { ok: true, path: target };
@@ -224,7 +227,7 @@ async function performWait(step: WaitStep, context: Context): Promise<StepResult
     const answer = await context.api.get({ path: path.value }, context.inFlight);
     if (!answer.ok) {
       const isGone = answer.failure.status === 404 && answer.failure.type === "refused";
-      const gone = `${step.id}: what was waited for is gone, deleted by somebody else; plan again`;
+      const gone = `${step.id}: the object that it waited for is gone: somebody else deleted it; plan again`;
       return { ...notDone("failed", answer.failure), notices: isGone ? [gone] : [] };
     }
     const value = readField(answer.body, step.field);

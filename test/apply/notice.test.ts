@@ -46,11 +46,11 @@ describe("what an apply notices", () => {
 
   test("is a PUT of what is gone, and a POST into what is gone", () => {
     expect(noticeOf(PUT, RECORD, refused(404), zone)).toMatch(
-      /^update www: what it was to change is gone, .*; plan again$/,
+      /^update www: the object that it was to change is gone: .*; plan again$/,
     );
     const post = createRecord("create www");
     expect(noticeOf(post, undefined, refused(404), zone)).toMatch(
-      /^create www: what it was to be made in, or from, is gone/,
+      /^create www: the object in which, or from which, it was to be made is gone/,
     );
   });
 
@@ -84,7 +84,7 @@ describe("what an apply notices", () => {
       request("a", { method: "POST", path: ["vpcs", "1", "subnets"] }),
       "ipv4",
       "Subnet overlaps with another subnet of this VPC",
-      "a subnet has come into its range",
+      "since the plan was made, another subnet has taken part of its range",
     ],
     [
       "label",

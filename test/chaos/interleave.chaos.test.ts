@@ -17,11 +17,11 @@ describe("two runs on one account", () => {
     expect([...tally.notices]).toEqual(
       expect.arrayContaining([
         "it was gone already, deleted by somebody else since the plan",
-        "what it was to change is gone, deleted by somebody else since the plan; plan again",
-        "what it was to be made in, or from, is gone, deleted by somebody else since the plan; plan again",
+        "the object that it was to change is gone: somebody else deleted it since the plan; plan again",
+        "the object in which, or from which, it was to be made is gone: somebody else deleted it since the plan; plan again",
         "the domain exists by now, made by somebody else since the plan or held by another account; plan again",
         "a record stands in its way that was not there when it was planned; plan again",
-        "a subnet has come into its range since it was planned; plan again",
+        "since the plan was made, another subnet has taken part of its range; plan again",
         "another run had made an equal VPC before; this run deleted its own, …, and goes on with …",
         "another run had made an equal image before; this run deleted its own, …, and goes on with …",
         "another run had made an equal record before; this run deleted its own, …, and goes on with …",

@@ -22,8 +22,8 @@ interface SubnetMatch {
 }
 
 /**
- * Pairs subnets of the same label and range first, then of the same range (a rename: one PUT, where interfaces would stop a replace), then
- * of the same label (a replace). Desired subnets without a partner are created, and live ones deleted.
+ * Pairs subnets of the same label and range first, then of the same range (a rename: one PUT, possible even where attached interfaces would
+ * stop a replace), then of the same label (a replace). Desired subnets without a partner are created, and live ones deleted.
  */
 export function matchSubnets(desired: readonly SubnetSpec[], live: readonly WireSubnet[]): SubnetMatch[] {
   const found = new Map<SubnetSpec, WireSubnet>();
@@ -56,7 +56,7 @@ function pairOff(
   }
 }
 
-// Reads from answers how somebody else has changed, or made, a VPC or subnet since the plan.
+// What an answer tells of changes that others made since the plan: the values that it shows, or why it refuses.
 
 export function readBackOfNetwork(change: Change, answer: JsonObject): Values | null {
   const { label, region, description, ipv4 } = answer;
@@ -70,7 +70,8 @@ export function readBackOfNetwork(change: Change, answer: JsonObject): Values | 
 export function conflictInNetwork(_: RequestStep, { errors }: Failure): string | null {
   const says = (field: string, words: RegExp) =>
     errors.some((error) => error.field === field && words.test(error.reason));
-  if (says("ipv4", /overlap|already|in use|conflict/i)) return "a subnet has come into its range since it was planned";
+  if (says("ipv4", /overlap|already|in use|conflict/i))
+    return "since the plan was made, another subnet has taken part of its range";
   return says("label", /unique|already|in use|taken/i) ? "its label has been taken since it was planned" : null;
 }
 
@@ -94,7 +95,7 @@ export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[]
 
 /**
  * Warns if a VPC is replaced whose description the manifest does not state. The replace keeps the live description, but between its DELETE
- * and its POST only the journal holds it: a run that resumes an interrupted apply would not know it.
+ * and its POST only the journal holds it: a later run would not know it, since no run reads a journal.
  */
 function unstatedDescription(match: Match<NetworkSpec, LiveNetwork>, root: Address): Diagnostic[] {
   if (match.intent !== "manage" || match.declared.spec.description !== undefined) return [];
@@ -106,7 +107,7 @@ function unstatedDescription(match: Match<NetworkSpec, LiveNetwork>, root: Addre
       code: "unstated-description",
       severity: "warning",
       summary: `the description of ${root} is not in the manifest`,
-      detail: `The VPC is made anew with the description that it has, ${JSON.stringify(text)}. If the apply were cut off when the old one is gone, the next one would not know it.`,
+      detail: `The VPC is made anew with the description that it has, ${JSON.stringify(text)}. If the apply is cut off after the old VPC is deleted and before the new one is made, the next apply does not know this description.`,
       fix: "State it: add `description` to the entry.",
       span: declared.span,
       address: root,
@@ -213,7 +214,7 @@ interface Roots {
   readonly liveRoot: Address;
 }
 
-function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, declared: Declared<NetworkSpec> | null): Pair {
+function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, vpcEntry: Declared<NetworkSpec> | null): Pair {
   const { desired, live } = match;
   const address = subnetAddress(root, (desired ?? live)?.label ?? "");
   const liveAddress = live === null ? null : subnetAddress(liveRoot, live.label);
@@ -229,14 +230,14 @@ function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, declared: Dec
       after: subnetValues(desired),
       labels: desired !== null && live !== null && desired.label !== live.label ? ["rename"] : [],
       note: desired?.note ?? null,
-      span: desired?.span ?? declared?.span ?? null,
+      span: desired?.span ?? vpcEntry?.span ?? null,
     },
     rules: {
       ...NO_RULES,
       parent: root,
       immutable: ["ipv4"],
       heldBy: live === null ? [] : attachedInterfaces(live, root),
-      protect: desired?.protect ?? declared?.protect ?? false,
+      protect: desired?.protect ?? vpcEntry?.protect ?? false,
     },
   };
 }
