@@ -16,10 +16,10 @@ import {
   type Context,
   localFailure,
   Made,
-  notDone,
   type ProducedFields,
   resolvePath,
   type StepResult,
+  unfinished,
 } from "./step.ts";
 
 export interface ApplyOptions extends ApplyRequest {
@@ -225,7 +225,7 @@ class Execution {
     this.#stop.halt("internal-error");
     this.#skip(this.#schedule.stop([step.id]));
     const message = `an error of Tenon, please report it: ${error instanceof Error ? error.message : String(error)}`;
-    this.#end(step, notDone("unknown", localFailure("malformed", "unknown", message)));
+    this.#end(step, unfinished("unknown", localFailure("malformed", "unknown", message)));
   }
 
   #skip(skips: readonly Skip[]): void {

@@ -8,9 +8,10 @@ type StepState = "waiting" | "ready" | "running" | StepOutcome;
 /** How a step that ran can end. */
 export type EndedOutcome = Exclude<StepOutcome, "skipped">;
 
-/** A step that will not run, and the steps whose failure is why; none if the run was merely stopped. */
+/** A step that will not run. */
 export interface Skip {
   readonly id: string;
+  /** The steps whose failure is the reason; empty if the run was interrupted. */
   readonly because: readonly string[];
 }
 
@@ -38,15 +39,15 @@ interface Node {
   /** Edges whose source has not ended yet. */
   pending: number;
   state: StepState;
-  /** Something before it did not get done. */
+  /** It, or something before it, did not get done. */
   spoiled: boolean;
-  /** Ranks of the failures before it, ascending. */
+  /** Ranks of the failures that explain this, its own included, ascending. */
   causes: readonly number[];
 }
 
 /**
- * Steps go waiting → ready → running → done | failed | unknown, or are skipped as soon as everything before them has ended
- * and not all of it is done. Waiting for all of it makes the reasons independent of timing.
+ * Steps go waiting → ready → running → done | failed | unknown. A step is skipped when the last step before it has ended and not all of them
+ * are done, rather than at the first failure: so the reasons do not depend on timing.
  * All operations together take time linear in steps and edges (times log of steps for the plan order).
  */
 export class Schedule {
@@ -104,7 +105,7 @@ export class Schedule {
     return skips;
   }
 
-  /** A started step was not begun after all, because of the stop. Returns it, and what is skipped because of it. */
+  /** Skips a step that `start` returned but that was not carried out because of the stop. Returns this skip and those that follow from it. */
   giveUp(id: string): readonly Skip[] {
     const node = this.#node(id);
     if (node.state !== "running" || this.#stoppedBy === null) throw new Error(`Step ${id} cannot be given up.`);
@@ -130,7 +131,7 @@ export class Schedule {
     return node;
   }
 
-  /** Everything before `node` has ended. */
+  /** Called once everything before `node` has ended: makes it ready, or skips it; a barrier is passed. */
   #arrive(node: Node, skips: Skip[]): void {
     if (node.rank === null) {
       node.state = node.spoiled ? "skipped" : "done";
@@ -152,22 +153,25 @@ export class Schedule {
     this.#leave(node, skips);
   }
 
-  /** `node` has ended: informs its dependents. Uses a work list, since chains are thousands of steps long. */
+  /**
+   * `node` has ended: informs its dependents. A call from within the loop only appends to the work list: recursion would overflow the stack on
+   * chains of thousands of steps.
+   */
   #leave(node: Node, skips: Skip[]): void {
-    this.#left.push(node);
-    if (this.#left.length > 1) return;
-    for (let index = 0; index < this.#left.length; index += 1) {
-      const left = this.#left[index] as Node;
-      for (const dependent of left.dependents) {
-        if (left.spoiled) {
+    this.#leaving.push(node);
+    if (this.#leaving.length > 1) return;
+    for (let index = 0; index < this.#leaving.length; index += 1) {
+      const ended = this.#leaving[index] as Node;
+      for (const dependent of ended.dependents) {
+        if (ended.spoiled) {
           dependent.spoiled = true;
-          dependent.causes = mergeCauses(dependent.causes, left.causes);
+          dependent.causes = mergeCauses(dependent.causes, ended.causes);
         }
         this.#countDown(dependent, skips);
       }
-      for (const follower of left.followers) this.#countDown(follower, skips);
+      for (const follower of ended.followers) this.#countDown(follower, skips);
     }
-    this.#left = [];
+    this.#leaving = [];
   }
 
   #countDown(node: Node, skips: Skip[]): void {
@@ -176,16 +180,16 @@ export class Schedule {
   }
 
   /** Nodes that have ended and whose dependents are being informed. */
-  #left: Node[] = [];
+  #leaving: Node[] = [];
 }
 
 function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): ReadonlyMap<string, Node> {
   const nodes = new Map<string, Node>();
-  const add = (from: Scheduled, rank: number | null): void => {
-    if (nodes.has(from.id)) throw new Error(`The id ${from.id} is used twice in the plan.`);
-    const pending = from.after.length + (from.afterEnd?.length ?? 0);
-    nodes.set(from.id, {
-      id: from.id,
+  const add = (step: Scheduled, rank: number | null): void => {
+    if (nodes.has(step.id)) throw new Error(`The id ${step.id} is used twice in the plan.`);
+    const pending = step.after.length + afterEndOf(step).length;
+    nodes.set(step.id, {
+      id: step.id,
       rank,
       dependents: [],
       followers: [],
@@ -197,21 +201,21 @@ function connect(steps: readonly Scheduled[], barriers: readonly Barrier[]): Rea
   };
   for (const [rank, step] of steps.entries()) add(step, rank);
   for (const barrier of barriers) add(barrier, null);
-  for (const from of [...steps, ...barriers]) {
-    const node = nodes.get(from.id) as Node;
+  for (const step of [...steps, ...barriers]) {
+    const node = nodes.get(step.id) as Node;
     const source = (before: string): Node => {
       const found = nodes.get(before);
-      if (found === undefined) throw new Error(`${from.id} comes after ${before}, which is not in the plan.`);
+      if (found === undefined) throw new Error(`${step.id} comes after ${before}, which is not in the plan.`);
       return found;
     };
-    for (const before of from.after) source(before).dependents.push(node);
-    for (const before of afterEndOf(from)) source(before).followers.push(node);
+    for (const before of step.after) source(before).dependents.push(node);
+    for (const before of afterEndOf(step)) source(before).followers.push(node);
   }
   return nodes;
 }
 
-function afterEndOf(from: Scheduled): readonly string[] {
-  return from.afterEnd ?? [];
+function afterEndOf(step: Scheduled): readonly string[] {
+  return step.afterEnd ?? [];
 }
 
 function refuseCycles(nodes: ReadonlyMap<string, Node>): void {
@@ -224,15 +228,15 @@ function refuseCycles(nodes: ReadonlyMap<string, Node>): void {
   for (let index = 0; index < free.length; index += 1) {
     const { dependents, followers } = free[index] as Node;
     for (const dependent of [...dependents, ...followers]) {
-      const left = (pending.get(dependent) ?? 0) - 1;
-      pending.set(dependent, left);
-      if (left === 0) free.push(dependent);
+      const stillPending = (pending.get(dependent) ?? 0) - 1;
+      pending.set(dependent, stillPending);
+      if (stillPending === 0) free.push(dependent);
     }
   }
   if (free.length < nodes.size) throw new Error("The order of the plan has a cycle.");
 }
 
-/** The union of two ascending lists, cut at the limit; the first of a union are among the first of its parts. */
+/** The union of two ascending lists, cut at the limit. Lists that were cut before do no harm: the smallest of a union are among theirs. */
 function mergeCauses(left: readonly number[], right: readonly number[]): readonly number[] {
   if (left.length === 0) return right;
   if (left === right || right.length === 0) return left;

@@ -1,4 +1,4 @@
-/** The context of one step: what carrying it out may use, and the result that the loop gets. */
+/** What carrying out a step may use (one context for the whole run), and the result that execute.ts gets. */
 
 import type { Answer, Api, Failure, FailureType, Method } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
@@ -24,7 +24,7 @@ export interface Context {
   /** Absolute path of the project folder. */
   readonly root: string;
   readonly products: Products;
-  /** When the answer came that each product was read from, by its key: milliseconds since the epoch. */
+  /** By the key of a product: when the answer that it was read from arrived, in milliseconds since the epoch. */
   readonly producedAt: ReadonlyMap<string, number>;
   /** The plan's changes by key. */
   readonly changes: ReadonlyMap<string, Change>;
@@ -33,7 +33,7 @@ export interface Context {
   readonly inFlight: AbortSignal;
   /** Aborted when nothing new may start; always before or together with `inFlight`. */
   readonly stopping: AbortSignal;
-  /** Must be awaited before the request is sent; a failure means that it must not be. */
+  /** Await it before sending the request. If it returns a failure, do not send. */
   intent(intent: Intent): Promise<Failure | null>;
   note(step: string, note: NoteType, detail: string, waitSeconds?: number): void;
 }
@@ -73,21 +73,27 @@ export const DONE: StepResult = {
   notices: [],
 };
 
-/** What came with the object that a POST made, or with an equal one that is used in its place. */
+/**
+ * The ids of objects that were made along with the step's object: the subnets of a VPC.
+ * @param object as the POST's answer shows it, or a list in which it, or an equal one that is used in its place, was recognised
+ */
 export function partsIn(step: RequestStep, object: JsonObject, unit: Unit): StepResult["parts"] {
   const parts = unit.partsIn?.(step, object) ?? {};
   return Object.keys(parts).length === 0 ? undefined : parts;
 }
 
-/** The step did not get done. A 401 from the service means that no later request can succeed either. */
-export function notDone(outcome: "failed" | "unknown", failure: Failure): StepResult {
+/**
+ * The result of a step that failed, or of which nobody knows whether it was done. A 401 from the service means that no later request can
+ * succeed either.
+ */
+export function unfinished(outcome: "failed" | "unknown", failure: Failure): StepResult {
   return { ...DONE, outcome, failure, halts: failure.status === 401 ? "unauthorised" : null };
 }
 
 /** Writes an intent down; null if the request may now be sent, else the result of the step. */
 export async function announce(intent: Intent, context: Context): Promise<StepResult | null> {
   const unwritten = await context.intent(intent);
-  return unwritten === null ? null : { ...notDone("failed", unwritten), halts: "journal" };
+  return unwritten === null ? null : { ...unfinished("failed", unwritten), halts: "journal" };
 }
 
 const NO_IDS: ReadonlySet<ObjectId> = new Set();
@@ -115,15 +121,18 @@ function listKey(lookup: Lookup, path: readonly string[]): string {
 
 // Answer: what one answer to a step's request means for the step.
 
-/** The result of a step whose request was answered, but for the looking up of a POST of unknown outcome. */
+/** What became of a step's request. A POST of unknown outcome stays `unknown` here: recover.ts looks for what it made. */
 export function resultOf(step: RequestStep, answer: Answer, unit: Unit): StepResult {
   if (!answer.ok) return failedResult(step, answer.failure);
   if (step.method === "GET" && step.expect !== null) return checkExpected(step, answer.body, unit);
-  if (step.method === "POST" && !isJsonObject(answer.body)) return notDone("unknown", malformed("not an object"));
+  if (step.method === "POST" && !isJsonObject(answer.body)) return unfinished("unknown", malformed("not an object"));
   const products = step.produces === null ? null : readProducts(step.produces, answer.body);
   if (step.produces !== null && products === null) {
     // The service said yes, so a POST may well have made something.
-    return notDone(step.method === "GET" ? "failed" : "unknown", malformed("without the fields that later steps need"));
+    return unfinished(
+      step.method === "GET" ? "failed" : "unknown",
+      malformed("without the fields that later steps need"),
+    );
   }
   if (step.method !== "POST") return { ...DONE, products };
   const parts = partsIn(step, answer.body as JsonObject, unit);
@@ -138,19 +147,20 @@ export function isUnclear(method: Method, failure: Failure): boolean {
 }
 
 function failedResult(step: RequestStep, failure: Failure): StepResult {
-  if (failure.status === 404 && failure.type === "refused" && isGone(step)) return DONE;
-  return notDone(isUnclear(step.method, failure) ? "unknown" : "failed", failure);
+  if (failure.status === 404 && failure.type === "refused" && isDoneIfGone(step)) return DONE;
+  return unfinished(isUnclear(step.method, failure) ? "unknown" : "failed", failure);
 }
 
-/** An object that is to be deleted and is gone needs no delete, and no look before it. */
-function isGone(step: RequestStep): boolean {
+/** An object that is to be deleted and is gone needs no delete, and no check before it. */
+function isDoneIfGone(step: RequestStep): boolean {
   return step.method === "DELETE" || (step.method === "GET" && step.expect !== null);
 }
 
 function checkExpected(step: RequestStep, body: Json, unit: Unit): StepResult {
-  if (!isJsonObject(body)) return notDone("failed", localFailure("malformed", "none", "the answer is not an object"));
+  if (!isJsonObject(body))
+    return unfinished("failed", localFailure("malformed", "none", "the answer is not an object"));
   const objection = unit.precondition(step, body);
-  return objection === null ? DONE : notDone("failed", localFailure("refused", "none", objection));
+  return objection === null ? DONE : unfinished("failed", localFailure("refused", "none", objection));
 }
 
 function malformed(how: string): Failure {
@@ -170,7 +180,7 @@ export function unresolved(missing: Reference): Failure {
 
 // Resolve: turns references to earlier answers into path segments and values. Percent-encoding is the client's matter.
 
-/** Fields of answers by the key that references use. */
+/** Fields of earlier answers, by the `ref` of the references to them. */
 type Products = ReadonlyMap<string, ProducedFields>;
 
 export type ProducedFields = ReadonlyMap<string, Json>;
@@ -208,7 +218,7 @@ export function resolveText(reference: Reference, products: Products): Resolved<
   return typeof value === "string" && value !== "" ? { ok: true, value } : { ok: false, missing: reference };
 }
 
-/** Dots alone would be taken for a way up the tree, whatever the encoding. */
+/** `.` and `..` would change the path, even percent-encoded. */
 function isSegment(value: Json | undefined): value is ObjectId {
   return typeof value === "number" || (typeof value === "string" && !["", ".", ".."].includes(value));
 }
@@ -224,7 +234,7 @@ export function readProducts(produced: Produced, body: Json): ProducedFields | n
   return fields;
 }
 
-/** The same from a list's item: its id is known even if the answer to a POST would have had it elsewhere. */
+/** The produced fields of a list's item; missing ones are left out. A produced `id` is never missing. */
 export function readAdopted(produced: Produced, item: Json, id: ObjectId): ProducedFields {
   const fields = new Map<string, Json>();
   for (const [name, path] of Object.entries(produced.fields)) {
