@@ -51,11 +51,11 @@ export interface ExpandContext extends RecordSetContext {
   readonly budget: Budget;
   /** Everything read so far. */
   readonly sources: Sources;
-  /** Objects that lack a required key, or lost a key to validation. */
+  /** Objects without a required key, or from which validation removed a wrong one. */
   readonly incomplete: ReadonlySet<object>;
   /**
    * Reads the zone file that a domain names. `stated`: the records that the manifest itself has for the domain. `sharing`: how many domains
-   * have the file from the same entry.
+   * of the same entry read this file, this one included.
    */
   zoneFile(
     domain: JsonObject,
@@ -72,7 +72,7 @@ interface ExpandInput {
 
 interface ExpandedDomains {
   readonly entries: readonly JsonObject[];
-  /** The entries made from an object that lost a key to validation. */
+  /** The entries made from an object that is `incomplete` in the context. */
   readonly incomplete: readonly JsonObject[];
 }
 
@@ -91,7 +91,7 @@ export async function expandDomains(
     return { entries, incomplete };
   }
   const room = new Room(context);
-  const usedSets = new UsedSets(sets, context);
+  const setsOf = new UsedSets(sets, context);
   let total = 0;
   for (const { tree } of files) {
     const defaults = objectAt(tree, "defaults");
@@ -100,15 +100,15 @@ export async function expandDomains(
         withDefaults(record, objectAt(defaults, "record"), context.places),
       );
       const entry = withDefaults(written, objectAt(defaults, "domain"), context.places);
-      if (!room.forFields(entry)) return { entries, incomplete };
-      const used = usedSets.of(entry);
+      if (!room.takeFields(entry)) return { entries, incomplete };
+      const used = setsOf.of(entry);
       for (const set of used) everUsed.add(set);
-      if (!room.forRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
+      if (!room.takeRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
       const singles = eachDomain(entry, context);
       for (const single of singles) {
         const origins = { own, used, left: recordLimit(context.sources) - total, domains: singles.length, room };
         const expanded = await complete(single, origins, context);
-        if (expanded === "too-many") context.report(tooManyRecords(entry, context));
+        if (expanded === "too-many-records") context.report(tooManyRecords(entry, context));
         if (typeof expanded === "string") return { entries, incomplete };
         total += expanded.count + RECORDS_PER_DOMAIN;
         entries.push(expanded.entry);
@@ -117,7 +117,7 @@ export async function expandDomains(
       }
     }
   }
-  // An object that lost a key may be the one that uses the set.
+  // An incomplete object may be the one that uses the set.
   if (context.setsKnown && context.incomplete.size === 0) reportUnused(sets, everUsed, context);
   return { entries, incomplete };
 }
@@ -142,7 +142,7 @@ function firstTooMany(
       const [names, use] = [entry["domain"], entry["use"] ?? null];
       const used = known.get(use) ?? usedRecords(use, sets);
       known.set(use, used);
-      // A domain's own records may replace those of its sets, so only its own are sure to count.
+      // A domain's own records may replace those of its sets. So those of its sets are sure to count only if it has none of its own.
       const least = recordCount(listOf(entry["records"])) || used;
       total += (Array.isArray(names) ? names.length : 1) * (least + RECORDS_PER_DOMAIN);
       if (total > limit) return entry;
@@ -151,7 +151,7 @@ function firstTooMany(
   return null;
 }
 
-/** How many records the sets have that one domain names. */
+/** The number of records in the sets that one domain names under `use`. */
 function usedRecords(names: Json, sets: RecordSets): number {
   if (!Array.isArray(names)) return 0;
   const used = new Set((names as readonly Json[]).flatMap((name) => sets.get(String(name)) ?? []));
@@ -167,7 +167,7 @@ function tooManyRecords(entry: JsonObject, { places, sources }: Pick<ExpandConte
     code: "too-many-records",
     severity: "error",
     summary: "too many records in the project",
-    detail: `With this domain, the domains of the project have more records than it may. ${explainRecordLimit(recordLimit(sources))} What follows is not looked at.`,
+    detail: `With this domain, the project has more records than a project may have. ${explainRecordLimit(recordLimit(sources))} What follows is not looked at.`,
     fix: "Divide the project.",
     span: places.span(entry, Object.hasOwn(entry, "domain") ? "domain" : "reverse"),
   };
@@ -216,24 +216,24 @@ interface Origins {
   readonly domains: number;
 }
 
-/** @returns the expanded entry, or why there is no room: `too-many` is left to the caller to report, `too-much` is reported already */
+/** @returns the expanded entry, or why there is no room: `too-many-records` is left to the caller to report, `reported` is reported already */
 async function complete(
   entry: JsonObject,
   { own, used, left, domains, room }: Origins,
   context: ExpandContext,
-): Promise<{ entry: JsonObject; count: number } | "too-many" | "too-much"> {
+): Promise<{ entry: JsonObject; count: number } | "too-many-records" | "reported"> {
   const { places } = context;
-  if (own.length + used.reduce((sum, set) => sum + set.records.length, 0) > left) return "too-many";
+  if (own.length + used.reduce((sum, set) => sum + set.records.length, 0) > left) return "too-many-records";
   const domain = entry["domain"];
   const zone = typeof domain === "string" ? zoneName(domain) : "";
   const { use: _use, records: _records, ...rest } = entry;
   const shell: Record<string, Json> = Object.assign(Object.create(null), rest);
   places.copy(shell, entry);
-  const complete: Record<string, Json> = Object.assign(Object.create(null), withZone(shell, zone, places));
-  places.copy(complete, shell);
-  const hasFile = typeof complete["zone_file"] === "string";
+  const expanded: Record<string, Json> = Object.assign(Object.create(null), withZone(shell, zone, places));
+  places.copy(expanded, shell);
+  const hasFile = typeof expanded["zone_file"] === "string";
   if (!hasFile && !Object.hasOwn(entry, "records") && !Object.hasOwn(entry, "use")) {
-    return { entry: complete, count: 0 };
+    return { entry: expanded, count: 0 };
   }
   const built: JsonObject[] = [];
   const plain = (list: readonly JsonObject[]): JsonObject[] => {
@@ -250,18 +250,18 @@ async function complete(
     { origin: { type: "own" }, records: plain(own) },
   ];
   const statedRecords = stated.flatMap((layer) => layer.records);
-  if (!room.forCopies(complete, statedRecords as readonly JsonObject[], built)) return "too-much";
-  const sharing = complete["zone_file"] === entry["zone_file"] ? domains : 1;
-  const fromFile = hasFile ? await context.zoneFile(complete, zone, statedRecords, sharing) : [];
-  if (!room.forZoneFile(complete, fromFile)) return "too-much";
+  if (!room.takeCopies(expanded, statedRecords as readonly JsonObject[], built)) return "reported";
+  const sharing = expanded["zone_file"] === entry["zone_file"] ? domains : 1;
+  const fromFile = hasFile ? await context.zoneFile(expanded, zone, statedRecords, sharing) : [];
+  if (!room.takeZoneFile(expanded, fromFile)) return "reported";
   const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
   const records = [...overlay(layers, zone, context)];
-  if (records.length > left) return "too-many";
-  if (!room.forLabels(complete, records)) return "too-much";
+  if (records.length > left) return "too-many-records";
+  if (!room.takeLabels(expanded, records)) return "reported";
   places.make(records, places.span(entry));
   // Records of the zone file stay as they were read; the zone's unit takes both forms.
-  complete["records"] = records as readonly object[] as readonly JsonObject[];
-  return { entry: complete, count: records.length };
+  expanded["records"] = records as readonly object[] as readonly JsonObject[];
+  return { entry: expanded, count: records.length };
 }
 
 /** What `${zone}` stands for. */
@@ -277,13 +277,14 @@ interface RoomContext {
   report(diagnostic: Diagnostic): void;
 }
 
-/** Keys that `forFields` leaves out: they are counted by themselves, or not once for each domain. */
+/** Keys that `takeFields` leaves out: `takeRecords` counts the records, and `domain` and `reverse` are not repeated in each domain. */
 const COUNTED_APART: ReadonlySet<string> = new Set(["domain", "reverse", "records"]);
 
 const ZONE_REFERENCE = "${zone}";
 
 const TARGETS: ReadonlySet<string> = new Set(["targets"]);
 
+/** What the limits still leave. Each method takes from it, and returns false if there is not enough, which is reported. */
 class Room {
   readonly #context: RoomContext;
   readonly #scales: Scales = new Scales();
@@ -294,23 +295,23 @@ class Room {
     this.#context = context;
   }
 
-  /** Room for the entry's fields, counted once for each domain that it names. */
-  forFields(entry: JsonObject): boolean {
+  /** Takes room for the entry's fields, counted once for each domain that it names. */
+  takeFields(entry: JsonObject): boolean {
     return this.#take(entry, domainCount(entry) * this.#scales.weighEntry(entry, COUNTED_APART));
   }
 
-  /** Room for the entry's own records and those of its sets, counted once for each domain that it names. */
-  forRecords(entry: JsonObject, lists: readonly (readonly JsonObject[])[]): boolean {
+  /** Takes room for the entry's own records and those of its sets, counted once for each domain that it names. */
+  takeRecords(entry: JsonObject, lists: readonly (readonly JsonObject[])[]): boolean {
     const weight = lists.reduce((sum, list) => sum + this.#scales.weigh(list as Json), 0);
     if (!this.#take(entry, domainCount(entry) * weight)) return false;
-    // Each `${zone}` will become the name of the zone. References are counted only after the length was accepted.
+    // Each `${zone}` will become the name of the zone. Counting the references scans the text, so it waits until its length was accepted.
     const references = lists.reduce((sum, list) => sum + this.#references(list as Json), this.#references(entry));
     if (!this.#take(entry, references * namesLength(entry))) return false;
-    return this.#forIgnoring(entry, domainCount(entry) * weight);
+    return this.#takeComparisons(entry, domainCount(entry) * weight);
   }
 
-  /** Room for the fields that many records copy from one entry: an entry with a list of targets, or a builder. */
-  forCopies(entry: JsonObject, records: readonly JsonObject[], built: readonly JsonObject[]): boolean {
+  /** Takes room for the fields that several records get from one entry, which has a list of targets or is a builder. */
+  takeCopies(entry: JsonObject, records: readonly JsonObject[], built: readonly JsonObject[]): boolean {
     const copied = records.reduce((sum, record) => {
       const { targets } = record;
       const more = Array.isArray(targets) ? Math.max(0, targets.length - 1) : 0;
@@ -322,14 +323,14 @@ class Room {
     );
   }
 
-  /** Room for the records of one domain's zone file. */
-  forZoneFile(entry: JsonObject, records: readonly SourceRecord[]): boolean {
+  /** Takes room for the records of one domain's zone file. */
+  takeZoneFile(entry: JsonObject, records: readonly SourceRecord[]): boolean {
     const weight = records.reduce((sum, { span: _, ...values }) => sum + this.#scales.weigh(values), 0);
-    return this.#take(entry, weight) && this.#forIgnoring(entry, weight);
+    return this.#take(entry, weight) && this.#takeComparisons(entry, weight);
   }
 
-  /** Room for the names between the records of one domain and the domain. */
-  forLabels(entry: JsonObject, records: readonly LayerRecord[]): boolean {
+  /** Takes room for the names between the records of one domain and the domain. */
+  takeLabels(entry: JsonObject, records: readonly LayerRecord[]): boolean {
     this.#innerLabels += records.reduce((sum, { name }) => sum + String(name ?? "").split(".").length - 1, 0);
     if (this.#innerLabels <= MAX_INNER_LABELS) return true;
     this.#context.report(tooManyLabels(domainSpan(entry, this.#context.places)));
@@ -342,7 +343,7 @@ class Room {
   }
 
   /** Each pattern under `ignore` is compared with each record. */
-  #forIgnoring(entry: JsonObject, weight: number): boolean {
+  #takeComparisons(entry: JsonObject, weight: number): boolean {
     const { ignore } = entry;
     if (!Array.isArray(ignore)) return true;
     const tooLong = tooLongIgnore(ignore, this.#context.places);
@@ -400,7 +401,7 @@ function tooManyPatterns(span: NonNullable<Diagnostic["span"]>): Diagnostic {
     code: "too-many-patterns",
     severity: "error",
     summary: "too many patterns under `ignore`",
-    detail: `Each pattern is compared with each record of its domain. The characters of the records, counted for each pattern, are more than ${MAX_IGNORE_COMPARISONS.toLocaleString("en")} in the project; what follows is not looked at.`,
+    detail: `Each pattern is compared with each record of its domain. In this project, the characters of the records times the number of patterns are more than ${MAX_IGNORE_COMPARISONS.toLocaleString("en")}; what follows is not checked.`,
     fix: "Join patterns with stars, or divide the project.",
     span,
   };
@@ -532,9 +533,9 @@ function badReverse(
         fix: `Write ${zone.network}.`,
       };
     case "between-labels": {
-      const detail = `No zone is just \`${network}\`: reverse zones end after 8, 16, 24 or 32 bits of an IPv4 address, and after every fourth bit of an IPv6 address.`;
+      const detail = `\`${network}\` is not exactly one reverse zone: reverse zones end after 8, 16, 24 or 32 bits of an IPv4 address, and after every fourth bit of an IPv6 address.`;
       const fix =
-        "Write a list of such networks. For a part of a /24 that is delegated to you (RFC 2317), write the zone's name under `domain`, without a slash: for example 0-25.2.0.192.in-addr.arpa.";
+        "Write a list of networks that end after one of these. For a part of a /24 that is delegated to you (RFC 2317), write the zone's name under `domain`, without a slash: for example 0-25.2.0.192.in-addr.arpa.";
       return { ...problem, detail, fix };
     }
   }

@@ -20,14 +20,14 @@ export interface InterpolationContext {
 
 /** Keys of a file under which `${zone}` means something. */
 const ZONE_SECTIONS: ReadonlySet<string> = new Set(["domains", "record_sets", "defaults"]);
-/** Keys whose values are literal: the format, and the values of the variables themselves. */
+/** Keys of a file whose values are literal: `tenon` (the format), and those under which variables get their values. */
 const LITERAL_SECTIONS: ReadonlySet<string> = new Set(["variables", "environments", "tenon"]);
 
 /** Resolves variables in a whole file, in place. In ZONE_SECTIONS, `${zone}` and escapes stay for `withZone`. */
 export function interpolateFile(tree: JsonObject, context: InterpolationContext): void {
   for (const key of Object.keys(tree)) {
     if (LITERAL_SECTIONS.has(key) || isOwnKey(key)) continue;
-    new Interpolation(context, ZONE_SECTIONS.has(key)).entry(tree, key);
+    new Interpolation(context, ZONE_SECTIONS.has(key)).resolveAt(tree, key);
   }
 }
 
@@ -45,15 +45,16 @@ class Interpolation {
     this.#inZone = inZone;
   }
 
-  entry(container: object, key: string | number): void {
+  /** Resolves the references in the value at `key`, and in all that is within it. */
+  resolveAt(container: object, key: string | number): void {
     const values = container as Record<string | number, Json>;
     const value = values[key] as Json;
     if (typeof value === "string") {
       if (value.includes("${")) this.#text(container, key, value);
     } else if (Array.isArray(value)) {
-      for (const index of value.keys()) this.entry(value, index);
+      for (const index of value.keys()) this.resolveAt(value, index);
     } else if (typeof value === "object" && value !== null) {
-      for (const name of Object.keys(value)) if (!isOwnKey(name)) this.entry(value, name);
+      for (const name of Object.keys(value)) if (!isOwnKey(name)) this.resolveAt(value, name);
     }
   }
 
@@ -115,6 +116,7 @@ class Interpolation {
     const { variables, variablesKnown } = this.#context;
     const variable = variables.get(name);
     if (variable !== undefined && variable !== null) return variable;
+    // null: it is declared without a value, which is reported already.
     this.#context.places.markBroken(container, key);
     if (variable === undefined && variablesKnown && this.#reportedReferences < MAX_REPORTED_REFERENCES) {
       this.#known ??= [...variables.keys()];
@@ -147,7 +149,7 @@ class Interpolation {
 
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
-/** The span of the reference within the value, if the source has it unescaped; otherwise that of the whole value. */
+/** The span of the reference within the value, if the file has it letter for letter (not behind YAML escapes); else that of the whole value. */
 function within(span: Span, match: string, sources: Sources): Span {
   const index = sources.text(span.file)?.slice(span.start, span.end).indexOf(match) ?? -1;
   return index === -1 ? span : { ...span, start: span.start + index, end: span.start + index + match.length };
@@ -175,7 +177,7 @@ function notText(reference: string): Problem {
   return {
     code: "wrong-type",
     summary: `${reference} is not text`,
-    detail: "A variable that holds a list or a mapping can only be a whole value.",
+    detail: "A variable that holds a list or a mapping must be the whole value; it cannot stand within text.",
     fix: `Let the value be \${${reference}} and nothing else.`,
   };
 }

@@ -48,7 +48,7 @@ export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
 export const MAX_CONSENTS = 5_000;
 /** The most patterns under one `ignore`: each is compared with the domain's live records, up to 12,000, whose number no manifest states. */
 export const MAX_IGNORE_PATTERNS = 1_000;
-/** Characters of records, counted for each pattern under `ignore` that they are compared with. */
+/** Characters of records times the number of patterns under `ignore` that they are compared with. */
 export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
 /** How many wrong references of one value are reported. */
 export const MAX_REPORTED_REFERENCES = 20;
