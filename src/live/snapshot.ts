@@ -21,7 +21,7 @@ export interface SnapshotOptions extends SnapshotRequest {
 }
 
 export interface SnapshotRequest {
-  /** Says what must be readable. A unit that it does not need may be refused to the token. */
+  /** Says what must be readable. The token need not have the right to read units that this does not use. */
   readonly desired: Desired;
   readonly api: ReadApi;
   /** Milliseconds since the epoch. */
@@ -40,7 +40,10 @@ export type SnapshotResult =
 /** All of the account, whatever is declared: a change of the manifest may declare what nobody declared before. */
 const WHOLE: Scope = { declared: [], removed: [], owner: null, destroy: false, whole: true };
 
-/** ⌈V/P⌉ + ⌈D/P⌉ + Σ⌈R/P⌉ + ⌈I/P⌉ requests at a page size of P, and one for each VPC with interfaces in it. */
+/**
+ * Requests, at a page size of P: ⌈V/P⌉ for V VPCs, ⌈D/P⌉ for D domains, ⌈R/P⌉ for the R records of each domain, ⌈I/P⌉ for I images, and one
+ * for each VPC with interfaces.
+ */
 export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotResult> {
   const recording = new Recording(options.api);
   const failed = await readWhole(options, recording);
@@ -48,12 +51,15 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotRe
   const { nowMilliseconds, host, dialect, account } = options;
   const recorded = await recording.recorded();
   const readAt = new Date(nowMilliseconds).toISOString();
-  return { ok: true, snapshot: { readAt, host, dialect, account, ...sorted(recorded) } };
+  return { ok: true, snapshot: { readAt, host, dialect, account, ...contentsOf(recorded) } };
 }
 
 type Failed = Extract<SnapshotResult, { ok: false }>;
 
-/** @returns what stands in the way: the failure of what is needed, or of everything */
+/**
+ * @returns null if the snapshot can be used, else why not: a failure that must not be passed over, or the first one if nothing at all could be
+ * read
+ */
 async function readWhole(options: SnapshotOptions, api: ReadApi): Promise<Failed | null> {
   const stop = new AbortController();
   const given = options.watch?.signal;
@@ -73,13 +79,14 @@ async function readWhole(options: SnapshotOptions, api: ReadApi): Promise<Failed
   return (bad.find(({ result }) => result.failure.type !== "aborted") ?? bad[0])?.result ?? null;
 }
 
-/** A token need not have rights for what the project does not use; any other failure would leave a hole nobody expects. */
+/** A token need not have rights for what the project does not use. Any other failure would leave a list out that somebody expects. */
 function mustEnd(result: ReadResult<unknown>, unit: Unit, desired: Desired): boolean {
   if (result.ok) return false;
   return !isDenied(result.failure) || isUnitNeeded(unit.name, desired);
 }
 
-function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "unread" | "servedAt"> {
+/** The lists that were read and those that were refused, sorted by path: each path is asked for once, with one filter. */
+function contentsOf(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "unread" | "servedAt"> {
   const lists = new Map<string, readonly JsonObject[]>();
   const unread: UnreadList[] = [];
   const served: number[] = [];
@@ -89,7 +96,7 @@ function sorted(recorded: readonly RecordedList[]): Pick<Snapshot, "lists" | "un
       if (answer.servedMilliseconds !== undefined) served.push(answer.servedMilliseconds);
       continue;
     }
-    // A list that was cut short was not refused: it is merely not held.
+    // The service did not refuse a list whose read was aborted: it is not reported as unread, and the snapshot just lacks it.
     if (answer.failure.type !== "aborted") unread.push({ path, failure: reportedFailure(answer.failure) });
   }
   const first = served.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY);
@@ -102,7 +109,7 @@ function reportedFailure({ type, status, errors, message }: Failure): UnreadList
 
 // The service as a snapshot remembers it: answers lists, and holds no single object.
 
-/** Sends nothing. The `subset` of a request is not looked at: all of it is there. */
+/** Sends nothing. Ignores the `subset` of a request, and answers with the whole list. */
 export function snapshotApi({ lists, unread, servedAt }: Snapshot): ReadApi {
   const served = servedAt === null ? {} : { servedMilliseconds: Date.parse(servedAt) };
   const failures = new Map(unread.map(({ path, failure }) => [path, failure]));
@@ -120,7 +127,7 @@ export function snapshotApi({ lists, unread, servedAt }: Snapshot): ReadApi {
   };
 }
 
-/** A list may have been kept as its filter left it; another filter may ask for a part of it. */
+/** The stored list may itself be filtered; a request's filter is applied again to what is stored. */
 function filtered(items: readonly JsonObject[], { filter = {} }: ListRequest): readonly JsonObject[] {
   const conditions = Object.entries(filter);
   if (conditions.length === 0) return items;
@@ -140,7 +147,7 @@ function failureOf(reported: Pick<Failure, "type" | "status" | "errors" | "messa
   return { ...reported, effect: "none", maintenance: false, attempts: 0 };
 }
 
-// Lists that are asked for once and remembered: for several readers of one moment, and for what is to be kept of it.
+// Lists that are asked for once and remembered: two plans then see the same state, and a snapshot can keep it.
 
 interface RecordedList {
   /** Segments joined by slashes. */
@@ -154,7 +161,7 @@ interface Asked {
 }
 
 /**
- * The first asker of a list decides the `subset` that is read: what all readers want is to be asked for first.
+ * The first request for a list decides its `subset`, so the union of what all readers want must be asked for first.
  * Single objects pass through.
  */
 export class Recording implements ReadApi {

@@ -17,20 +17,21 @@ export interface Judgement {
 
 const NXDOMAIN = 3;
 const INTERNET_CLASS = 1;
-/** So much of undeclared data that was found is kept: it is kept for every set, server and transport. */
+/** How much of the undeclared values found is kept: there is a judgement for each set, server and transport. */
 const MAX_ODD_VALUES = 20;
 const MAX_ODD_CHARACTERS = 1_000;
 
 /**
- * `there` only if the answer section holds exactly what is declared, or what the expectation tolerates beside it.
- * A truncated answer passes over UDP alone: the same set is asked over TCP too, where `dns/query` refuses truncation.
+ * `there` only if the set's section holds all that is declared, and beside it only what the expectation tolerates. A truncated answer counts as
+ * `there`, which can happen over UDP only: over TCP, where the same set is asked, too, `dns/query` refuses truncation.
  */
 export function judgeAnswer(expected: ExpectedSet, result: QueryResult): Judgement {
   if (!result.ok) return { state: "not-answering", found: [], detail: result.problem.detail };
   const { answer } = result;
-  const refusal = refusalOf(expected, answer);
-  if (refusal !== null) return refusal;
-  if (answer.isTruncated) return { state: "there", found: [], detail: "cut off, as its set fits no datagram" };
+  const unanswered = judgeUnanswered(expected, answer);
+  if (unanswered !== null) return unanswered;
+  if (answer.isTruncated)
+    return { state: "there", found: [], detail: "truncated: the set does not fit into one UDP answer" };
   const records = recordsOf(expected, answer);
   const stray = strayRecord(expected, answer, records);
   if (stray !== null) {
@@ -43,8 +44,8 @@ export function judgeAnswer(expected: ExpectedSet, result: QueryResult): Judgeme
   return judgeRecords(expected, records);
 }
 
-/** A message that answers no question about the zone: an error, or one of a server that does not hold the zone. */
-function refusalOf(expected: ExpectedSet, answer: DnsAnswer): Judgement | null {
+/** Judges a message that does not answer from the zone's data: an error, a referral, or a server that does not hold the zone. Else null. */
+function judgeUnanswered(expected: ExpectedSet, answer: DnsAnswer): Judgement | null {
   const code = responseCode(answer.rcode);
   if (code === "REFUSED" || code === "NOTAUTH") {
     return { state: "not-authoritative", found: [], detail: `the server answered ${code}` };
@@ -60,20 +61,20 @@ function refusalOf(expected: ExpectedSet, answer: DnsAnswer): Judgement | null {
   }
   const detail = `the server refers to the servers of ${cut.name}`;
   if (expected.values.length > 0) return { state: "missing", found: [], detail };
-  // Nothing is declared above the name that delegates it: only an undeclared record that may stay can.
+  // Where the set belongs in the answer section, no declared record delegates its name or one above it: only a tolerated NS record can.
   const mayRefer = cuts.every(
     (record) => relativeName(expected.name, record.name) !== null && isAllowed(expected, record),
   );
   return { state: mayRefer ? "there" : "different", found: [], detail };
 }
 
-/** A delegation within the zone; its parents' would be one of the zone itself, or above it. */
+/** Whether a referral is to a zone within this one. A server of a parent refers to the zone itself, or to one above it. */
 function isBelow(name: string, zone: string): boolean {
   const relative = relativeName(name, zone);
   return relative !== null && relative !== "";
 }
 
-/** A server that holds the delegated zone, too, answers with what is there. */
+/** The records of the set. They are in the answer section even of a referral or glue if the server also holds the delegated zone. */
 function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): readonly ResourceRecord[] {
   const isOf = (record: ResourceRecord): boolean =>
     record.name === name && record.data.type === type && record.class === INTERNET_CLASS;
@@ -90,12 +91,12 @@ function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): rea
 }
 
 /**
- * The first record of the answer section that the question cannot have brought. Where the set is empty, that is anything but an
- * alias that may be there, and what lies at its end (RFC 1034, 4.3.2, step 3a).
+ * The first record of the answer section that does not answer the question. If the set is empty, an alias that may be there, and what lies at
+ * its end, do answer it (RFC 1034, 4.3.2, step 3a).
  */
 function strayRecord(expected: ExpectedSet, answer: DnsAnswer, own: readonly ResourceRecord[]): ResourceRecord | null {
-  const expectedOnes = new Set(own);
-  const others = answer.answers.filter((record) => !expectedOnes.has(record));
+  const ownRecords = new Set(own);
+  const others = answer.answers.filter((record) => !ownRecords.has(record));
   if (others.length === 0) return null;
   const aliases = new Map(
     others.flatMap((record) =>
@@ -151,17 +152,17 @@ function judgeRecords(expected: ExpectedSet, records: readonly ResourceRecord[])
   const missing = expected.values.filter((value) => !found.has(value));
   if (missing.length === 0 && odd.size === 0) return judgeTtl(expected, records, shown);
   const isNothing = missing.length > 0 && missing.length === expected.values.length && found.size === 0;
-  const left = found.size - shown.length;
-  const detail = left === 0 ? "" : `the server answered ${left} more records of this set`;
+  const hidden = found.size - shown.length;
+  const detail = hidden === 0 ? "" : `the server answered ${hidden} more values, which are not shown`;
   return { state: isNothing ? "missing" : "different", found: shown, detail };
 }
 
-/** Sorted, as people read it: all that is declared, and of the rest not more than somebody reads. */
+/** The values found, sorted and as people read them: all that are declared, and at most MAX_ODD_VALUES others. */
 function shownValues(found: ReadonlySet<string>, wanted: ReadonlySet<string>, type: string): string[] {
   const sorted = [...found].sort(compareText);
-  const left = new Set(sorted.filter((value) => !wanted.has(value)).slice(MAX_ODD_VALUES));
+  const leftOut = new Set(sorted.filter((value) => !wanted.has(value)).slice(MAX_ODD_VALUES));
   return sorted
-    .filter((value) => !left.has(value))
+    .filter((value) => !leftOut.has(value))
     .map((value) => {
       const shown = shownValue(value, type);
       const isWhole = wanted.has(value) || shown.length <= MAX_ODD_CHARACTERS;

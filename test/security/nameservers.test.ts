@@ -108,8 +108,8 @@ test("an answer that unpacks to megabytes of names, or holds thousands of record
     "tenon.yaml": `tenon: 1\ndomains:\n  - { domain: example.com, type: master, soa_email: a@example.com, records: [${mx}] }\n`,
   });
   for (const [answer, word] of [
-    [long, "the server answered 3980 more records of this set"],
-    [many, "the server answered 980 more records of this set"],
+    [long, "the server answered 3980 more values, which are not shown"],
+    [many, "the server answered 980 more values, which are not shown"],
   ] as const) {
     const port = await answeringServer(answer);
     const args = ["zone", "check", "--live", "--nameserver", `127.0.0.1:${port}`, "--verify-timeout", "0s"];

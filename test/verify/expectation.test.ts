@@ -201,7 +201,7 @@ describe("an answer", () => {
       { isAuthoritative: false },
       "not-authoritative: the server answers without authority for the zone",
     ],
-    ["cut off", { isTruncated: true }, "there: cut off, as its set fits no datagram"],
+    ["cut off", { isTruncated: true }, "there: truncated: the set does not fit into one UDP answer"],
   ])("that is %s is judged", (_, changes, expected) => {
     expect(state(setOf(www), answer([], changes))).toBe(expected);
   });
