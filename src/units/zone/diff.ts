@@ -1,4 +1,4 @@
-/** Which live record is which declared one, within one zone. */
+/** Pairs declared zones and records with live ones, ready for comparison; and says which records claim a name for themselves. */
 
 import type { Block, ChangeLabel, ComparedResource } from "../../model/change.ts";
 import type { IgnorePattern } from "../../model/desired.ts";
@@ -33,7 +33,7 @@ export interface DesiredEntry<Origin> {
   readonly values: RecordValues;
 }
 
-/** One of the two is not null. */
+/** At least one of the two is not null. */
 interface RecordMatch<Origin> {
   readonly desired: DesiredEntry<Origin> | null;
   readonly live: LiveEntry | null;
@@ -43,8 +43,8 @@ interface MatchOptions {
   readonly zone: string;
   /** Names, absolute, that something in the plan points at: they must not vanish by a rename. */
   readonly pointedAt: ReadonlySet<string>;
-  /** There are wildcards or delegations: names must come to stand beneath them, or leave, at moments of their own, and not by renames. */
-  readonly wild: boolean;
+  /** The zone has wildcards or delegations. Nothing is renamed then: the old name must go and the new one come in steps of their own. */
+  readonly hidesNames: boolean;
 }
 
 /**
@@ -61,7 +61,7 @@ export function matchRecords<Origin>(
   const sameTarget = pairOff(rest, (values) => JSON.stringify([values.name, values.type, values.target]));
   const sameName = pairOff(rest, (values) => JSON.stringify([values.name, values.type]));
   const isFree = (entry: { values: RecordValues }) => !options.pointedAt.has(recordFqdn(entry.values, options.zone));
-  const movable = options.wild
+  const movable = options.hidesNames
     ? { desired: [], live: [] }
     : { desired: rest.desired.filter(isFree), live: rest.live.filter(isFree) };
   const renames = withoutCycles(
@@ -92,7 +92,7 @@ export function matchAdditive<Origin>(
   ];
 }
 
-/** Deleted records that have an equal one which stays: their answers do not change. A TTL belongs to the whole set. */
+/** Deleted records that have an equal one which stays: no answer changes. The TTL is not compared, as it belongs to the whole set. */
 export function duplicates<Match extends RecordMatch<unknown>>(matches: readonly Match[]): Set<Match> {
   const gone = matches.filter(({ desired }) => desired === null);
   if (gone.length === 0) return new Set();
@@ -132,8 +132,8 @@ function pairOff<Origin>(rest: Rest<Origin>, keyOf: (values: RecordValues) => st
 }
 
 /**
- * Renames whose new names do not wait, in a circle, for each other's old ones. A rename releases and acquires in one request, so
- * such a circle could not be ordered; as deletes and creates it can.
+ * The renames that can be ordered: those that are not in, or behind, a circle in which each needs a name that the next one gives up. What is
+ * left out becomes deletes and creates, which can be ordered.
  */
 function withoutCycles<Origin>(renames: readonly Both<Origin>[], zone: string): Both<Origin>[] {
   const released = new ClaimTable<Both<Origin>>();
@@ -162,7 +162,7 @@ function claimChange(match: Both<unknown>, zone: string): { release: Claim[]; ac
   return { release: claimsBeyond(before, after), acquire: claimsBeyond(after, before) };
 }
 
-/** Live duplicates differ by their ids alone. */
+/** By content; live records of equal content by id. */
 function byContent(a: DesiredEntry<unknown> | LiveEntry, b: DesiredEntry<unknown> | LiveEntry): number {
   const order = compareText(sortKey(a.values), sortKey(b.values));
   return order !== 0 || !("id" in a && "id" in b) ? order : Number(a.id) - Number(b.id);
@@ -177,50 +177,51 @@ function sortKey(values: RecordValues): string {
 type ZoneMatch = Match<ZoneSpec, LiveZone>;
 
 /** A match with its records in comparable form. */
-interface Reading {
+interface ComparableZone {
   readonly match: ZoneMatch;
   readonly zone: string;
   /** null if the records are not managed. */
   readonly desired: readonly DesiredEntry<RecordSpec>[] | null;
-  /** All records of a type that the API had. */
+  /** All live records of types that Tenon knows. */
   readonly entries: readonly LiveEntry[];
   /** Those of them that may be changed. */
   readonly live: readonly LiveEntry[];
-  /** Ignored, or of a type that the API did not have: never touched. */
+  /** Ignored, or of a type that Tenon does not know: never touched. */
   readonly kept: readonly LiveEntry[];
-  readonly ignored: Ignoring<LiveEntry>;
+  readonly ignoring: Ignoring<LiveEntry>;
 }
 
 export function pairZones(matches: readonly ZoneMatch[], context: PairContext): Paired {
-  const readings = matches.map(readMatch);
-  const pointedAt = pointedNames(readings);
+  const zones = matches.map(comparableZone);
+  const pointedAt = pointedNames(zones);
   const missing = missingSources(matches, context);
   const pairs: Pair[] = [];
   const warnings: Diagnostic[] = [];
   const holdsUndeclared: Address[] = [];
   const additive: Address[] = [];
-  let ignored = 0;
-  for (const reading of readings) {
-    const source = missing.get(reading.zone);
-    const own = domainPair(reading, source, context);
+  let keptCount = 0;
+  for (const zone of zones) {
+    const missingSource = missing.get(zone.zone);
+    const own = domainPair(zone, missingSource, context);
     pairs.push(own);
-    if (isMixed(reading)) holdsUndeclared.push(own.resource.root);
-    if (reading.match.declared?.spec.policy === "additive") additive.push(own.resource.root);
-    if (source === undefined) warnings.push(...servedWhileMade(reading.match, context));
-    if (reading.desired === null) continue;
-    ignored += reading.kept.length;
-    for (const pair of recordPairs(reading, reading.desired, pointedAt)) pairs.push(pair);
+    if (isMixed(zone)) holdsUndeclared.push(own.resource.root);
+    if (zone.match.declared?.spec.policy === "additive") additive.push(own.resource.root);
+    if (missingSource === undefined) warnings.push(...servedWhileMade(zone.match, context));
+    if (zone.desired === null) continue;
+    keptCount += zone.kept.length;
+    for (const pair of recordPairs(zone, zone.desired, pointedAt)) pairs.push(pair);
   }
-  const leftAlone: LeftAlone[] = ignored === 0 ? [] : [{ kind: "domain_record", count: ignored, reason: "ignored" }];
+  const leftAlone: LeftAlone[] =
+    keptCount === 0 ? [] : [{ kind: "domain_record", count: keptCount, reason: "ignored" }];
   return { pairs, leftAlone, warnings, holdsUndeclared, additive };
 }
 
 /** Whether it holds, or may hold, records that are not declared. */
-function isMixed({ match, live, kept }: Reading): boolean {
+function isMixed({ match, live, kept }: ComparableZone): boolean {
   return kept.length > 0 || (match.declared?.spec.policy === "additive" && live.length > 0);
 }
 
-function readMatch(match: ZoneMatch): Reading {
+function comparableZone(match: ZoneMatch): ComparableZone {
   const zone = match.declared?.spec.domain ?? zoneName((match.live as LiveZone).domain);
   const entries: LiveEntry[] = [];
   const live: LiveEntry[] = [];
@@ -232,20 +233,20 @@ function readMatch(match: ZoneMatch): Reading {
     }
     entries.push({ id: record.id, values: liveRecord(record, zone) });
   }
-  const ignored = ignoring(ignorePatterns(match), byId(entries), ({ values }) => values);
-  for (const entry of entries) (ignored.has(entry.values) ? kept : live).push(entry);
+  const ignoredOf = ignoring(ignorePatterns(match), byId(entries), ({ values }) => values);
+  for (const entry of entries) (ignoredOf.has(entry.values) ? kept : live).push(entry);
   const managed = match.intent === "create" || match.intent === "manage" ? match.declared.spec.records : null;
   const desired = managed?.map((spec) => ({ origin: spec, values: desiredRecord(spec) })) ?? null;
-  return { match, zone, desired, entries, live, kept, ignored };
+  return { match, zone, desired, entries, live, kept, ignoring: ignoredOf };
 }
 
 function ignorePatterns(match: ZoneMatch): readonly IgnorePattern[] {
   return match.declared?.spec.ignore ?? match.removed?.ignore ?? [];
 }
 
-function pointedNames(readings: readonly Reading[]): Set<string> {
+function pointedNames(zones: readonly ComparableZone[]): Set<string> {
   const names = new Set<string>();
-  for (const { desired, live, kept } of readings) {
+  for (const { desired, live, kept } of zones) {
     for (const entries of [desired ?? [], live, kept]) {
       for (const { values } of entries) {
         const target = pointerTarget(values);
@@ -257,8 +258,8 @@ function pointedNames(readings: readonly Reading[]): Set<string> {
 }
 
 /** @param missing what it is to be cloned from, if that is not there */
-function domainPair(reading: Reading, missing: string | undefined, context: PairContext): Pair {
-  const { match, zone, entries, kept } = reading;
+function domainPair(comparable: ComparableZone, missing: string | undefined, context: PairContext): Pair {
+  const { match, zone, entries, kept } = comparable;
   const live = match.live === null ? null : liveDomain(match.live);
   const address = domainAddress(zone);
   const liveAddress = match.live === null ? address : domainAddress(zoneName(match.live.domain));
@@ -284,10 +285,10 @@ function domainPair(reading: Reading, missing: string | undefined, context: Pair
 /** A domain that is to be made may lack its clone source; one that is deleted may hold records that must stay. */
 function domainBlock(match: ZoneMatch, kept: readonly LiveEntry[], missing: string | undefined): Block | null {
   if (missing !== undefined) return { type: "clone-source-missing", domain: missing };
-  return match.intent === "delete" && isBound(match, kept) ? keptRecords(kept) : null;
+  return match.intent === "delete" && mustKeepRecords(match, kept) ? keptRecords(kept) : null;
 }
 
-/** What a deleted zone holds. Ignored records count even where only an earlier manifest names them. */
+/** What a deleted zone holds. `ignored` also counts records that only the base's manifest ignores. */
 function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<ComparedResource, "holds"> {
   const records = match.live?.records ?? null;
   if (match.intent !== "delete" || records === null) return {};
@@ -300,7 +301,7 @@ function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<Compare
 }
 
 /** Whether the manifest asks to leave some of its records alone. */
-function isBound(match: ZoneMatch, kept: readonly LiveEntry[]): boolean {
+function mustKeepRecords(match: ZoneMatch, kept: readonly LiveEntry[]): boolean {
   return kept.length > 0 && ignorePatterns(match).length > 0;
 }
 
@@ -317,14 +318,16 @@ function desiredValues(match: ZoneMatch, live: Values | null, context: PairConte
 }
 
 function recordPairs(
-  reading: Reading,
+  comparable: ComparableZone,
   desired: readonly DesiredEntry<RecordSpec>[],
   pointedAt: ReadonlySet<string>,
 ): Pair[] {
-  const { match, zone, live, kept, ignored } = reading;
+  const { match, zone, live, kept } = comparable;
   const additive = match.declared?.spec.policy === "additive";
-  const wild = [...desired, ...live, ...kept].some(({ values }) => hidesOthers(values));
-  const matches = additive ? matchAdditive(desired, live) : matchRecords(desired, live, { zone, pointedAt, wild });
+  const hidesNames = [...desired, ...live, ...kept].some(({ values }) => hidesOthers(values));
+  const matches = additive
+    ? matchAdditive(desired, live)
+    : matchRecords(desired, live, { zone, pointedAt, hidesNames });
   const staying = new ClaimTable<LiveEntry>();
   const matched = new Set(matches.map((found) => found.live));
   for (const entry of [...kept, ...(additive ? live.filter((entry) => !matched.has(entry)) : [])]) {
@@ -332,7 +335,7 @@ function recordPairs(
   }
   const doubled = duplicates(matches);
   return matches.map((found) => {
-    return recordPair(found, labelsOf(found, doubled), zone, staying, ignored);
+    return recordPair(found, labelsOf(found, doubled), zone, staying, comparable.ignoring);
   });
 }
 
@@ -347,7 +350,7 @@ function recordPair(
   labels: readonly ChangeLabel[],
   zone: string,
   staying: ClaimTable<LiveEntry>,
-  ignored: Ignoring<LiveEntry>,
+  ignoredOf: Ignoring<LiveEntry>,
 ): Pair {
   const root = domainAddress(zone);
   const values = (desired ?? live)?.values as RecordValues;
@@ -355,7 +358,7 @@ function recordPair(
   const liveAddress = live === null ? null : recordAddress(root, live.values.name, live.values.type);
   const claims = desired === null ? [] : claimsOf(desired.values, zone);
   const beyond = claimsBeyond(claims, live === null ? [] : claimsOf(live.values, zone));
-  const claimants = desired === null ? null : ignored.claimants(desired.values);
+  const claimants = desired === null ? null : ignoredOf.claimants(desired.values);
   const clashes = staying.conflicts(beyond);
   return {
     resource: {
@@ -393,7 +396,7 @@ function keptRecords(entries: readonly LiveEntry[]): Block {
   return keptBlock(byId(entries).slice(0, MAX_LISTED), entries.length);
 }
 
-/** Records of a registry make the declared one somebody else's. */
+/** The declared record belongs to another tool, such as external-dns, as these registry records of it say. */
 function claimedBy({ first, count }: Claimants<LiveEntry>): Block {
   return { ...keptBlock(first, count), claimed: true };
 }
@@ -411,8 +414,8 @@ function byId(entries: readonly LiveEntry[]): LiveEntry[] {
 // What can be said of `create_from` before it is done: whether there is something to clone, and what is exposed meanwhile.
 
 /**
- * Zone to be made → the domain it cannot be cloned from: one that is neither there nor made by this plan, or that is in its turn to be
- * cloned from such a one, or from itself in a circle.
+ * Zone to be made → the domain it cannot be cloned from. A source is missing if it is neither live nor made by this plan, or if its own chain
+ * of clones ends at a missing domain or in a circle.
  */
 function missingSources(matches: readonly ZoneMatch[], context: PairContext): ReadonlyMap<string, string> {
   const made = new Map(matches.flatMap((match) => (match.intent === "create" ? [[match.declared.key, match]] : [])));
@@ -461,7 +464,7 @@ function servedWhileMade(match: ZoneMatch, context: PairContext): Diagnostic[] {
   const tagged =
     other === null || other === context.owner
       ? ""
-      : ` Until then it also carries the tag of ${other}, whose project would take it for its own if this run were cut off, and this one take it over only with --take-ownership-from=${other}.`;
+      : ` Until then it also carries the tag of ${other}. If this run is cut off there, the project of ${other} takes the domain for its own, and you need --take-ownership-from=${other} to get it back.`;
   return [
     {
       code: "served-while-made",
@@ -498,7 +501,7 @@ interface Held<Holder> {
   readonly exclusive: Holder[];
 }
 
-/** Claims that are there to stay, to be asked which of them a new claim would clash with. */
+/** Claims and who holds them, to ask which of them a new claim would clash with. */
 export class ClaimTable<Holder> {
   readonly #held = new Map<string, Held<Holder>>();
 
@@ -510,7 +513,7 @@ export class ClaimTable<Holder> {
     }
   }
 
-  /** Takes time for the clashes only: of thousands of records of one name none may clash with another. */
+  /** Takes time only for the clashes that it finds: thousands of records may share a name without any. */
   conflicts(claims: readonly Claim[]): Holder[] {
     const found = new Set<Holder>();
     for (const claim of claims) {

@@ -15,7 +15,7 @@ import {
 import { contentKey, type RecordValues } from "../../../src/units/zone/record.ts";
 import { growth } from "../../support/operations.ts";
 
-const NOTHING = { zone: "a.example", pointedAt: new Set<string>(), wild: false };
+const NOTHING = { zone: "a.example", pointedAt: new Set<string>(), hidesNames: false };
 
 function values(text: string): RecordValues {
   const [type, name, target, ttl] = text.split(" ");
