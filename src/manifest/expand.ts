@@ -401,7 +401,7 @@ function tooManyPatterns(span: NonNullable<Diagnostic["span"]>): Diagnostic {
     code: "too-many-patterns",
     severity: "error",
     summary: "too many patterns under `ignore`",
-    detail: `Each pattern is compared with each record of its domain. In this project, the characters of the records times the number of patterns are more than ${MAX_IGNORE_COMPARISONS.toLocaleString("en")}; what follows is not checked.`,
+    detail: `Each pattern is compared with each record of its domain. In this project, the characters of the records times the number of patterns are more than ${MAX_IGNORE_COMPARISONS.toLocaleString("en")}; what follows is not looked at.`,
     fix: "Join patterns with stars, or divide the project.",
     span,
   };

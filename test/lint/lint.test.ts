@@ -45,7 +45,9 @@ test("records that point at one name that is missing are told together, but for 
   const one = project(lines.join("\n"));
   const found = (given: typeof one) => lint(given).filter(({ code }) => code === "missing-target");
   expect(linesOf("missing-target", found(one), one)).toEqual(["a CNAME gone", "c MX 1 gone"]);
-  expect(found(one)[0]?.detail).toContain("the CNAME record at `a`, and of 2 more, has no records in example.com.");
+  expect(found(one)[0]?.detail).toContain(
+    "the CNAME record at `a`, and of 2 more records, has no records in example.com.",
+  );
   expect(found(one)[0]?.related).toHaveLength(2);
   const off = withRecords(one, (record) => (record.name === "a" ? { ...record, off: ["missing-target"] } : record));
   expect(linesOf("missing-target", found(off), off)).toEqual(["b CNAME gone", "c MX 1 gone"]);

@@ -60,7 +60,7 @@ export const cnameChain: ZoneRule = {
       const end = ends.get(record);
       if (following === undefined || end === undefined) continue;
       const detail = `\`${record.target}\`, the target of the CNAME at ${shownName(record.name)}, is an alias, too; in the end it leads to \`${end.target}\`.`;
-      const fix = `Point at \`${end.target}.\` if nothing else has to change with the alias between.`;
+      const fix = `Point at \`${end.target}.\` directly, unless this name is meant to follow the alias when that changes.`;
       yield {
         summary: "a CNAME of a CNAME",
         detail,
@@ -112,17 +112,18 @@ function aliasesOf({ records }: ZoneView): LintRecord[] {
   return records.filter(isAlias);
 }
 
-// Rules about targets that are names: MX, NS, SRV, CNAME, PTR.
+// Rules about targets that are names (MX, NS, SRV, CNAME, PTR), and about names that are malformed.
 
 /** Types whose target must have an address of its own. */
 const HOST_POINTERS: readonly RecordType[] = RECORD_TYPES.filter(
   (type) => type !== "CNAME" && rulesOf(type).isFollowed,
 );
-const ADDRESSES: readonly RecordType[] = ["A", "AAAA", "CNAME"];
-const ANYTHING: readonly RecordType[] = RECORD_TYPES.filter((type) => type !== "NS");
+const ADDRESS_OR_ALIAS: readonly RecordType[] = ["A", "AAAA", "CNAME"];
+/** NS is left out: beneath the apex it delegates its name, whose records are then not in this zone. */
+const ALL_BUT_NS: readonly RecordType[] = RECORD_TYPES.filter((type) => type !== "NS");
 
 /** Names whose records exist only while a certificate is issued (RFC 8555, 8.4). */
-const PASSING = /^_acme-challenge(?:\.|$)/;
+const TRANSIENT = /^_acme-challenge(?:\.|$)/;
 
 /** Labels of an IPv4 address. */
 const QUAD_LABELS = 4;
@@ -169,7 +170,7 @@ export const repeatedZone: ZoneRule = {
     for (const record of view.records) {
       if (isAtOrBelow(record.name, view.zone.zone)) {
         const detail = `The name of the ${record.type} record comes to \`${record.name}.${view.zone.zone}\`.`;
-        yield { summary: "a name that repeats the zone's", detail, records: [record] };
+        yield { summary: "a name that repeats the zone's name", detail, records: [record] };
       } else if (isNamed(record.type) && isAtOrBelow(record.target, twice) && !isThere(record.target, world)) {
         const detail = `The target of the ${record.type} record at ${shownName(record.name)} comes to \`${record.target}\`.`;
         yield { summary: "a target that repeats the zone's name", detail, records: [record] };
@@ -187,7 +188,7 @@ export const pointerToCname: ZoneRule = {
   *check(view, world) {
     for (const record of view.records) {
       if (!HOST_POINTERS.includes(record.type) || record.target === "") continue;
-      const found = world.lookup(record.target, ADDRESSES);
+      const found = world.lookup(record.target, ADDRESS_OR_ALIAS);
       const alias = found.type === "known" ? world.first(found.records, isAlias) : null;
       if (alias === null) continue;
       const detail = `\`${record.target}\`, the target of the ${record.type} record at ${shownName(record.name)}, is an alias of \`${alias.target}\`.`;
@@ -204,8 +205,8 @@ export const pointerToCname: ZoneRule = {
 export const missingTarget: ZoneRule = {
   code: "missing-target",
   severity: "warning",
-  finds: "a target inside a declared zone that is not there, or has no address where one is needed",
-  why: "Whoever follows the record finds nothing. Zones whose records are not managed, delegated names and what is ignored count as there.",
+  finds: "a target that does not exist although its zone is declared, or that has no address where one is needed",
+  why: "Whoever follows the record finds nothing. Targets in zones whose records are not managed, delegated names and ignored names are taken to exist.",
   fix: "Declare the target, or correct its name.",
   *check(view, world) {
     const lacking = [...pointers(view)].filter(
@@ -220,7 +221,7 @@ export const missingTarget: ZoneRule = {
 export const disabledTarget: ZoneRule = {
   code: "disabled-target",
   severity: "warning",
-  finds: "a target inside a declared zone that is disabled, in a zone that is not",
+  finds: "a record of an active zone whose target lies in a declared zone that is disabled",
   why: "The service does not answer for a disabled domain, so whoever follows the record finds nothing (API.md: Domain, status).",
   fix: "Point elsewhere, or set the other domain's `status` to active.",
   *check(view, world) {
@@ -238,11 +239,11 @@ export const disabledTarget: ZoneRule = {
 function isMissing(record: LintRecord, view: ZoneView, world: ProjectZones): boolean {
   const { type, target } = record;
   const needsAddress = HOST_POINTERS.includes(type);
-  if (PASSING.test(record.name) || PASSING.test(target)) return false;
-  const found = world.lookup(target, needsAddress ? ADDRESSES : ANYTHING);
+  if (TRANSIENT.test(record.name) || TRANSIENT.test(target)) return false;
+  const found = world.lookup(target, needsAddress ? ADDRESS_OR_ALIAS : ALL_BUT_NS);
   if (found.type === "unknown") return false;
-  if (needsAddress ? ADDRESSES.some((one) => found.types.has(one)) : found.records.length > 0) return false;
-  // The apex exists, with SOA and NS, and the record that is looked for there may come later.
+  if (needsAddress ? ADDRESS_OR_ALIAS.some((one) => found.types.has(one)) : found.records.length > 0) return false;
+  // Where no address is needed, the apex is enough: it always has SOA and NS.
   if (!needsAddress && target === found.view.zone.zone) return false;
   // `target-is-address` and `repeated-zone` report these targets.
   return addressIn(target, view, world) === null && !isAtOrBelow(target, `${view.zone.zone}.${view.zone.zone}`);
@@ -250,9 +251,12 @@ function isMissing(record: LintRecord, view: ZoneView, world: ProjectZones): boo
 
 function missing([first, ...others]: readonly [LintRecord, ...LintRecord[]], world: ProjectZones): Finding {
   const { type, name, target } = first;
-  const found = world.lookup(target, ANYTHING);
+  const found = world.lookup(target, ALL_BUT_NS);
   const what = found.type === "known" && found.records.length > 0 ? "has no A or AAAA record" : "has no records";
-  const more = others.length === 0 ? "" : `, and of ${others.length.toLocaleString("en")} more`;
+  const more =
+    others.length === 0
+      ? ""
+      : `, and of ${others.length.toLocaleString("en")} more ${others.length === 1 ? "record" : "records"}`;
   const detail = `\`${target}\`, the target of the ${type} record at ${shownName(name)}${more}, ${what} in ${world.zoneOf(target)?.zone.zone}.`;
   return {
     summary: `${type} pointing at nothing`,
@@ -266,7 +270,10 @@ function* pointers(view: ZoneView): Iterable<LintRecord> {
   for (const record of view.records) if (isNamed(record.type) && record.target !== "") yield record;
 }
 
-/** The address in a target: `192.0.2.1.`, or `192.0.2.1` that became a name in the zone, unless there is such a name. */
+/**
+ * The address that a target was meant to be: written with a final dot, or without one, so that the zone's name was put behind it. null if
+ * there is none, or if a name of the zone is called so.
+ */
 function addressIn(target: string, view: ZoneView, world: ProjectZones): string | null {
   const labels = target.split(".", QUAD_LABELS + 1);
   const address = canonicalIpv4(labels.slice(0, QUAD_LABELS).join("."));
@@ -276,7 +283,7 @@ function addressIn(target: string, view: ZoneView, world: ProjectZones): string 
 }
 
 function isThere(target: string, world: ProjectZones): boolean {
-  const found = world.lookup(target, ANYTHING);
+  const found = world.lookup(target, ALL_BUT_NS);
   return found.type === "known" ? found.records.length > 0 : world.zoneOf(target) !== null;
 }
 
@@ -287,8 +294,8 @@ export const claimableTarget: ZoneRule = {
   severity: "warning",
   finds:
     "a CNAME to a name of a service that gives names to whoever asks first, such as `app.herokuapp.com`; the list is in src/lint/rules/targets.ts, with its sources",
-  why: "Whoever has that name answers under yours, with a certificate for it: if it is not yours yet, or not any more, that is anybody (OWASP WSTG-CONF-10).",
-  fix: "See that the name is yours, and remove the record before you give it up; `lint: { off: [claimable-target] }` at the record says that you have.",
+  why: "Whoever holds that name answers under your name, with a valid certificate for it; while you do not hold it (not yet, or no longer), anybody can take it (OWASP WSTG-CONF-10).",
+  fix: "Make sure that you hold the name, and remove the record before you give the name up. Once checked, silence this with `lint: { off: [claimable-target] }` at the record.",
   *check(view) {
     for (const record of view.records) {
       if (record.type !== "CNAME") continue;
@@ -314,31 +321,35 @@ interface ClaimableService {
   readonly source: string;
 }
 
-/** A community's list of services whose names could be claimed; a source ends with the number of the issue there. */
-const SEEN = "https://github.com/EdOverflow/can-i-take-over-xyz";
+/** A community's list of services whose names could be claimed; most sources name the issue there. */
+const TAKEOVER_LIST = "https://github.com/EdOverflow/can-i-take-over-xyz";
 const AZURE = "https://learn.microsoft.com/azure/security/fundamentals/subdomain-takeover";
 
 const CLAIMABLE_SERVICES: readonly ClaimableService[] = [
-  { service: "Agile CRM", names: ["agilecrm.com"], source: `${SEEN}/issues/145` },
-  { service: "Amazon S3", names: [/\.s3(-website)?([.-][a-z0-9-]+)?\.amazonaws\.com$/], source: `${SEEN}/issues/36` },
-  { service: "Anima", names: ["animaapp.io"], source: `${SEEN}/issues/126` },
-  { service: "AWS Elastic Beanstalk", names: ["elasticbeanstalk.com"], source: `${SEEN}/issues/194` },
-  { service: "Bitbucket", names: ["bitbucket.io"], source: SEEN },
-  { service: "Gemfury", names: ["furyns.com"], source: `${SEEN}/issues/154` },
-  { service: "Ghost", names: ["ghost.io"], source: `${SEEN}/issues/89` },
+  { service: "Agile CRM", names: ["agilecrm.com"], source: `${TAKEOVER_LIST}/issues/145` },
+  {
+    service: "Amazon S3",
+    names: [/\.s3(-website)?([.-][a-z0-9-]+)?\.amazonaws\.com$/],
+    source: `${TAKEOVER_LIST}/issues/36`,
+  },
+  { service: "Anima", names: ["animaapp.io"], source: `${TAKEOVER_LIST}/issues/126` },
+  { service: "AWS Elastic Beanstalk", names: ["elasticbeanstalk.com"], source: `${TAKEOVER_LIST}/issues/194` },
+  { service: "Bitbucket", names: ["bitbucket.io"], source: TAKEOVER_LIST },
+  { service: "Gemfury", names: ["furyns.com"], source: `${TAKEOVER_LIST}/issues/154` },
+  { service: "Ghost", names: ["ghost.io"], source: `${TAKEOVER_LIST}/issues/89` },
   {
     service: "GitHub Pages",
     names: ["github.io"],
     source: "https://docs.github.com/pages/configuring-a-custom-domain-for-your-github-pages-site",
   },
-  { service: "Hatena Blog", names: ["hatenablog.com"], source: SEEN },
-  { service: "Helpjuice", names: ["helpjuice.com"], source: SEEN },
-  { service: "Help Scout", names: ["helpscoutdocs.com"], source: SEEN },
-  { service: "Heroku", names: ["herokuapp.com"], source: `${SEEN}/issues/38` },
+  { service: "Hatena Blog", names: ["hatenablog.com"], source: TAKEOVER_LIST },
+  { service: "Helpjuice", names: ["helpjuice.com"], source: TAKEOVER_LIST },
+  { service: "Help Scout", names: ["helpscoutdocs.com"], source: TAKEOVER_LIST },
+  { service: "Heroku", names: ["herokuapp.com"], source: `${TAKEOVER_LIST}/issues/38` },
   {
     service: "Microsoft Azure",
     names: [
-      // One label: a name with a hash and a region is never given to another customer.
+      // Only one label before the suffix: the newer form `NAME-HASH.REGION.azurewebsites.net` is never given to another customer.
       /^[a-z0-9-]+\.azurewebsites\.net$/,
       "azure-api.net",
       "azurecontainer.io",
@@ -352,12 +363,12 @@ const CLAIMABLE_SERVICES: readonly ClaimableService[] = [
     ],
     source: AZURE,
   },
-  { service: "Netlify", names: ["netlify.app"], source: `${SEEN}/issues/40` },
-  { service: "ngrok", names: ["ngrok.io"], source: `${SEEN}/issues/92` },
-  { service: "Pantheon", names: ["pantheonsite.io"], source: `${SEEN}/issues/24` },
-  { service: "ReadMe", names: ["readme.io"], source: `${SEEN}/issues/41` },
-  { service: "Shopify", names: ["myshopify.com"], source: `${SEEN}/issues/46` },
-  { service: "Surge", names: ["surge.sh"], source: SEEN },
-  { service: "WordPress", names: ["wordpress.com"], source: `${SEEN}/pull/176` },
-  { service: "YouTrack", names: ["youtrack.cloud"], source: SEEN },
+  { service: "Netlify", names: ["netlify.app"], source: `${TAKEOVER_LIST}/issues/40` },
+  { service: "ngrok", names: ["ngrok.io"], source: `${TAKEOVER_LIST}/issues/92` },
+  { service: "Pantheon", names: ["pantheonsite.io"], source: `${TAKEOVER_LIST}/issues/24` },
+  { service: "ReadMe", names: ["readme.io"], source: `${TAKEOVER_LIST}/issues/41` },
+  { service: "Shopify", names: ["myshopify.com"], source: `${TAKEOVER_LIST}/issues/46` },
+  { service: "Surge", names: ["surge.sh"], source: TAKEOVER_LIST },
+  { service: "WordPress", names: ["wordpress.com"], source: `${TAKEOVER_LIST}/pull/176` },
+  { service: "YouTrack", names: ["youtrack.cloud"], source: TAKEOVER_LIST },
 ];
