@@ -1,4 +1,4 @@
-/** Carries one request to its end: waits for its turn, sends it, has the answer judged (outcome.ts), and sends it again while that is safe. */
+/** Carries one request to its end: waits for its turn, sends it, has outcome.ts judge the answer, and sends it again while that is safe. */
 
 import type { Answer, Failure } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";

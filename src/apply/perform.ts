@@ -69,8 +69,8 @@ export function unitOf(step: Step, context: Context): Unit {
 // Notices: what an answer shows of changes that others made in the account since it was read for the plan. Pure.
 
 /**
- * The least number of segments of a path within an object: kind, id, part. A shorter path belongs to the service itself, so a 404 there does
- * not mean that somebody deleted an object.
+ * The least number of segments of a path within an object: kind, id, part. A shorter path belongs to the service itself, so a 404 there
+ * does not mean that somebody deleted an object.
  */
 const MIN_NESTED_SEGMENTS = 3;
 

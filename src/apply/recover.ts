@@ -86,7 +86,10 @@ function adopt(lost: Lost, item: JsonObject, id: ObjectId): StepResult {
   return { ...DONE, id, parts: partsIn(step, item, unit), products, recovered: true };
 }
 
-/** If equal objects are interchangeable, as records are, the first is adopted. Nobody can tell which of several equal VPCs, domains or images is ours. */
+/**
+ * If equal objects are interchangeable, as records are, the first is adopted. Nobody can tell which of several equal VPCs, domains or
+ * images is ours.
+ */
 function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly JsonObject[]): StepResult {
   const { step, place, result, unit } = lost;
   const { kind } = place.lookup;

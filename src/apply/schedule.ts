@@ -46,9 +46,9 @@ interface Node {
 }
 
 /**
- * Steps go waiting → ready → running → done | failed | unknown. A step is skipped when the last step before it has ended and not all of them
- * are done, rather than at the first failure: so the reasons do not depend on timing.
- * All operations together take time linear in steps and edges (times log of steps for the plan order).
+ * Steps go waiting → ready → running → done | failed | unknown. A step is skipped when the last step before it has ended and not all of
+ * them are done, rather than at the first failure: so the reasons do not depend on timing. All operations together take time linear in
+ * steps and edges (times log of steps for the plan order).
  */
 export class Schedule {
   readonly #steps: readonly Node[];
@@ -105,7 +105,9 @@ export class Schedule {
     return skips;
   }
 
-  /** Skips a step that `start` returned but that was not carried out because of the stop. Returns this skip and those that follow from it. */
+  /**
+   * Skips a step that `start` returned but that was not carried out because of the stop. Returns this skip and those that follow from it.
+   */
   giveUp(id: string): readonly Skip[] {
     const node = this.#node(id);
     if (node.state !== "running" || this.#stoppedBy === null) throw new Error(`Step ${id} cannot be given up.`);
@@ -154,8 +156,8 @@ export class Schedule {
   }
 
   /**
-   * `node` has ended: informs its dependents. A call from within the loop only appends to the work list: recursion would overflow the stack on
-   * chains of thousands of steps.
+   * `node` has ended: informs its dependents. A call from within the loop only appends to the work list: recursion would overflow the stack
+   * on chains of thousands of steps.
    */
   #leave(node: Node, skips: Skip[]): void {
     this.#leaving.push(node);

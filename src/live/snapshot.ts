@@ -57,8 +57,8 @@ export async function takeSnapshot(options: SnapshotOptions): Promise<SnapshotRe
 type Failed = Extract<SnapshotResult, { ok: false }>;
 
 /**
- * @returns null if the snapshot can be used, else why not: a failure that must not be passed over, or the first one if nothing at all could be
- * read
+ * @returns null if the snapshot can be used, else why not: a failure that must not be passed over, or the first one if nothing at all could
+ * be read
  */
 async function readWhole(options: SnapshotOptions, api: ReadApi): Promise<Failed | null> {
   const stop = new AbortController();

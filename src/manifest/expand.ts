@@ -216,7 +216,9 @@ interface Origins {
   readonly domains: number;
 }
 
-/** @returns the expanded entry, or why there is no room: `too-many-records` is left to the caller to report, `reported` is reported already */
+/**
+ * @returns the expanded entry, or why there is no room: `too-many-records` is left to the caller to report, `reported` is reported already
+ */
 async function complete(
   entry: JsonObject,
   { own, used, left, domains, room }: Origins,

@@ -149,7 +149,9 @@ class Interpolation {
 
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
-/** The span of the reference within the value, if the file has it letter for letter (not behind YAML escapes); else that of the whole value. */
+/**
+ * The span of the reference within the value, if the file has it letter for letter (not behind YAML escapes); else that of the whole value.
+ */
 function within(span: Span, match: string, sources: Sources): Span {
   const index = sources.text(span.file)?.slice(span.start, span.end).indexOf(match) ?? -1;
   return index === -1 ? span : { ...span, start: span.start + index, end: span.start + index + match.length };

@@ -23,8 +23,8 @@ export interface PolicyOptions {
 export interface Protection {
   readonly addresses: ReadonlySet<Address>;
   /**
-   * An entry may claim, by `id:`, the live object that still bears a protected entry's name. The live address of that object → the address of
-   * the protected entry.
+   * An entry may claim, by `id:`, the live object that still bears a protected entry's name. The live address of that object → the address
+   * of the protected entry.
    */
   readonly takenFromProtected: ReadonlyMap<Address, Address>;
 }

@@ -156,8 +156,8 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
 }
 
 /**
- * Entries whose name is, in the account, still the name of an object that another entry claims by `id:`. It does not matter whether a second
- * object has that name. If an entry has no object yet, its `moved_from` counts as a name of it, too.
+ * Entries whose name is, in the account, still the name of an object that another entry claims by `id:`. It does not matter whether a
+ * second object has that name. If an entry has no object yet, its `moved_from` counts as a name of it, too.
  */
 function findClaimedByOthers(
   declared: readonly Declared[],

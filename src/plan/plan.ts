@@ -160,7 +160,12 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
   };
   const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options), isAsDeclared });
   const paired = blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched);
-  const formerAddresses = new Map(paired.pairs.map(({ resource }) => [resource.address, resource.previousAddress]));
+  const addresses = new Set(paired.pairs.map(({ resource }) => resource.address));
+  const formerAddresses = new Map(
+    paired.pairs.flatMap(({ resource: { address, previousAddress } }) =>
+      previousAddress === null || addresses.has(previousAddress) ? [] : [[address, previousAddress] as const],
+    ),
+  );
   const isConcern = (address: Address | undefined) =>
     address === undefined || mayConcern(address, options, formerAddresses.get(address) ?? null);
   const [undeclared, additive] = [new Set(paired.holdsUndeclared ?? []), new Set(paired.additive ?? [])];
@@ -185,8 +190,8 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
 }
 
 /**
- * Live addresses → the protected addresses of the entry. If only a subnet is protected, its VPC's live address leads to that subnet, so that
- * the VPC is guarded because of it.
+ * Live addresses → the protected addresses of the entry. If only a subnet is protected, its VPC's live address leads to that subnet, so
+ * that the VPC is guarded because of it.
  */
 function protectedOf({ entry, liveAddress }: ClaimedByOther, unit: Unit, context: PairContext): [Address, Address][] {
   const made: Match = { intent: "create", declared: entry, removed: null, live: null };

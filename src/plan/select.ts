@@ -34,9 +34,10 @@ function covers(glob: string, address: Address): boolean {
 }
 
 /**
- * Objects that are not selected stay as they are live. A target or exclude means an object by its new or by its old address. A selected child
- * of a parent that is created or renamed brings the parent's change along. The delete or replace of a parent is all or nothing: unless the
- * parent and all of its live children are selected, all of them stay as they are.
+ * Objects that are not selected stay as they are live. An exclude means an object by its new or its old address; so does a target, unless
+ * another object has the old address now. A selected child of a parent that is created or renamed brings the parent's change along. The
+ * delete or replace of a parent is all or nothing: unless the parent and all of its live children are selected, all of them stay as they
+ * are.
  */
 export function selectChanges(changes: readonly Change[], selection: Selection, kinds: Kinds): Change[] {
   if (!isNarrowed(selection)) return [...changes];
@@ -44,10 +45,11 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
     changes.filter((change) => change.address === change.root).map((change) => [change.root, change]),
   );
   const rootAction = (change: Change) => roots.get(change.root)?.action ?? "no-op";
-  const isCovered = coveredByEither(changes);
+  const isExcludedBy = coveredByEither(changes);
+  const isTargetedBy = coveredByTarget(changes);
   const isNamed = (change: Change) =>
-    (selection.targets.length === 0 || selection.targets.some((glob) => isCovered(glob, change))) &&
-    !selection.excludes.some((glob) => isCovered(glob, change));
+    (selection.targets.length === 0 || selection.targets.some((glob) => isTargetedBy(glob, change))) &&
+    !selection.excludes.some((glob) => isExcludedBy(glob, change));
   const named = new Set(changes.filter(isNamed));
   // A child of a renamed object needs the rename, so that plan, guards and consents use one and the same name of the object.
   const isNeeded = (change: Change) =>
@@ -95,8 +97,7 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
   const { changes, desired, kinds } = selectable;
   const planned = new Set(changes.map(({ root }) => root));
   const entries = [...desired.declared, ...desired.removed];
-  const isCovered = coveredByEither(changes);
-  const isMatched = (glob: string): boolean =>
+  const isMatched = (glob: string, isCovered: Cover): boolean =>
     changes.some((change) => isCovered(glob, change)) ||
     entries.some(({ address }) => (planned.has(address) ? covers(glob, address) : mayMatchWithin(glob, address)));
   // An exclude may mean a record of a domain that is deleted as a whole: such records have no changes of their own.
@@ -105,12 +106,13 @@ export function unmatchedGlobs({ targets, excludes }: Selection, selectable: Sel
       ({ address, kind, action }) =>
         kinds.of(kind).takesContents && action === "delete" && mayMatchWithin(glob, address),
     );
+  const [isTargetedBy, isExcludedBy] = [coveredByTarget(changes), coveredByEither(changes)];
   return [
     ...targets
-      .filter((glob) => !isMatched(glob))
+      .filter((glob) => !isMatched(glob, isTargetedBy))
       .map((glob) => unmatched(UNMATCHED_TARGET, "target", glob, selectable)),
     ...excludes
-      .filter((glob) => !isMatched(glob) && !mayMeanRecordOfDeleted(glob))
+      .filter((glob) => !isMatched(glob, isExcludedBy) && !mayMeanRecordOfDeleted(glob))
       .map((glob) => unmatched(UNMATCHED_EXCLUDE, "exclude", glob, selectable)),
   ];
 }
@@ -159,16 +161,28 @@ function nearestAddress(glob: string, { changes, desired }: Selectable): Address
   return rest === null ? null : `${within}/${rest}`;
 }
 
-/** A glob also covers a change by its old address, or by the old address of the object that it is in. */
-function coveredByEither(changes: readonly Change[]): (glob: string, change: Change) => boolean {
+/** As `coveredByEither`, but a target means an object by its old address only if no other object has that address now. */
+function coveredByTarget(changes: readonly Change[]): Cover {
+  return coveredByEither(changes, new Set(changes.map(({ address }) => address)));
+}
+
+type Cover = (glob: string, change: Change) => boolean;
+
+/**
+ * A glob also covers a change by its old address, or by the old address of the object that it is in.
+ * @param taken old addresses that do not count, nor what is beneath them: another object has them now
+ */
+function coveredByEither(changes: readonly Change[], taken: ReadonlySet<Address> = new Set()): Cover {
   const formerRoots = new Map(
     changes.flatMap(({ address, root, previousAddress }) =>
       address === root && previousAddress !== null ? [[root, previousAddress] as const] : [],
     ),
   );
   return (glob, { address, previousAddress, root }) => {
-    if (covers(glob, address) || (previousAddress !== null && covers(glob, previousAddress))) return true;
+    if (covers(glob, address)) return true;
     const former = formerRoots.get(root);
+    if (former !== undefined && taken.has(former)) return false;
+    if (previousAddress !== null && !taken.has(previousAddress) && covers(glob, previousAddress)) return true;
     return former !== undefined && covers(glob, former + address.slice(root.length));
   };
 }
@@ -255,8 +269,8 @@ export function blockHeld(whole: readonly PlannedStep[], selected: readonly Chan
 }
 
 /**
- * For each step, the steps that it cannot do without, selected or not: those that free a slot it takes, the one that makes the object in its
- * path, and for a DELETE all that it `requires`, since those steps let go of the object.
+ * For each step, the steps that it cannot do without, selected or not: those that free a slot it takes, the one that makes the object in
+ * its path, and for a DELETE all that it `requires`, since those steps let go of the object.
  */
 function indispensable(planned: readonly PlannedStep[]): number[][] {
   const byId = new Map(planned.map(({ step }, index) => [step.id, index]));

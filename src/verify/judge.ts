@@ -22,8 +22,8 @@ const MAX_ODD_VALUES = 20;
 const MAX_ODD_CHARACTERS = 1_000;
 
 /**
- * `there` only if the set's section holds all that is declared, and beside it only what the expectation tolerates. A truncated answer counts as
- * `there`, which can happen over UDP only: over TCP, where the same set is asked, too, `dns/query` refuses truncation.
+ * `there` only if the set's section holds all that is declared, and beside it only what the expectation tolerates. A truncated answer
+ * counts as `there`, which can happen over UDP only: over TCP, where the same set is asked, too, `dns/query` refuses truncation.
  */
 export function judgeAnswer(expected: ExpectedSet, result: QueryResult): Judgement {
   if (!result.ok) return { state: "not-answering", found: [], detail: result.problem.detail };
@@ -91,8 +91,8 @@ function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): rea
 }
 
 /**
- * The first record of the answer section that does not answer the question. If the set is empty, an alias that may be there, and what lies at
- * its end, do answer it (RFC 1034, 4.3.2, step 3a).
+ * The first record of the answer section that does not answer the question. If the set is empty, an alias that may be there, and what lies
+ * at its end, do answer it (RFC 1034, 4.3.2, step 3a).
  */
 function strayRecord(expected: ExpectedSet, answer: DnsAnswer, own: readonly ResourceRecord[]): ResourceRecord | null {
   const ownRecords = new Set(own);

@@ -23,7 +23,7 @@ const SHORT: readonly [file: RegExp, call: RegExp, why: string][] = [
   [/^units\/zone\/export\.ts$/, /^levelled\.push\(/, "one record at most"],
   [
     /^units\/zone\/(ordering|pointers|wildcard-cutovers)\.ts$/,
-    /^(arriving|leaving|events|keeps\.get\(key\)\?)\.push\(/,
+    /^(arriving|leaving|endEvents|events|keeps\.get\(key\)\?)\.push\(/,
     "names of one zone, 12,000 at most",
   ],
 ];

@@ -98,6 +98,9 @@ test("a target means a renamed object by its old address as by its new one, and 
   expect(selected([vpc, added], ["vpc/old/subnet/b"])).toEqual([]);
   expect(selected([vpc, added], ["vpc/old"], ["vpc/new/subnet/a"])).toEqual(["update vpc/new"]);
   expect(selected([vpc, added], ["vpc/ol"])).toEqual([]);
+  const successor = change({ address: "vpc/old", action: "create", after: { label: "old" } });
+  expect(selected([vpc, added, successor], ["vpc/old"])).toEqual(["create vpc/old"]);
+  expect(selected([vpc, added, successor], [], ["vpc/old"])).toEqual([]);
 });
 
 test("a parent that is made anew goes with all of its children or not at all, and they only with it", () => {

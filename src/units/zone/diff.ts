@@ -132,8 +132,8 @@ function pairOff<Origin>(rest: Rest<Origin>, keyOf: (values: RecordValues) => st
 }
 
 /**
- * The renames that can be ordered: those that are not in, or behind, a circle in which each needs a name that the next one gives up. What is
- * left out becomes deletes and creates, which can be ordered.
+ * The renames that can be ordered: those that are not in, or behind, a circle in which each needs a name that the next one gives up. What
+ * is left out becomes deletes and creates, which can be ordered.
  */
 function withoutCycles<Origin>(renames: readonly Both<Origin>[], zone: string): Both<Origin>[] {
   const released = new ClaimTable<Both<Origin>>();
@@ -414,8 +414,8 @@ function byId(entries: readonly LiveEntry[]): LiveEntry[] {
 // What can be said of `create_from` before it is done: whether there is something to clone, and what is exposed meanwhile.
 
 /**
- * Zone to be made → the domain it cannot be cloned from. A source is missing if it is neither live nor made by this plan, or if its own chain
- * of clones ends at a missing domain or in a circle.
+ * Zone to be made → the domain it cannot be cloned from. A source is missing if it is neither live nor made by this plan, or if its own
+ * chain of clones ends at a missing domain or in a circle.
  */
 function missingSources(matches: readonly ZoneMatch[], context: PairContext): ReadonlyMap<string, string> {
   const made = new Map(matches.flatMap((match) => (match.intent === "create" ? [[match.declared.key, match]] : [])));

@@ -224,8 +224,8 @@ function* namesOf(transition: Transition): Generator<string> {
 }
 
 /**
- * What the name answers both before and after. A and AAAA are separate questions only where the name may have one without the other; elsewhere
- * `address` stands for both.
+ * What the name answers both before and after. A and AAAA are separate questions only where the name may have one without the other;
+ * elsewhere `address` stands for both.
  */
 function keptQuestions(name: string, from: Source, to: Source, transition: Transition): QType[] {
   const questions = new Set<QType>();
@@ -420,8 +420,8 @@ function keysOf(changes: readonly Change[]): string[] {
 }
 
 /**
- * The events further on: at the target of a place's alias, or at a delegation's servers. They count even if the alias or the delegation itself
- * does not change.
+ * The events further on: at the target of a place's alias, or at a delegation's servers. They count even if the alias or the delegation
+ * itself does not change.
  */
 function beyond(
   name: string,
