@@ -80,6 +80,12 @@ module.exports = {
       "The parts of the pipeline are generic: they get `units` and `api` as arguments and never import each other.",
     ),
     only(
+      "saved-files-are-read-back",
+      "^src/saved/",
+      ["^src/(files|model|render|saved)/"],
+      "What Tenon wrote is read back as data; what it means is for the pipeline.",
+    ),
+    only(
       "format-writes-manifests",
       "^src/format/(?!index\\.ts$)",
       ["^src/(model|dns)/", "^src/format/(?!index\\.ts$)", "^src/render/terminal\\.ts$"],
@@ -94,7 +100,7 @@ module.exports = {
     only(
       "faces-bind-their-part-to-the-units",
       "^src/(format|import|lint|live|render|verify)/index\\.ts$",
-      ["^src/(api|dns|files|manifest|model|render|units)/", "^src/$1/"],
+      ["^src/(api|dns|files|manifest|model|render|saved|units)/", "^src/$1/"],
       "The index of a part is what others see of it (`tenon/import`): it hands the part its units, and knows no other part but how text is read and shown.",
     ),
     only(

@@ -17,9 +17,9 @@ import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/pl
 import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
+import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
 import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment } from "./plan/guards.ts";
 import { wrongAccount } from "./plan/match.ts";
-import { attributeGuards, attributeOrigins } from "./plan/origin.ts";
 import { rateOf } from "./plan/pace.ts";
 import { completeInterfaces, makePlan, type PlanOptions } from "./plan/plan.ts";
 import { exceedsReviewedPlan } from "./plan/review.ts";
@@ -253,7 +253,7 @@ export type PlanFileResult =
  * bound of `findUnreviewed`. What is carried out is a plan that was made anew.
  */
 export async function parsePlanFile(text: string): Promise<PlanFileResult> {
-  const { parsePlanFile: parse } = await import("./render/plan-file.ts");
+  const { parsePlanFile: parse } = await import("./saved/plan-file.ts");
   const read = await parse(text);
   return read.ok ? { ok: true, plan: attributeGuards(read.plan, new Kinds(units)) } : read;
 }

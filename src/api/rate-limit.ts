@@ -1,7 +1,8 @@
 /** What is known of the rate limit of one endpoint, and whether it admits a request now. A pure state machine. */
 
 import type { Method, ObservedLimit } from "../model/api.ts";
-import { backoff, MAX_WINDOW_MILLISECONDS, retryAfterMilliseconds } from "./outcome.ts";
+import { retryAfterMilliseconds } from "./outcome.ts";
+import { backoff, MAX_WINDOW_MILLISECONDS } from "./retry.ts";
 
 /** Least wait after a 429: a reset in whole seconds may be up to one second early. */
 const MIN_PAUSE_MILLISECONDS = 1_000;

@@ -4,16 +4,8 @@ import type { Answer, Failure } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
 import type { ApiEvent } from "./connection.ts";
 import type { Limiter, Permit } from "./limiter.ts";
-import {
-  type AttemptResult,
-  type ClassifyContext,
-  type FailedAttempt,
-  MAX_WINDOW_MILLISECONDS,
-  neededScope,
-  retryBudget,
-  throttleWait,
-  waitBeforeRetry,
-} from "./outcome.ts";
+import { type AttemptResult, type ClassifyContext, type FailedAttempt, neededScope } from "./outcome.ts";
+import { MAX_WINDOW_MILLISECONDS, retryBudget, throttleWait, waitBeforeRetry } from "./retry.ts";
 import type { HttpCall, HttpOutcome, Transport } from "./transport.ts";
 
 export interface PreparedRequest {

@@ -16,7 +16,8 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ConnectionFlags } from "./flags.ts";
 import type { Interrupt } from "./interrupt.ts";
-import { sayBeside, sayDiagnostics, WaitNotices } from "./messages.ts";
+import { sayDiagnostics } from "./messages.ts";
+import { sayBeside, WaitNotices } from "./progress.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** @returns what `work` does with the client, or an exit code if there can be no connection, which is reported */

@@ -1,5 +1,7 @@
 /** Exit codes, by which a shell or a CI job sees how a command ended. */
 
+import type { Report } from "../index.ts";
+
 export const EXIT = {
   /** Done, or nothing to do. */
   done: 0,
@@ -22,6 +24,13 @@ export const EXIT = {
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** @param signalCode the code of the signal that interrupted the run; null: there was none */
+export function exitCodeOf(report: Report, signalCode: ExitCode | null): ExitCode {
+  if (report.interrupted) return signalCode ?? EXIT.interrupted;
+  const { failed, skipped, unknown, blocked, duplicates } = report;
+  return failed + skipped + unknown + blocked + duplicates > 0 ? EXIT.partial : EXIT.done;
+}
 
 /** Called with the exit code of the command. */
 export type Finish = (code: ExitCode) => void;

@@ -32,8 +32,9 @@ import { needDialect, resolveDialect, type WithClient, withReader } from "./conn
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags, ProjectFlags } from "./flags.ts";
 import { type Checkout, checkOut, contentAt, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
-import { Progress, sayDiagnostics, sayError, sayFailure } from "./messages.ts";
+import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { printMarkdown } from "./output.ts";
+import { Progress } from "./progress.ts";
 import { load, openProject } from "./project.ts";
 import { openSnapshotFile } from "./reviewed-plan.ts";
 import type { Terminal } from "./terminal.ts";

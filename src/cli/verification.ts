@@ -7,7 +7,8 @@ import { renderVerificationText } from "../render/verification.ts";
 import type { Verification, VerificationServers } from "../verify/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { VerifyFlags } from "./flags.ts";
-import { Progress, sayDiagnostics, sayError } from "./messages.ts";
+import { sayDiagnostics, sayError } from "./messages.ts";
+import { Progress } from "./progress.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The service takes up to about 100 s until a change is served (OBSERVED: Zone file). */

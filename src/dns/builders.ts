@@ -2,8 +2,9 @@
 
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { canonicalIp, reverseName } from "./ip.ts";
-import { nameProblem, relativeName, toAscii } from "./name.ts";
+import { nameProblem, relativeName } from "./name.ts";
 import type { RecordType } from "./record.ts";
+import { toAscii } from "./unicode.ts";
 
 /** Keys and indices from the builder's value to the part that is meant. */
 export type PartPath = readonly (string | number)[];

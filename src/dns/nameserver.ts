@@ -6,7 +6,8 @@ import { isIP, isIPv4 } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import { compareText } from "../model/text.ts";
 import { canonicalIpv4, canonicalIpv6 } from "./ip.ts";
-import { nameProblem, toAscii } from "./name.ts";
+import { nameProblem } from "./name.ts";
+import { toAscii } from "./unicode.ts";
 
 export interface Nameserver {
   /** As people know it: `ns1.example.net (192.0.2.1)`, or the address alone; with a port that is not 53. */

@@ -2,7 +2,8 @@
 
 import { type BuildProblem, type Built, badPart, type PartPath } from "./builders.ts";
 import { canonicalIpv4, canonicalIpv6, readNetwork } from "./ip.ts";
-import { nameProblem, toAscii } from "./name.ts";
+import { nameProblem } from "./name.ts";
+import { toAscii } from "./unicode.ts";
 
 type SpfAll = "fail" | "softfail" | "neutral" | "pass";
 

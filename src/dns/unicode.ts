@@ -1,7 +1,43 @@
-/** The Unicode form of a name in punycode, for readers: only where it cannot be taken for another name. */
+/** Punycode and Unicode: a name as the DNS has it, and as a reader sees it, where it cannot be taken for another name. */
 
-import { domainToUnicode } from "node:url";
-import { MAX_NAME_LENGTH, toAscii } from "./name.ts";
+import { domainToASCII, domainToUnicode } from "node:url";
+
+/** RFC 1035, 2.3.4: octets in a label, and characters in a name without its final dot. */
+export const MAX_LABEL_LENGTH = 63;
+export const MAX_NAME_LENGTH = 253;
+
+/**
+ * A name in lower-case ASCII: labels with other letters become punycode (UTS 46), all else is kept, and so is what is too long for a label.
+ * Only labels with non-ASCII letters go through IDNA: `10` is a label, not an address.
+ * @returns null if a label has no punycode form
+ */
+export function toAscii(name: string): string | null {
+  if (isAscii(name)) return name.toLowerCase();
+  // UTS 46 maps ideographic full stops to dots before labels are told apart.
+  const labels = name.replace(/[\u3002\uff0e\uff61]/g, ".").split(".");
+  const converted: string[] = [];
+  for (const label of labels) {
+    const ascii = isAscii(label) ? label.toLowerCase() : labelToAscii(label);
+    if (ascii === null) return null;
+    converted.push(ascii);
+  }
+  return converted.join(".");
+}
+
+function labelToAscii(label: string): string | null {
+  // Punycode takes time in the square of the length, and has an octet at least for each letter.
+  if (label.length > 2 * MAX_LABEL_LENGTH && [...label].length > MAX_LABEL_LENGTH) return label;
+  // An underscore prefix (RFC 8552) is no IDNA letter, but may stand before one.
+  const ascii = domainToASCII(label);
+  return ascii === "" || ascii.includes(".") ? null : ascii;
+}
+
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) > 127) return false;
+  return true;
+}
+
+// The Unicode form of a name in punycode.
 
 /** What a label may be written in: one script, or those that are always written together (UTS 39, 5.2). */
 const SCRIPTS: readonly RegExp[] = [

@@ -1,7 +1,8 @@
 /** The domains of API.md: list, create, view, update, delete, clone, zone file. */
 
 import { isIP } from "node:net";
-import { MAX_NAME_LENGTH, nameProblem } from "../dns/name.ts";
+import { nameProblem } from "../dns/name.ts";
+import { MAX_NAME_LENGTH } from "../dns/unicode.ts";
 import { type Answer, type ApiError, badRequest, NOT_FOUND, succeed, succeedEmpty } from "./errors.ts";
 import { BodyReader } from "./fields.ts";
 import { type FilterFields, listAnswer, listOrder } from "./lists.ts";

@@ -1,7 +1,8 @@
 /** What a record must be, and how the service normalises what is sent (API.md, Domain record). */
 
 import { isIPv4, isIPv6 } from "node:net";
-import { absoluteName, MAX_NAME_LENGTH, nameProblem } from "../dns/name.ts";
+import { absoluteName, nameProblem } from "../dns/name.ts";
+import { MAX_NAME_LENGTH } from "../dns/unicode.ts";
 import type { ApiError } from "./errors.ts";
 import { BodyReader } from "./fields.ts";
 import type { JsonBody } from "./route.ts";

@@ -2,8 +2,8 @@
 
 import type * as YamlLibrary from "yaml";
 import type { Node, Pair, Scalar, YAMLMap, YAMLSeq } from "yaml";
-import { toAscii } from "../dns/name.ts";
 import { isRecordType, isText, RECORD_TYPES } from "../dns/record.ts";
+import { toAscii } from "../dns/unicode.ts";
 import { compareText } from "../model/text.ts";
 
 interface Entry {

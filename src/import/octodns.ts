@@ -1,7 +1,7 @@
 /** Zones of octoDNS (YamlProvider, split zones, too) → the domains that declare them. */
 
 import { canonicalIp } from "../dns/ip.ts";
-import { relativeName, toAscii } from "../dns/name.ts";
+import { relativeName } from "../dns/name.ts";
 import {
   CAA_TAGS,
   isRecordType,
@@ -11,6 +11,7 @@ import {
   type SkippedRecord,
   type SourceRecord,
 } from "../dns/record.ts";
+import { toAscii } from "../dns/unicode.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { Collected, type Import, type Remark } from "./collect.ts";
 import {

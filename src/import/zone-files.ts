@@ -3,7 +3,8 @@
 import { constants } from "node:fs";
 import { open, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { nameProblem, toAscii } from "../dns/name.ts";
+import { nameProblem } from "../dns/name.ts";
+import { toAscii } from "../dns/unicode.ts";
 import { findOrigin, type IncludedFile, readZoneFile, type ZoneFileReading } from "../dns/zone-file/read.ts";
 import { isPrivate, isWithin, ledAway } from "../files/paths.ts";
 import type { Diagnostic, Sources } from "../model/diagnostic.ts";

@@ -7,8 +7,8 @@ import { units } from "../units/index.ts";
 import { type SnapshotRequest, type SnapshotResult, snapshotApi, takeSnapshot as take } from "./snapshot.ts";
 
 export type { Snapshot, UnreadList } from "../model/live.ts";
-export type { LiveFileResult } from "../render/live-file.ts";
-export { parseLiveFile, renderLiveFile } from "../render/live-file.ts";
+export type { LiveFileResult } from "../saved/live-file.ts";
+export { parseLiveFile, renderLiveFile } from "../saved/live-file.ts";
 export type { SnapshotRequest, SnapshotResult } from "./snapshot.ts";
 
 /** Reads with list calls only. */

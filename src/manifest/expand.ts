@@ -14,9 +14,9 @@ import {
 } from "../dns/builders.ts";
 import { buildDkim, type DkimParts } from "../dns/dkim.ts";
 import { type ReverseZone, reverseZone } from "../dns/ip.ts";
-import { toAscii } from "../dns/name.ts";
 import type { SourceRecord } from "../dns/record.ts";
 import { buildSpf, type SpfParts } from "../dns/spf.ts";
+import { toAscii } from "../dns/unicode.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { withZone } from "./interpolate.ts";

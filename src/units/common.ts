@@ -1,41 +1,12 @@
-/** What the units share: labels, recognition by content, parallel reads, request steps, addresses and manifest entries. */
+/** What the units share: recognition by content, parallel reads, request steps, addresses and manifest entries. */
 
 import isEqual from "fast-deep-equal";
-import type { Change, ChangeLabel } from "../model/change.ts";
+import type { Change } from "../model/change.ts";
 import type { Span } from "../model/diagnostic.ts";
 import type { Lookup, PathPart, RequestStep } from "../model/plan.ts";
-import type { Address, Json, JsonObject, ObjectId, Values } from "../model/resource.ts";
+import type { Address, Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { compareIds } from "../model/text.ts";
-import type { LiveIdentity, Match, PairContext, ReadResult, Recognition } from "../model/unit.ts";
-
-/**
- * Why the change of a root (a VPC, domain or image) is there, beyond its action.
- * @param live the live object's normalised values; `owner` is the one in its tag
- * @param name the declared `label`; null if nothing is declared, or if the kind has no `label` (a domain)
- */
-export function rootLabels(
-  match: Match,
-  live: Values | null,
-  name: string | null,
-  context: PairContext,
-): ChangeLabel[] {
-  switch (match.intent) {
-    case "create":
-      return [];
-    case "delete":
-      return match.label === null ? [] : [match.label];
-    case "release":
-      return ["release"];
-    case "manage": {
-      const labels: ChangeLabel[] = [];
-      const owner = live?.["owner"] ?? null;
-      if (owner === null && context.owner !== null) labels.push("adopt");
-      if (owner !== null && owner !== context.owner) labels.push("take-over");
-      if (name !== null && live?.["label"] !== name) labels.push("rename");
-      return labels;
-    }
-  }
-}
+import type { LiveIdentity, Match, ReadResult, Recognition } from "../model/unit.ts";
 
 // What every entry of a manifest may have.
 

@@ -2,8 +2,9 @@
  * Ownership tags say which project made an object or took it over: a domain has its owner in its tags, a VPC or image in its description.
  */
 
-import type { Json } from "../model/resource.ts";
-import type { LoadContext } from "../model/unit.ts";
+import type { ChangeLabel } from "../model/change.ts";
+import type { Json, Values } from "../model/resource.ts";
+import type { LoadContext, Match, PairContext } from "../model/unit.ts";
 
 // What a description of a VPC or image may hold.
 
@@ -101,4 +102,33 @@ export function joinDescription(text: string, owner: string | null): string {
   if (owner === null) return text;
   const tag = `[${TAG_PREFIX}${owner}]`;
   return text === "" ? tag : `${text} ${tag}`;
+}
+
+/**
+ * Why the change of a root (a VPC, domain or image) is there, beyond its action.
+ * @param live the live object's normalised values; `owner` is the one in its tag
+ * @param name the declared `label`; null if nothing is declared, or if the kind has no `label` (a domain)
+ */
+export function rootLabels(
+  match: Match,
+  live: Values | null,
+  name: string | null,
+  context: PairContext,
+): ChangeLabel[] {
+  switch (match.intent) {
+    case "create":
+      return [];
+    case "delete":
+      return match.label === null ? [] : [match.label];
+    case "release":
+      return ["release"];
+    case "manage": {
+      const labels: ChangeLabel[] = [];
+      const owner = live?.["owner"] ?? null;
+      if (owner === null && context.owner !== null) labels.push("adopt");
+      if (owner !== null && owner !== context.owner) labels.push("take-over");
+      if (name !== null && live?.["label"] !== name) labels.push("rename");
+      return labels;
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Progress, sayBeside, WaitNotices } from "../../src/cli/messages.ts";
+import { Progress, sayBeside, WaitNotices } from "../../src/cli/progress.ts";
 import type { Terminal } from "../../src/cli/terminal.ts";
 import type { ApiEvent } from "../../src/index.ts";
 import { envOf, folder, PROJECT, run } from "./run.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toAscii } from "../../src/dns/name.ts";
-import { unicodeName } from "../../src/dns/unicode.ts";
+import { toAscii, unicodeName } from "../../src/dns/unicode.ts";
 
 function through(name: string): string | null {
   const ascii = toAscii(name);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { writeZone } from "../../src/units/zone/write.ts";
+import { writeZone } from "../../src/units/zone/manifest.ts";
 import { declaredZone, loadText, places } from "./support.ts";
 
 function domains(...entries: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { manifestSchema } from "../../src/manifest/schema.ts";
-import { writeZone } from "../../src/units/zone/write.ts";
+import { writeZone } from "../../src/units/zone/manifest.ts";
 import { codes, declaredZone, domain, loadFiles, loadText, places, UNITS, zone } from "./support.ts";
 
 describe("lint: { off: … }", () => {

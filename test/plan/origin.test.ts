@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Kinds } from "../../src/model/kind.ts";
 import type { Guard, Plan } from "../../src/model/plan.ts";
-import { attributeOrigins } from "../../src/plan/origin.ts";
+import { attributeOrigins } from "../../src/plan/compare-base.ts";
 import { renderGuardsText } from "../../src/render/index.ts";
 import { units } from "../../src/units/index.ts";
 import { change, plan, record } from "../render/plans.ts";

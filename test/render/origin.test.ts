@@ -5,7 +5,7 @@ import type { Diagnostic } from "../../src/model/diagnostic.ts";
 import { Kinds } from "../../src/model/kind.ts";
 import type { Guard, Plan } from "../../src/model/plan.ts";
 import { parsePlanFile } from "../../src/pipeline.ts";
-import { attributeOrigins } from "../../src/plan/origin.ts";
+import { attributeOrigins } from "../../src/plan/compare-base.ts";
 import { renderPlanMarkdown, renderPlanText } from "../../src/render/index.ts";
 import { renderPlanJson } from "../../src/render/plan-json.ts";
 import { units } from "../../src/units/index.ts";

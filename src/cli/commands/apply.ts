@@ -23,7 +23,7 @@ import {
 import { escapeText } from "../../render/terminal.ts";
 import type { Verification, VerificationServers } from "../../verify/index.ts";
 import type { WithClient } from "../connection.ts";
-import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import { EXIT, type ExitCode, exitCodeOf, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
   addConnectionFlags,
@@ -39,8 +39,9 @@ import {
   type VerifyFlags,
 } from "../flags.ts";
 import { runMetadata } from "../git.ts";
-import { ApplyProgress, confirm, Progress, sayDiagnostics, sayError } from "../messages.ts";
+import { confirm, sayDiagnostics, sayError } from "../messages.ts";
 import { printMarkdown, withJsonErrors } from "../output.ts";
+import { ApplyProgress, Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
@@ -310,7 +311,7 @@ async function carryOut(
       await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
     }
     if (format === "text" && verification !== null) printVerification(terminal, verification);
-    const code = exitCode(terminal, report);
+    const code = exitCodeOf(report, terminal.interrupt.code());
     if (code !== EXIT.done || verification === null) return code;
     return verifiedCode(terminal, verification, EXIT.partial);
   } finally {
@@ -332,10 +333,4 @@ async function verifyReport(
   return watched(terminal, flags.format === "json", timeoutOf(flags), (tools, watch) =>
     tools.verifyApplied(applied, servers, watch),
   );
-}
-
-function exitCode(terminal: Terminal, report: Report): ExitCode {
-  if (report.interrupted) return terminal.interrupt.code() ?? EXIT.interrupted;
-  const { failed, skipped, unknown, blocked, duplicates } = report;
-  return failed + skipped + unknown + blocked + duplicates > 0 ? EXIT.partial : EXIT.done;
 }

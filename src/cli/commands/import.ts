@@ -10,8 +10,9 @@ import { needDialect, resolveDialect, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
 import { importJson, importSummary, skippedLines } from "../import-summary.ts";
-import { type CommandError, Progress, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
+import { type CommandError, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
+import { Progress } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {

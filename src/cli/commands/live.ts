@@ -8,7 +8,8 @@ import { escapeText } from "../../render/terminal.ts";
 import { holdsToken, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, addProjectFlags, type ConnectionFlags, DIRECTORY, type ProjectFlags } from "../flags.ts";
-import { Progress, sayError, sayFailure } from "../messages.ts";
+import { sayError, sayFailure } from "../messages.ts";
+import { Progress } from "../progress.ts";
 import { accountOf, inSession, type Session } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 

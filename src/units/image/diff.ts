@@ -4,8 +4,8 @@ import type { WireImage } from "../../api/wire.ts";
 import type { Block, Change, ChangeLabel } from "../../model/change.ts";
 import { type Address, imageAddress, type JsonObject, type Values } from "../../model/resource.ts";
 import { type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
-import { rootAddresses, rootLabels } from "../common.ts";
-import { splitDescription } from "../owner-tag.ts";
+import { rootAddresses } from "../common.ts";
+import { rootLabels, splitDescription } from "../owner-tag.ts";
 import { identifyImage, isOver, leaseEnd } from "./live.ts";
 import type { ImageSpec } from "./manifest.ts";
 

@@ -10,8 +10,8 @@ import { type Address, type JsonObject, subnetAddress, type Values, vpcAddress }
 import { compareText, groupBy } from "../../model/text.ts";
 import { type Loss, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { isBulk } from "../bulk.ts";
-import { rootAddresses, rootLabels } from "../common.ts";
-import { splitDescription } from "../owner-tag.ts";
+import { rootAddresses } from "../common.ts";
+import { rootLabels, splitDescription } from "../owner-tag.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
 

@@ -7,7 +7,7 @@ import type { LeftAlone } from "../../model/plan.ts";
 import { type Address, domainAddress, type ObjectId, recordAddress, type Values } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
-import { rootLabels } from "../common.ts";
+import { rootLabels } from "../owner-tag.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";

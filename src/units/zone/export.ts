@@ -1,8 +1,9 @@
 /** A zone as a master file (RFC 1035, 5): its records, with the SOA and the name servers that no record list has. Pure. */
 
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
-import { absoluteName, nameProblem, relativeName, toAscii } from "../../dns/name.ts";
+import { absoluteName, nameProblem, relativeName } from "../../dns/name.ts";
 import type { DnsRecord } from "../../dns/record.ts";
+import { toAscii } from "../../dns/unicode.ts";
 import { unwritable, writeZoneFile } from "../../dns/zone-file/write.ts";
 import { ZoneTree } from "../../dns/zone-tree.ts";
 import type { Failure, ReadApi } from "../../model/api.ts";

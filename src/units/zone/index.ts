@@ -9,10 +9,10 @@ import { amendBody, conflictInZone, readBackOfZone, statedContent } from "./doma
 import { lossesOfZone } from "./guards.ts";
 import { identifyZone, type LiveZone, readZones } from "./live.ts";
 import { loadZone, readDomainName } from "./load-domain.ts";
+import { declareZone, writeZone, ZONE_LAYOUT } from "./manifest.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
 import type { ZoneSpec } from "./spec.ts";
 import { recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
-import { declareZone, writeZone, ZONE_LAYOUT } from "./write.ts";
 
 export const zoneSpec: UnitSpec<ZoneSpec> = {
   section: "domains",

@@ -1,7 +1,7 @@
 /** Zones as they are in the account: domains from one list, the records of those that need it from one list each. */
 
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
-import { toAscii } from "../../dns/name.ts";
+import { toAscii } from "../../dns/unicode.ts";
 import type { ReadApi } from "../../model/api.ts";
 import { domainAddress } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";

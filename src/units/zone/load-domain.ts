@@ -1,7 +1,8 @@
 /** A domain entry of a manifest → its declared zone, with everything the service would refuse reported. */
 
-import { nameProblem, toAscii } from "../../dns/name.ts";
+import { nameProblem } from "../../dns/name.ts";
 import { parseNameserver } from "../../dns/nameserver.ts";
+import { toAscii } from "../../dns/unicode.ts";
 import type { Declared, IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { domainAddress, type JsonObject } from "../../model/resource.ts";

@@ -2,8 +2,9 @@
 
 import type { WireRecord } from "../../api/wire.ts";
 import { canonicalIpv6 } from "../../dns/ip.ts";
-import { absoluteName, relativeName, toAscii } from "../../dns/name.ts";
+import { absoluteName, relativeName } from "../../dns/name.ts";
 import { type DnsRecord, isNamed, isRecordType, type RecordType, rulesOf } from "../../dns/record.ts";
+import { toAscii } from "../../dns/unicode.ts";
 import type { JsonObject, Values } from "../../model/resource.ts";
 
 export type RecordValues = DnsRecord & Values;

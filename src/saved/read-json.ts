@@ -5,7 +5,7 @@ import type { ValidateFunction } from "ajv/dist/2020.js";
 import { compiledSchema } from "../files/schemas.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
-import { escapeText } from "./terminal.ts";
+import { escapeText } from "../render/terminal.ts";
 
 /** The words of messages about one kind of file. */
 export interface SavedKind {

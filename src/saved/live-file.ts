@@ -6,8 +6,8 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Snapshot, UnreadList } from "../model/live.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { jsonText } from "../model/text.ts";
-import { damaged, newer, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
-import { sortKeys } from "./view.ts";
+import { sortKeys } from "../render/view.ts";
+import { damaged, newer, parseSavedJson, type SavedKind, schemaProblems } from "./read-json.ts";
 
 export const LIVE_KIND = "tenon-live";
 /** A reader refuses a file of a higher version. */

@@ -5,7 +5,6 @@ import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan, PlanInputs } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectId } from "../model/resource.ts";
-import { LIVE_KIND } from "./live-file.ts";
 import {
   type ChangeExtra,
   digestOf,
@@ -15,8 +14,9 @@ import {
   type ResourceChange,
   type SavedGuard,
   type SavedInputs,
-} from "./plan-json.ts";
-import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./saved-file.ts";
+} from "../render/plan-json.ts";
+import { LIVE_KIND } from "./live-file.ts";
+import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./read-json.ts";
 
 /** Found from src/render and from dist/render alike. */
 const SCHEMA = packageFile("schemas/plan.schema.json");

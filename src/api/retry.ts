@@ -1,0 +1,67 @@
+/** When a failed attempt is repeated, and after how long. Pure. */
+
+import type { FailedAttempt } from "./outcome.ts";
+
+/** The budget while no answer of any kind has come: the address is probably wrong. */
+const SILENT_BUDGET_MILLISECONDS = 30_000;
+/** The budget once the service is known to be there. */
+const BUDGET_MILLISECONDS = 300_000;
+const FIRST_BACKOFF_MILLISECONDS = 500;
+const MAX_BACKOFF_MILLISECONDS = 30_000;
+/** How often an answer that is not JSON is asked for in all. */
+const MAX_MALFORMED_ATTEMPTS = 3;
+
+/** A wait for the rate limit that is longer than this is not believed: a wrong header must not stop a run for days. */
+export const MAX_WINDOW_MILLISECONDS = 3_600_000;
+/** How long one request does as 429s order, in all: where others use each window up, it may be refused in several. */
+const MAX_THROTTLED_MILLISECONDS: number = 2 * MAX_WINDOW_MILLISECONDS;
+
+/** Waiting for the rate limit is no failure: it is not part of what the budget is for. */
+interface RetryState {
+  /** How often the request was sent. */
+  readonly attempts: number;
+  /** Milliseconds lost to failures since the first: by waits between attempts, and by further attempts that failed. */
+  readonly lost: number;
+  /** Milliseconds that it waited because 429s ordered it. */
+  readonly throttled: number;
+  /** Milliseconds, see `retryBudget`. */
+  readonly budget: number;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+}
+
+/** @param seconds what the user set, or null */
+export function retryBudget(seconds: number | null, everAnswered: boolean): number {
+  if (seconds !== null) return seconds * 1000;
+  return everAnswered ? BUDGET_MILLISECONDS : SILENT_BUDGET_MILLISECONDS;
+}
+
+/** Milliseconds to wait before the next attempt; null: give up. */
+export function waitBeforeRetry(attempt: FailedAttempt, state: RetryState): number | null {
+  if (attempt.repeat === "no") return null;
+  if (attempt.repeat === "few" && state.attempts >= MAX_MALFORMED_ATTEMPTS) return null;
+  const ordered = throttleWait(attempt);
+  if (ordered !== null) {
+    const isWithin = ordered <= MAX_WINDOW_MILLISECONDS && state.throttled + ordered <= MAX_THROTTLED_MILLISECONDS;
+    return isWithin ? ordered : null;
+  }
+  const left = state.budget - state.lost;
+  if (left <= 0) return null;
+  // An order that outlasts the budget is known now not to help; a wait of our own choice is cut, for one last attempt.
+  if (attempt.retryAfter !== null) return attempt.retryAfter <= left ? attempt.retryAfter : null;
+  const wait = backoff(state.attempts, state.random);
+  // A throttled request cannot go earlier than its endpoint opens.
+  if (attempt.throttled && wait > left) return null;
+  return Math.min(wait, left);
+}
+
+/** Milliseconds that a 429 orders to wait; null if it names no time. Earlier headers may have announced the same wait. */
+export function throttleWait({ throttled, retryAfter }: FailedAttempt): number | null {
+  return throttled ? retryAfter : null;
+}
+
+/** Doubles per attempt; the jitter keeps parallel requests from coming back together. */
+export function backoff(attempts: number, random: number): number {
+  const ceiling = Math.min(FIRST_BACKOFF_MILLISECONDS * 2 ** Math.min(attempts - 1, 20), MAX_BACKOFF_MILLISECONDS);
+  return Math.round(ceiling * (0.5 + random / 2));
+}
