@@ -4,15 +4,36 @@ import type { ListAnswer } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import type { ReadClient } from "./connection.ts";
 
-/** @returns which field is missing or of another type, as `subnets[0].ipv4`; null if all is well */
-type Check = (value: Json | undefined) => string | null;
+/** What is wrong with a value: in which part of it (`.subnets[0].ipv4`, empty for the value itself), as the end of a sentence about the part. */
+interface Problem {
+  readonly part: string;
+  readonly clause: string;
+}
+
+type Check = (value: Json | undefined) => Problem | null;
+
+const OTHER_TYPE: Problem = { part: "", clause: "is missing or of another type" };
+
+function problemIn(part: string, { part: rest, clause }: Problem): Problem {
+  return { part: `${part}${rest}`, clause };
+}
+
+/** RFC 1035, 2.3.4, as text: to look for a long name takes as long as all the names above it are long together. */
+const MAX_NAME_CHARACTERS = 255;
+/** Names between the records of one domain and the domain. 12,000 records at names of 100 characters have 600,000. */
+const MAX_INNER_LABELS = 800_000;
 
 /** Beyond 2^53 two ids are read as one, and the wrong object would be meant. */
-const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : "");
-const number: Check = (value) => (typeof value === "number" ? null : "");
-const text: Check = (value) => (typeof value === "string" ? null : "");
+const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : OTHER_TYPE);
+const number: Check = (value) => (typeof value === "number" ? null : OTHER_TYPE);
+const text: Check = (value) => (typeof value === "string" ? null : OTHER_TYPE);
+const name: Check = (value) => {
+  if (typeof value !== "string") return OTHER_TYPE;
+  const clause = `has more than ${MAX_NAME_CHARACTERS} characters, and a name may not`;
+  return value.length <= MAX_NAME_CHARACTERS ? null : { part: "", clause };
+};
 const nullableText: Check = (value) => (value === null ? null : text(value));
-const flag: Check = (value) => (typeof value === "boolean" ? null : "");
+const flag: Check = (value) => (typeof value === "boolean" ? null : OTHER_TYPE);
 
 /** A field that a type of record does not use may be missing, or null. */
 function optional(check: Check): Check {
@@ -21,10 +42,10 @@ function optional(check: Check): Check {
 
 function listOf(check: Check): Check {
   return (value) => {
-    if (!Array.isArray(value)) return "";
+    if (!Array.isArray(value)) return OTHER_TYPE;
     for (const [index, item] of value.entries()) {
       const problem = check(item as Json);
-      if (problem !== null) return `[${index}]${problem}`;
+      if (problem !== null) return problemIn(`[${index}]`, problem);
     }
     return null;
   };
@@ -32,10 +53,10 @@ function listOf(check: Check): Check {
 
 function objectOf(fields: Readonly<Record<string, Check>>): Check {
   return (value) => {
-    if (value === undefined || !isJsonObject(value)) return "";
-    for (const [name, check] of Object.entries(fields)) {
-      const problem = check(value[name]);
-      if (problem !== null) return `.${name}${problem}`;
+    if (value === undefined || !isJsonObject(value)) return OTHER_TYPE;
+    for (const [field, check] of Object.entries(fields)) {
+      const problem = check(value[field]);
+      if (problem !== null) return problemIn(`.${field}`, problem);
     }
     return null;
   };
@@ -65,7 +86,7 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
     path: "domains",
     check: objectOf({
       id: numericId,
-      domain: text,
+      domain: name,
       type: text,
       status: text,
       ...{ description: optional(text), group: optional(text), soa_email: optional(text) },
@@ -79,7 +100,7 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
   {
     path: "domains/*/records",
     check: objectOf({
-      ...{ id: numericId, type: text, name: text, target: text, ttl_sec: number },
+      ...{ id: numericId, type: text, name, target: text, ttl_sec: number },
       ...{ priority: optional(number), weight: optional(number), port: optional(number) },
       ...{ service: optional(text), protocol: optional(text), tag: optional(text) },
     }),
@@ -96,7 +117,7 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
 interface MalformedField {
   /** Which object of the list it is, if it says that much. */
   readonly id: Json | undefined;
-  /** A clause about the first field that is not as it should be. */
+  /** A clause about the first field, or about the list, that is not as it should be. */
   readonly problem: string;
 }
 
@@ -104,11 +125,15 @@ function malformedFieldOf(path: readonly string[], items: readonly JsonObject[])
   const key = path.map((segment) => (/^\d+$/.test(segment) ? "*" : segment)).join("/");
   const check = SHAPES.find((shape) => shape.path === key)?.check;
   if (check === undefined) return null;
+  let innerLabels = 0;
   for (const item of items) {
     const problem = check(item);
-    if (problem !== null) return { id: item["id"], problem: `\`${problem.slice(1)}\` is missing or of another type` };
+    if (problem !== null) return { id: item["id"], problem: `\`${problem.part.slice(1)}\` ${problem.clause}` };
+    if (typeof item["name"] === "string") innerLabels += item["name"].split(".").length - 1;
   }
-  return null;
+  if (innerLabels <= MAX_INNER_LABELS) return null;
+  const most = MAX_INNER_LABELS.toLocaleString("en");
+  return { id: undefined, problem: `the names of the list have more than ${most} labels beside their first` };
 }
 
 /** The same client, whose lists fail as `malformed` if an object in them is not as it should be. */

@@ -21,7 +21,7 @@ export async function reformat(text: string, units: readonly { readonly spec: Se
     const document = parse(source, yaml, tag);
     // A comment in an odd place can make the library write text that it cannot read.
     if (document.errors.length > 0 || !yaml.isMap(document.contents)) return { said: null, text: source };
-    const said = canonicalContent(document);
+    const said = canonicalContent(document, yaml);
     normaliseBlankLines(document, yaml);
     layOut(document, yaml, { sections: units.map(({ spec }) => spec), isNew: false, arrangesRecords: true });
     return { said, text: textOf(document, yaml) };
@@ -95,22 +95,34 @@ export function comments(text: string, yaml: Yaml): string[] {
 // The content of a manifest in one form, whatever the order of its keys and records, and however targets are joined.
 
 /**
- * Manifests with the same content have equal texts. The document must have been parsed with texts as its scalars. Linear but for sorting.
+ * Manifests with the same content have equal texts. The document must have been parsed with texts as its scalars. Linear in what aliases
+ * put in, but for sorting: the library looks through all anchors for each alias. Loading a manifest limits its aliases.
  */
-function canonicalContent(document: Document): string {
-  // Loading a manifest limits its aliases; here they are only compared.
-  return JSON.stringify(normal(document.toJS({ maxAliasCount: -1 }), ""));
-}
-
-/** @param path keys from the root, list entries without their number */
-function normal(value: unknown, path: string): unknown {
-  if (Array.isArray(value)) {
-    const items = value.map((item) => normal(item, path));
-    return isRecordList(path) ? sortedRecords(items) : items;
-  }
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).map(([key, item]) => [key, normal(item, `${path}/${key}`)] as const);
-  return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+function canonicalContent(document: Document, yaml: Yaml): string {
+  const targets = new Map<unknown, unknown>();
+  const anchored = new Map<string, unknown>();
+  yaml.visit(document, {
+    Node: (_, node) => {
+      if (yaml.isAlias(node)) targets.set(node, anchored.get(node.source));
+      else if (node.anchor !== undefined) anchored.set(node.anchor, node);
+    },
+  });
+  /** @param path keys from the root, list entries without their number */
+  const contentOf = (node: unknown, path: string): unknown => {
+    if (yaml.isAlias(node)) return contentOf(targets.get(node), path);
+    if (yaml.isScalar(node)) return node.value;
+    if (yaml.isSeq(node)) {
+      const items = node.items.map((item) => contentOf(item, path));
+      return isRecordList(path) ? sortedRecords(items) : items;
+    }
+    if (!yaml.isMap(node)) return null;
+    const entries = node.items.map(({ key, value }) => {
+      const name = yaml.isScalar(key) ? String(key.value) : JSON.stringify(contentOf(key, ""));
+      return [name, contentOf(value, `${path}/${name}`)] as const;
+    });
+    return entries.sort(byKey);
+  };
+  return JSON.stringify(contentOf(document.contents, ""));
 }
 
 function isRecordList(path: string): boolean {

@@ -3,7 +3,7 @@
 import isEqual from "fast-deep-equal";
 import type { Change } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
-import type { Kind, Values } from "../model/resource.ts";
+import { type Address, domainAddress, isJsonObject, type Kind, type Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
 
 /** A change as a plan file shows it. */
@@ -26,10 +26,12 @@ export function exceedsReviewedPlan(
   const isItsValues = ({ kind }: ReviewedChange) => kinds.of(kind).isItsValues === true;
   const values = new ValueEffects(reviewed.filter(isItsValues), changes.filter(isItsValues));
   const replaced = replacedObjects(reviewed, changes);
+  const uncopied = uncopiedSources(reviewed, changes);
   return changes.filter((change) => {
     if (change.action === "no-op" || change.blocked !== null) return false;
     if (isItsValues(change)) return !values.cover(change);
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
+    if (change.action === "delete" && uncopied.has(change.address)) return true;
     const begun = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
     if (begun !== undefined && isStillUnfinished(begun, change)) return false;
     return !candidates.some((candidate) => covers(candidate, change));
@@ -50,6 +52,26 @@ function replacedObjects(
   };
   const replaces = reviewed.filter((change) => change.action === "replace" && isReplaced(change));
   return new Map(replaces.map((change) => [keyOf(change.kind, String(change.id)), change]));
+}
+
+/**
+ * Addresses of domains of which a domain was shown to be cloned that is neither made now nor known, by its tag, as the clone. Somebody else
+ * may have made it: the source would be deleted, and nothing cloned.
+ */
+function uncopiedSources(reviewed: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<Address> {
+  const clones = reviewed.flatMap((change) => {
+    const from = change.action === "create" ? change.after?.["create_from"] : undefined;
+    const source = isJsonObject(from) ? from["clone"] : undefined;
+    return typeof source === "string" ? [{ address: change.address, source: domainAddress(source) }] : [];
+  });
+  if (clones.length === 0) return new Set();
+  const now = new Map(changes.map((change) => [change.address, change]));
+  const isCopied = (change: Change | undefined) => {
+    if (change?.action === "create") return change.blocked === null;
+    const owner = change?.before?.["owner"] ?? null;
+    return owner !== null && owner === change?.after?.["owner"];
+  };
+  return new Set(clones.filter(({ address }) => !isCopied(now.get(address))).map(({ source }) => source));
 }
 
 /**

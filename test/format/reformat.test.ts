@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { Alias } from "yaml";
 import { reformat } from "../../src/format/reformat.ts";
 import { units } from "../../src/units/index.ts";
 import { growth } from "../support/operations.ts";
@@ -175,6 +176,32 @@ describe("what is written stays what it is", () => {
     expect(await formatted("tenon: 1\r\n# a\r\nowner: me\r\n\r\n# end\r\n")).toBe(
       "tenon: 1\n# a\nowner: me\n\n# end\n",
     );
+  });
+
+  it("of aliases without the library's look-up, which goes through all anchors for each alias", async () => {
+    const lookUp = vi.spyOn(Alias.prototype, "resolve");
+    const text = (count: number) => {
+      const numbers = Array.from({ length: count }, (_, index) => index);
+      return `tenon: 1\nx-a:\n${numbers.map((index) => `  - &a${index} ${index}\n`).join("")}x-b: [${numbers.map((index) => `*a${index}`).join(", ")}]\n`;
+    };
+    expect(await formatted(text(10))).toContain("*a9");
+    expect(lookUp).not.toHaveBeenCalled();
+    lookUp.mockRestore();
+    expect(await growth(500, 4, (count) => formatted(text(count)))).toBeLessThan(5);
+  });
+
+  it("where an anchor is set twice, and where an alias leads to a list with an alias in it", async () => {
+    const text = `tenon: 1
+x-a: &a [1, &b 2]
+x-b: &b 3
+x-c: [*a, *b]
+domains:
+  - domain: a.example
+    records: &r [{ target: 192.0.2.2, type: A }, { target: 192.0.2.1, type: A }]
+  - domain: b.example
+    records: *r
+`;
+    expect(await formatted(text)).toMatch(/x-c: \[\*a, \*b\]/);
   });
 
   it("of 12,000 records with comments, and of four times the records with four times the work", async () => {

@@ -47,6 +47,42 @@ test("brackets and commas within the texts of an answer, and in what is no JSON,
   expect(page).toMatchObject({ ok: false, failure: { type: "unavailable", status: 500 } });
 });
 
+test("an answer whose names are longer than a name, or have too many labels together, is refused before a plan is made", async () => {
+  const cwd = await folder({ "tenon.yaml": PROJECT });
+  const record = (id: number, name: string) => ({ id, type: "A", name, target: "192.0.2.1", ttl_sec: 0 });
+  const deep = "a.".repeat(49);
+  const short = Array.from({ length: 100 }, (_, index) => record(index, `${deep}${index}`));
+  const long = `${"a.".repeat(200)}b`;
+  for (const [records, domain, words] of [
+    [[record(7, long)], "example.com", "(the object 7)"],
+    [[], long, "has more than 255 characters"],
+    [
+      Array.from({ length: 20_000 }, (_, index) => record(index, `${deep}${index}`)),
+      "example.com",
+      "more than 800,000 labels",
+    ],
+    [short, "example.com", ""],
+  ] as const) {
+    const zone = {
+      id: 3,
+      domain,
+      type: "master",
+      status: "active",
+      tags: ["tenon:edge"],
+      master_ips: [],
+      axfr_ips: [],
+    };
+    const service = await oddService((incoming, response) => {
+      const path = new URL(incoming.url ?? "", "http://localhost").pathname;
+      const data = path.endsWith("/records") ? records : path.endsWith("/domains") ? [zone] : [];
+      response.end(JSON.stringify({ data, page: 1, pages: 1, results: data.length }));
+    });
+    const ended = await run(["plan", "--allow", "bulk=*"], { cwd, env: envOf(service) });
+    if (words !== "") expectPlain(ended, 1, [words]);
+    else expect(ended.code).toBe(0);
+  }
+});
+
 /** Speaks in the place of a service as soon as it has been asked. */
 async function speaking(speak: (socket: Socket) => void): Promise<{ baseUrl: string; asked: () => number }> {
   let asked = 0;
