@@ -1,6 +1,5 @@
 /** Messages on stderr: diagnostics with their source, failures in the service's words, and progress. */
 
-import { createInterface } from "node:readline/promises";
 import { type Diagnostic, type Failure, Sources } from "../index.ts";
 import { countSkipped, renderDiagnostics } from "../render/diagnostics.ts";
 import { failureText } from "../render/report.ts";
@@ -127,28 +126,4 @@ function adviceFor({ status, type }: Failure): string {
   if (type === "unreachable") return "Check the base URL, the network and the proxy settings.";
   if (type === "malformed") return "Check the base URL: what answered does not speak this API.";
   return "";
-}
-
-// The question before anything is changed: only a person at a terminal is asked.
-
-/** @returns whether the answer was `yes`; anything else, an interrupt included, is a no */
-export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Promise<boolean> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  // readline handles Ctrl-C itself, so no signal comes.
-  lines.on("SIGINT", () => terminal.interrupt.raise("SIGINT"));
-  const question = goal === "destroy" ? "Destroy these resources?" : "Apply these changes?";
-  try {
-    const answer = await terminal.interrupt.heed(() =>
-      lines.question(`\n${question} Only "yes" is accepted: `, { signal: terminal.interrupt.first }),
-    );
-    if (answer.trim() === "yes") return true;
-    terminal.say("Nothing was done.\n");
-    return false;
-  } catch (error) {
-    if (!terminal.interrupt.first.aborted) throw error;
-    terminal.say("\nNothing was done.\n");
-    return false;
-  } finally {
-    lines.close();
-  }
 }

@@ -1,4 +1,7 @@
-/** How a manifest is laid out: the order of its sections, keys and records, what stands on one line, and where blank lines are. */
+/**
+ * How a manifest is laid out: the order of its sections and records, what stands on one line, and where blank lines are. The order of an
+ * entry's keys comes from its unit (`layout` of its `manifest.ts`).
+ */
 
 import type { Document, Node, Pair, YAMLMap, YAMLSeq } from "yaml";
 import { type EntryLayout, OTHER_KEYS, type UnitSpec } from "../model/unit.ts";

@@ -224,7 +224,8 @@ function complete(
 function environmentsSetting(root: JsonObject): ReadonlyMap<string, readonly string[]> {
   const settings = new Map<string, string[]>();
   const environments = isJsonObject(root["environments"]) ? root["environments"] : {};
-  for (const [environment, entry] of Object.entries(environments)) {
+  for (const environment of environmentNames(root)) {
+    const entry = environments[environment];
     const assigned = isJsonObject(entry) && isJsonObject(entry["variables"]) ? entry["variables"] : {};
     for (const name of Object.keys(assigned)) {
       const known = settings.get(name);

@@ -55,8 +55,8 @@ function replacedObjects(
 }
 
 /**
- * Addresses of domains of which a domain was shown to be cloned that is neither made now nor known, by its tag, as the clone. Somebody else
- * may have made it: the source would be deleted, and nothing cloned.
+ * Addresses of domains that must not be deleted: each was shown as the source of a clone that this run does not make. If the clone's name
+ * exists by now, somebody else may have made it, with the project's tag, too: the source would be deleted, and nothing cloned.
  */
 function uncopiedSources(reviewed: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<Address> {
   const clones = reviewed.flatMap((change) => {
@@ -65,13 +65,10 @@ function uncopiedSources(reviewed: readonly ReviewedChange[], changes: readonly 
     return typeof source === "string" ? [{ address: change.address, source: domainAddress(source) }] : [];
   });
   if (clones.length === 0) return new Set();
-  const now = new Map(changes.map((change) => [change.address, change]));
-  const isCopied = (change: Change | undefined) => {
-    if (change?.action === "create") return change.blocked === null;
-    const owner = change?.before?.["owner"] ?? null;
-    return owner !== null && owner === change?.after?.["owner"];
-  };
-  return new Set(clones.filter(({ address }) => !isCopied(now.get(address))).map(({ source }) => source));
+  const made = new Set(
+    changes.filter(({ action, blocked }) => action === "create" && blocked === null).map(({ address }) => address),
+  );
+  return new Set(clones.filter(({ address }) => !made.has(address)).map(({ source }) => source));
 }
 
 /**

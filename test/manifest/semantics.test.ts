@@ -88,6 +88,8 @@ allow:
     const result = await loadText(text);
     expect(places(result)).toEqual(["missing-variable tenon.yaml:5:3"]);
     expect(result.diagnostics[0]?.detail).toContain("--env staging, --env production");
+    const own = await loadText(text.replace(/^( *)staging:/m, "$1x-base: { variables: { env: x } }\n$1staging:"));
+    expect(own.diagnostics[0]?.detail).not.toContain("x-base");
   });
 
   test("an unknown environment is answered with the known ones", async () => {

@@ -203,7 +203,11 @@ domains: [{ domain: a.example, type: master, soa_email: us@a.example }]
 });
 
 test("the source of a clone that the plan shows is not deleted if somebody else has made a domain of the clone's name", async () => {
-  for (const owner of ["", "owner: edge\n"]) {
+  for (const [owner, tags] of [
+    ["", []],
+    ["owner: edge\n", []],
+    ["owner: edge\n", ["tenon:edge"]],
+  ] as const) {
     const records = [{ type: "A", name: "", target: "192.0.2.1" }];
     const source = { domain: "old.example", type: "master", soa_email: "a@old.example", records };
     const seed = { domains: [{ ...source, ...(owner === "" ? {} : { tags: ["tenon:edge"] }) }] };
@@ -214,7 +218,8 @@ domains: [{ domain: new.example, create_from: { clone: old.example } }]
 `;
     const options = { cwd: await folder({ "tenon.yaml": manifest }), env: envOf(service) };
     expect((await run(["plan", "--out", "the.plan"], options)).code).toBe(0);
-    await send(service, "domains", { domain: "new.example", type: "master", soa_email: "them@new.example" });
+    const theirs = { domain: "new.example", type: "master", soa_email: "them@new.example", tags };
+    await send(service, "domains", theirs);
     service.clearRequests();
     const refused = await run(["apply", "--yes", "--plan", "the.plan"], options);
     expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("delete domain/old.example") });

@@ -22,6 +22,7 @@ import {
 } from "../../render/report.ts";
 import { escapeText } from "../../render/terminal.ts";
 import type { Verification, VerificationServers } from "../../verify/index.ts";
+import { confirm } from "../confirm.ts";
 import type { WithClient } from "../connection.ts";
 import { EXIT, type ExitCode, exitCodeOf, type Finish } from "../exit.ts";
 import {
@@ -39,7 +40,7 @@ import {
   type VerifyFlags,
 } from "../flags.ts";
 import { runMetadata } from "../git.ts";
-import { confirm, sayDiagnostics, sayError } from "../messages.ts";
+import { sayDiagnostics, sayError } from "../messages.ts";
 import { printMarkdown, withJsonErrors } from "../output.ts";
 import { ApplyProgress, Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";

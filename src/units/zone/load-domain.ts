@@ -8,7 +8,7 @@ import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { domainAddress, type JsonObject } from "../../model/resource.ts";
 import type { LoadContext, NameProblem } from "../../model/unit.ts";
 import { checkRecords } from "./conflicts.ts";
-import { loadFields } from "./fields.ts";
+import { loadFields } from "./domain-fields.ts";
 import { loadFileRecord, loadRecord } from "./load-record.ts";
 import type { DomainEntry } from "./schema.ts";
 import type { CreateFrom, RecordSpec, ZoneContext, ZoneSpec } from "./spec.ts";

@@ -1,0 +1,26 @@
+/** The question before anything is changed: only a person at a terminal is asked. */
+
+import { createInterface } from "node:readline/promises";
+import type { Terminal } from "./terminal.ts";
+
+/** @returns whether the answer was `yes`; anything else, an interrupt included, is a no */
+export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Promise<boolean> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // readline handles Ctrl-C itself, so no signal comes.
+  lines.on("SIGINT", () => terminal.interrupt.raise("SIGINT"));
+  const question = goal === "destroy" ? "Destroy these resources?" : "Apply these changes?";
+  try {
+    const answer = await terminal.interrupt.heed(() =>
+      lines.question(`\n${question} Only "yes" is accepted: `, { signal: terminal.interrupt.first }),
+    );
+    if (answer.trim() === "yes") return true;
+    terminal.say("Nothing was done.\n");
+    return false;
+  } catch (error) {
+    if (!terminal.interrupt.first.aborted) throw error;
+    terminal.say("\nNothing was done.\n");
+    return false;
+  } finally {
+    lines.close();
+  }
+}
