@@ -95,6 +95,43 @@ test("on GitHub a pull request's scripts are those of the base branch's tip, wha
   expect(forge.comments).toMatchObject([{ body: expect.stringContaining("## Plan: ") }]);
 });
 
+test("a run of an older commit that is started again leaves the comment of the newest one as it is, on GitHub and on GitLab", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  const repository = await Repository.open("tenon: 1\n");
+  const service = await emulator();
+  const older = await repository.propose(FORMED("older"), "one");
+  const newer = await repository.propose(FORMED("newer"), "two");
+
+  const forge = await Forge.open();
+  const runner = await Runner.open(forge, repository.folder, service.baseUrl);
+  const event = (sha: string): RunEvent => ({
+    ...{ name: "pull_request", sha, ref: "refs/pull/7/merge", base_ref: "main" },
+    ...{ pull: { number: 7, repository: REPOSITORY }, secrets: { TENON_TOKEN_READ: "emulator-token" } },
+  });
+  const comment = async (given: RunEvent) => {
+    const { jobs } = await runner.run("tenon-plan.yml", given, ["plan", "comment"]);
+    return jobs["comment"];
+  };
+  expect(await comment(event(older.merge))).toMatchObject({ result: "success" });
+  expect(await comment(event(newer.merge))).toMatchObject({ result: "success" });
+  const again = await comment({ ...event(older.merge), isRunAgain: true });
+  expect(again).toMatchObject({ result: "failure", log: expect.stringContaining("#7 has newer commits") });
+  expect(forge.comments).toMatchObject([{ body: expect.stringContaining("newer") }]);
+
+  const gitlab = await Gitlab.open(repository.folder, service.baseUrl);
+  const [first, second] = [older, newer].map(({ head }, index): Pipeline => {
+    return { id: index + 1, source: "merge_request_event", sha: head };
+  }) as [Pipeline, Pipeline];
+  for (const pipeline of [first, second]) {
+    for (const name of ["tenon:plan", "tenon:comment"])
+      expect(await gitlab.run(name, pipeline)).toMatchObject({ code: 0 });
+  }
+  const retried = await gitlab.run("tenon:comment", first);
+  expect(retried).toMatchObject({ code: 1, log: expect.stringContaining("has newer commits") });
+  expect(gitlab.notes).toMatchObject([{ body: expect.stringContaining("newer") }]);
+});
+
 const HEAD = "a".repeat(40);
 const SHA = "b".repeat(40);
 

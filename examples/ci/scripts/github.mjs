@@ -1,7 +1,7 @@
 /**
  * The pipeline's requests to GitHub: writes one comment and one issue, and finds the reviewed plan. Needs only Node.
  *
- *   github.mjs comment FILE    writes FILE as the comment of pull request $PULL_REQUEST, or updates that comment
+ *   github.mjs comment FILE    writes FILE as the comment of pull request $PULL_REQUEST, or updates that comment, if $HEAD is its newest commit
  *   github.mjs plan-run        outputs run-id=… of the run that planned the pull request merged as $GITHUB_SHA, and artifact-id=… of its plan
  *   github.mjs snapshot-run    outputs the same for the newest snapshot of the account; an empty run-id if there is none
  *   github.mjs visibility      outputs private=true or private=false
@@ -28,7 +28,13 @@ const commands = { comment, "plan-run": planRun, "snapshot-run": snapshotRun, vi
 async function comment(file) {
   const body = await readKept(file);
   const marker = body.slice(0, body.indexOf("\n"));
-  const all = `/issues/${number(env.PULL_REQUEST)}/comments`;
+  const pull = number(env.PULL_REQUEST);
+  const { head } = await send("GET", `/pulls/${pull}`);
+  // Anybody who pushes can start the run of an older commit again. Its plan must not take the place of the newest one.
+  if (head.sha !== env.HEAD) {
+    return fail("An older commit", `#${pull} has newer commits than ${env.HEAD}, so the comment stays as it is`);
+  }
+  const all = `/issues/${pull}/comments`;
   // Anybody can write the marker, so the author must be the bot.
   const ours = await findIn(all, ({ user, body }) => user?.login === BOT && firstLine(body) === marker);
   if (ours === undefined) await send("POST", all, { body });

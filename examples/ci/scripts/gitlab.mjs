@@ -1,7 +1,8 @@
 /**
  * The pipeline's requests to GitLab: writes one note and one issue, and fetches the reviewed plan. Needs only Node.
  *
- *   gitlab.mjs note                writes the comment of this pipeline's plan job as a note of the merge request, or updates that note
+ *   gitlab.mjs note                writes the comment of this pipeline's plan job as a note of the merge request, or updates that note,
+ *                                  if the pipeline is of the newest commit
  *   gitlab.mjs reviewed-plan FILE  fetches the plan of the merge request that was merged as $CI_COMMIT_SHA, or of this pipeline if it was started by hand
  *   gitlab.mjs issue FOLDER        opens, updates or closes the drift issue after drift.sh
  *
@@ -32,7 +33,13 @@ async function note() {
   if (job === undefined) throw new Error(`this pipeline has no ${PLAN_JOB}`);
   const body = (await kept(job, COMMENT_FILE)).toString();
   const marker = firstLine(body);
-  const all = `${PROJECT}/merge_requests/${number(env.CI_MERGE_REQUEST_IID)}/notes`;
+  const request = `${PROJECT}/merge_requests/${number(env.CI_MERGE_REQUEST_IID)}`;
+  // In a pipeline for merged results, CI_COMMIT_SHA is the merge.
+  const planned = env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA || env.CI_COMMIT_SHA;
+  const { sha } = await json("GET", request);
+  // Anybody who pushes can retry the job of an older pipeline. Its plan must not take the place of the newest one.
+  if (sha !== planned) return fail(`the merge request has newer commits than ${planned}, so the note stays as it is`);
+  const all = `${request}/notes`;
   const me = await json("GET", "/user");
   // Anybody can write the marker, so the author must be the user of this token.
   const ours = await findIn(all, (item) => item.author?.id === me.id && firstLine(item.body) === marker);
@@ -94,7 +101,11 @@ async function kept(job, path) {
 
 /** Fails the job, because nobody has reviewed a plan of the commit. */
 function refuse(why) {
-  process.stderr.write(`No reviewed plan: ${why}. Run a pipeline on the default branch by hand: it plans anew.\n`);
+  fail(`No reviewed plan: ${why}. Run a pipeline on the default branch by hand: it plans anew.`);
+}
+
+function fail(text) {
+  process.stderr.write(`${text}\n`);
   process.exitCode = 1;
 }
 

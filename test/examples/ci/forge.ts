@@ -50,6 +50,8 @@ export class Forge {
   readonly pulls: PullRequest[] = [];
   readonly runs: Run[] = [];
   readonly artifacts: Artifact[] = [];
+  /** The newest commit of each open pull request. */
+  readonly heads: Map<number, string> = new Map();
   isPrivate = true;
   /** Called after each answer to a GET, so that a list can change while it is read. */
   onRead: () => void = () => undefined;
@@ -110,6 +112,7 @@ export class Forge {
   #route(method: string, path: string, query: URLSearchParams, body: Partial<Item>): [number, unknown] {
     const [, area = "", ...rest] = path.split("/");
     if (area === "") return [200, { id: REPOSITORY_ID, private: this.isPrivate, default_branch: "main" }];
+    if (area === "pulls") return [200, { head: { sha: this.heads.get(Number(rest[0])) } }];
     if (area === "commits") return [200, pageOf(this.pulls, query)];
     if (area === "actions" && rest.at(-1) === "artifacts") {
       const isOf = (run: number) => rest[0] === "artifacts" || run === Number(rest[1]);

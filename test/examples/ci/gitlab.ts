@@ -150,6 +150,7 @@ export class Gitlab {
     const { pathname, searchParams } = new URL(url, "http://gitlab");
     const path = pathname.replace(`/projects/${PROJECT_ID}`, "");
     if (path === "/user") return { id: ME };
+    if (path === "/merge_requests/7") return { sha: this.#newestCommit() };
     if (path === "/merge_requests/7/pipelines") return this.#pipelines();
     const pipeline = /^\/pipelines\/(\d+)\/jobs$/.exec(path)?.[1];
     if (pipeline !== undefined) return this.#jobsOf(Number(pipeline), searchParams.getAll("scope[]"));
@@ -158,6 +159,12 @@ export class Gitlab {
     if (path.startsWith("/repository/commits/"))
       return [...this.otherRequests, ...(this.merged === null ? [] : [this.merged])];
     return this.#discussion(method, path, body);
+  }
+
+  /** That of the newest pipeline. */
+  #newestCommit(): string | undefined {
+    const ofRequest = this.jobs.filter(({ pipeline }) => pipeline.source === "merge_request_event");
+    return ofRequest.map(({ pipeline }) => pipeline).sort((a, b) => b.id - a.id)[0]?.sha;
   }
 
   #pipelines() {

@@ -25,6 +25,8 @@ export interface RunEvent {
   readonly pull?: { readonly number: number; readonly repository: string };
   /** The base's commit as the event says it: by default the one that the merge was made on. */
   readonly base_sha?: string;
+  /** The run of a commit that need not be the newest one of its pull request. */
+  readonly isRunAgain?: boolean;
   readonly secrets: Environment;
 }
 
@@ -73,6 +75,9 @@ export class Runner {
     const workflow = parse(text.replaceAll(PLACEHOLDER, this.#baseUrl)) as Workflow;
     const id = this.#forge.id();
     const jobs: Record<string, JobEnded> = {};
+    if (event.pull !== undefined && event.isRunAgain !== true) {
+      this.#forge.heads.set(event.pull.number, await this.#headOf(event));
+    }
     for (const [name, job] of Object.entries(workflow.jobs)) {
       if (only !== undefined && !only.includes(name)) continue;
       jobs[name] = await this.#job({ workflow, event, id, name, job, jobs });
@@ -87,7 +92,8 @@ export class Runner {
       string,
     ];
     const base = context.event.pull === undefined ? "" : await this.#baseOf(context.event);
-    const running = new RunningJob(context, { token: this.#forge.tokenFor(job.permissions ?? {}), temp, base });
+    const head = context.event.pull === undefined ? "" : await this.#headOf(context.event);
+    const running = new RunningJob(context, { token: this.#forge.tokenFor(job.permissions ?? {}), temp, base, head });
     if (!running.isWanted(job.if, [job.needs ?? []].flat())) {
       return { result: "skipped", log: "", summary: "", outputs: {} };
     }
@@ -108,6 +114,14 @@ export class Runner {
 
   async #baseOf({ sha, base_sha: said }: RunEvent): Promise<string> {
     return said ?? (await run("git", ["-C", this.#origin, "rev-parse", `${sha}^1`])).stdout.trim();
+  }
+
+  /** A pull request's commit, which is merged into the base as the event's `sha`; or the very commit, where nothing was merged. */
+  async #headOf({ sha }: RunEvent): Promise<string> {
+    const merged = await run("git", ["-C", this.#origin, "rev-parse", "--verify", "--quiet", `${sha}^2`]).catch(
+      () => null,
+    );
+    return merged?.stdout.trim() ?? sha;
   }
 
   /** The actions that the workflows use: anything else fails the test. */
@@ -228,16 +242,24 @@ interface StepEnded {
 }
 
 /** What a job knows while it runs. */
+/** What GitHub gives to a job: a token, a folder, and the commits of a pull request and of its base. */
+interface Given {
+  readonly token: string;
+  readonly temp: string;
+  readonly base: string;
+  readonly head: string;
+}
+
 class RunningJob {
   readonly #context: JobContext;
-  readonly #given: { readonly token: string; readonly temp: string; readonly base: string };
+  readonly #given: Given;
   readonly #steps: Record<string, Environment> = {};
   #failed = false;
   #log = "";
   #summary = "";
 
   /** @param given the job's token, its folder, and the commit of the base branch */
-  constructor(context: JobContext, given: { readonly token: string; readonly temp: string; readonly base: string }) {
+  constructor(context: JobContext, given: Given) {
     this.#context = context;
     this.#given = given;
   }
@@ -294,6 +316,7 @@ class RunningJob {
       "github.token": this.#given.token,
       "github.sha": event.sha,
       "github.event.pull_request.base.sha": this.#given.base,
+      "github.event.pull_request.head.sha": this.#given.head,
       "runner.temp": this.#given.temp,
       "github.event_name": event.name,
       "github.ref": event.ref,
