@@ -7,7 +7,7 @@ import { isNarrowed } from "../model/plan.ts";
 import type { Json, Values } from "../model/resource.ts";
 import { jsonText } from "../model/text.ts";
 import type { TextOptions } from "./plan-text.ts";
-import { createPaint, differing, folded, type Paint, recordText, shownValue, signed } from "./table.ts";
+import { createPaint, differing, folded, type Paint, plainText, recordText, shownValue, signed } from "./table.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
 import { count, sortKeys } from "./view.ts";
 
@@ -128,7 +128,7 @@ function wholeLines({ kind, status, fields }: DriftObject, columns: number, kind
     fields.map(({ name, live, declared }) => [name, status === "missing" ? declared : live]),
   );
   if (line === "record") return [FIELD_INDENT + recordText(values, columns - FIELD_INDENT.length)];
-  return [`${FIELD_INDENT}${escapeText(String(values[line.value] ?? ""))}`];
+  return [`${FIELD_INDENT}${escapeText(plainText(values[line.value]))}`];
 }
 
 function paintStatus(status: DriftStatus, paint: Paint): string {

@@ -114,7 +114,7 @@ function labelWords(label: ChangeLabel, owner: unknown): string {
     case "rename":
       return label;
     case "take-over":
-      return `take over from ${escapeText(String(owner ?? "another owner"))}`;
+      return `take over from ${escapeText(typeof owner === "string" ? owner : "another owner")}`;
     case "release":
       return "release: no longer ours to manage";
     case "prune":

@@ -303,7 +303,8 @@ function withId(values: Values | null, change: Change): JsonObject | null {
 function nameOf(change: Change): string {
   const values = change.after ?? change.before ?? {};
   const name = values["label"] ?? values["domain"] ?? values["name"];
-  return name === "" ? "@" : String(name ?? change.address);
+  if (name === "") return "@";
+  return typeof name === "string" ? name : change.address;
 }
 
 /** `domain/example.com/www/A[1]` has index 1. */

@@ -95,10 +95,10 @@ function headOf(view: ChangeView): Head {
   const { before, after } = view.change;
   const isRecord = kind.line === "record";
   const [from, to] = beforeAfter(before, after, (values) => ({
-    text: isRecord ? recordName(values) : escapeText(String(values[kind.nameField] ?? "")),
+    text: isRecord ? recordName(values) : escapeText(plainText(values[kind.nameField])),
     bytes: 0,
   }));
-  const type = isRecord ? escapeText(String((after ?? before)?.["type"] ?? "")) : "";
+  const type = isRecord ? escapeText(plainText((after ?? before)?.["type"])) : "";
   const lead = isRecord ? "" : `${kind.words[0]} `;
   const start = from === undefined || to === undefined ? "" : `${lead}${from.text} ${ARROW} `;
   return { name: `${start === "" ? lead : start}${(to ?? from)?.text ?? ""}`, type, from: start };
@@ -119,7 +119,7 @@ export function isBeyondLine({ kind: { line, nameField } }: ChangeView, field: s
 
 /** Several values of a live record, as a line of its own, shortened like all others: `www A 192.0.2.10`. */
 export function recordText(values: Values, columns: number): string {
-  const head = `${recordName(values)} ${escapeText(String(values["type"] ?? ""))} `;
+  const head = `${recordName(values)} ${escapeText(plainText(values["type"]))} `;
   return head + fitted(recordData(values), Math.max(columns - columnsOf(head), MIN_DATA_COLUMNS));
 }
 
@@ -171,27 +171,27 @@ function beforeAfter(before: Values | null, after: Values | null, show: (values:
 
 /** The name with its Unicode form, as in a domain's heading. */
 function recordName(values: Values): string {
-  const name = String(values["name"] ?? "");
+  const name = plainText(values["name"]);
   const unicode = unicodeName(name);
   return name === "" ? "@" : escapeText(name) + (unicode === null ? "" : ` (${escapeText(unicode)})`);
 }
 
 function recordData(values: Values): Shown {
-  const target = String(values["target"] ?? "");
+  const target = plainText(values["target"]);
   return { text: rdata(values, target), bytes: Buffer.byteLength(target) };
 }
 
 function plainData(values: Values, line: Exclude<KindFacts["line"], "record">): Shown {
-  const text = line === undefined ? "" : escapeText(String(values[line.value] ?? ""));
+  const text = line === undefined ? "" : escapeText(plainText(values[line.value]));
   return { text, bytes: text.length };
 }
 
 function rdata(values: Values, target: string): string {
   const shown = target === "" ? "." : escapeText(target);
-  const type = String(values["type"]);
+  const type = plainText(values["type"]);
   if (!isRecordType(type)) return shown;
   const others = rulesOf(type).values.map((field) =>
-    field === "tag" ? escapeText(String(values[field] ?? "")) : number(values[field]),
+    field === "tag" ? escapeText(plainText(values[field])) : number(values[field]),
   );
   return [...others, isText(type) ? quoted(target) : shown].join(" ");
 }
@@ -287,6 +287,11 @@ export function valueText(value: Json | undefined): string {
     return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
   }
   return String(value);
+}
+
+/** Without quotes; empty if there is no value. A plan file may hold an object where a text belongs, and `String` of one can throw. */
+export function plainText(value: Json | undefined): string {
+  return typeof value === "object" && value !== null ? valueText(value) : String(value ?? "");
 }
 
 export function quoted(text: string): string {

@@ -3,6 +3,7 @@ import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parsePlanFile } from "../../src/index.ts";
+import { withDigest } from "../security/hostile.ts";
 import { here, here as run } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, PROJECT } from "./run.ts";
 
@@ -83,6 +84,24 @@ describe("a plan file", () => {
       expect(each).not.toBe(text);
       const read = await parsePlanFile(each);
       expect([index, read.ok ? "read" : read.diagnostic.code]).toEqual([index, "plan-file-damaged"]);
+    }
+  });
+
+  it("with objects in the place of values is shown, or refused by name", async () => {
+    const text = await planText();
+    const { resource_changes: all } = JSON.parse(text) as { resource_changes: { change: { after: object | null } }[] };
+    const cwd = await folder({ "tenon.yaml": PROJECT });
+    for (const [index, { change }] of all.entries()) {
+      for (const field of Object.keys(change.after ?? {})) {
+        const plan = JSON.parse(text);
+        plan.resource_changes[index].change.after[field] = { toString: 1 };
+        await writeFile(join(cwd, "the.plan"), withDigest(JSON.stringify(plan)));
+        for (const format of ["text", "json", "markdown"]) {
+          const ended = await here(["show", "the.plan", "--format", format], { cwd });
+          expect([field, format, ended.stderr]).toEqual([field, format, expect.not.stringContaining("unexpected:")]);
+          expect([0, 1]).toContain(ended.code);
+        }
+      }
     }
   });
 

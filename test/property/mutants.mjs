@@ -92,7 +92,7 @@ const MUTANTS = [
   {
     name: "an old place does not wait for the new one",
     file: "src/units/zone/ordering.ts",
-    find: "for (const event of leaving) for (const key of providers) facts.precedes(key, event);",
+    find: "for (const event of endEvents) for (const key of providers) facts.precedes(key, event);",
     replace: "",
   },
   {

@@ -110,6 +110,28 @@ describe("tenon-plan.yml", { timeout: TIMEOUT_MILLISECONDS }, () => {
 });
 
 describe("tenon-apply.yml", { timeout: TIMEOUT_MILLISECONDS }, () => {
+  it("refuses a run that is started again after a newer commit, and makes one of the newest commit", async () => {
+    const { forge, runner, repository, service } = await open();
+    const merged = async (manifest: string, branch: string) => {
+      const { head, merge } = await repository.propose(manifest, branch);
+      const planned = await runner.run("tenon-plan.yml", pullRequest(merge), ["plan"]);
+      const sha = await repository.merge(branch);
+      review(forge, planned.id, head, sha);
+      return push(sha);
+    };
+    const done = { find: "success", plan: "skipped", apply: "success" };
+    const older = await merged(zone("api"), "one");
+    expect(results((await runner.run("tenon-apply.yml", older)).jobs)).toEqual(done);
+    const again = await runner.run("tenon-apply.yml", { ...older, isRunAgain: true });
+    expect(results(again.jobs)).toEqual(done);
+    const newer = await merged(zone(), "two");
+    expect(results((await runner.run("tenon-apply.yml", newer)).jobs)).toEqual(done);
+    expect(await namesOf(service)).toEqual(["www"]);
+    const { jobs } = await runner.run("tenon-apply.yml", { ...older, isRunAgain: true });
+    expect(jobs["apply"]).toMatchObject({ result: "failure", log: expect.stringContaining("main has newer commits") });
+    expect(await namesOf(service)).toEqual(["www"]);
+  });
+
   it("applies what was reviewed, and after a further change on the account nothing until a person has looked", async () => {
     const { forge, runner, repository, service } = await open();
     const { head, merge } = await repository.propose(zone("api"));
@@ -215,7 +237,8 @@ function night(sha: string): RunEvent {
 /** The pull request was planned by this run, and merged as `sha`. */
 function review(forge: Forge, run: number, head: string, sha: string, repository = REPOSITORY): void {
   const merged_at = "2026-11-21T00:00:00Z";
-  forge.pulls.push({ id: 7, number: 7, head: { sha: head }, base: { ref: "main" }, merged_at, merge_commit_sha: sha });
+  const id = 7 + forge.pulls.length;
+  forge.pulls.push({ id, number: id, head: { sha: head }, base: { ref: "main" }, merged_at, merge_commit_sha: sha });
   forge.runs.push({
     id: run,
     run_number: run,

@@ -140,13 +140,13 @@ async function openGithub() {
   const place = await folder({ output: "" });
   const forge = await Forge.open();
   await writeNode(join(place, "bin"));
-  const run = async (command: string) => {
+  const run = async (command: string, more: Readonly<Record<string, string>> = {}) => {
     await writeFile(join(place, "output"), "");
     const env = {
       PATH: [join(place, "bin"), process.env["PATH"]].join(delimiter),
       GITHUB_TOKEN: forge.tokenFor({ actions: "read", contents: "read", "pull-requests": "read" }),
       ...{ GITHUB_API_URL: forge.url, GITHUB_REPOSITORY: REPOSITORY, GITHUB_OUTPUT: join(place, "output") },
-      ...{ GITHUB_SHA: SHA, GITHUB_REF_NAME: "main" },
+      ...{ GITHUB_SHA: SHA, GITHUB_REF_NAME: "main", ...more },
     };
     const { code, log } = await bash(`node "${SCRIPTS}/github.mjs" ${command}`, place, env);
     return { code, log, output: await readFile(join(place, "output"), "utf8") };
@@ -173,6 +173,23 @@ function artifactOf(id: number, name: string, run: number, more: Partial<Artifac
 function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
+
+test("on GitHub an apply of an older commit that is started again is refused", {
+  timeout: TIMEOUT_MILLISECONDS,
+}, async () => {
+  const { forge, run } = await openGithub();
+  for (const [attempt, tip, code] of [
+    ["1", HEAD, 0],
+    ["2", SHA, 0],
+    ["2", HEAD, 1],
+    ["17", HEAD, 1],
+  ] as const) {
+    forge.tip = tip;
+    const ended = await run("newest", { RUN_ATTEMPT: attempt });
+    expect([attempt, ended.code]).toEqual([attempt, code]);
+    expect(ended.log.includes(`main has newer commits than ${SHA}`)).toBe(code === 1);
+  }
+});
 
 test("on GitHub a run on a later page counts as a run that planned the commit, and a list that cannot be read completely is refused", {
   timeout: TIMEOUT_MILLISECONDS,

@@ -2,6 +2,7 @@
  * The pipeline's requests to GitHub: writes one comment and one issue, and finds the reviewed plan. Needs only Node.
  *
  *   github.mjs comment FILE    writes FILE as the comment of pull request $PULL_REQUEST, or updates that comment, if $HEAD is its newest commit
+ *   github.mjs newest          fails if the run is started again (RUN_ATTEMPT) and its branch has newer commits than $GITHUB_SHA
  *   github.mjs plan-run        outputs run-id=… of the run that planned the pull request merged as $GITHUB_SHA, and artifact-id=… of its plan
  *   github.mjs snapshot-run    outputs the same for the newest snapshot of the account; an empty run-id if there is none
  *   github.mjs visibility      outputs private=true or private=false
@@ -21,9 +22,10 @@ const DRIFT_MARKER = "<!-- tenon-drift -->";
 const PAGE_SIZE = 100;
 const MAX_PAGES = 50;
 const MAX_LIST_PAGES = 10;
+const BY_HAND = "Run this workflow by hand: it plans anew, and waits for approval.";
 const TIMEOUT_MILLISECONDS = 30_000;
 
-const commands = { comment, "plan-run": planRun, "snapshot-run": snapshotRun, visibility, issue };
+const commands = { comment, newest, "plan-run": planRun, "snapshot-run": snapshotRun, visibility, issue };
 
 async function comment(file) {
   const body = await readKept(file);
@@ -39,6 +41,15 @@ async function comment(file) {
   const ours = await findIn(all, ({ user, body }) => user?.login === BOT && firstLine(body) === marker);
   if (ours === undefined) await send("POST", all, { body });
   else await send("PATCH", `/issues/comments/${ours.id}`, { body });
+}
+
+/** The first run of a commit may wait while others are merged; one that is started again would undo what they have applied. */
+async function newest() {
+  if (env.RUN_ATTEMPT === "1") return;
+  const branch = env.GITHUB_REF_NAME.split("/").map(encodeURIComponent).join("/");
+  const { object } = await send("GET", `/git/ref/heads/${branch}`);
+  if (object.sha === env.GITHUB_SHA) return;
+  fail("An older commit", `${env.GITHUB_REF_NAME} has newer commits than ${env.GITHUB_SHA}. ${BY_HAND}`);
 }
 
 async function planRun() {
@@ -69,7 +80,7 @@ async function planRun() {
 
 /** Fails the job, because nobody has reviewed a plan of the commit. */
 function refuse(why) {
-  fail("No reviewed plan", `${why}. Run this workflow by hand: it plans anew, and waits for approval.`);
+  fail("No reviewed plan", `${why}. ${BY_HAND}`);
 }
 
 function fail(title, text) {

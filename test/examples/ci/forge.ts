@@ -50,6 +50,8 @@ export class Forge {
   readonly pulls: PullRequest[] = [];
   readonly runs: Run[] = [];
   readonly artifacts: Artifact[] = [];
+  /** The newest commit of main. */
+  tip = "";
   /** The newest commit of each open pull request. */
   readonly heads: Map<number, string> = new Map();
   isPrivate = true;
@@ -112,6 +114,7 @@ export class Forge {
   #route(method: string, path: string, query: URLSearchParams, body: Partial<Item>): [number, unknown] {
     const [, area = "", ...rest] = path.split("/");
     if (area === "") return [200, { id: REPOSITORY_ID, private: this.isPrivate, default_branch: "main" }];
+    if (area === "git") return [200, { ref: "refs/heads/main", object: { sha: this.tip, type: "commit" } }];
     if (area === "pulls") return [200, { head: { sha: this.heads.get(Number(rest[0])) } }];
     if (area === "commits") return [200, pageOf(this.pulls, query)];
     if (area === "actions" && rest.at(-1) === "artifacts") {
@@ -159,6 +162,7 @@ function isAllowed(method: string, path: string, permissions: Permissions): bool
     if (path.includes("/comments")) return level("pull-requests") === "write" || level("issues") === "write";
     return level("issues") === "write";
   }
+  if (path.startsWith("/git/")) return level("contents") !== undefined;
   if (path.startsWith("/actions/")) return level("actions") !== undefined;
   if (path.startsWith("/commits/")) return level("pull-requests") !== undefined && level("contents") !== undefined;
   return path === "" || level("pull-requests") !== undefined || level("issues") !== undefined;

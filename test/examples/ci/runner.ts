@@ -25,7 +25,7 @@ export interface RunEvent {
   readonly pull?: { readonly number: number; readonly repository: string };
   /** The base's commit as the event says it: by default the one that the merge was made on. */
   readonly base_sha?: string;
-  /** The run of a commit that need not be the newest one of its pull request. */
+  /** The run is started again: its commit need not be the newest one any more. */
   readonly isRunAgain?: boolean;
   readonly secrets: Environment;
 }
@@ -75,6 +75,7 @@ export class Runner {
     const workflow = parse(text.replaceAll(PLACEHOLDER, this.#baseUrl)) as Workflow;
     const id = this.#forge.id();
     const jobs: Record<string, JobEnded> = {};
+    this.#forge.tip = (await run("git", ["-C", this.#origin, "rev-parse", "main"])).stdout.trim();
     if (event.pull !== undefined && event.isRunAgain !== true) {
       this.#forge.heads.set(event.pull.number, await this.#headOf(event));
     }
@@ -312,7 +313,7 @@ class RunningJob {
       "github.server_url": "https://github.example",
       "github.repository": REPOSITORY,
       "github.run_id": id,
-      "github.run_attempt": 1,
+      "github.run_attempt": event.isRunAgain === true ? 2 : 1,
       "github.token": this.#given.token,
       "github.sha": event.sha,
       "github.event.pull_request.base.sha": this.#given.base,
