@@ -187,15 +187,15 @@ function isConverted({ kind, before, after }: ReviewedChange, change: Change): b
 }
 
 /**
- * Whether the object may be what a killed run has left of a create that was shown. Only a domain takes more than one request: until its
- * last one, it is disabled. With `create_from` it has the tag and the status of its source until then, but it is never turned off.
- * Any other object of the name is somebody else's.
+ * Whether the object may be what a killed run has left of a create that was shown. Only a domain takes more than one request. Until its last
+ * one it is disabled; with `create_from` it has the tag and the status of its source until then. Any other object of the name is somebody
+ * else's: it is neither adopted nor taken over, and never turned off.
  */
 function isBegun({ kind, after }: ReviewedChange, change: Change): boolean {
-  if (kind !== "domain" || change.labels.includes("take-over")) return false;
-  const status = change.before?.["status"];
-  if (after?.["create_from"] !== undefined) return status !== "active" || change.after?.["status"] === "active";
-  return status === "disabled" && !change.labels.includes("adopt");
+  if (kind !== "domain" || change.labels.includes("adopt") || change.labels.includes("take-over")) return false;
+  const { status, owner = null } = change.before ?? {};
+  if (after?.["create_from"] === undefined) return status === "disabled";
+  return owner !== null && (status !== "active" || change.after?.["status"] === "active");
 }
 
 function endsAsShown(reviewed: ReviewedChange, change: Change): boolean {

@@ -254,24 +254,26 @@ describe("VPCs, domains and images, which stay themselves while their fields cha
     expect(outside([found({ status: "disabled" }, ["take-over"])], shown)).toHaveLength(1);
   });
 
-  test("a domain that begins as a copy may be adopted and served, but is not turned off", () => {
-    const found = (status: string, labels: Change["labels"], end = "active") => [
+  test("a domain that begins as a copy is finished if it has the tag of its source, and is not turned off", () => {
+    const found = (before: { status: string; owner: string | null }, labels: Change["labels"], status = "active") => [
       change({
         address: "domain/a.example",
         action: "update",
         labels,
-        before: { domain: "a.example", status, owner: null },
-        after: { domain: "a.example", status: end, owner: "me" },
+        before: { domain: "a.example", description: "of the source", ...before },
+        after: { domain: "a.example", status, owner: "me", description: "" },
       }),
     ];
     const copied = (status: string) => {
-      const after = { domain: "a.example", status, owner: "me", create_from: { clone: "b.example" } };
+      const after = { domain: "a.example", status, owner: "me", description: "", create_from: { clone: "b.example" } };
       return [change({ address: "domain/a.example", action: "create", after })];
     };
-    expect(outside(found("disabled", ["adopt"]), copied("active"))).toEqual([]);
-    expect(outside(found("active", ["adopt"]), copied("active"))).toEqual([]);
-    expect(outside(found("active", ["take-over"]), copied("active"))).toHaveLength(1);
-    expect(outside(found("active", ["adopt"], "disabled"), copied("disabled"))).toHaveLength(1);
+    expect(outside(found({ status: "disabled", owner: "me" }, []), copied("active"))).toEqual([]);
+    expect(outside(found({ status: "active", owner: "me" }, []), copied("active"))).toEqual([]);
+    expect(outside(found({ status: "active", owner: "me" }, [], "disabled"), copied("disabled"))).toHaveLength(1);
+    expect(outside(found({ status: "active", owner: null }, ["adopt"]), copied("active"))).toHaveLength(1);
+    expect(outside(found({ status: "disabled", owner: "you" }, ["take-over"]), copied("active"))).toHaveLength(1);
+    expect(outside(found({ status: "active", owner: null }, []), copied("active"))).toHaveLength(1);
   });
 
   test("the source of a clone goes only if the clone is made now", () => {

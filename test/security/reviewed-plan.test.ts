@@ -223,6 +223,8 @@ domains: [{ domain: new.example, create_from: { clone: old.example } }]
     service.clearRequests();
     const refused = await run(["apply", "--yes", "--plan", "the.plan"], options);
     expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("delete domain/old.example") });
+    const isAdopted = owner !== "" && tags.length === 0;
+    expect(refused.stderr.includes("update domain/new.example")).toBe(isAdopted);
     expect(writes(service)).toEqual([]);
   }
 });
