@@ -255,11 +255,22 @@ const MAX_POINTERS_PER_NAME = 127;
 /** Thrown from wherever a message is found to be wrong, and caught by `readMessage`, which makes a value of it. */
 export class Malformed extends Error {}
 
+interface ReadName {
+  readonly text: string;
+  /** As a whole, its last, empty label included. */
+  readonly octetCount: number;
+  readonly pointers: number;
+}
+
+const TOO_LONG_NAME = `a name is longer than ${MAX_NAME_OCTETS} octets`;
+
 /** Throws `Malformed` for what is not there. */
 export class OctetReader {
   readonly end: number;
   offset = 0;
   readonly #octets: Buffer;
+  /** Names that pointers have led to, by their offsets. */
+  readonly #names: Map<number, ReadName> = new Map();
 
   constructor(octets: Buffer) {
     this.#octets = octets;
@@ -291,34 +302,47 @@ export class OctetReader {
 
   /**
    * A name, escaped, in the letter case it has. A pointer must lead to before the name's (or the last pointer's) own beginning, as
-   * RFC 1035, 4.1.4 has it, so that no name can loop.
+   * RFC 1035, 4.1.4 has it, so that no name can loop. A name that many pointers lead to is read once.
    */
   name(): string {
+    return this.#nameFrom(0).text;
+  }
+
+  /** @param pointers how many have led here */
+  #nameFrom(pointers: number): ReadName {
+    if (pointers > MAX_POINTERS_PER_NAME) throw new Malformed("a name has too many pointers");
+    const start = this.offset;
     const labels: string[] = [];
-    let octetCount = 1;
-    let pointers = 0;
-    let segmentStart = this.offset;
-    let resume: number | null = null;
+    let octetCount = 0;
     for (;;) {
       const length = this.uint8();
-      if (length === 0) break;
+      if (length === 0) return { text: labels.join("."), octetCount: octetCount + 1, pointers: 0 };
       if (length >= 0xc0) {
         const target = ((length & 0x3f) << 8) | this.uint8();
-        resume ??= this.offset;
-        pointers += 1;
-        if (target >= segmentStart || target < HEADER_OCTETS) throw new Malformed("a name points forward or at itself");
-        if (pointers > MAX_POINTERS_PER_NAME) throw new Malformed("a name has too many pointers");
-        segmentStart = target;
-        this.offset = target;
-      } else {
-        if (length > 0x3f) throw new Malformed("a label is of an unknown kind");
-        octetCount += length + 1;
-        if (octetCount > MAX_NAME_OCTETS) throw new Malformed(`a name is longer than ${MAX_NAME_OCTETS} octets`);
-        labels.push(escapeLabel(this.take(length)));
+        if (target >= start || target < HEADER_OCTETS) throw new Malformed("a name points forward or at itself");
+        const rest = this.#nameAt(target, pointers + 1);
+        const whole = { octetCount: octetCount + rest.octetCount, pointers: rest.pointers + 1 };
+        if (pointers + whole.pointers > MAX_POINTERS_PER_NAME) throw new Malformed("a name has too many pointers");
+        if (whole.octetCount > MAX_NAME_OCTETS) throw new Malformed(TOO_LONG_NAME);
+        if (rest.text !== "") labels.push(rest.text);
+        return { text: labels.join("."), ...whole };
       }
+      if (length > 0x3f) throw new Malformed("a label is of an unknown kind");
+      octetCount += length + 1;
+      if (octetCount >= MAX_NAME_OCTETS) throw new Malformed(TOO_LONG_NAME);
+      labels.push(escapeLabel(this.take(length)));
     }
-    this.offset = resume ?? this.offset;
-    return labels.join(".");
+  }
+
+  #nameAt(target: number, pointers: number): ReadName {
+    const known = this.#names.get(target);
+    if (known !== undefined) return known;
+    const resume = this.offset;
+    this.offset = target;
+    const name = this.#nameFrom(pointers);
+    this.offset = resume;
+    this.#names.set(target, name);
+    return name;
   }
 
   #advance(length: number): number {

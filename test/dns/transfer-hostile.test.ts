@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type MessageReading, type ResourceRecord, readMessage } from "../../src/dns/message.ts";
 import { FrameReader, transferZone } from "../../src/dns/transfer.ts";
-import { growth } from "../support/operations.ts";
+import { growth, operationsOf } from "../support/operations.ts";
 import { address, message, rawName, rawRecord, soa, startScripted, ZONE } from "../support/scripted-nameserver.ts";
 
 /** Twelve octets that announce so many answers and nothing else. */
@@ -90,6 +90,20 @@ describe("a name of a message", () => {
     const read = chain(127);
     expect(read.ok && read.message.answers[1]?.name).toBe("a");
     expect(chain(128)).toEqual({ ok: false, detail: "a name has too many pointers" });
+  });
+
+  it("is read once, however many pointers lead to it", async () => {
+    const empty = Buffer.from([0, 999 >> 8, 999 & 0xff, 0, 1, 0, 0, 0, 0, 0, 0]).subarray(1);
+    const work = (labels: number) => () => {
+      const first = rawRecord(
+        Array.from({ length: labels }, () => "\u0001"),
+        999,
+        Buffer.alloc(0),
+      );
+      const read = readRaw(first, ...Array.from({ length: 3_000 }, () => Buffer.concat([pointer(12), empty])));
+      expect(read.ok && read.message.answers.at(-1)?.name.split(".")).toHaveLength(labels);
+    };
+    expect((await operationsOf(work(120))) / (await operationsOf(work(1)))).toBeLessThan(2);
   });
 
   it("knows no other kinds of labels", () => {
