@@ -58,7 +58,7 @@ type Message =
   | { readonly type: "not-begun"; readonly step: Step }
   | { readonly type: "stop" };
 
-/** The fields that uploads are sent to, by the key of their product: signed URLs. */
+/** Names of the fields that hold a signed URL for an upload, by the key of the product that they are in. */
 function secretFields(steps: readonly Step[]): ReadonlyMap<string, readonly string[]> {
   const fields = new Map<string, readonly string[]>();
   for (const step of steps) {
@@ -112,6 +112,7 @@ class Execution {
         this.#record({ ...rest, id, ...withParts(parts) });
       },
     });
+    // Throws now, rather than in mid-run, if a unit is missing.
     for (const step of plan.steps) unitOf(step, this.#context);
   }
 
@@ -156,7 +157,10 @@ class Execution {
     }
   }
 
-  /** The look before a clone is not part of it: a run that is stopped meanwhile has not begun the clone. */
+  /**
+   * Before a step that copies an object, `LateCommits` resolves duplicates in the original. If the run is stopped meanwhile, the step has
+   * not begun.
+   */
   async #perform(step: Step): Promise<Message> {
     const look = this.#lateCommits.before(step);
     if (look !== null) {
@@ -192,7 +196,7 @@ class Execution {
     const about = { time: this.#now(), step: step.id, changes: step.changes };
     if (outcome === "done") this.#emit({ type: "step-done", ...about, id, recovered });
     else this.#emit({ type: "step-failed", ...about, outcome, failure });
-    // The stop comes first: then the steps that it skips and those that this failure skips have the same reason.
+    // Steps that the stop skips are reported with the same reason as those that wait for this one: this step.
     if (result.halts !== null) {
       this.#stop.halt(result.halts);
       this.#skip(this.#schedule.stop([step.id]));
@@ -239,6 +243,7 @@ class Execution {
   #record(report: StepReport): void {
     this.#reports.set(report.step, report);
     const { changes: _changes, ...outcome } = report;
+    // The journal keeps a problem: the next intent, or the end, reports it.
     void this.#write({ type: "outcome", time: this.#now(), ...outcome });
   }
 

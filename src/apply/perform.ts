@@ -25,7 +25,7 @@ import {
   unresolved,
 } from "./step.ts";
 
-/** Everything expected is in the result; throws for bugs only. */
+/** Failures that must be reckoned with are in the result; only bugs throw. */
 export function perform(step: Step, context: Context): Promise<StepResult> {
   switch (step.type) {
     case "request":
@@ -53,7 +53,7 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   return lost ? recover(step, request, result, unit, context) : result;
 }
 
-/** Works in what only an earlier answer tells. The step that `amends` names is done, or this one would have been skipped. */
+/** Adds to the body what only an earlier answer tells. The step that `amends` names is done, or this one would have been skipped. */
 function bodyOf({ body, amends }: RequestStep, unit: Unit, context: Context): JsonObject | null {
   if (body === null || amends === undefined || unit.amend === undefined) return body;
   return unit.amend(body, Object.fromEntries(context.products.get(amends) ?? []));
@@ -69,8 +69,8 @@ export function unitOf(step: Step, context: Context): Unit {
 // Notices: what an answer shows of changes that others made in the account since it was read for the plan. Pure.
 
 /**
- * The least number of segments of a path within an object: kind, id, part. A shorter path belongs to the service itself, so a 404 there
- * does not mean that somebody deleted an object.
+ * The least number of segments of a path within an object: kind, id, part. A shorter path of a POST (`vpcs`) names no object, so a 404
+ * there does not mean that somebody deleted one.
  */
 const MIN_NESTED_SEGMENTS = 3;
 
@@ -112,7 +112,8 @@ function foundInRefusal(step: RequestStep, failure: Failure, unit: Unit): string
         : "the object in which, or from which, it was to be made is gone: somebody else deleted it since the plan; plan again";
     case "GET":
     case "DELETE":
-      // A GET step is followed by its delete, which reports a missing object itself; a 404 to a DELETE counts as an answer, not a failure.
+      // No notice here: after a GET step, the DELETE that follows reports a missing object; and for a DELETE, the client turns the 404 into
+      // a success with `alreadyGone`.
       return null;
   }
 }
@@ -206,7 +207,7 @@ async function locate(root: string, file: string): Promise<Located> {
 
 // Wait: polls a resource until a field has one of the wanted values.
 
-/** An image is available after seconds or after many minutes: quick at first, then easy on the service. */
+/** An image is available after seconds or after many minutes, so the polls come quickly at first and then seldom, to spare the service. */
 const FIRST_POLL_INTERVAL_SECONDS = 1;
 export const MAX_POLL_INTERVAL_SECONDS = 10;
 const POLL_INTERVAL_GROWTH = 1.5;

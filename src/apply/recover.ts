@@ -20,8 +20,8 @@ import {
 } from "./step.ts";
 
 /**
- * The first look comes at once: mostly it finds what was made. If it does not, a service that dropped the connection may still be at
- * work, so a second look comes after this long, before anything is sent again.
+ * The list is first read immediately, which mostly finds what was made. If it does not, a service that dropped the connection may still be
+ * at work, so the list is read again after this long, before anything is sent again.
  */
 export const LOOK_AGAIN_AFTER_SECONDS = 6;
 
@@ -66,7 +66,7 @@ export async function recover(
   }
 }
 
-/** Looks at once, and once more if nothing is found; null if the run was aborted meanwhile. */
+/** Lists immediately; if that finds nothing or fails, waits and lists again. null if the run was aborted meanwhile. */
 async function listTwice(lost: Lost): Promise<LookupResult | null> {
   const { context, step, place, unit } = lost;
   const listing = `listing ${place.path.join("/")} to see whether it happened`;
@@ -94,7 +94,7 @@ function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly 
   const { step, place, result, unit } = lost;
   const { kind } = place.lookup;
   const [first] = ids;
-  // The look at the end reports the others.
+  // `resolveConcurrentDuplicates`, at the end of the run, deals with the others.
   if (factsOf(unit, kind).isItsValues && first !== undefined) return adopt(lost, itemWithId(items, first), first);
   const notice = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be known, so nothing is touched`;
   return { ...result, notices: [notice] };

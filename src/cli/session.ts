@@ -60,7 +60,7 @@ export interface PlanSession extends Omit<Session, "connection"> {
   readonly warnings?: readonly Diagnostic[];
   /** undefined: there is no token, as nothing is sent. */
   readonly token?: string;
-  /** The time and account of a snapshot; otherwise now, and TENON_ACCOUNT. */
+  /** The time and account of a snapshot; if absent, the current time and TENON_ACCOUNT. */
   readonly moment?: Moment;
 }
 
@@ -139,15 +139,15 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
 }
 
-/** The most other environments that are searched for objects that a plan would delete by mistake: each is a project to load. */
+/** At most this many other environments are searched for the objects that a plan deletes without consent: each is a project to load. */
 export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
 /** Characters of those environments once expanded: after this many, no further environment is loaded. */
 const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
 
 /**
- * Adds to each deletion without consent the other environments that declare the object. An environment that the project cannot be loaded
- * with is skipped silently, as it was not asked for. Each environment is a project to load: those beyond the limits are only counted, and
- * of each loaded one only the addresses in question are kept.
+ * Names, at each deletion that lacks consent, the other environments that declare the object. An environment that the project cannot be
+ * loaded with is skipped silently, as it was not asked for. Each environment is a project to load: those beyond the limits are only
+ * counted, and of each loaded one only the addresses in question are kept.
  */
 export async function nameOtherEnvironments({ project, flags }: PlanSession, plan: Plan): Promise<Plan> {
   const inDoubt = deletedInDoubt(plan);
@@ -371,8 +371,8 @@ async function contentAtRef(
 }
 
 /**
- * A file of variables that the proposed change may alter is read as it was at the base: otherwise effects of its new values would count as
- * already pending.
+ * A file of variables that the proposed change may alter is read as it was at the base. Otherwise the base would be planned with the new
+ * values, and what they change would be shown as pending before this change.
  * @param was gives the path of the former file; null: it did not exist
  */
 async function withFormerVariables(
@@ -383,7 +383,7 @@ async function withFormerVariables(
   return { ...request, flags: { ...request.flags, varFile: former.filter((file) => file !== null) } };
 }
 
-/** The path of the name itself, with links followed in its folder only: a file may have become a link. */
+/** The file's path with links resolved in its folder only, not in its own name: since the base the file may have become a link. */
 async function placeOf(file: string): Promise<string> {
   const folder = dirname(resolve(file));
   return join(await realpath(folder).catch(() => folder), basename(file));

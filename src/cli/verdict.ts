@@ -1,4 +1,4 @@
-/** Decides whether a plan may be carried out, and prints why not: on stdout, on stderr and in the step's summary. */
+/** Decides whether a plan may be carried out, and prints why not: on stdout, on stderr and in the summary of the CI step. */
 
 import { type Change, findUnreviewed, type Plan, type Report, summarise } from "../index.ts";
 import {
@@ -17,7 +17,7 @@ import { printMarkdown } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
- * - `unreviewed`: the plan is not within one that bounds it; `extra`: the changes that such a plan does not show.
+ * - `unreviewed`: the plan has changes that a plan which bounds it does not show; `extra`: those changes.
  * - `guarded`: a guard has no consent, or there can be none for it.
  * - `blocked`: a change is blocked, and `--fail-on` forbids that.
  * - `idle`: there is nothing to do; changes may be blocked.
@@ -80,7 +80,7 @@ export async function printRunVerdict(
   }
 }
 
-/** For people: programs read the last line of the stream instead. */
+/** For people, on stderr. Programs read the last line of stdout instead. */
 function sayRefused(terminal: Terminal, summary: string): void {
   terminal.say(`error: ${summary}\n`);
 }

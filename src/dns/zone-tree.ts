@@ -23,7 +23,7 @@ const EMPTY: Node<never> = { items: [], types: new Set() };
 export class ZoneTree<Item extends { readonly name: string }> {
   readonly apex: string;
   readonly #nodes: Map<string, GrowingNode<Item>> = new Map();
-  /** With those that have nothing but names below them (RFC 4592, 2.2.2). */
+  /** All names that exist, also those with nothing but names below them (RFC 4592, 2.2.2). */
   readonly #names: Set<string>;
   readonly #cuts: Set<string> = new Set();
 
@@ -47,7 +47,7 @@ export class ZoneTree<Item extends { readonly name: string }> {
     return this.#names;
   }
 
-  /** The records of each name that has some, in the order of their first ones. */
+  /** The records of each name that has some, in the order in which each name's first record was given. */
   *sets(): Iterable<readonly [string, readonly Item[]]> {
     for (const [name, { items }] of this.#nodes) yield [name, items];
   }
@@ -64,14 +64,14 @@ export class ZoneTree<Item extends { readonly name: string }> {
     return this.node(name).types;
   }
 
-  /** There are records at the name or below it. */
+  /** Whether the name is the apex, or there are records at it or below it. */
   exists(name: string): boolean {
     return this.#names.has(name);
   }
 
   /** The delegation nearest to the apex, at or above the name: what is at and below it is another zone's (RFC 1034, 4.2.1). */
   cutAbove(name: string): string | null {
-    // To look for a long name takes as long as to read it.
+    // Saves the walk up, which hashes the whole name at each step.
     if (this.#cuts.size === 0) return null;
     let found: string | null = null;
     for (let above = name; above !== this.apex; above = parentOf(above)) if (this.#cuts.has(above)) found = above;

@@ -41,7 +41,7 @@ export const MAX_INNER_LABELS = 800_000;
  */
 const MAX_EXPANDED_CHARACTERS: number = 32 * 1024 * 1024;
 /**
- * Octets of zone files, with all that they include and generate. A file counts for each domain that names it: each domain reads it anew.
+ * Octets of zone files, with all that they include and generate. A file counts for each domain that names it: it is parsed for each.
  */
 export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
 /** Each entry of `allow` is compared with each change that needs a consent. */

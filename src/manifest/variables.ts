@@ -1,4 +1,4 @@
-/** The values of a project's variables: defaults < environment < variable files < --var. */
+/** The values of a project's variables: default < environment < saved plan < --var-file < --var. */
 
 import { createReadStream } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
@@ -23,7 +23,7 @@ interface VariableInputs {
   /** In the order given; later ones win. */
   readonly files: readonly VariableFile[];
   readonly assigned: Readonly<Record<string, string>>;
-  /** Values of a saved plan. Files and assignments that are given besides come later; apply refuses a plan whose values differ. */
+  /** Values of a saved plan. --var-file and --var override them; apply then refuses the plan if a value differs from the saved one. */
   readonly saved?: Readonly<Record<string, VariableValue>>;
 }
 
@@ -37,7 +37,7 @@ interface VariableFile {
 interface VariableContext {
   readonly places: Places;
   report(diagnostic: Diagnostic): void;
-  /** Reports a problem of the requested environment and values, not of the manifest. */
+  /** Reports a problem with what the command line or a saved plan asks for (--env, --var-file, --var), not with the manifest. */
   reportRequest(diagnostic: Diagnostic): void;
 }
 
@@ -253,7 +253,9 @@ function withoutValue(name: string, environments: readonly string[], span: Span)
 
 // --var-file: YAML or JSON mappings of values, and what `terraform output -json` prints.
 
-/** The files are named by whoever runs Tenon, so they may lie anywhere, and be pipes such as /dev/stdin. */
+/**
+ * Whoever runs Tenon names the files, so they may lie anywhere (see `isLedAway` for symbolic links), and may be pipes such as /dev/stdin.
+ */
 export async function readVariableFiles(
   paths: readonly string[],
   sources: Sources,
@@ -294,8 +296,8 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
 }
 
 /**
- * Whether a symbolic link leads out of the working folder, or out of the file's own folder if that lies elsewhere. The link may have come
- * with the change that is reviewed.
+ * Whether a symbolic link in the path leads out of the working folder (for a file elsewhere: out of that file's folder), or into a folder
+ * of git or Tenon. A pull request could bring such a link to have secrets shown.
  */
 async function isLedAway(path: string): Promise<boolean> {
   const named = resolve(path);

@@ -1,4 +1,4 @@
-/** Zone files that domains name: a file is read only inside the project, and its text only once, however many domains name it. */
+/** Zone files that domains name. A file is loaded only from inside the project and only once; it is parsed anew for each domain. */
 
 import { dirname, posix } from "node:path";
 import { nameProblem } from "../dns/name.ts";
@@ -50,7 +50,7 @@ export class ZoneFiles {
   /** By path: many domains may name one file, and many files may include it. */
   readonly #texts: Map<string, Promise<Text>> = new Map();
   #characters = 0;
-  /** Records of all zone files, counted each time that a domain reads one. Skipped and duplicate records count, too. */
+  /** Records of all zone files, counted for each domain that a file is parsed for. Skipped and duplicate records count, too. */
   #recordCount = 0;
   #octets = 0;
 
@@ -60,10 +60,10 @@ export class ZoneFiles {
 
   /**
    * The records of the file that a domain names. Errors and skipped records are reported by line.
-   * @param domain the domain's entry, with text under `zone_file`
+   * @param domain the domain's entry; its `zone_file` is a string, the path
    * @param zone lower-case ASCII without a final dot
    * @param stated the records that the manifest has for the domain
-   * @param sharing how many domains, this one included, have the file from the same entry
+   * @param sharing how many domains, this one included, the same manifest entry declares with this file
    */
   async records(
     domain: JsonObject,
@@ -71,7 +71,7 @@ export class ZoneFiles {
     stated: readonly LayerRecord[],
     sharing: number,
   ): Promise<readonly SourceRecord[]> {
-    // A domain that cannot be, or cannot have records, is reported by its unit.
+    // The zone unit reports an invalid name, and a slave domain, which has no records of its own.
     if (zone === "" || nameProblem(zone, true) !== null || domain["type"] === "slave") return [];
     const file = posix.normalize(String(domain["zone_file"]));
     const { places, report } = this.#options;
@@ -83,7 +83,7 @@ export class ZoneFiles {
     }
     const include = (path: string, from: string): Promise<IncludedFile> => this.#include(path, from);
     const reading = await readZoneFile(text.text, { zone, file, include });
-    // The first of many domains shows how many records all of them will have.
+    // All domains of one entry read the same file, so the first of them shows what all of them will add.
     this.#recordCount = Math.max(this.#recordCount + reading.entryCount, reading.entryCount * sharing);
     this.#options.budget.noteRead(reading.octets);
     this.#octets = Math.max(this.#octets + reading.octets, reading.octets * sharing);
@@ -97,7 +97,8 @@ export class ZoneFiles {
     const hasApexNs = stated.some((record) => identity(record, zone) === "NS ");
     this.#reportSkipped(reading, [...listedCodes(domain), ...(hasApexNs ? [ZONE_FILE_APEX_NS_CODE] : [])]);
     const isTooMany = reading.diagnostics.some(({ code }) => code === TOO_MANY_RECORDS_CODE);
-    // The excess is reported at its line of the file. Only as many records stay as keep the domain's own limit from being reported, too.
+    // The excess has been reported at its line. Only so many records are returned that, with the stated ones, the domain stays within its
+    // limit: it would be reported a second time otherwise.
     const most = isTooMany ? Math.max(0, MAX_RECORDS - stated.length) : MAX_RECORDS;
     return reading.records.slice(0, most);
   }

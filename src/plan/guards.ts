@@ -23,8 +23,8 @@ export interface PolicyOptions {
 export interface Protection {
   readonly addresses: ReadonlySet<Address>;
   /**
-   * An entry may claim, by `id:`, the live object that still bears a protected entry's name. The live address of that object → the address
-   * of the protected entry.
+   * Key: the address in the account of an object that bears a protected entry's name, but that another entry claims with `id:`. Value: the
+   * protected address that belongs to the first entry.
    */
   readonly takenFromProtected: ReadonlyMap<Address, Address>;
 }
@@ -63,7 +63,7 @@ export function guardsOf(
 /** The project as it is with another `--env`. */
 export interface OtherEnvironment {
   readonly name: string;
-  /** Of the declared entries, only the addresses that are in question. */
+  /** Holds only the declared entries whose object may be deleted by mistake, and of them only the address. */
   readonly desired: Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] };
 }
 
@@ -77,8 +77,9 @@ function isInDoubt({ rule, consent }: Guard): boolean {
 }
 
 /**
- * Adds the names of the environments that declare an object which would be pruned. If several environments have one owner, each takes the
- * objects of the others for its own objects that are no longer declared. Environments of another owner or account do not count.
+ * Adds the names of the environments that declare an object which would be pruned. Environments with the same owner cannot tell their
+ * objects apart: each takes those of the others for its own that are no longer declared, and would delete them. Environments of another
+ * owner or account do not count.
  * @param unchecked how many more environments there are that were not loaded
  */
 export function nameOtherEnvironments(
@@ -127,8 +128,8 @@ export function expiredConsents(consents: readonly Consent[], today: string): Di
 }
 
 /**
- * An upload that was never completed holds nothing worth protecting, and could not be made again if it were protected. A subnet that
- * is deleted with its VPC is reported only if the VPC is not protected itself.
+ * An upload that was never completed holds nothing worth protecting, and protecting it would keep the image from being made anew. A subnet
+ * that is deleted with its VPC is reported only if the VPC is not protected itself.
  */
 function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
   const stopped = new Map(
@@ -157,8 +158,8 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
 }
 
 /**
- * Prunes of whole objects, and objects that are made anew. To name an object under `removed` is a consent, and a subnet is deleted with
- * its VPC. An upload that was never completed holds nothing that needs a consent.
+ * Guards for whole objects that are pruned, or deleted and made anew. A deletion without the label `prune` needs no consent here: the
+ * object is named under `removed`, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
  */
 function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
   const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
@@ -179,7 +180,7 @@ function withinGuards(
   given: Given,
 ): Guard[] {
   const byRootKind = new Map(units.map((unit) => [unit.kinds[0].kind, unit]));
-  // Not by `address === root`: a renamed object that the run leaves as it is has its address in the account, which is not its root.
+  // `address === root` would miss a renamed object that a narrowed run leaves alone: its address is the old name, its root the new one.
   const isWhole = ({ kind }: Change) => byRootKind.has(kind);
   const within = groupBy(
     changes.filter((change) => !isWhole(change)),
@@ -208,7 +209,10 @@ function givenBy(consents: readonly Consent[]): Given {
   return (rule, address) => (globs.get(rule) ?? []).some(({ covers }) => covers(address));
 }
 
-/** A consent names the object that is lost by its address in the account: the new name is chosen by whoever proposes the change. */
+/**
+ * A consent names the object by the address that it has in the account, not by its new name: whoever proposes the change chooses the new
+ * name.
+ */
 function guard(rule: ConsentRule, change: Change, given: Given): Guard {
   const address = liveAddressOf(change);
   return { rule, address, consent: given(rule, address) ? "given" : "missing", count: null, of: null, origin: null };
@@ -244,7 +248,7 @@ export function guardKeysOf(change: Change, kinds: Kinds): string[] {
   return keys;
 }
 
-/** The consent `ns` is for zones only. */
+/** Only records have NS as their `type`, so the kind need not be checked. */
 function isApexNameserver({ before, after }: Change): boolean {
   return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
 }

@@ -14,7 +14,7 @@ export interface Ordered {
   readonly gaps: readonly Gap[];
 }
 
-/** @param planned without the steps of blocked changes; their order is kept where no edge asks for another */
+/** @param planned the steps, without those of blocked changes; where no edge decides, they keep this order */
 export function orderSteps(planned: readonly PlannedStep[]): Ordered {
   const edges = edgesOf(planned);
   const dependencies = dependenciesOf(edges);
@@ -35,8 +35,8 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
 }
 
 /**
- * Breaks a cycle: one of its steps stops waiting for the milestones that keep it in the cycle. Hard edges alone make no cycle, so there is
- * always a step that only milestones hold. Of such steps, the one that leaves the fewest gaps goes ahead.
+ * Breaks a cycle: one of its steps stops waiting for the soft milestones that keep it in the cycle. Hard edges and hard milestones alone
+ * make no cycle, so there is always a step that only soft milestones hold. Of such steps, the one that leaves the fewest gaps goes ahead.
  */
 function breakCycle(
   component: readonly number[],
@@ -64,7 +64,10 @@ function softIn({ hard, milestones }: Edges): (node: number) => boolean {
   return (node) => milestones[node - hard.length]?.hard === false;
 }
 
-/** Puts the steps of the cycle into the order that the hard edges ask for, and drops the milestones that contradict it. Linear. */
+/**
+ * Finds the order of the cycle's steps that hard edges and hard milestones ask for, and lets each step go without the soft milestones that
+ * contradict it. Linear.
+ */
 function breakAtOnce(
   component: readonly number[],
   dependencies: number[][],
@@ -149,8 +152,8 @@ function assemble(
 // A graph of steps and milestones, and its cycles: plain indices, no knowledge of what they stand for.
 
 /**
- * Strongly connected components, each node after everything it depends on, and otherwise in the order of their indices.
- * Without cycles every component is one node, and the list is a stable topological order. Linear; no recursion.
+ * Strongly connected components, each after all others that it depends on, and otherwise in the order of their indices. Without cycles
+ * every component is one node, and the list is a stable topological order. Linear; no recursion.
  * @param dependencies for each node, what must come before it
  */
 export function components(dependencies: readonly (readonly number[])[]): number[][] {

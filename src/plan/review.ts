@@ -39,7 +39,8 @@ export function exceedsReviewedPlan(
 }
 
 /**
- * Shown replaces whose new object is there, or comes, by their old object: its delete is what is left of such a replace.
+ * Replaces that were shown and whose new object exists by now or is about to be made, keyed by the old object. To delete the old object is
+ * all that is left of such a replace.
  */
 function replacedObjects(
   reviewed: readonly ReviewedChange[],
@@ -55,8 +56,9 @@ function replacedObjects(
 }
 
 /**
- * Addresses of domains that must not be deleted: each was shown as the source of a clone that this run does not make. If the clone's name
- * exists by now, somebody else may have made it, with the project's tag, too: the source would be deleted, and nothing cloned.
+ * Addresses of domains that must not be deleted: each was shown as the source of a clone that this run does not make. A domain with the
+ * clone's name may exist by now, but somebody else may have made it, even if it has the project's tag. Then the source would be deleted
+ * without having been cloned.
  */
 function uncopiedSources(reviewed: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<Address> {
   const clones = reviewed.flatMap((change) => {
@@ -73,8 +75,8 @@ function uncopiedSources(reviewed: readonly ReviewedChange[], changes: readonly 
 
 /**
  * A record has no identity beside its values: what counts is which values a zone gets and which it loses. So two changes may have become
- * one, or one two, but no value may come or go that was not shown to. A value that was shown to become another one may go only if the
- * other one is there in the end.
+ * one, or one two, but no value may come that was not shown to come, and none may go that was not shown to go. A value that was shown to
+ * become another one may go only if the other one is there in the end.
  */
 class ValueEffects {
   readonly #come = new Set<string>();
@@ -116,7 +118,10 @@ function effectOf(address: string, values: Values | null): string | null {
   return JSON.stringify([...address.split("/", 2), fields]);
 }
 
-/** Objects with an identity beside their values: an object stays the same one while its fields change. */
+/**
+ * Whether the shown change covers this one, for kinds whose objects have an identity beside their values: such an object stays the same one
+ * while its fields change.
+ */
 function covers(reviewed: ReviewedChange, change: Change): boolean {
   switch (change.action) {
     case "no-op":
@@ -135,7 +140,7 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
   }
 }
 
-/** Whether the change loses the object that was shown, in no better state than it was shown. */
+/** Whether the change deletes or replaces the very object that was shown; if that was an unfinished upload, it must still be one. */
 function loses(reviewed: ReviewedChange, change: Change): boolean {
   return reviewed.id === change.id && isStillUnfinished(reviewed, change);
 }
@@ -146,15 +151,16 @@ function isStillUnfinished(reviewed: ReviewedChange, { labels }: Change): boolea
 }
 
 /**
- * The file shows only the number of records that are deleted with a zone. If it shows none, all of the records were shown to be deleted.
+ * The file shows only how many records are deleted with a zone. If it shows no number, the deletion was shown for all records, however many
+ * there are.
  */
 function holdsNoMore({ holds: shown }: ReviewedChange, { holds: now }: Change): boolean {
   return shown === undefined || now === undefined || now.records <= shown.records;
 }
 
 /**
- * The values that the create half of a replace may have. A description that no manifest states was only kept: once the old object is
- * deleted, it is lost.
+ * The values that the create half of a replace may have. A description that no manifest states is taken over from the old object; once that
+ * one is deleted, the new object is made without a description.
  */
 function withoutLost({ action, before, after }: ReviewedChange, change: Change): Values | null {
   const isLost = action === "replace" && change.after?.["description"] === "";
@@ -187,9 +193,10 @@ function isConverted({ kind, before, after }: ReviewedChange, change: Change): b
 }
 
 /**
- * Whether the object may be what a killed run has left of a create that was shown. Only a domain takes more than one request. Until its last
- * one it is disabled; with `create_from` it has the tag and the status of its source until then. Any other object of the name is somebody
- * else's: it is neither adopted nor taken over, and never turned off.
+ * Whether the object may be what a killed run has left of a create that was shown. Only a domain can be left half made and be finished by
+ * an update: an unfinished upload is replaced. Until the last request of its create a domain is disabled; with `create_from` it has the tag
+ * and the status of its source until then. Any other object of the name is somebody else's: it is neither adopted nor taken over, and an
+ * update that would turn off an active domain is never the rest of a create with `create_from`.
  */
 function isBegun({ kind, after }: ReviewedChange, change: Change): boolean {
   if (kind !== "domain" || change.labels.includes("adopt") || change.labels.includes("take-over")) return false;

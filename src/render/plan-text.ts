@@ -126,7 +126,7 @@ function entryLines(entry: readonly GroupView[], context: Context): string[] {
   return entry.length === 1 ? groupLines(first, context) : goingLines(entry, first, context);
 }
 
-/** Each object is named: folding hides no deletion. */
+/** Many objects that are only deleted share one heading; each of them is still named. */
 function goingLines(groups: readonly GroupView[], { own }: GroupView, context: Context): string[] {
   if (own === null) return [];
   const lines = headLines(own, headlineOfMany(groups), context);
@@ -183,7 +183,7 @@ function childLines(view: ChangeView, table: Table, context: Context): string[] 
   ];
 }
 
-/** An empty text is not coloured: the escape sequences would be noise in a recorded terminal. */
+/** An empty text is not coloured: the escape sequences would be noise in a recorded terminal session. */
 function paintLabels(labels: string, paint: Paint): string {
   return labels === "" ? "" : paint.warn(labels);
 }
@@ -244,7 +244,7 @@ function guardLines(plan: Plan, view: PlanView, { kinds, paint, width }: Context
   return lines;
 }
 
-/** Only the guards that apply would refuse, with the consent to write: for use where the plan itself is not shown. */
+/** Only the guards for which `apply` would refuse the plan, with the consent to write: for use where the plan itself is not shown. */
 export function renderGuardsText(plan: Plan, options: TextOptions, kinds: Kinds): string {
   const context = contextOf(options, kinds);
   const lines = guardLines(plan, { ...viewPlan(plan, kinds), consented: [] }, context);

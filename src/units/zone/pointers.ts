@@ -1,4 +1,8 @@
-/** What a pointer waits for: that its target answers before it points there, and as long as it does. */
+/**
+ * Orders changes of pointers, which are records whose target resolvers look up next (NS, CNAME, MX, SRV): a target answers before a pointer
+ * leads to it, and goes on answering until no pointer does. The two sides are the account before and after the plan: `far` is the side on
+ * which the pointer is there, `near` the other one.
+ */
 
 import { parentOf } from "../../dns/name.ts";
 import type { Change } from "../../model/change.ts";
@@ -37,8 +41,8 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
 }
 
 /**
- * What answers on both sides may have a gap in between, of which a pointer that is not there yet, or not any more, has no part. Breaking
- * this leaves no gap of its own.
+ * A target that answers on both sides may fail to answer for a moment while it changes. So a pointer to it is made after the target's
+ * changes, or removed before them. This is only a preference: to break it causes no gap by itself.
  */
 function preferUnchanging(pointer: string, target: string, transition: Transition, facts: FactBuilder, way: Way): void {
   for (const { id, changes } of transition.placesOf(target)) {
@@ -47,7 +51,7 @@ function preferUnchanging(pointer: string, target: string, transition: Transitio
   }
 }
 
-/** All pointers of a zone that begins or ceases to be served, by one change. */
+/** For a zone that begins or ceases to be served: one change, that of its domain, brings or takes away all its pointers. */
 export function orderZonePointers(zone: string, transition: Transition, facts: FactBuilder): void {
   const key = transition.changeOf(zone);
   if (transition.begins(zone)) {
@@ -61,40 +65,44 @@ export function orderZonePointers(zone: string, transition: Transition, facts: F
   }
 }
 
+/** The events that a pointer waits for before it is there (`comes`), or that wait until it is gone (`goes`). */
 function neededBy(values: RecordValues, zone: string, transition: Transition, way: Way): ResolutionEvent[] {
   const target = pointerTarget(values);
   if (target === null) return [];
   const [far, near] = snapshots(transition, way);
   const owner = recordFqdn(values, zone);
   if (values.type === "NS" && owner !== zone) {
-    // Beneath another delegation, or in a zone beneath, nobody is sent on by this one.
+    // If a deeper zone, or a delegation above the owner, answers for the owner, no resolver follows this NS record.
     if (far.source(owner).zone !== zone || far.cutAbove(zone, owner) !== owner) return [];
-    // Where the server itself can be asked on both sides, its own name hands over; glue comes and goes with a whole zone.
+    // If the server's address is found on both sides, the changes at the server's own name are ordered there already. Glue in a zone that
+    // begins or ceases to be served comes or goes with that zone.
     const server = far.source(target);
     const isWhole = server.zone === zone && !transition.isServedThroughout(zone);
     if (near.answers(target, "address") && (server.type === "node" || isWhole)) return [];
     const events = serverMovesOf(target, owner, transition, way);
     const other = near.source(owner).zone;
-    // Where a zone beneath answers for the owner on the other side, it hands over by itself.
+    // If a deeper zone answers for the owner on the other side, `orderTakeovers` (ordering.ts) orders the switch between the zones, and
+    // only events of the type `answer` count here.
     const isHandedOver = other !== null && other.length > zone.length;
     return isHandedOver ? events.filter(({ type }) => type === "answer") : events;
   }
   const source = far.source(owner);
-  // Where another zone answered for the owner, it hands over by itself.
+  // If another zone answers for the owner on the other side, `orderTakeovers` orders the switch, and only addresses count here.
   const isSeen = source.type === "node" && source.zone === zone && near.source(owner).zone === zone;
   return (values.type === "CNAME" ? ASKED_OF_ALIASES : ASKED_OF_OTHERS)
     .filter((question) => question === "address" || (isSeen && near.answers(owner, question)))
     .flatMap((question) => movesOf(target, question, transition, way));
 }
 
-/** The side on which the target answers, and the other one. */
+/** `far`, the side on which the pointer is there and its target must answer, and `near`, the other one. */
 function snapshots({ before, after }: Transition, way: Way) {
   return way === "comes" ? ([after, before] as const) : ([before, after] as const);
 }
 
 /**
- * All that must happen until the target answers (`comes`), or by which it ceases to (`goes`). Nothing if it does so on both sides, or
- * does not on the one that matters.
+ * The events that make the target answer (`comes`), or that end its answer (`goes`). None if the target answers on both sides, or does not
+ * answer on the side on which the pointer is there.
+ * @param through an answer on the other side does not count if the target's aliases lead to this name there
  */
 export function movesOf(
   target: string,
@@ -104,7 +112,7 @@ export function movesOf(
   through: string | null = null,
 ): ResolutionEvent[] {
   const [far, near] = snapshots(transition, way);
-  // A query for CNAME itself does not follow the alias (RFC 1034, 3.6.2).
+  // A query for CNAME itself does not follow the alias (RFC 1034, 3.6.2). `1`: the pointer counts as a first alias on the way.
   if (question === "CNAME" || !far.answers(target, question, 1)) return [];
   if (near.answers(target, question, 1) && (through === null || !near.leadsThrough(target, through))) return [];
   const events: ResolutionEvent[] = [];
@@ -126,7 +134,10 @@ export function movesOf(
   return events;
 }
 
-/** All that must happen until one of a delegation's servers can be asked, or by which none can be any more, beside its NS records. */
+/**
+ * The events that let one of a delegation's servers be asked (`comes`), or after which none can be (`goes`), apart from changes of the
+ * delegation's own NS records.
+ */
 export function delegationMovesOf(
   zone: string,
   cut: string,
@@ -140,12 +151,12 @@ export function delegationMovesOf(
     const moves = (staying.length > 0 ? staying : reached).map(({ values }) => {
       return serverMovesOf(values.target, cut, transition, way);
     });
-    // Any server is enough, so that one of which nothing changes is.
+    // One server is enough, preferably one whose NS record stays: if any of them needs no event, nothing is waited for.
     return moves.find((events) => events.length === 0) ?? moves[0] ?? [];
   });
 }
 
-/** All that must happen until a delegation's server can be asked, or by which it cannot be any more. */
+/** The events that let a delegation's server be asked (`comes`), or after which it cannot be (`goes`). */
 function serverMovesOf(server: string, cut: string, transition: Transition, way: Way): ResolutionEvent[] {
   const [far, near] = snapshots(transition, way);
   const hops = far.wayToServer(server, cut);
@@ -172,12 +183,18 @@ function serverMovesOf(server: string, cut: string, transition: Transition, way:
   return events;
 }
 
-/** What turns an alias waits by itself for addresses, and for whatever else its name answers on the other side: see `neededBy`. */
+/**
+ * Whether the events beyond the alias at `owner` are ordered already. The change that makes it point elsewhere waits for its new target's
+ * addresses, and for all that the alias's name answers on the other side (see `neededBy`).
+ */
 function isAwaited(owner: string, question: QType, near: Answers): boolean {
   return question === "address" || near.answers(owner, question);
 }
 
-/** What stands, on the side on which the name does not answer, between it and its source on the other. */
+/**
+ * One event for each thing that keeps `source` from answering for the name on the other side: a deeper zone, a delegation, or a name that
+ * hides the wildcard.
+ */
 export function coversOf(name: string, source: Source, transition: Transition, way: Way): ResolutionEvent[] {
   const [far, near] = snapshots(transition, way);
   const zone = source.zone as string;
@@ -191,7 +208,7 @@ export function coversOf(name: string, source: Source, transition: Transition, w
   return events;
 }
 
-/** Zones beneath `zone` that answer for the name in its stead. */
+/** An `open` event for each zone beneath `zone` that answers for the name in its stead. */
 function deeperZones(name: string, zone: string, near: Answers): ResolutionEvent[] {
   const events: ResolutionEvent[] = [];
   for (let above = name; above !== zone; above = parentOf(above)) {

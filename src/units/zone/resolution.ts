@@ -21,8 +21,9 @@ export type Source =
   | { readonly type: "node"; readonly zone: string; readonly owner: string; readonly node: Node<SideRecord> };
 
 /**
- * `assumed`: others answer for the name itself, or a zone of unknown content does, and the answer is expected to be there. `unknown`: an
- * alias leads out of the account, to where nobody here can look.
+ * Whether a question gets an answer. `assumed` and `unknown` are for names whose answers are not known here, because the names are outside
+ * the account, beneath a delegation or in a zone of unknown content. `assumed`: the question is for such a name itself, and the answer is
+ * expected to be there. `unknown`: an alias leads to such a name, which may answer or not.
  */
 type Verdict = "yes" | "assumed" | "unknown" | "no";
 
@@ -30,18 +31,23 @@ type Verdict = "yes" | "assumed" | "unknown" | "no";
 interface Hop {
   readonly name: string;
   readonly source: Source;
-  /** What is asked of it; `glue` is an address beside a delegation that stands above it. */
+  /** What is asked of it. `glue`: the name lies at or beneath a delegation, and its address stands in the zone that delegates. */
   readonly asked: QType | "glue";
 }
 
-/** Where a resolver gives up looking for one server's address: delegations within each other (BIND: 7), delegations met, servers tried. */
+/**
+ * In the search for one server's address, as resolvers limit it: how many delegations may follow, each needed to find a server of the one
+ * before. BIND gives up at 7.
+ */
 const MAX_DELEGATION_DEPTH = 8;
+/** How many delegations that search may meet in all. */
 const MAX_MET_DELEGATIONS = 64;
+/** How many servers it may try in all. */
 const MAX_TRIED_SERVERS = 64;
 
-/** What has been tried to find one server. */
+/** What has been tried to find the address of one server. */
 class Tried {
-  /** Delegations: none of them helps to find its own server. */
+  /** Delegations that the search has met. It enters none twice, so a server that only its own delegation leads to is not found. */
   readonly met: Set<string> = new Set();
   serverCount = 0;
 
@@ -67,21 +73,24 @@ function zoneOf({ name, records }: SideZone): Zone {
   return { opaque: records === null, tree, servers: new Set(delegating.map(({ values }) => values.target)) };
 }
 
-/** One side of a plan. */
+/** How all zones of the account answer on one side of a plan: before it, or after it. */
 export class Answers {
   readonly #zones = new Map<string, Zone>();
   readonly #active = new Set<string>();
-  /** By name: each name is asked many questions, and stands at the end of many aliases. */
+  /** Cache, by name: each name is asked many questions, and stands at the end of many aliases. */
   readonly #places = new Map<string, Source>();
   readonly #reached = new Map<string, boolean>();
   readonly #carriers = new Map<string, readonly SideRecord[]>();
-  /** By the records of a delegation: many names may lie beneath it. */
+  /** Cache of NS records, keyed by the list of all records at a delegation: every name beneath asks for them. */
   readonly #servers = new WeakMap<readonly SideRecord[], readonly SideRecord[]>();
   readonly #hosted: ReadonlySet<string>;
   /** In characters. */
   #longestZone = 0;
 
-  /** @param hosted the zones of either side: nobody else answers for a name within one, unless it is delegated */
+  /**
+   * @param hosted names of all zones that the account has before or after the plan, served or not: nobody else answers for a name within
+   * one, unless it is delegated
+   */
   constructor(zones: readonly SideZone[], hosted: ReadonlySet<string>) {
     this.#hosted = hosted;
     for (const zone of zones) {
@@ -219,9 +228,9 @@ export class Answers {
   }
 
   /**
-   * What is known of an answer. Where others give it, an address is `yes`; anything else is `unknown` if an alias led there; if none
-   * did, it is `assumed`, and a CNAME is `no`.
-   * @param hops aliases that led here
+   * Whether the question gets an answer. At a name whose answers are not known here (see `Verdict`), an address is `yes`. Any other
+   * question is `unknown` if an alias led to the name; if none did, a CNAME is `no`, and the rest is `assumed`.
+   * @param hops how many aliases led to the name
    */
   verdict(name: string, question: QType, hops = 0): Verdict {
     let asked = name;
@@ -288,7 +297,7 @@ export class Answers {
 
   #zoneOf(name: string): Zone | null {
     for (let zone = name; zone !== ""; zone = parentOf(zone)) {
-      // To look for a long name takes as long as to read it.
+      // A look-up in a Set hashes the whole name, so a name that is too long to be a zone is not looked up.
       if (zone.length <= this.#longestZone && this.#active.has(zone)) return this.#zones.get(zone) ?? null;
     }
     return null;
@@ -343,13 +352,14 @@ export function isAddress(question: string): boolean {
 /**
  * Something that comes or goes, and on which answers depend.
  * - `answer`: what an owner answers the question with. - `zone`: a zone that is served. - `cut`: a delegation.
- * - `open`: no delegation at a name, or no deeper zone. - `wildcard`: no name at or beneath one, so that a wildcard above it answers.
+ * - `open`: the owner is no delegation, or no deeper zone is served there, so that the zone above answers.
+ * - `wildcard`: no name exists at or beneath the owner, so that a wildcard above answers for it.
  */
 export type ResolutionEvent =
   | { readonly type: "answer"; readonly zone: string; readonly owner: string; readonly question: QType }
   | { readonly type: "zone" | "cut" | "open" | "wildcard"; readonly zone: string; readonly owner: string };
 
-/** In the words of a gap. */
+/** The event as text: a key of the facts, and what a plan's list of gaps calls it (plan/gaps.ts). */
 export function wordsOf(event: ResolutionEvent): string {
   switch (event.type) {
     case "answer":
@@ -371,7 +381,7 @@ export interface SideRecord {
   /** Absolute. */
   readonly name: string;
   readonly values: RecordValues;
-  /** What becomes of it, or makes it; null if the plan has nothing to say of it. */
+  /** The plan's change of this record, whichever side the record is on; null if the plan has none. */
   readonly change: Change | null;
 }
 
@@ -440,13 +450,16 @@ function afterOf(
   return { name, active: status === "active", records: isUnknown ? null : [...records, ...kept] };
 }
 
-/** What an unselected change would lead to does not come about. */
+/** The values after the run. A change that is not carried out (`no-op`) leaves them as they were. */
 export function afterValues(change: Change | null): Change["after"] {
   if (change === null) return null;
   return change.action === "no-op" ? change.before : change.after;
 }
 
-/** Records that are nobody's to change: ignored, or of unknown types. They answer, and they hide wildcards. */
+/**
+ * Live records that the plan has no change for: ignored, of an unknown type, or of a zone whose records the plan leaves alone. They answer,
+ * and they hide wildcards.
+ */
 function keptRecords(zone: LiveZone | null, changes: readonly Change[], name: string): SideRecord[] {
   const ids = new Set(changes.map(({ id }) => String(id)));
   return (zone?.records ?? [])

@@ -16,7 +16,7 @@ import {
 export class Transition {
   readonly before: Answers;
   readonly after: Answers;
-  /** All zones of either side that are served on it. */
+  /** Zones that are served before the plan, after it, or both. */
   readonly served: readonly string[];
   /** Keys of the changes of domains, by zone. */
   readonly #domains: ReadonlyMap<string, string>;
@@ -34,7 +34,7 @@ export class Transition {
     this.#domains = new Map(domains.map((domain) => [planName(domain), domain.key]));
   }
 
-  /** The key of the change that serves the zone, or ceases to. */
+  /** The key of the change of the zone's domain. The plan must have one. */
   changeOf(zone: string): string {
     return this.#domains.get(zone) as string;
   }
@@ -51,7 +51,7 @@ export class Transition {
     return this.before.isServed(zone) && !this.after.isServed(zone);
   }
 
-  /** Whether one record answers the question at the owner on both sides. */
+  /** Whether a record that answers the question at the owner before the plan still does so after it. */
   persists(zone: string, owner: string, question: QType): boolean {
     return this.#movement(zone, owner, question).persists;
   }
@@ -65,26 +65,30 @@ export class Transition {
     return this.#movement(zone, owner, question).lost;
   }
 
-  /** Changes by which what the owner answers becomes another answer, or more or fewer of them. */
+  /** Changes that affect the owner's answer: those in `gained` and `lost`, and those that give a record another target in place. */
   altered(zone: string, owner: string, question: QType): readonly Change[] {
     return this.#movement(zone, owner, question).altered;
   }
 
-  /** Changes that bring a server of the delegation that can be asked, or take one away. */
+  /** Changes of NS records that bring the delegation a server whose address can be found. */
   gainedServers(zone: string, cut: string): readonly Change[] {
     return this.#servers(zone, cut).gained;
   }
 
+  /** Changes of NS records that take such a server away from the delegation. */
   lostServers(zone: string, cut: string): readonly Change[] {
     return this.#servers(zone, cut).lost;
   }
 
-  /** Whether one server of the delegation can be asked on both sides. */
+  /** Whether a server of the delegation can be asked before the plan and still after it. */
   keepsServer(zone: string, cut: string): boolean {
     return this.#servers(zone, cut).persists;
   }
 
-  /** Where the name's answers come from, on each side. Names of one place, as all beneath a delegation are, share it. */
+  /**
+   * Where the name's answers come from, before the plan and after it. Names with the same source, such as all names beneath one delegation,
+   * get the same `Place`.
+   */
   placesOf(name: string): readonly Place[] {
     return (["before", "after"] as const).flatMap((when): Place[] => {
       const { zone, owner } = this[when].source(name);
@@ -102,7 +106,7 @@ export class Transition {
     return [...new Set(changes.map(({ key }) => key))];
   }
 
-  /** Found once for each delegation, as every name beneath it asks for the same. */
+  /** Calls `find` once for each delegation and direction, and keeps the result: every name beneath the delegation needs it. */
   delegationMoves(
     zone: string,
     cut: string,
@@ -133,7 +137,7 @@ export class Transition {
       return side.serversAt(zone, cut).filter(({ values }) => side.wayToServer(values.target, cut) !== null);
     }) as [SideRecord[], SideRecord[]];
     const { persists, ...moved } = movementOf(before, after, () => true);
-    // An NS that is there on both sides neither comes nor goes: its server's address does.
+    // An NS record that stays can gain or lose the address of its server. Its own change, if it has one, is not the cause then.
     const movement = {
       ...{ persists, altered: moved.altered },
       gained: moved.gained.filter(isPointerMoved),
@@ -144,7 +148,10 @@ export class Transition {
   }
 }
 
-/** The changes that bring an event about, or end it: of a wildcard, which stands for all names at and beneath one, see `ZoneFacts`. */
+/**
+ * Keys of the changes that bring an event about (`comes`) or end it (`goes`). None for a `wildcard` event: `ZoneFacts` in ordering.ts finds
+ * those itself.
+ */
 export function moversOf(
   { type, zone, owner, ...event }: ResolutionEvent,
   transition: Transition,
@@ -182,7 +189,7 @@ interface Movement {
   readonly altered: readonly Change[];
 }
 
-/** @param isPointer a record that is another one if it is made to point elsewhere */
+/** @param isPointer whether the record counts as another one once its target changes */
 function movementOf(
   before: readonly SideRecord[],
   after: readonly SideRecord[],
@@ -202,7 +209,10 @@ function changesOf(records: readonly SideRecord[]): Change[] {
   return records.flatMap(({ change }) => change ?? []);
 }
 
-/** A record that is changed where it stands is the same; a pointer that leads elsewhere is another. */
+/**
+ * Equal on both sides if the record is changed in place, unless it is a pointer whose target changes. A record without a change is
+ * identified by its `values` object, which both sides share.
+ */
 function identity({ change, values }: SideRecord, isPointer: boolean): unknown {
   if (change === null) return values;
   return isPointer && isTurned(change) ? `${change.key} ${values.target}` : change.key;
@@ -212,7 +222,7 @@ function isTurned(change: Change): boolean {
   return change.before !== null && change.before["target"] !== afterValues(change)?.["target"];
 }
 
-/** Whether it comes, goes, or is made to point elsewhere. */
+/** Whether the record comes, goes, gets another name, or gets another target. */
 export function isPointerMoved(change: Change): boolean {
   const after = afterValues(change);
   return change.before?.["target"] !== after?.["target"] || change.before?.["name"] !== after?.["name"];
