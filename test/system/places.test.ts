@@ -154,8 +154,8 @@ const BEACON = `/** The beacon: a label and a description. */
 import type { Declared } from "../../model/desired.ts";
 import type { JsonObject, Values } from "../../model/resource.ts";
 import { COMMON_KEYS, NO_FACTS, NO_RULES, OTHER_KEYS, type Unit } from "../../model/unit.ts";
-import { NOWHERE, recogniseOne, request, rootAddresses, rootLabels, stated } from "../common.ts";
-import { joinDescription, splitDescription } from "../owner-tag.ts";
+import { NOWHERE, recogniseOne, request, rootAddresses, stated } from "../common.ts";
+import { joinDescription, rootLabels, splitDescription } from "../owner-tag.ts";
 
 interface BeaconSpec {
   readonly label: string;
