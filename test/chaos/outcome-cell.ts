@@ -120,7 +120,9 @@ function noticeOf(target: Target, outcome: Outcome): RegExp | null {
   if (isBegun(target, outcome)) {
     return /whether image private\/\d+ came from this run cannot be known, so nothing is touched/;
   }
-  if (outcome.gone === true && isAddressed(target)) return /somebody else deleted it/;
+  if (outcome.gone === true && isAddressed(target)) {
+    return target.class === "delete" ? /gone already, deleted by somebody else/ : /is gone: somebody else deleted it/;
+  }
   if (outcome.late !== "after the step") return null;
   switch (kindOfDuplicates(target)) {
     case null:
