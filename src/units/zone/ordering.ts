@@ -8,7 +8,15 @@ import { type Facts, type Membership, NO_FACTS } from "../../model/unit.ts";
 import { claimsBeyond, claimsOf } from "./diff.ts";
 import { FactBuilder } from "./fact-builder.ts";
 import type { LiveZone } from "./live.ts";
-import { coversOf, delegationMovesOf, movesOf, nextCloserName, orderPointer, orderZonePointers } from "./pointers.ts";
+import {
+  coversOf,
+  delegationMovesOf,
+  movesOf,
+  nextCloserName,
+  orderPointer,
+  orderZonePointers,
+  preferUnchanging,
+} from "./pointers.ts";
 import { answersAddress, type RecordValues, recordFqdn } from "./record.ts";
 import {
   type Answers,
@@ -282,6 +290,9 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
     for (const event of coming) {
       for (const key of [...waiting, ...switches]) facts.awaits(key, event);
     }
+    const [aliasBefore, aliasAfter] = [aliasTargetAt(from, transition.before), aliasTargetAt(to, transition.after)];
+    if (aliasBefore !== null) for (const key of turning) preferUnchanging(key, aliasBefore, transition, facts, "goes");
+    if (aliasAfter !== null) for (const key of turning) preferUnchanging(key, aliasAfter, transition, facts, "comes");
   }
   if (from.zone !== to.zone) {
     if (!transition.ceases(from.zone as string) || transition.begins(to.zone as string)) return;
@@ -388,6 +399,11 @@ function endEventsOf(from: Source, question: QType, transition: Transition): Res
   }
   if (from.type !== "node" || transition.persists(zone, owner, question)) return [];
   return [{ type: "answer", zone, owner, question }];
+}
+
+/** The target of the alias at the place; null if none is there. */
+function aliasTargetAt({ type, zone, owner }: Source, side: Answers): string | null {
+  return type === "node" ? (side.aliasAt(zone, owner)?.values.target ?? null) : null;
 }
 
 /** The keys of the changes by which the old place stops answering. */

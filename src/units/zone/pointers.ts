@@ -43,8 +43,15 @@ export function orderPointer(record: Change, zone: string, transition: Transitio
 /**
  * A target that answers on both sides may fail to answer for a moment while it changes. So a pointer to it is made after the target's
  * changes, or removed before them. This is only a preference: to break it causes no gap by itself.
+ * @param pointer the change by which a name begins to follow the pointer (`comes`), or no longer follows it (`goes`)
  */
-function preferUnchanging(pointer: string, target: string, transition: Transition, facts: FactBuilder, way: Way): void {
+export function preferUnchanging(
+  pointer: string,
+  target: string,
+  transition: Transition,
+  facts: FactBuilder,
+  way: Way,
+): void {
   for (const { id, changes } of transition.placesOf(target)) {
     if (way === "comes") facts.allGrowBefore(`pointing at ${id}`, changes, pointer);
     else facts.growsBeforeAll(`ceasing to point at ${id}`, pointer, changes);
