@@ -2,6 +2,7 @@
 
 import isEqual from "fast-deep-equal";
 import type { Change } from "../model/change.ts";
+import type { Declared } from "../model/desired.ts";
 import type { Span } from "../model/diagnostic.ts";
 import type { Lookup, PathPart, RequestStep } from "../model/plan.ts";
 import type { Address, Json, JsonObject, ObjectId } from "../model/resource.ts";
@@ -126,6 +127,11 @@ export function noteOf(note: string | null): JsonObject {
   return note === null ? {} : { note };
 }
 
-// The span of an object that no manifest declares yet.
+// What is declared of an object that was read from the account: no manifest says anything of it yet.
 
 export const NOWHERE: Span = { file: "", start: 0, end: 0 };
+
+export const UNSTATED: Pick<Declared, "id" | "movedFrom" | "protect" | "note" | "span"> = {
+  ...{ id: null, movedFrom: null, protect: false },
+  ...{ note: null, span: NOWHERE },
+};

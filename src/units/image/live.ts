@@ -5,7 +5,7 @@ import type { ReadApi } from "../../model/api.ts";
 import type { Declared } from "../../model/desired.ts";
 import { imageAddress, type Json } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
-import { NOWHERE } from "../common.ts";
+import { UNSTATED } from "../common.ts";
 import { splitDescription } from "../owner-tag.ts";
 import type { ImageSpec } from "./manifest.ts";
 
@@ -48,11 +48,7 @@ export function declareImage(live: WireImage): Declared<ImageSpec> | null {
     unit: "image",
     address: identifyImage(live).address,
     key: live.label,
-    id: null,
-    movedFrom: null,
-    protect: false,
-    note: null,
-    span: NOWHERE,
+    ...UNSTATED,
     spec: { label: live.label, description: text === "" ? undefined : text, source: null },
   };
 }

@@ -7,7 +7,7 @@ import type { Declared } from "../../model/desired.ts";
 import { type Address, subnetAddress, vpcAddress } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
-import { NOWHERE, readEach } from "../common.ts";
+import { NOWHERE, readEach, UNSTATED } from "../common.ts";
 import { splitDescription } from "../owner-tag.ts";
 import type { NetworkSpec } from "./manifest.ts";
 
@@ -119,11 +119,7 @@ export function declareNetwork(live: LiveNetwork): Declared<NetworkSpec> {
     unit: "network",
     address: identifyNetwork(live).address,
     key: label,
-    id: null,
-    movedFrom: null,
-    protect: false,
-    note: null,
-    span: NOWHERE,
+    ...UNSTATED,
     spec: {
       label,
       region,

@@ -5,7 +5,7 @@ import { isNamed, type RecordType } from "../../dns/record.ts";
 import type { Declared } from "../../model/desired.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { COMMON_KEYS, type EntryLayout, OTHER_KEYS, type WrittenEntry } from "../../model/unit.ts";
-import { NOWHERE, noteOf, stated } from "../common.ts";
+import { NOWHERE, noteOf, stated, UNSTATED } from "../common.ts";
 import { liveDomain } from "./domain.ts";
 import { identifyZone, type LiveZone } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
@@ -85,11 +85,7 @@ export function declareZone(live: LiveZone): Declared<ZoneSpec> {
     unit: "zone",
     address,
     key,
-    id: null,
-    movedFrom: null,
-    protect: false,
-    note: null,
-    span: NOWHERE,
+    ...UNSTATED,
     spec: {
       domain: key,
       fields: statedFields(live),

@@ -130,6 +130,22 @@ test("the order of many names beneath a delegation that goes, with many servers 
   expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
 });
 
+test("the order of many aliases in the place of a wildcard of many addresses costs in proportion to them", async () => {
+  const chain: Entry[] = [
+    { type: "CNAME", name: "k1.q", target: "k2.q.a.example" },
+    { type: "CNAME", name: "k2.q", target: "k3.q.a.example" },
+    { type: "A", name: "k3.q", target: "192.0.2.9" },
+  ];
+  const text: Entry = { type: "TXT", name: "q", target: "x" };
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+  const work = (count: number) => {
+    const before = numbers(count).map((n): Entry => ({ type: "A", name: "*", target: `10.0.${n >> 8}.${n & 255}` }));
+    const after = numbers(count).map((n): Entry => ({ type: "CNAME", name: `n${n}`, target: "k1.q.a.example" }));
+    expect(planOf([text, ...before], [text, ...after, ...chain]).steps.length).toBeGreaterThan(count);
+  };
+  expect(await growth(100, 4, work)).toBeLessThan(MOST_FOR_FOUR_TIMES_AS_MANY);
+});
+
 test("the order of a delegation to many servers within itself costs in proportion to them", async () => {
   const delegation = (count: number): Entry[] =>
     Array.from({ length: count }, (_, index): Entry[] => [
