@@ -1,4 +1,4 @@
-/** Messages on stderr: diagnostics with their source, failures in the service's words, and progress. */
+/** Messages on stderr: diagnostics with their source, errors of the command line, and failures in the service's words. */
 
 import { type Diagnostic, type Failure, Sources } from "../index.ts";
 import { countSkipped, renderDiagnostics } from "../render/diagnostics.ts";

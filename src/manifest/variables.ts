@@ -245,7 +245,7 @@ function withoutValue(name: string, environments: readonly string[], span: Span)
     code: "missing-variable",
     severity: "error",
     summary: `variable \`${name}\` has no value`,
-    detail: `It has no default, and neither an environment nor --var-file nor --var sets it.${choices}`,
+    detail: `It has no default, and neither --env nor --var-file nor --var gives it a value.${choices}`,
     fix: `Pass --var ${name}=VALUE, or give it a \`default\`.`,
     span,
   };

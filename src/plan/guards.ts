@@ -120,7 +120,7 @@ export function expiredConsents(consents: readonly Consent[], today: string): Di
     .map((consent) => ({
       code: "expired-consent",
       severity: "warning",
-      summary: `the consent to ${consent.rule} ${consent.address} ended on ${consent.until}`,
+      summary: `the consent \`${consent.rule}: ${consent.address}\` ended on ${consent.until}`,
       detail: "It no longer counts.",
       fix: "Remove the entry from `allow:`, or move its `until:` if it is still needed.",
       ...(consent.span === null ? {} : { span: consent.span }),

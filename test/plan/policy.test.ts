@@ -262,8 +262,8 @@ test("only consents that have ended are warned about, with the place where they 
     TODAY,
   );
   expect(found.map(({ summary, span: place, severity }) => [summary, place, severity])).toEqual([
-    ["the consent to bulk domain/x ended on 2026-06-30", span, "warning"],
-    ["the consent to replace c ended on 2025-12-31", undefined, "warning"],
+    ["the consent `bulk: domain/x` ended on 2026-06-30", span, "warning"],
+    ["the consent `replace: c` ended on 2025-12-31", undefined, "warning"],
   ]);
 });
 
