@@ -21,7 +21,7 @@ function problemIn(part: string, { part: rest, clause }: Problem): Problem {
 /** RFC 1035, 2.3.4, as text: to look for a long name takes as long as all the names above it are long together. */
 const MAX_NAME_CHARACTERS = 255;
 /** Names between the records of one domain and the domain. 12,000 records at names of 100 characters have 600,000. */
-const MAX_INNER_LABELS = 800_000;
+const MAX_INNER_LABELS_PER_LIST = 800_000;
 
 /** Beyond 2^53 two ids are read as one, and the wrong object would be meant. */
 const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : OTHER_TYPE);
@@ -131,8 +131,8 @@ function malformedFieldOf(path: readonly string[], items: readonly JsonObject[])
     if (problem !== null) return { id: item["id"], problem: `\`${problem.part.slice(1)}\` ${problem.clause}` };
     if (typeof item["name"] === "string") innerLabels += item["name"].split(".").length - 1;
   }
-  if (innerLabels <= MAX_INNER_LABELS) return null;
-  const most = MAX_INNER_LABELS.toLocaleString("en");
+  if (innerLabels <= MAX_INNER_LABELS_PER_LIST) return null;
+  const most = MAX_INNER_LABELS_PER_LIST.toLocaleString("en");
   return { id: undefined, problem: `the names of the list have more than ${most} labels beside their first` };
 }
 

@@ -32,8 +32,8 @@ export function exceedsReviewedPlan(
     if (isItsValues(change)) return !values.cover(change);
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
     if (change.action === "delete" && uncopied.has(change.address)) return true;
-    const begun = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
-    if (begun !== undefined && isStillUnfinished(begun, change)) return false;
+    const replace = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
+    if (replace !== undefined && !isFinishedSince(replace, change)) return false;
     return !candidates.some((candidate) => covers(candidate, change));
   });
 }
@@ -142,12 +142,12 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
 
 /** Whether the change deletes or replaces the very object that was shown; if that was an unfinished upload, it must still be one. */
 function loses(reviewed: ReviewedChange, change: Change): boolean {
-  return reviewed.id === change.id && isStillUnfinished(reviewed, change);
+  return reviewed.id === change.id && !isFinishedSince(reviewed, change);
 }
 
-/** An upload that was shown as unfinished holds nothing that a review would keep. Once it is finished, it holds an image. */
-function isStillUnfinished(reviewed: ReviewedChange, { labels }: Change): boolean {
-  return !reviewed.labels.includes("unfinished") || labels.includes("unfinished");
+/** An upload that was shown as unfinished held nothing that a review would keep. Once it is finished, it holds an image. */
+function isFinishedSince(reviewed: ReviewedChange, { labels }: Change): boolean {
+  return reviewed.labels.includes("unfinished") && !labels.includes("unfinished");
 }
 
 /**

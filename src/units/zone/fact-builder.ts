@@ -29,9 +29,9 @@ export class FactBuilder {
     this.#add(change, "unneeds", key);
   }
 
-  /** `precedes` for each of the changes, which are the same in every call for this `id`: they are asked for once for each event. */
-  allPrecede(changes: () => readonly string[], id: string, event: ResolutionEvent): void {
-    if (!this.#isNew(`${id} ${keyOf(event)}`)) return;
+  /** `precedes` for each of the changes, which are the same in every call for this place: they are asked for once for each event. */
+  allPrecede(place: string, changes: () => readonly string[], event: ResolutionEvent): void {
+    if (!this.#isNew(`${place} ${keyOf(event)}`)) return;
     for (const change of changes()) this.precedes(change, event);
   }
 

@@ -283,7 +283,7 @@ function takeOver(takeover: Takeover, transition: Transition, facts: FactBuilder
     const turning = [...providers, ...switches];
     for (const event of going) {
       if (turning.length === 0)
-        facts.allPrecede(() => lossKeysOf(from, question, transition), lossesId(from, question), event);
+        facts.allPrecede(lossesId(from, question), () => lossKeysOf(from, question, transition), event);
       for (const key of turning) facts.precedes(key, event);
     }
     const waiting = coming.length === 0 ? [] : waitingLossKeysOf(from, question, transition);
