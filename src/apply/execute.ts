@@ -14,12 +14,12 @@ import { buildReport } from "./report.ts";
 import { Schedule, type Skip } from "./schedule.ts";
 import {
   type Context,
+  failureResult,
   localFailure,
   Made,
   type ProducedFields,
   resolvePath,
   type StepResult,
-  unfinished,
 } from "./step.ts";
 
 export interface ApplyOptions extends ApplyRequest {
@@ -229,7 +229,7 @@ class Execution {
     this.#stop.halt("internal-error");
     this.#skip(this.#schedule.stop([step.id]));
     const message = `an error of Tenon, please report it: ${error instanceof Error ? error.message : String(error)}`;
-    this.#end(step, unfinished("unknown", localFailure("malformed", "unknown", message)));
+    this.#end(step, failureResult("unknown", localFailure("malformed", "unknown", message)));
   }
 
   #skip(skips: readonly Skip[]): void {

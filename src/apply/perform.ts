@@ -14,6 +14,7 @@ import {
   announce,
   type Context,
   DONE,
+  failureResult,
   isUnclear,
   localFailure,
   readField,
@@ -21,7 +22,6 @@ import {
   resolveText,
   resultOf,
   type StepResult,
-  unfinished,
   unresolved,
 } from "./step.ts";
 
@@ -40,7 +40,7 @@ export function perform(step: Step, context: Context): Promise<StepResult> {
 async function performRequest(step: RequestStep, context: Context): Promise<StepResult> {
   const unit = unitOf(step, context);
   const path = resolvePath(step.path, context.products);
-  if (!path.ok) return unfinished("failed", unresolved(path.missing));
+  if (!path.ok) return failureResult("failed", unresolved(path.missing));
   const { method } = step;
   const body = bodyOf(step, unit, context);
   const unwritten = await announce({ step: step.id, reason: "step", method, path: path.value, body }, context);
@@ -152,25 +152,25 @@ function shown(value: Json | undefined): string {
 /** The URL is handed to the client and to nobody else. */
 async function performUpload(step: UploadStep, context: Context): Promise<StepResult> {
   const url = resolveText(step.to, context.products);
-  if (!url.ok) return unfinished("failed", unresolved(url.missing));
+  if (!url.ok) return failureResult("failed", unresolved(url.missing));
   const file = await locate(context.root, step.file);
-  if (!file.ok) return unfinished("failed", localFailure("refused", "none", file.problem));
+  if (!file.ok) return failureResult("failed", localFailure("refused", "none", file.problem));
   const unwritten = await announce(
     { step: step.id, reason: "step", method: "upload", path: [step.file], body: null },
     context,
   );
   if (unwritten !== null) return unwritten;
   const limitMilliseconds = millisecondsLeft(step, context);
-  if (limitMilliseconds <= 0) return unfinished("failed", givenUp(step));
+  if (limitMilliseconds <= 0) return failureResult("failed", givenUp(step));
   const content = step.content === null ? {} : { content: step.content };
   const request = { url: url.value, file: file.path, ...content, limitMilliseconds };
   const answer = await context.api.upload(request, context.inFlight);
   if (answer.ok) return DONE;
   const isTimedOut = answer.failure.type === "aborted" && !context.inFlight.aborted;
-  if (isTimedOut) return unfinished("failed", { ...givenUp(step), attempts: answer.failure.attempts });
+  if (isTimedOut) return failureResult("failed", { ...givenUp(step), attempts: answer.failure.attempts });
   const outcome = isUnclear("PUT", answer.failure) ? "unknown" : "failed";
   // A 401 here is the word of the storage host, and says nothing about the token.
-  return { ...unfinished(outcome, answer.failure), halts: null };
+  return { ...failureResult(outcome, answer.failure), halts: null };
 }
 
 /** After the upload's time limit other runs take the image for abandoned, so nothing may be sent after it. */
@@ -215,7 +215,7 @@ const POLL_INTERVAL_GROWTH = 1.5;
 /** Looks at once, then at growing intervals. An interrupt ends it: between two polls nothing is in flight. */
 async function performWait(step: WaitStep, context: Context): Promise<StepResult> {
   const path = resolvePath(step.path, context.products);
-  if (!path.ok) return unfinished("failed", unresolved(path.missing));
+  if (!path.ok) return failureResult("failed", unresolved(path.missing));
   const unwritten = await announce(
     { step: step.id, reason: "step", method: "wait", path: path.value, body: null },
     context,
@@ -229,19 +229,19 @@ async function performWait(step: WaitStep, context: Context): Promise<StepResult
     if (!answer.ok) {
       const isGone = answer.failure.status === 404 && answer.failure.type === "refused";
       const gone = `${step.id}: the object that it waited for is gone: somebody else deleted it; plan again`;
-      return { ...unfinished("failed", answer.failure), notices: isGone ? [gone] : [] };
+      return { ...failureResult("failed", answer.failure), notices: isGone ? [gone] : [] };
     }
     const value = readField(answer.body, step.field);
     if (typeof value === "string" && step.until.includes(value)) return DONE;
     const secondsLeft = (deadline - context.clock.now()) / 1000;
     const state = `${step.field} is ${shownState(value)}`;
     if (secondsLeft <= 0) {
-      return unfinished("failed", localFailure("unavailable", "none", `after ${step.limitSeconds} s, ${state}`));
+      return failureResult("failed", localFailure("unavailable", "none", `after ${step.limitSeconds} s, ${state}`));
     }
     const seconds = Math.min(interval, secondsLeft);
     context.note(step.id, "waiting", state, seconds);
     if (!(await pause(context.clock, seconds, context.stopping))) {
-      return unfinished("failed", localFailure("aborted", "none", `the wait was interrupted while ${state}`));
+      return failureResult("failed", localFailure("aborted", "none", `the wait was interrupted while ${state}`));
     }
     interval = Math.min(interval * POLL_INTERVAL_GROWTH, MAX_POLL_INTERVAL_SECONDS);
   }

@@ -11,12 +11,12 @@ import {
   announce,
   type Context,
   DONE,
+  failureResult,
   partsIn,
   readAdopted,
   resolvePath,
   resultOf,
   type StepResult,
-  unfinished,
 } from "./step.ts";
 
 /**
@@ -110,7 +110,7 @@ async function startOver(lost: Lost, id: ObjectId): Promise<StepResult> {
   const answer = await context.api.send({ method: "DELETE", path }, context.inFlight);
   if (answer.ok || answer.failure.status === 404) return repeat(lost);
   const notice = `${step.id}: ${String(id)} was made, cannot be finished, and could not be deleted`;
-  return { ...unfinished("failed", answer.failure), notices: [notice] };
+  return { ...failureResult("failed", answer.failure), notices: [notice] };
 }
 
 /** Sends the POST a second and last time. */

@@ -86,14 +86,14 @@ export function partsIn(step: RequestStep, object: JsonObject, unit: Unit): Step
  * The result of a step that failed, or of which nobody knows whether it was done. A 401 from the service means that no later request can
  * succeed either.
  */
-export function unfinished(outcome: "failed" | "unknown", failure: Failure): StepResult {
+export function failureResult(outcome: "failed" | "unknown", failure: Failure): StepResult {
   return { ...DONE, outcome, failure, halts: failure.status === 401 ? "unauthorised" : null };
 }
 
 /** Writes an intent down; null if the request may now be sent, else the result of the step. */
 export async function announce(intent: Intent, context: Context): Promise<StepResult | null> {
   const unwritten = await context.intent(intent);
-  return unwritten === null ? null : { ...unfinished("failed", unwritten), halts: "journal" };
+  return unwritten === null ? null : { ...failureResult("failed", unwritten), halts: "journal" };
 }
 
 const NO_IDS: ReadonlySet<ObjectId> = new Set();
@@ -125,11 +125,11 @@ function listKey(lookup: Lookup, path: readonly string[]): string {
 export function resultOf(step: RequestStep, answer: Answer, unit: Unit): StepResult {
   if (!answer.ok) return failedResult(step, answer.failure);
   if (step.method === "GET" && step.expect !== null) return checkExpected(step, answer.body, unit);
-  if (step.method === "POST" && !isJsonObject(answer.body)) return unfinished("unknown", malformed("not an object"));
+  if (step.method === "POST" && !isJsonObject(answer.body)) return failureResult("unknown", malformed("not an object"));
   const products = step.produces === null ? null : readProducts(step.produces, answer.body);
   if (step.produces !== null && products === null) {
     // The service said yes, so a POST may well have made something.
-    return unfinished(
+    return failureResult(
       step.method === "GET" ? "failed" : "unknown",
       malformed("without the fields that later steps need"),
     );
@@ -148,7 +148,7 @@ export function isUnclear(method: Method, failure: Failure): boolean {
 
 function failedResult(step: RequestStep, failure: Failure): StepResult {
   if (failure.status === 404 && failure.type === "refused" && isDoneIfGone(step)) return DONE;
-  return unfinished(isUnclear(step.method, failure) ? "unknown" : "failed", failure);
+  return failureResult(isUnclear(step.method, failure) ? "unknown" : "failed", failure);
 }
 
 /** An object that is to be deleted and is gone needs no delete, and no check before it. */
@@ -158,9 +158,9 @@ function isDoneIfGone(step: RequestStep): boolean {
 
 function checkExpected(step: RequestStep, body: Json, unit: Unit): StepResult {
   if (!isJsonObject(body))
-    return unfinished("failed", localFailure("malformed", "none", "the answer is not an object"));
+    return failureResult("failed", localFailure("malformed", "none", "the answer is not an object"));
   const objection = unit.precondition(step, body);
-  return objection === null ? DONE : unfinished("failed", localFailure("refused", "none", objection));
+  return objection === null ? DONE : failureResult("failed", localFailure("refused", "none", objection));
 }
 
 function malformed(how: string): Failure {
