@@ -145,7 +145,10 @@ const MAX_COMPARED_ADDRESSES = 20_000;
 /** A glob with a star is not compared: its star stands for anything. */
 function nearestAddress(glob: string, { changes, desired }: Selectable): Address | null {
   if (glob.includes("*")) return null;
-  const roots = [...desired.declared, ...desired.removed].map(({ address }) => address);
+  const former = changes.flatMap(({ address, root, previousAddress }) =>
+    address === root && previousAddress !== null ? [previousAddress] : [],
+  );
+  const roots = [...[...desired.declared, ...desired.removed].map(({ address }) => address), ...former];
   const addresses = [...new Set([...roots, ...changes.map(({ address }) => address)])];
   // The kind was left out: `example.com` for `domain/example.com`.
   const whole = addresses.find((address) => address.endsWith(`/${glob}`));

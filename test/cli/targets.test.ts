@@ -60,6 +60,7 @@ describe("a target or exclude that matches nothing", () => {
     const moved = await here(["plan", "--target", "vpc/leftover"], options);
     expect(moved).toMatchObject({ code: 0, stderr: expect.not.stringContaining("never prunes") });
     expect(moved.stdout).toContain("vpc renamed");
+    expectPlain(await here(["plan", "--target", "vpc/leftovr"], options), 1, ["Did you mean `vpc/leftover`?"]);
   });
 
   it("is judged by what is declared, so that what is there, done, missing or unread is no error", async () => {
