@@ -189,6 +189,9 @@ test("on GitHub an apply of an older commit that is started again is refused", {
     expect([attempt, ended.code]).toEqual([attempt, code]);
     expect(ended.log.includes(`main has newer commits than ${SHA}`)).toBe(code === 1);
   }
+  // A workflow of before says neither which commit it is of, nor which run of it.
+  expect(await run("newest")).toMatchObject({ code: 1 });
+  expect(await run("comment missing.md")).toMatchObject({ code: 1, log: expect.stringContaining("HEAD is no commit") });
 });
 
 test("on GitHub a run on a later page counts as a run that planned the commit, and a list that cannot be read completely is refused", {

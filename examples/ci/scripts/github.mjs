@@ -28,6 +28,8 @@ const TIMEOUT_MILLISECONDS = 30_000;
 const commands = { comment, newest, "plan-run": planRun, "snapshot-run": snapshotRun, visibility, issue };
 
 async function comment(file) {
+  if (!/^[0-9a-f]{40,}$/.test(env.HEAD ?? ""))
+    throw new Error("HEAD is no commit: tenon-plan.yml is older than this script");
   const body = await readKept(file);
   const marker = body.slice(0, body.indexOf("\n"));
   const pull = number(env.PULL_REQUEST);
