@@ -29,6 +29,7 @@ export type { ApplyRequest } from "./apply/execute.ts";
 export type { Journal, JournalEntry, JournalHeader, JournalOptions, OpenedJournal } from "./apply/journal.ts";
 export type { Intent } from "./apply/step.ts";
 export { lintProject } from "./lint/index.ts";
+export type { LongLists } from "./live/long-lists.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export { contentInside } from "./manifest/read.ts";
 export type {
@@ -107,6 +108,7 @@ export type { ReadWatch } from "./model/unit.ts";
 export type { ApplyChoice, OpenOptions, OpenProject, PlanChoice } from "./open.ts";
 export {
   applyPlan,
+  asBound,
   type Base,
   type ContentOf,
   checkAccount,

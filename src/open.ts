@@ -14,6 +14,7 @@ import {
 } from "./api/index.ts";
 import type { ApplyEvent } from "./apply/events.ts";
 import { packageFile } from "./files/paths.ts";
+import type { LongLists } from "./live/long-lists.ts";
 import type { Project } from "./manifest/load.ts";
 import { contentInside } from "./manifest/read.ts";
 import type { Drift } from "./model/change.ts";
@@ -24,6 +25,7 @@ import type { Report } from "./model/report.ts";
 import type { ReadWatch } from "./model/unit.ts";
 import {
   applyPlan,
+  asBound,
   checkAccount,
   createClients,
   findUnreviewed,
@@ -138,6 +140,12 @@ export async function openProject(options: OpenOptions): Promise<OpenProject> {
   if (!Number.isSafeInteger(concurrency) || concurrency < 1) {
     throw problem("concurrency-invalid", `concurrency is ${concurrency}`, "Give a whole number of at least 1.");
   }
+  const { retryForSeconds = null } = options;
+  if (retryForSeconds !== null && !(Number.isFinite(retryForSeconds) && retryForSeconds >= 0)) {
+    throw problem("retry-invalid", `retryForSeconds is ${retryForSeconds}`, "Give seconds, 0 or more, or null.");
+  }
+  if (typeof options.token !== "string" || options.token === "")
+    throw problem("no-token", "there is no token", "Give the access token of the account as `token`.");
   const { project, diagnostics, sources } = await loadProject({
     directory: options.dir ?? ".",
     ...(options.env === undefined ? {} : { environment: options.env }),
@@ -153,7 +161,7 @@ export async function openProject(options: OpenOptions): Promise<OpenProject> {
     baseUrl: base.url,
     token: options.token,
     dialect,
-    retryForSeconds: options.retryForSeconds ?? null,
+    retryForSeconds,
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     environment: options.proxyEnvironment ?? {},
     clock: options.clock ?? systemClock,
@@ -172,6 +180,7 @@ class Opened implements OpenProject {
   readonly #clients: Awaited<ReturnType<typeof createClients>>;
   /** What each plan that was made here was asked for: a plan from elsewhere does not say whose objects are taken over. */
   readonly #choices: WeakMap<Plan, PlanChoice> = new WeakMap();
+  readonly #longLists: WeakMap<Plan, LongLists> = new WeakMap();
 
   constructor(
     project: Project,
@@ -193,6 +202,7 @@ class Opened implements OpenProject {
 
   /** @param checkSelection false: targets and excludes may match nothing any more */
   async #plan(choice: PlanChoice, checkSelection: boolean): Promise<Plan> {
+    checkChoice(choice);
     const { signal, progress } = choice;
     const { desired, inputs, sources } = this.project;
     const planned = await planProject({
@@ -215,6 +225,7 @@ class Opened implements OpenProject {
     });
     if (planned.ok) {
       this.#choices.set(planned.plan, choice);
+      this.#longLists.set(planned.plan, planned.longLists);
       return planned.plan;
     }
     const summary = `cannot read ${planned.what}: ${planned.failure.message}`;
@@ -225,15 +236,27 @@ class Opened implements OpenProject {
     );
   }
 
-  async apply(reviewed?: Plan, choice: ApplyChoice = {}): Promise<Report> {
-    const made = reviewed === undefined ? {} : this.#choices.get(reviewed);
-    const plan = await this.#plan({ ...made, ...choice }, reviewed === undefined);
-    const { sources, root } = this.project;
-    const errors = reviewed === undefined ? [] : differences(plan, reviewed);
+  /** @throws TenonError if the plan must not be carried out, or is not within one of the bounds */
+  #refuse(plan: Plan, bounds: readonly Plan[]): void {
+    const { sources } = this.project;
+    const errors = bounds.flatMap((bound) => differences(plan, bound));
     if (plan.refusals.length > 0) throw new TenonError(plan.refusals, sources);
     if (errors.length > 0) throw new TenonError(errors, sources);
     const guards = plan.guards.filter(({ consent }) => consent !== "given");
     if (guards.length > 0) throw new TenonError(guards.map(lackOf), sources);
+  }
+
+  async apply(reviewed?: Plan, choice: ApplyChoice = {}): Promise<Report> {
+    const made = reviewed === undefined ? {} : this.#choices.get(reviewed);
+    const asked = { ...made, ...choice };
+    const bounds = reviewed === undefined ? [] : [reviewed];
+    const first = await this.#plan(asked, reviewed === undefined);
+    this.#refuse(first, bounds);
+    // A list that changed while it was read may have shown what is gone, or lacked what is there.
+    const isSure = (await this.#longLists.get(first)?.hold(first.steps, choice.signal)) ?? true;
+    const plan = isSure ? first : await this.#plan(asked, false);
+    if (!isSure) this.#refuse(plan, [...bounds, asBound(first)]);
+    const { root, sources } = this.project;
     const { clock } = this.#connection;
     const opened = await openJournal({
       root,
@@ -283,6 +306,16 @@ class Opened implements OpenProject {
 }
 
 /** What keeps `plan` from being within the reviewed one: another question, or changes that it does not show. */
+/** @throws TenonError: what TypeScript forbids, a program without types may say all the same */
+function checkChoice({ goal, uploadTimeoutSeconds }: PlanChoice): void {
+  if (goal !== undefined && goal !== "apply" && goal !== "destroy")
+    throw problem("goal-invalid", `goal is ${JSON.stringify(goal)}`, "Give apply or destroy.");
+  if (uploadTimeoutSeconds !== undefined && !(Number.isFinite(uploadTimeoutSeconds) && uploadTimeoutSeconds > 0)) {
+    const fix = "Give seconds, more than 0.";
+    throw problem("upload-timeout-invalid", `uploadTimeoutSeconds is ${uploadTimeoutSeconds}`, fix);
+  }
+}
+
 function differences(plan: Plan, reviewed: Plan): Diagnostic[] {
   const asked = ({ goal, inputs }: Plan): Readonly<Record<string, unknown>> => ({ goal, ...inputs });
   const [now, then] = [asked(plan), asked(reviewed)];

@@ -4,6 +4,7 @@ import type { ClientApi, Connection, ReadClient } from "./api/index.ts";
 import type { ApplyRequest } from "./apply/execute.ts";
 import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
 import { lintPlanned } from "./lint/index.ts";
+import { LongLists } from "./live/long-lists.ts";
 import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, unionOf } from "./live/read.ts";
 import { Recording } from "./live/snapshot.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
@@ -114,21 +115,23 @@ export interface Base {
 export type ContentOf = (file: string) => Promise<FileContent | null>;
 
 export type PlanResult =
-  | { readonly ok: true; readonly plan: Plan; readonly live: Live }
+  | { readonly ok: true; readonly plan: Plan; readonly live: Live; readonly longLists: LongLists }
   /** `what` could not be read. */
   | { readonly ok: false; readonly what: string; readonly failure: Failure };
 
 /** Reads the account with list calls only, and plans. What blocks a change is then looked at more closely. */
 export async function planProject(request: PlanRequest): Promise<PlanResult> {
-  const { api, base } = request;
-  const planned = await (base === undefined ? planAlone(request) : planBeside(request, base));
+  const { base } = request;
+  const longLists = new LongLists(request.api);
+  const read = { ...request, api: longLists };
+  const planned = await (base === undefined ? planAlone(read) : planBeside(read, base));
   if (!planned.ok) return planned;
-  const pace = rateOf(api.limits?.() ?? [], planned.plan.steps);
-  return { ...planned, plan: { ...planned.plan, pace } };
+  const pace = rateOf(longLists.limits(), planned.plan.steps);
+  return { ...planned, plan: { ...planned.plan, pace }, longLists };
 }
 
 /** Reads once what both plans need; each then sees of it what it would have seen alone. */
-async function planBeside(request: PlanRequest, { name, desired, contentOf }: Base): Promise<PlanResult> {
+async function planBeside(request: PlanRequest, { name, desired, contentOf }: Base): Promise<PlannedAlone> {
   const api = new Recording(request.api);
   const read = await readFor({ ...request, api, desired: unionOf(request.desired, desired) });
   if (!read.ok) return read;
@@ -150,7 +153,11 @@ function readOptions({ desired, api, goal, targets = [], watch }: PlanRequest): 
   return { desired, units, api, destroy, targets, ...(watch === undefined ? {} : { watch }) };
 }
 
-async function planAlone(request: PlanRequest): Promise<PlanResult> {
+type PlannedAlone =
+  | { readonly ok: true; readonly plan: Plan; readonly live: Live }
+  | Extract<PlanResult, { ok: false }>;
+
+async function planAlone(request: PlanRequest): Promise<PlannedAlone> {
   const { desired, api } = request;
   const read = await readFor(request);
   if (!read.ok) return read;
@@ -219,6 +226,11 @@ function heldByInterfaces(plan: Plan): (live: LiveIdentity) => boolean {
   const ids = new Map(plan.changes.flatMap(({ address, id }) => (roots.has(address) ? [[address, id] as const] : [])));
   const held = new Set(ids.values());
   return ({ id, address }) => held.has(id) || (roots.has(address) && !ids.has(address));
+}
+
+/** The plan as the bound of one that is made anew: what it shows as blocked, the run was not to do. */
+export function asBound(plan: Plan): Plan {
+  return { ...plan, changes: plan.changes.filter(({ blocked }) => blocked === null) };
 }
 
 /** The changes of `plan` that the reviewed plan does not show: empty if it is within it. */

@@ -64,7 +64,7 @@ export type ApiEvent =
       /** Why, as `Failure.message`. */
       readonly reason: string;
       readonly maintenance: boolean;
-      /** It waits for the rate limit with all others of its endpoint; `throttled` says how long. */
+      /** It waits in the limiter, as all requests of its endpoint do; the event `throttled` says how long. */
       readonly atGate: boolean;
     }
   | {

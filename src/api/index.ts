@@ -107,7 +107,7 @@ function gateOf(connection: Connection, transport: Transport): { limiter: Limite
     concurrency: connection.concurrency ?? DEFAULT_CONCURRENCY,
     clock,
     random,
-    throttled: (endpoint, milliseconds, because) =>
+    reportThrottled: (endpoint, milliseconds, because) =>
       observe({ type: "throttled", endpoint, waitSeconds: milliseconds / 1000, because }),
   });
   const retryForSeconds = connection.retryForSeconds ?? null;

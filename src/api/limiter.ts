@@ -20,7 +20,7 @@ import {
 export interface Limiter {
   /**
    * Waits for a turn.
-   * @param place of an earlier pass, so that a repeated request does not queue up behind newer ones
+   * @param place of an earlier permit, so that a repeated request does not queue up behind newer ones
    * @returns null if the signal was aborted while it waited
    */
   acquire(endpoint: string, place: number | null, signal: AbortSignal | undefined): Promise<Permit | null>;
@@ -29,17 +29,17 @@ export interface Limiter {
 
 export interface Permit {
   readonly place: number;
-  /** Must be called once; what the answer said of the limit, or null if none came. */
+  /** Must be called once, with the answer to the request, or with null if no answer came. */
   release(answer: ObservedAnswer | null): void;
   /** Milliseconds until the endpoint is open again; 0 if it is. */
-  pause(): number;
+  millisecondsUntilOpen(): number;
 }
 
 export interface LimiterOptions {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly random: () => number;
-  throttled(endpoint: string, milliseconds: number, because: "used-up" | "refused"): void;
+  reportThrottled(endpoint: string, milliseconds: number, because: "used-up" | "refused"): void;
 }
 
 interface Waiting {
@@ -59,6 +59,7 @@ interface EndpointQueue {
 export function createLimiter(options: LimiterOptions): Limiter {
   const { clock, concurrency } = options;
   const endpoints = new Map<string, EndpointQueue>();
+  const watch = new AbortWatch();
   let inFlight = 0;
   let places = 0;
   let shared = UNKNOWN_LIMIT;
@@ -124,7 +125,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function announce(endpointQueue: EndpointQueue, wait: Extract<Admission, { type: "until" }>): void {
     if (endpointQueue.announced) return;
     endpointQueue.announced = true;
-    options.throttled(endpointQueue.endpoint, wait.time - clock.now(), wait.because);
+    options.reportThrottled(endpointQueue.endpoint, wait.time - clock.now(), wait.because);
   }
 
   function queueOf(endpoint: string): EndpointQueue {
@@ -135,31 +136,31 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
   function permitOf(endpointQueue: EndpointQueue, place: number): Permit {
     const sentAt = clock.now();
-    const before = shared.newest;
+    const knownWhenSent = shared.newest;
     return {
       place,
       release: (answer) => {
         inFlight -= 1;
-        const earlier = endpointQueue.bucket;
-        endpointQueue.bucket = ended(earlier, { seen: answer, sentAt, now: clock.now(), random: options.random() });
+        const old = endpointQueue.bucket;
+        endpointQueue.bucket = ended(old, { seen: answer, sentAt, now: clock.now(), random: options.random() });
         const observation = answer === null ? null : observationOf(endpointQueue.endpoint, endpointQueue.bucket);
         if (observation !== null) {
-          const firstOf = earlier.window === observation.window ? null : earlier.inFlight;
-          shared = observe(shared, { observation, before, firstOf });
+          const mostOwn = old.window === observation.window ? null : old.inFlight;
+          shared = observe(shared, { observation, knownWhenSent, mostOwn });
         }
         pump();
       },
-      pause: () => Math.max(0, endpointQueue.bucket.pausedUntil - clock.now()),
+      millisecondsUntilOpen: () => Math.max(0, endpointQueue.bucket.pausedUntil - clock.now()),
     };
   }
 
   return {
-    acquire: (endpoint, earlier, signal) =>
+    acquire: (endpoint, keptPlace, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve(null);
         const endpointQueue = queueOf(endpoint);
         places += 1;
-        const place = earlier ?? places;
+        const place = keptPlace ?? places;
         const abort = (): void => {
           endpointQueue.queue.splice(endpointQueue.queue.indexOf(waiting), 1);
           resolve(null);
@@ -168,11 +169,11 @@ export function createLimiter(options: LimiterOptions): Limiter {
         const waiting: Waiting = {
           place,
           admit: () => {
-            signal?.removeEventListener("abort", abort);
+            watch.remove(signal, abort);
             resolve(permitOf(endpointQueue, place));
           },
         };
-        signal?.addEventListener("abort", abort);
+        watch.add(signal, abort);
         insert(endpointQueue.queue, waiting);
         pump();
       }),
@@ -183,6 +184,30 @@ export function createLimiter(options: LimiterOptions): Limiter {
       return answer.filter((limit) => limit !== null).sort((a, b) => (a.endpoint < b.endpoint ? -1 : 1));
     },
   };
+}
+
+/** One listener for each signal, however many requests wait: for each that is added, Node looks through all that are there. */
+class AbortWatch {
+  readonly #bySignal: WeakMap<AbortSignal, Set<() => void>> = new WeakMap();
+
+  add(signal: AbortSignal | undefined, abort: () => void): void {
+    if (signal === undefined) return;
+    const waiting = this.#bySignal.get(signal) ?? this.#listen(signal);
+    waiting.add(abort);
+  }
+
+  remove(signal: AbortSignal | undefined, abort: () => void): void {
+    if (signal !== undefined) this.#bySignal.get(signal)?.delete(abort);
+  }
+
+  #listen(signal: AbortSignal): Set<() => void> {
+    const waiting = new Set<() => void>();
+    this.#bySignal.set(signal, waiting);
+    signal.addEventListener("abort", () => {
+      for (const abort of waiting) abort();
+    });
+    return waiting;
+  }
 }
 
 /** Newcomers go to the end at once; repeated requests find their old place near the front. */

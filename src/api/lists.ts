@@ -146,7 +146,8 @@ export function createLister(options: ListerOptions): Lister {
     const some = first.page.pages > 1 ? await readWanted(request, first.page, signal) : null;
     const answer = some ?? (await readAll(request, first.page, signal));
     // The first page's time: no item of the list is older.
-    return answer.ok ? { ...answer, ...servedOf(first) } : answer;
+    const { pages } = first.page;
+    return answer.ok ? { ...answer, ...(pages > 1 ? { pages } : {}), ...servedOf(first) } : answer;
   };
 }
 

@@ -7,12 +7,12 @@ import {
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
   CHANGED_FILE,
-  ENDLESS_INFORMATION,
   FORBIDDEN_ADDRESS,
   type HttpOutcome,
   MAX_ANSWER_DEPTH,
   MAX_ANSWER_VALUES,
   MISCONFIGURED,
+  ONLY_INFORMATIONAL_ANSWERS,
   TOTAL_TIMEOUT,
   UNREADABLE_FILE,
 } from "./transport.ts";
@@ -63,15 +63,15 @@ export function classifyUploadResponse(outcome: HttpOutcome, context: ClassifyCo
   if (outcome.type === "lost") return classifyLost(outcome, context);
   const { status } = outcome;
   if (status >= 200 && status < 300) return { type: "done", body: {} };
-  const passing = status === 408 || status === 429 || status >= 500;
-  const type = passing ? "unavailable" : status >= 400 ? "refused" : "malformed";
+  const temporary = status === 408 || status === 429 || status >= 500;
+  const type = temporary ? "unavailable" : status >= 400 ? "refused" : "malformed";
   return failedAttempt(type, {
     effect: status >= 400 && status < 500 && status !== 408 ? "none" : "unknown",
-    repeat: passing ? "yes" : "no",
+    repeat: temporary ? "yes" : "no",
     status,
     message: `the upload to ${context.host} was answered with ${status}`,
     throttled: status === 429,
-    retryAfter: orderedWait(outcome, context.now),
+    retryAfter: bindingRetryAfter(outcome, context.now),
   });
 }
 
@@ -84,12 +84,12 @@ function classifyLost(lost: LostOutcome, context: ClassifyContext): FailedAttemp
 }
 
 function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
-  if (REFUSED_CODES.includes(code)) return "refused";
+  if (REFUSED_BY_TENON_CODES.includes(code)) return "refused";
   return isParserCode(code) || isTooLarge(code) ? "malformed" : "unreachable";
 }
 
-/** A request that this side did not send, or not to its end. */
-const REFUSED_CODES: readonly string[] = [UNREADABLE_FILE, CHANGED_FILE, FORBIDDEN_ADDRESS];
+/** Tenon itself did not send the request, or did not send the whole of it. */
+const REFUSED_BY_TENON_CODES: readonly string[] = [UNREADABLE_FILE, CHANGED_FILE, FORBIDDEN_ADDRESS];
 
 function repeatOfLost(lost: LostOutcome): FailedAttempt["repeat"] {
   const { code, detail } = lost;
@@ -101,7 +101,7 @@ function repeatOfLost(lost: LostOutcome): FailedAttempt["repeat"] {
 
 const PERMANENT_CODES: readonly string[] = [
   MISCONFIGURED,
-  ...REFUSED_CODES,
+  ...REFUSED_BY_TENON_CODES,
   "UND_ERR_INVALID_ARG",
   "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH",
   "UND_ERR_DESTROYED",
@@ -113,7 +113,7 @@ const TOO_LARGE_CODES: readonly string[] = [
   "UND_ERR_HEADERS_OVERFLOW",
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
-  ENDLESS_INFORMATION,
+  ONLY_INFORMATIONAL_ANSWERS,
 ];
 
 function isTooLarge(code: string): boolean {
@@ -154,31 +154,31 @@ function judgeError(
   const { status } = answer;
   const busy = status === 400 && (errors ?? []).some((error) => /\bbusy\.?$/i.test(error.reason.trim()));
   const throttled = status === 429;
-  const passing = busy || throttled || status === 408 || status >= 500;
+  const temporary = busy || throttled || status === 408 || status >= 500;
   const maintenance = status === 503 && answer.headers["x-maintenance-mode"] !== undefined;
   const refused = throttled || (status >= 400 && status < 500 && status !== 408);
   const effect = refused || context.method === "GET" ? "none" : "unknown";
-  return failedAttempt(passing ? "unavailable" : errors !== null && refused ? "refused" : "malformed", {
+  return failedAttempt(temporary ? "unavailable" : errors !== null && refused ? "refused" : "malformed", {
     effect,
-    repeat: passing && (context.method !== "POST" || effect === "none") ? "yes" : "no",
+    repeat: temporary && (context.method !== "POST" || effect === "none") ? "yes" : "no",
     status,
     errors: errors ?? [],
-    message: errorMessage(answer, errors, passing, maintenance),
+    message: errorMessage(answer, errors, temporary, maintenance),
     maintenance,
     throttled,
-    retryAfter: orderedWait(answer, context.now),
+    retryAfter: bindingRetryAfter(answer, context.now),
   });
 }
 
 function errorMessage(
   answer: AnswerOutcome,
   errors: readonly ApiError[] | null,
-  passing: boolean,
+  temporary: boolean,
   maintenance: boolean,
 ): string {
   if (maintenance) return `the service is in maintenance (${answer.status})`;
   if (errors !== null) return refusalMessage(answer.status, errors);
-  if (!passing) return malformedMessage(answer);
+  if (!temporary) return malformedMessage(answer);
   return refusalMessage(answer.status, []) + (isHtml(answer) ? ", with an HTML page instead of JSON" : "");
 }
 
@@ -207,10 +207,10 @@ function parseJson(text: string): Json | undefined {
 }
 
 /**
- * Retry-After as an order to wait. The service puts the header on every answer, where it only tells the time to the
- * reset of the rate limit (beside X-RateLimit-Reset): it is an order on 429, and on others if it stands alone.
+ * The wait that Retry-After orders. The service also sends the header beside X-RateLimit-Reset on every answer: there it only says when the
+ * rate limit is reset. So it is an order on a 429, and on any other answer without X-RateLimit-Reset.
  */
-function orderedWait(answer: AnswerOutcome, now: number): number | null {
+function bindingRetryAfter(answer: AnswerOutcome, now: number): number | null {
   if (answer.status !== 429 && answer.headers["x-ratelimit-reset"] !== undefined) return null;
   return retryAfterMilliseconds(answer.headers["retry-after"], now);
 }
@@ -312,7 +312,7 @@ function isHtml(answer: Extract<HttpOutcome, { type: "answer" }>): boolean {
 
 /** @param network where the address is, as `Reach` says it */
 export function forbiddenAddress(network: string): string {
-  return `the service gave an address for the upload that is on ${network}, where the service itself is not`;
+  return `the service gave an address for the upload that is on ${network}; an upload must not go there, since the service itself is elsewhere`;
 }
 
 /** Of a file to upload. */
@@ -342,7 +342,7 @@ function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string)
       return `an answer of ${host} is nested more than ${MAX_ANSWER_DEPTH} deep, which is more than Tenon reads`;
     case ANSWER_TOO_FULL:
       return `an answer of ${host} has more than ${MAX_ANSWER_VALUES.toLocaleString("en")} values, which is more than Tenon reads`;
-    case ENDLESS_INFORMATION:
+    case ONLY_INFORMATIONAL_ANSWERS:
       return `${host} sends informational answers (1xx) without an end`;
     case "UND_ERR_REQ_CONTENT_LENGTH_MISMATCH":
       return "the file changed while it was being sent";

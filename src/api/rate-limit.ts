@@ -222,18 +222,21 @@ export function observationOf(endpoint: string, bucket: Bucket): WindowObservati
 interface Observed {
   readonly observation: WindowObservation;
   /** What was known when the request was sent: a common count must be lower by the time of its answer. */
-  readonly before: WindowObservation | null;
-  /** If this is the endpoint's first answer in this window: the most of its own requests that the count can contain. null: it has answered before. */
-  readonly firstOf: number | null;
+  readonly knownWhenSent: WindowObservation | null;
+  /**
+   * The most of the endpoint's own requests that the count can contain, if this is the endpoint's first answer in the window; null if it is
+   * a later one.
+   */
+  readonly mostOwn: number | null;
 }
 
 export function observe(shared: SharedLimit, observed: Observed): SharedLimit {
-  const { observation, before, firstOf } = observed;
+  const { observation, knownWhenSent, mostOwn } = observed;
   let { relation } = shared;
-  if (before !== null && isSameObservedWindow(before, observation)) {
-    if (observation.remaining > before.remaining) relation = "separate";
+  if (knownWhenSent !== null && isSameObservedWindow(knownWhenSent, observation)) {
+    if (observation.remaining > knownWhenSent.remaining) relation = "separate";
     // More is gone than this endpoint can have used.
-    else if (relation === "unknown" && firstOf !== null && observation.limit - observation.remaining > firstOf)
+    else if (relation === "unknown" && mostOwn !== null && observation.limit - observation.remaining > mostOwn)
       relation = "shared";
   }
   const newest = shared.newest;

@@ -13,6 +13,8 @@ const MAX_MALFORMED_ATTEMPTS = 3;
 
 /** A wait for the rate limit that is longer than this is not believed: a wrong header must not stop a run for days. */
 export const MAX_WINDOW_MILLISECONDS = 3_600_000;
+/** Less is no order: a service that orders no wait each time would be asked without a pause, or without an end. Retry-After has whole seconds. */
+const MIN_ORDER_MILLISECONDS = 1_000;
 /** How long one request does as 429s order, in all: where others use each window up, it may be refused in several. */
 const MAX_THROTTLED_MILLISECONDS: number = 2 * MAX_WINDOW_MILLISECONDS;
 
@@ -23,7 +25,7 @@ interface RetryState {
   /** Milliseconds lost to failures since the first: by waits between attempts, and by further attempts that failed. */
   readonly lost: number;
   /** Milliseconds that it waited because 429s ordered it. */
-  readonly throttled: number;
+  readonly throttledMilliseconds: number;
   /** Milliseconds, see `retryBudget`. */
   readonly budget: number;
   /** Uniform in [0, 1). */
@@ -40,15 +42,16 @@ export function retryBudget(seconds: number | null, everAnswered: boolean): numb
 export function waitBeforeRetry(attempt: FailedAttempt, state: RetryState): number | null {
   if (attempt.repeat === "no") return null;
   if (attempt.repeat === "few" && state.attempts >= MAX_MALFORMED_ATTEMPTS) return null;
-  const ordered = throttleWait(attempt);
-  if (ordered !== null) {
-    const isWithin = ordered <= MAX_WINDOW_MILLISECONDS && state.throttled + ordered <= MAX_THROTTLED_MILLISECONDS;
+  const ordered = orderedWait(attempt);
+  if (ordered !== null && attempt.throttled) {
+    const isWithin =
+      ordered <= MAX_WINDOW_MILLISECONDS && state.throttledMilliseconds + ordered <= MAX_THROTTLED_MILLISECONDS;
     return isWithin ? ordered : null;
   }
   const left = state.budget - state.lost;
   if (left <= 0) return null;
   // An order that outlasts the budget is known now not to help; a wait of our own choice is cut, for one last attempt.
-  if (attempt.retryAfter !== null) return attempt.retryAfter <= left ? attempt.retryAfter : null;
+  if (ordered !== null) return ordered <= left ? ordered : null;
   const wait = backoff(state.attempts, state.random);
   // A throttled request cannot go earlier than its endpoint opens.
   if (attempt.throttled && wait > left) return null;
@@ -56,8 +59,12 @@ export function waitBeforeRetry(attempt: FailedAttempt, state: RetryState): numb
 }
 
 /** Milliseconds that a 429 orders to wait; null if it names no time. Earlier headers may have announced the same wait. */
-export function throttleWait({ throttled, retryAfter }: FailedAttempt): number | null {
-  return throttled ? retryAfter : null;
+export function throttleWait(attempt: FailedAttempt): number | null {
+  return attempt.throttled ? orderedWait(attempt) : null;
+}
+
+function orderedWait({ retryAfter }: FailedAttempt): number | null {
+  return retryAfter !== null && retryAfter >= MIN_ORDER_MILLISECONDS ? retryAfter : null;
 }
 
 /** Doubles per attempt; the jitter keeps parallel requests from coming back together. */

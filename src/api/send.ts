@@ -12,7 +12,7 @@ export interface PreparedRequest {
   readonly call: HttpCall;
   /** Path as events show it. */
   readonly shownPath: string;
-  /** Under which its rate limit is counted; null: it does not go to the API. */
+  /** The endpoint whose rate limit counts the request; null for a request that does not go to the API. */
   readonly endpoint: string | null;
   readonly classify: (outcome: HttpOutcome, context: ClassifyContext) => AttemptResult;
 }
@@ -38,7 +38,7 @@ interface AttemptState {
   /** Milliseconds that failures other than throttling have cost so far: attempts after the first, and the waits before them. */
   lost: number;
   /** Milliseconds that the service has ordered this request to wait so far. */
-  throttled: number;
+  throttledMilliseconds: number;
   /** `unknown` as soon as one attempt may have had an effect. */
   effect: "none" | "unknown";
   /** Its place in the limiter's queue, kept for a repeat. */
@@ -53,7 +53,14 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   let everAnswered = false;
 
   async function send(prepared: PreparedRequest, signal: AbortSignal | undefined): Promise<Answer> {
-    const state: AttemptState = { attempts: 0, lost: 0, throttled: 0, effect: "none", place: null, servedAt: null };
+    const state: AttemptState = {
+      attempts: 0,
+      lost: 0,
+      throttledMilliseconds: 0,
+      effect: "none",
+      place: null,
+      servedAt: null,
+    };
     for (;;) {
       const permit = prepared.endpoint === null ? null : await limiter.acquire(prepared.endpoint, state.place, signal);
       if (signal?.aborted) {
@@ -63,7 +70,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       state.place = permit?.place ?? null;
       const result = await attempt(prepared, state, permit, signal);
       if (result.type === "done") {
-        // An earlier attempt without an answer may have deleted the object: then it is not reported as gone already.
+        // After an attempt without an answer, that attempt may have deleted the object: it is not sure that it was gone already.
         const alreadyGone = result.absent === true && state.effect === "none";
         // The host of an upload is another one, with a clock of its own.
         const servedAt = prepared.endpoint === null ? null : state.servedAt;
@@ -126,20 +133,21 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     const wait = waitBeforeRetry(failed, {
       attempts: state.attempts,
       lost: state.lost,
-      throttled: state.throttled,
+      throttledMilliseconds: state.throttledMilliseconds,
       budget: retryBudget(options.retryForSeconds, everAnswered),
       random: options.random(),
     });
     if (wait === null) return null;
     if (throttleWait(failed) === null) state.lost += wait;
-    else state.throttled += wait;
+    else state.throttledMilliseconds += wait;
+    // It waits in `limiter.acquire`.
     const atGate = failed.throttled && permit !== null;
     observe({
       type: "retrying",
       method: prepared.call.method,
       path: prepared.shownPath,
       attempt: state.attempts,
-      waitSeconds: (atGate ? Math.max(wait, permit.pause()) : wait) / 1000,
+      waitSeconds: (atGate ? Math.max(wait, permit.millisecondsUntilOpen()) : wait) / 1000,
       reason: failed.message,
       maintenance: failed.maintenance,
       atGate,
@@ -155,7 +163,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
   };
 }
 
-/** An HTTP date (RFC 9110, 5.6.7); null if it is absent, or none. */
+/** An HTTP date (RFC 9110, 5.6.7); null if the header is absent, or is no HTTP date. */
 function dateOf(header: string | undefined): number | null {
   const milliseconds = Date.parse(header ?? "");
   return milliseconds >= 0 && milliseconds < MAX_DATE_MILLISECONDS ? milliseconds : null;

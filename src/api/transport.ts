@@ -56,7 +56,7 @@ export const TOTAL_TIMEOUT = "TOTAL_TIMEOUT";
 export const ANSWER_TOO_DEEP = "ANSWER_TOO_DEEP";
 export const ANSWER_TOO_FULL = "ANSWER_TOO_FULL";
 /** Code of an exchange in which nothing but informational answers (1xx) came. */
-export const ENDLESS_INFORMATION = "ENDLESS_INFORMATION";
+export const ONLY_INFORMATIONAL_ANSWERS = "ONLY_INFORMATIONAL_ANSWERS";
 /** Code of an exchange that this machine's settings make impossible; `detail` says why. */
 export const MISCONFIGURED = "MISCONFIGURED";
 

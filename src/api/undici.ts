@@ -8,11 +8,11 @@ import {
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
   CHANGED_FILE,
-  ENDLESS_INFORMATION,
   type HttpCall,
   type HttpOutcome,
   JsonSize,
   MISCONFIGURED,
+  ONLY_INFORMATIONAL_ANSWERS,
   TOTAL_TIMEOUT,
   type Transport,
   UNREADABLE_FILE,
@@ -199,7 +199,7 @@ class Listener implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: unknown, status: number, headers: Readonly<Record<string, unknown>>): void {
     if (status < 200) {
       this.#informationalAnswers += 1;
-      if (this.#informationalAnswers > MAX_INFORMATIONAL_ANSWERS) this.stop(ENDLESS_INFORMATION, `${status}`);
+      if (this.#informationalAnswers > MAX_INFORMATIONAL_ANSWERS) this.stop(ONLY_INFORMATIONAL_ANSWERS, `${status}`);
       return;
     }
     this.#status = status;

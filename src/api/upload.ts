@@ -65,13 +65,18 @@ export function fileStream({ file, content }: Extract<HttpCall["content"], { typ
 
 async function* onlyContent(chunks: AsyncIterable<Buffer>, content: FileContent): AsyncGenerator<Buffer> {
   const hash = createHash("sha256");
+  const changed = () => Object.assign(new Error("changed"), { code: CHANGED_FILE });
+  let bytes = 0;
   let held: Buffer | null = null;
   for await (const chunk of chunks) {
+    bytes += chunk.length;
+    // What is held may be the last that the service waits for, although more follows by now.
+    if (bytes > content.bytes) throw changed();
     hash.update(chunk);
     if (held !== null) yield held;
     held = chunk;
   }
-  if (hash.digest("hex") !== content.sha256) throw Object.assign(new Error("changed"), { code: CHANGED_FILE });
+  if (hash.digest("hex") !== content.sha256) throw changed();
   if (held !== null) yield held;
 }
 

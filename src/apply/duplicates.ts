@@ -1,4 +1,4 @@
-/** Duplicates: what this run made and another run made as well at the same time. All of them look at the end, and the oldest stays. */
+/** Duplicates: objects that two runs made at the same time. At its end, each run lists what it made again, and the oldest object stays. */
 
 import type { Failure, ListAnswer } from "../model/api.ts";
 import { factsOf, type UnitKinds } from "../model/kind.ts";
@@ -26,7 +26,7 @@ const READY_LIMIT_SECONDS = 3_600;
 const FIRST_INTERVAL_SECONDS = 2;
 const MAX_INTERVAL_SECONDS = 10;
 const INTERVAL_GROWTH = 1.5;
-/** A filter for one of more names than this would be longer than a header may be: the whole list is read instead. */
+/** A filter that matches any of more names than this would be longer than a header may be: the whole list is read instead. */
 const MAX_ALTERNATIVES = 20;
 
 /** A step whose POST made something of which there may be two. */
@@ -40,16 +40,18 @@ export interface MadeObject {
   readonly repeated: boolean;
 }
 
-/** What comes of the looks, for the report. */
-export interface Findings {
+/** Hears what the lists show and what is done about it. */
+export interface DuplicateListener {
   /** A sentence. */
   report(sentence: string): void;
   /** The step's own object was deleted; this one is used instead, with what came with it. */
   goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
-  /** More than one is left, and the run cannot mend that. */
-  leave(step: RequestStep): void;
-  /** Another object of the same name stood beside this one: a copy made in the meantime holds the contents of both. */
-  meet(made: MadeObject): void;
+  /** More than one object of the step remains, and the run cannot mend that. */
+  severalRemain(step: RequestStep): void;
+  /**
+   * Another object of the same name is in the list. If the object around that list was copied in the meantime, the copy has both, too.
+   */
+  rivalSeen(made: MadeObject): void;
 }
 
 /** What is known of another object of the same name. */
@@ -93,7 +95,7 @@ export function judgeDuplicates(
   if (rivals.some(({ likeness }) => likeness === "different") || own === "different") {
     return { type: "stuck", ids, reason: "they are not equal" };
   }
-  if (repeated && isItsValues(unit, step) && step.lookup?.additive !== true) {
+  if (repeated && identifiedByValues(unit, step) && step.lookup?.additive !== true) {
     const [keep, ...extras] = [id, ...ids].sort(byAge) as [ObjectId, ...ObjectId[]];
     return { type: "remove", keep, extras };
   }
@@ -125,22 +127,22 @@ export async function resolveConcurrentDuplicates(
   made: readonly MadeObject[],
   context: Context,
   concurrency: number,
-  findings: Findings,
+  listener: DuplicateListener,
 ): Promise<void> {
   const begin = context.clock.now();
   let interval = FIRST_INTERVAL_SECONDS;
   for (let open = made; open.length > 0; ) {
-    const waiting = await checkAll(open, context, concurrency, findings);
+    const waiting = await checkAll(open, context, concurrency, listener);
     const seconds = (context.clock.now() - begin) / 1000;
     const isOver = ({ until }: Waiting) => seconds >= (until === "gone" ? GONE_LIMIT_SECONDS : READY_LIMIT_SECONDS);
-    for (const found of waiting.filter(isOver)) giveUp(found, reasonFor(found), findings);
+    for (const found of waiting.filter(isOver)) giveUp(found, reasonFor(found), listener);
     const patient = waiting.filter((found) => !isOver(found));
     for (const { made: one, until, ids } of patient) {
       const what = until === "gone" ? "be taken away by the run that made it" : "be ready";
-      context.note(one.step.id, "waiting", `waiting for ${listed(ids)} to ${what}`, interval);
+      context.note(one.step.id, "waiting", `waiting for ${joinIds(ids)} to ${what}`, interval);
     }
     if (patient.length > 0 && !(await pause(context.clock, interval, context.stopping))) {
-      for (const found of patient) giveUp(found, "and the run was stopped before one of them could go", findings);
+      for (const found of patient) giveUp(found, "and the run was stopped before one of them could go", listener);
       return;
     }
     interval = Math.min(interval * INTERVAL_GROWTH, MAX_INTERVAL_SECONDS);
@@ -153,19 +155,22 @@ interface Group {
   readonly members: readonly MadeObject[];
 }
 
-/** One list for each collection, read side by side. @returns what is to be waited for, in the order of `made` */
+/**
+ * One list for each collection, read side by side.
+ * @returns what is to be waited for, collection by collection; within one, in the order of `made`
+ */
 async function checkAll(
   made: readonly MadeObject[],
   context: Context,
   concurrency: number,
-  findings: Findings,
+  listener: DuplicateListener,
 ): Promise<readonly Waiting[]> {
   const groups = groupsOf(made, context);
   const found: (readonly Waiting[])[] = groups.map(() => []);
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < groups.length; index = next++) {
-      found[index] = await checkGroup(groups[index] as Group, context, findings);
+      found[index] = await checkGroup(groups[index] as Group, context, listener);
     }
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, groups.length) }, work));
@@ -184,13 +189,15 @@ function groupsOf(made: readonly MadeObject[], { products }: Context): readonly 
   }));
 }
 
-async function checkGroup({ path, members }: Group, context: Context, findings: Findings): Promise<Waiting[]> {
+async function checkGroup({ path, members }: Group, context: Context, listener: DuplicateListener): Promise<Waiting[]> {
   const filter = filterOf(members);
   const answer = await context.api.list({ path, ...(filter === null ? {} : { filter }) }, context.inFlight);
   if (!answer.ok) {
     for (const { step, repeated } of members) {
-      const what = repeated ? "it was sent twice, and whether both came true" : "whether another run made the same";
-      findings.report(`${step.id}: ${what} could not be checked: ${answer.failure.message}`);
+      const what = repeated
+        ? "it was sent twice, and whether both requests were carried out"
+        : "whether another run made the same";
+      listener.report(`${step.id}: ${what} could not be checked: ${answer.failure.message}`);
     }
     return [];
   }
@@ -199,13 +206,13 @@ async function checkGroup({ path, members }: Group, context: Context, findings: 
   for (const one of members) {
     const own = answer.items.find(({ id }) => id === one.id);
     const { lookup } = one.step;
-    // Without its own nothing is there twice: somebody has deleted it.
+    // Somebody has deleted this run's object, so nothing is there twice.
     if (lookup === null || own === undefined) continue;
     const likeness = (item: JsonObject): Likeness => one.unit.likeness?.(lookup, item, own) ?? "different";
     const rivals = rivalsOf(one).map((item) => ({ id: item["id"] as ObjectId, likeness: likeness(item) }));
-    if (rivals.length > 0) findings.meet(one);
+    if (rivals.length > 0) listener.rivalSeen(one);
     const verdict = rivals.length === 0 ? ALONE : judgeDuplicates(one, likeness(own), rivals);
-    const found = await act(one, verdict, { lookup, path }, context, findings);
+    const found = await act(one, verdict, { lookup, path }, context, listener);
     if (found !== null) waiting.push(found);
   }
   return waiting;
@@ -258,7 +265,7 @@ async function act(
   verdict: Verdict,
   place: Place,
   context: Context,
-  findings: Findings,
+  listener: DuplicateListener,
 ): Promise<Waiting | null> {
   switch (verdict.type) {
     case "alone":
@@ -266,19 +273,19 @@ async function act(
     case "wait":
       return { made, until: verdict.until, ids: verdict.ids };
     case "yield":
-      return yieldTo(verdict.to, made, place, context, findings);
+      return yieldTo(verdict.to, made, place, context, listener);
     case "remove":
-      await removeExtras(verdict, made, place.path, context, findings);
+      await removeExtras(verdict, made, place.path, context, listener);
       return null;
     case "stuck": {
       const { step, id } = made;
       const kind = nounOf(made);
       const how = made.repeated ? "it was sent twice, and there is" : "somebody else made";
-      findings.report(
-        `${step.id}: ${how} another ${kind} of the same name: this run's is ${String(id)}, there is also ${listed(verdict.ids)}; ` +
+      listener.report(
+        `${step.id}: ${how} another ${kind} of the same name: this run's is ${String(id)}, there is also ${joinIds(verdict.ids)}; ` +
           `${verdict.reason}, so nothing is touched; keep one, and delete the other by hand or name the one to keep by its id`,
       );
-      findings.leave(step);
+      listener.severalRemain(step);
       return null;
     }
   }
@@ -290,7 +297,7 @@ async function yieldTo(
   made: MadeObject,
   place: Place,
   context: Context,
-  findings: Findings,
+  listener: DuplicateListener,
 ): Promise<Waiting | null> {
   const { step, id, unit } = made;
   const { lookup, path } = place;
@@ -303,15 +310,15 @@ async function yieldTo(
   if (own === null || !["equal", "unready"].includes(likeness(own))) return again;
   const problem = await remove(id, `${String(id)} is younger than ${String(to)}`, made, path, context);
   if (problem !== null) {
-    findings.report(
+    listener.report(
       `${step.id}: another run had made an equal ${kind} before, ${String(to)}; this run's own, ${problem}`,
     );
-    findings.leave(step);
+    listener.severalRemain(step);
     return null;
   }
   context.made.add(lookup, path, to);
-  findings.goOnWith(step, to, partsIn(step, older, unit));
-  findings.report(
+  listener.goOnWith(step, to, partsIn(step, older, unit));
+  listener.report(
     `${step.id}: another run had made an equal ${kind} before; this run deleted its own, ${String(id)}, and goes on with ${String(to)}`,
   );
   return null;
@@ -322,52 +329,55 @@ async function view(id: ObjectId, path: readonly string[], context: Context): Pr
   return answer.ok && answer.body !== null && typeof answer.body === "object" ? (answer.body as JsonObject) : null;
 }
 
-/** Equal records are one answer, given twice: without the others nothing is lost, and the next plan would remove them as well. */
+/**
+ * Equal records are one value of one DNS answer. Nothing is lost if all but one are deleted, and the next plan would delete them, too.
+ */
 async function removeExtras(
   { keep, extras }: Pick<Extract<Verdict, { type: "remove" }>, "keep" | "extras">,
   made: MadeObject,
   path: readonly string[],
   context: Context,
-  findings: Findings,
+  listener: DuplicateListener,
 ): Promise<void> {
   const { step } = made;
   for (const extra of extras) {
-    const text = `${step.id} came true twice: record ${String(extra)} equals ${String(keep)}`;
+    const text = `${step.id} was carried out twice: record ${String(extra)} equals ${String(keep)}`;
     const stopped = context.stopping.aborted;
     const problem = stopped ? "" : await remove(extra, `${String(extra)} equals ${String(keep)}`, made, path, context);
-    if (problem === null) findings.report(`${text} and was deleted`);
-    else findings.report(stopped ? `${text}; the run was stopped, so the next plan removes it` : `${text}; ${problem}`);
-    if (problem !== null) findings.leave(step);
-    else if (extra === made.id) findings.goOnWith(step, keep, undefined);
+    if (problem === null) listener.report(`${text} and was deleted`);
+    else listener.report(stopped ? `${text}; the run was stopped, so the next plan removes it` : `${text}; ${problem}`);
+    if (problem !== null) listener.severalRemain(step);
+    else if (extra === made.id) listener.goOnWith(step, keep, undefined);
   }
 }
 
-/** One list inside a copy that this run made (a cloned zone's records), and those of this run's objects in the original's list that another run had made as well. */
+/** A list inside a copy that this run made: the records of a cloned zone. */
 export interface CopiedList {
   readonly path: readonly string[];
-  readonly met: readonly MadeObject[];
+  /** Objects of this run in the original's list, each of which another run had made as well. */
+  readonly contested: readonly MadeObject[];
 }
 
 /**
- * If two runs put the same record into an object, each copy of it holds that record twice. The copy is this run's own, and equal records are one answer, given twice:
- * the oldest stays. Another run that finds the copy keeps the same one.
+ * If two runs put the same record into an object, each copy of it holds that record twice. The copy is this run's own, and equal records
+ * are one value of one DNS answer: the oldest stays. Another run that finds the copy keeps the same one.
  */
 export async function resolveCopyDuplicates(
-  { path, met }: CopiedList,
+  { path, contested }: CopiedList,
   context: Context,
-  findings: Findings,
+  listener: DuplicateListener,
 ): Promise<void> {
   const answer = await context.api.list({ path }, context.inFlight);
-  for (const made of met) {
+  for (const made of contested) {
     const { step, unit } = made;
     const { lookup } = step;
     const key = lookup === null ? null : (unit.duplicateKey?.(lookup) ?? null);
     if (lookup === null || key === null || lookup.additive === true) continue;
     if (!answer.ok) {
-      findings.report(
+      listener.report(
         `${step.id}: whether the copy ${path.join("/")} holds it twice could not be checked: ${answer.failure.message}`,
       );
-      findings.leave(step);
+      listener.severalRemain(step);
       continue;
     }
     const ids = answer.items
@@ -375,7 +385,7 @@ export async function resolveCopyDuplicates(
       .map(({ id }) => id as ObjectId);
     const [keep, ...extras] = ids.sort((a, b) => Number(ageOf(a)) - Number(ageOf(b)));
     if (keep === undefined || extras.length === 0) continue;
-    await removeExtras({ keep, extras }, made, path, context, findings);
+    await removeExtras({ keep, extras }, made, path, context, listener);
   }
 }
 
@@ -384,10 +394,10 @@ async function remove(
   id: ObjectId,
   why: string,
   { step }: MadeObject,
-  list: readonly string[],
+  listPath: readonly string[],
   context: Context,
 ): Promise<string | null> {
-  const path = [...list, String(id)];
+  const path = [...listPath, String(id)];
   context.note(step.id, "deleting-duplicate", why);
   const unwritten = await context.intent({ step: step.id, reason: "duplicate", method: "DELETE", path, body: null });
   if (unwritten !== null) return `${String(id)} is still there: ${unwritten.message}`;
@@ -405,20 +415,20 @@ function reasonFor({ until }: Waiting): string {
   }
 }
 
-function giveUp({ made, ids }: Waiting, why: string, findings: Findings): void {
+function giveUp({ made, ids }: Waiting, why: string, listener: DuplicateListener): void {
   const { step, id, repeated } = made;
   const kind = nounOf(made);
   const who = repeated
     ? "it was sent twice, and there are"
     : "another run made the same at the same time, so that there are";
-  const all = listed([id, ...ids]);
-  findings.report(
+  const all = joinIds([id, ...ids]);
+  listener.report(
     `${step.id}: ${who} equal objects of kind ${kind}: ${all}, ${why}; plan again when every run has ended`,
   );
-  findings.leave(step);
+  listener.severalRemain(step);
 }
 
-function listed(ids: readonly ObjectId[]): string {
+function joinIds(ids: readonly ObjectId[]): string {
   return ids.map(String).join(", ");
 }
 
@@ -426,13 +436,13 @@ function nounOf({ step, unit }: MadeObject): string {
   return factsOf(unit, step.lookup?.kind ?? unit.kinds[0].kind).words[0];
 }
 
-function isItsValues(unit: UnitKinds, { lookup }: RequestStep): boolean {
-  return lookup !== null && factsOf(unit, lookup.kind).isItsValues === true;
+function identifiedByValues(unit: UnitKinds, { lookup }: RequestStep): boolean {
+  return lookup !== null && factsOf(unit, lookup.kind).identifiedByValues === true;
 }
 
-// Look: lists what a lost POST may have made, and lets the unit recognise it.
+// Recognition: lists what a lost POST may have made, and lets the unit recognise it.
 
-/** `items` are there so that one of several equal ones can be taken. */
+/** `items` is the whole list: from it `recover` adopts one of several equal objects, of which `Recognition` has only the ids. */
 export type LookupResult =
   | (Recognition & { readonly items: readonly JsonObject[] })
   | { readonly type: "failed"; readonly failure: Failure };
@@ -444,8 +454,8 @@ export interface Place {
 }
 
 export async function listAndRecognise(place: Place, unit: Unit, context: Context): Promise<LookupResult> {
-  const listed = await list(place, context);
-  return listed.ok ? recogniseIn(listed, place, unit) : { type: "failed", failure: listed.failure };
+  const answer = await list(place, context);
+  return answer.ok ? recogniseIn(answer, place, unit) : { type: "failed", failure: answer.failure };
 }
 
 /** The list without what this run is known to have made: what a lost POST made cannot be among that. */
@@ -458,7 +468,7 @@ export async function list(place: Place, context: Context): Promise<ListAnswer> 
   return { ...answer, items: answer.items.filter((item) => !made.has(item["id"] as ObjectId)) };
 }
 
-/** How old something is, is judged by the time of the service that listed it. */
+/** The age of an object is measured against the time at which the service gave the list. */
 export function recogniseIn(
   { items, servedMilliseconds }: Extract<ListAnswer, { ok: true }>,
   { lookup, path }: Place,

@@ -122,7 +122,7 @@ class Execution {
     try {
       await this.#recordChanges();
       await this.#loop();
-      await this.#lateCommits.atEnd();
+      await this.#lateCommits.resolveAtEnd();
     } finally {
       release();
     }
@@ -162,9 +162,9 @@ class Execution {
    * not begun.
    */
   async #perform(step: Step): Promise<Message> {
-    const look = this.#lateCommits.before(step);
-    if (look !== null) {
-      await look;
+    const resolution = this.#lateCommits.resolveBefore(step);
+    if (resolution !== null) {
+      await resolution;
       if (this.#stop.stopping.aborted) return { type: "not-begun", step };
     }
     this.#emit({ type: "step-started", time: this.#now(), step: step.id, changes: step.changes });

@@ -107,15 +107,21 @@ function unwritable(path: string, problem: string): OpenedJournal {
 
 /** A file of our naming is always new; one that the user names is appended to. */
 async function openFile(place: JournalPlace): Promise<{ readonly handle: FileHandle; readonly path: string }> {
-  const base = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND;
+  // To open a pipe that nobody reads would wait for a reader, and no signal ends that wait.
+  const base = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NONBLOCK;
   const flags = base | (place.isProject ? constants.O_NOFOLLOW : 0) | (place.isNew ? constants.O_EXCL : 0);
   for (let attempt = 1; ; attempt += 1) {
     const path = attempt === 1 ? place.file : place.file.replace(/\.jsonl$/, `-${attempt}.jsonl`);
     try {
       const handle = await open(path, flags, FILE_MODE);
-      const { nlink } = await handle.stat();
-      if (nlink <= 1) return { handle, path };
+      const stats = await handle.stat();
+      if (stats.nlink <= 1 && !stats.isFIFO()) {
+        // One that is there already may be open to others.
+        if (stats.isFile() && (stats.mode & 0o077) !== 0) await handle.chmod(FILE_MODE);
+        return { handle, path };
+      }
       await handle.close();
+      if (stats.isFIFO()) throw new Error("it is a pipe, which keeps nothing");
       // Nobody can tell where the file has its other name, and who reads it there.
       throw new Error("the file has another name somewhere (a hard link), under which it would be written, too");
     } catch (error) {

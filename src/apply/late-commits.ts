@@ -1,4 +1,7 @@
-/** Late commits: a POST that was sent twice may be carried out twice, or late. Answers alone do not show it, so its list is read again. */
+/**
+ * Late commits: a POST that was sent twice may be carried out twice, or late. The answers do not show it, so the collection that the POST
+ * adds to is listed again.
+ */
 
 import { factsOf } from "../model/kind.ts";
 import type { RequestStep, Step } from "../model/plan.ts";
@@ -6,7 +9,7 @@ import type { ObjectId } from "../model/resource.ts";
 import type { Unit } from "../model/unit.ts";
 import {
   type CopiedList,
-  type Findings,
+  type DuplicateListener,
   type LookupResult,
   list,
   type MadeObject,
@@ -24,7 +27,7 @@ interface LateCommitsOptions {
   readonly concurrency: number;
   /** One sentence for the report. */
   report(notice: string): void;
-  /** The step's object is another one now, with its parts: an older, equal one that another run made. */
+  /** This run deleted the step's object. From now on the step stands for `id`, an older, equal object of another run, with its parts. */
   goOnWith(step: RequestStep, id: ObjectId, parts: StepResult["parts"]): void;
 }
 
@@ -34,47 +37,51 @@ interface Copy {
   readonly id: ObjectId;
 }
 
+/** Remembers what each POST of a run made, and resolves its duplicates: those of a POST that was sent twice, and those of other runs. */
 export class LateCommits {
   readonly #options: LateCommitsOptions;
   /** Objects of which there may be two, by the id of their step. */
-  readonly #made: Map<string, MadeObject> = new Map();
-  /** Those of them whose request was sent twice. They are few, and every step asks for them. */
+  readonly #duplicable: Map<string, MadeObject> = new Map();
+  /** The steps in `#duplicable` whose request was sent twice. A separate set, because it is small and each step looks through it. */
   readonly #sentTwice: Set<string> = new Set();
-  readonly #repeated: Repeated[] = [];
+  /** POSTs that were sent twice and are not in `#duplicable`. */
+  readonly #otherRepeats: Repeated[] = [];
   readonly #resolutions: Map<string, Promise<void>> = new Map();
   readonly #reported: Set<string> = new Set();
-  readonly #left: Set<string> = new Set();
-  /** Objects beside which another run's equal object was seen, by the id of their step. */
-  readonly #met: Map<string, MadeObject> = new Map();
+  /** Ids of the steps of whose object more than one remains. */
+  readonly #unresolved: Set<string> = new Set();
+  /** Objects beside which another object of the same name was seen, by the id of their step. */
+  readonly #contested: Map<string, MadeObject> = new Map();
   readonly #copies: Copy[] = [];
 
   constructor(options: LateCommitsOptions) {
     this.#options = options;
   }
 
-  /** How many steps made something of which more than one is left. */
+  /** The number of steps of whose object more than one remains. */
   get duplicates(): number {
-    return this.#left.size;
+    return this.#unresolved.size;
   }
 
   learn(step: RequestStep, { id, recovered, repeated }: StepResult, unit: Unit): void {
     if (step.method !== "POST" || step.lookup === null) return;
     if (id !== null && isCopy(step, this.#options.context)) this.#copies.push({ step, id });
     if (id !== null && factsOf(unit, step.lookup.kind).canBeDuplicated) {
-      this.#made.set(step.id, { step, unit, id, isOwn: !recovered, repeated });
+      this.#duplicable.set(step.id, { step, unit, id, isOwn: !recovered, repeated });
       if (repeated) this.#sentTwice.add(step.id);
     } else if (repeated) {
-      this.#repeated.push({ step, id, unit });
+      this.#otherRepeats.push({ step, id, unit });
     }
   }
 
   /**
-   * To be called before a step that may copy an object: resolves duplicates in that object first. Copies of one object share one look.
-   * @returns null if there is nothing to look at
+   * To be called before each step. If the step copies an object, resolves the duplicates in that object first. Steps that copy the same
+   * object share one reading of its lists.
+   * @returns null if there is nothing to resolve
    */
-  before(step: Step): Promise<void> | null {
-    const sentTwice = [...this.#sentTwice].flatMap((id) => this.#made.get(id) ?? []);
-    const within = repeatedWithin(step, sentTwice, this.#options.context);
+  resolveBefore(step: Step): Promise<void> | null {
+    const sentTwice = [...this.#sentTwice].flatMap((id) => this.#duplicable.get(id) ?? []);
+    const within = inListsOfTarget(step, sentTwice, this.#options.context);
     if (within.length === 0) return null;
     const key = JSON.stringify(within.map(({ step: { id } }) => id));
     const resolution = this.#resolutions.get(key) ?? this.#resolveDuplicates(within);
@@ -82,33 +89,33 @@ export class LateCommits {
     return resolution;
   }
 
-  async atEnd(): Promise<void> {
+  async resolveAtEnd(): Promise<void> {
     const { context, concurrency } = this.#options;
-    for (const notice of await findLateCommits(this.#inOrder(this.#repeated), context, concurrency)) {
+    for (const notice of await findLateCommits(this.#inOrder(this.#otherRepeats), context, concurrency)) {
       this.#report(notice);
     }
-    // An interrupted run looks only at what it sent twice itself; there is no time for the rest.
+    // An interrupted run checks only the POSTs that it sent twice itself; there is no time for the rest.
     const { aborted } = context.stopping;
-    await this.#resolveDuplicates([...this.#made.values()].filter(({ repeated }) => repeated || !aborted));
+    await this.#resolveDuplicates([...this.#duplicable.values()].filter(({ repeated }) => repeated || !aborted));
     for (const { step, id } of this.#inOrder(this.#copies)) {
-      const lists = listsOfCopy(step, id, this.#inOrder([...this.#met.values()]), context);
-      for (const list of lists) await resolveCopyDuplicates(list, context, this.#findings());
+      const copiedLists = listsOfCopy(step, id, this.#inOrder([...this.#contested.values()]), context);
+      for (const copied of copiedLists) await resolveCopyDuplicates(copied, context, this.#listener());
     }
   }
 
   #resolveDuplicates(made: readonly MadeObject[]): Promise<void> {
     const { context, concurrency } = this.#options;
-    return resolveConcurrentDuplicates(this.#inOrder(made), context, concurrency, this.#findings());
+    return resolveConcurrentDuplicates(this.#inOrder(made), context, concurrency, this.#listener());
   }
 
-  #findings(): Findings {
+  #listener(): DuplicateListener {
     return {
       report: (sentence) => this.#report(sentence),
-      leave: ({ id }) => this.#left.add(id),
-      meet: (made) => this.#met.set(made.step.id, made),
+      severalRemain: ({ id }) => this.#unresolved.add(id),
+      rivalSeen: (made) => this.#contested.set(made.step.id, made),
       goOnWith: (step, id, parts) => {
-        const own = this.#made.get(step.id);
-        if (own !== undefined) this.#made.set(step.id, { ...own, id, isOwn: false });
+        const own = this.#duplicable.get(step.id);
+        if (own !== undefined) this.#duplicable.set(step.id, { ...own, id, isOwn: false });
         this.#options.goOnWith(step, id, parts);
       },
     };
@@ -119,26 +126,28 @@ export class LateCommits {
     return [...entries].sort((a, b) => (order.get(a.step.id) ?? 0) - (order.get(b.step.id) ?? 0));
   }
 
-  /** What one look has reported is not reported again. */
+  /** A list may be read several times: each notice is reported once. */
   #report(notice: string): void {
     if (!this.#reported.has(notice)) this.#options.report(notice);
     this.#reported.add(notice);
   }
 }
 
-// At the end of a run: the lists of POSTs that were repeated and made nothing as far as is known, or whose kind cannot be duplicated.
+// At the end of a run, the other repeated POSTs are checked. Either no id is known, so that nothing seems to have been made, or the service
+// is expected to refuse a second object of the kind. The list shows whether that is so.
 
 /** Segments of a path to a part of an object: kind, id, part. */
 const MIN_NESTED_SEGMENTS = 3;
 
-/** A step (here one that was repeated), and the id of what it ended with; null if it did not get done. */
+/** A step whose POST was sent twice. */
 interface Repeated {
   readonly step: RequestStep;
+  /** The object that the step ended with; null if it was not done. */
   readonly id: ObjectId | null;
   readonly unit: Unit;
 }
 
-/** @returns what a person should know, one sentence each, in plan order */
+/** @returns one sentence for each find, in the order of `listEachOnce` */
 async function findLateCommits(
   repeats: readonly Repeated[],
   context: Context,
@@ -149,7 +158,11 @@ async function findLateCommits(
 
 type Placed = Repeated & { readonly place: Place };
 
-/** @param readGroup steps that look in one and the same list. @returns what it says of each, in the order of the steps */
+/**
+ * Groups the steps by the list that shows what they made, and reads the lists side by side.
+ * @param readGroup reads the one list of a group. @returns a sentence for each step that has one
+ * @returns the sentences, list by list: lists in the order of their first step, and the steps of one list in their own order
+ */
 async function listEachOnce(
   steps: readonly Repeated[],
   context: Context,
@@ -168,55 +181,57 @@ async function listEachOnce(
   return found.flat();
 }
 
-/** Those in lists of the object that a POST copies: `domains/1/records` of `domains/1/clone`. What is there twice would be copied twice. */
-function repeatedWithin<Entry extends { readonly step: RequestStep }>(
-  step: Step,
-  repeats: readonly Entry[],
-  { products }: Context,
-): readonly Entry[] {
-  if (step.type !== "request" || step.method !== "POST" || repeats.length === 0) return [];
+/**
+ * The objects that stand in a list of the object that a POST is sent to: for `domains/1/clone`, those in `domains/1/records`. If the POST
+ * copies that object, it copies their duplicates, too.
+ */
+function inListsOfTarget(step: Step, made: readonly MadeObject[], { products }: Context): readonly MadeObject[] {
+  if (step.type !== "request" || step.method !== "POST" || made.length === 0) return [];
   const path = resolvePath(step.path, products);
   if (!path.ok || path.value.length < MIN_NESTED_SEGMENTS) return [];
   const [object, own] = [path.value.slice(0, -1), path.value.join("/")];
-  return repeats.filter(({ step: { lookup } }) => {
-    const list = lookup === null ? null : resolvePath(lookup.path, products);
-    if (list === null || !list.ok || list.value.join("/") === own) return false;
-    return object.every((segment, index) => list.value[index] === segment);
+  return made.filter(({ step: { lookup } }) => {
+    const listPath = lookup === null ? null : resolvePath(lookup.path, products);
+    if (listPath === null || !listPath.ok || listPath.value.join("/") === own) return false;
+    return object.every((segment, index) => listPath.value[index] === segment);
   });
 }
 
-/** A POST to an object that makes another one in the list which holds it: `domains/1/clone` makes one of `domains`. */
+/** Whether a POST is sent to one object and makes another one in the same collection: `domains/1/clone` makes another of `domains`. */
 function isCopy({ path, lookup }: RequestStep, { products }: Context): boolean {
-  const [to, list] = [resolvePath(path, products), lookup === null ? null : resolvePath(lookup.path, products)];
-  if (!to.ok || list === null || !list.ok) return false;
-  const within = list.value.every((segment, index) => to.value[index] === segment);
-  return within && to.value.length >= MIN_NESTED_SEGMENTS && to.value.length > list.value.length + 1;
+  const [to, listPath] = [resolvePath(path, products), lookup === null ? null : resolvePath(lookup.path, products)];
+  if (!to.ok || listPath === null || !listPath.ok) return false;
+  const within = listPath.value.every((segment, index) => to.value[index] === segment);
+  return within && to.value.length >= MIN_NESTED_SEGMENTS && to.value.length > listPath.value.length + 1;
 }
 
-/** The lists of a copy that hold what was made in the same lists of the object that it is a copy of. */
+/**
+ * For each list of the original that holds some of the contested objects, the same list of the copy. If domain 1 was cloned as domain 7,
+ * records in `domains/1/records` give `domains/7/records`.
+ */
 function listsOfCopy(
   copy: RequestStep,
   id: ObjectId,
-  made: readonly MadeObject[],
+  contested: readonly MadeObject[],
   context: Context,
 ): readonly CopiedList[] {
-  const lists = new Map<string, CopiedList & { met: MadeObject[] }>();
-  for (const one of repeatedWithin(copy, made, context)) {
-    const [object, list] = [
+  const lists = new Map<string, CopiedList & { contested: MadeObject[] }>();
+  for (const one of inListsOfTarget(copy, contested, context)) {
+    const [object, listPath] = [
       resolvePath(copy.path, context.products),
       resolvePath(one.step.lookup?.path ?? [], context.products),
     ];
-    if (!object.ok || !list.ok) continue;
-    const place = object.value.length - 2;
-    const path = list.value.with(place, String(id));
-    const found = lists.get(path.join("/")) ?? { path, met: [] };
+    if (!object.ok || !listPath.ok) continue;
+    const idIndex = object.value.length - 2;
+    const path = listPath.value.with(idIndex, String(id));
+    const found = lists.get(path.join("/")) ?? { path, contested: [] };
     lists.set(path.join("/"), found);
-    found.met.push(one);
+    found.contested.push(one);
   }
   return [...lists.values()];
 }
 
-/** Steps that look in the same list share one. */
+/** Steps with the same list and filter are one group. */
 function groupByList(repeats: readonly Repeated[], context: Context): ReadonlyMap<string, Placed[]> {
   const groups = new Map<string, Placed[]>();
   for (const repeated of repeats) {
@@ -235,13 +250,13 @@ function groupByList(repeats: readonly Repeated[], context: Context): ReadonlyMa
 async function listGroup(group: readonly Placed[], context: Context): Promise<readonly string[]> {
   const [first] = group;
   if (first === undefined) return [];
-  const listed = await list(first.place, context);
+  const answer = await list(first.place, context);
   const notices: string[] = [];
   for (const repeated of group) {
     const { place, unit } = repeated;
-    const notice = listed.ok
-      ? react(repeated, recogniseIn(listed, place, unit))
-      : `${repeated.step.id} was sent twice, and it could not be checked whether both came true: ${listed.failure.message}`;
+    const notice = answer.ok
+      ? react(repeated, recogniseIn(answer, place, unit))
+      : `${repeated.step.id} was sent twice, and it could not be checked whether both requests were carried out: ${answer.failure.message}`;
     if (notice !== null) notices.push(notice);
   }
   return notices;
@@ -255,7 +270,7 @@ function react(repeated: Placed, seen: LookupResult): string | null {
     case "found":
     case "useless":
       return repeated.id === null
-        ? `${repeated.step.id} was reported as not done, but came true later: ${String(seen.id)}; plan again`
+        ? `${repeated.step.id} was reported as not done, but was carried out later: ${String(seen.id)}; plan again`
         : several(repeated, [seen.id]);
     case "ambiguous":
       return several(repeated, seen.ids);

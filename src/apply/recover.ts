@@ -95,7 +95,8 @@ function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly 
   const { kind } = place.lookup;
   const [first] = ids;
   // `resolveConcurrentDuplicates`, at the end of the run, deals with the others.
-  if (factsOf(unit, kind).isItsValues && first !== undefined) return adopt(lost, itemWithId(items, first), first);
+  if (factsOf(unit, kind).identifiedByValues && first !== undefined)
+    return adopt(lost, itemWithId(items, first), first);
   const notice = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be known, so nothing is touched`;
   return { ...result, notices: [notice] };
 }
@@ -125,7 +126,7 @@ async function repeat(lost: Lost): Promise<StepResult> {
   return { ...(await listAfterRepeat(lost, result)), repeated: true };
 }
 
-/** A repeat may be refused because the first came true after all, or be lost in its turn. */
+/** The repeat may be refused because the first request was carried out after all, or its answer may be lost, too. */
 async function listAfterRepeat(lost: Lost, result: StepResult): Promise<StepResult> {
   const { context, place, unit } = lost;
   const seconds = result.outcome === "unknown" ? LOOK_AGAIN_AFTER_SECONDS : 0;

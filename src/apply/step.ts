@@ -54,7 +54,7 @@ export interface StepResult {
   readonly parts: StepReport["parts"];
   readonly products: ProducedFields | null;
   readonly recovered: boolean;
-  /** A POST was sent again after an unknown outcome: the first may still come true. */
+  /** A POST was sent again after an unknown outcome: the first may still be carried out. */
   readonly repeated: boolean;
   readonly failure: Failure | null;
   readonly halts: "unauthorised" | "journal" | null;

@@ -3,8 +3,9 @@
 import { type ExecFileException, execFile, spawn } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { contentOfStream } from "../files/files.ts";
+import { isWithin } from "../files/paths.ts";
 import { type Diagnostic, type FileContent, type JournalHeader, SERVICES } from "../index.ts";
 import { nearest } from "../model/text.ts";
 import { readVersion } from "./terminal.ts";
@@ -110,6 +111,8 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
 type FileAtRef =
   | { readonly type: "apart" }
   | { readonly type: "absent" }
+  /** It lies in a submodule, and the submodule's commit at `ref` is not there. */
+  | { readonly type: "unknown" }
   | { readonly type: "there"; readonly content: Buffer };
 
 /**
@@ -119,16 +122,45 @@ type FileAtRef =
  * @param ref one that `checkOut` has accepted
  */
 export async function fileAt(file: string, folder: string, ref: string, environment: Environment): Promise<FileAtRef> {
-  const [beside, at] = [await topOf(dirname(file), environment), await topOf(folder, environment)];
-  if (beside === null || beside !== at || !(await isTracked(file, dirname(file), environment)))
-    return { type: "apart" };
-  const blob = await runGit(
-    ["cat-file", "blob", `${ref}^{commit}:./${basename(file)}`],
-    "",
-    dirname(file),
-    environment,
-  );
+  const [own, top] = [await topOf(dirname(file), environment), await topOf(folder, environment)];
+  if (own === null || top === null || !isWithin(own, top)) return { type: "apart" };
+  if (own === top) {
+    const isApart = !(await isTracked(file, dirname(file), environment));
+    return isApart ? { type: "apart" } : contentOf(file, `${ref}^{commit}`, environment);
+  }
+  const path = relative(top, own);
+  const [now, then] = [await submoduleAt(path, "", top, environment), await submoduleAt(path, ref, top, environment)];
+  if (now === "none" && then === "none") return { type: "apart" };
+  if (then === "none") return { type: "absent" };
+  const isHere = then !== "outer" && (await runGit(["cat-file", "-e", `${then}^{commit}`], "", own, environment)).ok;
+  return isHere ? contentOf(file, `${then}^{commit}`, environment) : { type: "unknown" };
+}
+
+async function contentOf(file: string, commit: string, environment: Environment): Promise<FileAtRef> {
+  const call = ["cat-file", "blob", `${commit}:./${basename(file)}`];
+  const blob = await runGit(call, "", dirname(file), environment);
   return blob.ok ? { type: "there", content: blob.stdout } : { type: "absent" };
+}
+
+/**
+ * The commit of the submodule at `path`.
+ * @param path relative to `top`
+ * @param ref empty: as the index has it
+ * @returns "outer": the path lies within another submodule; "none": there is no submodule
+ */
+async function submoduleAt(path: string, ref: string, top: string, environment: Environment): Promise<string> {
+  const parts = path.split(sep);
+  for (const depth of parts.keys()) {
+    const part = parts.slice(0, depth + 1).join("/");
+    const list =
+      ref === ""
+        ? ["ls-files", "-s", "-z", "--", `:(literal)${part}`]
+        : ["ls-tree", "-z", `${ref}^{commit}`, "--", part];
+    const { stdout } = await runGit(list, "", top, environment);
+    const [, id] = /^160000 (?:commit )?([0-9a-f]{40,64})[ \t]/.exec(stdout.toString("latin1")) ?? [];
+    if (id !== undefined) return depth === parts.length - 1 ? id : "outer";
+  }
+  return "none";
 }
 
 /** The top folder of the work tree; null if there is none. */
@@ -138,7 +170,7 @@ async function topOf(folder: string, environment: Environment): Promise<string |
 }
 
 /** Whether a commit can change the file: its repository tracks it now, or is another one than that of `folder`, for example a submodule. */
-async function isTracked(file: string, folder: string, environment: Environment): Promise<boolean> {
+export async function isTracked(file: string, folder: string, environment: Environment): Promise<boolean> {
   const own = dirname(file);
   if ((await topOf(own, environment)) !== (await topOf(folder, environment))) return true;
   const list = ["ls-files", "--error-unmatch", "--", `:(literal)${basename(file)}`];
@@ -301,7 +333,7 @@ interface Entry {
 }
 
 /**
- * `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Submodules and files that are too large are left out.
+ * `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Submodules, files that are too large and names that are not UTF-8 are left out.
  * @returns the entries, or why the folder is unusable, as a clause
  */
 function parseList(output: Buffer): Entry[] | string {
@@ -311,7 +343,8 @@ function parseList(output: Buffer): Entry[] | string {
     const match = /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s.exec(line);
     if (match === null) continue;
     const [, mode, type, id = "", size, path = ""] = match;
-    if (type !== "blob" || Number(size) > MAX_FILE_BYTES) continue;
+    // No manifest can name a file whose name is not UTF-8; decoded, several such names may become one.
+    if (type !== "blob" || Number(size) > MAX_FILE_BYTES || path.includes("\ufffd")) continue;
     if (path.split("/").some((part) => /^(\.{0,2}|\.git)$/i.test(part))) return `it holds the path ${path}`;
     bytes += Number(size);
     entries.push({ path, id, isLink: mode === "120000" });

@@ -1,6 +1,6 @@
 /** Planning, as plan, drift, apply and destroy share it: load, check the account, connect, read, plan. */
 
-import { mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { isWithin } from "../files/paths.ts";
@@ -17,6 +17,7 @@ import {
   hasErrors,
   isUnmatched,
   type LoadResult,
+  type LongLists,
   NEUTRAL_DIALECT,
   type OtherEnvironment,
   type Plan,
@@ -31,7 +32,7 @@ import { renderPlanMarkdown } from "../render/index.ts";
 import { needDialect, resolveDialect, type WithClient, withReader } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { PlanFlags, ProjectFlags } from "./flags.ts";
-import { type Checkout, checkOut, contentAt, type Environment, fileAt, refsOf, unknownRef } from "./git.ts";
+import { type Checkout, checkOut, contentAt, type Environment, fileAt, isTracked, refsOf, unknownRef } from "./git.ts";
 import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { printMarkdown } from "./output.ts";
 import { Progress } from "./progress.ts";
@@ -70,7 +71,7 @@ interface Moment {
 }
 
 export type Planned =
-  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: true; readonly plan: Plan; readonly longLists: LongLists }
   /** `refused`: the plan that was refused, if there is one. */
   | { readonly ok: false; readonly code: ExitCode; readonly refused: Plan | null };
 
@@ -133,7 +134,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     return { ok: false, code: EXIT.error, refused: null };
   }
   const plan = { ...result.plan, warnings: [...(session.warnings ?? []), ...result.plan.warnings] };
-  if (plan.refusals.length === 0) return { ok: true, plan };
+  if (plan.refusals.length === 0) return { ok: true, plan, longLists: result.longLists };
   sayDiagnostics(terminal, plan.refusals, project.sources);
   await printMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
@@ -220,7 +221,9 @@ export async function inReading(
   const refusal = checkAccount(project.desired, moment === null ? accountOf(terminal) : moment.account);
   if (refusal !== null) return refuse(terminal, refusal, project);
   const base =
-    flags.base === undefined ? null : await openBase(terminal, { name: flags.base, project, flags, dialect });
+    flags.base === undefined
+      ? null
+      : await openBase(terminal, { name: flags.base, directory, project, flags, dialect });
   if (base?.ok === false) return base.code;
   const session = {
     project,
@@ -276,6 +279,8 @@ type OpenedBase =
 interface BaseRequest {
   /** A path of a folder with a project in it, or a git ref. */
   readonly name: string;
+  /** The project's folder or root file, as it was given. */
+  readonly directory: string | undefined;
   readonly project: Project;
   readonly flags: ProjectFlags;
   readonly dialect: string;
@@ -288,6 +293,11 @@ const MAX_ERRORS_SHOWN = 3;
 const NOTHING: Desired = { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
 
 async function openBase(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
+  const link = await changeableLink(terminal, request);
+  if (link !== null) {
+    sayDiagnostics(terminal, [throughLink(link)]);
+    return { ok: false, code: EXIT.error };
+  }
   if (isPath(request.name)) return baseInFolder(terminal, request);
   if (request.name === "" || request.name.startsWith("-")) {
     sayBaseUnknown(terminal, `--base ${request.name} is neither a project folder nor a git ref`);
@@ -304,6 +314,49 @@ async function openBase(terminal: Terminal, request: BaseRequest): Promise<Opene
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * A symbolic link of the repository or the project in the path of the project's folder or of a file of variables: the proposed change may
+ * have brought it, and then the base would be read in another place than the one that was named.
+ */
+async function changeableLink(
+  { environment }: Terminal,
+  { directory, project, flags }: BaseRequest,
+): Promise<string | null> {
+  const here = await workingFolder(environment);
+  const folder = await folderOf(resolve(here, directory ?? "."));
+  for (const path of [folder, ...(flags.varFile ?? []).map((file) => dirname(resolve(here, file)))]) {
+    for (const link of await linksIn(path)) {
+      const isOfProject = isWithin(await realpath(dirname(link)), project.root);
+      if (isOfProject || (await isTracked(link, dirname(link), environment))) return link;
+    }
+  }
+  return null;
+}
+
+/** The working folder as the shell names it, with its links. */
+async function workingFolder({ PWD }: Environment): Promise<string> {
+  const isHere = PWD !== undefined && isAbsolute(PWD) && (await realpath(PWD).catch(() => null)) === process.cwd();
+  return isHere ? PWD : process.cwd();
+}
+
+/** The symbolic links among a folder and those above it. */
+async function linksIn(path: string): Promise<string[]> {
+  const above = dirname(path) === path ? [] : await linksIn(dirname(path));
+  const status = await lstat(path).catch(() => null);
+  return status?.isSymbolicLink() === true ? [...above, path] : above;
+}
+
+function throughLink(link: string): Diagnostic {
+  const shown = relative(process.cwd(), link);
+  return {
+    code: "base-unreadable",
+    severity: "error",
+    summary: `${shown} is a symbolic link`,
+    detail: "A commit can change where it leads, so what lies behind it cannot be compared with a base.",
+    fix: "Name the folder that it leads to.",
+  };
 }
 
 function sayBaseUnknown(terminal: Terminal, summary: string): void {
@@ -411,6 +464,7 @@ async function variablesAtRef(
 ): Promise<string | null> {
   const found = await fileAt(await placeOf(file), project.root, name, environment);
   if (found.type === "apart") return file;
+  if (found.type === "unknown") throw new Error(`${file} lies in a submodule, whose commit at the base is not there`);
   if (found.type === "absent") return null;
   const former = join(into, basename(file));
   await mkdir(into, { recursive: true });

@@ -1,9 +1,11 @@
-/** What a builder hands back: records as a manifest would write them, and what is wrong with the parts. */
+/** Builders: records for mail, certificates and reverse zones, made from readable parts in a manifest, and what is wrong with the parts. */
 
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { canonicalIp, reverseName } from "./ip.ts";
+import { readDkimKey } from "./dkim.ts";
+import { canonicalIp, canonicalIpv4, canonicalIpv6, reverseName } from "./ip.ts";
 import { nameProblem, relativeName } from "./name.ts";
 import type { RecordType } from "./record.ts";
+import { isSpfNetwork, readSpfMechanism, withoutSpfMacros } from "./spf.ts";
 import { toAscii } from "./unicode.ts";
 
 /** Keys and indices from the builder's value to the part that is meant. */
@@ -254,4 +256,206 @@ function pointer(name: string, text: string, path: PartPath, problems: BuildProb
   const detail = `\`${text}\` is not the name of a host in full: here, names are not relative to the zone.`;
   problems.push(badPart(path, "not a whole name", detail, "For example: www.example.com."));
   return [];
+}
+
+// SPF from readable parts (RFC 7208): the one TXT that says who may send mail for a name.
+
+type SpfAll = "fail" | "softfail" | "neutral" | "pass";
+
+export interface SpfParts {
+  readonly ip4?: readonly string[];
+  readonly ip6?: readonly string[];
+  readonly a?: boolean | readonly string[];
+  readonly mx?: boolean | readonly string[];
+  readonly include?: readonly string[];
+  readonly exists?: readonly string[];
+  /** Mechanisms as they are, for what has no key. */
+  readonly mechanisms?: readonly string[];
+  readonly redirect?: string;
+  readonly exp?: string;
+  readonly all?: SpfAll;
+}
+
+const SPF_QUALIFIERS: Readonly<Record<SpfAll, string>> = { fail: "-", softfail: "~", neutral: "?", pass: "+" };
+
+/** RFC 7208, 3.4: a longer answer may not fit into one UDP message. */
+const MAX_SPF_BYTES = 512;
+
+interface WrittenSpfTerm {
+  readonly text: string;
+  readonly path: PartPath;
+}
+
+/**
+ * Terms that cost no lookup stand first, `all` last, as receivers stop at the first that fits.
+ * @param zone lower-case ASCII without a final dot: what names of one label are relative to
+ */
+export function buildSpf(written: SpfParts, name: string, zone: string): Built {
+  const parts = absoluteSpfParts(written, zone);
+  const problems: BuildProblem[] = [];
+  const terms = [
+    ...spfNetworks("ip4", parts.ip4 ?? [], problems),
+    ...spfNetworks("ip6", parts.ip6 ?? [], problems),
+    ...spfHosts("a", parts.a, problems),
+    ...spfHosts("mx", parts.mx, problems),
+    ...spfDomains("include", parts.include ?? [], problems),
+    ...spfDomains("exists", parts.exists ?? [], problems),
+    ...spfMechanisms(parts.mechanisms ?? [], problems),
+    ...spfModifier("redirect", parts.redirect, problems),
+    ...(parts.all === undefined ? [] : [{ text: `${SPF_QUALIFIERS[parts.all]}all`, path: ["all"] }]),
+    ...spfModifier("exp", parts.exp, problems),
+  ];
+  const target = ["v=spf1", ...terms.map(({ text }) => text)].join(" ");
+  problems.push(...spfEndProblems(parts, terms), ...spfSizeProblems(target));
+  return { records: [{ type: "TXT", name, target }], problems };
+}
+
+/** Parts with names of domains. `mechanisms` are texts, and stay as they are. */
+const SPF_DOMAIN_PARTS: ReadonlySet<string> = new Set(["a", "mx", "include", "exists", "redirect", "exp"]);
+
+/** As in targets, names of one label are relative to the zone; those with dots are absolute. */
+function absoluteSpfParts(parts: SpfParts, zone: string): SpfParts {
+  const whole = (text: string): string => text.replace(/^([^./%]+)(?=\/|$)/, (label) => `${label}.${zone}`);
+  const entries = Object.entries(parts).map(([key, part]: [string, unknown]) => {
+    if (!SPF_DOMAIN_PARTS.has(key) || typeof part === "boolean") return [key, part];
+    return [key, Array.isArray(part) ? part.map(whole) : whole(String(part))];
+  });
+  return Object.fromEntries(entries);
+}
+
+function spfNetworks(mechanism: "ip4" | "ip6", list: readonly string[], problems: BuildProblem[]): WrittenSpfTerm[] {
+  const [family, example] =
+    mechanism === "ip4" ? (["an IPv4", "192.0.2.0/24"] as const) : (["an IPv6", "2001:db8::/32"] as const);
+  return list.map((text, index) => {
+    const path = [mechanism, index];
+    const [address = "", prefix] = text.split("/", 2);
+    const canonical = mechanism === "ip4" ? canonicalIpv4(address) : canonicalIpv6(address);
+    if (!isSpfNetwork(mechanism, text)) {
+      const detail = `\`${text}\` is neither ${family} address nor ${family} network.`;
+      problems.push(badPart(path, `bad \`${mechanism}\``, detail, `For example: ${example}.`));
+    }
+    const network = prefix === undefined ? "" : `/${prefix}`;
+    return { text: `${mechanism}:${canonical ?? address}${network}`, path };
+  });
+}
+
+function spfHosts(
+  mechanism: "a" | "mx",
+  written: boolean | readonly string[] | undefined,
+  problems: BuildProblem[],
+): WrittenSpfTerm[] {
+  if (written === true) return [{ text: mechanism, path: [mechanism] }];
+  return written === undefined || written === false ? [] : spfDomains(mechanism, written, problems);
+}
+
+function spfDomains(mechanism: string, list: readonly string[], problems: BuildProblem[]): WrittenSpfTerm[] {
+  return list.map((text, index) => {
+    const path = [mechanism, index];
+    const problem = spfTermProblem(`${mechanism}:${text}`);
+    if (problem !== null)
+      problems.push(
+        badPart(path, `bad \`${mechanism}\``, problem, "For example: _spf.example.net, or _spf in this zone."),
+      );
+    return { text: `${mechanism}:${text}`, path };
+  });
+}
+
+function spfMechanisms(list: readonly string[], problems: BuildProblem[]): WrittenSpfTerm[] {
+  return list.map((text, index) => {
+    const path = ["mechanisms", index];
+    const problem = spfTermProblem(text);
+    if (problem !== null) problems.push(badPart(path, "bad mechanism", problem, "For example: ?include:example.net."));
+    return { text, path };
+  });
+}
+
+function spfModifier(key: "redirect" | "exp", domain: string | undefined, problems: BuildProblem[]): WrittenSpfTerm[] {
+  if (domain === undefined) return [];
+  const problem = spfDomainProblem(domain);
+  if (problem !== null) problems.push(badPart([key], `bad \`${key}\``, problem, "For example: _spf.example.net."));
+  return [{ text: `${key}=${domain}`, path: [key] }];
+}
+
+/** How a policy ends: with one `all`, or with a redirect, which an `all` would keep from being read (RFC 7208, 6.1). */
+function spfEndProblems(parts: SpfParts, terms: readonly WrittenSpfTerm[]): BuildProblem[] {
+  const alls = terms.filter(({ text }) => /^[+?~-]?all$/i.test(text));
+  const [first, second] = alls;
+  if (second !== undefined) {
+    const detail = "Receivers stop at the first `all`: what follows it is never read.";
+    return [badPart(second.path, "more than one `all`", detail, "Keep one of them, as the key `all`.")];
+  }
+  if (first !== undefined && parts.redirect !== undefined) {
+    const detail = "With an `all`, receivers ignore the redirect (RFC 7208, 6.1).";
+    return [badPart(["redirect"], "both `all` and `redirect`", detail, "Remove one of the two.")];
+  }
+  if (first !== undefined && first.path[0] === "mechanisms") {
+    const detail = "The mechanism `all` is written as the key `all`, so that it stands last.";
+    return [badPart(first.path, "`all` among the mechanisms", detail, "Remove it, and write `all: fail`.")];
+  }
+  if (first !== undefined || parts.redirect !== undefined) return [];
+  const detail = "It does not say what becomes of all other senders.";
+  return [badPart([], "`all` is missing", detail, "Add `all: fail`, or softfail to begin with.")];
+}
+
+/** How many lookups it takes is a matter of lint, which looks into what is included, too. */
+function spfSizeProblems(target: string): BuildProblem[] {
+  const problems: BuildProblem[] = [];
+  const bytes = Buffer.byteLength(target);
+  if (bytes > MAX_SPF_BYTES) {
+    const detail = `The text has ${bytes} bytes; beyond ${MAX_SPF_BYTES} an answer may not fit into one UDP message (RFC 7208, 3.4).`;
+    const fix = "Move parts into a name of their own, and include it.";
+    problems.push({ code: "spf-long", severity: "warning", summary: "a long SPF text", detail, fix, path: [] });
+  }
+  return problems;
+}
+
+/** @returns a full sentence that says what is wrong with a mechanism, or null */
+function spfTermProblem(text: string): string | null {
+  const term = readSpfMechanism(text);
+  if (typeof term === "string") return term;
+  return term.domainSpec === null ? null : spfDomainProblem(term.domainSpec);
+}
+
+/** A domain of at least two labels, ASCII, macros allowed. */
+function spfDomainProblem(text: string): string | null {
+  const bare = withoutSpfMacros(text, "x").replace(/\.$/, "");
+  if (bare.includes("%")) return `\`${text}\` has a macro that does not exist (RFC 7208, 7).`;
+  const isGood = nameProblem(bare, false) === null && !bare.includes("*") && !bare.includes("/");
+  if (!isGood || bare === "") return `\`${text}\` is not a domain name in ASCII.`;
+  return bare.includes(".") || text.includes("%")
+    ? null
+    : `\`${text}\` is not a whole domain name: nothing is appended to it.`;
+}
+
+// DKIM from readable parts (RFC 6376, 3.6.1): the TXT at `SELECTOR._domainkey`.
+
+export interface DkimParts {
+  readonly selector: string;
+  /** Base64, with or without white space and PEM lines; empty: revoked. */
+  readonly key: string;
+  readonly type?: "rsa" | "ed25519";
+  readonly testing?: boolean;
+  readonly same_domain?: boolean;
+}
+
+export function buildDkim(parts: DkimParts, name: string): Built {
+  const problems: BuildProblem[] = [];
+  const type = parts.type ?? "rsa";
+  if (parts.selector === "" || nameProblem(parts.selector, true) !== null) {
+    const detail = `\`${parts.selector}\` is not one or more labels of letters, digits and hyphens.`;
+    problems.push(badPart(["selector"], "bad `selector`", detail, "For example: s1."));
+  }
+  const key = readDkimKey(parts.key, type);
+  if (!key.ok) problems.push(badPart(["key"], key.summary, key.detail, key.fix));
+  const flags = [parts.testing === true ? "y" : "", parts.same_domain === true ? "s" : ""].filter(
+    (flag) => flag !== "",
+  );
+  const tags = [
+    "v=DKIM1",
+    `k=${type}`,
+    ...(flags.length === 0 ? [] : [`t=${flags.join(":")}`]),
+    `p=${key.ok ? key.base64 : ""}`,
+  ];
+  const owner = below(`${parts.selector}._domainkey`, name);
+  return { records: [{ type: "TXT", name: owner, target: tags.join("; ") }], problems };
 }

@@ -1,50 +1,18 @@
-/** DKIM keys (RFC 6376, 3.6.1; RFC 8463): the TXT at `SELECTOR._domainkey` from readable parts, and the public key in one that is written out. */
+/** DKIM keys (RFC 6376, 3.6.1; RFC 8463): the public key that a manifest gives, and the one in a TXT that is written out. */
 
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { type BuildProblem, type Built, badPart, below } from "./builders.ts";
-import { nameProblem } from "./name.ts";
-
-export interface DkimParts {
-  readonly selector: string;
-  /** Base64, with or without white space and PEM lines; empty: revoked. */
-  readonly key: string;
-  readonly type?: "rsa" | "ed25519";
-  readonly testing?: boolean;
-  readonly same_domain?: boolean;
-}
 
 /** RFC 8301, 3.2: shorter keys are taken for no key. */
 const MIN_RSA_BITS = 1024;
 /** RFC 8032, 5.1.5. */
 const ED25519_KEY_BYTES = 32;
 
-export function buildDkim(parts: DkimParts, name: string): Built {
-  const problems: BuildProblem[] = [];
-  const type = parts.type ?? "rsa";
-  if (parts.selector === "" || nameProblem(parts.selector, true) !== null) {
-    const detail = `\`${parts.selector}\` is not one or more labels of letters, digits and hyphens.`;
-    problems.push(badPart(["selector"], "bad `selector`", detail, "For example: s1."));
-  }
-  const key = readKey(parts.key, type);
-  if (!key.ok) problems.push(badPart(["key"], key.summary, key.detail, key.fix));
-  const flags = [parts.testing === true ? "y" : "", parts.same_domain === true ? "s" : ""].filter(
-    (flag) => flag !== "",
-  );
-  const tags = [
-    "v=DKIM1",
-    `k=${type}`,
-    ...(flags.length === 0 ? [] : [`t=${flags.join(":")}`]),
-    `p=${key.ok ? key.base64 : ""}`,
-  ];
-  const owner = below(`${parts.selector}._domainkey`, name);
-  return { records: [{ type: "TXT", name: owner, target: tags.join("; ") }], problems };
-}
-
 type ReadKey =
   | { readonly ok: true; readonly base64: string }
   | { readonly ok: false; readonly summary: string; readonly detail: string; readonly fix: string };
 
-function readKey(text: string, type: "rsa" | "ed25519"): ReadKey {
+/** @param text base64, with or without white space and PEM lines; empty: revoked */
+export function readDkimKey(text: string, type: "rsa" | "ed25519"): ReadKey {
   if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)) return privateKey();
   const base64 = text.replace(/-----(BEGIN|END) [A-Z ]+-----/g, "").replace(/\s+/g, "");
   if (base64 === "") return text.trim() === "" ? { ok: true, base64 } : bad("The PEM lines hold no key.");

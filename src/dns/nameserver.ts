@@ -25,11 +25,12 @@ export interface SystemResolver {
 }
 
 type FoundServers =
-  | { readonly ok: true; readonly servers: readonly Nameserver[] }
+  /** `unasked`: clauses that say which servers the zone has beside these, and why they are not asked. */
+  | { readonly ok: true; readonly servers: readonly Nameserver[]; readonly unasked: readonly string[] }
   /** One clause without a full stop. */
   | { readonly ok: false; readonly detail: string };
 
-/** A zone with more servers than this is asked at so many of them. */
+/** A zone with more servers than this is asked at so many of them: a hostile zone must not make work. */
 const MAX_SERVERS = 16;
 
 const DNS_PORT = 53;
@@ -42,13 +43,16 @@ export async function givenServers(texts: readonly string[], resolver: SystemRes
     if (parsed === null)
       return { ok: false, detail: `\`${text}\` is no name server: write HOST, HOST:PORT or [IPV6]:PORT` };
     const found = await serversOf(parsed, resolver);
-    if (found.length === 0) return { ok: false, detail: `the name server ${parsed.host} has no address` };
-    servers.push(...found);
+    if (!found.ok) return { ok: false, detail: found.detail };
+    servers.push(...found.servers);
   }
-  return { ok: true, servers: distinct(servers) };
+  const used = distinct(servers);
+  return used.length > MAX_SERVERS
+    ? { ok: false, detail: `${used.length} addresses of name servers are given, and ${MAX_SERVERS} is the limit` }
+    : { ok: true, servers: used, unasked: [] };
 }
 
-/** The servers that the world is sent to for the zone. @param zone lower-case ASCII without a final dot */
+/** The servers that the world is sent to for the zone; those that cannot be asked are named. @param zone lower-case ASCII without a final dot */
 export async function zoneServers(zone: string, resolver: SystemResolver): Promise<FoundServers> {
   let names: readonly string[];
   try {
@@ -59,39 +63,59 @@ export async function zoneServers(zone: string, resolver: SystemResolver): Promi
   const ordered = [...new Set(names.map((name) => name.toLowerCase().replace(/\.$/, "")))].sort(compareText);
   const asked = ordered.slice(0, MAX_SERVERS);
   const found = await Promise.all(asked.map((host) => serversOf({ host, port: DNS_PORT }, resolver)));
-  const servers = distinct(found.flat());
-  return servers.length > 0 ? { ok: true, servers } : { ok: false, detail: `no name server of ${zone} has an address` };
+  const unasked = found.flatMap((host) => (host.ok ? [] : [host.detail]));
+  const servers = distinct(found.flatMap((host) => (host.ok ? host.servers : [])));
+  const surplus = Math.max(ordered.length, servers.length) - MAX_SERVERS;
+  if (surplus > 0) unasked.push(`${surplus} more of its name servers are not asked: ${MAX_SERVERS} is the limit`);
+  return servers.length > 0
+    ? { ok: true, servers: servers.slice(0, MAX_SERVERS), unasked }
+    : { ok: false, detail: `no name server of ${zone} has an address` };
 }
 
-/** The servers of the zone above: the nearest one that has some. */
+/** Parents agree: a few of them are as good as all. */
+const MAX_PARENTS = 3;
+
+/** Servers of the zone above: the nearest one that has some. */
 export async function parentServers(zone: string, resolver: SystemResolver): Promise<FoundServers> {
   let detail = `${zone} has no parent but the root`;
   for (let dot = zone.indexOf("."); dot !== -1; dot = zone.indexOf(".", dot + 1)) {
     const found = await zoneServers(zone.slice(dot + 1), resolver);
-    if (found.ok) return found;
+    if (found.ok) return { ok: true, servers: found.servers.slice(0, MAX_PARENTS), unasked: [] };
     ({ detail } = found);
   }
   return { ok: false, detail };
 }
 
+type HostServers =
+  | { readonly ok: true; readonly servers: readonly Nameserver[] }
+  /** One clause without a full stop. */
+  | { readonly ok: false; readonly detail: string };
+
 /** IPv6 only where there is nothing else: many machines that run this have no way to it. */
-async function serversOf({ host, port }: NameserverAddress, resolver: SystemResolver): Promise<Nameserver[]> {
+async function serversOf({ host, port }: NameserverAddress, resolver: SystemResolver): Promise<HostServers> {
   const suffix = port === DNS_PORT ? "" : `:${port}`;
   if (isIP(host) !== 0) {
     const shown = isIPv4(host) || suffix === "" ? host : `[${host}]`;
-    return [{ label: `${shown}${suffix}`, address: { host, port } }];
+    return { ok: true, servers: [{ label: `${shown}${suffix}`, address: { host, port } }] };
   }
-  const addresses = await resolver.addresses(host).catch(() => []);
+  let addresses: readonly string[];
+  try {
+    addresses = await resolver.addresses(host);
+  } catch (error) {
+    return { ok: false, detail: `no address of the name server ${host} is found (${codeOf(error)})` };
+  }
   const preferred = addresses.filter(isIPv4);
   const used = [...new Set(preferred.length > 0 ? preferred : addresses.filter((address) => isIP(address) !== 0))];
-  return used
+  if (used.length === 0) return { ok: false, detail: `the name server ${host} has no address` };
+  const servers = used
     .sort(compareText)
     .map((address) => ({ label: `${host}${suffix} (${address})`, address: { host: address, port } }));
+  return { ok: true, servers };
 }
 
 function distinct(servers: readonly Nameserver[]): Nameserver[] {
   const byAddress = new Map(servers.map((server) => [`${server.address.host} ${server.address.port}`, server]));
-  return [...byAddress.values()].slice(0, MAX_SERVERS);
+  return [...byAddress.values()];
 }
 
 function codeOf(error: unknown): string {

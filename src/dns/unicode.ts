@@ -1,6 +1,7 @@
 /** Punycode and Unicode: a name as the DNS has it, and as a reader sees it, where it cannot be taken for another name. */
 
 import { domainToASCII, domainToUnicode } from "node:url";
+import { compileGlob } from "../model/text.ts";
 
 /** RFC 1035, 2.3.4: octets in a label, and characters in a name without its final dot. */
 export const MAX_LABEL_LENGTH = 63;
@@ -128,4 +129,24 @@ export function disguiseOf(name: string): Disguise | null {
 
 function plainOf(label: string): string {
   return [...label].map((letter) => [...LOOKED_LIKE][[...LOOKALIKES].indexOf(letter)] ?? letter).join("");
+}
+
+/**
+ * A glob for names, in any spelling: in Unicode or punycode, in capitals, with a final dot or without one. A star within a label in Unicode
+ * stands for letters of Unicode, so names are also compared as Unicode writes them.
+ * @returns whether a name in lower-case ASCII without a final dot fits the glob
+ */
+export function compileNameGlob(glob: string): (name: string) => boolean {
+  const written = glob.normalize("NFC").toLowerCase();
+  const undotted = written.length > 1 && written.endsWith(".") ? written.slice(0, -1) : written;
+  const fitsAscii = compileGlob(isAscii(undotted) ? undotted : (toAscii(undotted) ?? undotted));
+  if (isAscii(undotted)) return fitsAscii;
+  const fitsUnicode = compileGlob(undotted);
+  return (name) => fitsAscii(name) || (name.includes("xn--") && fitsUnicode(inUnicode(name)));
+}
+
+/** For comparison only: what is shown goes through `unicodeName`. */
+function inUnicode(name: string): string {
+  const labels = name.split(".");
+  return labels.map((label) => (label.startsWith("xn--") ? domainToUnicode(label) || label : label)).join(".");
 }

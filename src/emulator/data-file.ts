@@ -1,8 +1,8 @@
 /** The data file: an append-only log of changes as JSON lines, each synced before it counts, rewritten when it has grown. */
 
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { type FileHandle, link, open, readFile, rename, rm } from "node:fs/promises";
+import { constants, readFileSync } from "node:fs";
+import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { crc32 } from "node:zlib";
@@ -290,7 +290,7 @@ export async function lockDataFile(path: string): Promise<DataLock> {
   const lock = `${path}.lock`;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     if (await create(lock)) return { release: () => rm(lock, { force: true }) };
-    const text = await readIfThere(lock);
+    const text = await textIfThere(lock);
     if (text !== null && isHeld(text)) throw new Error(`${path} is in use by process ${parseHolder(text)?.pid}`);
     if (text !== null) await discard(lock, text);
   }
@@ -319,14 +319,14 @@ async function create(lock: string): Promise<boolean> {
 async function discard(lock: string, stale: string): Promise<void> {
   const turn = turnOf(lock);
   if (!(await create(turn))) {
-    const text = await readIfThere(turn);
+    const text = await textIfThere(turn);
     await setTimeout(RETRY_MILLISECONDS);
     // Whose turn it was may have been killed in the middle of it.
-    if (text !== null && !isHeld(text) && (await readIfThere(turn)) === text) await rm(turn, { force: true });
+    if (text !== null && !isHeld(text) && (await textIfThere(turn)) === text) await rm(turn, { force: true });
     return;
   }
   try {
-    if ((await readIfThere(lock)) === stale) await rm(lock);
+    if ((await textIfThere(lock)) === stale) await rm(lock);
   } finally {
     await rm(turn, { force: true });
   }
@@ -336,12 +336,27 @@ function turnOf(lock: string): string {
   return `${lock}.takeover`;
 }
 
-async function readIfThere(path: string): Promise<string | null> {
+async function textIfThere(path: string): Promise<string | null> {
+  return (await readIfThere(path))?.toString("utf8") ?? null;
+}
+
+/**
+ * Never waits: to open a named pipe as a file takes until somebody writes to it.
+ * @throws Error if it is no regular file, or cannot be read
+ */
+export async function readIfThere(path: string): Promise<Buffer | null> {
+  let file: FileHandle;
   try {
-    return await readFile(path, "utf8");
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
     throw error;
+  }
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`${path} is no regular file`);
+    return await file.readFile();
+  } finally {
+    await file.close();
   }
 }
 

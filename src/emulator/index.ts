@@ -1,8 +1,8 @@
 /** The emulator: the whole API on this machine, from memory or a data file. */
 
 import { statSync } from "node:fs";
-import { link, readFile } from "node:fs/promises";
-import { type DataLock, decodeFile, Journal, lockDataFile } from "./data-file.ts";
+import { link } from "node:fs/promises";
+import { type DataLock, decodeFile, Journal, lockDataFile, readIfThere } from "./data-file.ts";
 import { INTERNAL_ERROR } from "./errors.ts";
 import { ActiveFaults, type Fault } from "./faults.ts";
 import { secondsRounding } from "./fields.ts";
@@ -268,15 +268,6 @@ async function loadDataFile(path: string, store: Store): Promise<Loaded> {
     ? [`The last line of ${path} was incomplete and was dropped: its request had not been answered.`]
     : [];
   return { found: true, notices };
-}
-
-async function readIfThere(path: string): Promise<Buffer | null> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
-  }
 }
 
 /** Gives the old file a second name. The first goes to the new file once that is whole, so that a kill in between loses nothing. */

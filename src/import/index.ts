@@ -44,13 +44,12 @@ export function obstacles(request: WriteRequest): Promise<Diagnostic[]> {
 
 /** Reads `files` within the limits of manifests. Errors in the text are not reported here: loading that project reports them. */
 async function filesIn(text: string): Promise<readonly Json[]> {
-  const [yaml, { parseFile }, { Budget }, { Places }] = await Promise.all([
-    import("yaml"),
+  const [{ parseFile }, { Budget }, { Places }] = await Promise.all([
     import("../manifest/parse.ts"),
     import("../manifest/limits.ts"),
     import("../manifest/positions.ts"),
   ]);
-  const context = { yaml, places: new Places(), budget: new Budget(), report: () => {} };
-  const files = parseFile("tenon.yaml", text, context).tree?.["files"];
+  const context = { places: new Places(), budget: new Budget(), report: () => {} };
+  const files = (await parseFile("tenon.yaml", text, context)).tree?.["files"];
   return Array.isArray(files) ? (files as readonly Json[]) : [];
 }

@@ -32,7 +32,7 @@ function lintZonesOf({ declared }: Desired): LintZone[] {
       type: type === "slave" ? "slave" : "master",
       status: typeof status === "string" ? status : "active",
       ttl_sec: typeof ttl_sec === "number" ? ttl_sec : null,
-      records: records === null ? null : records.map((record) => ({ ...record, off: record.lintOff })),
+      records,
       policy,
       ignore,
       off: lintOff,

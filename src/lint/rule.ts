@@ -4,16 +4,18 @@ import { absoluteName, parentOf, relativeName } from "../dns/name.ts";
 import {
   type DnsRecord,
   isAcmeName,
+  isNamed,
   type RecordType,
   ZONE_FILE_APEX_NS_CODE,
   ZONE_FILE_SIGNING_CODE,
   ZONE_FILE_SOA_CODE,
 } from "../dns/record.ts";
+import { compileNameGlob } from "../dns/unicode.ts";
 import { ZoneTree } from "../dns/zone-tree.ts";
 import type { IgnorePattern } from "../model/desired.ts";
 import type { Diagnostic, Related, Severity, Sources, Span } from "../model/diagnostic.ts";
 import type { Address } from "../model/resource.ts";
-import { compileGlob, nearest } from "../model/text.ts";
+import { compileGlob, groupBy, nearest } from "../model/text.ts";
 
 /** A rule as the documentation has it. */
 export interface RuleText {
@@ -50,7 +52,7 @@ export interface Finding {
 /** @returns null if the rule is switched off for one of the finding's records */
 export function diagnose(rule: RuleText, finding: Finding, view: ZoneView): Diagnostic | null {
   const { zone } = view;
-  if (finding.records.some(({ off }) => off.includes(rule.code))) return null;
+  if (finding.records.some(({ lintOff }) => lintOff.includes(rule.code))) return null;
   const span: Span = finding.records[0]?.span ?? zone.span;
   return {
     code: rule.code,
@@ -100,12 +102,18 @@ export function isAlias({ type }: LintRecord): boolean {
 export class ZoneView {
   readonly zone: LintZone;
   readonly records: readonly LintRecord[];
+  /** The records whose targets are names, but for null targets. */
+  readonly pointers: readonly LintRecord[];
   readonly #tree: ZoneTree<LintRecord>;
+  readonly #byType: ReadonlyMap<RecordType, readonly LintRecord[]>;
+  readonly #sets: Map<RecordType, ReadonlyMap<string, readonly LintRecord[]>> = new Map();
 
   constructor(zone: LintZone) {
     this.zone = zone;
     this.records = zone.records ?? [];
     this.#tree = new ZoneTree("", this.records, ({ type }) => type);
+    this.#byType = groupBy(this.records, ({ type }) => type);
+    this.pointers = this.records.filter(({ type, target }) => isNamed(type) && target !== "");
   }
 
   /** Every name that has records, in the order of their first ones. */
@@ -117,8 +125,15 @@ export class ZoneView {
     return this.#tree.at(name);
   }
 
-  ofType(name: string, type: RecordType): readonly LintRecord[] {
-    return this.at(name).filter((record) => record.type === type);
+  ofType(type: RecordType): readonly LintRecord[] {
+    return this.#byType.get(type) ?? [];
+  }
+
+  /** The records of one type by name, in the order of their first ones. */
+  sets(type: RecordType): ReadonlyMap<string, readonly LintRecord[]> {
+    const sets = this.#sets.get(type) ?? groupBy(this.ofType(type), ({ name }) => name);
+    this.#sets.set(type, sets);
+    return sets;
   }
 
   /** Whether there are records at the name or below it. */
@@ -135,7 +150,7 @@ export class ZoneView {
   mayHold(name: string, types: readonly RecordType[]): boolean {
     const { records, policy, ignore, type } = this.zone;
     if (records === null || type === "slave" || policy === "additive") return true;
-    return mayIgnore(ignore).some((fits) => fits(name, types));
+    return mayIgnore(ignore).some((fits) => fits(name, this.zone.zone, types));
   }
 
   /** The records that answer for a name within the zone: its own, or those of the wildcard that stands for it (RFC 4592, 3.3.1). */
@@ -151,6 +166,8 @@ export class ProjectZones {
   /** For the few rules that look at how something is written; without sources these rules report nothing. */
   readonly sources: Sources | null;
   readonly #byZone: ReadonlyMap<string, ZoneView>;
+  /** Those that another zone of the project lies in. */
+  readonly #parents: ReadonlySet<ZoneView>;
   readonly #lookups: Map<string, Lookup> = new Map();
   readonly #firsts: Map<Test, WeakMap<readonly LintRecord[], LintRecord | null>> = new Map();
   readonly #memories: Map<unknown, unknown> = new Map();
@@ -158,6 +175,7 @@ export class ProjectZones {
   constructor(zones: readonly LintZone[], sources: Sources | null) {
     this.views = zones.map((zone) => new ZoneView(zone));
     this.#byZone = new Map(this.views.map((view) => [view.zone.zone, view]));
+    this.#parents = new Set(this.views.flatMap(({ zone: { zone } }) => this.zoneOf(parentOf(zone)) ?? []));
     this.sources = sources;
   }
 
@@ -172,6 +190,7 @@ export class ProjectZones {
 
   /** A declared zone at the name, or between the name and the zone: resolvers never ask this zone about such a name. */
   zoneBetween(view: ZoneView, name: string): ZoneView | null {
+    if (!this.#parents.has(view)) return null;
     const found = this.zoneOf(absoluteName(name, view.zone.zone));
     return found === view ? null : found;
   }
@@ -233,7 +252,7 @@ export function shownName(name: string): string {
 }
 
 /** Whether records of some types at a name may fit a pattern under `ignore`, which stands for records that are not declared. */
-type MayIgnore = (name: string, types: readonly RecordType[]) => boolean;
+type MayIgnore = (name: string, zone: string, types: readonly RecordType[]) => boolean;
 
 const compiled: WeakMap<readonly IgnorePattern[], readonly MayIgnore[]> = new WeakMap();
 
@@ -245,11 +264,12 @@ function mayIgnore(patterns: readonly IgnorePattern[]): readonly MayIgnore[] {
 }
 
 function compile({ preset, name, type }: IgnorePattern): MayIgnore {
-  const fitsName = name === undefined ? null : compileGlob(name === "@" ? "" : name.toLowerCase());
+  const isAbsolute = name?.endsWith(".") === true;
+  const fitsName = name === undefined ? null : compileNameGlob(name === "@" ? "" : name);
   const fitsType = type === undefined ? null : compileGlob(type.toUpperCase());
-  return (asked, types) =>
+  return (asked, zone, types) =>
     (preset !== "acme" || (isAcmeName(asked) && types.includes("TXT"))) &&
-    (fitsName === null || fitsName(asked)) &&
+    (fitsName === null || fitsName(isAbsolute ? absoluteName(asked, zone) : asked)) &&
     (fitsType === null || types.some(fitsType));
 }
 
@@ -293,7 +313,7 @@ export function unknownCodes(
   for (const { off, span, address, records } of zones) {
     look(off, { span, address });
     if (off.includes(UNKNOWN_LINT_CODE.code)) continue;
-    for (const record of records ?? []) look(record.off, { span: record.span, address });
+    for (const { lintOff, span: at } of records ?? []) if (lintOff.length > 0) look(lintOff, { span: at, address });
   }
   return found;
 }
@@ -337,7 +357,7 @@ export interface LintZone {
 export interface LintRecord extends DnsRecord {
   readonly span: Span;
   /** Codes that are switched off for the record. */
-  readonly off: readonly string[];
+  readonly lintOff: readonly string[];
 }
 
 /** Seconds for which caches keep an answer. */

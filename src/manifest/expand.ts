@@ -5,17 +5,19 @@ import {
   type Built,
   type BuiltRecord,
   buildCaa,
+  buildDkim,
   buildDmarc,
   buildPtr,
+  buildSpf,
   type CaaParts,
+  type DkimParts,
   type DmarcParts,
   type PartPath,
   type PtrParts,
+  type SpfParts,
 } from "../dns/builders.ts";
-import { buildDkim, type DkimParts } from "../dns/dkim.ts";
 import { type ReverseZone, reverseZone } from "../dns/ip.ts";
 import type { SourceRecord } from "../dns/record.ts";
-import { buildSpf, type SpfParts } from "../dns/spf.ts";
 import { toAscii } from "../dns/unicode.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
@@ -30,7 +32,7 @@ import {
   Scales,
   tooLongIgnore,
 } from "./limits.ts";
-import type { Places } from "./positions.ts";
+import { newMapping, type Places } from "./positions.ts";
 import {
   type Layer,
   type LayerRecord,
@@ -90,7 +92,7 @@ export async function expandDomains(
     context.report(tooManyRecords(excess, context));
     return { entries, incomplete };
   }
-  const room = new Room(context);
+  const limits = new ExpansionLimits(context);
   const setsOf = new UsedSets(sets, context);
   let total = 0;
   for (const { tree } of files) {
@@ -100,14 +102,14 @@ export async function expandDomains(
         withDefaults(record, objectAt(defaults, "record"), context.places),
       );
       const entry = withDefaults(written, objectAt(defaults, "domain"), context.places);
-      if (!room.takeFields(entry)) return { entries, incomplete };
+      if (!limits.takeFields(entry)) return { entries, incomplete };
       const used = setsOf.of(entry);
       for (const set of used) everUsed.add(set);
-      if (!room.takeRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
+      if (!limits.takeRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
       const singles = eachDomain(entry, context);
       for (const single of singles) {
-        const origins = { own, used, left: recordLimit(context.sources) - total, domains: singles.length, room };
-        const expanded = await complete(single, origins, context);
+        const origins = { own, used, left: recordLimit(context.sources) - total, domains: singles.length, limits };
+        const expanded = await expandDomain(single, origins, context);
         if (expanded === "too-many-records") context.report(tooManyRecords(entry, context));
         if (typeof expanded === "string") return { entries, incomplete };
         total += expanded.count + RECORDS_PER_DOMAIN;
@@ -142,7 +144,7 @@ function firstTooMany(
       const [names, use] = [entry["domain"], entry["use"] ?? null];
       const used = known.get(use) ?? usedRecords(use, sets);
       known.set(use, used);
-      // A domain's own records may replace those of its sets. So those of its sets are sure to count only if it has none of its own.
+      // A domain's own records may replace those of its sets. So the records of its sets are counted only if it has no records of its own.
       const least = recordCount(listOf(entry["records"])) || used;
       total += (Array.isArray(names) ? names.length : 1) * (least + RECORDS_PER_DOMAIN);
       if (total > limit) return entry;
@@ -184,7 +186,7 @@ function eachDomain(entry: JsonObject, context: ExpandContext): JsonObject[] {
     const domain = key === "domain" ? name : reverseDomain(name, span, context);
     if (domain === null) return [];
     const { reverse: _reverse, ...rest } = entry;
-    const single: Record<string, Json> = Object.assign(Object.create(null), rest);
+    const single = newMapping(rest);
     if (domain !== undefined) single["domain"] = domain;
     places.copy(single, entry);
     if (key === "reverse") places.renameKey(single, "reverse", "domain");
@@ -211,7 +213,7 @@ interface Origins {
   readonly used: readonly RecordSet[];
   /** How many more records the project may have. */
   readonly left: number;
-  readonly room: Room;
+  readonly limits: ExpansionLimits;
   /** How many domains the entry is for. */
   readonly domains: number;
 }
@@ -219,9 +221,9 @@ interface Origins {
 /**
  * @returns the expanded entry, or why there is no room: `too-many-records` is left to the caller to report, `reported` is reported already
  */
-async function complete(
+async function expandDomain(
   entry: JsonObject,
-  { own, used, left, domains, room }: Origins,
+  { own, used, left, domains, limits }: Origins,
   context: ExpandContext,
 ): Promise<{ entry: JsonObject; count: number } | "too-many-records" | "reported"> {
   const { places } = context;
@@ -229,9 +231,9 @@ async function complete(
   const domain = entry["domain"];
   const zone = typeof domain === "string" ? zoneName(domain) : "";
   const { use: _use, records: _records, ...rest } = entry;
-  const shell: Record<string, Json> = Object.assign(Object.create(null), rest);
+  const shell = newMapping(rest);
   places.copy(shell, entry);
-  const expanded: Record<string, Json> = Object.assign(Object.create(null), withZone(shell, zone, places));
+  const expanded = newMapping(withZone(shell, zone, places));
   places.copy(expanded, shell);
   const hasFile = typeof expanded["zone_file"] === "string";
   if (!hasFile && !Object.hasOwn(entry, "records") && !Object.hasOwn(entry, "use")) {
@@ -252,14 +254,14 @@ async function complete(
     { origin: { type: "own" }, records: plain(own) },
   ];
   const statedRecords = stated.flatMap((layer) => layer.records);
-  if (!room.takeCopies(expanded, statedRecords as readonly JsonObject[], built)) return "reported";
+  if (!limits.takeCopies(expanded, statedRecords as readonly JsonObject[], built)) return "reported";
   const sharing = expanded["zone_file"] === entry["zone_file"] ? domains : 1;
   const fromFile = hasFile ? await context.zoneFile(expanded, zone, statedRecords, sharing) : [];
-  if (!room.takeZoneFile(expanded, fromFile)) return "reported";
+  if (!limits.takeZoneFile(expanded, fromFile)) return "reported";
   const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
   const records = [...overlay(layers, zone, context)];
   if (records.length > left) return "too-many-records";
-  if (!room.takeLabels(expanded, records)) return "reported";
+  if (!limits.takeLabels(expanded, records)) return "reported";
   places.make(records, places.span(entry));
   // Records of the zone file stay as they were read; the zone's unit takes both forms.
   expanded["records"] = records as readonly object[] as readonly JsonObject[];
@@ -273,7 +275,7 @@ function zoneName(domain: string): string {
 
 // Checks, before a domain's entry is expanded, whether the result stays within the project's limits; an entry that does not is reported.
 
-interface RoomContext {
+interface LimitsContext {
   readonly places: Places;
   readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
@@ -287,13 +289,13 @@ const ZONE_REFERENCE = "${zone}";
 const TARGETS: ReadonlySet<string> = new Set(["targets"]);
 
 /** What the limits still leave. Each method takes from it, and returns false if there is not enough, which is reported. */
-class Room {
-  readonly #context: RoomContext;
+class ExpansionLimits {
+  readonly #context: LimitsContext;
   readonly #scales: Scales = new Scales();
   #comparisons = 0;
   #innerLabels = 0;
 
-  constructor(context: RoomContext) {
+  constructor(context: LimitsContext) {
     this.#context = context;
   }
 
@@ -331,7 +333,10 @@ class Room {
     return this.#take(entry, weight) && this.#takeComparisons(entry, weight);
   }
 
-  /** Takes room for the names between the records of one domain and the domain. */
+  /**
+   * Takes room for the names that lie between the records of one domain and the domain: a record `a.b.c` of `example.org` has two,
+   * `b.c.example.org` and `c.example.org`.
+   */
   takeLabels(entry: JsonObject, records: readonly LayerRecord[]): boolean {
     this.#innerLabels += records.reduce((sum, { name }) => sum + String(name ?? "").split(".").length - 1, 0);
     if (this.#innerLabels <= MAX_INNER_LABELS) return true;
@@ -359,15 +364,17 @@ class Room {
     return false;
   }
 
-  readonly #referencesIn: WeakMap<object, number> = new WeakMap();
+  readonly #referencesIn: WeakMap<readonly Json[], number> = new WeakMap();
 
   #references(value: Json | undefined): number {
-    if (typeof value === "string") return value.split(ZONE_REFERENCE).length - 1;
+    if (typeof value === "string") return value.includes(ZONE_REFERENCE) ? value.split(ZONE_REFERENCE).length - 1 : 0;
     if (typeof value !== "object" || value === null) return 0;
-    const known = this.#referencesIn.get(value);
+    // Lists are what many domains share.
+    const known = Array.isArray(value) ? this.#referencesIn.get(value) : undefined;
     if (known !== undefined) return known;
-    const count = Object.values(value).reduce((sum: number, item) => sum + this.#references(item as Json), 0);
-    this.#referencesIn.set(value, count);
+    const items = Array.isArray(value) ? value : Object.values(value);
+    const count = items.reduce((sum: number, item) => sum + this.#references(item as Json), 0);
+    if (Array.isArray(value)) this.#referencesIn.set(value, count);
     return count;
   }
 }
@@ -392,8 +399,8 @@ function tooManyLabels(span: NonNullable<Diagnostic["span"]>): Diagnostic {
     code: "too-many-labels",
     severity: "error",
     summary: "too many long names in the project",
-    detail: `Each label between the first label of a record's name and its domain makes a name of its own. With this domain, the project has more than ${MAX_INNER_LABELS.toLocaleString("en")} such labels; what follows is not looked at.`,
-    fix: "Divide the project.",
+    detail: `A name of several labels makes a name for each label after the first: a.b.c also makes b.c and c. With this domain, the records of the project make more than ${MAX_INNER_LABELS.toLocaleString("en")} such names; what follows is not looked at.`,
+    fix: "Give records names of fewer labels, or divide the project.",
     span,
   };
 }
@@ -430,7 +437,7 @@ const PASSED_ON = ["ttl_sec", "override", "note", "lint"] as const;
 function expandBuilders(entries: readonly JsonObject[], zone: string, context: BuilderContext): JsonObject[] {
   return entries.flatMap((entry) => {
     const builder = BUILDERS.find((key) => Object.hasOwn(entry, key));
-    return builder === undefined ? [entry] : expand(entry, builder, zone, context);
+    return builder === undefined ? [entry] : expandBuilder(entry, builder, zone, context);
   });
 }
 
@@ -440,7 +447,7 @@ function lacksParts(entry: JsonObject, incomplete: ReadonlySet<object>): boolean
   return builder !== undefined && incomplete.has(entry[builder] as object);
 }
 
-function expand(entry: JsonObject, builder: Builder, zone: string, context: BuilderContext): JsonObject[] {
+function expandBuilder(entry: JsonObject, builder: Builder, zone: string, context: BuilderContext): JsonObject[] {
   checkFields(entry, builder, context);
   const parts = entry[builder] as JsonObject;
   const { records, problems } = build(builder, parts, textAt(entry, "name") ?? "", zone);
@@ -487,7 +494,7 @@ function checkFields(entry: JsonObject, builder: Builder, context: BuilderContex
 }
 
 function plainRecord(built: BuiltRecord, entry: JsonObject, builder: Builder, places: Places): JsonObject {
-  const record: Record<string, Json> = Object.create(null);
+  const record = newMapping();
   record["type"] = built.type;
   record["name"] = built.name;
   if (built.tag !== undefined) record["tag"] = built.tag;

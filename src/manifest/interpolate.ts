@@ -4,7 +4,7 @@ import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { suggestion } from "../model/text.ts";
 import { type Budget, MAX_REPORTED_REFERENCES } from "./limits.ts";
-import type { Places } from "./positions.ts";
+import { newMapping, type Places } from "./positions.ts";
 import { isOwnKey } from "./schema.ts";
 import { mapText, type Variables } from "./variables.ts";
 
@@ -186,7 +186,7 @@ function notText(reference: string): Problem {
 
 /** A copy of a variable's list or mapping. Every part of the copy has the span of the reference, not that of the variable. */
 function cloneAt(value: object, at: Span, places: Places, text: (text: string) => string): Json {
-  const clone = (Array.isArray(value) ? [] : Object.create(null)) as Record<string, Json>;
+  const clone = (Array.isArray(value) ? [] : newMapping()) as Record<string, Json>;
   const offsets = [at.start, at.end] as const;
   places.put(clone, at.file, offsets);
   for (const [key, item] of Object.entries(value) as [string, Json][]) {

@@ -127,15 +127,16 @@ export class Budget {
   }
 }
 
-/** Counts the characters of values. The count of a value that many entries share is remembered. */
+/** Counts the characters of values. The count of a list is remembered: lists are what many entries share. */
 export class Scales {
   readonly #lengths: ShownLengths = new ShownLengths();
-  readonly #known: WeakMap<object, number> = new WeakMap();
+  readonly #known: WeakMap<readonly Json[], number> = new WeakMap();
 
   /** What `value` counts for, with all that is in it. */
   weigh(value: Json | undefined): number {
     if (typeof value === "string") return VALUE_CHARACTERS + this.#lengths.of(value);
     if (typeof value !== "object" || value === null) return VALUE_CHARACTERS;
+    if (!Array.isArray(value)) return this.#sum(Object.values(value));
     const known = this.#known.get(value) ?? this.#sum(value);
     this.#known.set(value, known);
     return known;
@@ -147,8 +148,8 @@ export class Scales {
     return keys.reduce((sum, key) => sum + this.weigh((entry as Record<string, Json>)[key]), VALUE_CHARACTERS);
   }
 
-  #sum(value: object): number {
-    return Object.values(value).reduce((sum: number, item) => sum + this.weigh(item as Json), VALUE_CHARACTERS);
+  #sum(items: readonly Json[]): number {
+    return items.reduce((sum: number, item) => sum + this.weigh(item), VALUE_CHARACTERS);
   }
 }
 

@@ -151,7 +151,7 @@ class Loading {
     const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
     if (rootPath === null) return null;
     const root = dirname(rootPath);
-    const context = await this.#parseContext();
+    const context = this.#parseContext();
     const rootFile = await readManifest(rootPath, ROOT_FILE, this.#sources, context);
     if (rootFile?.tree == null) return null;
     const { variables, given } = await this.#variables(rootFile.tree, rootFile.damaged, context);
@@ -182,7 +182,7 @@ class Loading {
     const rootPath = await findRootFile(this.#options.directory, this.#reportRequest);
     if (rootPath === null) return null;
     const root = dirname(rootPath);
-    const context = await this.#parseContext();
+    const context = this.#parseContext();
     const rootFile = await readManifest(rootPath, ROOT_FILE, this.#sources, context);
     if (rootFile?.tree == null) return null;
     const { environment = null, variables: assigned = {}, variableFiles = [] } = this.#options;
@@ -200,8 +200,8 @@ class Loading {
     ];
   }
 
-  async #parseContext(): Promise<ParseContext> {
-    return { yaml: await import("yaml"), places: this.#places, budget: this.#budget, report: this.#report };
+  #parseContext(): ParseContext {
+    return { places: this.#places, budget: this.#budget, report: this.#report };
   }
 
   /** `given`: the variables whose values come from the command line or a saved plan, not from the project. */

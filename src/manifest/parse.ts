@@ -4,6 +4,7 @@ import type * as YamlLibrary from "yaml";
 import type { Alias, CST, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from "yaml";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { readCommonYaml } from "./common-yaml.ts";
 import {
   type Budget,
   COPIED_VALUE_CHARACTERS,
@@ -12,7 +13,7 @@ import {
   MAX_SHORT_FILE_VALUES,
   MIN_CHARACTERS_PER_VALUE,
 } from "./limits.ts";
-import type { Places } from "./positions.ts";
+import { newMapping, type Places } from "./positions.ts";
 
 type Yaml = typeof YamlLibrary;
 
@@ -28,15 +29,24 @@ export interface ParsedFile {
 }
 
 export interface ParseContext {
-  readonly yaml: Yaml;
   readonly places: Places;
   /** Shared by all files of the project. */
   readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
 }
 
-/** Objects have no prototype, so that keys such as `__proto__` are keys like all others. */
-export function parseFile(file: string, text: string, context: ParseContext): ParsedFile {
+export async function parseFile(file: string, text: string, context: ParseContext): Promise<ParsedFile> {
+  const tree = readCommonYaml(file, text, context.places);
+  if (tree !== null) return { file, tree, damaged: false };
+  return parseWithLibrary(file, text, { ...context, yaml: await import("yaml") });
+}
+
+interface LibraryContext extends ParseContext {
+  readonly yaml: Yaml;
+}
+
+/** What `parseFile` does with a text that is not of the common kind. */
+export function parseWithLibrary(file: string, text: string, context: LibraryContext): ParsedFile {
   const nothing = { file, tree: null, damaged: true };
   if (text.trim() === "") {
     context.report(emptyFile(file));
@@ -70,7 +80,7 @@ function isEmptyScalar(node: Node, yaml: Yaml): boolean {
  * nesting, and a kilobyte for each value.
  * @returns null if it stopped, which is reported
  */
-function compose(file: string, text: string, context: ParseContext): Document.Parsed[] | null {
+function compose(file: string, text: string, context: LibraryContext): Document.Parsed[] | null {
   const { Composer, Lexer, Parser } = context.yaml;
   // uniqueKeys compares each key with all before it; the converter finds duplicates in linear time.
   const composer = new Composer({ version: "1.2", uniqueKeys: false, prettyErrors: false, logLevel: "silent" });
@@ -140,7 +150,7 @@ const CORE_TAGS: ReadonlySet<string> = new Set(
 class Converter {
   readonly #file: string;
   readonly #text: string;
-  readonly #context: ParseContext;
+  readonly #context: LibraryContext;
   /** After a syntax error the rest of the tree is a guess, so its problems are not reported. */
   readonly #quiet: boolean;
   readonly #anchors: Map<string, Node> = new Map();
@@ -151,7 +161,7 @@ class Converter {
   #aliasNodes = 0;
   #aliasesReported = false;
 
-  constructor(file: string, text: string, context: ParseContext, quiet: boolean) {
+  constructor(file: string, text: string, context: LibraryContext, quiet: boolean) {
     this.#file = file;
     this.#text = text;
     this.#context = context;
@@ -210,7 +220,7 @@ class Converter {
   }
 
   #map(node: YAMLMap): JsonObject {
-    const object: Record<string, Json> = Object.create(null);
+    const object = newMapping();
     const seen = new Map<string, Span>();
     this.#context.places.put(object, this.#file, offsets(node));
     for (const pair of node.items as Pair<Node, Node | null>[]) {
@@ -277,9 +287,19 @@ class Converter {
   }
 }
 
+/** A block collection ends where its last value does: the library counts the comments behind some of them. */
 function offsets(node: Node): Offsets {
-  const range = node.range;
-  return range ? [range[0], range[1]] : [0, 0];
+  const { range } = node;
+  if (!range) return [0, 0];
+  const last = lastOfBlock(node);
+  return [range[0], last === null ? range[1] : offsets(last)[1]];
+}
+
+function lastOfBlock(node: Node): Node | null {
+  if (!("items" in node) || node.flow === true) return null;
+  const last = node.items.at(-1) as Pair<Node, Node | null> | Node | undefined;
+  if (last === undefined || !("key" in last)) return last ?? null;
+  return last.value ?? last.key;
 }
 
 /** Whether the text between the quotes is longer or shorter than its value, so that it has escapes. */

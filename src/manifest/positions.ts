@@ -1,6 +1,7 @@
 /** Where every object, key and value of a parsed manifest stands, kept beside the plain data. */
 
 import type { Span } from "../model/diagnostic.ts";
+import type { Json } from "../model/resource.ts";
 
 interface KeyPlace {
   readonly keyStart: number;
@@ -11,125 +12,154 @@ interface KeyPlace {
   readonly source: string | null;
 }
 
+/** Where an object stands, and each of its keys. There is one for each record, so the common kind, `WrittenPlace`, is compact. */
 interface Place {
   readonly file: string;
   readonly start: number;
   readonly end: number;
-  readonly keys: Map<string, KeyPlace>;
+  /** In the order of the text. */
+  keys(): Iterable<string>;
+  at(key: string): KeyPlace | null;
   /** Keys whose values were reported already and mean nothing. */
   broken: Set<string> | null;
 }
 
 type Offsets = readonly [start: number, end: number];
 
-export class Places {
-  readonly #places: WeakMap<object, Place> = new WeakMap();
+/**
+ * A mapping of a manifest. It has no prototype, so that keys such as `__proto__` are keys like all others; and it knows its place, which
+ * is no key of it. An object of `Object.create(null)`, found in a WeakMap, takes three times as long and twice the memory.
+ */
+class Mapping {
+  #place: Place | null = null;
 
-  put(object: object, file: string, [start, end]: Offsets): void {
-    this.#places.set(object, { file, start, end, keys: new Map(), broken: null });
+  static isMapping(object: object): object is Mapping {
+    return #place in object;
   }
 
+  static placeOf(mapping: Mapping): Place | null {
+    return mapping.#place;
+  }
+
+  static setPlace(mapping: Mapping, place: Place): void {
+    mapping.#place = place;
+  }
+}
+delete (Mapping.prototype as { constructor?: unknown }).constructor;
+Object.setPrototypeOf(Mapping.prototype, null);
+
+/** @returns a mapping with the keys of `values`, without a place */
+export function newMapping(values?: object): Record<string, Json> {
+  const mapping = new Mapping();
+  return (values === undefined ? mapping : Object.assign(mapping, values)) as object as Record<string, Json>;
+}
+
+export class Places {
+  /** Of lists, and of objects that are no mappings of a manifest. */
+  readonly #others: WeakMap<object, Place> = new WeakMap();
+  #hasBroken = false;
+
+  put(object: object, file: string, [start, end]: Offsets): void {
+    this.#set(object, new WrittenPlace(file, start, end, Array.isArray(object)));
+  }
+
+  /** For an object that `put` has put, and no clone has the place of. */
   putKey(object: object, key: string | number, keyAt: Offsets, valueAt: Offsets, source: string | null): void {
-    this.#place(object).keys.set(String(key), {
-      keyStart: keyAt[0],
-      keyEnd: keyAt[1],
-      valueStart: valueAt[0],
-      valueEnd: valueAt[1],
-      source,
-    });
+    this.#written(object).add(key, keyAt, valueAt, source);
+  }
+
+  /** For an object whose end was not known yet when it was put. */
+  setEnd(object: object, end: number): void {
+    this.#written(object).end = end;
   }
 
   /** The clone stands where the original does. */
   copy(clone: object, original: object): void {
-    this.#places.set(clone, this.#place(original));
+    this.#set(clone, this.#place(original));
   }
 
   /** `clone` stands where `first` does, and its `keys` where `second` does. Both are of one file. */
   merge(clone: object, first: object, second: object, keys: readonly string[]): void {
-    const [a, b] = [this.#place(first), this.#place(second)];
-    const added = keys.flatMap((key) => {
-      const place = b.keys.get(key);
-      return place === undefined ? [] : [[key, place] as const];
-    });
-    const broken = a.broken === null && b.broken === null ? null : new Set([...(a.broken ?? []), ...(b.broken ?? [])]);
-    this.#places.set(clone, { ...a, keys: new Map([...added, ...a.keys]), broken });
+    this.#set(clone, new MergedPlace(this.#place(first), this.#place(second), keys));
   }
 
   /** A list has lost elements: `kept` are the old indices of what remains. In place. */
   reindex(list: object, kept: readonly number[]): void {
     const place = this.#place(list);
-    const keys = new Map<string, KeyPlace>();
+    const left = new WrittenPlace(place.file, place.start, place.end, true);
     for (const [index, old] of kept.entries()) {
-      const at = place.keys.get(String(old));
-      if (at !== undefined) keys.set(String(index), at);
+      const at = place.at(String(old));
+      if (at !== null) left.addPlace(index, at);
     }
-    this.#places.set(list, { ...place, keys, broken: null });
+    this.#set(list, left);
   }
 
   /** In place: for objects whose place is shared with no clone. */
   setSource(object: object, key: string | number, source: string | null): void {
-    const { keys } = this.#place(object);
-    const old = keys.get(String(key));
-    if (old !== undefined) keys.set(String(key), { ...old, source });
+    this.#written(object).setSource(String(key), source);
   }
 
   /** The value of one key of a clone stands elsewhere in the same file. */
   moveValue(clone: object, key: string, at: Span): void {
     const place = this.#place(clone);
-    const old = place.keys.get(key);
-    if (old === undefined) return;
-    const moved = { ...old, valueStart: at.start, valueEnd: at.end };
-    this.#places.set(clone, { ...place, keys: new Map(place.keys).set(key, moved) });
+    const old = place.at(key);
+    if (old !== null)
+      this.#set(clone, new ChangedPlace(place, key, { ...old, valueStart: at.start, valueEnd: at.end }));
   }
 
   /** A clone has the key `to` in place of `from`; the key and its value keep their places. */
   renameKey(clone: object, from: string, to: string): void {
     const place = this.#place(clone);
-    const old = place.keys.get(from);
-    if (old !== undefined) this.#places.set(clone, { ...place, keys: new Map(place.keys).set(to, old) });
+    const old = place.at(from);
+    if (old !== null) this.#set(clone, new ChangedPlace(place, to, old));
   }
 
   /** Gives places to an object made of parts of a manifest: it stands at `at`, and each of its keys and values at the span in `keys`. */
   make(object: object, at: Span, keys: Readonly<Record<string, Span>> = {}): void {
-    const places = Object.entries(keys).map(([key, { start, end }]): [string, KeyPlace] => [
-      key,
-      { keyStart: start, keyEnd: end, valueStart: start, valueEnd: end, source: null },
-    ]);
-    this.#places.set(object, { file: at.file, start: at.start, end: at.end, keys: new Map(places), broken: null });
+    const place = new WrittenPlace(at.file, at.start, at.end, Array.isArray(object));
+    for (const [key, { start, end }] of Object.entries(keys)) place.add(key, [start, end], [start, end], null);
+    this.#set(object, place);
   }
 
   /** The value of `key`, or the key where the value is empty, or the object where there is no such key. */
   span(object: object, key?: string | number): Span {
     const place = this.#place(object);
-    const at = key === undefined ? undefined : place.keys.get(String(key));
-    if (at === undefined) return { file: place.file, start: place.start, end: place.end };
+    const at = key === undefined ? null : place.at(String(key));
+    if (at === null) return { file: place.file, start: place.start, end: place.end };
     if (at.valueStart === at.valueEnd) return { file: place.file, start: at.keyStart, end: at.keyEnd };
     return { file: place.file, start: at.valueStart, end: at.valueEnd };
   }
 
   keySpan(object: object, key: string): Span {
     const place = this.#place(object);
-    const at = place.keys.get(key);
-    if (at === undefined) return { file: place.file, start: place.start, end: place.end };
+    const at = place.at(key);
+    if (at === null) return { file: place.file, start: place.start, end: place.end };
     return { file: place.file, start: at.keyStart, end: at.keyEnd };
   }
 
   /** The first key of a mapping: the place to report a missing key at. */
   firstKeySpan(object: object): Span {
     const place = this.#place(object);
-    const [first] = place.keys.values();
-    if (first === undefined) return { file: place.file, start: place.start, end: place.end };
-    return { file: place.file, start: first.keyStart, end: first.keyEnd };
+    const [first] = place.keys();
+    const at = first === undefined ? null : place.at(first);
+    if (at === null) return { file: place.file, start: place.start, end: place.end };
+    return { file: place.file, start: at.keyStart, end: at.keyEnd };
   }
 
   source(object: object, key: string | number): string | null {
-    return this.#place(object).keys.get(String(key))?.source ?? null;
+    return this.#place(object).at(String(key))?.source ?? null;
   }
 
   markBroken(object: object, key: string | number): void {
     const place = this.#place(object);
     place.broken ??= new Set();
     place.broken.add(String(key));
+    this.#hasBroken = true;
+  }
+
+  /** Whether any value was reported already. */
+  get hasBroken(): boolean {
+    return this.#hasBroken;
   }
 
   /** Keys of `object` whose values were reported already. */
@@ -138,10 +168,152 @@ export class Places {
   }
 
   #place(object: object): Place {
-    const place = this.#places.get(object);
-    if (place === undefined) throw new Error("An object of the manifest has lost its place");
+    const place = Mapping.isMapping(object) ? Mapping.placeOf(object) : this.#others.get(object);
+    if (place === null || place === undefined) throw new Error("An object of the manifest has lost its place");
     return place;
+  }
+
+  #written(object: object): WrittenPlace {
+    const place = this.#place(object);
+    if (place instanceof WrittenPlace) return place;
+    throw new Error("An object of the manifest that was copied gets no more keys");
+  }
+
+  #set(object: object, place: Place): void {
+    if (Mapping.isMapping(object)) Mapping.setPlace(object, place);
+    else this.#others.set(object, place);
   }
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set();
+/** Numbers that a key takes in `#offsets`. */
+const OFFSETS_PER_KEY = 4;
+/** Up to so many keys are looked through one by one; for more an index is made. */
+const MAX_UNINDEXED_KEYS = 16;
+
+/** An object as it is written: the places of its keys as numbers in a row. */
+class WrittenPlace implements Place {
+  readonly file: string;
+  readonly start: number;
+  end: number;
+  broken: Set<string> | null = null;
+  /** null: a list, whose keys are its indices. */
+  readonly #names: string[] | null;
+  readonly #offsets: number[] = [];
+  /** null: no key has one. */
+  #sources: Map<string, string> | null = null;
+  #index: Map<string, number> | null = null;
+
+  constructor(file: string, start: number, end: number, isList: boolean) {
+    this.file = file;
+    this.start = start;
+    this.end = end;
+    this.#names = isList ? null : [];
+  }
+
+  /** A list's keys come in their order, without gaps. */
+  add(key: string | number, keyAt: Offsets, valueAt: Offsets, source: string | null): void {
+    this.#names?.push(String(key));
+    this.#offsets.push(keyAt[0], keyAt[1], valueAt[0], valueAt[1]);
+    if (source !== null) this.#addSource(String(key), source);
+  }
+
+  addPlace(key: string | number, { keyStart, keyEnd, valueStart, valueEnd, source }: KeyPlace): void {
+    this.add(key, [keyStart, keyEnd], [valueStart, valueEnd], source);
+  }
+
+  setSource(key: string, source: string | null): void {
+    if (source === null) this.#sources?.delete(key);
+    else if (this.#find(key) !== -1) this.#addSource(key, source);
+  }
+
+  #addSource(key: string, source: string): void {
+    this.#sources ??= new Map();
+    this.#sources.set(key, source);
+  }
+
+  keys(): Iterable<string> {
+    return this.#names ?? Array.from({ length: this.#offsets.length / OFFSETS_PER_KEY }, (_, index) => String(index));
+  }
+
+  at(key: string): KeyPlace | null {
+    const found = this.#find(key);
+    if (found === -1) return null;
+    const [keyStart = 0, keyEnd = 0, valueStart = 0, valueEnd = 0] = this.#offsets.slice(
+      found * OFFSETS_PER_KEY,
+      (found + 1) * OFFSETS_PER_KEY,
+    );
+    return { keyStart, keyEnd, valueStart, valueEnd, source: this.#sources?.get(key) ?? null };
+  }
+
+  /** @returns the number of the key, or -1 */
+  #find(key: string): number {
+    const names = this.#names;
+    if (names === null) {
+      const index = Number(key);
+      return index * OFFSETS_PER_KEY < this.#offsets.length ? index : -1;
+    }
+    if (names.length <= MAX_UNINDEXED_KEYS) return names.indexOf(key);
+    if (this.#index?.size !== names.length) this.#index = new Map(names.map((name, index) => [name, index]));
+    return this.#index.get(key) ?? -1;
+  }
+}
+
+/** An object with defaults: the keys in `added` are another object's. */
+class MergedPlace implements Place {
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
+  broken: Set<string> | null;
+  readonly #own: Place;
+  readonly #defaults: Place;
+  readonly #added: readonly string[];
+
+  constructor(own: Place, defaults: Place, added: readonly string[]) {
+    this.file = own.file;
+    this.start = own.start;
+    this.end = own.end;
+    const isBroken = own.broken !== null || defaults.broken !== null;
+    this.broken = isBroken ? new Set([...(own.broken ?? []), ...(defaults.broken ?? [])]) : null;
+    this.#own = own;
+    this.#defaults = defaults;
+    this.#added = added;
+  }
+
+  keys(): Iterable<string> {
+    return [...this.#added, ...this.#own.keys()];
+  }
+
+  at(key: string): KeyPlace | null {
+    return this.#own.at(key) ?? (this.#added.includes(key) ? this.#defaults.at(key) : null);
+  }
+}
+
+/** An object in which one key stands elsewhere, or has another name. */
+class ChangedPlace implements Place {
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
+  broken: Set<string> | null;
+  readonly #original: Place;
+  readonly #key: string;
+  readonly #at: KeyPlace;
+
+  constructor(original: Place, key: string, at: KeyPlace) {
+    this.file = original.file;
+    this.start = original.start;
+    this.end = original.end;
+    this.broken = original.broken;
+    this.#original = original;
+    this.#key = key;
+    this.#at = at;
+  }
+
+  keys(): Iterable<string> {
+    return [...new Set([...this.#original.keys(), this.#key])];
+  }
+
+  at(key: string): KeyPlace | null {
+    return key === this.#key ? this.#at : this.#original.at(key);
+  }
+}

@@ -5,7 +5,7 @@ import type { SourceRecord } from "../dns/record.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { suggestion } from "../model/text.ts";
-import type { Places } from "./positions.ts";
+import { newMapping, type Places } from "./positions.ts";
 import { isOwnKey } from "./schema.ts";
 
 /** Name → records, with the defaults of their file. */
@@ -287,7 +287,7 @@ function keysOfDefaults(defaults: JsonObject): readonly string[] {
 export function withDefaults(entry: JsonObject, defaults: JsonObject, places: Places): JsonObject {
   const missing = keysOfDefaults(defaults).filter((key) => !Object.hasOwn(entry, key));
   if (missing.length === 0) return entry;
-  const merged: Record<string, Json> = Object.assign(Object.create(null), entry);
+  const merged = newMapping(entry);
   for (const key of missing) merged[key] = defaults[key] as Json;
   places.merge(merged, entry, defaults, missing);
   return merged;

@@ -50,7 +50,7 @@ export function validateTree(
     if (!isKnown(violation, places) && !isMisspelt(violation, misspelt)) report(violationDiagnostic(violation, places));
   }
   for (const violation of violations) spoil(violation, incomplete, doomed);
-  removeBroken(tree, places, incomplete, doomed);
+  if (places.hasBroken) removeBroken(tree, places, incomplete, doomed);
   for (const [list, indices] of doomed) compact(list, indices, places);
   return incomplete;
 }

@@ -9,7 +9,7 @@ import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { listNames, nearest, suggestion } from "../model/text.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 import { type ParseContext, parseFile } from "./parse.ts";
-import type { Places } from "./positions.ts";
+import { newMapping, type Places } from "./positions.ts";
 import { decode } from "./read.ts";
 import { isOwnKey } from "./schema.ts";
 
@@ -289,7 +289,7 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
     context.report({ ...unusable(path, undefined), detail: "It is not UTF-8." });
     return null;
   }
-  const { tree, damaged } = parseFile(path, text, context);
+  const { tree, damaged } = await parseFile(path, text, context);
   if (tree === null || damaged) return null;
   const isOutput = Object.keys(tree).length > 0 && Object.values(tree).every(isOutputEntry);
   return { name: basename(path), isOutput, values: valuesOf(tree, isOutput, context) };
@@ -380,7 +380,7 @@ export function mapText(value: Json, places: Places, replace: (text: string) => 
 }
 
 function copyOf(value: object, places: Places): Record<string, Json> {
-  const clone = Array.isArray(value) ? [...value] : Object.assign(Object.create(null), value);
+  const clone = (Array.isArray(value) ? [...value] : newMapping(value)) as Record<string, Json>;
   places.copy(clone, value);
   return clone;
 }

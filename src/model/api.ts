@@ -54,6 +54,8 @@ export type ListAnswer =
       readonly items: readonly JsonObject[];
       /** How many there are in all: more than `items.length` if only a subset was read. */
       readonly total: number;
+      /** Of the list when its first page was read. Absent: one. */
+      readonly pages?: number;
       /** As in `Answer`, taken from the first page that was read. */
       readonly servedMilliseconds?: number;
     }

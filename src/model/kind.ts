@@ -12,8 +12,8 @@ export interface KindFacts {
   readonly nameField: string;
   /** Two runs can both make one. Absent: the service refuses the second. */
   readonly canBeDuplicated?: true;
-  /** One is what it says: of equal ones any will do. Absent: each is itself, by its id. */
-  readonly isItsValues?: true;
+  /** Its objects are told apart by their values alone: any of several equal ones will do. Absent: they are told apart by their ids. */
+  readonly identifiedByValues?: true;
   /** What is in it goes with it and has no change of its own: the change's `holds` says how much it is. */
   readonly takesContents?: true;
   /** What a new one has unless its manifest says otherwise. */

@@ -1,7 +1,7 @@
 /** The unit: the interface through which the generic pipeline handles a network, a zone or an image. */
 
 import type { Failure, FileContent, ReadApi } from "./api.ts";
-import type { AttachedInterface, Block, Change, ComparedResource, InterfaceDetail } from "./change.ts";
+import type { Block, Change, ComparedResource, InterfaceDetail } from "./change.ts";
 import type { ConsentRule, Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { UnitKinds } from "./kind.ts";
@@ -185,7 +185,11 @@ export interface LiveIdentity {
   readonly shown: Values;
 }
 
-/** What is to become of one object. */
+/**
+ * What is to become of one object.
+ * - `create`: make it. `manage`: make it as declared. `delete`: delete it.
+ * - `release`: only take our owner's tag off it, as an entry under `removed` asks.
+ */
 export type Match<Spec = unknown, Live = unknown> =
   | { readonly intent: "create"; readonly declared: Declared<Spec>; readonly removed: null; readonly live: null }
   | { readonly intent: "manage"; readonly declared: Declared<Spec>; readonly removed: null; readonly live: Live }
@@ -243,10 +247,10 @@ export interface DiffRules {
   readonly immutable: readonly string[];
   /** It must be made anew even if no field differs. */
   readonly renew: boolean;
-  /** Stops any change that deletes or replaces it. */
-  readonly heldBy: readonly AttachedInterface[];
-  /** Stops any change of it. */
+  /** Why it cannot be changed at all. */
   readonly block: Block | null;
+  /** Why it cannot be deleted or replaced. */
+  readonly removalBlock: Block | null;
   readonly protect: boolean;
 }
 
@@ -255,8 +259,8 @@ export const NO_RULES: DiffRules = {
   parent: null,
   immutable: [],
   renew: false,
-  heldBy: [],
   block: null,
+  removalBlock: null,
   protect: false,
 };
 

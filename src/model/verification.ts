@@ -55,7 +55,7 @@ export interface DelegationProblem {
   readonly detail: string;
 }
 
-/** A zone of which nothing could be asked, and why in one sentence. */
+/** A zone that could not be asked for, or not at one of its servers, and why in one sentence. */
 export interface UnaskedZone {
   readonly zone: string;
   readonly detail: string;
@@ -80,7 +80,7 @@ export interface Verification {
   /** What is not there, sorted by zone, name, type, server and transport. */
   readonly problems: readonly Verdict[];
   readonly delegation: readonly DelegationProblem[];
-  /** Nothing was asked, although there was something to ask. */
+  /** What could not be asked: of a zone nothing, or some of its servers. Sorted by zone and detail. */
   readonly unasked: readonly UnaskedZone[];
   /** What no nameserver answers: records that a delegation hides, zones that are not served. Full sentences. */
   readonly notes: readonly string[];

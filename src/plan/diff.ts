@@ -1,10 +1,10 @@
 /** Pairs → changes: plain comparison, for the units have made both sides comparable. */
 
 import isEqual from "fast-deep-equal";
-import type { Action, Block, Change } from "../model/change.ts";
+import type { Action, Change } from "../model/change.ts";
 import type { Address } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
-import type { DiffRules, Pair } from "../model/unit.ts";
+import type { Pair } from "../model/unit.ts";
 
 /** Sorted by address; changes of one address are numbered in a stable order. */
 export function diffPairs(pairs: readonly Pair[]): Change[] {
@@ -28,6 +28,11 @@ function actionOf(pair: Pair, parent: Action | null): Action {
   return isEqual(after, before) ? "no-op" : "update";
 }
 
+/** Whether the object that is there goes. */
+export function removes(action: Action): boolean {
+  return action === "delete" || action === "replace";
+}
+
 function replaceFields({ resource, rules }: Pair): string[] {
   const { before, after } = resource;
   if (before === null || after === null) return [];
@@ -41,18 +46,11 @@ function changeOf(pair: Pair, action: Action): Change {
     key: resource.address,
     action,
     replaceFields: replaceFields(pair),
-    blocked: blockOf(rules, action),
+    blocked: action === "no-op" ? null : (rules.block ?? (removes(action) ? rules.removalBlock : null)),
     origin: null,
     // The spread stands last: a copy to which fields are added costs ten times as much, and plans have 100,000 changes.
     ...resource,
   };
-}
-
-function blockOf(rules: DiffRules, action: Action): Block | null {
-  if (action === "no-op") return null;
-  if (rules.block !== null) return rules.block;
-  const removes = action === "delete" || action === "replace";
-  return removes && rules.heldBy.length > 0 ? { type: "interfaces", interfaces: rules.heldBy } : null;
 }
 
 function number(changes: readonly Change[]): Change[] {

@@ -1,4 +1,4 @@
-/** Guards: what apply refuses to do without consent, and what no consent allows. */
+/** Guards: each stops the whole apply, until there is consent; some of them no consent lifts. */
 
 import type { Change } from "../model/change.ts";
 import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
@@ -42,12 +42,13 @@ export function guardsOf(
   const active = changes.filter((change) => change.blocked === null && change.action !== "no-op");
   const guards = protectGuards(active, kept);
   // `destroy` is its own consent.
-  if (options.goal === "apply") {
+  if (options.goal !== "destroy") {
     const given = givenBy(validConsents(options.consents, options.today));
     for (const guard of wholeGuards(active, given)) guards.push(guard);
     for (const guard of withinGuards(changes, units, options.owner, given)) guards.push(guard);
   }
-  if (options.maxChanges !== null && active.length > options.maxChanges) {
+  // A limit that is no number is one that nothing is within.
+  if (options.maxChanges !== null && !(active.length <= options.maxChanges)) {
     guards.push({
       rule: "max-changes",
       address: "*",

@@ -30,7 +30,7 @@ export interface Matched {
    * so it is neither replaced nor emptied.
    */
   readonly guessed: readonly Guess[];
-  /** Entries whose name a live object still bears that another entry claims by `id:`. */
+  /** Entries with the name of a live object that another entry claims by `id:`. */
   readonly claimedByOthers: readonly ClaimedByOther[];
   /** Entries that could mean any of several live objects. The changes of their matches are blocked. */
   readonly unclear: readonly Unclear[];
@@ -114,7 +114,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   // without an id gets the object that the other entry left.
   const rank = ({ id }: Declared) => (id === null ? 2 : candidates.withId(id) === undefined ? 1 : 0);
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
-  const lookup: Lookup = { unit, desired, candidates, options, spare: [] };
+  const lookup: Lookup = { unit, desired, candidates, options, alsoDelete: [] };
   const absent = new Set<Declared>();
   for (const entry of [...declared].sort((a, b) => rank(a) - rank(b))) {
     const found = find(entry, lookup, findings);
@@ -139,7 +139,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     const match = remove(entry, found, desired, options, findings);
     if (match !== null) matches.push(match);
   }
-  for (const candidate of lookup.spare) matches.push(deletion(candidate.live, null, null, null));
+  for (const candidate of lookup.alsoDelete) matches.push(deletion(candidate.live, null, null, null));
   const pruned = prunes(candidates, desired, options);
   for (const candidate of pruned) candidates.claimed.add(candidate);
   for (const candidate of pruned) matches.push(deletion(candidate.live, null, null, "prune"));
@@ -156,8 +156,8 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
 }
 
 /**
- * Entries whose name is, in the account, still the name of an object that another entry claims by `id:`. It does not matter whether a
- * second object has that name. If an entry has no object yet, its `moved_from` counts as a name of it, too.
+ * Entries whose name a live object still has that another entry claims by `id:`. A second object of that name makes no difference. If an
+ * entry has no object yet, its `moved_from` counts as a name of it, too.
  */
 function findClaimedByOthers(
   declared: readonly Declared[],
@@ -191,8 +191,8 @@ interface Lookup {
   readonly desired: Desired;
   readonly candidates: Candidates;
   readonly options: MatchOptions;
-  /** For `destroy`: objects that equal one that is deleted; they are deleted with it. */
-  readonly spare: Candidate[];
+  /** For `destroy`: objects that equal an object that is deleted. They are deleted as well. */
+  readonly alsoDelete: Candidate[];
 }
 
 /**
@@ -203,11 +203,11 @@ const MAX_COMPARED = 20;
 
 /**
  * Which of several objects of one label is meant; all of them if that cannot be said. If the entry's id is gone: the only one that is as
- * declared. If all carry our tag, are equal, and nothing is attached to them: the oldest. The others count as undeclared: an apply prunes
- * them, and a destroy deletes them as `spare`.
+ * declared. If all carry our tag, are equal, and nothing is attached to them: the oldest. Of the others an apply prunes each, as
+ * undeclared, and a destroy deletes each (`alsoDelete`).
  */
 function chosen(entry: Declared | Removed, found: Candidate[], lookup: Lookup): Candidate | Candidate[] {
-  const { unit, desired, options, spare } = lookup;
+  const { unit, desired, options, alsoDelete } = lookup;
   const sorted = [...found].sort((a, b) => compareIds(a.identity.id, b.identity.id));
   if (entry.id !== null && "spec" in entry && sorted.length <= MAX_COMPARED) {
     const [exact, another] = sorted.filter(({ live }) => options.isAsDeclared(entry, live));
@@ -220,7 +220,7 @@ function chosen(entry: Declared | Removed, found: Candidate[], lookup: Lookup): 
   if (options.goal === "destroy" && !options.narrowed) {
     for (const other of others) {
       lookup.candidates.claimed.add(other);
-      spare.push(other);
+      alsoDelete.push(other);
     }
   }
   return oldest;
@@ -265,10 +265,17 @@ function find(
     refused.add(withId.identity.id);
     return "refused";
   }
-  // Under `removed`, an id that no object has means that the work is done. A declared object may have been made anew, so its label counts.
+  // Under `removed`, an id that no object has means that the work is done. A declared object may have been made anew: its label is tried.
   if (entry.id !== null && withId === undefined && !("spec" in entry)) return null;
-  const labelled = withId ?? byLabel(entry, candidates);
-  const found = Array.isArray(labelled) ? chosen(entry, labelled, lookup) : labelled;
+  const possible = withId ?? byLabel(entry, lookup);
+  if (isOnlyFormer(entry, possible) && lookup.desired.owner !== null && possible.identity.owner === null) {
+    refusals.push(formerWithoutTag(entry, possible.identity, lookup.desired.owner));
+    refused.add(possible.identity.id);
+    candidates.claimed.add(possible);
+    return "refused";
+  }
+  for (const warning of warningsOfFormer(entry, possible, lookup)) warnings.push(warning);
+  const found = Array.isArray(possible) ? chosen(entry, possible, lookup) : possible;
   if (Array.isArray(found)) {
     if (entry.id !== null) warnings.push(staleId(entry, "several"));
     for (const candidate of found) candidates.claimed.add(candidate);
@@ -291,12 +298,39 @@ function noteGuess(entry: Declared, identity: LiveIdentity, desired: Desired, { 
   if (entry.id !== null && entry.id !== identity.id && !isOurs) guessed.push({ entry, identity });
 }
 
-/** Several objects are returned as a list. `moved_from` counts only while nothing carries the new label. */
-function byLabel(entry: Declared | Removed, candidates: Candidates): Candidate | Candidate[] | undefined {
+/**
+ * Several objects are returned as a list. `moved_from` counts only while nothing carries the new label, and never for a destroy: once the
+ * renamed object is destroyed, what has the former label is another one.
+ */
+function byLabel(entry: Declared | Removed, { candidates, options }: Lookup): Candidate | Candidate[] | undefined {
   const named = candidates.withKey(entry.key);
-  const movedFrom = "movedFrom" in entry ? entry.movedFrom : null;
-  const found = named.length === 0 && movedFrom !== null ? candidates.withKey(movedFrom) : named;
+  const found = named.length === 0 && options.goal === "apply" ? withFormerLabel(entry, candidates) : named;
   return found.length > 1 ? found : found[0];
+}
+
+function withFormerLabel(entry: Declared | Removed, candidates: Candidates): Candidate[] {
+  return "movedFrom" in entry && entry.movedFrom !== null ? candidates.withKey(entry.movedFrom) : [];
+}
+
+/** Whether the object is known by its former label alone. */
+function isOnlyFormer(entry: Declared | Removed, found: Candidate | Candidate[] | undefined): found is Candidate {
+  if (found === undefined || Array.isArray(found) || !("movedFrom" in entry) || found.identity.id === entry.id)
+    return false;
+  return found.identity.key === entry.movedFrom && found.identity.key !== entry.key;
+}
+
+/** An object has the former label, and is not taken for the entry's: a later run, or somebody, may take it for that. */
+function warningsOfFormer(
+  entry: Declared | Removed,
+  found: Candidate | Candidate[] | undefined,
+  { candidates, desired, options }: Lookup,
+): Diagnostic[] {
+  const [former] = withFormerLabel(entry, candidates);
+  if (former === undefined || [found].flat().includes(former)) return [];
+  const isOurs = desired.owner !== null && former.identity.owner === desired.owner;
+  if (found === undefined) return [formerIsLeft(entry, former.identity)];
+  // What carries our tag is pruned, which a guard says.
+  return isOurs && options.goal === "apply" ? [] : [formerIsAnother(entry, former.identity)];
 }
 
 function create(entry: Declared, options: MatchOptions): Match | null {
@@ -374,7 +408,8 @@ type Entry = Declared | Removed;
 /** A warning: the object may have been made anew, and so have got another id. */
 function staleId(entry: Entry, found: LiveIdentity | "several" | null): Diagnostic {
   if (found === "several") return staleAmong(entry);
-  const instead = found === null ? "so it will be created" : `so its label counts, and finds the id ${found.id}`;
+  const instead =
+    found === null ? "so it will be created" : `so it was matched by its label to the object with the id ${found.id}`;
   return {
     ...diagnosticOf(entry, {
       code: "stale-id",
@@ -408,6 +443,42 @@ export function idBecomesStale(entry: Declared): Diagnostic {
     fix: "Write the new id into the manifest then.",
     span: entry.idSpan ?? entry.span,
     address: entry.address,
+  };
+}
+
+function formerWithoutTag(entry: Entry, { address, id }: LiveIdentity, owner: string): Diagnostic {
+  return diagnosticOf(entry, {
+    code: "moved-from-untagged",
+    summary: `${entry.address} would take ${address}, which is not the project's`,
+    detail: `No live object has the new label. The one with the label of \`moved_from\` has no tag of \`${owner}\`: if the rename is done already, it is somebody else's.`,
+    fix: `Name it by \`id: ${id}\` if it is the one that is meant. If not, remove \`moved_from\`.`,
+  });
+}
+
+/** A warning: once the entry's object is gone, the next run would take the other one for it. */
+function formerIsAnother(entry: Entry, { address, id }: LiveIdentity): Diagnostic {
+  return {
+    ...diagnosticOf(entry, {
+      code: "moved-from-done",
+      summary: `\`moved_from\` of ${entry.address} is done, and another object has the former label`,
+      detail: `${address} (id ${id}) would be taken for ${entry.address} as soon as that is gone.`,
+      fix: "Remove `moved_from`.",
+    }),
+    severity: "warning",
+  };
+}
+
+/** A warning of a destroy. */
+function formerIsLeft(entry: Entry, { address, id }: LiveIdentity): Diagnostic {
+  return {
+    ...diagnosticOf(entry, {
+      code: "moved-from-left",
+      summary: `${address} is not destroyed, although \`moved_from\` of ${entry.address} names it`,
+      detail:
+        "Once a renamed object is destroyed, what has the former label is another one: a destroy does not follow `moved_from`.",
+      fix: `If it is the one that is meant, name it by \`id: ${id}\`, or apply the rename before.`,
+    }),
+    severity: "warning",
   };
 }
 

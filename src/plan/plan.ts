@@ -1,6 +1,6 @@
 /** Desired and live → the plan: match, diff, narrow, judge, order. Pure: no clock, no I/O. */
 
-import type { Action, Block, Change, InterfaceDetail } from "../model/change.ts";
+import type { Block, Change, InterfaceDetail } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { Kinds } from "../model/kind.ts";
@@ -18,7 +18,7 @@ import {
 import type { Address } from "../model/resource.ts";
 import { compareText, escapeGlob, groupBy } from "../model/text.ts";
 import type { Match, Pair, PairContext, Paired, PlannedStep, StepContext, Unit } from "../model/unit.ts";
-import { diffPairs } from "./diff.ts";
+import { diffPairs, removes } from "./diff.ts";
 import { expiredConsents, guardsOf, type Protection, validConsents } from "./guards.ts";
 import { type ClaimedByOther, idBecomesStale, type Matched, matchUnit, wrongAccount } from "./match.ts";
 import { orderSteps } from "./order.ts";
@@ -237,7 +237,7 @@ function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
   if (guessed.length === 0) return paired;
   const byRoot = new Map(guessed.map((guess) => [guess.entry.address, guess]));
   const changes = diffPairs(paired.pairs.filter(({ resource }) => byRoot.has(resource.root)));
-  const hurt = new Set(changes.filter(({ action }) => loses(action)).map(({ root }) => root));
+  const hurt = new Set(changes.filter(({ action }) => removes(action)).map(({ root }) => root));
   const changed = new Set(changes.flatMap(({ address, action }) => (action === "no-op" ? [] : [address])));
   const pairs = paired.pairs.map((pair): Pair => {
     const { address, root } = pair.resource;
@@ -254,10 +254,6 @@ function blockGuesses(paired: Paired, { guessed }: Matched): Paired {
 /** @param span the entry's, for a pair that has none */
 function blockedPair({ resource, rules }: Pair, block: Block, span: Span): Pair {
   return { resource: { ...resource, span: resource.span ?? span }, rules: { ...rules, block } };
-}
-
-function loses(action: Action): boolean {
-  return action === "delete" || action === "replace";
 }
 
 /** The steps of all changes without clones: which objects are cloned depends on what is selected. */

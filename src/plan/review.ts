@@ -9,47 +9,56 @@ import { compareText, groupBy } from "../model/text.ts";
 /** A change as a plan file shows it. */
 export type ReviewedChange = Pick<
   Change,
-  "address" | "kind" | "action" | "labels" | "id" | "before" | "after" | "holds"
+  "address" | "root" | "kind" | "action" | "labels" | "id" | "before" | "after" | "holds" | "blocked"
 >;
 
 /**
  * The changes outside the bound. They are compared by effect, not by step, so that a half-done apply can be resumed: an object that was
  * to be replaced may only have to be created now, one that was to be created may only have to be finished. A change that the file shows
- * as blocked is shown, too: it may be done once nothing blocks it.
+ * as blocked counts as reviewed: the apply may make it once nothing blocks it. If the file could not say which live object an entry means
+ * (`ambiguous`, `stale-id`), no change of that root counts as reviewed.
+ *
+ * @param file changes of the plan file
  */
 export function exceedsReviewedPlan(
   changes: readonly Change[],
-  reviewed: readonly ReviewedChange[],
+  file: readonly ReviewedChange[],
   kinds: Kinds,
 ): Change[] {
+  const unclear = new Set(file.filter(isUnclear).map(({ root }) => root));
+  const reviewed = file.filter(({ root }) => !unclear.has(root));
   const shown = groupBy(reviewed, (change) => keyOf(change.kind, change.address));
-  const isItsValues = ({ kind }: ReviewedChange) => kinds.of(kind).isItsValues === true;
-  const values = new ValueEffects(reviewed.filter(isItsValues), changes.filter(isItsValues));
+  const hasNoIdentity = ({ kind }: ReviewedChange) => kinds.of(kind).identifiedByValues === true;
+  const values = new ValueEffects(reviewed.filter(hasNoIdentity), changes.filter(hasNoIdentity));
   const replaced = replacedObjects(reviewed, changes);
-  const uncopied = uncopiedSources(reviewed, changes);
+  const uncopied = uncopiedSources(file, changes);
   return changes.filter((change) => {
     if (change.action === "no-op" || change.blocked !== null) return false;
-    if (isItsValues(change)) return !values.cover(change);
+    if (hasNoIdentity(change)) return !values.cover(change);
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
     if (change.action === "delete" && uncopied.has(change.address)) return true;
-    const replace = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
-    if (replace !== undefined && !isFinishedSince(replace, change)) return false;
+    const shownReplace = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
+    if (shownReplace !== undefined && !isFinishedSince(shownReplace, change)) return false;
     return !candidates.some((candidate) => covers(candidate, change));
   });
 }
 
+function isUnclear({ blocked }: ReviewedChange): boolean {
+  return blocked?.type === "ambiguous" || blocked?.type === "stale-id";
+}
+
 /**
- * Replaces that were shown and whose new object exists by now or is about to be made, keyed by the old object. To delete the old object is
- * all that is left of such a replace.
+ * Replaces that were shown and whose new object exists by now or is made by this plan, keyed by the old object. The review of such a
+ * replace permits a separate delete of the old object.
  */
 function replacedObjects(
   reviewed: readonly ReviewedChange[],
   changes: readonly Change[],
 ): ReadonlyMap<string, ReviewedChange> {
-  const ends = new Map(changes.map((change) => [keyOf(change.kind, change.address), change]));
+  const current = new Map(changes.map((change) => [keyOf(change.kind, change.address), change]));
   const isReplaced = ({ kind, address, id, after }: ReviewedChange) => {
-    const end = ends.get(keyOf(kind, address));
-    return end !== undefined && end.id !== id && end.after !== null && isEqual(end.after["label"], after?.["label"]);
+    const now = current.get(keyOf(kind, address));
+    return now !== undefined && now.id !== id && now.after !== null && isEqual(now.after["label"], after?.["label"]);
   };
   const replaces = reviewed.filter((change) => change.action === "replace" && isReplaced(change));
   return new Map(replaces.map((change) => [keyOf(change.kind, String(change.id)), change]));
@@ -59,9 +68,11 @@ function replacedObjects(
  * Addresses of domains that must not be deleted: each was shown as the source of a clone that this run does not make. A domain with the
  * clone's name may exist by now, but somebody else may have made it, even if it has the project's tag. Then the source would be deleted
  * without having been cloned.
+ *
+ * @param file all changes of the plan file, those of unclear roots as well
  */
-function uncopiedSources(reviewed: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<Address> {
-  const clones = reviewed.flatMap((change) => {
+function uncopiedSources(file: readonly ReviewedChange[], changes: readonly Change[]): ReadonlySet<Address> {
+  const clones = file.flatMap((change) => {
     const from = change.action === "create" ? change.after?.["create_from"] : undefined;
     const source = isJsonObject(from) ? from["clone"] : undefined;
     return typeof source === "string" ? [{ address: change.address, source: domainAddress(source) }] : [];
@@ -74,9 +85,10 @@ function uncopiedSources(reviewed: readonly ReviewedChange[], changes: readonly 
 }
 
 /**
- * A record has no identity beside its values: what counts is which values a zone gets and which it loses. So two changes may have become
- * one, or one two, but no value may come that was not shown to come, and none may go that was not shown to go. A value that was shown to
- * become another one may go only if the other one is there in the end.
+ * A record has no identity beside its values: what counts is which values a zone gets and which it loses. The number of changes may differ
+ * from the reviewed one: two changes may have become one, or one change may have become two. But only values that were shown to be added
+ * may be added, and only values that were shown to be removed may be removed. A value that was shown to become another one may be removed
+ * only if the zone has the other one in the end.
  */
 class ValueEffects {
   readonly #come = new Set<string>();
@@ -129,23 +141,25 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
     case "create":
       return makes(reviewed) && isEqual(withoutLost(reviewed, change), change.after);
     case "delete":
-      return loses(reviewed, change) && reviewed.action === "delete" && holdsNoMore(reviewed, change);
+      return removesShownObject(reviewed, change) && reviewed.action === "delete" && holdsAtMostShown(reviewed, change);
     case "replace":
       // An upload that was begun and given up is deleted only to be made again.
       return change.labels.includes("unfinished")
         ? makes(reviewed) && isEqual(reviewed.after, change.after)
-        : loses(reviewed, change) && reviewed.action === "replace" && isEqual(reviewed.after, change.after);
+        : removesShownObject(reviewed, change) &&
+            reviewed.action === "replace" &&
+            isEqual(reviewed.after, change.after);
     case "update":
       return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change);
   }
 }
 
 /** Whether the change deletes or replaces the very object that was shown; if that was an unfinished upload, it must still be one. */
-function loses(reviewed: ReviewedChange, change: Change): boolean {
+function removesShownObject(reviewed: ReviewedChange, change: Change): boolean {
   return reviewed.id === change.id && !isFinishedSince(reviewed, change);
 }
 
-/** An upload that was shown as unfinished held nothing that a review would keep. Once it is finished, it holds an image. */
+/** An upload that was shown as unfinished held no data that a reviewer would want to keep. Once it is finished, it holds an image. */
 function isFinishedSince(reviewed: ReviewedChange, { labels }: Change): boolean {
   return reviewed.labels.includes("unfinished") && !labels.includes("unfinished");
 }
@@ -154,7 +168,7 @@ function isFinishedSince(reviewed: ReviewedChange, { labels }: Change): boolean 
  * The file shows only how many records are deleted with a zone. If it shows no number, the deletion was shown for all records, however many
  * there are.
  */
-function holdsNoMore({ holds: shown }: ReviewedChange, { holds: now }: Change): boolean {
+function holdsAtMostShown({ holds: shown }: ReviewedChange, { holds: now }: Change): boolean {
   return shown === undefined || now === undefined || now.records <= shown.records;
 }
 
@@ -174,9 +188,9 @@ function makes(reviewed: ReviewedChange): boolean {
 /** Each field that would change now must have been shown to get just that value. */
 function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   if (reviewed.before === null) return isBegun(reviewed, change) && endsAsShown(reviewed, change);
-  if (reviewed.action === "update" && reviewed.id !== change.id) return false;
+  if (reviewed.id !== change.id) return false;
   const wasShown = (field: string) => {
-    // The former owner counts as well: an object that had no owner when it was reviewed may have another project's by now.
+    // The owner's tag before the change must be the reviewed one: an object that had no tag then may have another project's by now.
     const isTaken = field === "owner" && !isEqual(reviewed.before?.["owner"], change.before?.["owner"]);
     return !isTaken && !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
   };
@@ -195,8 +209,8 @@ function isConverted({ kind, before, after }: ReviewedChange, change: Change): b
 /**
  * Whether the object may be what a killed run has left of a create that was shown. Only a domain can be left half made and be finished by
  * an update: an unfinished upload is replaced. Until the last request of its create a domain is disabled; with `create_from` it has the tag
- * and the status of its source until then. Any other object of the name is somebody else's: it is neither adopted nor taken over, and an
- * update that would turn off an active domain is never the rest of a create with `create_from`.
+ * and the status of its source until then. A domain that the change would adopt or take over was made by somebody else. With
+ * `create_from`, an update that would turn off an active domain is not the rest of the create either.
  */
 function isBegun({ kind, after }: ReviewedChange, change: Change): boolean {
   if (kind !== "domain" || change.labels.includes("adopt") || change.labels.includes("take-over")) return false;

@@ -8,6 +8,7 @@ import { isNarrowed } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { globMatches, groupBy, mayMatchWithin, nearest } from "../model/text.ts";
 import type { PlannedStep } from "../model/unit.ts";
+import { removes } from "./diff.ts";
 import { claimEdges, dependenciesOf, type Edges, edgesOf, producersOf, referencesOf } from "./edges.ts";
 
 interface Selection {
@@ -62,10 +63,9 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
   return changes.flatMap((change) => {
     const isRoot = roots.get(change.root) === change;
     const action = rootAction(change);
-    const isAllOrNothing = action === "delete" || action === "replace";
     if (kinds.of(change.kind).takesContents && action === "delete" && mayExcludeWithin(selection, change.root))
       return asItIs(change);
-    if (isAllOrNothing && (partlyUnselected.has(change.root) || !named.has(roots.get(change.root) ?? change)))
+    if (removes(action) && (partlyUnselected.has(change.root) || !named.has(roots.get(change.root) ?? change)))
       return asItIs(change);
     return named.has(change) || (isRoot && needed.has(change.root)) ? [change] : asItIs(change);
   });

@@ -1,8 +1,8 @@
 /** Blocked changes as text: what blocks each, and what to do about it. */
 
 import type { AttachedInterface, Block, Candidate } from "../model/change.ts";
+import { recordText } from "./change-lines.ts";
 import { consentFlag } from "./consent.ts";
-import { recordText } from "./table.ts";
 import { escapeText } from "./terminal.ts";
 import { count } from "./view.ts";
 

@@ -6,8 +6,17 @@ import type { Kinds } from "../model/kind.ts";
 import { isNarrowed } from "../model/plan.ts";
 import type { Json, Values } from "../model/resource.ts";
 import { jsonText } from "../model/text.ts";
+import {
+  createPaint,
+  differing,
+  folded,
+  type Paint,
+  plainText,
+  recordText,
+  shownValue,
+  signed,
+} from "./change-lines.ts";
 import type { TextOptions } from "./plan-text.ts";
-import { createPaint, differing, folded, type Paint, plainText, recordText, shownValue, signed } from "./table.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
 import { count, sortKeys } from "./view.ts";
 

@@ -3,7 +3,7 @@
 import { unicodeName } from "../dns/unicode.ts";
 import type { ChangeLabel } from "../model/change.ts";
 import type { Address } from "../model/resource.ts";
-import { quoted } from "./table.ts";
+import { quoted } from "./change-lines.ts";
 import { escapeText } from "./terminal.ts";
 import { type ChangeView, count, type GroupView } from "./view.ts";
 

@@ -5,9 +5,6 @@ import type { Kinds } from "../model/kind.ts";
 import type { Plan, PlanBase } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { blockText } from "./blocks.ts";
-import { askedOf, consentLines, consentText } from "./consent.ts";
-import { warningMarks } from "./diagnostics.ts";
-import { headline, headlineOfMany, isInHeadline, labelText, memberText } from "./headline.ts";
 import {
   BLOCKED_MARK,
   childLine,
@@ -20,7 +17,10 @@ import {
   signOf,
   type Table,
   tableOf,
-} from "./table.ts";
+} from "./change-lines.ts";
+import { askedOf, consentLines, consentText } from "./consent.ts";
+import { warningMarks } from "./diagnostics.ts";
+import { headline, headlineOfMany, isInHeadline, labelText, memberText } from "./headline.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, hang, usableWidth, wrap, wrapItems } from "./terminal.ts";
 import {
   type Alike,
@@ -40,6 +40,7 @@ import {
   PENDING_HEADING,
   type PlanView,
   requestsText,
+  shownSources,
   splitText,
   strategyText,
   viewPlan,
@@ -64,7 +65,7 @@ const DETAIL_INDENT = 6;
  */
 export function renderPlanText(plan: Plan, options: TextOptions, kinds: Kinds): string {
   const view = viewPlan(plan, kinds);
-  const context = { ...contextOf(options, kinds), sources: sourcesOf(plan) };
+  const context = { ...contextOf(options, kinds), sources: shownSources(plan) };
   const sections = [
     ...changeSections(plan, view, context),
     gapLines(plan, context),
@@ -91,10 +92,6 @@ interface Context {
 
 function contextOf({ colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions, kinds: Kinds): Context {
   return { kinds, paint: createPaint(colour), width: usableWidth(width), sources: new Map() };
-}
-
-function sourcesOf({ strategies }: Plan): Map<Address, Address> {
-  return new Map(strategies.flatMap(({ source, copies }) => copies.map((copy) => [copy, source] as const)));
 }
 
 /** If there is a base, the changes that the proposal brings come first. */
@@ -134,7 +131,7 @@ function goingLines(groups: readonly GroupView[], { own }: GroupView, context: C
   return lines;
 }
 
-/** A clone has exactly the records of its source: they are counted, not shown again. */
+/** A clone has exactly the records of its source: if the plan shows those, they are counted, not shown again. */
 function groupLines(group: GroupView, context: Context): string[] {
   const lines = group.own === null ? [context.paint.bold(`  ${headline(group)}`)] : ownLines(group, group.own, context);
   const source = context.sources.get(group.root);
@@ -169,8 +166,8 @@ function childLines(view: ChangeView, table: Table, context: Context): string[] 
   const mark = `${CHILD_INDENT}${markText(view, paint)} `;
   const labels = labelText(view);
   const room = {
-    line: width - CHILD_INDENT.length - markColumns(view) - columnsOf(labels),
-    below: width - DETAIL_INDENT,
+    lineColumns: width - CHILD_INDENT.length - markColumns(view) - columnsOf(labels),
+    belowColumns: width - DETAIL_INDENT,
     oneLine: false,
   };
   const line = isRow(view) ? childLine(view, table, room) : { text: escapeText(view.change.address), below: [] };
@@ -178,7 +175,7 @@ function childLines(view: ChangeView, table: Table, context: Context): string[] 
   return [
     `${mark}${line.text}${paintLabels(labels, paint)}`,
     ...below(line.below),
-    ...below(fieldLines(view, rest, room.below)),
+    ...below(fieldLines(view, rest, room.belowColumns)),
     ...detailLines(view, context, DETAIL_INDENT),
   ];
 }

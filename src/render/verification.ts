@@ -3,8 +3,8 @@
 import type { JsonObject } from "../model/resource.ts";
 import { compareText, groupBy, jsonText } from "../model/text.ts";
 import { isVerified, type Verdict, type VerdictState, type Verification } from "../model/verification.ts";
+import { createPaint, type Paint } from "./change-lines.ts";
 import type { TextOptions } from "./plan-text.ts";
-import { createPaint, type Paint } from "./table.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, shorten, usableWidth, wrap } from "./terminal.ts";
 import { count } from "./view.ts";
 
@@ -112,10 +112,11 @@ function closing(verification: Verification, paint: Paint, width: number): strin
       asked === 0 ? "there was nothing to ask for" : `${count(asked, "answer", "answers")} ${at}, all as they must be`;
     return wrap(`${paint.good("Verified:")} ${what}.`, width, 0);
   }
+  const unaskedZones = new Set(unasked.map(({ zone }) => zone)).size;
   const parts = [
     ...(problems.length > 0 ? [`${problems.length} of ${count(asked, "answer", "answers")} ${at} are not there`] : []),
     ...(delegation.length > 0 ? [count(delegation.length, "problem of delegation", "problems of delegation")] : []),
-    ...(unasked.length > 0 ? [`${count(unasked.length, "zone", "zones")} could not be asked for`] : []),
+    ...(unaskedZones > 0 ? [`${count(unaskedZones, "zone", "zones")} could not be asked for at every server`] : []),
     ...(interrupted ? ["interrupted"] : []),
   ];
   return wrap(`${paint.bad("Not verified:")} ${parts.join("; ")}.`, width, 0);

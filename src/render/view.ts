@@ -352,3 +352,15 @@ export function leftAloneText(leftAlone: readonly LeftAlone[], kinds: Kinds): st
 export function count(number: number, one: string, many: string): string {
   return `${number} ${number === 1 ? one : many}`;
 }
+
+/**
+ * The root of each copy → the root that it is cloned from, where the plan makes that one, too: then the source's records stand in the plan,
+ * and need not stand there again for each copy.
+ */
+export function shownSources({ strategies, changes }: Pick<Plan, "strategies" | "changes">): Map<Address, Address> {
+  const made = new Set(
+    changes.flatMap(({ action, root, address }) => (action === "create" && address === root ? [root] : [])),
+  );
+  const shown = strategies.filter(({ source }) => made.has(source));
+  return new Map(shown.flatMap(({ source, copies }) => copies.map((copy) => [copy, source] as const)));
+}

@@ -3,6 +3,6 @@
 const BULK_LIMIT_PERCENT = 30;
 
 /** @param least with fewer objects a share says nothing: one of two is 50 % */
-export function isBulk(count: number, of: number, least: number): boolean {
-  return of >= least && count * 100 > of * BULK_LIMIT_PERCENT;
+export function isBulk(count: number, total: number, least: number): boolean {
+  return total >= least && count * 100 > total * BULK_LIMIT_PERCENT;
 }

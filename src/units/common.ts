@@ -6,7 +6,7 @@ import type { Declared } from "../model/desired.ts";
 import type { Span } from "../model/diagnostic.ts";
 import type { Lookup, PathPart, RequestStep } from "../model/plan.ts";
 import type { Address, Json, JsonObject, ObjectId } from "../model/resource.ts";
-import { compareIds } from "../model/text.ts";
+import { compareIds, groupBy } from "../model/text.ts";
 import type { LiveIdentity, Match, ReadResult, Recognition } from "../model/unit.ts";
 
 // What every entry of a manifest may have.
@@ -93,7 +93,8 @@ export function request(
 
 /**
  * The address of each match. A declared object has the address of its label. Of the undeclared objects of that label only the first by id
- * can have it, if no declared one does; the others get their id appended: `vpc/prod:123`.
+ * can have it, if no declared one does; the others get their id appended: `vpc/prod:123`. If several of a label are to be pruned, each gets
+ * its id: consent to prune one must not hold for another that gets its address once it is gone.
  */
 export function rootAddresses<Spec, Live>(
   matches: readonly Match<Spec, Live>[],
@@ -106,6 +107,8 @@ export function rootAddresses<Spec, Live>(
     else rest.push({ match, identity: identify(match.live) });
   }
   const taken = new Set(addresses.values());
+  const pruned = groupBy(rest.filter(isPruned), ({ identity }) => identity.address);
+  for (const [address, ofLabel] of pruned) if (ofLabel.length > 1) taken.add(address);
   for (const { match, identity } of rest.sort((a, b) => compareIds(a.identity.id, b.identity.id))) {
     const address = taken.has(identity.address)
       ? `${identity.address}:${encodeURIComponent(identity.id)}`
@@ -114,6 +117,10 @@ export function rootAddresses<Spec, Live>(
     addresses.set(match, address);
   }
   return addresses;
+}
+
+function isPruned({ match }: { readonly match: Match }): boolean {
+  return match.intent === "delete" && match.label === "prune";
 }
 
 // What units share when they write a spec back as a manifest entry.

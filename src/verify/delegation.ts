@@ -10,9 +10,6 @@ import type { DelegationProblem, DelegationProblemCode } from "../model/verifica
 /** Asks over UDP, and over TCP if that does not do. */
 export type AskOne = (server: Nameserver, query: DnsQuery) => Promise<QueryResult>;
 
-/** Parents agree: a few of them are as good as all. */
-const MAX_PARENTS = 3;
-
 /** Servers within the zone whose addresses are compared: nobody has more, and a hostile parent must not make work. */
 const MAX_GLUED_HOSTS = 16;
 
@@ -51,6 +48,15 @@ export async function checkDelegation(
     delegations.flatMap(({ servers }) => servers.filter((name) => relativeName(name, zone) !== null)),
   );
   const hosts = [...glued].slice(0, MAX_GLUED_HOSTS);
+  const [parent] = parents;
+  if (glued.size > hosts.length && parent !== undefined) {
+    const more = glued.size - hosts.length;
+    report(
+      "unanswered",
+      parent,
+      `The addresses of ${more} more servers are not compared: ${hosts.length} is the limit.`,
+    );
+  }
   const owns = await Promise.all(servers.map((server) => askOwn(zone, server, hosts, ask, report)));
   for (const delegation of delegations) {
     for (const own of owns) if (own !== null) compareSets(zone, delegation, own, report);
@@ -68,11 +74,10 @@ async function askParents(
   ask: AskOne,
   report: ReportProblem,
 ): Promise<Delegation[]> {
-  const asked = parents.slice(0, MAX_PARENTS);
-  const results = await Promise.all(asked.map((parent) => ask(parent, { name: zone, type: "NS" })));
+  const results = await Promise.all(parents.map((parent) => ask(parent, { name: zone, type: "NS" })));
   const found: Delegation[] = [];
   for (const [index, result] of results.entries()) {
-    const parent = asked[index] as Nameserver;
+    const parent = parents[index] as Nameserver;
     const why = unansweredWhy(result);
     if (why !== null) report("unanswered", parent, `The parent's server does not tell: ${why}.`);
     else if (result.ok) {

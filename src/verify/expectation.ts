@@ -149,7 +149,7 @@ function expectedSet(
     values: [...values].sort(compareText),
     aliases: aliases.map(({ target }) => target),
     ttls: ttls.includes(0) || ttls.length === 0 || mayGrow ? null : ttls,
-    allows: (value, record) => !mustGo.has(value) && (mayGrow || wanted.tolerates(record)),
+    allows: (value, record) => !mustGo.has(value) && ((mayGrow && record.type === "NS") || wanted.tolerates(record)),
   };
 }
 

@@ -17,19 +17,19 @@ export interface Judgement {
 
 const NXDOMAIN = 3;
 const INTERNET_CLASS = 1;
-/** How much of the undeclared values found is kept: there is a judgement for each set, server and transport. */
-const MAX_ODD_VALUES = 20;
-const MAX_ODD_CHARACTERS = 1_000;
+/** How much of the undeclared values of one answer is kept: there is a judgement for each set, server and transport. */
+const MAX_UNDECLARED_VALUES = 20;
+const MAX_UNDECLARED_CHARACTERS = 1_000;
 
 /**
  * `there` only if the set's section holds all that is declared, and beside it only what the expectation tolerates. A truncated answer
- * counts as `there`, which can happen over UDP only: over TCP, where the same set is asked, too, `dns/query` refuses truncation.
+ * counts as `there`. It can only come over UDP: `dns/query` refuses truncation over TCP, and the same set is asked over TCP as well.
  */
 export function judgeAnswer(expected: ExpectedSet, result: QueryResult): Judgement {
   if (!result.ok) return { state: "not-answering", found: [], detail: result.problem.detail };
   const { answer } = result;
-  const unanswered = judgeUnanswered(expected, answer);
-  if (unanswered !== null) return unanswered;
+  const notFromZone = judgeNotFromZone(expected, answer);
+  if (notFromZone !== null) return notFromZone;
   if (answer.isTruncated)
     return { state: "there", found: [], detail: "truncated: the set does not fit into one UDP answer" };
   const records = recordsOf(expected, answer);
@@ -45,7 +45,7 @@ export function judgeAnswer(expected: ExpectedSet, result: QueryResult): Judgeme
 }
 
 /** Judges a message that does not answer from the zone's data: an error, a referral, or a server that does not hold the zone. Else null. */
-function judgeUnanswered(expected: ExpectedSet, answer: DnsAnswer): Judgement | null {
+function judgeNotFromZone(expected: ExpectedSet, answer: DnsAnswer): Judgement | null {
   const code = responseCode(answer.rcode);
   if (code === "REFUSED" || code === "NOTAUTH") {
     return { state: "not-authoritative", found: [], detail: `the server answered ${code}` };
@@ -61,7 +61,7 @@ function judgeUnanswered(expected: ExpectedSet, answer: DnsAnswer): Judgement | 
   }
   const detail = `the server refers to the servers of ${cut.name}`;
   if (expected.values.length > 0) return { state: "missing", found: [], detail };
-  // Where the set belongs in the answer section, no declared record delegates its name or one above it: only a tolerated NS record can.
+  // No declared record delegates the name of a set whose section is `answer`, or a name above it. Only a tolerated NS record can.
   const mayRefer = cuts.every(
     (record) => relativeName(expected.name, record.name) !== null && isAllowed(expected, record),
   );
@@ -74,7 +74,10 @@ function isBelow(name: string, zone: string): boolean {
   return relative !== null && relative !== "";
 }
 
-/** The records of the set. They are in the answer section even of a referral or glue if the server also holds the delegated zone. */
+/**
+ * The records of the set. If the server also holds the delegated zone, it answers from that: then even a set that is expected as a referral
+ * or as glue is in the answer section.
+ */
 function recordsOf({ section, name, type }: ExpectedSet, answer: DnsAnswer): readonly ResourceRecord[] {
   const isOf = (record: ResourceRecord): boolean =>
     record.name === name && record.data.type === type && record.class === INTERNET_CLASS;
@@ -139,35 +142,38 @@ function isAllowed(expected: ExpectedSet, { name, data, ttl }: ResourceRecord): 
 function judgeRecords(expected: ExpectedSet, records: readonly ResourceRecord[]): Judgement {
   const { type } = expected;
   const found = new Set<string>();
-  const odd = new Set<string>();
+  const unexpected = new Set<string>();
   const wanted = new Set(expected.values);
   for (const record of records) {
     const value = answeredValue(record.data);
     if (value === null) continue;
     found.add(value);
-    if (!wanted.has(value) && type !== "SOA" && !isAllowed(expected, record)) odd.add(value);
+    if (!wanted.has(value) && type !== "SOA" && !isAllowed(expected, record)) unexpected.add(value);
   }
   const shown = shownValues(found, wanted, type);
   if (type === "SOA") return { state: found.size > 0 ? "there" : "missing", found: shown, detail: "" };
   const missing = expected.values.filter((value) => !found.has(value));
-  if (missing.length === 0 && odd.size === 0) return judgeTtl(expected, records, shown);
+  if (missing.length === 0 && unexpected.size === 0) return judgeTtl(expected, records, shown);
   const isNothing = missing.length > 0 && missing.length === expected.values.length && found.size === 0;
   const hidden = found.size - shown.length;
   const detail = hidden === 0 ? "" : `the server answered ${hidden} more values, which are not shown`;
   return { state: isNothing ? "missing" : "different", found: shown, detail };
 }
 
-/** The values found, sorted and as people read them: all that are declared, and at most MAX_ODD_VALUES others. */
+/** The values found, sorted and as people read them: all that are declared, and of the others what the limits leave room for. */
 function shownValues(found: ReadonlySet<string>, wanted: ReadonlySet<string>, type: string): string[] {
-  const sorted = [...found].sort(compareText);
-  const leftOut = new Set(sorted.filter((value) => !wanted.has(value)).slice(MAX_ODD_VALUES));
-  return sorted
-    .filter((value) => !leftOut.has(value))
-    .map((value) => {
+  const values: string[] = [];
+  let [valuesLeft, charactersLeft] = [MAX_UNDECLARED_VALUES, MAX_UNDECLARED_CHARACTERS];
+  for (const value of [...found].sort(compareText)) {
+    if (wanted.has(value)) values.push(shownValue(value, type));
+    else if (valuesLeft > 0 && charactersLeft > 0) {
       const shown = shownValue(value, type);
-      const isWhole = wanted.has(value) || shown.length <= MAX_ODD_CHARACTERS;
-      return isWhole ? shown : `${shown.slice(0, MAX_ODD_CHARACTERS)}…`;
-    });
+      values.push(shown.length <= charactersLeft ? shown : `${shown.slice(0, charactersLeft)}…`);
+      valuesLeft -= 1;
+      charactersLeft -= shown.length;
+    }
+  }
+  return values;
 }
 
 /** A set has one TTL (RFC 2181, 5.2); which of several declared ones it is, is the service's choice. */

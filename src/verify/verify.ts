@@ -63,9 +63,14 @@ export async function verifyZones(request: VerifyRequest): Promise<Verification>
   const zones: AskedZone[] = [];
   await inTurns(request.zones, MAX_LOOKUPS, async (wanted) => {
     const { nameservers } = request;
-    const found = nameservers === null ? await zoneServers(wanted.zone, request.resolver) : null;
-    if (found !== null && !found.ok) unasked.push({ zone: wanted.zone, detail: sentence(found.detail) });
-    else zones.push({ wanted, servers: found?.servers ?? nameservers ?? [], expected: expectations(wanted) });
+    const found =
+      nameservers === null
+        ? await zoneServers(wanted.zone, request.resolver)
+        : { ok: true as const, servers: nameservers, unasked: [] };
+    for (const detail of found.ok ? found.unasked : [found.detail]) {
+      unasked.push({ zone: wanted.zone, detail: sentence(detail) });
+    }
+    if (found.ok) zones.push({ wanted, servers: found.servers, expected: expectations(wanted) });
   });
   zones.sort((a, b) => compareText(a.wanted.zone, b.wanted.zone));
   const open = request.open ?? ((server: Nameserver) => openNameserver(server.address));
@@ -86,7 +91,7 @@ export async function verifyZones(request: VerifyRequest): Promise<Verification>
     silent: silentServers(checks),
     problems: problems.sort(byPlace),
     delegation,
-    unasked: unasked.sort((a, b) => compareText(a.zone, b.zone)),
+    unasked: unasked.sort((a, b) => compareText(a.zone, b.zone) || compareText(a.detail, b.detail)),
     notes: [...(request.notes ?? []), ...zones.flatMap(hiddenNotes)],
     interrupted: signal.aborted && problems.length > 0,
   };

@@ -186,6 +186,21 @@ describe("waiting", () => {
     expect(clock.now() - before).toBe(2 * 3_600_000);
   });
 
+  it.each([429, 503])(
+    "on answers of %i that order no wait ends with the budget, and pauses between attempts",
+    async (status) => {
+      for (const after of ["0", "0.001", "Mon, 01 Jan 2024 00:00:00 GMT"]) {
+        const server = await serve((_request, response) => html(response, status, { "retry-after": after }));
+        const { api, clock } = await open(server.baseUrl, { retryForSeconds: 60 });
+        const before = clock.now();
+        const failure = failureOf(await api.send(request("GET")));
+        expect(failure).toMatchObject({ type: "unavailable", status });
+        expect(failure.attempts).toBeLessThan(20);
+        expect(clock.now() - before).toBeLessThan(120_000);
+      }
+    },
+  );
+
   it("through a maintenance says so, and gives up at once if that will take longer than the budget", async () => {
     const headers = { "x-maintenance-mode": "all" };
     const server = await serve((received, response) => {

@@ -25,7 +25,7 @@ describe("a list", () => {
     const all = items(12_000);
     const server = await serve(paged(() => all));
     const { api } = await open(server.baseUrl);
-    expect(await api.list(RECORDS)).toEqual({ ok: true, items: all, total: 12_000 });
+    expect(await api.list(RECORDS)).toEqual({ ok: true, items: all, total: 12_000, pages: 24 });
     expect(server.requests).toHaveLength(24);
   });
 
@@ -81,7 +81,7 @@ describe("a list", () => {
       serveAll(request, response, socket);
     });
     const { api } = await open(server.baseUrl);
-    expect(await api.list(RECORDS)).toEqual({ ok: true, items: items(250), total: 250 });
+    expect(await api.list(RECORDS)).toEqual({ ok: true, items: items(250), total: 250, pages: 3 });
     expect(server.requests).toHaveLength(4);
     await api.list(RECORDS);
     expect(server.requests.map((request) => asked(request).size)).toEqual([500, 100, 100, 100, 100, 100, 100]);
@@ -158,7 +158,7 @@ describe("a list", () => {
       serveAll(request, response, socket);
     });
     const { api } = await open(server.baseUrl);
-    expect(await api.list(RECORDS)).toEqual({ ok: true, items: items(3_000), total: 3_000 });
+    expect(await api.list(RECORDS)).toEqual({ ok: true, items: items(3_000), total: 3_000, pages: 6 });
     expect(server.requests).toHaveLength(8);
   });
 
@@ -182,7 +182,7 @@ describe("a list that changes while it is read", () => {
     const all = items(1_200);
     const server = await serve(paged((request) => (request.number === 1 ? all : all.slice(1))));
     const { api, clock } = await open(server.baseUrl);
-    expect(await api.list(RECORDS)).toEqual({ ok: true, items: all.slice(1), total: 1_199 });
+    expect(await api.list(RECORDS)).toEqual({ ok: true, items: all.slice(1), total: 1_199, pages: 3 });
     expect(clock.slept).toContain(500);
   });
 
@@ -191,7 +191,7 @@ describe("a list that changes while it is read", () => {
     const moved = [{ id: 5_000 }, ...all.slice(0, -1)];
     const server = await serve(paged((request) => (request.number === 1 ? all : moved)));
     const { api } = await open(server.baseUrl);
-    expect(await api.list(RECORDS)).toEqual({ ok: true, items: moved, total: 1_000 });
+    expect(await api.list(RECORDS)).toEqual({ ok: true, items: moved, total: 1_000, pages: 2 });
   });
 
   it("is noticed when its last page is gone", async () => {

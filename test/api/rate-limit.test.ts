@@ -39,7 +39,7 @@ describe("1,000 creates against 100 in 10 seconds", () => {
   it("with latency, and answers that overtake each other, stay as close", async () => {
     const window = new Window(Math.ceil);
     const clock = new JumpingClock("immediate");
-    const limiter = createLimiter({ concurrency: 8, clock, random: () => 0.5, throttled: () => {} });
+    const limiter = createLimiter({ concurrency: 8, clock, random: () => 0.5, reportThrottled: () => {} });
     let seed = 7;
     const latency = (): number => {
       seed = (seed * 16_807) % 2_147_483_647;

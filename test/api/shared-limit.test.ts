@@ -9,7 +9,7 @@ type Send = (endpoint: string) => Promise<void>;
 
 /** Sends one request through a limiter of its own, with a latency between 20 and 180 ms, until it is served. */
 function sender(windowOf: (endpoint: string) => Window, clock: JumpingClock): Send {
-  const limiter = createLimiter({ concurrency: 8, clock, random: () => 0.5, throttled: () => {} });
+  const limiter = createLimiter({ concurrency: 8, clock, random: () => 0.5, reportThrottled: () => {} });
   let seed = 11;
   const latency = (): number => {
     seed = (seed * 16_807) % 2_147_483_647;

@@ -60,7 +60,7 @@ describe("the few wanted of many", () => {
     const all = zones(3_000).map((zone) => (zone["id"] === 2_999 ? { ...zone, domain: "Zone-2999.Example" } : zone));
     const server = await serve(filtering(all));
     const { api } = await open(server.baseUrl);
-    expect(await api.list(subsetOf("zone-2999.example"))).toEqual({ ok: true, items: all, total: 3_000 });
+    expect(await api.list(subsetOf("zone-2999.example"))).toEqual({ ok: true, items: all, total: 3_000, pages: 6 });
     expect(server.requests).toHaveLength(7);
   });
 
@@ -126,7 +126,12 @@ describe("the few wanted of many", () => {
       serveAll(request, response, socket);
     });
     const { api } = await open(server.baseUrl);
-    expect(await api.list(subsetOf("zone-2999.example"))).toEqual({ ok: true, items: zones(3_000), total: 3_000 });
+    expect(await api.list(subsetOf("zone-2999.example"))).toEqual({
+      ok: true,
+      items: zones(3_000),
+      total: 3_000,
+      pages: 6,
+    });
   });
 });
 

@@ -144,6 +144,37 @@ describe("an upload", () => {
     expect(api.requestCount).toBe(2);
   });
 
+  it("of a file that is rewritten and grows while it is sent never sends as many bytes as the service waits for", async () => {
+    const growing = join(folder, "growing.img.gz");
+    // Whole chunks of a stream: the last of them is followed by one that belongs to nothing that was planned.
+    const original = Buffer.alloc(320 * 65_536, "a");
+    await writeFile(growing, original);
+    const handle = await openFile(growing, "r+");
+    let received = 0;
+    const server = createServer((incoming) => {
+      incoming.on("error", () => {});
+      incoming.once("data", (first) => {
+        received += first.length;
+        incoming.on("data", (chunk) => {
+          received += chunk.length;
+        });
+        incoming.pause();
+        void handle.write(Buffer.alloc(original.length + 65_536, "b"), 0, null, 0).then(() => incoming.resume());
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const { api } = await open(`http://127.0.0.1:${port}/v4`, { retryForSeconds: 0 });
+    const content = { bytes: original.length, sha256: createHash("sha256").update(original).digest("hex") };
+    const failure = failureOf(await api.upload({ url: `http://127.0.0.1:${port}/x`, file: growing, content }));
+    server.closeAllConnections();
+    server.close();
+    await handle.close();
+    expect(failure.type).toBe("refused");
+    expect(received).toBeGreaterThan(0);
+    expect(received).toBeLessThan(original.length);
+  });
+
   it("of an empty file that was to be sent has its end", async () => {
     const empty = join(folder, "empty.img.gz");
     await writeFile(empty, "");

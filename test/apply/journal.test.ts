@@ -1,4 +1,7 @@
+import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
+  constants,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -121,6 +124,14 @@ describe("the journal's file", () => {
       await (await opened({ path: file })).close();
       expect(lines(file)).toHaveLength(2);
     }
+  });
+
+  test("becomes its owner's alone if it was open to others", async () => {
+    const named = path.join(root, "run.log");
+    writeFileSync(named, "");
+    chmodSync(named, 0o666);
+    await (await opened({ path: named })).close();
+    expect(statSync(named).mode & 0o777).toBe(0o600);
   });
 
   test.each([".tenon", ".tenon/journal"])("is refused when %s is a symbolic link", async (link) => {
@@ -248,6 +259,16 @@ describe("the journal of a run", () => {
     expect(lines(journal.path).filter((line) => line.type === "change")).toEqual([
       { type: "change", key: "a", action: "update", id: 7, before },
     ]);
+  });
+
+  test("is no pipe, whether somebody reads it or not", async () => {
+    const pipe = path.join(outside, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const summary = "the journal cannot be written";
+    expect(await openJournal(options({ path: pipe }))).toMatchObject({ ok: false, diagnostic: { summary } });
+    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    expect(await openJournal(options({ path: pipe }))).toMatchObject({ ok: false, diagnostic: { summary } });
+    await reader.close();
   });
 
   test("holds the intent of what recovery does", async () => {

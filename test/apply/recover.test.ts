@@ -139,7 +139,7 @@ describe("a POST of unknown outcome", () => {
     expect(service.list(RECORDS)).toHaveLength(2);
   });
 
-  test("is adopted when its repetition is refused because the first came true", async () => {
+  test("is adopted when its repetition is refused because the first was carried out", async () => {
     service.twist = (call) => {
       if (call.method !== "POST") return null;
       if (call.nth === 0) return { type: "lose" };
@@ -198,7 +198,7 @@ describe("a POST of unknown outcome", () => {
   });
 });
 
-describe("a POST that comes true after it was repeated", () => {
+describe("a POST that is carried out after it was repeated", () => {
   /** The first POST is lost, and committed when the list is read for the last time. */
   function commitLate(list: readonly string[], fields: { readonly [key: string]: string }): void {
     service.twist = (call) => {
@@ -213,7 +213,7 @@ describe("a POST that comes true after it was repeated", () => {
     const { report, events } = await applyTo(service, plan([createRecord("www")]));
     expect(service.list(RECORDS).map((record) => record["id"])).toEqual([101]);
     expect(service.callsOf("DELETE")).toEqual([`${RECORD_LIST}/102`]);
-    expect(report.notices).toEqual(["www came true twice: record 102 equals 101 and was deleted"]);
+    expect(report.notices).toEqual(["www was carried out twice: record 102 equals 101 and was deleted"]);
     expect(report).toMatchObject({ added: 1, requestCount: 6 });
     expect(events.at(-1)).toMatchObject({ type: "step-note", note: "deleting-duplicate" });
   });
@@ -233,7 +233,7 @@ describe("a POST that comes true after it was repeated", () => {
     );
     expect(copied).toEqual([[101, 102]]);
     expect(service.callsOf("DELETE")).toEqual([`${RECORD_LIST}/103`]);
-    expect(report.notices).toEqual(["www came true twice: record 103 equals 101 and was deleted"]);
+    expect(report.notices).toEqual(["www was carried out twice: record 103 equals 101 and was deleted"]);
   });
 
   describe("and is to be copied with its zone", () => {
@@ -277,7 +277,7 @@ describe("a POST that comes true after it was repeated", () => {
     };
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(service.list(RECORDS).map((record) => record["id"])).toEqual([50]);
-    expect(report.notices).toEqual(["www came true twice: record 101 equals 50 and was deleted"]);
+    expect(report.notices).toEqual(["www was carried out twice: record 101 equals 50 and was deleted"]);
   });
 
   test("is left to the next plan if the run was stopped meanwhile", async () => {
@@ -320,7 +320,7 @@ describe("a POST that comes true after it was repeated", () => {
     };
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(outcomes(report)).toEqual({ www: "done" });
-    const unchecked = "it was sent twice, and whether both came true could not be checked: ";
+    const unchecked = "it was sent twice, and whether both requests were carried out could not be checked: ";
     expect(report.notices).toEqual([expect.stringContaining(unchecked)]);
   });
 

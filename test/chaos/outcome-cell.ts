@@ -108,7 +108,7 @@ function* reportProblems({ report, plan }: Seen, target: Target, outcome: Outcom
   if (report.interrupted) yield "it says that it was interrupted";
 }
 
-/** What the account holds two of, when a POST came true twice: names of domains, ranges of subnets and aliases exist once. */
+/** What the account holds two of, when a POST was carried out twice: names of domains, ranges of subnets and aliases exist once. */
 function kindOfDuplicates({ step, class: of }: Target): "domain_record" | "vpc" | "image" | null {
   if ((of !== "create" && of !== "begin") || step.type !== "request") return null;
   const kind = step.lookup?.kind;
@@ -128,7 +128,7 @@ function noticeOf(target: Target, outcome: Outcome): RegExp | null {
     case null:
       return null;
     case "domain_record":
-      return /came true twice: record \d+ equals \d+ and was deleted/;
+      return /was carried out twice: record \d+ equals \d+ and was deleted/;
     case "vpc":
     case "image":
       return /was sent twice, and there are equal objects of kind (VPC|image): .+, .+, and no run has taken the younger away yet/;

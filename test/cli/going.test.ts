@@ -1,6 +1,6 @@
 /** What goes as a whole, as `plan` tells it: how much goes with it, and whether another environment declares it. */
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -28,6 +28,29 @@ describe("a zone that goes as a whole", () => {
     expect(beside.stdout).toMatch(/^- domain e1\.test and its 3 records, 2 of them ignored$/m);
     const { stdout } = await here(["plan", "--base", "./base", "--format", "json"], options);
     expect(JSON.parse(stdout).tenon.changes["domain/e1.test"].holds).toEqual({ records: 3, ignored: 2 });
+  });
+});
+
+describe("a base beside links of the project", () => {
+  it("is not read where one leads to a file of variables, or to the project: a change can bring it", async () => {
+    const service = await emulator();
+    const text = "tenon: 1\nvariables: { label: {} }\nvpcs: [{ label: '${var.label}', region: us-east }]\n";
+    const cwd = await folder({ "tenon.yaml": text, "base/tenon.yaml": text, "vars2/a.yaml": "label: a\n" });
+    await symlink("vars2", join(cwd, "vars"));
+    await symlink(cwd, join(cwd, "base/again"));
+    const options = { cwd, env: envOf(service) };
+    for (const [args, link] of [
+      [["--var-file", "vars/a.yaml"], "vars"],
+      [["--var-file", "base/again/vars2/a.yaml"], "base/again"],
+      [["base/again", "--var-file", "vars2/a.yaml"], "base/again"],
+    ] as const) {
+      const { code, stdout, stderr } = await here(["plan", ...args, "--base", "./base"], options);
+      expect({ args, code, stdout }).toEqual({ args, code: 1, stdout: "" });
+      expect(stderr).toContain(`error[base-unreadable]: ${link} is a symbolic link`);
+    }
+    expect((await here(["plan", "--var-file", "vars2/a.yaml", "--base", "./base"], options)).code).toBe(0);
+    // Without a base nothing is compared.
+    expect((await here(["plan", "--var-file", "vars/a.yaml"], options)).code).toBe(0);
   });
 });
 

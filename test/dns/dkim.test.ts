@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it, test } from "vitest";
-import { buildDkim, publicKeyIn } from "../../src/dns/dkim.ts";
+import { buildDkim } from "../../src/dns/builders.ts";
+import { publicKeyIn } from "../../src/dns/dkim.ts";
 
 const rsa = generateKeyPairSync("rsa", { modulusLength: 1024 });
 const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -21,6 +21,7 @@ describe("the servers of a zone", () => {
         { label: "ns1.example.net (192.0.2.1)", address: { host: "192.0.2.1", port: 53 } },
         { label: "ns2.example.net (2001:db8::2)", address: { host: "2001:db8::2", port: 53 } },
       ],
+      unasked: ["no address of the name server gone.example.net is found (ENOTFOUND)"],
     });
   });
 
@@ -48,14 +49,35 @@ describe("the servers of a zone", () => {
     expect(await givenServers(["10.1"], resolver)).toMatchObject({ ok: false });
     expect(await givenServers(["nobody.example.net"], resolver)).toEqual({
       ok: false,
-      detail: "the name server nobody.example.net has no address",
+      detail: "no address of the name server nobody.example.net is found (ENOTFOUND)",
     });
   });
 
-  it("are sixteen at most", async () => {
-    const texts = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`);
-    const found = await givenServers(texts, resolver);
-    expect(found.ok ? found.servers.length : 0).toBe(16);
+  it("may be given up to sixteen", async () => {
+    const texts = Array.from({ length: 17 }, (_, index) => `192.0.2.${index}`);
+    expect(await givenServers(texts, resolver)).toEqual({
+      ok: false,
+      detail: "17 addresses of name servers are given, and 16 is the limit",
+    });
+    expect(await givenServers(texts.slice(1), resolver)).toMatchObject({ ok: true });
+  });
+
+  it("are sixteen at most, and how many more there are is said", async () => {
+    for (const [names, each] of [
+      [20, 1],
+      [5, 4],
+    ] as const) {
+      const many: SystemResolver = {
+        nameservers: async () => Array.from({ length: names }, (_, index) => `ns${index}.example.net`),
+        addresses: async (host) => Array.from({ length: each }, (_, at) => `192.0.${at}.${/\d+/.exec(host)?.[0]}`),
+      };
+      const found = await zoneServers("example.com", many);
+      expect(found).toMatchObject({
+        ok: true,
+        unasked: ["4 more of its name servers are not asked: 16 is the limit"],
+      });
+      expect(found.ok ? found.servers.length : 0).toBe(16);
+    }
   });
 
   it("are looked up for sixteen names at most, whatever a hostile zone lists", async () => {

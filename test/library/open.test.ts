@@ -86,11 +86,20 @@ describe("open", () => {
     expect(await codesOf(opened({ dialect: "a/b" }))).toEqual(["dialect-invalid"]);
     for (const concurrency of [0, -1, 1.5, Number.NaN])
       expect(await codesOf(opened({ concurrency }))).toEqual(["concurrency-invalid"]);
+    for (const retryForSeconds of [-1, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(await codesOf(opened({ retryForSeconds }))).toEqual(["retry-invalid"]);
+    for (const token of ["", undefined, 4711])
+      expect(await codesOf(opened({ token: token as string }))).toEqual(["no-token"]);
+    const { project: asked } = await opened();
+    for (const goal of ["Destroy", "", null])
+      expect(await codesOf(asked.plan({ goal: goal as "apply" }))).toEqual(["goal-invalid"]);
+    for (const uploadTimeoutSeconds of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+      expect(await codesOf(asked.plan({ uploadTimeoutSeconds }))).toEqual(["upload-timeout-invalid"]);
     const text = "tenon: 1\naccount: production\n";
     expect(await codesOf(opened({}, text))).toEqual(["wrong-account"]);
     const { project } = await opened({ account: "production", token: "of-nobody" }, `owner: edge\n${text}`);
     const error = await errorOf(project.plan());
-    expect(error.message).toContain("account-unreadable");
+    expect(error.message).toMatch(/^error\[account-unreadable\]: cannot read the list of [A-Za-z ]+: .*\(401\)/);
     expect(error.failure).toMatchObject({ type: "refused", status: 401 });
     expect(JSON.stringify(error) + error.message + error.stack).not.toContain("of-nobody");
   });
@@ -146,5 +155,17 @@ describe("a reviewed plan is the most that is done", () => {
     // One that was made here is asked the same again.
     const narrowed = await project.plan({ targets: ["vpc/*"] });
     expect(await project.apply(narrowed)).toMatchObject({ added: 1, destroyed: 0 });
+  });
+
+  test("is compared by values, not by the order in which they stand", async () => {
+    const text = "tenon: 1\nvariables: { a: {}, b: {}, c: {} }\nvpcs: [{ label: '${var.a}', region: us-east }]\n";
+    const { project } = await opened({ variables: { a: "one", b: "two", c: "three" } }, text);
+    const reviewed = await project.plan();
+    const { inputs } = reviewed;
+    const entries = Object.entries(inputs.variables);
+    const turned = { ...inputs, variables: Object.fromEntries(entries.toReversed()) };
+    expect(await project.apply({ ...reviewed, inputs: turned })).toMatchObject({ added: 1 });
+    const other = { ...inputs, variables: Object.fromEntries(entries.slice(1)) };
+    expect(await codesOf(project.apply({ ...reviewed, inputs: other }))).toEqual(["plan-differs"]);
   });
 });

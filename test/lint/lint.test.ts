@@ -12,7 +12,7 @@ test("a code that no rule has is named with its place, and the code that was mea
   const one = project("zone example.com\n! www A 192.0.2.1\n! web A 192.0.2.1");
   const given = withRecords(
     withZones(one, (zone) => ({ ...zone, off: ["mixed-ttls", "cname-loop"] })),
-    (record) => ({ ...record, off: ["zzzzzzzzzzzzzzzzzzz"] }),
+    (record) => ({ ...record, lintOff: ["zzzzzzzzzzzzzzzzzzz"] }),
   );
   const found = lint(given, ["mx-without-spf", "mx_without_spf"]);
   expect(found.map(({ code, severity, summary, fix }) => ({ code, severity, summary, fix }))).toEqual(
@@ -49,7 +49,7 @@ test("records that point at one name that is missing are told together, but for 
     "the CNAME record at `a`, and of 2 more records, has no records in example.com.",
   );
   expect(found(one)[0]?.related).toHaveLength(2);
-  const off = withRecords(one, (record) => (record.name === "a" ? { ...record, off: ["missing-target"] } : record));
+  const off = withRecords(one, (record) => (record.name === "a" ? { ...record, lintOff: ["missing-target"] } : record));
   expect(linesOf("missing-target", found(off), off)).toEqual(["b CNAME gone", "c MX 1 gone"]);
 });
 
@@ -92,10 +92,10 @@ test("texts that are made to be slow to read are read in one pass: squares of th
     `v=DMARC1; p=none; rf=${"a-".repeat(long / 2)}!`,
   ];
   const records = texts.flatMap((target): LintRecord[] => [
-    { type: "TXT", name: "_dmarc", target, ttl_sec: 0, span: SPAN, off: [] },
-    { type: "TXT", name: "a._domainkey", target, ttl_sec: 0, span: SPAN, off: [] },
-    { type: "CAA", name: "", target, tag: "issue", ttl_sec: 0, span: SPAN, off: [] },
-    { type: "CAA", name: "", target, tag: "iodef", ttl_sec: 0, span: SPAN, off: [] },
+    { type: "TXT", name: "_dmarc", target, ttl_sec: 0, span: SPAN, lintOff: [] },
+    { type: "TXT", name: "a._domainkey", target, ttl_sec: 0, span: SPAN, lintOff: [] },
+    { type: "CAA", name: "", target, tag: "issue", ttl_sec: 0, span: SPAN, lintOff: [] },
+    { type: "CAA", name: "", target, tag: "iodef", ttl_sec: 0, span: SPAN, lintOff: [] },
   ]);
   expect(lintZones([zone("example.com", records)], [], null).length).toBeGreaterThan(0);
 });
@@ -158,7 +158,7 @@ function zone(name: string, records: readonly LintRecord[]): LintZone {
 }
 
 function record(at: number, type: LintRecord["type"], name: string, target: string): LintRecord {
-  return { type, name, target, ttl_sec: at % 2, span: { ...SPAN, start: at }, off: [] };
+  return { type, name, target, ttl_sec: at % 2, span: { ...SPAN, start: at }, lintOff: [] };
 }
 
 /** Something for every rule. */

@@ -40,7 +40,7 @@ export function project(text: string): Project {
       records = [];
       zones.push({ ...zoneOf(line, records), span });
     } else {
-      records.push({ ...recordOf(line, zones.at(-1)?.zone ?? ""), span, off: [] });
+      records.push({ ...recordOf(line, zones.at(-1)?.zone ?? ""), span, lintOff: [] });
     }
   }
   const sources = new Sources();
@@ -67,7 +67,7 @@ function zoneOf(line: string, records: readonly LintRecord[]): Omit<LintZone, "s
   };
 }
 
-function recordOf(line: string, zone: string): Omit<LintRecord, "span" | "off"> {
+function recordOf(line: string, zone: string): Omit<LintRecord, "span" | "lintOff"> {
   const [, written = "", ttl, type = "", rest = ""] = /^(\S+) (?:(\d+) )?([A-Z]+) (.*)$/.exec(line) ?? [];
   const fields = EXTRA[type as RecordType] ?? [];
   const words = rest.split(" ");

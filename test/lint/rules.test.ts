@@ -60,11 +60,11 @@ describe.each(ZONE_RULES.map(({ code, severity }) => ({ code, severity })))("$co
       const isMarked = (start: number, end: number) =>
         marked.includes(sources.text("zones.txt")?.slice(start, end) ?? "");
       const off = withRecords(one, (record) =>
-        isMarked(record.span.start, record.span.end) ? { ...record, off: ["unrelated", code] } : record,
+        isMarked(record.span.start, record.span.end) ? { ...record, lintOff: ["unrelated", code] } : record,
       );
       expect(linesOf(code, lint(off), off)).toEqual([]);
       const elsewhere = withRecords(one, (record) =>
-        isMarked(record.span.start, record.span.end) ? { ...record, off: ["mixed-tll"] } : record,
+        isMarked(record.span.start, record.span.end) ? { ...record, lintOff: ["mixed-tll"] } : record,
       );
       expect(linesOf(code, lint(elsewhere), elsewhere)).toEqual(marked);
     }

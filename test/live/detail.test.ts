@@ -41,7 +41,7 @@ async function profilesOf(manifest: string, vpcs: ReturnType<typeof vpcOf>[]): P
 it("all of several networks of one label are looked at, also those whose address has their id", async () => {
   const found = await profilesOf("", [vpcOf(1, "prod", true), vpcOf(2, "prod", true)]);
   expect(Object.fromEntries(found)).toMatchObject({
-    "vpc/prod/subnet/web": [100],
+    "vpc/prod:1/subnet/web": [100],
     "vpc/prod:2/subnet/web": [200],
   });
 });

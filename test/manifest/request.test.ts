@@ -25,6 +25,15 @@ describe("files of variables", () => {
   });
 });
 
+test("an error in a file of variables is shown with its line", async () => {
+  const root = folder({ "tenon.yaml": GOOD, "bad.yaml": "region: us-east\nother: [\n" });
+  const { diagnostics, sources } = await load(root, { variableFiles: [join(root, "bad.yaml")] });
+  const span = diagnostics.find(({ code }) => code === "yaml-syntax")?.span;
+  expect(span).toMatchObject({ file: join(root, "bad.yaml") });
+  expect(sources.position(join(root, "bad.yaml"), span?.start ?? 0)).toMatchObject({ line: 3 });
+  expect(sources.line(join(root, "bad.yaml"), 2)).toBe("other: [");
+});
+
 describe("where errors lie", () => {
   test.each([
     ["an unknown environment", { environment: "none" }],

@@ -30,6 +30,24 @@ test("a plan is within itself, and outside the empty one; no-ops and blocked cha
   expect(outside(blocked, [])).toEqual([]);
 });
 
+test("what was blocked because it was not known which object it is about allows nothing, nor does what depends on it", () => {
+  const goes = (blocked: Change["blocked"]) => [
+    change({ address: "vpc/v", action: "delete", before: vpc, blocked }),
+    change({
+      address: "vpc/v/s",
+      action: "delete",
+      before: { label: "s" },
+      blocked: blocked && { type: "depends", on: ["vpc/v"] },
+    }),
+  ];
+  expect(outside(goes(null), goes({ type: "interfaces", interfaces: [] }))).toEqual([]);
+  expect(outside(goes(null), goes({ type: "ambiguous", candidates: [] }))).toEqual(["vpc/v", "vpc/v/s"]);
+  expect(outside(goes(null), goes({ type: "stale-id", candidate: { id: 1, shown: {} } }))).toEqual([
+    "vpc/v",
+    "vpc/v/s",
+  ]);
+});
+
 test("a no-op that was shown allows nothing", () => {
   const shown = [
     change({ address: "vpc/v", action: "no-op", before: vpc, after: vpc }),

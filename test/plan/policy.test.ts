@@ -248,6 +248,13 @@ test("the limit counts changes that will be made, and 0 is a limit", () => {
     "max-changes * impossible 1/0",
   ]);
   expect(guards([zone], { maxChanges: 0 })).toEqual([]);
+  expect(guards(changes, { maxChanges: Number.NaN })).toContain("max-changes * impossible 1/NaN");
+});
+
+test("only a destroy needs no consent: a goal that a program misspelt does", () => {
+  for (const goal of ["Apply", "Destroy", ""]) {
+    expect(guards([replaced], { goal: goal as "apply" })).toEqual(["replace vpc/v missing"]);
+  }
 });
 
 test("only consents that have ended are warned about, with the place where they stand", () => {

@@ -19,9 +19,9 @@ const MUTANTS = [
   },
   {
     name: "interfaces do not block a delete",
-    file: "src/plan/diff.ts",
-    find: "removes && rules.heldBy.length > 0",
-    replace: "false",
+    file: "src/units/network/diff.ts",
+    find: "interfaces.length > 0 ?",
+    replace: "interfaces.length < 0 ?",
   },
   {
     name: "changes are in the order of the account",

@@ -111,10 +111,11 @@ export const networkDrafts: fc.Arbitrary<DraftNetwork[]> = fc.tuple(draft(0), dr
     const found = entry.live === null || unique === entry.live.label ? {} : { id: entry.live.id, movedFrom: undefined };
     return { ...entry, declared: { ...entry.declared, label: unique, ...(free ? {} : found) } };
   });
-  // What is still declared under its old label cannot have moved away from it: then the id says what is meant.
+  // What is still declared under its old label cannot have moved away from it, and what has no tag is not taken by its former label: then
+  // the id says what is meant.
   return named.map((entry) => {
     const from = entry.declared?.movedFrom;
-    if (entry.declared === null || from === undefined || !taken.has(from)) return entry;
+    if (entry.declared === null || from === undefined || (!taken.has(from) && entry.tag === "ours")) return entry;
     return { ...entry, declared: { ...entry.declared, id: entry.live?.id, movedFrom: undefined } };
   });
 });

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { valueText } from "../../src/render/change-lines.ts";
 import { renderPlanText } from "../../src/render/index.ts";
-import { valueText } from "../../src/render/table.ts";
 import { growth } from "../support/operations.ts";
 import { change, DKIM, everything, going, plan, record } from "./plans.ts";
 
@@ -327,6 +327,12 @@ Warning: caches keep the old domain/shop.example/x/A until 2026-11-22 12:00 UTC
       "domain/b.example will be cloned from domain/a.example once that is filled, while",
     ]);
     expect(text).toContain("Plan: 6 to add, 0 to change, 0 to destroy.");
+    // The source's records stand nowhere else if it is there already.
+    for (const source of [[], [change("domain/a.example", "domain", { action: "update" })]]) {
+      const beside = renderPlanText(plan([...source, ...made("b.example", {})], { strategies }), PLAIN);
+      expect(beside).toContain("+ domain b.example\n  + @ A   192.0.2.1\n");
+      expect(beside).not.toContain("records as in");
+    }
   });
 
   it("says in a line each what consent was given to", () => {

@@ -215,3 +215,36 @@ test("a change that the base blocks or refuses counts as this change's if the pr
   // Consent from the pipeline holds for both.
   expect(await origins(kept(", protect: true"), "--allow", "delete=vpc/gone")).toEqual(pending);
 });
+
+test("a rename that is done takes nobody else's object: not when its own is destroyed, and not when a replace was cut off", async () => {
+  const theirs = { id: 103, label: "v1", region: "us-west", description: "another team's" };
+  const ours = { id: 106, label: "v2", region: "us-east", description: "" };
+  const destroying = await folder({
+    "tenon.yaml": "tenon: 1\nvpcs: [{ label: v2, region: us-east, moved_from: v1 }]\n",
+  });
+  const service = await emulator({ seed: { vpcs: [theirs, ours] } });
+  for (let round = 1; round <= 2; round += 1) {
+    const { code } = await run(["destroy", "--yes"], { cwd: destroying, env: envOf(service) });
+    expect(code).toBe(0);
+  }
+  const deleted = service.requests.filter(({ method }) => method === "DELETE").map(({ path }) => path);
+  expect(deleted).toEqual(["/v4/vpcs/106"]);
+
+  const replacing = await folder({
+    "tenon.yaml": "tenon: 1\nowner: o1\nvpcs: [{ label: v2, region: us-west, description: ours, moved_from: v1 }]\n",
+  });
+  const half = await emulator({ seed: { vpcs: [theirs] } });
+  const refused = await run(["apply", "--yes"], { cwd: replacing, env: envOf(half) });
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("moved-from-untagged") });
+  expect(half.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
+test("consent to prune one of two objects of a label does not hold for the other one once the first is gone", async () => {
+  const cwd = await folder({ "tenon.yaml": "tenon: 1\nowner: o1\nallow: [{ delete: vpc/old }]\n" });
+  const old = (id: number) => ({ id, label: "old", region: "us-east", description: "[tenon:o1]" });
+  const service = await emulator({ seed: { vpcs: [old(103), old(106)] } });
+  const { code, stdout } = await run(["apply", "--yes"], { cwd, env: envOf(service) });
+  expect(code).toBe(4);
+  for (const id of [103, 106]) expect(stdout).toContain(`delete=vpc/old:${id}`);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});

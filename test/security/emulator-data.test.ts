@@ -1,10 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { expect, test } from "vitest";
 import { startEmulator } from "../../src/emulator/index.ts";
 import { here } from "../cli/here.ts";
-import { expectPlain, folder } from "../cli/run.ts";
+import { expectPlain, folder, run } from "../cli/run.ts";
 import { besideSecret, link, SECRET } from "./hostile.ts";
 
 const HEADER = '{"format":"tenon-emulator","version":2}\n';
@@ -80,4 +81,19 @@ test("the emulator takes no seed and writes no log through a link that leads out
   }
   expect((await readdir(join(cwd, "../outside"))).sort()).toEqual(["secret.gz", "secret.txt"]);
   expect(await readFile(join(cwd, ".git/config"), "utf8")).toBe(`\tx = ${SECRET}\n`);
+});
+
+test("the emulator does not wait for a named pipe in the place of its data file, a lock or its log", async () => {
+  for (const [pipe, args, message] of [
+    ["em.data", ["--data", "em.data"], "em.data is no regular file"],
+    ["em.data.lock", ["--data", "em.data"], "em.data.lock is no regular file"],
+    ["em.data.lock.takeover", ["--data", "em.data"], "em.data.lock.takeover is no regular file"],
+    ["em.log", ["--request-log", "em.log"], "em.log"],
+  ] as const) {
+    const cwd = await folder(pipe.endsWith("takeover") ? { "em.data.lock": '{"pid":1,"start":"gone"}\n' } : {});
+    execFileSync("mkfifo", [join(cwd, pipe)]);
+    const { code, stderr } = await run(["emulate", "--port", "0", ...args], { cwd });
+    expect({ pipe, code }).toEqual({ pipe, code: 1 });
+    expect(stderr.replace(/\s+/g, " ")).toContain(message);
+  }
 });

@@ -108,7 +108,7 @@ test("an answer that unpacks to megabytes of names, or holds thousands of record
     "tenon.yaml": `tenon: 1\ndomains:\n  - { domain: example.com, type: master, soa_email: a@example.com, records: [${mx}] }\n`,
   });
   for (const [answer, word] of [
-    [long, "the server answered 3980 more values, which are not shown"],
+    [long, "the server answered 3998 more values, which are not shown"],
     [many, "the server answered 980 more values, which are not shown"],
   ] as const) {
     const port = await answeringServer(answer);
@@ -116,6 +116,6 @@ test("an answer that unpacks to megabytes of names, or holds thousands of record
     const { code, stdout } = await run([...args, "--format", "json"], { cwd });
     expect(code).not.toBe(0);
     expect(stdout).toContain(word);
-    expect(stdout.length).toBeLessThan(100_000);
+    expect(stdout.length).toBeLessThan(10_000);
   }
 });

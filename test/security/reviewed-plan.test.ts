@@ -180,7 +180,7 @@ test("an upload that was finished after the review is not deleted with a plan th
   expect(writes(service)).toEqual([]);
 });
 
-test("what somebody else makes after the review under the name of a create is not changed", async () => {
+test("what somebody else makes after the review under the name of a create or a replace is not changed", async () => {
   const cwd = await folder({
     "tenon.yaml": `tenon: 1
 vpcs: [{ label: prod, region: us-east, description: ours }]
@@ -198,6 +198,38 @@ domains: [{ domain: a.example, type: master, soa_email: us@a.example }]
     service.clearRequests();
     const refused = await run(["apply", "--yes", "--plan", "the.plan"], options);
     expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining(`update ${key}`) });
+    expect(writes(service)).toEqual([]);
+  }
+  for (const owner of ["", "owner: edge\n"]) {
+    const description = owner === "" ? "old" : "old [tenon:edge]";
+    const service = await emulator({
+      seed: { vpcs: [{ id: 5, label: "prod", region: "us-east", description }] } as never,
+    });
+    const manifest = `tenon: 1\n${owner}vpcs: [{ label: prod, region: eu-west, description: ours }]\n`;
+    const options = { cwd: await folder({ "tenon.yaml": manifest }), env: envOf(service) };
+    const review = ["plan", "--allow", "replace=vpc/prod", "--out", "the.plan"];
+    expect((await run(review, options)).stdout).toContain("-/+ vpc prod");
+    await send(service, "vpcs/5", "DELETE");
+    await send(service, "vpcs", { label: "prod", region: "eu-west", description: "theirs" });
+    service.clearRequests();
+    const refused = await run(["apply", "--yes", "--allow", "replace=vpc/prod", "--plan", "the.plan"], options);
+    expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("update vpc/prod") });
+    expect(writes(service)).toEqual([]);
+  }
+});
+
+test("of two objects that the plan shows as ambiguous, the one that is left is not deleted with that plan", async () => {
+  const cwd = await folder({ "tenon.yaml": "tenon: 1\nremoved: [{ vpc: old }]\n" });
+  const vpc = (id: number) => ({ id, label: "old", region: "us-east", description: `number ${id}` });
+  for (const gone of [5, 6]) {
+    const service = await emulator({ seed: { vpcs: [vpc(5), vpc(6)] } as never });
+    const options = { cwd, env: envOf(service) };
+    const review = await run(["plan", "--out", "the.plan"], options);
+    expect(review.stdout).toContain("0 to destroy");
+    await send(service, `vpcs/${gone}`, "DELETE");
+    service.clearRequests();
+    const refused = await run(["apply", "--yes", "--plan", "the.plan"], options);
+    expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("delete vpc/old") });
     expect(writes(service)).toEqual([]);
   }
 });
@@ -229,10 +261,10 @@ domains: [{ domain: new.example, create_from: { clone: old.example } }]
   }
 });
 
-/** A GET, or a POST of the body. */
-async function send(service: Emulator, path: string, body?: object): Promise<Record<string, unknown>> {
+/** A GET, a DELETE, or a POST of the body. */
+async function send(service: Emulator, path: string, what?: object | "DELETE"): Promise<Record<string, unknown>> {
   const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
-  const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  const init = typeof what === "object" ? { method: "POST", body: JSON.stringify(what) } : { method: what ?? "GET" };
   const answer = await fetch(`${service.baseUrl}/${path}`, { headers, ...init });
   expect(answer.status).toBe(200);
   return (await answer.json()) as Record<string, unknown>;

@@ -206,3 +206,93 @@ test("a file to upload that the pull request replaces is part of its changes, co
   git(cwd, "commit", "--quiet", "--message", "built");
   expect(await origin()).toBe("already-pending");
 });
+
+test("a folder that the change turns into a link is not compared with the base of where the link leads", async () => {
+  const service = await emulator();
+  const values = (ip: string): string => `ip: ${ip}\n`;
+  const project = `${PROJECT.replace("192.0.2.1", '"${var.ip}"')}variables: { ip: {} }\n`;
+  const cwd = await folder({
+    ...{ "infra/tenon.yaml": project, "other/tenon.yaml": project },
+    ...{ "vars/prod.yaml": values("192.0.2.1"), "vars2/prod.yaml": values("192.0.2.66") },
+  });
+  git(cwd, "init", "--quiet", "--initial-branch", "main");
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", "base");
+  git(cwd, "switch", "--quiet", "--create", "change");
+  for (const [name, target] of [
+    ["infra", "other"],
+    ["vars", "vars2"],
+  ] as const) {
+    await rm(join(cwd, name), { recursive: true });
+    await symlink(target, join(cwd, name));
+    git(cwd, "add", "--all");
+    git(cwd, "commit", "--quiet", "--message", "change");
+    for (const [directory, where] of [
+      ["infra", cwd],
+      ["infra/tenon.yaml", cwd],
+      [".", join(cwd, "infra")],
+    ] as const) {
+      for (const base of ["refs/heads/main", join(cwd, "infra")]) {
+        const file = join(cwd, "vars/prod.yaml");
+        const options = { cwd: where, env: { ...envOf(service), PWD: where } };
+        const { code, stdout, stderr } = await run(["plan", directory, "--var-file", file, "--base", base], options);
+        expect({ name, directory, base, code, stdout }).toEqual({ name, directory, base, code: 1, stdout: "" });
+        expect(stderr).toContain("error[base-unreadable]");
+        expect(stderr).toContain(`${name} is a symbolic link`);
+      }
+    }
+    // The next round has the other link alone.
+    git(cwd, "reset", "--quiet", "--hard", "main");
+  }
+}, 120_000);
+
+test("a file of variables in a submodule is read as it was in the commit of the base", async () => {
+  const service = await emulator();
+  const shared = await folder({ "vars.yaml": "ip: 192.0.2.1\n" });
+  git(shared, "init", "--quiet", "--initial-branch", "main");
+  git(shared, "add", "--all");
+  git(shared, "commit", "--quiet", "--message", "1");
+  const cwd = await folder({ "tenon.yaml": `${PROJECT.replace("192.0.2.1", '"${var.ip}"')}variables: { ip: {} }\n` });
+  git(cwd, "init", "--quiet", "--initial-branch", "main");
+  git(cwd, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", shared, "shared");
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", "base");
+  const options = { cwd, env: envOf(service) };
+  const plan = ["plan", "--var-file", "shared/vars.yaml", "--base", "refs/heads/main", "--format", "json"];
+  const apply = ["apply", "--yes", "--var-file", "shared/vars.yaml"];
+  expect((await run(apply, options)).code).toBe(0);
+  git(cwd, "switch", "--quiet", "--create", "change");
+  await writeFile(join(cwd, "shared/vars.yaml"), "ip: 192.0.2.66\n");
+  git(join(cwd, "shared"), "commit", "--quiet", "--all", "--message", "2");
+  git(cwd, "commit", "--quiet", "--all", "--message", "change");
+  const { code, stdout } = await run(plan, options);
+  expect({ code, origins: stdout.match(/"(?:this-change|already-pending)"/g) }).toEqual({
+    ...{ code: 0, origins: ['"this-change"'] },
+  });
+  // A shallow submodule lacks the commit that the base has.
+  const first = git(join(cwd, "shared"), "rev-parse", "HEAD~1");
+  git(
+    join(cwd, "shared"),
+    "update-ref",
+    "refs/heads/main",
+    git(join(cwd, "shared"), "commit-tree", "HEAD^{tree}", "-m", "3"),
+  );
+  const objects = join(cwd, ".git/modules/shared/objects", first.slice(0, 2));
+  await rm(objects, { recursive: true });
+  const lacking = await run(plan, options);
+  expect(lacking.code).toBe(1);
+  expect(lacking.stdout).toContain("whose commit at the base is not there");
+}, 120_000);
+
+test("file names that are not UTF-8 do not keep the base from being read", async () => {
+  const { cwd, options } = await pullRequest();
+  const names = ["a\xff.txt", "a\xfe.txt"].map((name) =>
+    Buffer.concat([Buffer.from(`${cwd}/`), Buffer.from(name, "latin1")]),
+  );
+  for (const name of names) await writeFile(name, "x");
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", "names");
+  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
+  const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
+  expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
+});

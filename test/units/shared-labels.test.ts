@@ -47,8 +47,16 @@ test("of several of one label the first by id keeps it, in whatever order they c
     [10, "vpc/a:10"],
     [11, "vpc/a:11"],
   ];
-  expect(addresses(gone(9, "a"), gone(10, "a"), released(11, "a"))).toEqual(expected);
-  expect(addresses(released(11, "a"), gone(10, "a"), gone(9, "a"))).toEqual(expected);
+  expect(addresses(released(9, "a"), gone(10, "a"), released(11, "a"))).toEqual(expected);
+  expect(addresses(released(11, "a"), gone(10, "a"), released(9, "a"))).toEqual(expected);
+});
+
+test("of several that are pruned each has its id: consent for one is none for the next that would get its address", () => {
+  expect(addresses(gone(10, "a"), gone(9, "a"), gone(3, "b"))).toEqual([
+    [3, "vpc/b"],
+    [9, "vpc/a:9"],
+    [10, "vpc/a:10"],
+  ]);
 });
 
 test("what is declared keeps its address, even if it is still called otherwise", () => {
@@ -64,7 +72,7 @@ test("what is declared keeps its address, even if it is still called otherwise",
 
 test("the slash in an image's id makes no further level", () => {
   expect(addresses(gone("private/1", "a"), gone("private/2", "a"))).toEqual([
-    ["private/1", "vpc/a"],
+    ["private/1", "vpc/a:private%2F1"],
     ["private/2", "vpc/a:private%2F2"],
   ]);
 });

@@ -257,6 +257,9 @@ describe("an answer", () => {
       ),
     ).toBe("there");
     expect(state(apex, answer([[ZONE, NS("ns1.node.com")]]))).toBe("different");
+    const emptied = setOf(wanted({ gone: [record("NS", "", "ns9.example.net")] }));
+    expect(state(emptied, answer([[ZONE, NS("ns1.node.com"), 5]]))).toBe("there");
+    expect(state(emptied, answer([[ZONE, { type: "CNAME", target: "evil.example" }, 5]]))).not.toBe("there");
   });
 
   it("of texts is compared octet by octet", () => {

@@ -185,9 +185,9 @@ describe("asking", () => {
     expect(closing({})).toBe("Verified: there was nothing to ask for.");
     expect(closing({ delegation: [problem] })).toBe("Not verified: 1 problem of delegation.");
     expect(closing({ delegation: [problem, problem] })).toBe("Not verified: 2 problems of delegation.");
-    expect(closing({ unasked: [unasked] })).toBe("Not verified: 1 zone could not be asked for.");
+    expect(closing({ unasked: [unasked] })).toBe("Not verified: 1 zone could not be asked for at every server.");
     expect(closing({ unasked: [unasked, unasked], interrupted: true })).toBe(
-      "Not verified: 2 zones could not be asked for; interrupted.",
+      "Not verified: 1 zone could not be asked for at every server; interrupted.",
     );
   });
 
@@ -238,6 +238,25 @@ describe("asking", () => {
       { zone: "example.com", detail: "The system's resolver finds no name servers of example.com (ENOTFOUND)." },
     ]);
     expect(isVerified(result)).toBe(false);
+  });
+
+  it("of a zone is not verified while one of its servers has no address, whatever the others say", async () => {
+    const server = await startAsked(holder);
+    const result = await verify({
+      resolver: {
+        nameservers: async () => ["ns1.example.net", "ns2.example.net"],
+        addresses: async (host) => (host === "ns1.example.net" ? ["192.0.2.53"] : []),
+      },
+      open: () => openNameserver(server),
+    });
+    expect(result).toMatchObject({ asked: 6, there: 6, problems: [] });
+    expect(isVerified(result)).toBe(false);
+    expect(renderVerificationText(result, { colour: false, width: 80 }).split("\n")).toEqual([
+      "not asked example.com: The name server ns2.example.net has no address.",
+      "",
+      "Not verified: 1 zone could not be asked for at every server.",
+      "",
+    ]);
   });
 });
 
@@ -344,6 +363,38 @@ describe("the delegation", () => {
     });
     expect(delegation.map(({ code, server, detail }) => `${code} at ${server}: ${detail}`)).toEqual([
       "unanswered at silent: The server does not tell the addresses of ns1.example.com: no answer within 50 ms.",
+    ]);
+  });
+
+  it("is asked at each parent that was given", async () => {
+    const [good, below] = [await startAsked(refers), await startAsked(holds)];
+    const ignorant = await startAsked(({ send, reply }) => send(reply({ rcode: 3 })));
+    const { delegation } = await verify({
+      zones: [{ ...hosts(0), zone: "example.com" }],
+      nameservers: [named(below, "child")],
+      delegation: { wanted: true, parents: [...[1, 2, 3, 4].map((n) => named(good, `p${n}`)), named(ignorant, "p5")] },
+    });
+    expect(delegation.map(({ code, server }) => `${code} at ${server}`)).toEqual(["not-delegated at p5"]);
+  });
+
+  it("says that it compares the addresses of sixteen servers, where there are more", async () => {
+    const names = Array.from({ length: 20 }, (_, index) => `n${index}.example.com`);
+    const all = (asking: Asking): void => {
+      const answers = names.map((data) => ({ type: "NS" as const, name: "example.com", ttl: 60, data }));
+      if (asking.text === "example.com NS") asking.send(asking.reply({ answers }));
+      else if (asking.text.endsWith("AAAA")) asking.send(asking.reply());
+      else holder(asking);
+    };
+    const glued = ({ send, reply }: Asking): void =>
+      send(
+        reply({
+          isAuthoritative: false,
+          authorities: names.map((data) => ({ type: "NS", name: "example.com", ttl: 60, data })),
+          additionals: names.map((name) => address(name)),
+        }),
+      );
+    expect(await check(glued, all)).toEqual([
+      "unanswered at parent: The addresses of 4 more servers are not compared: 16 is the limit.",
     ]);
   });
 

@@ -3,6 +3,7 @@
 import type { Command } from "commander";
 import {
   applyPlan,
+  asBound,
   type ClientApi,
   type Diagnostic,
   openJournal,
@@ -202,7 +203,7 @@ async function run(
     const askedMilliseconds = Date.now();
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
-    const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000;
+    const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000 || !(await listsHold(session, planned));
     const current = isOld ? await planWithinShown(session, plan, bounds, flags) : plan;
     if (typeof current === "number") return current;
     // Signals are heeded from the opening of the journal to the report, so that every outcome is reported.
@@ -232,8 +233,14 @@ async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: Appl
   return EXIT.error;
 }
 
+/** Whether the lists of several pages that the plan was made from are as they were read, as far as something is made or deleted in them. */
+async function listsHold({ terminal }: Session, { plan, longLists }: Extract<Planned, { ok: true }>): Promise<boolean> {
+  const { heed, first } = terminal.interrupt;
+  return heed(() => longLists.hold(plan.steps, first));
+}
+
 /**
- * Plans again, because the plan was shown some time ago. A change that was shown as blocked has no consent: the run was not to make it.
+ * Plans again, because the plan was shown some time ago, or a list changed while it was read. A change that was shown as blocked has no consent: the run was not to make it.
  * @returns the new plan, if it does nothing that was not shown; or the exit code
  */
 async function planWithinShown(
@@ -245,8 +252,7 @@ async function planWithinShown(
   const { terminal } = session;
   const planned = await planIn(session);
   if (!planned.ok) return planned.code;
-  const consented = { ...shown, changes: shown.changes.filter(({ blocked }) => blocked === null) };
-  const verdict = judgeRun(planned.plan, [...bounds, consented], flags.failOn ?? []);
+  const verdict = judgeRun(planned.plan, [...bounds, asBound(shown)], flags.failOn ?? []);
   if (verdict.type === "go") return planned.plan;
   terminal.say("The account has changed since the plan was shown. Now the plan is:\n\n");
   return (await printRunVerdict(terminal, planned.plan, verdict, flags)) ?? planned.plan;

@@ -65,9 +65,8 @@ export const caaSyntax: ZoneRule = {
   finds: "a CAA whose value is no domain of an authority, or an `iodef` that is no mailto:, http: or https: URL",
   why: "An authority that cannot read `issue` or `issuewild` must not issue at all; reports to an unknown kind of URL go nowhere (RFC 8659, 4.2 to 4.4).",
   fix: 'Write "letsencrypt.org", ";" for none, or "mailto:security@example.com" for iodef.',
-  *check({ records }) {
-    for (const record of records) {
-      if (record.type !== "CAA") continue;
+  *check(view) {
+    for (const record of view.ofType("CAA")) {
       const isFine = record.tag === "iodef" ? REPORT_SCHEMES.test(record.target) : isGrant(record.target);
       if (isFine) continue;
       const detail = `The value of the CAA record at ${shownName(record.name)} means nothing under the tag \`${record.tag}\`.`;
@@ -83,8 +82,7 @@ export const caaWildcardOnly: ZoneRule = {
   why: "`issuewild` is about wildcard certificates alone: without `issue`, every authority may issue all others (RFC 8659, 4.3).",
   fix: "Add an `issue` record; `issuewild` is needed only where it differs.",
   *check(view) {
-    for (const [name] of view.names()) {
-      const records = view.ofType(name, "CAA");
+    for (const [name, records] of view.sets("CAA")) {
       const wild = records.find(({ tag }) => tag === "issuewild");
       if (wild === undefined || records.some(({ tag }) => tag === "issue") || view.mayHold(name, ["CAA"])) continue;
       const detail = `${shownName(name) === "the apex" ? "The apex" : shownName(name)} restricts wildcard certificates only.`;
@@ -94,8 +92,7 @@ export const caaWildcardOnly: ZoneRule = {
 };
 
 function* grants(view: ZoneView): Iterable<readonly [string, string, readonly LintRecord[]]> {
-  for (const [name] of view.names()) {
-    const records = view.ofType(name, "CAA");
+  for (const [name, records] of view.sets("CAA")) {
     for (const tag of ["issue", "issuewild"]) {
       const same = records.filter((record) => record.tag === tag);
       if (same.length > 1) yield [name, tag, same];

@@ -30,10 +30,9 @@ export const singleNs: ZoneRule = {
   why: "While it cannot be reached, everything below is gone: a zone has at least two (RFC 1034, 4.1; RFC 2182, 5).",
   fix: "Add an NS record for a second nameserver, in another network.",
   *check(view) {
-    for (const [name, records] of view.names()) {
-      const servers = name === "" ? [] : records.filter(({ type }) => type === "NS");
+    for (const [name, servers] of view.sets("NS")) {
       const [only] = servers;
-      if (only === undefined || servers.length > 1 || view.mayHold(name, ["NS"])) continue;
+      if (name === "" || only === undefined || servers.length > 1 || view.mayHold(name, ["NS"])) continue;
       const detail = `${shownName(name)} is delegated to \`${only.target}\` alone.`;
       yield { summary: "a delegation to a single nameserver", detail, records: [only] };
     }
@@ -64,7 +63,7 @@ export const occludedRecord: ZoneRule = {
   why: "Whoever asks is sent on to the other zone, so these records are never seen (RFC 2136, 7.18; RFC 1034, 4.2.1).",
   fix: "Declare them in the other zone, or remove the delegation.",
   *check(view, world) {
-    const servers = new Set(view.records.flatMap(({ type, target }) => (type === "NS" ? [target] : [])));
+    const servers = new Set(view.ofType("NS").map(({ target }) => target));
     for (const record of view.records) {
       if (record.name === "" || record.name.startsWith("*.")) continue;
       if (isAddress(record) && servers.has(`${record.name}.${view.zone.zone}`)) continue;
@@ -87,7 +86,7 @@ interface Hidden {
 function hiddenBy(record: LintRecord, view: ZoneView, world: ProjectZones): Hidden | null {
   const cut = view.cutAbove(record.name);
   if (cut !== null) {
-    const [first] = view.ofType(cut, "NS");
+    const [first] = view.sets("NS").get(cut) ?? [];
     const place = first === undefined || first === record ? [] : [related("the delegation", first)];
     return { cut, by: `${shownName(cut)}, which is delegated`, related: place };
   }
@@ -100,8 +99,8 @@ function hiddenBy(record: LintRecord, view: ZoneView, world: ProjectZones): Hidd
 
 /** The NS records at the highest cuts: those below another cut are not this zone's delegations. */
 function* delegationsOf(view: ZoneView): Iterable<LintRecord> {
-  for (const record of view.records)
-    if (record.type === "NS" && record.name !== "" && view.cutAbove(record.name) === record.name) yield record;
+  for (const record of view.ofType("NS"))
+    if (record.name !== "" && view.cutAbove(record.name) === record.name) yield record;
 }
 
 function hasAddress(view: ZoneView, name: string): boolean {

@@ -60,8 +60,8 @@ function isOrganisation(name: string): boolean {
 
 /** Names that take mail, each with its first MX. */
 function* mailNames(view: ZoneView): Iterable<readonly [string, LintRecord]> {
-  for (const [name, records] of view.names()) {
-    const exchanger = records.find(({ type, target }) => type === "MX" && target !== "");
+  for (const [name, records] of view.sets("MX")) {
+    const exchanger = records.find(({ target }) => target !== "");
     if (exchanger !== undefined && view.cutAbove(name) === null) yield [name, exchanger];
   }
 }
@@ -109,8 +109,8 @@ export const dkimWeakKey: ZoneRule = {
   },
 };
 
-function keysOf({ records }: ZoneView): LintRecord[] {
-  return records.filter(({ type, name }) => type === "TXT" && /^[^_].*\._domainkey(?:\.|$)/.test(name));
+function keysOf(view: ZoneView): LintRecord[] {
+  return view.ofType("TXT").filter(({ name }) => /^[^_].*\._domainkey(?:\.|$)/.test(name));
 }
 
 type DkimKey =
@@ -192,9 +192,9 @@ export const multipleDmarc: ZoneRule = {
   why: "Receivers then take none of them (RFC 7489, 6.6.3).",
   fix: "Keep one of them.",
   *check(view) {
-    for (const [name] of view.names()) {
+    for (const [name, texts] of view.sets("TXT")) {
       if (!isDmarcName(name)) continue;
-      const [first, ...others] = view.ofType(name, "TXT").filter(({ target }) => /^v=DMARC1\b/i.test(target));
+      const [first, ...others] = texts.filter(({ target }) => /^v=DMARC1\b/i.test(target));
       const [second] = others;
       if (first === undefined || second === undefined) continue;
       const detail = `${others.length + 1} TXT records at ${shownName(name)} begin with v=DMARC1.`;
@@ -208,8 +208,8 @@ export const multipleDmarc: ZoneRule = {
   },
 };
 
-function dmarcOf({ records }: ZoneView): LintRecord[] {
-  return records.filter(({ type, name }) => type === "TXT" && isDmarcName(name));
+function dmarcOf(view: ZoneView): LintRecord[] {
+  return view.ofType("TXT").filter(({ name }) => isDmarcName(name));
 }
 
 function isDmarcName(name: string): boolean {

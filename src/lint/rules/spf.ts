@@ -10,8 +10,8 @@ export const multipleSpf: ZoneRule = {
   why: "Receivers take neither: it is a permanent error (RFC 7208, 4.5).",
   fix: "Join them into one record.",
   *check(view) {
-    for (const [name] of view.names()) {
-      const [first, ...others] = view.ofType(name, "TXT").filter(({ target }) => isSpf(target));
+    for (const [name, texts] of view.sets("TXT")) {
+      const [first, ...others] = texts.filter(({ target }) => isSpf(target));
       const [second] = others;
       if (first === undefined || second === undefined) continue;
       const detail = `${others.length + 1} TXT records at ${shownName(name)} begin with v=spf1.`;
@@ -32,8 +32,7 @@ export const spfSyntax: ZoneRule = {
   why: "To receivers the whole record is a permanent error, or no SPF at all (RFC 7208, 4.6 and 12).",
   fix: "Correct the term.",
   *check(view) {
-    for (const record of view.records) {
-      if (record.type !== "TXT") continue;
+    for (const record of view.ofType("TXT")) {
       const problem = isSpf(record.target) ? readSpf(record.target).problem : almostSpf(record.target);
       if (problem === null) continue;
       const detail = `In the SPF record at ${shownName(record.name)}: ${problem}`;
@@ -101,8 +100,8 @@ export function isSpfRecord({ type, target }: LintRecord): boolean {
   return type === "TXT" && isSpf(target);
 }
 
-function* spfRecords({ records }: ZoneView): Iterable<readonly [LintRecord, readonly SpfTerm[]]> {
-  for (const record of records) if (isSpfRecord(record)) yield [record, readSpf(record.target).terms];
+function* spfRecords(view: ZoneView): Iterable<readonly [LintRecord, readonly SpfTerm[]]> {
+  for (const record of view.ofType("TXT")) if (isSpfRecord(record)) yield [record, readSpf(record.target).terms];
 }
 
 // Rules about the lookups that SPF records cause, as far as the declared zones show them.
@@ -122,7 +121,7 @@ export const spfLookups: ZoneRule = {
   fix: "Replace includes by the networks they stand for, or send from fewer places.",
   *check(view, world) {
     const costs = world.remember(countLookups);
-    for (const record of view.records) {
+    for (const record of view.ofType("TXT")) {
       const cost = costs.get(record);
       if (cost === undefined || (!cost.loops && cost.lookups <= MAX_LOOKUPS)) continue;
       const where = `The SPF record at ${shownName(record.name)}`;
@@ -141,7 +140,7 @@ export const spfMissingInclude: ZoneRule = {
   why: "An include of a name without an SPF record is a permanent error (RFC 7208, 5.2 and 6.1).",
   fix: "Add the SPF record, or remove the term.",
   *check(view, world) {
-    for (const record of view.records) {
+    for (const record of view.ofType("TXT")) {
       if (!isSpfRecord(record)) continue;
       const lacking = followed(record).find(
         ({ domain }) => domain !== null && !world.mayHave(domain, ["TXT"], isSpfRecord),
@@ -163,7 +162,7 @@ interface Cost {
 function countLookups(world: ProjectZones): ReadonlyMap<LintRecord, Cost> {
   const costs = new Map<LintRecord, Cost>();
   const open = new Set<LintRecord>();
-  const roots = world.views.flatMap(({ records }) => records.filter(isSpfRecord));
+  const roots = world.views.flatMap((view) => view.ofType("TXT").filter(isSpfRecord));
   const stack: { readonly record: LintRecord; children: readonly LintRecord[] }[] = [];
   for (const root of roots) {
     stack.push({ record: root, children: [] });

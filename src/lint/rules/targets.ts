@@ -26,7 +26,7 @@ export const cnameLoop: ZoneRule = {
   fix: "Point one of them at a name that has records of its own.",
   *check(view, world) {
     const { loops } = world.remember(followAliases);
-    for (const record of view.records) {
+    for (const record of view.ofType("CNAME")) {
       const loop = loops.get(record);
       if (loop !== undefined) yield loopFinding(loop);
     }
@@ -55,7 +55,7 @@ export const cnameChain: ZoneRule = {
   fix: "Point at the last name of the chain.",
   *check(view, world) {
     const { next, ends } = world.remember(followAliases);
-    for (const record of view.records) {
+    for (const record of view.ofType("CNAME")) {
       const following = next.get(record);
       const end = ends.get(record);
       if (following === undefined || end === undefined) continue;
@@ -83,7 +83,7 @@ interface Aliases {
 
 function followAliases(world: ProjectZones): Aliases {
   const next = new Map<LintRecord, LintRecord>();
-  for (const record of world.views.flatMap(aliasesOf)) {
+  for (const record of world.views.flatMap((view) => view.ofType("CNAME"))) {
     const found = world.lookup(record.target, ["CNAME"]);
     const following = found.type === "known" ? world.first(found.records, isAlias) : null;
     if (following !== null) next.set(record, following);
@@ -106,10 +106,6 @@ function followAliases(world: ProjectZones): Aliases {
   }
   const reached = [...ends].filter((entry): entry is [LintRecord, LintRecord] => entry[1] !== null);
   return { next, ends: new Map(reached), loops };
-}
-
-function aliasesOf({ records }: ZoneView): LintRecord[] {
-  return records.filter(isAlias);
 }
 
 // Rules about targets that are names (MX, NS, SRV, CNAME, PTR), and about names that are malformed.
@@ -135,8 +131,8 @@ export const srvWithoutProtocol: ZoneRule = {
   why: "The service takes it, but clients ask for `_service._protocol`, so nobody finds it (RFC 2782).",
   fix: "Add the protocol: `_sip._tcp`.",
   *check(view) {
-    for (const record of view.records) {
-      if (record.type !== "SRV" || /^_[^.]+\._/.test(record.name)) continue;
+    for (const record of view.ofType("SRV")) {
+      if (/^_[^.]+\._/.test(record.name)) continue;
       const detail = `${shownName(record.name)} names a service without its protocol.`;
       yield { summary: "an SRV without a protocol", detail, records: [record] };
     }
@@ -150,7 +146,7 @@ export const targetIsAddress: ZoneRule = {
   why: "The target of such a record is a name; an address there is taken for a name and never found (RFC 1035, 3.3; RFC 5321, 5.1).",
   fix: "Point at a name that has an A record with this address.",
   *check(view, world) {
-    for (const record of pointers(view)) {
+    for (const record of view.pointers) {
       const address = addressIn(record.target, view, world);
       if (address === null) continue;
       const detail = `The target \`${record.target}.\` of the ${record.type} record at ${shownName(record.name)} looks like the address ${address}.`;
@@ -186,8 +182,8 @@ export const pointerToCname: ZoneRule = {
   why: "Such a target must have addresses of its own: nameservers refuse to load NS that point at an alias, and some mail servers do not follow one (RFC 2181, 10.3; RFC 2782).",
   fix: "Point at the name that the alias leads to.",
   *check(view, world) {
-    for (const record of view.records) {
-      if (!HOST_POINTERS.includes(record.type) || record.target === "") continue;
+    for (const record of view.pointers) {
+      if (!HOST_POINTERS.includes(record.type)) continue;
       const found = world.lookup(record.target, ADDRESS_OR_ALIAS);
       const alias = found.type === "known" ? world.first(found.records, isAlias) : null;
       if (alias === null) continue;
@@ -209,8 +205,8 @@ export const missingTarget: ZoneRule = {
   why: "Whoever follows the record finds nothing. Targets in zones whose records are not managed, delegated names and ignored names are taken to exist.",
   fix: "Declare the target, or correct its name.",
   *check(view, world) {
-    const lacking = [...pointers(view)].filter(
-      (record) => !record.off.includes(this.code) && isMissing(record, view, world),
+    const lacking = view.pointers.filter(
+      (record) => !record.lintOff.includes(this.code) && isMissing(record, view, world),
     );
     // Many records may point at one name, and that name is what is wrong.
     for (const same of groupBy(lacking, ({ type, target }) => `${HOST_POINTERS.includes(type)} ${target}`).values())
@@ -226,7 +222,7 @@ export const disabledTarget: ZoneRule = {
   fix: "Point elsewhere, or set the other domain's `status` to active.",
   *check(view, world) {
     if (view.zone.status === "disabled") return;
-    for (const record of pointers(view)) {
+    for (const record of view.pointers) {
       const other = world.zoneOf(record.target);
       if (other === null || other === view || other.zone.status !== "disabled") continue;
       const detail = `\`${record.target}\`, the target of the ${record.type} record at ${shownName(record.name)}, lies in ${other.zone.zone}, which is disabled.`;
@@ -266,10 +262,6 @@ function missing([first, ...others]: readonly [LintRecord, ...LintRecord[]], wor
   };
 }
 
-function* pointers(view: ZoneView): Iterable<LintRecord> {
-  for (const record of view.records) if (isNamed(record.type) && record.target !== "") yield record;
-}
-
 /**
  * The address that a target was meant to be: written with a final dot, or without one, so that the zone's name was put behind it. null if
  * there is none, or if a name of the zone is called so.
@@ -297,8 +289,7 @@ export const claimableTarget: ZoneRule = {
   why: "Whoever holds that name answers under your name, with a valid certificate for it; while you do not hold it (not yet, or no longer), anybody can take it (OWASP WSTG-CONF-10).",
   fix: "Make sure that you hold the name, and remove the record before you give the name up. Once checked, silence this with `lint: { off: [claimable-target] }` at the record.",
   *check(view) {
-    for (const record of view.records) {
-      if (record.type !== "CNAME") continue;
+    for (const record of view.ofType("CNAME")) {
       const found = CLAIMABLE_SERVICES.find((service) => isOf(service, record.target));
       if (found === undefined) continue;
       const detail = `${shownName(record.name)} is an alias of \`${record.target}\`, a name of ${found.service} that anybody can have while it is free (${found.source}).`;

@@ -1,7 +1,6 @@
 /** Rules about the values of records: addresses, lookalike and mixed-case names, copied TXT, and TTLs. */
 
 import ipaddr from "ipaddr.js";
-import { isNamed } from "../../dns/record.ts";
 import { type Disguise, disguiseOf } from "../../dns/unicode.ts";
 import type { Sources } from "../../model/diagnostic.ts";
 import { groupBy } from "../../model/text.ts";
@@ -9,6 +8,7 @@ import {
   effectiveTtlSeconds,
   type Finding,
   type LintRecord,
+  type ProjectZones,
   related,
   shownName,
   type ZoneRule,
@@ -49,7 +49,7 @@ export const privateAddress: ZoneRule = {
     "an address for private networks in a public zone: RFC 1918, unique local (RFC 4193), carrier-grade NAT (RFC 6598)",
   why: "Outside your own network it leads nowhere, or to a stranger's machine; it also tells everyone how you number yours, and some resolvers drop such answers (RFC 1918, 5).",
   fix: "Keep it in a zone that only your network sees, or switch this rule off where it is meant.",
-  check: (view) => addressesOf(view, "private", "a private address in a public zone"),
+  check: (view, world) => addressesOf(view, world, "private", "a private address in a public zone"),
 };
 
 export const reservedAddress: ZoneRule = {
@@ -59,7 +59,7 @@ export const reservedAddress: ZoneRule = {
     "an address that no host on the Internet has: loopback, link-local, multicast, unspecified or reserved (RFC 6890)",
   why: "Nobody can reach a host there; an address such as 127.0.0.1 makes every visitor ask the own machine (RFC 6890, 2.2).",
   fix: "Write the host's public address.",
-  check: (view) => addressesOf(view, "reserved", "an address that is no host's"),
+  check: (view, world) => addressesOf(view, world, "reserved", "an address that is no host's"),
 };
 
 export const documentationAddress: ZoneRule = {
@@ -68,15 +68,16 @@ export const documentationAddress: ZoneRule = {
   finds: "an address out of a manual, such as 192.0.2.1 or 2001:db8::1, in a zone that is not for documentation itself",
   why: "These ranges are never routed: the record was probably copied (RFC 5737, RFC 3849, RFC 9637).",
   fix: "Write the host's public address.",
-  check: (view) => addressesOf(view, "documentation", "an address for documentation"),
+  check: (view, world) => addressesOf(view, world, "documentation", "an address for documentation"),
 };
 
-function* addressesOf(view: ZoneView, scope: Scope, summary: string): Iterable<Finding> {
+function* addressesOf(view: ZoneView, world: ProjectZones, scope: Scope, summary: string): Iterable<Finding> {
   const exempt = scope === "documentation" ? DOCUMENTATION_ZONES : PRIVATE_ZONES;
   if (exempt.test(view.zone.zone)) return;
+  const scopes = world.remember(createScopes);
   for (const record of view.records) {
-    if ((record.type !== "A" && record.type !== "AAAA") || isLocalhost(record) || scopeOf(record.target) !== scope)
-      continue;
+    if (record.type !== "A" && record.type !== "AAAA") continue;
+    if (scopes.of(record.target) !== scope || isLocalhost(record)) continue;
     const detail = `${shownName(record.name) === "the apex" ? "The apex" : shownName(record.name)} has the address ${record.target}.`;
     yield { summary, detail, records: [record] };
   }
@@ -85,6 +86,23 @@ function* addressesOf(view: ZoneView, scope: Scope, summary: string): Iterable<F
 /** `localhost` in a zone is an old custom (RFC 1537, 10). */
 function isLocalhost({ name }: LintRecord): boolean {
   return name === "localhost" || name.startsWith("localhost.");
+}
+
+/** Three rules ask for the scope of each address. */
+class Scopes {
+  readonly #known: Map<string, Scope | null> = new Map();
+
+  of(address: string): Scope | null {
+    const known = this.#known.get(address);
+    if (known !== undefined) return known;
+    const scope = scopeOf(address);
+    this.#known.set(address, scope);
+    return scope;
+  }
+}
+
+function createScopes(): Scopes {
+  return new Scopes();
 }
 
 function scopeOf(text: string): Scope | null {
@@ -120,9 +138,9 @@ export const lookalikeName: ZoneRule = {
       const disguise = disguiseOf(name);
       if (disguise !== null) yield { ...disguised("The name", name, disguise), records };
     }
-    for (const record of view.records) {
+    for (const record of view.pointers) {
       // A target within the zone is reported as a name of the zone.
-      if (!isNamed(record.type) || record.target.endsWith(`.${view.zone.zone}`)) continue;
+      if (record.target.endsWith(`.${view.zone.zone}`)) continue;
       const disguise = disguiseOf(record.target);
       if (disguise === null || record.target === view.zone.zone) continue;
       yield {
@@ -164,6 +182,7 @@ function* alikeNames(view: ZoneView): Iterable<Finding> {
 }
 
 function skeletonOf(name: string): string {
+  if (!/[01]|rn|vv/.test(name)) return name;
   return TAKEN_FOR.reduce((text, [pattern, letter]) => text.replace(pattern, letter), name);
 }
 
@@ -219,9 +238,9 @@ export const quotedTxt: ZoneRule = {
   finds: "a TXT that begins and ends with a quote",
   why: 'Quotes are how zone files write a text (RFC 1035, 5.1). Here they become part of it, and readers that look for "v=spf1" do not find it.',
   fix: "Write the bare text; several quoted pieces are joined without a space.",
-  *check({ records }) {
-    for (const record of records) {
-      if (record.type !== "TXT" || !/^".*"$/s.test(record.target)) continue;
+  *check(view) {
+    for (const record of view.ofType("TXT")) {
+      if (!/^".*"$/s.test(record.target)) continue;
       const detail = `The TXT record at ${shownName(record.name)} has quotes around it.`;
       yield { summary: "a TXT in quotes", detail, records: [record] };
     }
@@ -234,9 +253,9 @@ export const escapedTxt: ZoneRule = {
   finds: 'a TXT with `\\;`, `\\"` or `\\` and three digits',
   why: "Backslashes escape characters in zone files only (RFC 1035, 5.1). Here they become part of the text.",
   fix: "Write the character itself.",
-  *check({ records }) {
-    for (const record of records) {
-      const found = record.type === "TXT" ? /\\(?:[";]|[0-2]\d\d)/.exec(record.target)?.[0] : undefined;
+  *check(view) {
+    for (const record of view.ofType("TXT")) {
+      const found = /\\(?:[";]|[0-2]\d\d)/.exec(record.target)?.[0];
       if (found === undefined) continue;
       const detail = `The TXT record at ${shownName(record.name)} has \`${found}\` in it.`;
       yield { summary: "a TXT with escapes", detail, records: [record] };
@@ -252,9 +271,9 @@ export const mixedTtl: ZoneRule = {
   finds: "records of one name and type with different TTLs",
   why: "They are one set and are kept together, so their TTLs must be the same; nameservers take one of them, and which is not said (RFC 2181, 5.2).",
   fix: "Give all of them the same `ttl_sec`.",
-  *check({ zone, records }) {
-    const ttlOf = ({ ttl_sec }: LintRecord): number => effectiveTtlSeconds(ttl_sec, zone.ttl_sec);
-    for (const set of groupBy(records, ({ name, type }) => `${type} ${name}`).values()) {
+  *check(view) {
+    const ttlOf = ({ ttl_sec }: LintRecord): number => effectiveTtlSeconds(ttl_sec, view.zone.ttl_sec);
+    for (const set of recordSets(view)) {
       const [first] = set as [LintRecord, ...LintRecord[]];
       const other = set.find((record) => ttlOf(record) !== ttlOf(first));
       if (other === undefined) continue;
@@ -269,3 +288,10 @@ export const mixedTtl: ZoneRule = {
     }
   },
 };
+
+/** The sets of more than one record: those of one name and type. */
+function* recordSets(view: ZoneView): Iterable<readonly LintRecord[]> {
+  for (const [, records] of view.names())
+    if (records.length > 1)
+      for (const set of groupBy(records, ({ type }) => type).values()) if (set.length > 1) yield set;
+}

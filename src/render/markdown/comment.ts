@@ -2,10 +2,9 @@
 
 import type { Change } from "../../model/change.ts";
 import type { Kinds } from "../../model/kind.ts";
-import type { Strategy } from "../../model/plan.ts";
 import type { Address } from "../../model/resource.ts";
+import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../change-lines.ts";
 import { headline, headlineOfMany, isInHeadline, labelText } from "../headline.ts";
-import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../table.ts";
 import { escapeText } from "../terminal.ts";
 import { type ChangeView, count, entriesOf, type FieldDiff, type GroupView, groupsOf, type Mark } from "../view.ts";
 import { codeBlock, codeSpan, fenceCost, fold, htmlCode, type Tense, tallyByKind, tallyText } from "./parts.ts";
@@ -77,7 +76,8 @@ export interface Section {
 
 interface ChangesFrame {
   readonly kinds: Kinds;
-  readonly strategies: readonly Strategy[];
+  /** See `shownSources`. */
+  readonly sources: ReadonlyMap<Address, Address>;
   readonly tense: Tense;
   /** Where the whole plan or report can be seen: our own words. */
   readonly whole: string;
@@ -107,9 +107,7 @@ function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: 
   return [...blocks, ...missingBlock(counted + uncounted, isCut, frame)];
 }
 
-function itemsOf(section: Section, { kinds, strategies, tense }: ChangesFrame): UnitItem[] {
-  const sources = new Map<Address, Address>();
-  for (const { source, copies } of strategies) for (const copy of copies) sources.set(copy, source);
+function itemsOf(section: Section, { kinds, sources, tense }: ChangesFrame): UnitItem[] {
   // The section's heading shows the origin of its changes.
   const own = section.changes.map((change) => ({ ...change, origin: null }));
   return entriesOf(groupsOf(own, kinds)).map((groups) => {
@@ -434,12 +432,12 @@ function childLines(view: ChangeView, table: Table, isFull: boolean): Lines {
   const labels = labelText(view);
   const sign = signOf(view);
   const columns = CODE_COLUMNS - sign.length - 1 - labels.length;
-  const room = { line: columns, below: CODE_COLUMNS - VALUE_INDENT.length, oneLine: !isFull };
+  const room = { lineColumns: columns, belowColumns: CODE_COLUMNS - VALUE_INDENT.length, oneLine: !isFull };
   const line = isRow(view)
     ? childLine(view, table, room)
     : { text: escapeText(view.change.address), below: [], cut: false };
   const rest = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
-  const fields = isFull ? fieldLines(view, rest, room.below) : [];
+  const fields = isFull ? fieldLines(view, rest, room.belowColumns) : [];
   const hidden = isFull ? [] : rest.map(({ name }) => name);
   const note = noteLines(view, isFull);
   return {

@@ -24,6 +24,7 @@ import {
   noChangesText,
   type PlanView,
   requestsText,
+  shownSources,
   someRootCounts,
   strategyText,
   viewPlan,
@@ -45,7 +46,7 @@ export function renderPlanMarkdown(plan: Plan, kinds: Kinds): string {
     head: planHead(plan, view),
     before: listsBefore(plan, view, kinds),
     sections: sectionsOf(plan),
-    frame: { kinds, strategies: plan.strategies, tense: "ahead", whole: WHOLE_PLAN },
+    frame: { kinds, sources: shownSources(plan), tense: "ahead", whole: WHOLE_PLAN },
     after: listsAfter(plan, view, kinds),
     foot: planFoot(plan, view, kinds),
   });
@@ -201,7 +202,7 @@ export function renderReportMarkdown(
     head: reportHead(report, plan, left),
     before: [...outcomeLists(report, plan), notBegunList(report), noticeList(report)],
     sections: [{ heading: "Done", weight: 0, changes: doneChanges(report, plan) }],
-    frame: { kinds, strategies: plan.strategies, tense: "done", whole: WHOLE_REPORT },
+    frame: { kinds, sources: shownSources(plan), tense: "done", whole: WHOLE_REPORT },
     after: verification === null ? [] : [verificationList(verification)],
     foot: reportFoot(report, plan, left),
   });
@@ -304,7 +305,7 @@ export function renderDriftMarkdown(drift: Drift, kinds: Kinds): string {
     head: [`## ${isFound ? driftSummary(drift) : noDriftText(drift)}`],
     before: STATUSES.map((status) => listOf(status, folded, kinds)),
     sections: [],
-    frame: { kinds, strategies: [], tense: "ahead", whole: WHOLE_DRIFT },
+    frame: { kinds, sources: new Map(), tense: "ahead", whole: WHOLE_DRIFT },
     after: [],
     foot: [...(unadopted === "" ? [] : [unadopted]), ...(isFound ? [WHOLE_DRIFT] : [])],
   });
@@ -337,7 +338,7 @@ export function renderUnreviewedMarkdown(extra: readonly Change[], kinds: Kinds)
       },
     ],
     sections: [],
-    frame: { kinds, strategies: [], tense: "ahead", whole: "" },
+    frame: { kinds, sources: new Map(), tense: "ahead", whole: "" },
     after: [],
     foot: [ADVICE],
   });

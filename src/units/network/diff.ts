@@ -1,8 +1,11 @@
-/** Networks, desired beside live: which live subnet is which declared one, the pairs to compare, and the losses that need consent. */
+/**
+ * Networks, desired beside live: which live subnet is which declared one, the pairs to compare, what attached interfaces block, and the losses
+ * that need consent.
+ */
 
 import type { WireSubnet, WireVpc } from "../../api/wire.ts";
 import type { Failure } from "../../model/api.ts";
-import type { Change } from "../../model/change.ts";
+import type { Block, Change } from "../../model/change.ts";
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LeftAlone, RequestStep } from "../../model/plan.ts";
@@ -118,8 +121,7 @@ function unstatedDescription(match: Match<NetworkSpec, LiveNetwork>, root: Addre
 function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context: PairContext): Pair {
   const live = match.live === null ? null : vpcValues(match.live.vpc);
   const liveAddress = liveRootOf(match, root);
-  const held =
-    match.live === null ? [] : byLabel(match.live.vpc.subnets).flatMap((subnet) => attachedInterfaces(subnet, root));
+  const subnets = match.live === null ? [] : byLabel(match.live.vpc.subnets);
   return {
     resource: {
       unit: "network",
@@ -134,8 +136,19 @@ function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context:
       note: match.declared?.note ?? null,
       span: match.declared?.span ?? match.removed?.span ?? null,
     },
-    rules: { ...NO_RULES, immutable: ["region"], heldBy: held, protect: match.declared?.protect ?? false },
+    rules: {
+      ...NO_RULES,
+      immutable: ["region"],
+      removalBlock: blockOfInterfaces(subnets, root),
+      protect: match.declared?.protect ?? false,
+    },
   };
+}
+
+/** A subnet with attached interfaces cannot be deleted or replaced, nor can its VPC (API.md, VPCs, rules 1 and 2). */
+function blockOfInterfaces(subnets: readonly WireSubnet[], root: Address): Block | null {
+  const interfaces = subnets.flatMap((subnet) => attachedInterfaces(subnet, root));
+  return interfaces.length > 0 ? { type: "interfaces", interfaces } : null;
 }
 
 function vpcValues(vpc: WireVpc): Values {
@@ -163,7 +176,7 @@ function desiredVpc(match: Match<NetworkSpec, LiveNetwork>, live: Values | null,
   }
 }
 
-/** The VPC's address by its live label. The root of an undeclared VPC is made from its live label already. */
+/** The VPC's address as its live label makes it. For a VPC that is not declared, `root` is that address already. */
 function liveRootOf({ declared, live }: Match<NetworkSpec, LiveNetwork>, root: Address): Address {
   return declared === null || live === null ? root : vpcAddress(live.vpc.label);
 }
@@ -174,7 +187,7 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pai
     case "release":
       return [];
     case "delete":
-      return goingSubnets(match.declared, match.live).map(({ live, isProtected }) => {
+      return deletedSubnets(match.declared, match.live).map(({ live, isProtected }) => {
         const pair = subnetPair(roots, { desired: null, live }, null);
         return { ...pair, rules: { ...pair.rules, protect: isProtected } };
       });
@@ -193,7 +206,7 @@ function subnetPairs(match: Match<NetworkSpec, LiveNetwork>, root: Address): Pai
 }
 
 /** The subnets of a VPC that is deleted as a whole. The VPC's entry, if there is one, may still protect some of them. */
-function goingSubnets(
+function deletedSubnets(
   declared: Declared<NetworkSpec> | null,
   { vpc }: LiveNetwork,
 ): { live: WireSubnet; isProtected: boolean }[] {
@@ -236,7 +249,7 @@ function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, vpcEntry: Dec
       ...NO_RULES,
       parent: root,
       immutable: ["ipv4"],
-      heldBy: live === null ? [] : attachedInterfaces(live, root),
+      removalBlock: blockOfInterfaces(live === null ? [] : [live], root),
       protect: desired?.protect ?? vpcEntry?.protect ?? false,
     },
   };
@@ -256,8 +269,8 @@ function byLabel(subnets: readonly WireSubnet[]): WireSubnet[] {
 const MIN_BULK_SUBNETS = 3;
 
 export function lossesOfNetwork(_vpc: Change, subnets: readonly Change[], adopts: boolean): Loss[] {
-  const of = subnets.filter((subnet) => subnet.before !== null).length;
+  const total = subnets.filter((subnet) => subnet.before !== null).length;
   const count = subnets.filter((subnet) => subnet.blocked === null && subnet.action === "delete").length;
-  const tooMany = isBulk(count, of, MIN_BULK_SUBNETS);
-  return count > 0 && (adopts || tooMany) ? [{ rule: "bulk", count, of }] : [];
+  const tooMany = isBulk(count, total, MIN_BULK_SUBNETS);
+  return count > 0 && (adopts || tooMany) ? [{ rule: "bulk", count, of: total }] : [];
 }

@@ -6,7 +6,7 @@ import type { Address } from "../../model/resource.ts";
 import { groupBy } from "../../model/text.ts";
 import type { StepContext } from "../../model/unit.ts";
 import { isUnset } from "./domain.ts";
-import { contentKey, type RecordValues } from "./record.ts";
+import { contentKey, type RecordValues } from "./wire-record.ts";
 
 /** Domains of the same records, of which all but the source are to be made as copies of it. */
 export interface CloneGroup {

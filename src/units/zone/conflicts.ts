@@ -2,6 +2,7 @@
 
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Related, Span } from "../../model/diagnostic.ts";
+import { groupBy } from "../../model/text.ts";
 import { isIgnored } from "./ignore.ts";
 import type { RecordSpec, ZoneContext } from "./spec.ts";
 
@@ -25,24 +26,25 @@ export function checkRecords(
       span: domain,
     });
   }
-  const values = new Map<string, RecordSpec>();
-  const names = new Map<string, RecordSpec[]>();
-  for (const record of records) {
-    const first = values.get(dataOf(record));
-    if (first !== undefined) {
-      duplicate(record, first, context);
-      continue;
-    }
-    values.set(dataOf(record), record);
-    const same = names.get(record.name);
-    if (same === undefined) names.set(record.name, [record]);
-    else same.push(record);
-    if (ignore.length > 0 && isIgnored(record, ignore)) declaredAndIgnored(record, context);
-  }
-  for (const same of names.values()) {
+  for (const written of groupBy(records, ({ name }) => name).values()) {
+    const same = written.length === 1 ? written : withoutDuplicates(written, context);
+    if (ignore.length > 0)
+      for (const record of same) if (isIgnored(record, ignore, context.zone)) declaredAndIgnored(record, context);
     checkAlias(same, context);
     checkNullMx(same, context);
   }
+}
+
+/** What remains of the records of one name once each duplicate is reported. */
+function withoutDuplicates(records: readonly RecordSpec[], context: ZoneContext): RecordSpec[] {
+  const values = new Map<string, RecordSpec>();
+  for (const record of records) {
+    const data = dataOf(record);
+    const first = values.get(data);
+    if (first === undefined) values.set(data, record);
+    else duplicate(record, first, context);
+  }
+  return [...values.values()];
 }
 
 /** Everything but the TTL. */

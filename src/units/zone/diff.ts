@@ -11,6 +11,7 @@ import { rootLabels } from "../owner-tag.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
+import type { CreateFrom, RecordSpec, ZoneSpec } from "./spec.ts";
 import {
   anyLiveRecord,
   contentKey,
@@ -20,8 +21,7 @@ import {
   pointerTarget,
   type RecordValues,
   recordFqdn,
-} from "./record.ts";
-import type { CreateFrom, RecordSpec, ZoneSpec } from "./spec.ts";
+} from "./wire-record.ts";
 
 export interface LiveEntry {
   readonly id: ObjectId;
@@ -56,8 +56,11 @@ export function matchRecords<Origin>(
   live: readonly LiveEntry[],
   options: MatchOptions,
 ): RecordMatch<Origin>[] {
-  const rest = { desired: [...desired].sort(byContent), live: [...live].sort(byContent) };
+  const rest: Rest<Origin> = { desired: [...desired], live: byId(live) };
   const same = pairOff(rest, (values) => contentKey(values));
+  // Sorted only now: most records are as they are declared.
+  rest.desired = sortedByContent(rest.desired);
+  rest.live = sortedByContent(rest.live);
   const sameTarget = pairOff(rest, (values) => JSON.stringify([values.name, values.type, values.target]));
   const sameName = pairOff(rest, (values) => JSON.stringify([values.name, values.type]));
   const isFree = (entry: { values: RecordValues }) => !options.pointedAt.has(recordFqdn(entry.values, options.zone));
@@ -84,7 +87,7 @@ export function matchAdditive<Origin>(
   desired: readonly DesiredEntry<Origin>[],
   live: readonly LiveEntry[],
 ): RecordMatch<Origin>[] {
-  const rest = { desired: [...desired].sort(byContent), live: [...live].sort(byContent) };
+  const rest: Rest<Origin> = { desired: sortedByContent(desired), live: sortedByContent(byId(live)) };
   const there = pairOff(rest, (values) => contentKey(values, ["ttl_sec"]));
   return [
     ...there.map((match) => ({ live: match.live, desired: { ...match.desired, values: match.live.values } })),
@@ -162,14 +165,13 @@ function claimChange(match: Both<unknown>, zone: string): { release: Claim[]; ac
   return { release: claimsBeyond(before, after), acquire: claimsBeyond(after, before) };
 }
 
-/** By content; live records of equal content by id. */
-function byContent(a: DesiredEntry<unknown> | LiveEntry, b: DesiredEntry<unknown> | LiveEntry): number {
-  const order = compareText(sortKey(a.values), sortKey(b.values));
-  return order !== 0 || !("id" in a && "id" in b) ? order : Number(a.id) - Number(b.id);
-}
-
-function sortKey(values: RecordValues): string {
-  return JSON.stringify([values.name, values.type, values.target, contentKey(values)]);
+/** Those of equal content stay in the order that they have. */
+function sortedByContent<Entry extends DesiredEntry<unknown> | LiveEntry>(entries: readonly Entry[]): Entry[] {
+  const keyed = entries.map((entry) => {
+    const { name, type, target } = entry.values;
+    return { entry, key: JSON.stringify([name, type, target, contentKey(entry.values)]) };
+  });
+  return keyed.sort((a, b) => compareText(a.key, b.key)).map(({ entry }) => entry);
 }
 
 // Zones, desired beside live: a domain and its records as pairs that plain comparison can diff.
@@ -233,8 +235,8 @@ function comparableZone(match: ZoneMatch): ComparableZone {
     }
     entries.push({ id: record.id, values: liveRecord(record, zone) });
   }
-  const ignoredOf = ignoring(ignorePatterns(match), byId(entries), ({ values }) => values);
-  for (const entry of entries) (ignoredOf.has(entry.values) ? kept : live).push(entry);
+  const ignoredOf = ignoring(ignorePatterns(match), zone, byId(entries), ({ values }) => values);
+  for (const entry of entries) (ignoredOf.ignores(entry.values) ? kept : live).push(entry);
   const managed = match.intent === "create" || match.intent === "manage" ? match.declared.spec.records : null;
   const desired = managed?.map((spec) => ({ origin: spec, values: desiredRecord(spec) })) ?? null;
   return { match, zone, desired, entries, live, kept, ignoring: ignoredOf };
@@ -295,8 +297,8 @@ function holdings(match: ZoneMatch, entries: readonly LiveEntry[]): Pick<Compare
   const stated = [match.declared?.spec.ignore, match.removed?.ignore, match.former?.spec.ignore];
   const patterns = stated.flatMap((ignore) => ignore ?? []);
   const isKnown = match.declared !== null || match.former !== null || patterns.length > 0;
-  const ignored = ignoring(patterns, entries, ({ values }) => values);
-  const count = entries.filter(({ values }) => ignored.has(values)).length;
+  const ignoredOf = ignoring(patterns, zoneName(match.live.domain), entries, ({ values }) => values);
+  const count = entries.filter(({ values }) => ignoredOf.ignores(values)).length;
   return { holds: { records: records.length, ignored: isKnown ? count : null } };
 }
 
@@ -356,10 +358,10 @@ function recordPair(
   const values = (desired ?? live)?.values as RecordValues;
   const address = recordAddress(root, values.name, values.type);
   const liveAddress = live === null ? null : recordAddress(root, live.values.name, live.values.type);
-  const claims = desired === null ? [] : claimsOf(desired.values, zone);
-  const beyond = claimsBeyond(claims, live === null ? [] : claimsOf(live.values, zone));
   const claimants = desired === null ? null : ignoredOf.claimants(desired.values);
-  const clashes = staying.conflicts(beyond);
+  const clashes = desired === null ? [] : staying.conflicts(newClaims(desired.values, live?.values ?? null, zone));
+  const block =
+    claimants !== null && claimants.count > 0 ? claimedBy(claimants) : clashes.length > 0 ? keptRecords(clashes) : null;
   return {
     resource: {
       unit: "zone",
@@ -374,17 +376,16 @@ function recordPair(
       note: desired?.origin.note ?? null,
       span: desired?.origin.span ?? null,
     },
-    rules: {
-      ...NO_RULES,
-      parent: root,
-      block:
-        claimants !== null && claimants.count > 0
-          ? claimedBy(claimants)
-          : clashes.length > 0
-            ? keptRecords(clashes)
-            : null,
-    },
+    rules: { ...NO_RULES, parent: root, block },
   };
+}
+
+/** What the declared record claims that the live one, which becomes it, does not claim already. */
+function newClaims(desired: RecordValues, live: RecordValues | null, zone: string): Claim[] {
+  if (live === null) return claimsOf(desired, zone);
+  // An MX may become one with an empty target: all other types claim the same whatever else changes.
+  const isSamePlace = live.name === desired.name && live.type === desired.type && desired.type !== "MX";
+  return isSamePlace ? [] : claimsBeyond(claimsOf(desired, zone), claimsOf(live, zone));
 }
 
 /** Wildcards and delegations: other names' answers depend on when they come and go. */

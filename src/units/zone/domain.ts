@@ -10,8 +10,8 @@ import type { PairContext } from "../../model/unit.ts";
 import { ownerOfTags, withOwnerTag, withoutOwnerTag } from "../owner-tag.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
-import { isKnownRecord, liveRecord } from "./record.ts";
 import type { ZoneSpec } from "./spec.ts";
+import { isKnownRecord, liveRecord } from "./wire-record.ts";
 
 const TEXTS = ["type", "status", "description", "group", "soa_email"] as const;
 const LISTS = ["master_ips", "axfr_ips", "tags"] as const;

@@ -14,8 +14,8 @@ import { groupBy } from "../../model/text.ts";
 import { liveDomain } from "./domain.ts";
 import { isIgnored } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
-import { isKnownRecord, liveRecord } from "./record.ts";
 import type { RecordSpec, ZoneSpec } from "./spec.ts";
+import { isKnownRecord, liveRecord } from "./wire-record.ts";
 
 /** What 0 stands for (OBSERVED: Zone file). */
 const DEFAULT_REFRESH_SECONDS = 14_400;
@@ -188,7 +188,7 @@ function declaredZone({ address, spec }: Declared<ZoneSpec>): DeclaredZone {
     address,
     fields,
     records: records?.map(plainRecord) ?? null,
-    tolerates: (record) => records === null || policy === "additive" || isIgnored(record, ignore),
+    tolerates: (record) => records === null || policy === "additive" || isIgnored(record, ignore, domain),
   };
 }
 

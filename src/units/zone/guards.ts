@@ -21,9 +21,9 @@ function lossOfRecords(records: readonly Change[], adopts: boolean): Loss[] {
     (record) => record.blocked === null && (record.action === "delete" || record.labels.includes("rename")),
   );
   const count = removed.filter(({ before }) => !isAnswered(before, answered)).length;
-  const of = records.filter((record) => record.before !== null).length;
-  const tooMany = count === of || isBulk(count, of, MIN_BULK_RECORDS);
-  return count > 0 && (adopts || tooMany) ? [{ rule: "bulk", count, of }] : [];
+  const total = records.filter((record) => record.before !== null).length;
+  const tooMany = count === total || isBulk(count, total, MIN_BULK_RECORDS);
+  return count > 0 && (adopts || tooMany) ? [{ rule: "bulk", count, of: total }] : [];
 }
 
 function answerOf(values: Values | null): string[] {

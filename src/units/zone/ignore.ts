@@ -1,6 +1,12 @@
-/** Ignore patterns of a domain: which records Tenon does not look at. */
+/**
+ * Ignore patterns of a domain: which records Tenon does not look at. With the preset `external-dns` they depend on the zone's own records:
+ * external-dns marks each name that it manages by a TXT record, and the whole of these is its TXT registry.
+ */
 
+import { canonicalIpv6 } from "../../dns/ip.ts";
+import { absoluteName } from "../../dns/name.ts";
 import { isAcmeName, isRecordType, isText } from "../../dns/record.ts";
+import { compileNameGlob } from "../../dns/unicode.ts";
 import type { IgnorePattern, IgnorePreset } from "../../model/desired.ts";
 import { compileGlob } from "../../model/text.ts";
 
@@ -14,60 +20,66 @@ export interface IgnorableRecord {
 
 /** The patterns of a zone, with what is known from its records. */
 export interface Ignoring<Entry> {
-  has(record: IgnorableRecord): boolean;
-  /** Live registry records that make `record` somebody else's; none if a pattern alone decides. */
+  ignores(record: IgnorableRecord): boolean;
+  /** The live registry records that mark the name of `record` as managed by external-dns; none if a pattern ignores it without them. */
   claimants(record: IgnorableRecord): Claimants<Entry>;
 }
 
-/** Thousands may claim each of thousands of records: only some of them are listed. */
+/** Registry records that claim one record. Thousands may claim each of thousands of records, so only the first of them are listed. */
 export interface Claimants<Entry> {
   /** In the order in which they were given, `MAX_LISTED` at most. */
   readonly first: readonly Entry[];
+  /** Of all. */
   readonly count: number;
 }
 
-/** A name may be claimed by one record or by thousands: only so many are listed. */
+/** The most claimants that are listed. */
 export const MAX_LISTED = 20;
 
-/** The live entries that say that a name is a registry's, in lists that other names share; none of them is empty. */
-type Registry<Entry> = (name: string) => readonly (readonly Entry[])[];
+/** A record's name → the registry records that claim it, as lists that are not empty. Names may share a list. */
+type RegistryLookup<Entry> = (name: string) => readonly (readonly Entry[])[];
 
-/** A record's name and target in lower case, written once for all patterns. */
+/** A record with its names and target in lower case, written once for all patterns. */
 interface Folded extends IgnorableRecord {
   readonly foldedName: string;
+  /** With the zone, without a final dot. */
+  readonly absolute: string;
   readonly foldedTarget: string;
 }
 
 /** Whether a record fits one pattern. */
-type Rule = (record: Folded, registry: Registry<unknown>) => boolean;
+type Rule = (record: Folded, registry: RegistryLookup<unknown>) => boolean;
 
 /**
- * Looks at the live records once, and at those of a registry once for each prefix and suffix of patterns with the preset external-dns.
+ * Goes through the live records once. Goes through the registry records once more for each pair of `txt_prefix` and `txt_suffix` that the
+ * patterns have.
+ * @param zone lower-case ASCII without a final dot
  * @param live all records of the zone, in the order in which claimants are listed
  */
 export function ignoring<Entry>(
   patterns: readonly IgnorePattern[],
+  zone: string,
   live: readonly Entry[],
   recordOf: (entry: Entry) => IgnorableRecord,
 ): Ignoring<Entry> {
   const hasRegistry = patterns.some(({ preset }) => preset === "external-dns");
-  const registries = hasRegistry ? new Registries(live, recordOf) : null;
+  const registryRecords = hasRegistry ? new RegistryRecords(live, recordOf) : null;
   const rules = rulesOf(patterns).map((matches, index) => ({
     matches,
-    registry: registries?.of(patterns[index] ?? {}) ?? NO_REGISTRY,
+    registry: registryRecords?.of(patterns[index] ?? {}) ?? NO_REGISTRY,
   }));
   return {
-    has: (record) => {
-      const folded = fold(record);
+    ignores: (record) => {
+      const folded = fold(record, zone);
       return rules.some(({ matches, registry }) => matches(folded, registry));
     },
     claimants: (record) => {
-      const folded = fold(record);
+      const folded = fold(record, zone);
       const lists = new Set<readonly Entry[]>();
       for (const { matches, registry } of rules) {
         if (matches(folded, registry)) for (const list of registry(folded.foldedName)) lists.add(list);
       }
-      return registries === null ? NO_CLAIMANTS : registries.join(lists);
+      return registryRecords === null ? NO_CLAIMANTS : registryRecords.join(lists);
     },
   };
 }
@@ -75,31 +87,32 @@ export function ignoring<Entry>(
 const NO_CLAIMANTS: Claimants<never> = { first: [], count: 0 };
 
 /** What is known without the live records. */
-export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePattern[]): boolean {
-  const folded = fold(record);
+export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePattern[], zone: string): boolean {
+  const folded = fold(record, zone);
   return rulesOf(patterns).some((matches) => matches(folded, NO_REGISTRY));
 }
 
-const NO_REGISTRY: Registry<never> = () => [];
+const NO_REGISTRY: RegistryLookup<never> = () => [];
 
-/** The registries of external-dns in one zone. */
-class Registries<Entry> {
-  readonly #texts: readonly { readonly name: string; readonly entry: Entry }[];
+/** The registry records of external-dns in one zone. Each installation of it has its own prefix and suffix. */
+class RegistryRecords<Entry> {
+  /** `ownName` is that of the TXT record, not the name that it marks. */
+  readonly #texts: readonly { readonly ownName: string; readonly entry: Entry }[];
   readonly #position: ReadonlyMap<Entry, number>;
-  /** Indexed by the literal names, whatever the prefix and suffix: built once, as hundreds of patterns may use it. */
+  /** Indexed by the names that they mark if no prefix and no suffix is set. Built once, as hundreds of patterns may use it. */
   readonly #bare: ReadonlyMap<string, readonly Entry[]>;
-  readonly #known: Map<string, Registry<Entry>> = new Map();
+  readonly #known: Map<string, RegistryLookup<Entry>> = new Map();
 
   constructor(live: readonly Entry[], recordOf: (entry: Entry) => IgnorableRecord) {
     this.#texts = live.flatMap((entry) => {
       const { type, name, target } = recordOf(entry);
-      return type === "TXT" && isRegistryText(target) ? [{ name: name.toLowerCase(), entry }] : [];
+      return type === "TXT" && isRegistryText(target) ? [{ ownName: name.toLowerCase(), entry }] : [];
     });
     this.#position = new Map(this.#texts.map(({ entry }, index) => [entry, index]));
     this.#bare = this.#namesWith(NO_AFFIXES, null);
   }
 
-  of({ preset, txt_prefix = "", txt_suffix = "" }: IgnorePattern): Registry<Entry> {
+  of({ preset, txt_prefix = "", txt_suffix = "" }: IgnorePattern): RegistryLookup<Entry> {
     if (preset !== "external-dns") return NO_REGISTRY;
     const key = JSON.stringify([txt_prefix, txt_suffix]);
     const known = this.#known.get(key) ?? this.#read(affixesOf(txt_prefix, txt_suffix));
@@ -107,7 +120,7 @@ class Registries<Entry> {
     return known;
   }
 
-  #read(affixes: Affixes): Registry<Entry> {
+  #read(affixes: Affixes): RegistryLookup<Entry> {
     const affixed = this.#namesWith(affixes, NO_AFFIXES);
     return (name) => [this.#bare.get(name) ?? [], affixed.get(name) ?? []].filter(({ length }) => length > 0);
   }
@@ -138,12 +151,12 @@ class Registries<Entry> {
     return { first, count };
   }
 
-  /** @param except names that the same text has with these are left out */
+  /** @param except a name that a record marks with these affixes, too, is left out */
   #namesWith(affixes: Affixes, except: Affixes | null): Map<string, Entry[]> {
     const entries = new Map<string, Entry[]>();
-    for (const { name: text, entry } of this.#texts) {
-      const names = registeredNames(text, affixes);
-      const others = names.size === 0 || except === null ? null : registeredNames(text, except);
+    for (const { ownName, entry } of this.#texts) {
+      const names = registeredNames(ownName, affixes);
+      const others = names.size === 0 || except === null ? null : registeredNames(ownName, except);
       for (const name of names) {
         if (others?.has(name) === true) continue;
         const known = entries.get(name);
@@ -164,20 +177,28 @@ function rulesOf(patterns: readonly IgnorePattern[]): readonly Rule[] {
   return rules;
 }
 
-function fold(record: IgnorableRecord): Folded {
-  const { name, type, target } = record;
-  return { name, type, target, foldedName: name.toLowerCase(), foldedTarget: target.toLowerCase() };
+function fold({ name, type, target }: IgnorableRecord, zone: string): Folded {
+  const foldedName = name.toLowerCase();
+  return {
+    name,
+    type,
+    target,
+    foldedName,
+    absolute: absoluteName(foldedName, zone),
+    foldedTarget: target.toLowerCase(),
+  };
 }
 
-/** Types and names compare without regard to case, so do targets other than text. */
+/** Types and names compare without regard to case, so do targets other than text. A name with a final dot is absolute. */
 function compile({ preset, name, type, target }: IgnorePattern): Rule {
-  const fitsName = name === undefined ? fitsAll : compileGlob(namePattern(name));
+  const isAbsolute = name !== undefined && name.length > 1 && name.endsWith(".");
+  const fitsName = name === undefined ? fitsAll : compileNameGlob(name === "@" ? "" : name);
   const fitsType = type === undefined ? fitsAll : compileGlob(type.toUpperCase());
   const fitsText = target === undefined ? fitsAll : compileGlob(target);
-  const fitsTarget = target === undefined ? fitsAll : compileGlob(withoutDot(target.toLowerCase()));
+  const fitsTarget = target === undefined ? fitsAll : compileNameGlob(canonicalIpv6(target) ?? target);
   return (record, registry) => {
     if (preset !== undefined && !isOfPreset(record, preset, registry)) return false;
-    if (!fitsName(record.foldedName) || !fitsType(record.type)) return false;
+    if (!fitsName(isAbsolute ? record.absolute : record.foldedName) || !fitsType(record.type)) return false;
     return isRecordType(record.type) && isText(record.type) ? fitsText(record.target) : fitsTarget(record.foldedTarget);
   };
 }
@@ -186,22 +207,14 @@ function fitsAll(): boolean {
   return true;
 }
 
-function isOfPreset(record: Folded, preset: IgnorePreset, registry: Registry<unknown>): boolean {
+function isOfPreset(record: Folded, preset: IgnorePreset, registry: RegistryLookup<unknown>): boolean {
   switch (preset) {
     case "acme":
-      // A CNAME there hands the challenge on for good, and is declared like any other.
+      // A CNAME there delegates the challenge permanently, and is declared like any other record.
       return record.type === "TXT" && isAcmeName(record.name);
     case "external-dns":
       return (record.type === "TXT" && isRegistryText(record.target)) || registry(record.foldedName).length > 0;
   }
-}
-
-function namePattern(name: string): string {
-  return name === "@" ? "" : name.toLowerCase();
-}
-
-function withoutDot(pattern: string): string {
-  return pattern.length > 1 && pattern.endsWith(".") ? pattern.slice(0, -1) : pattern;
 }
 
 // The TXT registry of external-dns: which names its records stand for (its documentation, "The TXT registry").
@@ -220,7 +233,7 @@ function isRegistryText(text: string): boolean {
 /** What `--txt-prefix` and `--txt-suffix` put around names. */
 type Affixes = readonly (readonly [prefix: string, suffix: string])[];
 
-/** None at all: a registry may be older than its options. */
+/** Records that were written before a prefix or suffix was configured have neither, so names without them are always looked up, too. */
 const NO_AFFIXES: Affixes = [["", ""]];
 
 /**
@@ -240,7 +253,7 @@ export function affixesOf(prefix: string, suffix: string): Affixes {
 
 /**
  * The names that a registry record at `name` may be for: its own (the format without a type), and what follows a type
- * (`a-www`, `cname-www`). Which of them it is cannot be known, so it is all of them: what is ignored too much stays as it is.
+ * (`a-www`, `cname-www`). Which of them it is cannot be known, so it is all of them. Ignoring too many is safe: each stays as it is.
  * @param name relative, lower-case, `""` the apex
  */
 export function registeredNames(name: string, affixes: Affixes): ReadonlySet<string> {

@@ -46,7 +46,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
       words: ["record", "records"],
       nameField: "name",
       canBeDuplicated: true,
-      isItsValues: true,
+      identifiedByValues: true,
       line: "record",
     },
   ],

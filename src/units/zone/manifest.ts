@@ -9,8 +9,8 @@ import { NOWHERE, noteOf, stated, UNSTATED } from "../common.ts";
 import { liveDomain } from "./domain.ts";
 import { identifyZone, type LiveZone } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
-import { isKnownRecord, liveRecord } from "./record.ts";
 import type { RecordSpec, ZoneSpec } from "./spec.ts";
+import { isKnownRecord, liveRecord } from "./wire-record.ts";
 
 /** The order of keys: what a record is first, its names next, then its data. */
 const RECORD_KEYS: readonly string[] = [

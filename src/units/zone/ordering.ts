@@ -17,20 +17,20 @@ import {
   orderZonePointers,
   preferUnchanging,
 } from "./pointers.ts";
-import { answersAddress, type RecordValues, recordFqdn } from "./record.ts";
 import {
-  type Answers,
+  type AccountResolver,
   ASKED_OF_ALIASES,
   afterValues,
+  domainNameOf,
   isAddress,
   isCut,
-  planName,
   type QType,
   type ResolutionEvent,
   type Source,
 } from "./resolution.ts";
 import { moversOf, Transition } from "./transitions.ts";
 import { WildcardCutovers } from "./wildcard-cutovers.ts";
+import { answersAddress, type RecordValues, recordFqdn } from "./wire-record.ts";
 
 /** The facts of all steps of a plan's zones, found by comparing the zones before and after the plan. */
 export class ZoneFacts {
@@ -56,7 +56,7 @@ export class ZoneFacts {
 
   /** Facts of a record's step. Unless its zone is served both before and after, only the claims matter: what the service would refuse. */
   factsOfRecord(domain: Change, record: Change): Facts {
-    const zone = planName(domain);
+    const zone = domainNameOf(domain);
     const before = record.before as RecordValues | null;
     const after = record.after as RecordValues | null;
     const had = before === null ? [] : claimsOf(before, zone);
@@ -95,7 +95,7 @@ export class ZoneFacts {
     const asked = new Set<QType>(["address"]);
     for (const { values: theirs } of other.recordsAt(zone, owner)) if (!answersAddress(theirs)) asked.add(theirs.type);
     for (const question of asked) {
-      if (this.#transition[side].carriers(zone, owner, question).length > 0) sets.push([question, owner]);
+      if (this.#transition[side].answeringRecords(zone, owner, question).length > 0) sets.push([question, owner]);
     }
     return sets;
   }
@@ -107,16 +107,16 @@ export class ZoneFacts {
       const isAsked = source.type === "node" || (isCut(source) && question === "NS");
       const isGlue = isCut(source) && isAddress(question) && side.isServer(zone, owner);
       const isHere = source.zone === zone && ((source.owner === owner && isAsked) || isGlue);
-      const carriers = isHere ? side.carriers(zone, owner, question) : [];
+      const answering = isHere ? side.answeringRecords(zone, owner, question) : [];
       // Glue must be an address: a resolver does not follow an alias at the name of a delegation's server.
-      return carriers.some(({ values }) => !isGlue || values.type !== "CNAME");
+      return answering.some(({ values }) => !isGlue || values.type !== "CNAME");
     });
   }
 
   #orderPointers(): void {
     const transition = this.#transition;
     for (const domain of this.#domains) {
-      const zone = planName(domain);
+      const zone = domainNameOf(domain);
       if (transition.begins(zone) || transition.ceases(zone)) orderZonePointers(zone, transition, this.#facts);
       if (!transition.isServedThroughout(zone)) continue;
       for (const record of this.#records.get(domain.root) ?? []) orderPointer(record, zone, transition, this.#facts);
@@ -129,7 +129,7 @@ export class ZoneFacts {
     const wildcardMovers = { comes: new Map<string, string[]>(), goes: new Map<string, string[]>() };
     const wanted = this.#facts.wildcards();
     for (const domain of wanted.size === 0 ? [] : this.#domains) {
-      const zone = planName(domain);
+      const zone = domainNameOf(domain);
       if (!transition.isServedThroughout(zone)) continue;
       for (const record of this.#records.get(domain.root) ?? []) {
         const from = record.before === null ? null : recordFqdn(record.before as RecordValues, zone);
@@ -364,8 +364,8 @@ function orderAnswers(from: Source, to: Source, question: QType, transition: Tra
  * A delegation may answer for A and AAAA. Replaces `address` by the kinds that the name has at its other place.
  * @param side the snapshot that the other place is in
  */
-function inKinds(questions: readonly QType[], { type, zone, owner }: Source, side: Answers): QType[] {
-  const has = (kind: QType) => type === "node" && side.carriers(zone, owner, kind).length > 0;
+function inKinds(questions: readonly QType[], { type, zone, owner }: Source, side: AccountResolver): QType[] {
+  const has = (kind: QType) => type === "node" && side.answeringRecords(zone, owner, kind).length > 0;
   const kinds = (["A", "AAAA"] as const).filter(has);
   return questions.flatMap((question): QType[] => {
     return question === "address" && kinds.length > 0 ? [...kinds] : [question];
@@ -402,7 +402,7 @@ function endEventsOf(from: Source, question: QType, transition: Transition): Res
 }
 
 /** The target of the alias at the place; null if none is there. */
-function aliasTargetAt({ type, zone, owner }: Source, side: Answers): string | null {
+function aliasTargetAt({ type, zone, owner }: Source, side: AccountResolver): string | null {
   return type === "node" ? (side.aliasAt(zone, owner)?.values.target ?? null) : null;
 }
 
@@ -416,8 +416,8 @@ function lossKeysOf(from: Source, question: QType, transition: Transition): stri
 function waitingLossKeysOf(from: Source, question: QType, transition: Transition): string[] {
   const lost = lostAt(from, question, transition);
   if (from.zone === null || lost.length <= MAX_WAITING_LOSSES) return lossKeysOf(from, question, transition);
-  const reached = isCut(from) ? transition.lostServers(from.zone, from.owner) : lost;
-  return keysOf((reached.length > 0 ? reached : lost).slice(0, MAX_WAITING_LOSSES));
+  const lostServers = isCut(from) ? transition.lostServers(from.zone, from.owner) : lost;
+  return keysOf((lostServers.length > 0 ? lostServers : lost).slice(0, MAX_WAITING_LOSSES));
 }
 
 function lostAt(from: Source, question: QType, transition: Transition): readonly Change[] {

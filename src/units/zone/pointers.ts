@@ -7,9 +7,8 @@
 import { parentOf } from "../../dns/name.ts";
 import type { Change } from "../../model/change.ts";
 import type { FactBuilder } from "./fact-builder.ts";
-import { pointerTarget, type RecordValues, recordFqdn } from "./record.ts";
 import {
-  type Answers,
+  type AccountResolver,
   ASKED_OF_ALIASES,
   afterValues,
   childTowards,
@@ -20,6 +19,7 @@ import {
   type Source,
 } from "./resolution.ts";
 import { isPointerMoved, type Transition } from "./transitions.ts";
+import { pointerTarget, type RecordValues, recordFqdn } from "./wire-record.ts";
 
 type Way = "comes" | "goes";
 
@@ -153,9 +153,9 @@ export function delegationMovesOf(
 ): readonly ResolutionEvent[] {
   return transition.delegationMoves(zone, cut, way, () => {
     const [far] = snapshots(transition, way);
-    const reached = far.serversAt(zone, cut).filter(({ values }) => far.wayToServer(values.target, cut) !== null);
-    const staying = reached.filter(({ change }) => change === null || !isPointerMoved(change));
-    const moves = (staying.length > 0 ? staying : reached).map(({ values }) => {
+    const reachable = far.serversAt(zone, cut).filter(({ values }) => far.wayToServer(values.target, cut) !== null);
+    const staying = reachable.filter(({ change }) => change === null || !isPointerMoved(change));
+    const moves = (staying.length > 0 ? staying : reachable).map(({ values }) => {
       return serverMovesOf(values.target, cut, transition, way);
     });
     // One server is enough, preferably one whose NS record stays: if any of them needs no event, nothing is waited for.
@@ -194,7 +194,7 @@ function serverMovesOf(server: string, cut: string, transition: Transition, way:
  * Whether the events beyond the alias at `owner` are ordered already. The change that makes it point elsewhere waits for its new target's
  * addresses, and for all that the alias's name answers on the other side (see `neededBy`).
  */
-function isAwaited(owner: string, question: QType, near: Answers): boolean {
+function isAwaited(owner: string, question: QType, near: AccountResolver): boolean {
   return question === "address" || near.answers(owner, question);
 }
 
@@ -216,7 +216,7 @@ export function coversOf(name: string, source: Source, transition: Transition, w
 }
 
 /** An `open` event for each zone beneath `zone` that answers for the name in its stead. */
-function deeperZones(name: string, zone: string, near: Answers): ResolutionEvent[] {
+function deeperZones(name: string, zone: string, near: AccountResolver): ResolutionEvent[] {
   const events: ResolutionEvent[] = [];
   for (let above = name; above !== zone; above = parentOf(above)) {
     if (near.isServed(above)) events.push({ type: "open", zone: above, owner: above });

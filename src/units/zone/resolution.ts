@@ -6,13 +6,18 @@ import { type Node, ZoneTree } from "../../dns/zone-tree.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import { type LiveZone, zoneName } from "./live.ts";
-import { anyLiveRecord, pointerTarget, type RecordValues, recordFqdn } from "./record.ts";
+import { anyLiveRecord, pointerTarget, type RecordValues, recordFqdn } from "./wire-record.ts";
 
 /**
- * Where the answers for a name come from.
- * - `outside`: no zone of the account. - `dark`: a zone of the account that is not served.
- * - `opaque`: a zone of unknown content. - `cut`: a delegation at `owner`; `lame`: one none of whose servers has an address.
- * - `node`: the name itself, or a wildcard. - `nothing`: neither is there.
+ * Where the answers for a name come from. `owner` is an owner name of DNS (RFC 1034, 3.6), here and in all of this folder's rules for
+ * resolution: the name whose records answer, in no relation to the project's `owner`.
+ * - `outside`: no zone of the account.
+ * - `dark`: a zone of the account that is not served.
+ * - `opaque`: a zone of unknown content.
+ * - `cut`: a delegation at `owner`.
+ * - `lame`: a delegation at `owner` that has no server with an address.
+ * - `node`: the name itself, or a wildcard.
+ * - `nothing`: neither the name nor a wildcard is there.
  */
 export type Source =
   | { readonly type: "outside" | "dark"; readonly zone: null; readonly owner: "" }
@@ -36,8 +41,8 @@ interface Hop {
 }
 
 /**
- * In the search for one server's address, as resolvers limit it: how many delegations may follow, each needed to find a server of the one
- * before. BIND gives up at 7.
+ * The longest chain of delegations in the search for one server's address, where each is needed to find a server of the one before.
+ * Resolvers limit it, too: BIND gives up at 7.
  */
 const MAX_DELEGATION_DEPTH = 8;
 /** How many delegations that search may meet in all. */
@@ -74,13 +79,13 @@ function zoneOf({ name, records }: SideZone): Zone {
 }
 
 /** How all zones of the account answer on one side of a plan: before it, or after it. */
-export class Answers {
+export class AccountResolver {
   readonly #zones = new Map<string, Zone>();
   readonly #active = new Set<string>();
   /** Cache, by name: each name is asked many questions, and stands at the end of many aliases. */
   readonly #places = new Map<string, Source>();
-  readonly #reached = new Map<string, boolean>();
-  readonly #carriers = new Map<string, readonly SideRecord[]>();
+  readonly #reachable = new Map<string, boolean>();
+  readonly #answeringRecords = new Map<string, readonly SideRecord[]>();
   /** Cache of NS records, keyed by the list of all records at a delegation: every name beneath asks for them. */
   readonly #servers = new WeakMap<readonly SideRecord[], readonly SideRecord[]>();
   readonly #hosted: ReadonlySet<string>;
@@ -141,7 +146,7 @@ export class Answers {
 
   source(name: string): Source {
     const source = this.#place(name);
-    return source.type === "cut" && !this.isReached(source.zone, source.owner) ? { ...source, type: "lame" } : source;
+    return source.type === "cut" && !this.isReachable(source.zone, source.owner) ? { ...source, type: "lame" } : source;
   }
 
   /** Where a name is to be looked for, whether or not a delegation leads anywhere. */
@@ -164,13 +169,13 @@ export class Answers {
   }
 
   /** Whether a server of the delegation can be asked: a referral without an address leads nowhere (RFC 1034, 4.2.1). */
-  isReached(zone: string, cut: string): boolean {
+  isReachable(zone: string, cut: string): boolean {
     const key = `${zone} ${cut}`;
-    const known = this.#reached.get(key);
+    const known = this.#reachable.get(key);
     if (known !== undefined) return known;
-    const reached = this.serversAt(zone, cut).some(({ values }) => this.wayToServer(values.target, cut) !== null);
-    this.#reached.set(key, reached);
-    return reached;
+    const reachable = this.serversAt(zone, cut).some(({ values }) => this.wayToServer(values.target, cut) !== null);
+    this.#reachable.set(key, reachable);
+    return reachable;
   }
 
   /** The NS records of a delegation. */
@@ -228,8 +233,10 @@ export class Answers {
   }
 
   /**
-   * Whether the question gets an answer. At a name whose answers are not known here (see `Verdict`), an address is `yes`. Any other
-   * question is `unknown` if an alias led to the name; if none did, a CNAME is `no`, and the rest is `assumed`.
+   * Whether the question gets an answer. At a name whose answers are not known here (see `Verdict`):
+   * - The question for an address: `yes`.
+   * - Any other question, if an alias led to the name: `unknown`.
+   * - Any other question, if no alias did: `no` for a CNAME, `assumed` for all other types.
    * @param hops how many aliases led to the name
    */
   verdict(name: string, question: QType, hops = 0): Verdict {
@@ -281,9 +288,9 @@ export class Answers {
   }
 
   /** The records of an owner that give an answer to the question, its alias if that leads to one. */
-  carriers(zone: string, owner: string, question: QType): readonly SideRecord[] {
+  answeringRecords(zone: string, owner: string, question: QType): readonly SideRecord[] {
     const key = `${zone} ${owner} ${question}`;
-    const known = this.#carriers.get(key);
+    const known = this.#answeringRecords.get(key);
     if (known !== undefined) return known;
     const records = this.recordsAt(zone, owner);
     const direct = records.filter(({ values }) => matches(values.type, question));
@@ -291,7 +298,7 @@ export class Answers {
       return values.type === "CNAME" && this.answers(values.target, question, 1);
     };
     const found = direct.length > 0 ? direct : records.filter(isLeading);
-    this.#carriers.set(key, found);
+    this.#answeringRecords.set(key, found);
     return found;
   }
 
@@ -352,7 +359,8 @@ export function isAddress(question: string): boolean {
 /**
  * Something that comes or goes, and on which answers depend.
  * - `answer`: what an owner answers the question with. - `zone`: a zone that is served. - `cut`: a delegation.
- * - `open`: the owner is no delegation, or no deeper zone is served there, so that the zone above answers.
+ * - `open`: `zone` itself answers beneath `owner`, as there is no delegation at `owner`. If `zone` and `owner` are the same name: no zone
+ *   of that name is served, so that the zone around it answers.
  * - `wildcard`: no name exists at or beneath the owner, so that a wildcard above answers for it.
  */
 export type ResolutionEvent =
@@ -403,7 +411,7 @@ export function zoneSnapshotsOf(
   records: ReadonlyMap<Address, readonly Change[]>,
   live: readonly LiveZone[],
 ): ZoneSnapshots {
-  const planned = new Map(domains.map((domain) => [planName(domain), domain]));
+  const planned = new Map(domains.map((domain) => [domainNameOf(domain), domain]));
   const before: SideZone[] = [];
   const after: SideZone[] = [];
   const found = new Map(live.map((zone) => [zoneName(zone.domain), zone]));
@@ -428,7 +436,7 @@ function beforeOf(
 ): SideZone {
   const status = zone?.domain.status ?? domain?.before?.["status"] ?? "active";
   const isUnknown = zone !== null && (zone.records === null || zone.domain.type === "slave");
-  const records = changes.flatMap((change) => sideRecord(change.before, name, change));
+  const records = changes.flatMap((change) => sideRecords(change.before, name, change));
   return { name, active: status === "active", records: isUnknown ? null : [...records, ...kept] };
 }
 
@@ -446,7 +454,7 @@ function afterOf(
   const wasUnknown = zone !== null && zone.records === null;
   // A slave's records are its master's, and what a copy brings is not known before.
   const isUnknown = wasUnknown || values.type === "slave" || (zone === null && "create_from" in values);
-  const records = changes.flatMap((change) => sideRecord(afterValues(change), name, change));
+  const records = changes.flatMap((change) => sideRecords(afterValues(change), name, change));
   return { name, active: status === "active", records: isUnknown ? null : [...records, ...kept] };
 }
 
@@ -470,11 +478,11 @@ function keptRecords(zone: LiveZone | null, changes: readonly Change[], name: st
     });
 }
 
-function sideRecord(values: Change["before"], zone: string, change: Change): SideRecord[] {
+function sideRecords(values: Change["before"], zone: string, change: Change): SideRecord[] {
   if (values === null) return [];
   return [{ name: recordFqdn(values as RecordValues, zone), values: values as RecordValues, change }];
 }
 
-export function planName(domain: Change): string {
+export function domainNameOf(domain: Change): string {
   return String((domain.after ?? domain.before)?.["domain"]);
 }

@@ -1,8 +1,14 @@
 /** JSON Schemas of builders: entries of `records` that are put together from readable parts (RFC 7208, 7489, 6376, 8659). */
 
-import type { CaaParts, DmarcAlignment, DmarcParts, DmarcPolicy, PtrParts } from "../../dns/builders.ts";
-import type { DkimParts } from "../../dns/dkim.ts";
-import type { SpfParts } from "../../dns/spf.ts";
+import type {
+  CaaParts,
+  DkimParts,
+  DmarcAlignment,
+  DmarcParts,
+  DmarcPolicy,
+  PtrParts,
+  SpfParts,
+} from "../../dns/builders.ts";
 import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import { OWN_KEYS } from "../common.ts";

@@ -11,9 +11,11 @@ import { type CloneGroup, cloneGroups, type RecordsByRoot, strategyOf } from "./
 import { copyBody, createBody, statedBody, statedContent, updateBody } from "./domain.ts";
 import type { LiveZone } from "./live.ts";
 import { ZoneFacts } from "./ordering.ts";
-import { contentKey, isKnownRecord, liveRecord, type RecordValues, recordBody } from "./record.ts";
+import { contentKey, isKnownRecord, liveRecord, type RecordValues, recordBody } from "./wire-record.ts";
 
 export function zoneSteps(changes: readonly Change[], context: StepContext): PlannedStep[] {
+  // To compare thousands of zones before and after nothing would take as long as to read them.
+  if (changes.every(({ action }) => action === "no-op")) return [];
   const { domains, records } = divide(changes);
   const planning = new ZonePlanning(domains, records, context);
   for (const domain of sourcesFirst(domains)) planning.plan(domain);

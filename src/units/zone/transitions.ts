@@ -4,9 +4,9 @@ import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import type { LiveZone } from "./live.ts";
 import {
-  Answers,
+  AccountResolver,
   afterValues,
-  planName,
+  domainNameOf,
   type QType,
   type ResolutionEvent,
   type SideRecord,
@@ -14,8 +14,8 @@ import {
 } from "./resolution.ts";
 
 export class Transition {
-  readonly before: Answers;
-  readonly after: Answers;
+  readonly before: AccountResolver;
+  readonly after: AccountResolver;
   /** Zones that are served before the plan, after it, or both. */
   readonly served: readonly string[];
   /** Keys of the changes of domains, by zone. */
@@ -28,10 +28,10 @@ export class Transition {
   constructor(domains: readonly Change[], records: ReadonlyMap<Address, readonly Change[]>, live: readonly LiveZone[]) {
     const { before, after } = zoneSnapshotsOf(domains, records, live);
     const hosted = new Set([...before, ...after].map(({ name }) => name));
-    this.before = new Answers(before, hosted);
-    this.after = new Answers(after, hosted);
+    this.before = new AccountResolver(before, hosted);
+    this.after = new AccountResolver(after, hosted);
     this.served = [...hosted].filter((zone) => this.before.isServed(zone) || this.after.isServed(zone));
-    this.#domains = new Map(domains.map((domain) => [planName(domain), domain.key]));
+    this.#domains = new Map(domains.map((domain) => [domainNameOf(domain), domain.key]));
   }
 
   /** The key of the change of the zone's domain. The plan must have one. */
@@ -100,7 +100,7 @@ export class Transition {
     });
   }
 
-  #changesAt(zone: string, owner: string, side: Answers): string[] {
+  #changesAt(zone: string, owner: string, side: AccountResolver): string[] {
     if (!this.isServedThroughout(zone) && this.#domains.has(zone)) return [this.changeOf(zone)];
     const changes = changesOf(side.recordsAt(zone, owner)).filter(({ action }) => action !== "no-op");
     return [...new Set(changes.map(({ key }) => key))];
@@ -123,8 +123,8 @@ export class Transition {
     const key = `${zone} ${owner} ${question}`;
     const known = this.#movements.get(key);
     if (known !== undefined) return known;
-    const had = this.before.carriers(zone, owner, question);
-    const movement = movementOf(had, this.after.carriers(zone, owner, question), isAlias);
+    const had = this.before.answeringRecords(zone, owner, question);
+    const movement = movementOf(had, this.after.answeringRecords(zone, owner, question), isAlias);
     this.#movements.set(key, movement);
     return movement;
   }

@@ -67,7 +67,7 @@ export class WildcardCutovers {
   #typeOf(cutover: Cutover, source: Source, question: QType): string {
     if (isCut(source)) return "NS";
     const { zone, owner } = source;
-    return this.#side(cutover).carriers(zone as string, owner, question)[0]?.values.type ?? "";
+    return this.#side(cutover).answeringRecords(zone as string, owner, question)[0]?.values.type ?? "";
   }
 
   #side(cutover: Cutover) {
@@ -129,7 +129,7 @@ export class WildcardCutovers {
   #covers(cutover: Cutover, zone: string, chosen: Entry, entry: Entry, pivot: string): boolean {
     if (entry.owner === pivot || entry.owner === chosen.owner) return false;
     const side = this.#side(cutover);
-    const gives = (owner: string, question: QType) => side.carriers(zone, owner, question);
+    const gives = (owner: string, question: QType) => side.answeringRecords(zone, owner, question);
     const kinds = (["A", "AAAA"] as const).filter((kind) => gives(entry.owner, kind).length > 0);
     return [...entry.questions]
       .flatMap((question) => (question === "address" && entry.type !== "NS" ? kinds : [question]))

@@ -70,14 +70,22 @@ describe("a plan as markdown", () => {
   it("counts the records of a copy, which are those of its source", () => {
     const copy = change("domain/b.example", "domain", { after: { domain: "b.example" } });
     const copied = change("domain/b.example/www/A", "domain_record", { after: record("www", "A", "192.0.2.1") });
-    const text = renderPlanMarkdown(
-      plan([WWW, copy, copied], {
-        strategies: [
-          { type: "clone", source: "domain/a.example", copies: ["domain/b.example"], requests: 3, requestsWithout: 4 },
-        ],
-      }),
-    );
+    const source = change("domain/a.example", "domain", { after: { domain: "a.example" } });
+    const strategies = [
+      {
+        type: "clone" as const,
+        source: "domain/a.example",
+        copies: ["domain/b.example"],
+        requests: 3,
+        requestsWithout: 4,
+      },
+    ];
+    const text = renderPlanMarkdown(plan([source, WWW, copy, copied], { strategies }));
     expect(text).toContain("```diff\n+ domain b.example\n+   1 record as in domain a.example\n```");
+    // The source's records stand nowhere else if it is there already.
+    const beside = renderPlanMarkdown(plan([copy, copied], { strategies }));
+    expect(beside).toContain("192.0.2.1");
+    expect(beside).not.toContain("as in domain");
   });
 
   it("shows the sides of a long value as lines that are coloured", () => {

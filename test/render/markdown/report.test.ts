@@ -55,7 +55,7 @@ describe("a report as markdown", () => {
     };
     const done = report({ changes: [{ key: "vpc/a", outcome: "done" }], added: 1 });
     expect(renderReportMarkdown(done, plan([VPC]), verification)).toContain(
-      "```text\nNot verified: 1 zone could not be asked for.\nnot asked b.example: it has no name servers\n```",
+      "```text\nNot verified: 1 zone could not be asked for at every server.\nnot asked b.example: it has no name servers\n```",
     );
   });
 

@@ -18,8 +18,8 @@ function record(text: string): IgnorableRecord {
 
 /** Which of the records are ignored, each as `TYPE name target`. */
 function ignored(pattern: IgnorePattern, live: readonly string[]): string[] {
-  const rules = ignoring([pattern], live, record);
-  return live.filter((text) => rules.has(record(text)));
+  const rules = ignoring([pattern], "example.com", live, record);
+  return live.filter((text) => rules.ignores(record(text)));
 }
 
 describe("the preset acme", () => {
@@ -74,13 +74,13 @@ describe("the preset external-dns", () => {
     const live = [`TXT www ${HERITAGE}`, "A www 192.0.2.1"];
     expect(ignored({ preset: "external-dns", type: "A" }, live)).toEqual(["A www 192.0.2.1"]);
     expect(ignored({ preset: "external-dns", name: "*.dev" }, live)).toEqual([]);
-    expect(isIgnored(record("A www 192.0.2.1"), [{ preset: "external-dns" }])).toBe(false);
-    expect(isIgnored(record(`TXT www ${HERITAGE}`), [{ preset: "external-dns" }])).toBe(true);
+    expect(isIgnored(record("A www 192.0.2.1"), [{ preset: "external-dns" }], "example.com")).toBe(false);
+    expect(isIgnored(record(`TXT www ${HERITAGE}`), [{ preset: "external-dns" }], "example.com")).toBe(true);
   });
 
   test("names the live records that make a name somebody else's", () => {
     const live = [`TXT a-www ${HERITAGE}`, `TXT www ${HERITAGE}`, "A www 192.0.2.1"];
-    const rules = ignoring([{ preset: "external-dns" }, { type: "MX" }], live, record);
+    const rules = ignoring([{ preset: "external-dns" }, { type: "MX" }], "example.com", live, record);
     expect(rules.claimants(record("AAAA www ::1"))).toEqual({ first: live.slice(0, 2), count: 2 });
     expect(rules.claimants(record("MX other x"))).toEqual({ first: [], count: 0 });
   });
@@ -93,5 +93,37 @@ describe("the preset external-dns", () => {
       expect(ignored({ preset: "external-dns" }, live)).toHaveLength(count);
     };
     expect(await growth(500, 4, ignore)).toBeLessThan(5);
+  });
+});
+
+describe("names and targets of a pattern", () => {
+  test("are taken in every spelling: Unicode or punycode, absolute, in capitals; addresses in any form", () => {
+    const live = [
+      "A xn--bcher-kva 192.0.2.1",
+      "A xn--bro-hoa.xn--bcher-kva 192.0.2.1",
+      "AAAA www 2001:db8::1",
+      "MX @ xn--bcher-kva.example",
+    ];
+    const [books, office, www, mail] = live;
+    for (const name of [
+      "bücher",
+      "BÜCHER",
+      "bu\u0308cher",
+      "xn--bcher-kva",
+      "Bücher.example.com.",
+      "xn--bcher-kva.EXAMPLE.com.",
+    ]) {
+      expect({ name, found: ignored({ name }, live) }).toEqual({ name, found: [books] });
+    }
+    expect(ignored({ name: "bü*" }, live)).toEqual([books, office]);
+    expect(ignored({ name: "*.bücher" }, live)).toEqual([office]);
+    expect(ignored({ name: "*.bücher.example.com." }, live)).toEqual([office]);
+    expect(ignored({ name: "example.com." }, live)).toEqual([mail]);
+    expect(ignored({ name: "www.example.com" }, live)).toEqual([]);
+    expect(ignored({ name: "www.example.org." }, live)).toEqual([]);
+    expect(ignored({ target: "2001:0DB8:0:0::1" }, live)).toEqual([www]);
+    for (const target of ["bücher.example", "Bücher.example.", "*ücher.*"]) {
+      expect({ target, found: ignored({ target }, live) }).toEqual({ target, found: [mail] });
+    }
   });
 });

@@ -12,7 +12,7 @@ import {
   matchAdditive,
   matchRecords,
 } from "../../../src/units/zone/diff.ts";
-import { contentKey, type RecordValues } from "../../../src/units/zone/record.ts";
+import { contentKey, type RecordValues } from "../../../src/units/zone/wire-record.ts";
 import { growth } from "../../support/operations.ts";
 
 const NOTHING = { zone: "a.example", pointedAt: new Set<string>(), hidesNames: false };

@@ -9,7 +9,7 @@ import {
   pointerTarget,
   type RecordValues,
   recordBody,
-} from "../../../src/units/zone/record.ts";
+} from "../../../src/units/zone/wire-record.ts";
 
 const ZONE = "example.com";
 

@@ -1,4 +1,4 @@
-/** A record's values in one form, whoever wrote them: the manifest or the service (OBSERVED: Records). */
+/** A record as the service writes it, and as requests write it to the service, in one form with what the manifest says (OBSERVED: Records). */
 
 import type { WireRecord } from "../../api/wire.ts";
 import { canonicalIpv6 } from "../../dns/ip.ts";
@@ -42,7 +42,7 @@ export function anyLiveRecord(record: WireRecord, zone: string): RecordValues {
 
 function withValues(base: DnsRecord, source: DnsRecord | WireRecord): RecordValues {
   const values = rulesOf(base.type).values.map((field) => [field, source[field] ?? 0] as const);
-  return { ...base, ...Object.fromEntries(values) };
+  return values.length === 0 ? base : { ...base, ...Object.fromEntries(values) };
 }
 
 function liveName(record: WireRecord): string {

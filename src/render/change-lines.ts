@@ -36,13 +36,13 @@ export interface Table {
 
 /** A longer name exceeds its column, so that it does not push all others to the right. */
 const MAX_RECORD_NAME_COLUMNS = 24;
-/** A value with less room than this stands on a line of its own. */
+/** The least columns that `recordText` gives to a record's value, even if its line then exceeds the width. */
 const MIN_DATA_COLUMNS = 24;
 
-/** Columns that the line, and each line below it, may take. */
+/** The most columns that the line, and each line below it, may take. */
 interface Room {
-  readonly line: number;
-  readonly below: number;
+  readonly lineColumns: number;
+  readonly belowColumns: number;
   /** Whether values are cut to one line each, because there is little room for many of them. */
   readonly oneLine: boolean;
 }
@@ -52,8 +52,8 @@ export function isRow({ kind }: ChangeView): boolean {
   return kind.line !== undefined;
 }
 
-/** Columns by which `! ` and `-/+` push a line further to the right than a sign of one character. */
-function pushed({ mark, change }: ChangeView): number {
+/** The columns that `! ` and `-/+` take beyond a sign of one character. The name's cell is narrower by them. */
+function extraSignColumns({ mark, change }: ChangeView): number {
   return signOf(mark).length - 1 + (change.blocked === null ? 0 : BLOCKED_MARK.length);
 }
 
@@ -63,7 +63,7 @@ export function tableOf(views: readonly ChangeView[]): Table {
   for (const view of views) {
     if (!isRow(view)) continue;
     const head = headOf(view);
-    const columns = columnsOf(head.name) + pushed(view);
+    const columns = columnsOf(head.title) + extraSignColumns(view);
     if (columns <= MAX_RECORD_NAME_COLUMNS) name = Math.max(name, columns);
     type = Math.max(type, head.type.length);
   }
@@ -75,18 +75,20 @@ export function childLine(view: ChangeView, table: Table, room: Room): Line {
   const { before, after } = view.change;
   const { line } = view.kind;
   const head = headOf(view);
-  const compact = joinCells(head.name, head.type);
-  const name = padded(head.name, table.name - pushed(view));
+  const compact = joinCells(head.title, head.type);
+  const name = padded(head.title, table.name - extraSignColumns(view));
   const aligned = joinCells(name, table.type === 0 ? "" : head.type.padEnd(table.type));
   const ttl = line === "record" ? ttlText(before, after) : "";
   const data = beforeAfter(before, after, line === "record" ? recordData : (values) => plainData(values, line));
   return compose({ aligned, compact, from: head.from, tail: ttl === "" ? "" : ` ${ttl}` }, data, room);
 }
 
+/** The first cells of a line, which say what the change is about. */
 interface Head {
-  readonly name: string;
+  /** The name, with the word for its kind unless it is a record. A renamed object has both names: `subnet web → app`. */
+  readonly title: string;
   readonly type: string;
-  /** The old name of a renamed object with the arrow, after which the line can be broken; otherwise empty. */
+  /** The beginning of a renamed object's title, up to the arrow: the line can be broken behind it. Empty without a rename. */
   readonly from: string;
 }
 
@@ -101,7 +103,7 @@ function headOf(view: ChangeView): Head {
   const type = isRecord ? escapeText(plainText((after ?? before)?.["type"])) : "";
   const lead = isRecord ? "" : `${kind.words[0]} `;
   const start = from === undefined || to === undefined ? "" : `${lead}${from.text} ${ARROW} `;
-  return { name: `${start === "" ? lead : start}${(to ?? from)?.text ?? ""}`, type, from: start };
+  return { title: `${start === "" ? lead : start}${(to ?? from)?.text ?? ""}`, type, from: start };
 }
 
 function padded(text: string, columns: number): string {
@@ -117,7 +119,7 @@ export function isBeyondLine({ kind: { line, nameField } }: ChangeView, field: s
   return line === "record" ? !RECORD_FIELDS.has(field) : field !== nameField && field !== line?.value;
 }
 
-/** Several values of a live record, as a line of its own, shortened like all others: `www A 192.0.2.10`. */
+/** A record on one line, its value shortened to fit: `www A 192.0.2.10`. */
 export function recordText(values: Values, columns: number): string {
   const head = `${recordName(values)} ${escapeText(plainText(values["type"]))} `;
   return head + fitted(recordData(values), Math.max(columns - columnsOf(head), MIN_DATA_COLUMNS));
@@ -132,16 +134,16 @@ interface Frame {
 
 function compose(frame: Frame, [before, after]: BeforeAfter<Shown>, room: Room): Line {
   const { aligned, compact, tail } = frame;
-  const roomAfter = (head: string): number => room.line - columnsOf(head) - columnsOf(tail) - 1;
+  const roomAfter = (head: string): number => room.lineColumns - columnsOf(head) - columnsOf(tail) - 1;
   for (const head of [aligned, compact]) {
     const text = inline(before, after, roomAfter(head));
     if (text !== null) return { text: `${head} ${text}${tail}`, below: [], cut: false };
   }
-  const [first, ...rest] = brokenHead(frame, room.line);
+  const [first, ...rest] = brokenHead(frame, room.lineColumns);
   const values =
     before === undefined || after === undefined ? [(after ?? before ?? NOTHING).text] : differing(before, after);
   const signs = values.length === 2 ? ["- ", "+ "] : [""];
-  const columns = room.below - (signs[0]?.length ?? 0);
+  const columns = room.belowColumns - (signs[0]?.length ?? 0);
   const bytes = [before, after].flatMap((side) => (side === undefined ? [] : [side.bytes]));
   const lines = values.map((text, index) =>
     room.oneLine ? [shorten(text, columns, bytes[index] ?? 0)] : folded(text, columns),
@@ -203,13 +205,13 @@ function number(value: Json | undefined): string {
 function ttlText(before: Values | null, after: Values | null): string {
   const from = before === null ? null : number(before["ttl_sec"]);
   const to = after === null ? null : number(after["ttl_sec"]);
-  if (from !== null && to !== null && from !== to) return `ttl ${seconds(from)} ${ARROW} ${seconds(to)}`;
+  if (from !== null && to !== null && from !== to) return `ttl ${ttlWord(from)} ${ARROW} ${ttlWord(to)}`;
   const one = to ?? from ?? "0";
   return one === "0" ? "" : `ttl ${one}`;
 }
 
 /** The service stores a TTL of 0, which means the zone's or the service's default. */
-function seconds(text: string): string {
+function ttlWord(text: string): string {
   return text === "0" ? "default" : text;
 }
 
@@ -332,9 +334,9 @@ export function folded(text: string, columns: number): string[] {
     const room = columns - mark.length;
     const most = cut(rest.slice(0, columns), room);
     const blank = most.lastIndexOf(" ");
-    const isBefore = most.length < rest.length && blank > most.length - room / 3;
+    const breaksAtBlank = most.length < rest.length && blank > most.length - room / 3;
     // At least one character, or the loop would never end.
-    const part = (isBefore ? most.slice(0, blank) : most) || rest.slice(0, 2);
+    const part = (breaksAtBlank ? most.slice(0, blank) : most) || rest.slice(0, 2);
     lines.push(mark + part);
     rest = rest.slice(part.length);
   }
@@ -357,15 +359,16 @@ export function differing(before: Shown, after: Shown): readonly [string, string
   while (start < least && a[start] === b[start]) start += 1;
   let end = 0;
   while (end < least - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const from = start <= SHARED_CONTEXT_CHARACTERS * 2 ? 0 : start - SHARED_CONTEXT_CHARACTERS;
-  const left = end <= SHARED_CONTEXT_CHARACTERS * 2 ? 0 : end - SHARED_CONTEXT_CHARACTERS;
-  return [between(before, from, left), between(after, from, left)];
+  const omittedBefore = start <= SHARED_CONTEXT_CHARACTERS * 2 ? 0 : start - SHARED_CONTEXT_CHARACTERS;
+  const omittedAfter = end <= SHARED_CONTEXT_CHARACTERS * 2 ? 0 : end - SHARED_CONTEXT_CHARACTERS;
+  return [between(before, omittedBefore, omittedAfter), between(after, omittedBefore, omittedAfter)];
 }
 
-function between({ text, bytes }: Shown, from: number, left: number): string {
-  if (from === 0 && left === 0) return text;
-  const part = text.slice(from, text.length - left).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-  return `${from === 0 ? "" : "…"}${part}${left === 0 ? "" : "…"} (${bytes} bytes)`;
+/** Leaves out so many characters of the beginning and of the end. */
+function between({ text, bytes }: Shown, omittedBefore: number, omittedAfter: number): string {
+  if (omittedBefore === 0 && omittedAfter === 0) return text;
+  const part = text.slice(omittedBefore, text.length - omittedAfter).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
+  return `${omittedBefore === 0 ? "" : "…"}${part}${omittedAfter === 0 ? "" : "…"} (${bytes} bytes)`;
 }
 
 // Colours and signs, and what they mean.
