@@ -21,8 +21,8 @@ export default defineConfig({
       // A sample of what test:chaos looks at in full.
       TENON_PROPERTY_RUNS: process.env["TENON_PROPERTY_RUNS"] ?? "100",
     },
-    // Many tests wait for a process of their own: one more at a time than there are cores takes a quarter less time.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait, for a process of their own or for the time of a retry: two more at a time than there are cores take a third less time.
+    maxWorkers: availableParallelism() + 2,
     // No test keeps anything between files: loading the modules anew for each would take a fifth of the time.
     isolate: false,
     // A busy machine is no failure; what must be quick says so itself.

@@ -15,6 +15,11 @@ const actions = {
     const { port } = await startEmulator({ seed: { domains: seedDomains(zones, records, large) } });
     return { port, seconds: (performance.now() - start) / 1000 };
   },
+  seeded: async (options) => {
+    const { startEmulator } = await import(new URL("emulator/index.js", DIST));
+    const { port } = await startEmulator(options);
+    return { port };
+  },
   usage: () => {
     const { user, system } = process.cpuUsage();
     return { microseconds: user + system };

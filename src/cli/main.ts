@@ -8,8 +8,11 @@ import { runCommand } from "./program.ts";
 import { openTerminal } from "./terminal.ts";
 
 const DEBUG_VARIABLE = "TENON_DEBUG";
+const HAS_DEBUG = (process.env[DEBUG_VARIABLE] ?? "") !== "";
 
 function main(): Promise<ExitCode> {
+  // The files of the bundle have few lines: a stack is of use only with the places in the code that they were made from.
+  if (HAS_DEBUG) process.setSourceMapsEnabled(true);
   ignoreReadersThatLeave();
   return runCommand(openTerminal(process, interruptOf(process)), process.argv.slice(2));
 }
@@ -32,8 +35,7 @@ function ignoreReadersThatLeave(): void {
 /** A bug of Tenon: one line, with the stack only if TENON_DEBUG is set. */
 function reportBug(error: unknown): void {
   const message = error instanceof Error ? error.message : String(error);
-  const hasDebug = (process.env[DEBUG_VARIABLE] ?? "") !== "";
-  const detail = hasDebug && error instanceof Error ? `\n${error.stack}` : ` (${DEBUG_VARIABLE}=1 shows where)`;
+  const detail = HAS_DEBUG && error instanceof Error ? `\n${error.stack}` : ` (${DEBUG_VARIABLE}=1 shows where)`;
   process.stderr.write(`error: unexpected: ${plain(message.split("\n", 1)[0] ?? "")}${detail}\n`);
 }
 

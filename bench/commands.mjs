@@ -1,0 +1,246 @@
+/**
+ * What each command costs as a process of its own, beside the least that it could cost, in one run, in turns: ratios of medians, written to
+ * RESULTS.md. `--quick`: fewer rounds and no large sizes; nothing is written. `--only=TEXT`: the measures whose name holds it. Build first.
+ */
+
+import { execFileSync, fork, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, release, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const DIST = process.env.TENON_DIST ?? new URL("../dist/", import.meta.url).href;
+const MAIN = fileURLToPath(new URL("bin/tenon.js", DIST));
+const FLOORS = fileURLToPath(new URL("floors.mjs", import.meta.url));
+const USAGE = fileURLToPath(new URL("usage.cjs", import.meta.url));
+const RESULTS = fileURLToPath(new URL("RESULTS.md", import.meta.url));
+
+const quick = process.argv.includes("--quick");
+const only = process.argv.find((argument) => argument.startsWith("--only="))?.slice("--only=".length) ?? "";
+
+const CREATES = 12_000;
+const CHANGES = 10_000;
+const TOKEN = { headers: { authorization: "Bearer emulator-token" } };
+
+const folder = mkdtempSync(join(tmpdir(), "tenon-bench-"));
+const children = [];
+const rows = [];
+try {
+  await start();
+  await validate();
+  await plans();
+  await applies();
+  if (only === "" && !quick) writeResults();
+} finally {
+  for (const child of children) child.disconnect();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function start() {
+  const minimal = project("minimal", [{ domain: "a.example", records: 1 }]);
+  const node = () => run(["-e", "0"]);
+  await measure({ name: "--version", goal: 1.3, rounds: 15, floor: node, of: () => tenon(["--version"], minimal) });
+  await measure({
+    ...{ name: "validate, minimal", goal: 2.3, rounds: 15, floor: node },
+    of: () => tenon(["validate"], minimal),
+  });
+  if (selected("plan, minimal")) {
+    const service = await emulator([{ domain: "a.example", records: 1 }]);
+    const of = () => tenon(["plan"], minimal, service);
+    await measure({ name: "plan, minimal", goal: 3, rounds: 15, floor: node, of, memoryGoalMebibytes: 75 });
+  }
+  await measure({ name: "emulator until it listens", goal: 3, rounds: 15, floor: node, of: listening });
+}
+
+async function validate() {
+  for (const [records, goal, rounds] of [
+    [12_000, 0.9, 7],
+    [100_000, 0.6, 3],
+    // Nearly the largest file that is read.
+    [150_000, 0.6, 3],
+  ]) {
+    const name = `validate, ${records.toLocaleString("en")} records`;
+    if (!selected(name) || (quick && records > 100_000)) continue;
+    const zones = Array.from({ length: Math.ceil(records / 10_000) }, (_, index) => ({
+      ...{ domain: `zone-${index}.example`, records: Math.min(records, 10_000) },
+    }));
+    const directory = project(`validate-${records}`, zones);
+    const floor = () => run([FLOORS, "parse-document", join(directory, "tenon.yaml")]);
+    await measure({ name, goal, rounds, floor, of: () => tenon(["validate"], directory) });
+  }
+}
+
+async function plans() {
+  for (const [zones, records] of [
+    [200, 20],
+    [1, 12_000],
+    [2_000, 50],
+  ]) {
+    const name = `plan without changes, ${zones.toLocaleString("en")} × ${records.toLocaleString("en")}`;
+    if (!selected(name)) continue;
+    const all = Array.from({ length: zones }, (_, index) => ({ domain: `zone-${index}.example`, records }));
+    const directory = project(`plan-${zones}`, all);
+    const service = await emulator(all);
+    const floor = () => run([FLOORS, "reads", service, join(directory, "tenon.yaml")]);
+    await measure({ name, goal: 1.8, rounds: 5, floor, of: () => tenon(["plan"], directory, service) });
+  }
+}
+
+/** Each round makes, changes and deletes the same records, and so does its floor in a zone of its own. */
+async function applies() {
+  const latencies = quick ? [0] : [0, 20];
+  for (const latencyMilliseconds of latencies) {
+    const at = latencyMilliseconds === 0 ? "" : ` at ${latencyMilliseconds} ms latency`;
+    const names = ["create", "change", "delete"].map((what) => `apply, ${what} records${at}`);
+    if (!names.some(selected)) continue;
+    const zones = [
+      { domain: "bench.example", records: 0 },
+      { domain: "floor.example", records: 0 },
+    ];
+    const service = await emulator(zones, latencyMilliseconds);
+    const { data } = await (await fetch(`${service}/domains`, TOKEN)).json();
+    const floorId = String(data.find(({ domain }) => domain === "floor.example").id);
+    const states = [
+      [
+        "creates",
+        String(CREATES),
+        project(`create-${latencyMilliseconds}`, [{ domain: "bench.example", records: CREATES }]),
+      ],
+      [
+        ...["changes", String(CHANGES)],
+        project(`change-${latencyMilliseconds}`, [{ domain: "bench.example", records: CREATES, changed: CHANGES }]),
+      ],
+      ["deletes", "", project(`delete-${latencyMilliseconds}`, [{ domain: "bench.example", records: 0 }])],
+    ];
+    const pairs = states.map(() => []);
+    for (let round = 0; round < (latencyMilliseconds === 0 ? 3 : 1); round += 1) {
+      for (const [index, [what, count, directory]] of states.entries()) {
+        const floor = await run([FLOORS, what, service, floorId, count]);
+        const flags = ["apply", "--yes", "--concurrency", "8", "--allow", "bulk=domain/bench.example"];
+        pairs[index].push([floor, await tenon(flags, directory, service)]);
+      }
+    }
+    for (const [index, name] of names.entries()) report({ name, goal: 1.6, wallGoal: 1.15 }, pairs[index], at !== "");
+  }
+}
+
+function selected(name) {
+  return name.includes(only);
+}
+
+/** The floor first, then the command, round for round, after one of each that does not count. */
+async function measure({ name, goal, rounds, floor, of, memoryGoalMebibytes }) {
+  if (!selected(name)) return;
+  const count = quick ? Math.min(rounds, 3) : rounds;
+  const pairs = [];
+  if (rounds > 1) {
+    await floor();
+    await of();
+  }
+  for (let round = 0; round < count; round += 1) pairs.push([await floor(), await of()]);
+  report({ name, goal, memoryGoalMebibytes }, pairs, false);
+}
+
+/** @param isWall whether the clock on the wall is compared, and not the CPU's */
+function report({ name, goal, wallGoal, memoryGoalMebibytes }, pairs, isWall) {
+  const middle = (side, what) => median(pairs.map((pair) => pair[side][what]));
+  const what = isWall ? "wallSeconds" : "seconds";
+  const [floor, own] = [middle(0, what), middle(1, what)];
+  const mebibytes = [middle(0, "mebibytes"), middle(1, "mebibytes")];
+  const row = { name, floor, own, ratio: own / floor, goal: isWall ? wallGoal : goal, mebibytes, memoryGoalMebibytes };
+  rows.push(row);
+  process.stdout.write(`${lineOf(row)}\n`);
+}
+
+function lineOf({ name, floor, own, ratio, goal, mebibytes, memoryGoalMebibytes }) {
+  const goals = [
+    goal === null ? "–" : goal,
+    ...(memoryGoalMebibytes === undefined ? [] : [`${memoryGoalMebibytes} MiB`]),
+  ];
+  const cells = [name, `${floor.toFixed(3)} s`, `${own.toFixed(3)} s`, ratio.toFixed(2), goals.join(", ")];
+  return `| ${[...cells, `${mebibytes.map((size) => Math.round(size)).join(" · ")}`].join(" | ")} |`;
+}
+
+function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)];
+}
+
+function tenon(words, cwd, service) {
+  return run(
+    [MAIN, ...words],
+    cwd,
+    service === undefined ? {} : { TENON_BASE_URL: service, TENON_TOKEN: "emulator-token" },
+  );
+}
+
+/** A Node process from its start to its end. @returns CPU and wall in seconds, peak memory in MiB */
+async function run(words, cwd = folder, variables = {}) {
+  const usage = join(folder, "usage.json");
+  const env = { ...process.env, NO_COLOR: "1", TENON_BENCH_USAGE: usage, ...variables };
+  const begin = performance.now();
+  const child = spawn(process.execPath, ["-r", USAGE, ...words], { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
+  const [said, [code]] = await Promise.all([child.stderr.setEncoding("utf8").toArray(), once(child, "close")]);
+  if (code !== 0) throw new Error(`${words.join(" ")}: exit code ${code}\n${said.join("")}`);
+  return { ...JSON.parse(readFileSync(usage, "utf8")), wallSeconds: (performance.now() - begin) / 1000 };
+}
+
+/** Ended as soon as it has said where it listens. */
+async function listening() {
+  const usage = join(folder, "usage.json");
+  const env = { ...process.env, TENON_BENCH_USAGE: usage };
+  const begin = performance.now();
+  const child = spawn(process.execPath, ["-r", USAGE, MAIN, "emulate"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  const wallSeconds = (performance.now() - begin) / 1000;
+  child.kill("SIGTERM");
+  await once(child, "close");
+  return { ...JSON.parse(readFileSync(usage, "utf8")), wallSeconds };
+}
+
+/** @returns its base URL */
+async function emulator(zones, latencyMilliseconds = 0) {
+  const child = fork(new URL("server.mjs", import.meta.url));
+  children.push(child);
+  const domains = zones.map(({ domain, records }) => ({
+    ...{ domain, type: "master", soa_email: "h@example.com" },
+    records: Array.from({ length: records }, (_, index) => recordOf(index, 0)),
+  }));
+  child.send({ action: "seeded", input: { seed: { domains }, latencyMilliseconds } });
+  const [{ port }] = await once(child, "message");
+  return `http://127.0.0.1:${port}/v4`;
+}
+
+function recordOf(index, changed) {
+  const last = index < changed ? 2 : 1;
+  return { type: "A", name: `host-${index}`, target: `192.0.2.${last}`, ttl_sec: 300 };
+}
+
+/** A project of these zones in a folder of its own. @returns the folder */
+function project(name, zones) {
+  const directory = join(folder, name);
+  mkdirSync(directory);
+  const entries = zones.map(({ domain, records, changed = 0 }) => {
+    const lines = Array.from({ length: records }, (_, index) => {
+      const { name, target } = recordOf(index, changed);
+      return `      - { type: A, name: ${name}, target: ${target} }\n`;
+    });
+    return `  - domain: ${domain}\n    records:${lines.length === 0 ? " []\n" : `\n${lines.join("")}`}`;
+  });
+  const defaults = "defaults:\n  domain: { type: master, soa_email: h@example.com }\n  record: { ttl_sec: 300 }\n";
+  writeFileSync(join(directory, "tenon.yaml"), `tenon: 1\n${defaults}domains:\n${entries.join("")}`);
+  return directory;
+}
+
+function writeResults() {
+  const text = readFileSync(RESULTS, "utf8");
+  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+  const machine = `${cpus()[0].model}, ${cpus().length} cores, Linux ${release()}, Node ${process.version}, tenon ${commit}`;
+  const head = "| measure | floor | tenon | ratio | goal | peak memory of both, MiB |\n|---|---|---|---|---|---|\n";
+  const table = `${machine}\n\n${head}${rows.map(lineOf).join("\n")}\n`;
+  writeFileSync(
+    RESULTS,
+    text.replace(/(<!-- begin -->\n)[\s\S]*(<!-- end -->)/, (_, begin, end) => begin + table + end),
+  );
+}
