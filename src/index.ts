@@ -55,6 +55,7 @@ export {
   type Block,
   type Candidate,
   type Change,
+  type ChangedSince,
   type ChangeLabel,
   type ChangeOrigin,
   type ComparedResource,
@@ -127,6 +128,7 @@ export {
   TenonError,
   withEnvironments,
 } from "./pipeline.ts";
+export { findChangedSince } from "./plan/changed-since.ts";
 export { driftOf, unclearIdentities } from "./plan/drift.ts";
 export type { OtherEnvironment } from "./plan/guards.ts";
 export { isUnmatched } from "./plan/select.ts";

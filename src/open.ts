@@ -17,7 +17,7 @@ import { packageFile } from "./files/paths.ts";
 import type { LongLists } from "./live/long-lists.ts";
 import type { Project } from "./manifest/load.ts";
 import { contentInside } from "./manifest/read.ts";
-import type { Drift } from "./model/change.ts";
+import type { ChangedSince, Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
 import { type Diagnostic, hasErrors } from "./model/diagnostic.ts";
 import type { Goal, Guard, Plan } from "./model/plan.ts";
@@ -80,6 +80,8 @@ export interface PlanChoice extends ReadWatch {
   readonly targets?: readonly string[];
   /** Address globs: all but these. Default: none. */
   readonly excludes?: readonly string[];
+  /** What `findChangedSince` found: nothing else is read. Default: null, all. */
+  readonly changedSince?: ChangedSince | null;
   /** An apply refuses a plan of more changes. Default: null, any number. */
   readonly maxChanges?: number | null;
   /** Objects with the tag of these owners become this project's. Default: none. */
@@ -125,7 +127,7 @@ export interface OpenProject {
    * Reads the account, and says what it has otherwise than declared.
    * @throws TenonError if the account cannot be read, or if what is declared cannot be found in it for certain
    */
-  drift(choice?: Pick<PlanChoice, "targets" | "excludes" | keyof ReadWatch>): Promise<Drift>;
+  drift(choice?: Pick<PlanChoice, "targets" | "excludes" | "changedSince" | keyof ReadWatch>): Promise<Drift>;
   /** Ends the connection. May be called again. */
   close(): Promise<void>;
 }
@@ -212,6 +214,7 @@ class Opened implements OpenProject {
       nowMilliseconds: this.#clock.now(),
       targets: choice.targets ?? [],
       excludes: choice.excludes ?? [],
+      changedSince: choice.changedSince ?? null,
       checkSelection,
       inputs,
       contentOf: (file) => contentInside(this.project.root, file, signal),
@@ -290,7 +293,9 @@ class Opened implements OpenProject {
     }
   }
 
-  async drift(choice: Pick<PlanChoice, "targets" | "excludes" | keyof ReadWatch> = {}): Promise<Drift> {
+  async drift(
+    choice: Pick<PlanChoice, "targets" | "excludes" | "changedSince" | keyof ReadWatch> = {},
+  ): Promise<Drift> {
     const plan = await this.plan({ ...choice, goal: "apply" });
     if (hasErrors(plan.refusals)) throw new TenonError(plan.refusals, this.project.sources);
     return driftOf(plan);

@@ -9,7 +9,7 @@ import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, uni
 import { Recording } from "./live/snapshot.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 import type { Failure, FileContent, ReadApi } from "./model/api.ts";
-import type { Change } from "./model/change.ts";
+import type { Change, ChangedSince } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "./model/diagnostic.ts";
 import { Kinds } from "./model/kind.ts";
@@ -100,6 +100,8 @@ export interface PlanRequest {
    * would be uploaded: the plan is then bound to what they hold now. Absent: it is not.
    */
   readonly contentOf?: ContentOf;
+  /** Narrows the plan to what `findChangedSince` found: nothing else is read. */
+  readonly changedSince?: ChangedSince | null;
   /** The manifests without the proposed change: each change of the plan is then attributed to it, or not. */
   readonly base?: Base;
 }
@@ -148,9 +150,9 @@ function readFor(request: PlanRequest): Promise<LiveResult> {
   return readLive(readOptions(request));
 }
 
-function readOptions({ desired, api, goal, targets = [], watch }: PlanRequest): ReadOptions {
+function readOptions({ desired, api, goal, targets = [], changedSince = null, watch }: PlanRequest): ReadOptions {
   const destroy = goal === "destroy";
-  return { desired, units, api, destroy, targets, ...(watch === undefined ? {} : { watch }) };
+  return { desired, units, api, destroy, targets, changedSince, ...(watch === undefined ? {} : { watch }) };
 }
 
 type PlannedAlone =
@@ -212,6 +214,7 @@ function planOptions(request: PlanRequest, owned: readonly string[]): PlanOption
     clone: request.clone ?? true,
     uploadTimeoutSeconds: request.uploadTimeoutSeconds ?? DEFAULT_UPLOAD_TIMEOUT_SECONDS,
     former: request.base?.desired.declared ?? [],
+    changedSince: request.changedSince ?? null,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Arguments: the flags that commands share, and the values that these may have. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Consent, ConsentRule, PlanInputs } from "../index.ts";
+import type { ChangedSince, Consent, ConsentRule, PlanInputs } from "../index.ts";
 
 export interface ProjectFlags {
   readonly env?: string;
@@ -35,8 +35,18 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly format: Format;
 }
 
+/** What narrows a run to a change of the manifests: the flag, or the plan file that is carried out. */
+export interface ChangedSinceFlags {
+  readonly changedSince?: string;
+  /** Not a flag: what the plan file that is carried out was narrowed to; null: nothing. */
+  readonly savedChangedSince?: ChangedSince | null;
+}
+
 /** Output for people, for programs, and for a pull request. */
 export type Format = "text" | "json" | "markdown";
+
+/** Help of `--changed-since`. */
+export const CHANGED_SINCE = "read only what is declared otherwise there";
 
 /** Help of the argument that names a project. */
 export const DIRECTORY = "the project's folder or root file (default: here)";

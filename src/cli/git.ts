@@ -426,22 +426,22 @@ function localUser(): string | null {
 const PLAIN_NAME = /^[A-Za-z0-9][\w./-]*$/;
 const REMOTE = "origin/";
 
-export function unknownRef(name: string, { isShallow, names }: Refs): Diagnostic {
+export function unknownRef(flag: string, name: string, { isShallow, names }: Refs): Diagnostic {
   return {
     code: "base-unknown",
     severity: "error",
     summary: `there is no such ref: ${name} is no commit that this checkout has`,
     detail: isShallow ? "This is a shallow clone, as CI makes one: it holds the last commit of one branch only." : "",
-    fix: isShallow ? fetchAdvice(name) : nameAdvice(name, names),
+    fix: isShallow ? fetchAdvice(flag, name) : nameAdvice(name, names),
   };
 }
 
-function fetchAdvice(name: string): string {
+function fetchAdvice(flag: string, name: string): string {
   const whole = "fetch-depth: 0 in actions/checkout";
   if (!PLAIN_NAME.test(name)) return `Fetch it: ${whole}, or git fetch --unshallow origin.`;
   const short = name.replace(/^refs\/remotes\//, "");
   const branch = short.startsWith(REMOTE) ? short.slice(REMOTE.length) : short;
-  const then = branch === name ? `, and give --base ${REMOTE}${branch}` : "";
+  const then = branch === name ? `, and give ${flag} ${REMOTE}${branch}` : "";
   return `Fetch it: ${whole}, or git fetch origin +refs/heads/${branch}:refs/remotes/${REMOTE}${branch}${then}.`;
 }
 

@@ -20,7 +20,7 @@ export function load(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  more: Pick<LoadOptions, "past"> = {},
+  more: Pick<LoadOptions, "past" | "parsed" | "keepParsed"> = {},
 ): Promise<LoadResult> {
   return loadProject({
     ...more,
@@ -63,8 +63,9 @@ export async function openProject(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string = NEUTRAL_DIALECT,
+  more: Pick<LoadOptions, "keepParsed"> = {},
 ): Promise<Opened> {
-  const { project, fault, diagnostics, sources } = await load(directory, flags, dialect);
+  const { project, fault, diagnostics, sources } = await load(directory, flags, dialect, more);
   if (project === null && directory !== undefined && (await isSavedPlan(directory))) {
     sayError(terminal, {
       code: "plan-file-as-project",

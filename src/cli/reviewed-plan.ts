@@ -2,11 +2,12 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { readProblem, readRegular } from "../files/files.ts";
-import { type Diagnostic, type Goal, type Plan, type PlanInputs, parsePlanFile } from "../index.ts";
+import { type ChangedSince, type Diagnostic, type Goal, type Plan, type PlanInputs, parsePlanFile } from "../index.ts";
 import type { Snapshot } from "../model/live.ts";
+import { listNames } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import type { PlanFlags } from "./flags.ts";
+import type { ChangedSinceFlags, PlanFlags } from "./flags.ts";
 import { sayDiagnostics, sayError } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -17,15 +18,16 @@ type Reviewed<T> = { readonly ok: true; readonly plan: T } | { readonly ok: fals
 
 /** The flags that were given beside a plan file. */
 type Asked = Pick<PlanFlags, "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone"> & {
+  readonly changedSince?: string;
   /** Nothing is taken from the file: a flag that is not given must be absent there, too. */
   readonly pin?: boolean;
 };
 
 /** The flags, completed with those that the plan file was made with. */
-export function asPlanned<Flags extends PlanFlags>(flags: Flags, { inputs }: Plan): Flags {
+export function asPlanned<Flags extends PlanFlags & ChangedSinceFlags>(flags: Flags, { inputs }: Plan): Flags {
   const { environment, variables, targets, excludes, skipUnsupported, takeOwnershipFrom, clone } = inputs;
   const env = environment === null ? {} : { env: environment };
-  const selection = { target: targets, exclude: excludes };
+  const selection = { target: targets, exclude: excludes, savedChangedSince: inputs.changedSince };
   return { ...flags, ...env, ...selection, saved: variables, skipUnsupported, takeOwnershipFrom, clone };
 }
 
@@ -47,6 +49,13 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
   ] as const) {
     if (isGiven(given) && !isSameSet(given ?? [], made))
       return differs(what, flagsOf(flag, given ?? []), `with ${flagsOf(flag, made)}`, pin);
+  }
+  const [since, asSince] = [asked.changedSince ?? null, inputs.changedSince?.name ?? null];
+  // With `--pin` the ref may have another name: `narrowingDiffers` compares what it comes to.
+  const isOther = pin ? (since === null) !== (asSince === null) : since !== asSince;
+  if (isGiven(since ?? undefined) && isOther) {
+    const flagOf = (name: string | null) => (name === null ? "no --changed-since" : `--changed-since ${name}`);
+    return differs("options", flagOf(since), `with ${flagOf(asSince)}`, pin);
   }
   for (const [flag, given, made] of [
     ["--skip-unsupported", skipUnsupported, inputs.skipUnsupported],
@@ -87,6 +96,26 @@ export function variablesDiffer(loaded: PlanInputs["variables"], { inputs }: Pla
   const made =
     known.length === names.length ? "other values" : known.length === 0 ? "no values" : "other values, or none";
   return differs("variables", `--var or --var-file for ${names.sort().join(", ")}`, `with ${made} of these`, pin);
+}
+
+/**
+ * The error if a run with `--pin` is narrowed to other objects than the plan file was: it would do something that the file does not show, or
+ * leave out something that it shows.
+ */
+export function narrowingDiffers(changedSince: ChangedSince | null, { inputs }: Plan): Diagnostic | null {
+  const [now, then] = [changedSince?.addresses ?? [], inputs.changedSince?.addresses ?? []];
+  if (isSameSet(now, then)) return null;
+  const only = (some: readonly string[], others: readonly string[]): string =>
+    listNames(some.filter((address) => !others.includes(address)).map(escapeText));
+  const [added, left] = [only(now, then), only(then, now)];
+  const parts = [...(added === "" ? [] : [`now also ${added}`]), ...(left === "" ? [] : [`no longer ${left}`])];
+  return {
+    code: "plan-file-differs",
+    severity: "error",
+    summary: "the plan file is about other objects than those that have changed since",
+    detail: `Changed since ${escapeText(changedSince?.name ?? "")}: ${parts.join(", and ")}.`,
+    fix: "Plan again.",
+  };
 }
 
 function differs(what: string, given: string, made: string, pin: boolean): Diagnostic {

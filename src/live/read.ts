@@ -1,10 +1,10 @@
 /** Reads the account as far as the desired state needs it: list calls only, the units in parallel. */
 
 import { type Failure, isDenied, type ReadApi } from "../model/api.ts";
-import type { InterfaceDetail } from "../model/change.ts";
-import type { Declared, Desired } from "../model/desired.ts";
+import type { ChangedSince, InterfaceDetail } from "../model/change.ts";
+import type { Declared, Desired, Removed } from "../model/desired.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
-import type { Address, UnitName } from "../model/resource.ts";
+import { type Address, nameInAddress, type UnitName } from "../model/resource.ts";
 import { mayMatchWithin } from "../model/text.ts";
 import type { LiveIdentity, ReadWatch, Scope, Unit } from "../model/unit.ts";
 
@@ -16,6 +16,8 @@ export interface ReadOptions {
   readonly destroy: boolean;
   /** Address globs; if there are any, only what they can match is read. */
   readonly targets?: readonly string[];
+  /** If not null, only what it names is read. */
+  readonly changedSince?: ChangedSince | null;
   readonly watch?: ReadWatch;
 }
 
@@ -111,22 +113,48 @@ export async function readOwned({ desired, units, api, watch }: ReadOptions): Pr
   return found.flat().map(({ address }) => address);
 }
 
-function scopeOf({ name, canBeRenamed }: Unit, { desired, targets = [], destroy }: ReadOptions): Scope {
+function scopeOf(unit: Unit, { desired, targets = [], changedSince = null, destroy }: ReadOptions): Scope {
+  const { name, canBeRenamed } = unit;
+  const roots = changedSince === null ? null : new Set(changedSince.addresses);
   const isTargeted = (address: Address): boolean =>
     targets.length === 0 || targets.some((target) => mayMatchWithin(target, address));
   const isWanted = (entry: { readonly unit: UnitName; readonly address: Address }): boolean =>
-    entry.unit === name && isTargeted(entry.address);
+    entry.unit === name && (roots === null || roots.has(entry.address)) && isTargeted(entry.address);
   // A target may be the old address of an object that is renamed: only a read tells which address that is.
   const mayBeRenamed = ({ unit, address, id, movedFrom }: Declared): boolean =>
-    unit === name && canBeRenamed && (id !== null || movedFrom !== null) && isTargeted(kindOf(address));
+    roots === null &&
+    unit === name &&
+    canBeRenamed &&
+    (id !== null || movedFrom !== null) &&
+    isTargeted(kindOf(address));
   return {
     declared: desired.declared.filter((entry) => isWanted(entry) || mayBeRenamed(entry)),
-    removed: destroy ? [] : desired.removed.filter(isWanted),
-    // Objects with our tag that are not declared are pruned by a run that is not narrowed, and by no other.
-    owner: destroy || targets.length > 0 ? null : desired.owner,
+    removed: destroy
+      ? []
+      : [...desired.removed.filter(isWanted), ...(roots === null ? [] : undeclared(unit, desired, roots))],
+    // Objects with our tag that are not declared are pruned by a run that is not narrowed. One that `changedSince` narrows prunes what that names.
+    owner: destroy || targets.length > 0 || roots !== null ? null : desired.owner,
     destroy,
+    ...(targets.length > 0 || roots !== null
+      ? { declaredCount: desired.declared.filter((entry) => entry.unit === name).length }
+      : {}),
     ...(destroy && desired.owner !== null ? { destroyOwner: desired.owner } : {}),
   };
+}
+
+/** Entries, for reading only, of what the base declares and the project does not: it may be pruned, and then its contents matter. */
+function undeclared(
+  { name, kinds }: Unit,
+  { owner, declared, removed }: Desired,
+  roots: ReadonlySet<Address>,
+): Removed[] {
+  if (owner === null) return [];
+  const stated = new Set([...declared, ...removed].map(({ address }) => address));
+  return [...roots].flatMap((address): Removed[] => {
+    const key = nameInAddress(address, kinds[0].kind);
+    if (key === null || stated.has(address)) return [];
+    return [{ unit: name, address, key, id: null, destroy: true, ignore: [], span: { file: "", start: 0, end: 0 } }];
+  });
 }
 
 /** The part of an address that those of all objects of its kind have in common: `vpc` of `vpc/prod`. */

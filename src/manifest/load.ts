@@ -19,7 +19,7 @@ import { type ExpandContext, expandDomains } from "./expand.ts";
 import { findRootFile, ROOT_FILE, readFurtherFiles, readManifest } from "./files.ts";
 import { interpolateFile } from "./interpolate.ts";
 import { Budget } from "./limits.ts";
-import type { ParseContext, ParsedFile } from "./parse.ts";
+import { type ParseContext, type ParsedFile, ParsedFiles } from "./parse.ts";
 import { Places } from "./positions.ts";
 import { resolveInside } from "./read.ts";
 import { collectRecordSets } from "./record-sets.ts";
@@ -46,6 +46,10 @@ export interface LoadOptions {
    * upload need not exist.
    */
   readonly past?: boolean;
+  /** The project is to be loaded once more, as it was at another time: the result holds what was parsed. */
+  readonly keepParsed?: boolean;
+  /** `parsed` of the project as it is now: a file with the same text is not parsed again. */
+  readonly parsed?: ParsedFiles;
   /** Seconds that the service keeps as they are, ascending, without 0. */
   readonly allowedSeconds: readonly number[];
 }
@@ -59,6 +63,8 @@ export interface Project {
   readonly environments: readonly string[];
   /** What the project was loaded with, beside its files. */
   readonly inputs: Pick<PlanInputs, "environment" | "variables" | "skipUnsupported">;
+  /** With `keepParsed`. */
+  readonly parsed?: ParsedFiles;
 }
 
 export interface LoadResult {
@@ -130,13 +136,16 @@ class Loading {
   readonly #options: LoadOptions;
   readonly #units: readonly UnitForm[];
   readonly #sources: Sources;
-  readonly #places: Places = new Places();
+  readonly #parsed: ParsedFiles | undefined;
+  readonly #places: Places;
   readonly #budget: Budget = new Budget();
   readonly #report: (diagnostic: Diagnostic) => void;
   readonly #reportRequest: (diagnostic: Diagnostic) => void;
 
   constructor(options: LoadOptions, units: readonly UnitForm[], sources: Sources, found: Found) {
     this.#options = options;
+    this.#parsed = options.parsed ?? (options.keepParsed === true ? new ParsedFiles() : undefined);
+    this.#places = this.#parsed?.places ?? new Places();
     this.#units = units;
     this.#sources = sources;
     this.#report = (diagnostic) => found.manifest.add(diagnostic);
@@ -174,7 +183,8 @@ class Loading {
     if (this.#options.past !== true) await this.#checkFiles(root, loaded);
     const { environment = null, skipUnsupported = false } = this.#options;
     const environments = environmentNames(rootFile.tree);
-    return { root, desired, environments, inputs: { environment, variables: given, skipUnsupported } };
+    const inputs = { environment, variables: given, skipUnsupported };
+    return { root, desired, environments, inputs, ...(this.#parsed === undefined ? {} : { parsed: this.#parsed }) };
   }
 
   /** Resolves variables only for the names under `files:`, so a variable without a value is not reported. */
@@ -201,7 +211,8 @@ class Loading {
   }
 
   #parseContext(): ParseContext {
-    return { places: this.#places, budget: this.#budget, report: this.#report };
+    const shared = { places: this.#places, budget: this.#budget, report: this.#report };
+    return this.#parsed === undefined ? shared : { ...shared, parsed: this.#parsed };
   }
 
   /** `given`: the variables whose values come from the command line or a saved plan, not from the project. */

@@ -13,7 +13,7 @@ import {
   MAX_SHORT_FILE_VALUES,
   MIN_CHARACTERS_PER_VALUE,
 } from "./limits.ts";
-import { newMapping, type Places } from "./positions.ts";
+import { newMapping, Places } from "./positions.ts";
 
 type Yaml = typeof YamlLibrary;
 
@@ -30,15 +30,66 @@ export interface ParsedFile {
 
 export interface ParseContext {
   readonly places: Places;
+  /** What is parsed goes there, and what is there is not parsed again. */
+  readonly parsed?: ParsedFiles;
   /** Shared by all files of the project. */
   readonly budget: Budget;
   report(diagnostic: Diagnostic): void;
 }
 
 export async function parseFile(file: string, text: string, context: ParseContext): Promise<ParsedFile> {
-  const tree = readCommonYaml(file, text, context.places);
-  if (tree !== null) return { file, tree, damaged: false };
-  return parseWithLibrary(file, text, { ...context, yaml: await import("yaml") });
+  const { places, parsed, report } = context;
+  const known = parsed?.take(file, text);
+  if (known !== undefined) return { file, tree: known, damaged: false };
+  let isReported = false;
+  const noting = {
+    ...context,
+    report: (diagnostic: Diagnostic): void => {
+      isReported = true;
+      report(diagnostic);
+    },
+  };
+  const tree = readCommonYaml(file, text, places);
+  const result =
+    tree === null
+      ? parseWithLibrary(file, text, { ...noting, yaml: await import("yaml") })
+      : { file, tree, damaged: false };
+  if (result.tree !== null && !isReported) parsed?.keep(file, text, result.tree);
+  return result;
+}
+
+/**
+ * The files of a project, parsed, for a project that is loaded twice: as it is, and as it was at a base. Loading changes a tree, so this
+ * keeps a copy of each; and each is taken once. Files of which something was reported are left out: they report it again.
+ */
+export class ParsedFiles {
+  /** Both projects need the same one. */
+  readonly places: Places = new Places();
+  readonly #trees: Map<string, { readonly text: string; readonly tree: JsonObject }> = new Map();
+
+  keep(file: string, text: string, tree: JsonObject): void {
+    this.#trees.set(file, { text, tree: copyTree(tree, this.places) });
+  }
+
+  /** @returns undefined if the file was not parsed, or had another text */
+  take(file: string, text: string): JsonObject | undefined {
+    const known = this.#trees.get(file);
+    if (known?.text !== text) return undefined;
+    this.#trees.delete(file);
+    return known.tree;
+  }
+}
+
+/** What an alias repeats stays one object. */
+function copyTree<T extends Json>(value: T, places: Places, copies: Map<object, Json> = new Map()): T {
+  if (typeof value !== "object" || value === null) return value;
+  const known = copies.get(value);
+  if (known !== undefined) return known as T;
+  const copy = (Array.isArray(value) ? [] : newMapping()) as Record<string, Json>;
+  copies.set(value, copy);
+  places.copy(copy, value);
+  for (const key of Object.keys(value)) copy[key] = copyTree((value as JsonObject)[key] as Json, places, copies);
+  return copy as Json as T;
 }
 
 interface LibraryContext extends ParseContext {

@@ -46,6 +46,11 @@ export interface ListRequest {
 export interface Subset {
   readonly field: string;
   readonly values: readonly string[];
+  /**
+   * How many objects the list has at least, as far as is known. If filters take no more requests than the pages of so many, they are asked
+   * for at once, and `total` of the answer counts the subset. Absent: the first page is read before, which may do.
+   */
+  readonly atLeast?: number;
 }
 
 export type ListAnswer =

@@ -153,10 +153,19 @@ export interface DriftField {
   readonly live: Json;
 }
 
+/** Narrows a run to the networks, zones and images that a change of the manifests is about. Nothing else is read. */
+export interface ChangedSince {
+  /** The base that the manifests were compared with, as it was given: a git ref or a folder. */
+  readonly name: string;
+  /** Addresses of what the base declares or removes otherwise, or only one of the two does. Sorted. */
+  readonly addresses: readonly Address[];
+}
+
 export interface Drift {
   /** Address globs that it was narrowed to; the rest was not looked at. */
   readonly targets: readonly string[];
   readonly excludes: readonly string[];
+  readonly changedSince: ChangedSince | null;
   readonly owner: string | null;
   /** Sorted by key. */
   readonly objects: readonly DriftObject[];

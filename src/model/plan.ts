@@ -1,7 +1,7 @@
 /** The plan: every change, the steps that carry them out, and what speaks against it. */
 
 import type { FileContent, Method } from "./api.ts";
-import type { Action, Change, ChangeOrigin } from "./change.ts";
+import type { Action, Change, ChangedSince, ChangeOrigin } from "./change.ts";
 import type { ConsentRule } from "./desired.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { Kinds } from "./kind.ts";
@@ -50,6 +50,8 @@ export interface PlanInputs {
   readonly takeOwnershipFrom: readonly string[];
   /** false: --no-clone. */
   readonly clone: boolean;
+  /** --changed-since; null: the whole project. */
+  readonly changedSince: ChangedSince | null;
 }
 
 /** The value of a variable. */
@@ -59,10 +61,13 @@ export interface GivenValue {
   readonly source: string | null;
 }
 
-/** Whether a plan is about a part of the project only: the rest was not looked at, and nothing is pruned. */
-export function isNarrowed({ targets, excludes }: Pick<PlanInputs, "targets" | "excludes">): boolean {
-  return targets.length > 0 || excludes.length > 0;
+/** Whether a plan is about a part of the project only: the rest was not looked at, and is not pruned. */
+export function isNarrowed({ targets, excludes, changedSince }: Narrowing): boolean {
+  return targets.length > 0 || excludes.length > 0 || changedSince !== null;
 }
+
+/** What narrows a run. */
+export type Narrowing = Pick<PlanInputs, "targets" | "excludes" | "changedSince">;
 
 /** At most so many requests in so many seconds. */
 export interface Pace {

@@ -46,6 +46,16 @@ export function imageAddress(label: string): Address {
   return `image/${segment(label)}`;
 }
 
+/** The name in the address of a root; null if it is no address of that kind. */
+export function nameInAddress(address: Address, kind: Kind): string | null {
+  if (!address.startsWith(`${kind}/`)) return null;
+  try {
+    return decodeURIComponent(address.slice(kind.length + 1));
+  } catch {
+    return null;
+  }
+}
+
 /** A live label may hold a slash or a control character: neither may forge an address. */
 function segment(text: string): string {
   return text.replace(/[%/\p{Cc}]/gu, (character) => encodeURIComponent(character));

@@ -152,6 +152,8 @@ export interface Scope<Spec = unknown> {
   readonly destroyOwner?: string;
   /** For an import: whether an object matters with its children although nothing names it. Asked before children are read. */
   wants?(identity: LiveIdentity): boolean;
+  /** For a narrowed run: how many objects of the unit the whole project declares. */
+  readonly declaredCount?: number;
   /** For a snapshot: every object with all that belongs to it, and what `detail` could ask for. */
   readonly whole?: true;
 }

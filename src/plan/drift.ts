@@ -11,7 +11,8 @@ export function driftOf({ owner, inputs, changes }: Pick<Plan, "owner" | "inputs
   const objects = changes.flatMap((change) => driftObject(change) ?? []).sort((a, b) => compareText(a.key, b.key));
   const summary = { changed: 0, missing: 0, unexpected: 0, unadopted: 0 };
   for (const { status } of objects) summary[status] += 1;
-  return { owner, targets: inputs.targets, excludes: inputs.excludes, objects, summary };
+  const { targets, excludes, changedSince } = inputs;
+  return { owner, targets, excludes, changedSince, objects, summary };
 }
 
 /** Warnings about declared objects that could be any of several live ones: their drift may be wrong. */

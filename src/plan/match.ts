@@ -11,8 +11,10 @@ import type { LiveIdentity, Match, Unit } from "../model/unit.ts";
 
 interface MatchOptions {
   readonly goal: Goal;
-  /** The run is narrowed by targets or excludes: nothing is pruned. */
+  /** The run is narrowed to a part of the project. */
   readonly narrowed: boolean;
+  /** Whether an object that carries our tag and that nothing declares is pruned. */
+  readonly mayPrune: (address: Address) => boolean;
   readonly takeOwnershipFrom: readonly string[];
   /** The declared entries of the base: the earlier version of the manifests that this plan is compared with. */
   readonly former?: readonly Declared[];
@@ -397,8 +399,9 @@ function refuseForeign(
 }
 
 function prunes(candidates: Candidates, desired: Desired, options: MatchOptions): Candidate[] {
-  if (desired.owner === null || options.narrowed || options.goal === "destroy") return [];
-  return candidates.unclaimed().filter(({ identity }) => identity.owner === desired.owner);
+  if (desired.owner === null || options.goal === "destroy") return [];
+  const isOurs = ({ owner, address }: LiveIdentity) => owner === desired.owner && options.mayPrune(address);
+  return candidates.unclaimed().filter(({ identity }) => isOurs(identity));
 }
 
 // Diagnostics about whole objects, before their fields are compared: ids that are gone, other owners, the wrong account.

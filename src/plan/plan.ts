@@ -1,6 +1,6 @@
 /** Desired and live → the plan: match, diff, narrow, judge, order. Pure: no clock, no I/O. */
 
-import type { Block, Change, InterfaceDetail } from "../model/change.ts";
+import type { Block, Change, ChangedSince, InterfaceDetail } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { Kinds } from "../model/kind.ts";
@@ -22,7 +22,15 @@ import { diffPairs, removes } from "./diff.ts";
 import { expiredConsents, guardsOf, type Protection, validConsents } from "./guards.ts";
 import { type ClaimedByOther, idBecomesStale, type Matched, matchUnit, wrongAccount } from "./match.ts";
 import { orderSteps } from "./order.ts";
-import { blockHeld, mayConcern, selectChanges, unmatchedGlobs, withoutBlockedSteps } from "./select.ts";
+import {
+  blockHeld,
+  mayConcern,
+  type Selection,
+  selectChanges,
+  selectionOf,
+  unmatchedGlobs,
+  withoutBlockedSteps,
+} from "./select.ts";
 
 export interface PlanOptions {
   readonly goal: Goal;
@@ -55,20 +63,25 @@ export interface PlanOptions {
   readonly contentOf?: PairContext["contentOf"];
   /** The declared entries of the base: the earlier version of the manifests that this plan is compared with. */
   readonly former?: readonly Declared[];
+  /** Default: null. */
+  readonly changedSince?: ChangedSince | null;
 }
 
 /** @param live a unit that is absent was not read, and is not planned */
 export function makePlan(desired: Desired, live: Live, units: readonly Unit[], options: PlanOptions): Plan {
   const kinds = new Kinds(units);
+  const { changedSince = null } = options;
+  const narrowed = isNarrowed({ ...options, changedSince });
+  const selection = selectionOf({ ...options, changedSince });
   const worked = units.flatMap((unit) => {
     const found = live.units[unit.name];
-    return found === undefined ? [] : [planUnit(unit, desired, found, options)];
+    return found === undefined ? [] : [planUnit(unit, desired, found, { ...options, narrowed, selection })];
   });
   const pairs = worked.flatMap(({ paired }) => paired.pairs);
   const whole = diffPairs(pairs);
   const stepsOf = (changes: readonly Change[]) => worked.flatMap((work) => unitSteps(work, changes));
-  const selected = selectChanges(whole, options, kinds);
-  const changes = isNarrowed(options) ? blockHeld(plainSteps(worked, whole), selected) : selected;
+  const selected = narrowed ? selectChanges(whole, selection, kinds) : whole;
+  const changes = narrowed ? blockHeld(plainSteps(worked, whole), selected) : selected;
   const unblocked = withoutBlockedSteps(stepsOf(changes), changes);
   const ordered = orderSteps(unblocked.planned);
   const today = todayOf(options);
@@ -84,6 +97,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       skipUnsupported: options.skipUnsupported ?? false,
       takeOwnershipFrom: options.takeOwnershipFrom,
       clone: options.clone,
+      changedSince,
     },
     changes: unblocked.changes,
     ...ordered,
@@ -96,7 +110,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     }),
     refusals: byAddress([
       ...accountRefusal(desired, options),
-      ...unmatchedSelection(whole, desired, kinds, options),
+      ...unmatchedSelection(whole, desired, kinds, { ...options, selection }),
       ...worked.flatMap(({ matched }) => matched.refusals),
     ]),
     warnings: byAddress([
@@ -104,7 +118,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
       ...idsBecomingStale(desired, unblocked.changes),
     ]),
-    leftAlone: mergeLeftAlone(worked, isNarrowed(options)),
+    leftAlone: mergeLeftAlone(worked, narrowed),
     requestCount: ordered.steps.length + countLastLooks(ordered.steps, kinds),
     pace: null,
     base: null,
@@ -132,8 +146,13 @@ interface Worked {
   readonly context: StepContext;
 }
 
+interface UnitOptions extends PlanOptions {
+  readonly narrowed: boolean;
+  readonly selection: Selection;
+}
+
 /** Matches all objects, so that a narrowed run does not mistake one for another. Diagnostics about what it does not select are dropped. */
-function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOptions): Worked {
+function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOptions): Worked {
   const identities = live.items.map((item) => unit.identify(item));
   const idsByKey = new Map(
     [...groupBy(identities, ({ key }) => key)].map(([key, same]) => [key, same.map(({ id }) => id)]),
@@ -158,7 +177,10 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
     const { pairs } = unit.normalise([{ intent: "manage", declared, removed: null, live: item }], context);
     return diffPairs(pairs).every(({ action }) => action === "no-op");
   };
-  const matched = matchUnit(unit, desired, live, { ...options, narrowed: isNarrowed(options), isAsDeclared });
+  const { targets, excludes, roots } = options.selection;
+  const mayPrune = (address: Address): boolean =>
+    targets.length === 0 && excludes.length === 0 && (roots === null || roots.has(address));
+  const matched = matchUnit(unit, desired, live, { ...options, mayPrune, isAsDeclared });
   const paired = blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched);
   const addresses = new Set(paired.pairs.map(({ resource }) => resource.address));
   const formerAddresses = new Map(
@@ -167,7 +189,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: PlanOpt
     ),
   );
   const isConcern = (address: Address | undefined) =>
-    address === undefined || mayConcern(address, options, formerAddresses.get(address) ?? null);
+    address === undefined || mayConcern(address, options.selection, formerAddresses.get(address) ?? null);
   const [undeclared, additive] = [new Set(paired.holdsUndeclared ?? []), new Set(paired.additive ?? [])];
   return {
     unit,
@@ -306,10 +328,10 @@ function unmatchedSelection(
   changes: readonly Change[],
   desired: Desired,
   kinds: Kinds,
-  options: PlanOptions,
+  options: Pick<UnitOptions, "checkSelection" | "selection" | "owned">,
 ): Diagnostic[] {
   if (options.checkSelection === false) return [];
-  return unmatchedGlobs(options, { changes, desired, kinds, undeclared: options.owned ?? [] });
+  return unmatchedGlobs(options.selection, { changes, desired, kinds, undeclared: options.owned ?? [] });
 }
 
 function accountRefusal(desired: Desired, options: PlanOptions) {

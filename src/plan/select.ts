@@ -4,24 +4,33 @@ import type { Change } from "../model/change.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
-import { isNarrowed } from "../model/plan.ts";
+import type { Narrowing } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { globMatches, groupBy, mayMatchWithin, nearest } from "../model/text.ts";
 import type { PlannedStep } from "../model/unit.ts";
 import { removes } from "./diff.ts";
 import { claimEdges, dependenciesOf, type Edges, edgesOf, producersOf, referencesOf } from "./edges.ts";
 
-interface Selection {
-  readonly targets: readonly string[];
-  readonly excludes: readonly string[];
+export interface Selection extends Pick<Narrowing, "targets" | "excludes"> {
+  /** Addresses of what `--changed-since` narrows the run to; null: it does not. */
+  readonly roots: ReadonlySet<Address> | null;
+}
+
+export function selectionOf({ targets, excludes, changedSince }: Narrowing): Selection {
+  return { targets, excludes, roots: changedSince === null ? null : new Set(changedSince.addresses) };
 }
 
 /**
  * Whether anything at or beneath `root` could be selected. If not, nothing beneath `root` needs to be read.
  * @param former the old address of an object that is renamed
  */
-export function mayConcern(root: Address, { targets, excludes }: Selection, former: Address | null = null): boolean {
+export function mayConcern(
+  root: Address,
+  { targets, excludes, roots }: Selection,
+  former: Address | null = null,
+): boolean {
   const addresses = former === null ? [root] : [root, former];
+  if (roots !== null && !addresses.some((address) => roots.has(address))) return false;
   if (excludes.some((glob) => addresses.some((address) => covers(glob, address)))) return false;
   return targets.length === 0 || targets.some((glob) => addresses.some((address) => mayMatchWithin(glob, address)));
 }
@@ -41,7 +50,6 @@ function covers(glob: string, address: Address): boolean {
  * are.
  */
 export function selectChanges(changes: readonly Change[], selection: Selection, kinds: Kinds): Change[] {
-  if (!isNarrowed(selection)) return [...changes];
   const roots = new Map(
     changes.filter((change) => change.address === change.root).map((change) => [change.root, change]),
   );
@@ -49,6 +57,7 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
   const isExcludedBy = coveredByEither(changes);
   const isTargetedBy = coveredByTarget(changes);
   const isNamed = (change: Change) =>
+    isOfRoots(change, selection, roots) &&
     (selection.targets.length === 0 || selection.targets.some((glob) => isTargetedBy(glob, change))) &&
     !selection.excludes.some((glob) => isExcludedBy(glob, change));
   const named = new Set(changes.filter(isNamed));
@@ -69,6 +78,14 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
       return asItIs(change);
     return named.has(change) || (isRoot && needed.has(change.root)) ? [change] : asItIs(change);
   });
+}
+
+/** What is pruned was selected by the names that the base declares. Several objects may have one name, and their addresses then have an id. */
+function isOfRoots({ root }: Change, selection: Selection, changes: ReadonlyMap<Address, Change>): boolean {
+  const own = changes.get(root);
+  if (selection.roots === null || own?.labels.includes("prune") === true) return true;
+  const former = own?.previousAddress ?? null;
+  return selection.roots.has(root) || (former !== null && selection.roots.has(former));
 }
 
 /** What targets and excludes can match. */

@@ -18,7 +18,7 @@ import {
 } from "./change-lines.ts";
 import type { TextOptions } from "./plan-text.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
-import { count, sortKeys } from "./view.ts";
+import { changedSinceText, count, sortKeys } from "./view.ts";
 
 const NO_DRIFT = "No drift. The account is as the manifests declare.";
 const NO_DRIFT_WITHIN = "No drift within the targets.";
@@ -47,7 +47,8 @@ export function renderDriftText(
   }
   const last = hasDrift(drift) ? driftSummary(drift) : paint.good(noDriftText(drift));
   const unadopted = unadoptedText(drift);
-  return [...lines, ...(lines.length === 0 ? [] : [""]), ...wrap(unadopted, columns, 0), last].join("\n").concat("\n");
+  const foot = [...wrap(changedSinceText(drift, kinds), columns, 0), ...wrap(unadopted, columns, 0), last];
+  return [...lines, ...(lines.length === 0 ? [] : [""]), ...foot].join("\n").concat("\n");
 }
 
 /** `Drift: 1 changed, 2 missing, 0 unexpected.` */
@@ -159,8 +160,9 @@ const DRIFT_FORMAT_VERSION = 1;
 
 /** Newline-terminated. */
 export function renderDriftJson(drift: Drift): string {
-  const { owner, targets, excludes, objects, summary } = drift;
-  const head = { format_version: DRIFT_FORMAT_VERSION, drift: hasDrift(drift), owner, targets, excludes, summary };
+  const { owner, targets, excludes, changedSince, objects, summary } = drift;
+  const narrowing = { targets, excludes, ...(changedSince === null ? {} : { changed_since: changedSince }) };
+  const head = { format_version: DRIFT_FORMAT_VERSION, drift: hasDrift(drift), owner, ...narrowing, summary };
   const parts = Object.entries(head).map(([key, value]) => `${jsonText(key)}:${jsonText(value)}`);
   const lines = objects.map((object) => jsonText(sortKeys(objectJson(object))));
   const list = lines.length === 0 ? "[]" : `[\n${lines.join(",\n")}\n]`;

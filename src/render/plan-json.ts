@@ -1,7 +1,7 @@
 /** The plan file: its shape is Terraform's plan JSON, with everything that is Tenon's own under `tenon`. */
 
 import { createHash } from "node:crypto";
-import type { Block, Change, ChangeLabel, ChangeOrigin, Holdings } from "../model/change.ts";
+import type { Block, Change, ChangedSince, ChangeLabel, ChangeOrigin, Holdings } from "../model/change.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import {
   type Barrier,
@@ -88,11 +88,12 @@ interface WantedChange extends ChangeShape {
   readonly previous_address: string | null;
 }
 
-/** Older files lack the last three, which count as not given. */
+/** Of the last four, what is absent was not given. */
 export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables" | "targets" | "excludes"> {
   readonly skip_unsupported?: boolean;
   readonly take_ownership_from?: readonly string[];
   readonly clone?: boolean;
+  readonly changed_since?: ChangedSince;
 }
 
 interface TenonPart {
@@ -174,8 +175,9 @@ function toPlanFile(plan: Plan, summary: Summary): object {
   return { ...file, tenon: { ...file.tenon, digest: digestOf(file) } };
 }
 
-function savedInputs({ skipUnsupported, takeOwnershipFrom, ...others }: PlanInputs): SavedInputs {
-  return { ...others, skip_unsupported: skipUnsupported, take_ownership_from: takeOwnershipFrom };
+function savedInputs({ skipUnsupported, takeOwnershipFrom, changedSince, ...others }: PlanInputs): SavedInputs {
+  const narrowing = changedSince === null ? {} : { changed_since: changedSince };
+  return { ...others, skip_unsupported: skipUnsupported, take_ownership_from: takeOwnershipFrom, ...narrowing };
 }
 
 function listOf(changes: readonly Change[], write: (change: Change) => readonly object[]): Lazy {

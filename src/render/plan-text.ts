@@ -27,6 +27,7 @@ import {
   actionEntries,
   byOrigin,
   type ChangeView,
+  changedSinceText,
   count,
   entriesOf,
   GAPS_HEADING,
@@ -249,7 +250,10 @@ export function renderGuardsText(plan: Plan, options: TextOptions, kinds: Kinds)
 }
 
 function footLines(plan: Plan, view: PlanView, { kinds, width }: Context): string[] {
-  const lines = wrap(leftAloneText(plan.leftAlone, kinds), width, 0);
+  const lines = [
+    ...wrap(changedSinceText(plan.inputs, kinds), width, 0),
+    ...wrap(leftAloneText(plan.leftAlone, kinds), width, 0),
+  ];
   if (!view.empty) lines.push(...wrap(requestsText(plan), width, 0));
   return lines;
 }

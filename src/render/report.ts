@@ -232,8 +232,9 @@ export type RefusalReason = "identity" | "consent" | "unreviewed" | "blocked";
  */
 export function renderPlanEventJson(plan: Plan, nowMilliseconds: number): string {
   const { goal, inputs, requestCount, steps } = plan;
-  const { environment, targets, excludes } = inputs;
-  const asked = { goal, environment, targets, excludes };
+  const { environment, targets, excludes, changedSince } = inputs;
+  const narrowing = { targets, excludes, ...(changedSince === null ? {} : { changed_since: changedSince }) };
+  const asked = { goal, environment, ...narrowing };
   const counts = { summary: summarise(plan.changes), steps: steps.length, requests: requestCount };
   return `${jsonText({ type: "plan", time: new Date(nowMilliseconds).toISOString(), ...asked, ...counts })}\n`;
 }

@@ -12,6 +12,7 @@ import {
   type Pace,
   type Plan,
   type PlanBase,
+  type PlanInputs,
   type Strategy,
   type Summary,
   summarise,
@@ -323,6 +324,18 @@ const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
   ignored: "ignored",
   unmanaged: "not managed here",
 };
+
+/** Says what `--changed-since` narrowed the run to; empty if it was not given. */
+export function changedSinceText({ changedSince }: Pick<PlanInputs, "changedSince">, kinds: Kinds): string {
+  if (changedSince === null) return "";
+  const { name, addresses } = changedSince;
+  const counts = kinds.all.flatMap(({ kind, words }) => {
+    const number = addresses.filter((address) => kinds.rootAt(address)?.kind === kind).length;
+    return number === 0 ? [] : [count(number, ...words)];
+  });
+  const what = counts.length === 0 ? "nothing" : counts.join(", ");
+  return `Only what is declared otherwise than at ${escapeText(name)} was read: ${what}.`;
+}
 
 /** The line of a plan without changes. A narrowed run has looked only at its targets. */
 export function noChangesText({ goal, inputs }: Pick<Plan, "goal" | "inputs">): string {

@@ -108,12 +108,13 @@ function toPlan(file: PlanFile): SavedPlan {
   };
 }
 
-function toInputs({ skip_unsupported, take_ownership_from, clone, ...others }: SavedInputs): PlanInputs {
+function toInputs({ skip_unsupported, take_ownership_from, clone, changed_since, ...others }: SavedInputs): PlanInputs {
   return {
     ...others,
     skipUnsupported: skip_unsupported ?? false,
     takeOwnershipFrom: take_ownership_from ?? [],
     clone: clone ?? true,
+    changedSince: changed_since ?? null,
   };
 }
 

@@ -48,6 +48,41 @@ describe("the few wanted of many", () => {
     expect(filtered(server.requests)).toBe(1);
   });
 
+  it("are asked for at once if the list is known to be long", async () => {
+    const server = await serve(filtering(zones(3_000)));
+    const { api } = await open(server.baseUrl);
+    const known = (atLeast: number, ...values: string[]) => ({
+      path: ["domains"],
+      subset: { field: "domain", values, atLeast },
+    });
+    const answer = await api.list(known(3_000, "zone-2999.example", "zone-7.example"));
+    expect(answer).toMatchObject({ ok: true, total: 2 });
+    expect(names(answer)).toEqual(["zone-7.example", "zone-2999.example"]);
+    expect(server.requests).toHaveLength(1);
+    // One request at most is no more than the first page.
+    expect(await api.list(known(1, "zone-7.example"))).toMatchObject({ ok: true, total: 1 });
+    expect(server.requests).toHaveLength(2);
+    // What takes more filters than so many objects have pages is decided by the first page, as ever.
+    const many = Array.from({ length: 900 }, (_, index) => `zone-${index + 1}.example`);
+    expect(await api.list(known(900, ...many))).toMatchObject({ ok: true, total: 3_000 });
+    expect(server.requests[2]?.headers["x-filter"]).toBeUndefined();
+  });
+
+  it("are looked for on every page if a filter that was asked at once does not find one, or is refused", async () => {
+    const all = zones(1_200).map((zone) => (zone["id"] === 999 ? { ...zone, domain: "Zone-999.Example" } : zone));
+    const subset = { field: "domain", values: ["zone-999.example"], atLeast: 1_200 };
+    const server = await serve(filtering(all));
+    const { api } = await open(server.baseUrl);
+    expect(await api.list({ path: ["domains"], subset })).toMatchObject({ ok: true, items: all, pages: 3 });
+    const refusing: Script = (request, response, index) => {
+      if (request.headers["x-filter"]) error(response, 400, "Cannot filter on domain");
+      else filtering(all)(request, response, index);
+    };
+    const strict = await serve(refusing);
+    const opened = await open(strict.baseUrl);
+    expect(await opened.api.list({ path: ["domains"], subset })).toMatchObject({ ok: true, items: all, pages: 3 });
+  });
+
   it("take one request if the first page has them", async () => {
     const server = await serve(filtering(zones(3_000)));
     const { api } = await open(server.baseUrl);

@@ -138,7 +138,13 @@ test("200,000 prunes are planned like two: no list of them is handed to a functi
   const items = Array.from({ length: 200_000 }, (_, id): LiveIdentity => {
     return { id, key: `i${id}`, address: `image/i${id}`, owner: "edge", shown: {} };
   });
-  const options = { goal: "apply" as const, narrowed: false, takeOwnershipFrom: [], isAsDeclared: () => false };
+  const options = {
+    goal: "apply" as const,
+    narrowed: false,
+    mayPrune: () => true,
+    takeOwnershipFrom: [],
+    isAsDeclared: () => false,
+  };
   const { matches } = matchUnit(unit, { ...NOBODY, owner: "edge" }, { items, total: items.length }, options);
   expect(matches).toHaveLength(200_000);
   const changes = items.map(({ address }) => pruned({ address, action: "delete", labels: ["prune"] }));

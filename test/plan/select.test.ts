@@ -11,7 +11,7 @@ import { a, change, record } from "./changes.ts";
 const KINDS = new Kinds(units);
 
 function selected(changes: Change[], targets: string[], excludes: string[] = []): string[] {
-  return selectChanges(changes, { targets, excludes }, KINDS)
+  return selectChanges(changes, { targets, excludes, roots: null }, KINDS)
     .filter(({ action }) => action !== "no-op")
     .map(({ action, address }) => `${action} ${address}`);
 }
@@ -27,8 +27,8 @@ const old = record("old", "delete", { before: a("old", "192.0.2.1") });
 const zone = [update, old, www];
 
 test("without targets and excludes everything is selected, and a run is not narrow", () => {
-  expect(isNarrowed({ targets: [], excludes: [] })).toBe(false);
-  expect(selectChanges(zone, { targets: [], excludes: [] }, KINDS)).toEqual(zone);
+  expect(isNarrowed({ targets: [], excludes: [], changedSince: null })).toBe(false);
+  expect(selectChanges(zone, { targets: [], excludes: [], roots: null }, KINDS)).toEqual(zone);
 });
 
 test.each([
@@ -50,7 +50,7 @@ test.each([
 });
 
 test("what is not selected is there as it is live, and what is not there is left out", () => {
-  const found = selectChanges([...zone], { targets: ["domain/b.example"], excludes: [] }, KINDS);
+  const found = selectChanges([...zone], { targets: ["domain/b.example"], excludes: [], roots: null }, KINDS);
   expect(found.map(({ address, action, after }) => [address, action, after])).toEqual([
     ["domain/a.example", "no-op", { description: "x" }],
     ["domain/a.example/old/A", "no-op", a("old", "192.0.2.1")],
@@ -69,7 +69,7 @@ test("an unselected rename keeps its old address, and loses what was said of the
     previousAddress: "vpc/old",
     blocked: { type: "depends", on: ["x"] },
   };
-  expect(selectChanges([renamed], { targets: ["image/*"], excludes: [] }, KINDS)).toEqual([
+  expect(selectChanges([renamed], { targets: ["image/*"], excludes: [], roots: null }, KINDS)).toEqual([
     {
       ...renamed,
       address: "vpc/old",
@@ -128,14 +128,16 @@ test("a domain that goes is kept by an exclude that one of its unread records ma
 });
 
 test("what surely cannot be selected need not be read, and nothing else is left unread", () => {
-  const may = (targets: string[], excludes: string[]) => mayConcern("domain/a.example", { targets, excludes });
+  const may = (targets: string[], excludes: string[]) =>
+    mayConcern("domain/a.example", { targets, excludes, roots: null });
   expect(may(["domain/a.example/www/A"], [])).toBe(true);
   expect(may(["*/TXT"], [])).toBe(true);
   expect(may(["domain/b.example", "vpc/*"], [])).toBe(false);
   expect(may([], ["domain/a.example"])).toBe(false);
   expect(may([], ["domain/a.example/www/A"])).toBe(true);
   expect(may(["domain/*"], ["domain/a*"])).toBe(false);
-  const mayRenamed = (targets: string[], excludes: string[]) => mayConcern("vpc/new", { targets, excludes }, "vpc/old");
+  const mayRenamed = (targets: string[], excludes: string[]) =>
+    mayConcern("vpc/new", { targets, excludes, roots: null }, "vpc/old");
   expect(mayRenamed(["vpc/old"], [])).toBe(true);
   expect(mayRenamed(["vpc/new"], ["vpc/old"])).toBe(false);
   expect(mayRenamed(["vpc/other"], [])).toBe(false);

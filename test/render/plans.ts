@@ -17,6 +17,7 @@ export const NO_INPUTS: PlanInputs = {
   skipUnsupported: false,
   takeOwnershipFrom: [],
   clone: true,
+  changedSince: null,
 };
 
 export function change(address: string, kind: Kind, rest: Partial<Change>): Change {

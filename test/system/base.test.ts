@@ -151,7 +151,7 @@ describe("tenon plan --base", () => {
     expect(rest).toEqual([]);
     expect(warning).toMatchObject({
       severity: "warning",
-      summary: "the base main is invalid, so that changes cannot be told apart",
+      summary: "the base main is invalid; the plan cannot show which changes are new",
       detail: expect.stringMatching(/^main:tenon\.yaml:2:7: .*; main:tenon\.yaml:3:1: .*; and 2 more$/),
     });
     expect(warning).not.toHaveProperty("span");
@@ -269,5 +269,30 @@ describe("tenon plan --base", () => {
     expectPlain(await here(["plan", "--base", "main"], alone), 1, ["error[base-unreadable]", "not a git repository"]);
     const pathless = { ...options, env: { ...options.env, PATH: alone.cwd } };
     expectPlain(await here(["plan", "--base", "main"], pathless), 1, ["there is no git to run"]);
+  });
+});
+
+describe("tenon plan --changed-since", () => {
+  it("reads only what a git ref declares otherwise, and leaves the work tree as it is", async () => {
+    const zone = (name: string, ...records: readonly string[]) => manifest(...records).replace("example.com", name);
+    const { service, cwd, options } = await repository({
+      "tenon.yaml": "tenon: 1\nfiles: [zones/*.yaml]\n",
+      "zones/a.yaml": zone("a.example", "old"),
+      "zones/b.yaml": zone("b.example", "old"),
+    });
+    expect((await here(["apply", "--yes"], options)).code).toBe(0);
+    service.clearRequests();
+    await commit(cwd, { "zones/a.yaml": zone("a.example", "old", "new") }, "change");
+    const { origins, base } = await originsOf(["--changed-since", "refs/heads/main~1"], options);
+    expect(origins).toEqual({
+      "domain/a.example": null,
+      "domain/a.example/new/A": "this-change",
+      "domain/a.example/old/A": null,
+    });
+    expect(base).toEqual({ name: "refs/heads/main~1", withdrawn: [] });
+    expect(service.requests.map(({ path }) => path)).toEqual(["/v4/domains", "/v4/domains/30001/records"]);
+    expect(git(cwd, "status", "--porcelain")).toBe("");
+    const none = await here(["plan", "--changed-since", "mian"], options);
+    expectPlain(none, 1, ["there is no such ref: mian", "Did you mean main?"]);
   });
 });

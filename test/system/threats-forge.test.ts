@@ -52,7 +52,7 @@ test("on GitLab a merge request's scripts are those of the default branch's tip,
     const { code, log } = await gitlab.run(name, request);
     expect({ name, code, isTheirs: log.includes("PWNED") }).toEqual({ name, code: 0, isTheirs: false });
   }
-  expect(gitlab.notes).toMatchObject([{ body: expect.stringContaining("## Plan: ") }]);
+  expect(gitlab.notes).toMatchObject([{ body: expect.stringContaining("## No changes within the targets.") }]);
 
   // A branch of theirs has scripts of theirs; one that is not there has none, and those of the checkout take nobody's place.
   const branch = (target: string, own = "main") =>
@@ -92,7 +92,7 @@ test("on GitHub a pull request's scripts are those of the base branch's tip, wha
   for (const [name, { result, log }] of Object.entries(jobs)) {
     expect({ name, result, isTheirs: log.includes("PWNED") }).toEqual({ name, result: "success", isTheirs: false });
   }
-  expect(forge.comments).toMatchObject([{ body: expect.stringContaining("## Plan: ") }]);
+  expect(forge.comments).toMatchObject([{ body: expect.stringContaining("## No changes within the targets.") }]);
 });
 
 test("a run of an older commit that is started again leaves the comment of the newest one as it is, on GitHub and on GitLab", {

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Applies the project, bounded by a reviewed plan. usage: apply.sh PLAN
 #   PROJECT   the project's folder; default: here
+#   BASE      the commit that the default branch had before the merge: what the project declares otherwise than there is applied; without it, or if it
+#             is all zeros, the whole project. The reviewed plan must be about the same objects (exit code 5).
 #   OUT       the folder for the journal, created anew; default: tenon-out
 # A plan file contains a goal, environment, variables and flags, and a forged file could ask for a destroy or for another environment. `--pin`
 # refuses a plan whose goal or flags differ from those given here. Add your `--env` to plan.sh and to this script.
@@ -17,9 +19,12 @@ fi
 out=${OUT:-tenon-out}
 fresh "$out"
 
+options=(--yes --pin --plan "$plan" --journal "$out/journal.jsonl")
+if [[ ${BASE:-} =~ [^0] ]]; then options+=(--changed-since "$BASE"); fi
+
 apply() {
   local child code=0
-  tenon apply "${PROJECT:-.}" --yes --pin --plan "$plan" --journal "$out/journal.jsonl" &
+  tenon apply "${PROJECT:-.}" "${options[@]}" &
   child=$!
   # A cancelled job signals only this shell. tenon needs the signal to finish the requests in flight and to report.
   trap 'kill -TERM "$child" 2>/dev/null || true' INT TERM

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Plans. Writes two files for later jobs to OUT: plan.json (the bound of the apply) and comment.md.
 #   PROJECT   the project's folder; default: here
-#   BASE      git ref of the base, which tells this change from pending ones; optional
+#   BASE      git ref of the base: only what the project declares otherwise than there is planned; optional, without it the whole project
 #   LIVE      a snapshot to plan against, without a connection; optional
 #   RUN_URL   the address of this run, for people; optional
 #   OUT       the folder, created anew; default: tenon-out
@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 out=${OUT:-tenon-out}
 fresh "$out"
 options=(--format markdown --out "$out/plan.json" --fail-on refused)
-if [[ -n ${BASE:-} ]]; then options+=(--base "$BASE"); fi
+if [[ -n ${BASE:-} ]]; then options+=(--changed-since "$BASE"); fi
 if [[ -n ${LIVE:-} ]]; then options+=(--live "$LIVE"); fi
 
 code=0

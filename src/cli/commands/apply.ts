@@ -32,6 +32,8 @@ import {
   addPlanFlags,
   addProjectFlags,
   addVerifyFlags,
+  CHANGED_SINCE,
+  type ChangedSinceFlags,
   DIRECTORY,
   type FailOn,
   failOnFlag,
@@ -44,7 +46,7 @@ import { runMetadata } from "../git.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { printMarkdown, withJsonErrors } from "../output.ts";
 import { ApplyProgress, Progress } from "../progress.ts";
-import { asPlanned, differsFromPlan, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
+import { asPlanned, differsFromPlan, narrowingDiffers, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 import { judgeRun, printRunVerdict } from "../verdict.ts";
@@ -53,6 +55,7 @@ import { prepareVerificationServers, printVerification, timeoutOf, verifiedCode,
 export function defineApply(command: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
   addRunFlags(command)
     .description("Make the account fit the manifests. Shows the plan and asks first.")
+    .option("--changed-since <ref|dir>", CHANGED_SINCE)
     .option("--verify", "then ask nameservers for the changed records")
     .addHelpText(
       "after",
@@ -116,7 +119,7 @@ function addRunFlags(command: Command): Command {
 type Connect = WithClient<ClientApi>;
 type Writing = Session<ClientApi>;
 
-interface ApplyFlags extends PlanFlags, VerifyFlags {
+interface ApplyFlags extends PlanFlags, VerifyFlags, ChangedSinceFlags {
   readonly yes?: boolean;
   readonly verify?: boolean;
   readonly plan?: string;
@@ -186,6 +189,11 @@ async function run(
   return inSession(terminal, directory, flags, goal, connect, async (opened) => {
     const other = bound === null ? null : variablesDiffer(opened.project.inputs.variables, bound, pin);
     if (other !== null) return refuseDifferent(terminal, other);
+    const elsewhere = bound === null || !pin ? null : narrowingDiffers(opened.changedSince, bound);
+    if (elsewhere !== null) {
+      sayDiagnostics(terminal, [elsewhere]);
+      return EXIT.unreviewed;
+    }
     const session = { ...opened, checkSelection: bound === null };
     const planned = await planUntilDetached(session, flags);
     if (!planned.ok) {

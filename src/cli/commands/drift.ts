@@ -10,6 +10,7 @@ import {
   ALL_FORMATS,
   addConnectionFlags,
   addProjectFlags,
+  CHANGED_SINCE,
   collect,
   DIRECTORY,
   type Format,
@@ -29,6 +30,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .argument("[dir]", DIRECTORY)
     .addOption(formatFlag("text is for people, json for programs, markdown for an issue", ALL_FORMATS))
     .option("--live <file>", "look at a file of tenon live, without a token")
+    .option("--changed-since <ref|dir>", CHANGED_SINCE)
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
     .option("--exclude <address>", "all but this address; repeatable", collect)
     .addHelpText(
@@ -63,7 +65,9 @@ function drift(terminal: Terminal, directory: string | undefined, flags: DriftFl
 
 function printDrift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   return inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
-    const planned = await planIn({ ...session, readsFiles: false });
+    // The base only says what is to be compared with the account.
+    const { base: _, ...alone } = session;
+    const planned = await planIn({ ...alone, readsFiles: false });
     if (!planned.ok) return planned.code;
     const warnings = planned.plan.warnings.filter(({ code }) => ABOUT_READING.has(code));
     sayDiagnostics(terminal, [...warnings, ...unclearIdentities(planned.plan)], session.project.sources);

@@ -1,6 +1,6 @@
 /** `tenon plan`: shows what apply would do, and saves it for review. */
 
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
 import { type Plan, summarise } from "../../index.ts";
 import { renderPlanMarkdown } from "../../render/index.ts";
@@ -12,6 +12,7 @@ import {
   addConnectionFlags,
   addPlanFlags,
   addProjectFlags,
+  CHANGED_SINCE,
   DIRECTORY,
   type FailOn,
   failOnFlag,
@@ -31,6 +32,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .option("--out <file>", "save the plan, as the bound of a later apply")
     .option("--destroy", "show what tenon destroy would do")
     .option("--base <ref|dir>", "tell this change from what was pending there")
+    .addOption(new Option("--changed-since <ref|dir>", CHANGED_SINCE).conflicts(["base", "destroy"]))
     .option("--live <file>", "plan against a file of tenon live, without a token")
     .option("--detailed-exitcode", "exit with 2 if changes are pending")
     .addOption(failOnFlag("exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
@@ -48,6 +50,7 @@ Examples:
   tenon plan --format json | jq .tenon.summary
   tenon plan --base refs/remotes/origin/main --format markdown
   tenon plan --base refs/remotes/origin/main --live live.json
+  tenon plan --changed-since refs/remotes/origin/main
   tenon plan --destroy --out destroy.plan && tenon apply --plan destroy.plan
   tenon plan --detailed-exitcode --fail-on refused,blocked`,
     )

@@ -16,6 +16,7 @@ import { renderVerificationText } from "../verification.ts";
 import {
   type Alike,
   actionEntries,
+  changedSinceText,
   count,
   GAPS_HEADING,
   gapText,
@@ -87,8 +88,8 @@ function sectionsOf({ base, changes }: Plan): Section[] {
 }
 
 function planFoot(plan: Plan, view: PlanView, kinds: Kinds): string[] {
-  const leftAlone = leftAloneText(plan.leftAlone, kinds);
-  const lines = [...(leftAlone === "" ? [] : [leftAlone]), ...(view.empty ? [] : [requestsText(plan)])];
+  const texts = [changedSinceText(plan.inputs, kinds), leftAloneText(plan.leftAlone, kinds)];
+  const lines = [...texts.filter((text) => text !== ""), ...(view.empty ? [] : [requestsText(plan)])];
   return lines.length === 0 ? [] : [lines.join(" ")];
 }
 
@@ -307,7 +308,10 @@ export function renderDriftMarkdown(drift: Drift, kinds: Kinds): string {
     sections: [],
     frame: { kinds, sources: new Map(), tense: "ahead", whole: WHOLE_DRIFT },
     after: [],
-    foot: [...(unadopted === "" ? [] : [unadopted]), ...(isFound ? [WHOLE_DRIFT] : [])],
+    foot: [
+      ...[changedSinceText(drift, kinds), unadopted].filter((text) => text !== ""),
+      ...(isFound ? [WHOLE_DRIFT] : []),
+    ],
   });
 }
 

@@ -19,7 +19,9 @@ export async function readZones(scope: Scope<ZoneSpec>, api: ReadApi, watch: Rea
   const names = [...new Set([...scope.declared, ...scope.removed].map((entry) => entry.key).concat(sourcesOf(scope)))];
   // Names are unique on the platform, so a few of them can be asked for; an owner's tag may sit on any domain.
   const isOfNames = scope.owner === null && scope.wants === undefined && scope.whole !== true;
-  const subset = isOfNames ? { subset: { field: "domain", values: names } } : {};
+  const { declaredCount: atLeast } = scope;
+  const wanted = { field: "domain", values: names, ...(atLeast === undefined ? {} : { atLeast }) };
+  const subset = isOfNames ? { subset: wanted } : {};
   const answer = await api.list({ path: ["domains"], ...subset }, watch.signal);
   if (!answer.ok) return { ok: false, what: "the list of domains", failure: answer.failure };
   const domains = answer.items as unknown as WireDomain[];

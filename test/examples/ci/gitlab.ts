@@ -94,7 +94,12 @@ export class Gitlab {
     const { before_script = [], script = [], extends: base, artifacts } = JOBS[name] ?? {};
     const before = base === undefined ? before_script : (JOBS[base]?.before_script ?? []);
     const text = [...before, ...script].join("\n");
-    const environment = { ...this.environment(pipeline, temp), ...(await this.#request(pipeline)), ...more };
+    const environment = {
+      ...this.environment(pipeline, temp),
+      ...(await this.#request(pipeline)),
+      ...(await this.#before(pipeline)),
+      ...more,
+    };
     const ended = await bash(text, work, environment, temp);
     const kept = join(place, "kept");
     for (const path of artifacts?.paths ?? []) {
@@ -104,6 +109,12 @@ export class Gitlab {
     }
     this.jobs.push({ id, name, pipeline, status: ended.code === 0 ? "success" : "failed", folder: kept });
     return ended;
+  }
+
+  /** The tip of the branch before a push; zeros for any other pipeline. */
+  async #before({ source, sha }: Pipeline): Promise<Environment> {
+    if (source !== "push") return { CI_COMMIT_BEFORE_SHA: "0".repeat(40) };
+    return { CI_COMMIT_BEFORE_SHA: (await run("git", ["-C", this.#origin, "rev-parse", `${sha}^1`])).stdout.trim() };
   }
 
   /** What GitLab says of a merge request that goes to main. */

@@ -12,6 +12,7 @@ const PRE_COMMIT = compile("pre-commit-config.schema.json");
 
 /** What GitLab sets in a pipeline, as far as the example needs it. */
 const PREDEFINED = [
+  "CI_COMMIT_BEFORE_SHA",
   "CI_COMMIT_BRANCH",
   "CI_COMMIT_SHA",
   "CI_DEFAULT_BRANCH",

@@ -92,7 +92,8 @@ export class Runner {
       string,
       string,
     ];
-    const base = context.event.pull === undefined ? "" : await this.#baseOf(context.event);
+    const isOfPull = context.event.pull !== undefined;
+    const base = isOfPull || context.event.name === "push" ? await this.#baseOf(context.event) : "";
     const head = context.event.pull === undefined ? "" : await this.#headOf(context.event);
     const running = new RunningJob(context, { token: this.#forge.tokenFor(job.permissions ?? {}), temp, base, head });
     if (!running.isWanted(job.if, [job.needs ?? []].flat())) {
@@ -259,7 +260,7 @@ class RunningJob {
   #log = "";
   #summary = "";
 
-  /** @param given the job's token, its folder, and the commit of the base branch */
+  /** @param given the job's token, its folder, and the commit of the base branch, or of the branch before a push */
   constructor(context: JobContext, given: Given) {
     this.#context = context;
     this.#given = given;
@@ -316,6 +317,7 @@ class RunningJob {
       "github.run_attempt": event.isRunAgain === true ? 2 : 1,
       "github.token": this.#given.token,
       "github.sha": event.sha,
+      "github.event.before": this.#given.base,
       "github.event.pull_request.base.sha": this.#given.base,
       "github.event.pull_request.head.sha": this.#given.head,
       "runner.temp": this.#given.temp,

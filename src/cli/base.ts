@@ -1,0 +1,296 @@
+/** The base of `--base` and `--changed-since`: the manifests as they were before the proposed change, from a git ref or a folder. */
+
+import { lstat, mkdir, mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { isWithin } from "../files/paths.ts";
+import {
+  type Base,
+  contentInside,
+  type Desired,
+  type Diagnostic,
+  type FileContent,
+  hasErrors,
+  type LoadResult,
+  type Project,
+  type Sources,
+} from "../index.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import type { ProjectFlags } from "./flags.ts";
+import { type Checkout, checkOut, contentAt, type Environment, fileAt, isTracked, refsOf, unknownRef } from "./git.ts";
+import { sayDiagnostics, sayError } from "./messages.ts";
+import { load } from "./project.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type OpenedBase =
+  | { readonly ok: true; readonly base: Base }
+  /** The base exists, but is invalid. The proposed change may mend it, so the plan is made without a base. */
+  | { readonly ok: true; readonly base: null; readonly warning: Diagnostic }
+  | { readonly ok: false; readonly code: ExitCode };
+
+export interface BaseRequest {
+  /** The flag that it was given by, for messages. */
+  readonly flag: "--base" | "--changed-since";
+  /** A path of a folder with a project in it, or a git ref. */
+  readonly name: string;
+  /** The project's folder or root file, as it was given. */
+  readonly directory: string | undefined;
+  readonly project: Project;
+  readonly flags: ProjectFlags;
+  readonly dialect: string;
+}
+
+/** At most this many errors of an invalid base are shown; the rest is counted. */
+const MAX_ERRORS_SHOWN = 3;
+
+/** The base if there was no project before: then the proposed change brings everything. */
+const NOTHING: Desired = { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
+
+export async function openBase(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
+  const link = await changeableLink(terminal, request);
+  if (link !== null) {
+    sayDiagnostics(terminal, [throughLink(link)]);
+    return { ok: false, code: EXIT.error };
+  }
+  if (isPath(request.name)) return baseInFolder(terminal, request);
+  if (request.name === "" || request.name.startsWith("-")) {
+    sayBaseUnknown(terminal, request, "is neither a project folder nor a git ref");
+    return { ok: false, code: EXIT.error };
+  }
+  const folder = await mkdtemp(join(tmpdir(), "tenon-base-"));
+  try {
+    return await baseAtRef(terminal, folder, request);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const summary = `the project at ${request.name} cannot be written to a folder: ${message}`;
+    sayError(terminal, { code: "base-unreadable", summary });
+    return { ok: false, code: EXIT.error };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * A symbolic link of the repository or the project in the path of the project's folder or of a file of variables: the proposed change may
+ * have brought it, and then the base would be read in another place than the one that was named.
+ */
+async function changeableLink(
+  { environment }: Terminal,
+  { directory, project, flags }: BaseRequest,
+): Promise<string | null> {
+  const here = await workingFolder(environment);
+  const folder = await folderOf(resolve(here, directory ?? "."));
+  for (const path of [folder, ...(flags.varFile ?? []).map((file) => dirname(resolve(here, file)))]) {
+    for (const link of await linksIn(path)) {
+      const isOfProject = isWithin(await realpath(dirname(link)), project.root);
+      if (isOfProject || (await isTracked(link, dirname(link), environment))) return link;
+    }
+  }
+  return null;
+}
+
+/** The working folder as the shell names it, with its links. */
+async function workingFolder({ PWD }: Environment): Promise<string> {
+  const isHere = PWD !== undefined && isAbsolute(PWD) && (await realpath(PWD).catch(() => null)) === process.cwd();
+  return isHere ? PWD : process.cwd();
+}
+
+/** The symbolic links among a folder and those above it. */
+async function linksIn(path: string): Promise<string[]> {
+  const above = dirname(path) === path ? [] : await linksIn(dirname(path));
+  const status = await lstat(path).catch(() => null);
+  return status?.isSymbolicLink() === true ? [...above, path] : above;
+}
+
+function throughLink(link: string): Diagnostic {
+  const shown = relative(process.cwd(), link);
+  return {
+    code: "base-unreadable",
+    severity: "error",
+    summary: `${shown} is a symbolic link`,
+    detail: "A commit can change where it leads, so what lies behind it cannot be compared with a base.",
+    fix: "Name the folder that it leads to.",
+  };
+}
+
+function sayBaseUnknown(terminal: Terminal, { flag, name }: BaseRequest, problem: string): void {
+  const fix = `For example ${flag} refs/remotes/origin/main, or the folder of another checkout as a path: ${flag} ../main.`;
+  sayError(terminal, { code: "base-unknown", summary: `${flag} ${name} ${problem}`, fix });
+}
+
+/**
+ * A folder must be written as a path (`./main`). Otherwise a proposed change could bring a folder called `origin/main`, and would be
+ * compared with itself.
+ */
+function isPath(name: string): boolean {
+  return isAbsolute(name) || /^\.{1,2}([/\\]|$)/.test(name);
+}
+
+async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
+  if (await isProject(request.name)) {
+    const former = await withFormerVariables(request, (file) => variablesIn(file, request));
+    const loaded = await loadBase(request.name, former);
+    const root = await realpath(await folderOf(request.name));
+    const contentOf = (file: string) => contentInside(root, file, terminal.interrupt.first);
+    return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
+  }
+  sayBaseUnknown(terminal, request, "is no folder with a tenon.yaml in it");
+  return { ok: false, code: EXIT.error };
+}
+
+async function isProject(path: string): Promise<boolean> {
+  const status = await stat(path).catch(() => null);
+  if (status === null) return false;
+  const root = status.isDirectory() ? join(path, "tenon.yaml") : path;
+  return basename(root) === "tenon.yaml" && (await stat(root).catch(() => null)) !== null;
+}
+
+/** @param temporary an empty folder of our own */
+async function baseAtRef(terminal: Terminal, temporary: string, request: BaseRequest): Promise<OpenedBase> {
+  const { name, project } = request;
+  const folder = join(temporary, "project");
+  const found = await checkOut(project.root, name, folder, terminal.environment);
+  if (!found.ok) {
+    sayDiagnostics(terminal, [await refusal(request, found, terminal.environment)]);
+    return { ok: false, code: EXIT.error };
+  }
+  const isThere = found.exists && (await isProject(folder));
+  if (!isThere) return { ok: true, base: { name, desired: NOTHING } };
+  const former = (file: string, index: number): Promise<string | null> =>
+    variablesAtRef(file, join(temporary, `variables-${index}`), request, terminal.environment);
+  const loaded = await loadBase(folder, await withFormerVariables(request, former));
+  const contentOf = (file: string) => contentAtRef(file, request, terminal);
+  return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
+}
+
+/** A file that the repository never tracked, such as an image that a build makes, is the same for base and project. */
+async function contentAtRef(
+  file: string,
+  { name, project }: BaseRequest,
+  terminal: Terminal,
+): Promise<FileContent | null> {
+  const signal = terminal.interrupt.first;
+  const real = await realpath(join(project.root, file)).catch(() => join(project.root, file));
+  const found = await contentAt(file, real, project.root, name, terminal.environment, signal).catch(() => null);
+  return found === "untracked" ? contentInside(project.root, file, signal) : found;
+}
+
+/**
+ * A file of variables that the proposed change may alter is read as it was at the base. Otherwise the base would be planned with the new
+ * values, and what they change would be shown as pending before this change.
+ * @param was gives the path of the former file; null: it did not exist
+ */
+async function withFormerVariables(
+  request: BaseRequest,
+  was: (file: string, index: number) => Promise<string | null>,
+): Promise<BaseRequest> {
+  const former = await Promise.all((request.flags.varFile ?? []).map(was));
+  return { ...request, flags: { ...request.flags, varFile: former.filter((file) => file !== null) } };
+}
+
+/** The file's path with links resolved in its folder only, not in its own name: since the base the file may have become a link. */
+async function placeOf(file: string): Promise<string> {
+  const folder = dirname(resolve(file));
+  return join(await realpath(folder).catch(() => folder), basename(file));
+}
+
+/** @param project a folder, or a root file in one */
+async function folderOf(project: string): Promise<string> {
+  return (await stat(project)).isDirectory() ? project : dirname(project);
+}
+
+/** The same file in the base's folder; the file itself if it lies outside the project. */
+async function variablesIn(file: string, { name, project }: BaseRequest): Promise<string | null> {
+  const own = await placeOf(file);
+  if (!isWithin(own, project.root)) return file;
+  const former = join(await folderOf(name), relative(project.root, own));
+  return (await stat(former).catch(() => null)) === null ? null : former;
+}
+
+/** A file that the repository does not track is used as it is: no commit of it can alter the file. */
+async function variablesAtRef(
+  file: string,
+  into: string,
+  { name, project }: BaseRequest,
+  environment: Environment,
+): Promise<string | null> {
+  const found = await fileAt(await placeOf(file), project.root, name, environment);
+  if (found.type === "apart") return file;
+  if (found.type === "unknown") throw new Error(`${file} lies in a submodule, whose commit at the base is not there`);
+  if (found.type === "absent") return null;
+  const former = join(into, basename(file));
+  await mkdir(into, { recursive: true });
+  await writeFile(former, found.content);
+  return former;
+}
+
+async function refusal(
+  { flag, name, project }: BaseRequest,
+  { problem, detail }: Extract<Checkout, { ok: false }>,
+  environment: Environment,
+): Promise<Diagnostic> {
+  const said = detail === "" ? "" : `${detail}.`;
+  const error = (code: string, summary: string, text: string, fix: string): Diagnostic => ({
+    code,
+    severity: "error",
+    summary,
+    detail: text,
+    fix,
+  });
+  switch (problem) {
+    case "no-git":
+      return error("base-unreadable", "git cannot be asked for the base", said, "Install git, or give a folder.");
+    case "no-repository":
+      return error("base-unreadable", "git cannot read the base", said, "Run it in a checkout, or give a folder.");
+    case "no-commit":
+      return unknownRef(flag, name, await refsOf(project.root, environment));
+    case "ambiguous":
+      return error(
+        "base-ambiguous",
+        `${name} is the name of several refs`,
+        `It may mean ${detail}. Git would take the first of them without a word, and a pull request can bring a tag.`,
+        `Write the one that is meant in full: ${flag} ${detail.split(", ").find((ref) => ref.startsWith("refs/remotes/")) ?? "refs/remotes/origin/main"}.`,
+      );
+    case "unusable":
+      return error("base-unreadable", `the folder at ${name} cannot be used`, said, "Give a folder instead of a ref.");
+  }
+}
+
+/** Loads the base with the same flags as far as they apply to it. A base without the requested environment declares no objects. */
+async function loadBase(directory: string, request: BaseRequest): Promise<OpenedBase> {
+  const { name, flags, dialect, project } = request;
+  const { parsed } = project;
+  const loaded = await load(directory, flags, dialect, { past: true, ...(parsed === undefined ? {} : { parsed }) });
+  if (loaded.project !== null) return { ok: true, base: { name, desired: loaded.project.desired } };
+  const errors = errorsOf(loaded);
+  if (loaded.fault === "request" && errors.some(({ code }) => code === "unknown-environment")) {
+    return { ok: true, base: { name, desired: NOTHING } };
+  }
+  return { ok: true, base: null, warning: invalidBase(request, errors, loaded.sources) };
+}
+
+const WITHOUT_BASE: Readonly<Record<BaseRequest["flag"], string>> = {
+  "--base": "the plan cannot show which changes are new",
+  "--changed-since": "the whole project is planned",
+};
+
+/** A diagnostic without a span, as the base's files have the same names as those of the project. */
+function invalidBase({ flag, name }: BaseRequest, errors: readonly Diagnostic[], sources: Sources): Diagnostic {
+  const shown = errors.slice(0, MAX_ERRORS_SHOWN).map(({ summary, span }) => {
+    if (span === undefined) return `${name}: ${summary}`;
+    const { line, column } = sources.position(span.file, span.start);
+    return `${name}:${span.file}:${line}:${column}: ${summary}`;
+  });
+  if (errors.length > shown.length) shown.push(`and ${errors.length - shown.length} more`);
+  return {
+    code: "base-invalid",
+    severity: "warning",
+    summary: `the base ${name} is invalid; ${WITHOUT_BASE[flag]}`,
+    detail: shown.join("; "),
+    fix: "No action is needed if this change mends the errors. Otherwise mend them there.",
+  };
+}
+
+function errorsOf({ diagnostics }: LoadResult): Diagnostic[] {
+  return diagnostics.filter((diagnostic) => hasErrors([diagnostic]));
+}
