@@ -49,7 +49,7 @@ export interface LoadOptions {
   /** The project is to be loaded once more, as it was at another time: the result holds what was parsed. */
   readonly keepParsed?: boolean;
   /** `parsed` of the project as it is now: a file with the same text is not parsed again. */
-  readonly parsed?: ParsedFiles;
+  readonly parsed?: object;
   /** Seconds that the service keeps as they are, ascending, without 0. */
   readonly allowedSeconds: readonly number[];
 }
@@ -63,8 +63,8 @@ export interface Project {
   readonly environments: readonly string[];
   /** What the project was loaded with, beside its files. */
   readonly inputs: Pick<PlanInputs, "environment" | "variables" | "skipUnsupported">;
-  /** With `keepParsed`. */
-  readonly parsed?: ParsedFiles;
+  /** With `keepParsed`: for `parsed` of the other time. */
+  readonly parsed?: object;
 }
 
 export interface LoadResult {
@@ -144,7 +144,8 @@ class Loading {
 
   constructor(options: LoadOptions, units: readonly UnitForm[], sources: Sources, found: Found) {
     this.#options = options;
-    this.#parsed = options.parsed ?? (options.keepParsed === true ? new ParsedFiles() : undefined);
+    const { parsed, keepParsed = false } = options;
+    this.#parsed = parsed instanceof ParsedFiles ? parsed : keepParsed ? new ParsedFiles() : undefined;
     this.#places = this.#parsed?.places ?? new Places();
     this.#units = units;
     this.#sources = sources;
