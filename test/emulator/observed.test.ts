@@ -211,50 +211,6 @@ assumption(
 
 const NETWORK = { id: 7, label: "prod", region: "us-east", subnets: [{ id: 11, label: "web", ipv4: "10.0.1.0/24" }] };
 
-assumption(
-  "An interface's address ranges are entries of their own in an address list, after that of its address, with neither `address` nor `nat_1_1`.",
-  async () => {
-    const interfaces = [
-      {
-        ...{ id: 31, subnet: "prod/web", config_id: 41, address: "10.0.1.5" },
-        ...{ nat_1_1: "203.0.113.5", address_ranges: ["10.0.1.64/28", "10.0.1.128/28"] },
-      },
-    ];
-    const seed = parseSeed(JSON.stringify({ vpcs: [NETWORK], nodes: [{ id: 21, interfaces }] }));
-    const { send, control } = await startTested({ seed });
-    const rows = async (): Promise<unknown> =>
-      (await send("GET", "/vpcs/ips")).body.data.map(
-        (row: Record<string, unknown>) =>
-          `${row["interface_id"]} ${row["address"]} ${row["address_range"]} ${row["nat_1_1"]}`,
-      );
-    const seeded = ["31 10.0.1.5 null 203.0.113.5", "31 null 10.0.1.64/28 ", "31 null 10.0.1.128/28 "];
-    expect(await rows()).toEqual(seeded);
-    const attachment = { subnet_id: 11, node_id: 22, interface_id: 32 };
-    const full = { ...attachment, nat_1_1: "203.0.113.6", address_ranges: ["10.0.1.192/32"] };
-    expect((await control("POST", "/attach", full)).status).toBe(200);
-    expect(await rows()).toEqual([...seeded, "32 10.0.1.2 null 203.0.113.6", "32 null 10.0.1.192/32 "]);
-    expect((await control("POST", "/attach", { ...full, address: null, nat_1_1: "" })).status).toBe(200);
-    expect(await rows()).toEqual([...seeded, "32 null 10.0.1.192/32 "]);
-    expect((await control("POST", "/attach", { ...attachment, address: null })).status).toBe(200);
-    expect(await rows()).toEqual([...seeded, "32 null null "]);
-    for (const [change, field] of [
-      [{ nat_1_1: "public" }, "nat_1_1"],
-      [{ address_ranges: "10.0.1.64/28" }, "address_ranges"],
-      [{ address_ranges: ["10.0.1.65/28"] }, "address_ranges[0]"],
-      [{ address_ranges: ["10.0.1.208/28", "10.0.2.0/28"] }, "address_ranges[1]"],
-      [{ address_ranges: ["10.0.0.0/23"] }, "address_ranges[0]"],
-      [{ address_ranges: ["10.0.1.68/30"] }, "address_ranges[0]"],
-      [{ address_ranges: ["10.0.1.208/28", "10.0.1.212/32"] }, "address_ranges[1]"],
-    ] as const) {
-      const { status, body } = await control("POST", "/attach", { ...attachment, ...change });
-      expect([change, status, body.errors?.[0].field]).toEqual([change, 400, field]);
-    }
-    expect(() => parseSeed("nodes: [{ interfaces: [{ subnet_id: 1, address_ranges: [5] }] }]")).toThrow(
-      "address_ranges",
-    );
-  },
-);
-
 test("a seed and an attachment may be in the dialect's words", async () => {
   const text = `
 tokens:
