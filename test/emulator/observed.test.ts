@@ -3,16 +3,8 @@
 import { expect, test } from "vitest";
 import { parseSeed } from "../../src/emulator/index.ts";
 import { assumption } from "../support/emulated.ts";
-import { type PlainAnswer, startTested, type Tested } from "../support/emulator.ts";
+import { type PlainAnswer, startTested } from "../support/emulator.ts";
 import { exchange } from "../support/raw-http.ts";
-
-const SRV = { type: "SRV", service: "sip", protocol: "tcp", target: "sip", priority: 10, weight: 5, port: 5060 };
-
-function start(): Promise<Tested> {
-  return startTested({ seed: { domains: [{ id: 5, domain: "example.com" }] } });
-}
-
-const add = ({ send }: Tested, body: object): Promise<PlainAnswer> => send("POST", "/domains/5/records", body);
 
 test("the content type of every answer is application/json, without a charset", async () => {
   const { send, control, emulator } = await startTested({ rateLimit: { requests: 9, seconds: 600 } });
@@ -90,82 +82,6 @@ test("domains can be ordered by created, id, soa_email, ttl_sec and description"
     expect([by, await ordered(by, "asc")]).toEqual([by, ascending]);
     expect([by, await ordered(by, "desc")]).toEqual([by, [...ascending].reverse().join("")]);
   }
-});
-
-assumption(
-  "An SRV without a protocol keeps null as its protocol, and its name is `_service`; a later update may add the protocol or take it away.",
-  async () => {
-    const tested = await start();
-    const { protocol: _, ...bare } = SRV;
-    const { status, body } = await add(tested, { ...bare, service: "service_test", target: "rc_test" });
-    expect([status, body]).toMatchObject([
-      200,
-      { name: "_service_test", service: "service_test", protocol: null, target: "rc_test.example.com" },
-    ]);
-    const path = `/domains/5/records/${body.id}`;
-    expect((await tested.send("PUT", path, { protocol: "udp" })).body.name).toBe("_service_test._udp");
-    expect((await tested.send("PUT", path, { protocol: null })).body).toMatchObject({
-      name: "_service_test",
-      protocol: null,
-    });
-    const { zone_file } = (await tested.send("GET", "/domains/5/zone-file")).body;
-    expect(zone_file).toContainEqual(expect.stringMatching(/^_service_test\s+SRV\s+10\s+5\s+5060\s+rc_test\.example/));
-    expect((await add(tested, { ...bare, service: "_sip" })).status).toBe(400);
-    expect((await add(tested, { ...bare, service: "sip_" })).status).toBe(400);
-  },
-);
-
-test("the `errors` of a domain are an empty text", async () => {
-  const tested = await start();
-  expect((await tested.send("GET", "/domains/5")).body.errors).toBe("");
-  expect((await tested.send("GET", "/domains")).body.data[0].errors).toBe("");
-});
-
-assumption(
-  "A tag has 3 to 50 characters; the error of one that has not is about `tags[INDEX]`, whatever other tags are there.",
-  async () => {
-    const { send } = await start();
-    for (const tag of ["", "ab", "x".repeat(51), "é".repeat(51)]) {
-      const { status, body } = await send("PUT", "/domains/5", { tags: ["fine", tag] });
-      expect([tag, status, body.errors]).toEqual([
-        tag,
-        400,
-        [{ field: "tags[1]", reason: "Length must be 3-50 characters" }],
-      ]);
-    }
-    for (const tag of ["abc", "x".repeat(50), "é".repeat(50), "😀😀😀"]) {
-      expect((await send("PUT", "/domains/5", { tags: [tag] })).body.tags).toEqual([tag]);
-    }
-    const owner = `tenon:${"o".repeat(32)}`;
-    expect((await send("PUT", "/domains/5", { tags: [owner] })).body.tags).toEqual([owner]);
-  },
-);
-
-assumption(
-  "An A target with leading zeros is kept as it was sent, and rendered in a zone file without them.",
-  async () => {
-    const tested = await start();
-    const { body } = await add(tested, { type: "A", name: "old", target: "010.020.030.040" });
-    expect(body.target).toBe("010.020.030.040");
-    expect((await tested.send("GET", `/domains/5/records/${body.id}`)).body.target).toBe("010.020.030.040");
-    const { zone_file } = (await tested.send("GET", "/domains/5/zone-file")).body;
-    expect(zone_file).toContainEqual(expect.stringMatching(/^old\s+A\s+10\.20\.30\.40$/));
-    for (const target of ["010.020.030.256", "0010.0.0.1", "10.1", "010.020.030.", "٠١٠.020.030.040"]) {
-      expect([target, (await add(tested, { type: "A", target })).status]).toEqual([target, 400]);
-    }
-  },
-);
-
-test("an empty target makes an MX a null MX, for a new record and for one that had a host", async () => {
-  const tested = await start();
-  const { status, body } = await add(tested, { type: "MX", target: "", priority: 0 });
-  expect([status, body.target]).toEqual([200, ""]);
-  expect((await add(tested, { type: "MX", target: "mx.example.net" })).status).toBe(400);
-  await tested.send("DELETE", `/domains/5/records/${body.id}`);
-  const { id } = (await add(tested, { type: "MX", target: "mx.example.net" })).body;
-  expect((await tested.send("PUT", `/domains/5/records/${id}`, { target: "" })).body.target).toBe("");
-  for (const record of [SRV, { type: "CNAME", name: "c" }, { type: "NS", name: "n" }, { type: "A" }])
-    expect((await add(tested, { ...record, target: "" })).status).toBe(400);
 });
 
 test("GET /node/types, in the dialect's word, answers an empty list, with or without a token", async () => {
