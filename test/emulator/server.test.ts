@@ -1,65 +1,22 @@
-/** What every request meets: credentials, unknown paths, bodies, limits, logs. */
+/** What every request meets: unknown paths, bodies, headers, limits, logs, and who is answered at all. */
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { connect } from "node:net";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { asHost, hostName, RequestLog, refusePage } from "../../src/emulator/http.ts";
 import { startEmulator } from "../../src/emulator/index.ts";
-import { startTested } from "../support/emulator.ts";
+import { assumption } from "../support/emulated.ts";
+import { type PlainAnswer, startTested } from "../support/emulator.ts";
 import { answersIn, exchange } from "../support/raw-http.ts";
 
 const NOT_FOUND = { errors: [{ reason: "Not found" }] };
-const INVALID_TOKEN = { errors: [{ reason: "Invalid Token" }] };
-const UNAUTHORIZED = { errors: [{ reason: "Unauthorized" }] };
+const INTERNAL_ERROR = { errors: [{ reason: "Internal server error" }] };
+const REQUEST = { method: "GET", path: "/v4/vpcs", query: "", status: 200 };
 
-test("a request without a known token is 401", async () => {
-  const { send } = await startTested();
-  for (const authorization of [
-    "",
-    "Bearer wrong",
-    "Basic emulator-token",
-    "Bearer",
-    "emulator-token",
-    "Bearer __proto__",
-  ]) {
-    for (const path of ["/vpcs", "/domains", "/domains/1/records", "/vpcs/ips", "/networking/vpcs/ips"]) {
-      const answer = await send("GET", path, undefined, { authorization });
-      expect([authorization, path, answer.status, answer.body]).toEqual([authorization, path, 401, INVALID_TOKEN]);
-    }
-  }
-});
-
-test("a token reaches only what its scopes hold", async () => {
-  const scopes = ["vpc:read_only", "ips:read_only", "domains:read_write", "images:read_write"];
-  const { send } = await startTested({ seed: { tokens: [{ token: "emulator-token", scopes }] } });
-  const refused: [string, string][] = [
-    ["POST", "/vpcs"],
-    ["PUT", "/vpcs/1"],
-    ["DELETE", "/vpcs/1"],
-    ["POST", "/vpcs/1/subnets"],
-    ["PUT", "/vpcs/1/subnets/1"],
-    ["DELETE", "/vpcs/1/subnets/1"],
-    ["POST", "/images"],
-  ];
-  for (const [method, path] of refused) {
-    const answer = await send(method, path, method === "DELETE" ? undefined : {});
-    expect([method, path, answer.status, answer.body]).toEqual([method, path, 403, UNAUTHORIZED]);
-  }
-  for (const path of ["/vpcs", "/vpcs/ips", "/domains", "/images"]) expect((await send("GET", path)).status).toBe(200);
-});
-
-test("an ips scope opens no VPCs, and a VPC scope no addresses", async () => {
-  const tokens = [
-    { token: "ips", scopes: ["ips:read_only"] },
-    { token: "vpc", scopes: ["vpc:read_write"] },
-  ];
-  const { send } = await startTested({ seed: { tokens } });
-  expect((await send("GET", "/vpcs", undefined, { authorization: "Bearer ips" })).status).toBe(403);
-  expect((await send("GET", "/networking/vpcs/ips", undefined, { authorization: "Bearer vpc" })).status).toBe(403);
-  expect((await send("GET", "/networking/vpcs/ips", undefined, { authorization: "bearer ips" })).status).toBe(200);
-});
+/** A device that is always full. */
+const FULL = "/dev/full";
 
 test("an unknown path is 404, and a known path with another method 405", async () => {
   const { send, emulator } = await startTested();
@@ -105,35 +62,56 @@ test("an unknown path is 404, and a known path with another method 405", async (
   expect([traced?.status, traced?.body]).toEqual([405, { errors: [{ reason: "Method Not Allowed" }] }]);
 });
 
-test("a body that is no JSON object is refused in the service's shape", async () => {
-  const { send } = await startTested();
-  const bodies = ["{", "[]", "null", '"text"', "12", "{'a':1}", "\u0000"];
-  for (const body of bodies) {
-    const answer = await send("POST", "/vpcs", body);
-    expect([body, answer.status, Object.keys(answer.body)]).toEqual([body, 400, ["errors"]]);
-  }
-  for (const type of [
-    "text/plain",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data; boundary=x",
-    "nonsense",
-    "a/b",
+assumption("A body of another content type, of broken JSON, or that is no object is 400.", async () => {
+  const { send } = await startTested({ seed: { vpcs: [{ id: 5, label: "a", region: "us-east" }] } });
+  const json = "application/json";
+  const good = '{"label":"b","region":"us-east"}';
+  for (const [body, type] of [
+    ...["{", "[]", "null", '"text"', "12", "{'a':1}", "\u0000"].map((text) => [text, json]),
+    ...["text/plain", "multipart/form-data; boundary=x", "nonsense", "a/b"].map((other) => [good, other]),
+    [good, "application/x-www-form-urlencoded"],
+    ["a=b", "application/x-www-form-urlencoded"],
   ]) {
-    const answer = await send("POST", "/vpcs", '{"label":"a","region":"us-east"}', { "content-type": type });
-    expect([type, answer.status, Object.keys(answer.body)]).toEqual([type, 400, ["errors"]]);
+    const answer = await send("POST", "/vpcs", body, { "content-type": type ?? "" });
+    expect([body, type, answer.status, Object.keys(answer.body)]).toEqual([body, type, 400, ["errors"]]);
   }
-  const large = await send("POST", "/vpcs", `{"label":"${"x".repeat(5 * 1024 * 1024)}"}`);
-  expect([large.status, large.body]).toEqual([413, { errors: [{ reason: "Request body too large" }] }]);
-  expect((await send("GET", "/vpcs")).body.results).toBe(0);
+  expect((await send("GET", "/vpcs")).body.results).toBe(1);
+  const charset = { "content-type": "application/json; charset=utf-8" };
+  expect((await send("PUT", "/vpcs/5", '{"description":"é"}', charset)).body.description).toBe("é");
 });
 
-test("an empty body and a charset are fine", async () => {
+assumption("A body above 4 MiB is 413, headers above 32 KiB are 431.", async () => {
+  const { send } = await startTested();
+  const sized = (size: number) => send("POST", "/vpcs", { label: "x".repeat(size) });
+  const large = await sized(4 * 1024 ** 2);
+  expect([large.status, large.body]).toEqual([413, { errors: [{ reason: "Request body too large" }] }]);
+  expect((await sized(4 * 1024 ** 2 - 100)).status).toBe(400);
+  const headed = (size: number) => send("GET", "/vpcs", undefined, { "x-filter": `{"label":"${"x".repeat(size)}"}` });
+  const { status, body } = await headed(33 * 1024);
+  expect([status, body.errors.length]).toEqual([431, 1]);
+  expect((await headed(31 * 1024)).status).toBe(200);
+});
+
+assumption("An empty body is `{}`.", async () => {
   const { send } = await startTested({ seed: { vpcs: [{ id: 5, label: "a", region: "us-east" }] } });
   const type = { "content-type": "application/json; charset=utf-8" };
-  expect((await send("PUT", "/vpcs/5", '{"description":"é"}', type)).body.description).toBe("é");
-  expect((await send("PUT", "/vpcs/5", "", type)).status).toBe(200);
+  for (const body of ["", undefined]) expect((await send("PUT", "/vpcs/5", body, type)).status).toBe(200);
   expect((await send("PUT", "/vpcs/5")).status).toBe(200);
+  expect((await send("POST", "/vpcs", "")).body.errors).toContainEqual({ field: "label", reason: "label is required" });
   expect((await send("DELETE", "/vpcs/5", undefined, type)).body).toEqual({});
+});
+
+assumption("Unknown keys of a body, and those that only the service writes, are ignored.", async () => {
+  const { send } = await startTested({ seed: { domains: [{ id: 5, domain: "a.example" }] } });
+  const { body } = await send("PUT", "/domains/5", {
+    id: 99,
+    created: "2000-01-01T00:00:00",
+    colour: "red",
+    group: "g",
+  });
+  expect(body).toMatchObject({ id: 5, group: "g" });
+  expect(body).not.toHaveProperty("colour");
+  expect(body.created).not.toBe("2000-01-01T00:00:00");
 });
 
 test("keys of a prototype do no harm in bodies and filters", async () => {
@@ -148,16 +126,101 @@ test("keys of a prototype do no harm in bodies and filters", async () => {
   expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
 });
 
-test("headers that are too long, and what is no HTTP, get errors in the service's shape", async () => {
-  const { send, emulator } = await startTested();
-  const answer = await send("GET", "/vpcs", undefined, { "x-filter": `{"label":"${"x".repeat(40_000)}"}` });
-  expect([answer.status, answer.body.errors.length]).toEqual([431, 1]);
-  const text = await new Promise<string>((resolve) => {
-    const socket = connect(emulator.port, "127.0.0.1", () => socket.write("NONSENSE\r\n\r\n"));
-    socket.on("data", (data) => resolve(data.toString()));
-  });
-  expect(text).toContain("400 Bad Request");
-  expect(text).toContain('{"errors":[{"reason":"Bad Request"}]}');
+test("the content type of every answer is application/json, without a charset", async () => {
+  const { send, control, emulator } = await startTested({ rateLimit: { requests: 9, seconds: 600 } });
+  const types: [string, number, string | null][] = [];
+  const ask = async (name: string, answer: Promise<PlainAnswer>): Promise<void> => {
+    const { status, headers } = await answer;
+    types.push([name, status, headers.get("content-type")]);
+  };
+  await ask("list", send("GET", "/vpcs"));
+  await ask("not JSON", send("POST", "/vpcs", "{"));
+  await ask("refused", send("POST", "/vpcs", {}));
+  await ask("unknown path", send("GET", "/nothing"));
+  await ask("no token", send("GET", "/vpcs", undefined, { authorization: "" }));
+  await ask("method", send("PATCH", "/vpcs"));
+  await ask("undecodable", send("GET", "/vpcs/%E0%A4%A"));
+  await ask("control", control("GET", "/events"));
+  await control("POST", "/faults", { faults: ["status=503,times=1"] });
+  await ask("fault", send("GET", "/vpcs"));
+  await control("POST", "/faults", { faults: ["slow-headers=1,times=1"] });
+  await ask("slow", send("GET", "/vpcs"));
+  await ask("limited", send("GET", "/vpcs"));
+  expect(types).toEqual(
+    [
+      ["list", 200],
+      ["not JSON", 400],
+      ["refused", 400],
+      ["unknown path", 404],
+      ["no token", 401],
+      ["method", 405],
+      ["undecodable", 404],
+      ["control", 200],
+      ["fault", 503],
+      ["slow", 200],
+      ["limited", 429],
+    ].map(([name, status]) => [name, status, "application/json"]),
+  );
+  const { text: unreadable } = await exchange(emulator.port, "nonsense\r\n\r\n");
+  expect(answersIn(unreadable)).toMatchObject([{ status: 400, body: { errors: [{ reason: "Bad Request" }] } }]);
+  expect(unreadable).toMatch(/^content-type: application\/json\r$/im);
+});
+
+assumption(
+  "The headers X-Spec-Version, Cache-Control and Vary are on every answer below `/v4`, X-Accepted-OAuth-Scopes on those of a known operation, and X-OAuth-Scopes where the token is known.",
+  async () => {
+    const tokens = [{ token: "emulator-token", scopes: ["domains:read_only", "linodes:*", "images:read_write"] }];
+    const { send } = await startTested({ dialect: "linode", seed: { tokens } });
+    const shown = async (method: string, path: string, headers = {}): Promise<unknown> => {
+      const answer = await send(method, path, method === "POST" ? {} : undefined, headers);
+      const of = (name: string): string | null => answer.headers.get(name);
+      expect([of("x-spec-version"), of("cache-control"), of("vary")]).toEqual([
+        "4.176.0",
+        "private, max-age=0, no-cache, no-store",
+        "Authorization, X-Filter",
+      ]);
+      return [answer.status, of("x-accepted-oauth-scopes"), of("x-oauth-scopes")];
+    };
+    const own = "domains:read_only linodes:* images:read_write";
+    expect(await shown("GET", "/domains")).toEqual([200, "domains:read_only", own]);
+    expect(await shown("POST", "/domains")).toEqual([403, "domains:read_write", own]);
+    expect(await shown("POST", "/images")).toEqual([400, "images:read_write linodes:read_only", own]);
+    expect(await shown("GET", "/domains", { authorization: "Bearer no" })).toEqual([401, "domains:read_only", null]);
+    expect(await shown("GET", "/images", { authorization: "" })).toEqual([200, "images:read_only", null]);
+    expect(await shown("GET", "/nothing")).toEqual([404, null, null]);
+    expect(await shown("PATCH", "/domains")).toEqual([405, null, null]);
+  },
+);
+
+test("GET /node/types, in the dialect's word, answers an empty list, with or without a token", async () => {
+  const empty = { data: [], page: 1, pages: 1, results: 0 };
+  for (const [dialect, other] of [
+    ["node", "linode"],
+    ["linode", "node"],
+  ] as const) {
+    const { send } = await startTested({ dialect });
+    expect(await send("GET", `/${dialect}/types?page=1`)).toMatchObject({ status: 200, body: empty });
+    expect((await send("GET", `/${dialect}/types`, undefined, { authorization: "" })).body).toEqual(empty);
+    expect((await send("GET", `/${dialect}/types`, undefined, { authorization: "Bearer no" })).status).toBe(401);
+    expect((await send("GET", `/${other}/types`)).status).toBe(404);
+    expect((await send("POST", `/${dialect}/types`, {})).status).toBe(405);
+  }
+});
+
+assumption("Without a rate limit the headers say 800 per 120 seconds, and that all of them remain.", async () => {
+  const { send } = await startTested();
+  for (let time = 0; time < 3; time += 1) {
+    const { headers } = await send("GET", "/vpcs");
+    expect([headers.get("x-ratelimit-limit"), headers.get("x-ratelimit-remaining")]).toEqual(["800", "800"]);
+  }
+});
+
+test("with a rate limit, all endpoints and tokens share it", async () => {
+  const { send } = await startTested({ rateLimit: { requests: 3, seconds: 60 } });
+  const paths = ["/vpcs", "/domains", "/images", "/domains"];
+  const answers = [];
+  for (const path of paths) answers.push(await send("GET", path, undefined, { authorization: "Bearer other" }));
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 429]);
 });
 
 test("every answer carries the rate limit, and what exceeds it is 429 until the window ends", async () => {
@@ -212,6 +275,46 @@ test("requests are logged before they are answered, the emulator's own surface i
   expect(emulator.requests).toEqual([]);
 });
 
+test.runIf(existsSync(FULL))("once its log is full, the emulator answers 500 and goes on doing so", async () => {
+  const { send, control, emulator } = await startTested({ requestLog: FULL, seed: { images: [{ label: "a" }] } });
+  const origin = new URL(emulator.baseUrl).origin;
+  const requests: [string, string][] = [
+    ["POST", "/domains"],
+    ["GET", "/vpcs"],
+    ["PATCH", "/vpcs"],
+    ["GET", "/nothing"],
+    ["GET", "/vpcs/%zz"],
+    ["PUT", "/../_upload/private/1"],
+  ];
+  for (const [method, path] of requests) {
+    const { status, body, headers } = await send(method, path);
+    expect([path, status, body]).toEqual([path, 500, INTERNAL_ERROR]);
+    expect(headers.get("content-type")).toContain("application/json");
+  }
+  expect((await fetch(`${origin}/nothing`)).status).toBe(500);
+  expect((await control("GET", "/events")).status).toBe(200);
+});
+
+test.runIf(existsSync(FULL))("a fault does not hide that the log is full", async () => {
+  const { send } = await startTested({ requestLog: FULL, faults: [{ effect: { type: "html", status: 502 } }] });
+  expect(await send("GET", "/vpcs")).toMatchObject({ status: 500, body: INTERNAL_ERROR });
+});
+
+test.runIf(existsSync(FULL))("a log says that it failed, and takes no more", () => {
+  const log = new RequestLog(FULL);
+  expect(log.failed).toBe(false);
+  for (let time = 0; time < 2; time += 1) log.add(REQUEST);
+  expect([log.failed, log.all().length]).toEqual([true, 2]);
+  expect(() => log.close()).not.toThrow();
+});
+
+test("a log without a file never fails", () => {
+  const log = new RequestLog(null);
+  log.add(REQUEST);
+  log.close();
+  expect(log.failed).toBe(false);
+});
+
 test("latency is waited before the answer", async () => {
   const { send } = await startTested({ latencyMilliseconds: 150 });
   const order: string[] = [];
@@ -253,4 +356,45 @@ test("a port that is taken is an error, and the data file stays usable", async (
   await expect(startEmulator({ port: emulator.port, data })).rejects.toThrow("EADDRINUSE");
   const { send } = await startTested({ data });
   expect((await send("GET", "/vpcs")).status).toBe(200);
+});
+
+function isAnswered(host: string, localAddress: string, names: readonly string[] = []): boolean {
+  return refusePage({ headers: { host }, socket: { localAddress } }, new Set(names)) === null;
+}
+
+test("the address that was reached is a host, in every spelling of it, and no other address is", () => {
+  expect(isAnswered("172.17.0.2:8080", "::ffff:172.17.0.2")).toBe(true);
+  expect(isAnswered("172.17.0.2", "172.17.0.2")).toBe(true);
+  expect(isAnswered("[FD00:0:0::2]:8080", "fd00::2")).toBe(true);
+  expect(isAnswered("172.17.0.3:8080", "172.17.0.2")).toBe(false);
+  expect(isAnswered("[fd00::3]", "fd00::2")).toBe(false);
+});
+
+test("a name is taken in any letter case, with any port and with a final dot, and whole", () => {
+  for (const host of ["emulator", "EMULATOR:1", "emulator.", "emulator.:80"]) {
+    expect([host, isAnswered(host, "172.17.0.2", ["emulator"])]).toEqual([host, true]);
+  }
+  for (const host of ["emulator.example", "xemulator", "emulator@x", "emulator/x", "", "[emulator]"]) {
+    expect([host, isAnswered(host, "172.17.0.2", ["emulator"])]).toEqual([host, false]);
+  }
+});
+
+test("an address stands in a URL as it must", () => {
+  expect(["127.0.0.1", "::1", "::ffff:10.0.0.1"].map(asHost)).toEqual(["127.0.0.1", "[::1]", "10.0.0.1"]);
+  expect([hostName("LocalHost.:80"), hostName("[0:0::1]"), hostName("a b")]).toEqual(["localhost", "[::1]", null]);
+});
+
+test("the clock goes on for no more than 100 years in all", async () => {
+  const { send, control, emulator } = await startTested();
+  for (const wrong of [{}, { advance_seconds: -1 }, { advance_seconds: 1.5 }, { advance_seconds: "1" }]) {
+    expect((await control("POST", "/clock", wrong)).status).toBe(400);
+  }
+  expect((await control("POST", "/clock", { advance_seconds: 3_155_760_000 })).status).toBe(200);
+  const { status, body } = await control("POST", "/clock", { advance_seconds: 1 });
+  expect({ status, body }).toEqual({
+    status: 400,
+    body: { errors: [{ reason: "Must be at most 3155760000 in all", field: "advance_seconds" }] },
+  });
+  for (const seconds of [1, -1, Number.NaN]) await expect(emulator.advanceClock(seconds)).rejects.toThrow("Must be");
+  expect((await send("GET", "/images")).status).toBe(200);
 });
