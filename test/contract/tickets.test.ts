@@ -106,13 +106,18 @@ test("tickets are ordered by every column of the web client", async () => {
     { id: 2, summary: "c", description: "x", replies: [{ description: "y", from_linode: true, created_by: "zoe" }] },
     { id: 3, summary: "a", description: "x" },
   ];
-  await connect({ seed: { tickets } });
+  const { emulator } = await connect({ seed: { tickets } });
   const first = async (by: string, order: "asc" | "desc") =>
     (await getTickets({}, { ...NOT_CLOSED, "+order": order, "+order_by": by })).data[0]?.id;
   expect([await first("id", "asc"), await first("id", "desc")]).toEqual([1, 3]);
   expect([await first("summary", "asc"), await first("summary", "desc")]).toEqual([3, 2]);
   expect(await first("updated_by", "desc")).toBe(2);
-  for (const by of ["opened", "updated"]) expect([1, 2, 3]).toContain(await first(by, "desc"));
+  // Times have no fractions.
+  await emulator.advanceClock(1);
+  const { id } = await createSupportTicket(TICKET);
+  await emulator.advanceClock(1);
+  await createReply({ ticket_id: 1, description: "y" });
+  expect([await first("opened", "desc"), await first("updated", "desc")]).toEqual([id, 1]);
 });
 
 test("replies are added and listed in their order, and the ticket is open then", async () => {
@@ -127,19 +132,6 @@ test("replies are added and listed in their order, and the ticket is open then",
   const after = await getTicket(ticket.id);
   expect(after).toMatchObject({ status: "open", updated_by: "alice", opened: ticket.opened });
   expect(after.updated > ticket.updated).toBe(true);
-});
-
-test("120 replies are two pages of 100", async () => {
-  const replies = Array.from({ length: 120 }, (_, index) => ({ description: `reply ${index}` }));
-  await connect({ seed: { tickets: [{ id: 5, ...TICKET, replies }] } });
-  const pages = [await getTicketReplies(5, { page_size: 100 }), await getTicketReplies(5, { page: 2, page_size: 100 })];
-  expect(pages.map(({ pages, results }) => [pages, results])).toEqual([
-    [2, 120],
-    [2, 120],
-  ]);
-  expect(pages.flatMap(({ data }) => data.map(({ description }) => description))).toEqual(
-    replies.map(({ description }) => description),
-  );
 });
 
 test("a file is attached by its name, whatever its letters", async () => {

@@ -1,14 +1,16 @@
-/** The data file: what was answered is there after a restart, a kill, or damage. */
+/** The data file: what was answered is there after a restart, a kill, or damage; who may use it; what its journal promises. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { Journal } from "../../src/emulator/data-file.ts";
 import { type EmulatorOptions, type Seed, startEmulator } from "../../src/emulator/index.ts";
+import { Store } from "../../src/emulator/store.ts";
 import type { Tested } from "../support/emulator.ts";
 import { startTested, tested } from "../support/emulator.ts";
 
@@ -201,4 +203,106 @@ test("when the file can no longer be written, nothing is answered as if it were"
   expect((await send("DELETE", `/domains/${body.id}`)).status).toBe(500);
   const answer = await send("GET", "/domains");
   expect([answer.status, answer.body]).toEqual([500, { errors: [{ reason: "Internal server error" }] }]);
+});
+
+// The lock: two emulators on one file would lose what one of them has answered.
+
+/** In a process of its own, which the caller kills. */
+async function startElsewhere(data: string): Promise<{ readonly pid: number; kill(): Promise<void> }> {
+  const module = pathToFileURL("dist/emulator/index.js").href;
+  const script = `
+    const { startEmulator } = await import(${JSON.stringify(module)});
+    console.log((await startEmulator(${JSON.stringify({ data })})).baseUrl);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(createInterface(child.stdout), "line");
+  const kill = async (): Promise<void> => {
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  };
+  return { pid: child.pid ?? 0, kill };
+}
+
+test("a file that another process uses is refused by that process's number, and free once it was killed", async () => {
+  const data = join(temporaryFolder(), "account.log");
+  const other = await startElsewhere(data);
+  const before = readFileSync(data, "utf8");
+  await expect(startEmulator({ data })).rejects.toThrow(`${data} is in use by process ${other.pid}`);
+  expect(readFileSync(data, "utf8")).toBe(before);
+  await other.kill();
+  expect(existsSync(`${data}.lock`)).toBe(true);
+  const emulator = await startEmulator({ data });
+  await expect(startEmulator({ data })).rejects.toThrow(`is in use by process ${process.pid}`);
+  await emulator.close();
+  expect(readdirSync(join(data, ".."))).toEqual(["account.log"]);
+});
+
+test.each([
+  ["cut off", ""],
+  ["of something else", "my lock\n"],
+  ["of a process that is gone", JSON.stringify({ pid: 2 ** 31 - 1, start: "1" })],
+])("a lock that is %s is taken over", async (_, text) => {
+  const data = join(temporaryFolder(), "account.log");
+  writeFileSync(`${data}.lock`, text);
+  const emulator = await startEmulator({ data });
+  expect(JSON.parse(readFileSync(`${data}.lock`, "utf8"))).toMatchObject({ pid: process.pid });
+  await emulator.close();
+});
+
+test("of several that start at once, over a stale lock too, one gets the file", async () => {
+  for (const stale of [false, true]) {
+    const data = join(temporaryFolder(), "account.log");
+    if (stale) writeFileSync(`${data}.lock`, JSON.stringify({ pid: 2 ** 31 - 1, start: "1" }));
+    const started = await Promise.allSettled(Array.from({ length: 8 }, () => startEmulator({ data })));
+    const running = started.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+    await Promise.all(running.map((emulator) => emulator.close()));
+    expect(running).toHaveLength(1);
+    expect(readdirSync(join(data, ".."))).toEqual(["account.log"]);
+  }
+});
+
+test("a start that fails lets go of the file", async () => {
+  const data = join(temporaryFolder(), "account.log");
+  const seed = { domains: [{ domain: "not a name" }] };
+  await expect(startEmulator({ data, seed })).rejects.toThrow("domains[0]");
+  const busy = await startEmulator();
+  onTestFinished(() => busy.close());
+  await expect(startEmulator({ data, port: busy.port })).rejects.toThrow("EADDRINUSE");
+  await (await startEmulator({ data })).close();
+});
+
+// The journal, and whoever waits for it.
+
+async function journal(): Promise<{ store: Store; journal: Journal; path: string }> {
+  const store = new Store();
+  store.keepChanges();
+  const path = join(temporaryFolder(), "account.log");
+  return { store, journal: await Journal.create(path, store), path };
+}
+
+test("what is appended in the moment in which the last change is on the disk is written, too", async () => {
+  const { store, journal: kept, path } = await journal();
+  for (let count = 1; count <= 3; count += 1) {
+    store.nextId("record");
+    await kept.append(store.takeChanges());
+  }
+  await kept.close();
+  expect(
+    readFileSync(path, "utf8")
+      .split("\n")
+      .filter((line) => line.includes("record")),
+  ).toHaveLength(3);
+});
+
+test("after a failure each further change is refused, and nobody waits for ever", async () => {
+  const { store, journal: kept } = await journal();
+  await kept.close();
+  for (let count = 1; count <= 3; count += 1) {
+    store.nextId("record");
+    await expect(kept.append(store.takeChanges())).rejects.toThrow();
+  }
+  expect(kept.failed).toBe(true);
 });

@@ -15,7 +15,17 @@ async function start(): Promise<Tested> {
 }
 
 const TOKEN = { authorization: "Bearer mine-token" };
-const LISTS = ["/vpcs", "/vpcs/1/subnets", "/vpcs/ips", "/vpcs/1/ips", "/domains", "/domains/3/records", "/images"];
+const LISTS = [
+  "/vpcs",
+  "/vpcs/1/subnets",
+  "/vpcs/ips",
+  "/vpcs/1/ips",
+  "/domains",
+  "/domains/3/records",
+  "/images",
+  "/support/tickets",
+  "/support/tickets/7/replies",
+];
 
 const BAD_QUERIES = [
   ...["page_size=0", "page_size=-1", "page_size=10000", "page_size=1e3", "page_size=NaN", "page_size=%2025"],

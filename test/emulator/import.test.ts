@@ -1,8 +1,14 @@
-/** `POST /domains/import` against nameservers that answer by a script. */
+/** `POST /domains/import`, against nameservers that answer by a script, and what a transferred zone becomes in the API. */
 
 import type { Answer as DnsAnswer } from "dns-packet";
 import { describe, expect, it, vi } from "vitest";
+import type { RecordData } from "../../src/dns/message.ts";
+import { TRANSFER_LIMITS, type TransferredRecord } from "../../src/dns/transfer.ts";
+import { importDomain, importRecords, mailboxOf } from "../../src/emulator/domain-import.ts";
+import { secondsRounding } from "../../src/emulator/fields.ts";
 import { parseSeed } from "../../src/emulator/index.ts";
+import type { Call, Service } from "../../src/emulator/route.ts";
+import { Store } from "../../src/emulator/store.ts";
 import { assumption, operation, rule } from "../support/emulated.ts";
 import { startTested, type Tested } from "../support/emulator.ts";
 import {
@@ -55,13 +61,7 @@ async function nothingLeft(tested: Tested): Promise<void> {
 operation("Domain Import", () => {
   it("makes an active master of the SOA", async () => {
     const tested = await startTested();
-    const first = soa(ZONE, {
-      rname: "Jane\\.doe.Example.com",
-      refresh: 3_000,
-      retry: 0,
-      expire: 9_999_999,
-      minimum: 60,
-    });
+    const first = soa(ZONE, { rname: "Jane\\.doe.Example.com" });
     const { status, body } = await importFrom(tested, await serving([], [], first));
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -69,10 +69,6 @@ operation("Domain Import", () => {
       type: "master",
       status: "active",
       soa_email: "Jane.doe@example.com",
-      refresh_sec: 3_600,
-      retry_sec: 300,
-      expire_sec: 2_419_200,
-      ttl_sec: 300,
       description: "",
       group: "",
       tags: [],
@@ -136,26 +132,6 @@ operation("Domain Import", () => {
     ]);
   });
 
-  it("leaves out what the API cannot hold, and never makes another record of it", async () => {
-    const tested = await startTested();
-    const a = Buffer.from([192, 0, 2, 9]);
-    const raw = [
-      rawRecord(["example", "com"], 65, Buffer.alloc(9)),
-      rawRecord(["a.b", "example", "com"], 1, a),
-      rawRecord(["\xff", "example", "com"], 1, a),
-      rawRecord(["x", "*", "example", "com"], 1, a),
-      rawRecord(["www", "example", "com"], 5, rawName(["a.example", "net"])),
-      rawRecord(["t", "example", "com"], 16, Buffer.from([2, 0xc3, 0x28])),
-      rawRecord(["srv", "example", "com"], 33, Buffer.concat([Buffer.alloc(6), rawName(["a", "test"])])),
-      rawRecord(["example", "com"], 257, Buffer.from("\0\x05otherca.example")),
-      rawRecord(["example", "com"], 15, Buffer.concat([Buffer.from([1, 0]), rawName(["mx", "test"])])),
-      rawRecord([...Array.from({ length: 60 }, () => "x"), "example", "com"], 1, a),
-    ];
-    const { status, body } = await importFrom(tested, await serving([address("kept.example.com")], raw));
-    expect(status).toBe(200);
-    expect((await recordsOf(tested, body.id)).map(({ name }) => name)).toEqual(["kept"]);
-  });
-
   it("keeps a zone whose names repeat its own", async () => {
     const tested = await startTested();
     const server = await serving([address("example.com.example.com"), address("www.example.com.example.com")]);
@@ -186,12 +162,6 @@ operation("Domain Import", () => {
 describe("an import that fails", () => {
   it("says why in one general text, and leaves nothing behind", async () => {
     const tested = await startTested();
-    const refused = await startScripted((socket, { id }) => socket.end(message({ id, rcode: 5 })));
-    const answer = await importFrom(tested, refused);
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({
-      errors: [{ reason: `${FAILED}the server answered REFUSED; transfers may not be allowed from here` }],
-    });
     const cut = await startScripted((socket, { id }) => {
       socket.end(message({ id, answers: [soa(), address("a.example.com")] }));
     });
@@ -226,23 +196,6 @@ describe("an import that fails", () => {
     expect(server.queries).toHaveLength(0);
   });
 
-  it("is the one of two whose name was taken while it was on its way", async () => {
-    const tested = await startTested();
-    const sockets: (() => void)[] = [];
-    const server = await startScripted((socket, { id }) => {
-      sockets.push(() => socket.end(message({ id, answers: [soa(), address("a.example.com"), soa()] })));
-    });
-    const imported = importFrom(tested, server);
-    await expect.poll(() => sockets.length).toBe(1);
-    const body = { domain: "EXAMPLE.com", type: "master", soa_email: "a@example.com" };
-    const { body: made } = await tested.send("POST", "/domains", body);
-    sockets[0]?.();
-    const answer = await imported;
-    expect(answer.status).toBe(400);
-    expect(answer.body).toEqual({ errors: [{ field: "domain", reason: "DNS zone already exists." }] });
-    expect(await recordsOf(tested, made.id)).toEqual([]);
-  });
-
   it("holds up nobody else while the nameserver is silent", async () => {
     const tested = await startTested();
     const server = await startScripted(() => {});
@@ -267,7 +220,9 @@ describe("an import that fails", () => {
 rule("Domains: rule 1", async () => {
   const tested = await startTested();
   const refusing = await startScripted((socket, { id }) => socket.end(message({ id, rcode: 5 })));
-  expect((await importFrom(tested, refusing)).status).toBe(400);
+  const { status, body } = await importFrom(tested, refusing);
+  const reason = `${FAILED}the server answered REFUSED; transfers may not be allowed from here`;
+  expect([status, body]).toEqual([400, { errors: [{ reason }] }]);
   await nothingLeft(tested);
 });
 
@@ -277,13 +232,19 @@ assumption(
     const tested = await startTested();
     const silent = await startScripted((socket) => socket.end());
     expect((await importFrom(tested, silent)).body.errors).toEqual([{ reason: expect.stringContaining(FAILED) }]);
-    const late = await startScripted(async (socket, { id }) => {
-      await tested.send("POST", "/domains", { domain: ZONE, type: "master", soa_email: "a@b.example" });
-      socket.end(message({ id, answers: [soa(), address("www.example.com"), soa()] }));
+    const sockets: (() => void)[] = [];
+    const server = await startScripted((socket, { id }) => {
+      sockets.push(() => socket.end(message({ id, answers: [soa(), address("a.example.com"), soa()] })));
     });
-    expect((await importFrom(tested, late)).body.errors).toEqual([
-      { field: "domain", reason: "DNS zone already exists." },
-    ]);
+    const imported = importFrom(tested, server);
+    await expect.poll(() => sockets.length).toBe(1);
+    const body = { domain: "EXAMPLE.com", type: "master", soa_email: "a@example.com" };
+    const { body: made } = await tested.send("POST", "/domains", body);
+    sockets[0]?.();
+    const answer = await imported;
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual({ errors: [{ field: "domain", reason: "DNS zone already exists." }] });
+    expect(await recordsOf(tested, made.id)).toEqual([]);
   },
 );
 
@@ -307,10 +268,18 @@ assumption(
   "An import leaves out the SOA and the NS at the apex, which are the old servers', other types, text that is not UTF-8, and whatever the API would refuse.",
   async () => {
     const tested = await startTested();
+    const a = Buffer.from([192, 0, 2, 9]);
     const raw = [
       rawRecord(["example", "com"], 65, Buffer.alloc(9)),
+      rawRecord(["a.b", "example", "com"], 1, a),
+      rawRecord(["\xff", "example", "com"], 1, a),
+      rawRecord(["x", "*", "example", "com"], 1, a),
+      rawRecord(["www", "example", "com"], 5, rawName(["a.example", "net"])),
       rawRecord(["t", "example", "com"], 16, Buffer.from([2, 0xc3, 0x28])),
+      rawRecord(["srv", "example", "com"], 33, Buffer.concat([Buffer.alloc(6), rawName(["a", "test"])])),
+      rawRecord(["example", "com"], 257, Buffer.from("\0\x05otherca.example")),
       rawRecord(["example", "com"], 15, Buffer.concat([Buffer.from([1, 0]), rawName(["mx", "test"])])),
+      rawRecord([...Array.from({ length: 60 }, () => "x"), "example", "com"], 1, a),
     ];
     const servers: DnsAnswer = { type: "NS", name: ZONE, ttl: 300, data: "ns1.other.example" };
     const { body } = await importFrom(tested, await serving([servers, address("kept.example.com")], raw));
@@ -342,4 +311,125 @@ it("is given up by an emulator that closes", async () => {
   await tested.emulator.close();
   await vi.waitFor(() => expect(sockets.closed).toBe(1));
   await answer;
+});
+
+// What a zone becomes, without a nameserver.
+
+const CONTEXT = { domain: "example.com", roundSeconds: secondsRounding("node", "nearest") };
+
+function record(name: string, data: RecordData, ttl = 300): TransferredRecord {
+  return { name, ttl, data };
+}
+
+function imported(...records: readonly TransferredRecord[]) {
+  const zone = importRecords(records, CONTEXT);
+  if (!zone.ok) throw new Error(zone.detail);
+  return zone;
+}
+
+/** Why the last of these records is left out; null if it is not. */
+function reasonFor(...records: readonly TransferredRecord[]): string | null {
+  const { leftOut } = imported(...records);
+  expect(leftOut.length).toBeLessThanOrEqual(1);
+  const last = records.at(-1);
+  if (leftOut[0] !== undefined) expect(leftOut[0].name).toBe(last?.name);
+  return leftOut[0]?.reason ?? null;
+}
+
+const mx = (target: string, priority = 10): RecordData => ({ type: "MX", priority, target });
+const cname = (target: string): RecordData => ({ type: "CNAME", target });
+const a: RecordData = { type: "A", target: "192.0.2.1" };
+const text = (octets: string): RecordData => ({ type: "TXT", target: octets });
+const caa = (tag: string, value: string, flags = 0): RecordData => ({
+  type: "CAA",
+  flags,
+  tag,
+  target: Buffer.from(value).toString("latin1"),
+});
+const srv = (target: string): RecordData => ({ type: "SRV", priority: 0, weight: 0, port: 0, target });
+
+describe("the mailbox of an SOA", () => {
+  it.each([
+    ["hostmaster.example.com", "hostmaster@example.com"],
+    ["jane\\.doe.Example.com", "jane.doe@example.com"],
+    ["Jane\\+dns.example.com", "Jane+dns@example.com"],
+    ["a\\092b.example.com", "a\\b@example.com"],
+    ["root.localhost", "root@localhost"],
+    ["", null],
+    ["root", null],
+    ["jane\\.doe", null],
+    ["admin\\@example.com", null],
+    ["two\\032words.example.com", null],
+    ["u\\195\\164.example.com", null],
+    ["admin.ex\\.ample.com", null],
+  ])("%s is %s", (rname, mailbox) => {
+    expect(mailboxOf(rname)).toBe(mailbox);
+  });
+
+  it("is read in one way only where there is none: in two for each octet, this would not end", () => {
+    expect(mailboxOf("\\000".repeat(63))).toBeNull();
+    expect(mailboxOf(`${"a\\.".repeat(80)}`)).toBeNull();
+  });
+});
+
+describe("what an import leaves out", () => {
+  it("is what the service has itself: SOA and NS of the apex, and no other NS", () => {
+    const ns: RecordData = { type: "NS", target: "ns1.other.example" };
+    expect(reasonFor(record("", ns))).toBe("the service has its own");
+    expect(reasonFor(record("sub", ns))).toBeNull();
+    expect(reasonFor(record("*", ns))).toBe("Invalid hostname");
+  });
+
+  it("is of a type that the service does not have", () => {
+    const { leftOut } = imported(record("x", { type: "other", code: 44, mnemonic: "SSHFP" }));
+    expect(leftOut).toEqual([{ name: "x", type: "SSHFP", reason: "the service has no records of this type" }]);
+  });
+
+  it("is text that is not UTF-8", () => {
+    expect(reasonFor(record("t", text("\xc3\x28")))).toBe("its text is not UTF-8");
+    expect(reasonFor(record("t", text("\xef\xbb\xbf")))).toBeNull();
+    expect(imported(record("t", text("\xef\xbb\xbfx"))).records[0]?.target).toBe("\ufeffx");
+    expect(imported(record("t", text("\xc3\xbc"))).records[0]?.target).toBe("ü");
+  });
+
+  it("is what the rules of the API refuse", () => {
+    expect(reasonFor(record("", mx("mx.test", 256)))).toBe("Must be between 0 and 255");
+    expect(reasonFor(record("a\\.b", a))).toBe("Name contains invalid characters; Invalid hostname");
+    expect(reasonFor(record("x", cname("a\\.b.test")))).toBe("Invalid hostname");
+    expect(reasonFor(record("x", cname("")))).toBe("Invalid hostname");
+    expect(reasonFor(record("x".repeat(101), a))).not.toBeNull();
+    expect(reasonFor(record("", caa("contactemail", "a@example.com")))).toMatch(/^Must be one of issue/);
+    expect(reasonFor(record("sip", srv("a.test")))).toBe("its name does not begin with _service._protocol");
+    expect(reasonFor(record("", cname("a.test")))).toBe("Record conflict - CNAMES must be unique");
+    expect(reasonFor(record("X", a), record("x", cname("a.test")))).toBe("Record conflict - CNAMES must be unique");
+    expect(reasonFor(record("x", cname("a.test")), record("x", a))).toBe("Record conflict - CNAMES must be unique");
+    expect(reasonFor(record("x", mx("")), record("x", mx("mx.test")))).toMatch(/null MX/);
+  });
+
+  it("is not a CAA record with the critical flag: only the flag goes", () => {
+    const { records, leftOut } = imported(record("", caa("issue", ";", 128)));
+    expect(leftOut).toEqual([]);
+    expect(records[0]).toMatchObject({ type: "CAA", tag: "issue", target: ";" });
+  });
+});
+
+describe("the times of an import", () => {
+  it("are rounded as the API rounds, and 0 becomes the least one, not the default", () => {
+    const ttls = [0, 1, 299, 301, 2_000, 1_000_000_000];
+    const { records } = imported(...ttls.map((ttl, index) => record(`h${index}`, a, ttl)));
+    expect(records.map(({ ttl_sec }) => ttl_sec)).toEqual([300, 300, 300, 300, 3_600, 2_419_200]);
+  });
+
+  it("on which a client waits are limited as a whole", async () => {
+    const server = await startScripted(() => {});
+    const store = new Store();
+    const service = { store, settings: { roundSeconds: CONTEXT.roundSeconds } } as unknown as Service;
+    const body = { domain: "example.com", remote_nameserver: `${server.host}:${server.port}` };
+    const limits = { ...TRANSFER_LIMITS, totalMilliseconds: 100 };
+    const answer = await importDomain(service, { body } as unknown as Call, limits);
+    const reason = "The zone could not be transferred from the nameserver: it took more than 100 ms";
+    expect(answer).toEqual({ status: 400, body: { errors: [{ reason }] } });
+    expect(store.size).toBe(0);
+    await server.idle();
+  });
 });
