@@ -278,6 +278,8 @@ rule(["Domain record: protocol", "Domain record: service"], async () => {
     await expectRefused(tested, update(2, { [field]: "a b" }, field, reason));
   }
   await expectRefused(tested, create({ ...SRV, protocol: "a".repeat(63) }, "protocol", HOST));
+  const long = "Service must be a bare name, without an underscore before it";
+  await expectRefused(tested, create({ ...SRV, service: "a".repeat(63) }, "service", long));
   const protocol = `tcp.${"a.".repeat(45)}a`;
   await expectRefused(tested, create({ ...SRV, protocol }, "protocol", "Length must be 1-100 characters"));
 });
@@ -328,7 +330,7 @@ test("what is just within the limits of a record is taken", async () => {
   for (const body of [
     { type: "TXT", name, target: "x".repeat(65_535) },
     { ...MX, priority: 255 },
-    { ...SRV, priority: 0, weight: 65_535, port: 65_535 },
+    { ...SRV, service: "s".repeat(62), priority: 0, weight: 65_535, port: 65_535 },
     { ...CAA, tag: "iodef" },
   ]) {
     expect((await send("POST", RECORDS, body)).status).toBe(200);
