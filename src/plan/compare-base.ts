@@ -8,9 +8,9 @@ import { compareText, groupBy } from "../model/text.ts";
 import { guardKey, guardKeysOf } from "./guards.ts";
 
 /**
- * The plan with the origin of each of its changes and guards, and with the changes of the base that it takes back. Two changes are the
- * same if they have the same effect; of several such changes as many are pending already as the base would make. A change that the base
- * blocks, or that a guard of the base refuses, is this plan's if this plan sets it free. Linear in the changes.
+ * Adds to the plan the origin of each change and guard, and the changes of the base plan that this plan no longer makes. If N changes
+ * have the same effect and the base plan has M of them, M count as already pending. A change that the base plan blocks or guards, and
+ * that this plan does not, counts as this plan's. Linear in the changes.
  * @param before the plan of the base, made against the same live state
  * @param name of the base, as it was given
  */
@@ -19,13 +19,14 @@ export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: 
     before.changes.filter(({ action }) => action !== "no-op"),
     effectOf,
   );
-  const [was, is] = [new Obstacles(before, kinds), new Obstacles(plan, kinds)];
+  const obstaclesBefore = new Obstacles(before, kinds);
+  const obstaclesNow = new Obstacles(plan, kinds);
   const originOf = (change: Change): ChangeOrigin | null => {
     if (change.action === "no-op") return null;
     const same = pending.get(effectOf(change))?.pop();
     if (same === undefined) return "this-change";
-    const now = is.of(change);
-    const isFreed = !now.includes(BLOCKED) && was.of(same).some((obstacle) => !now.includes(obstacle));
+    const now = obstaclesNow.of(change);
+    const isFreed = !now.includes(BLOCKED) && obstaclesBefore.of(same).some((obstacle) => !now.includes(obstacle));
     return isFreed ? "this-change" : "already-pending";
   };
   const changes = plan.changes.map((change): Change => ({ ...change, origin: originOf(change) }));
@@ -37,7 +38,7 @@ export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: 
 /** A plan whose guards have no origin yet. */
 type Unattributed = Omit<Plan, "guards"> & { readonly guards: readonly Omit<Guard, "origin">[] };
 
-/** The plan with the origin of each of its guards: that of the changes that belong to the guard. Linear in the number of changes. */
+/** Adds to the plan the origin of each guard, taken from the changes that belong to the guard. Linear in the number of changes. */
 export function attributeGuards(plan: Unattributed, kinds: Kinds): Plan {
   const { base, changes } = plan;
   if (base === null) return { ...plan, guards: plan.guards.map((guard) => ({ ...guard, origin: null })) };

@@ -3,11 +3,14 @@
 import { isReference, type PathPart } from "../model/plan.ts";
 import type { PlannedStep } from "../model/unit.ts";
 
-/** A point that is reached when all of `before` are done, and that each of `after` waits for. Indices of steps. */
+/** It is reached when all of `before` are done, and each of `after` waits for it. Indices of steps. */
 export interface Milestone {
   readonly id: string;
-  /** What has no answer for a while if this milestone is broken. */
-  readonly what: string;
+  /**
+   * The name or record set that goes unanswered for a while if this milestone is broken. Of a hard milestone, the key of what must be
+   * ready; it is never broken.
+   */
+  readonly subject: string;
   readonly before: readonly number[];
   readonly after: readonly number[];
   /** Breaking it leaves no gap: something else answers throughout. */
@@ -112,31 +115,31 @@ interface BeforeAfter {
 
 function milestonesOf(planned: readonly PlannedStep[]): Milestone[] {
   const sets = new Map<string, BeforeAfter>();
-  const comings = new Map<string, BeforeAfter>();
-  const goings = new Map<string, BeforeAfter>();
-  const points = new Map<string, BeforeAfter>();
+  const arrivals = new Map<string, BeforeAfter>();
+  const releases = new Map<string, BeforeAfter>();
+  const checkpoints = new Map<string, BeforeAfter>();
   for (const [index, { facts }] of planned.entries()) {
     for (const { set, persists } of facts.rrsets.grow) beforeAfterOf(sets, set, persists).before.push(index);
     for (const { set, persists } of facts.rrsets.shrink) beforeAfterOf(sets, set, persists).after.push(index);
-    for (const key of facts.reaches) beforeAfterOf(points, key, false).before.push(index);
-    for (const key of facts.awaits) beforeAfterOf(points, key, false).after.push(index);
-    for (const key of facts.resolution.adds) beforeAfterOf(comings, key, false).before.push(index);
-    for (const key of facts.resolution.needs) beforeAfterOf(comings, key, false).after.push(index);
-    for (const key of facts.resolution.unneeds) beforeAfterOf(goings, key, false).before.push(index);
-    for (const key of facts.resolution.removes) beforeAfterOf(goings, key, false).after.push(index);
+    for (const key of facts.reaches) beforeAfterOf(checkpoints, key, false).before.push(index);
+    for (const key of facts.awaits) beforeAfterOf(checkpoints, key, false).after.push(index);
+    for (const key of facts.resolution.adds) beforeAfterOf(arrivals, key, false).before.push(index);
+    for (const key of facts.resolution.needs) beforeAfterOf(arrivals, key, false).after.push(index);
+    for (const key of facts.resolution.unneeds) beforeAfterOf(releases, key, false).before.push(index);
+    for (const key of facts.resolution.removes) beforeAfterOf(releases, key, false).after.push(index);
   }
   return [
     ...named("growth of", sets),
-    ...named("arrival of", comings),
-    ...named("release of", goings),
-    ...named("all of", points, true),
+    ...named("arrival of", arrivals),
+    ...named("release of", releases),
+    ...named("all of", checkpoints, true),
   ];
 }
 
 function named(prefix: string, found: ReadonlyMap<string, BeforeAfter>, hard = false): Milestone[] {
   return [...found]
     .filter(([, { before, after }]) => before.length > 0 && after.length > 0)
-    .map(([what, steps]) => ({ id: `${prefix} ${what}`, what, ...steps, hard, after: withoutItself(steps) }))
+    .map(([subject, steps]) => ({ id: `${prefix} ${subject}`, subject, ...steps, hard, after: withoutItself(steps) }))
     .filter(({ after }) => after.length > 0);
 }
 

@@ -1,4 +1,4 @@
-/** Moments in which a name has no answer and which no order avoids: of several steps that each switch some names only one has no gap. */
+/** Gaps that no order can avoid. When several steps each switch some names, only one of them can do so without a gap. */
 
 import type { Gap } from "../model/plan.ts";
 import { groupBy } from "../model/text.ts";
@@ -16,7 +16,7 @@ export function cutoverGaps(ordered: readonly PlannedStep[]): Gap[] {
 
 function gapsOf(parts: readonly CutoverStep[]): Gap[] {
   const isFirst = parts[0]?.at === "first";
-  // A cutover at the last step mirrors one at the first: in reverse order both are alike.
+  // A cutover at the last step is handled like one at the first, with the steps reversed.
   const [switching, ...others] = isFirst ? parts : [...parts].reverse();
   if (switching === undefined) return [];
   const kept = new Set(switching.keeps);

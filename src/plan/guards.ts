@@ -1,4 +1,7 @@
-/** Guards: each stops the whole apply, until there is consent; some of them no consent lifts. */
+/**
+ * Guards: each stops the whole apply. A consent lifts it, except for `protect` and `max-changes`, which nothing lifts. A block stops one
+ * change; see the `diff` of each unit.
+ */
 
 import type { Change } from "../model/change.ts";
 import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
@@ -44,10 +47,10 @@ export function guardsOf(
   // `destroy` is its own consent.
   if (options.goal !== "destroy") {
     const given = givenBy(validConsents(options.consents, options.today));
-    for (const guard of wholeGuards(active, given)) guards.push(guard);
-    for (const guard of withinGuards(changes, units, options.owner, given)) guards.push(guard);
+    for (const guard of replaceAndPruneGuards(active, given)) guards.push(guard);
+    for (const guard of contentGuards(changes, units, options.owner, given)) guards.push(guard);
   }
-  // A limit that is no number is one that nothing is within.
+  // `!(count <= limit)`, not `count > limit`: if the limit is NaN, every plan exceeds it.
   if (options.maxChanges !== null && !(active.length <= options.maxChanges)) {
     guards.push({
       rule: "max-changes",
@@ -129,7 +132,7 @@ export function expiredConsents(consents: readonly Consent[], today: string): Di
 }
 
 /**
- * An upload that was never completed holds nothing worth protecting, and protecting it would keep the image from being made anew. A subnet
+ * An upload that was never completed holds nothing worth protecting, and to protect it would prevent a new upload. A subnet
  * that is deleted with its VPC is reported only if the VPC is not protected itself.
  */
 function protectGuards(changes: readonly Change[], kept: Protection): Guard[] {
@@ -159,10 +162,10 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
 }
 
 /**
- * Guards for whole objects that are pruned, or deleted and made anew. A deletion without the label `prune` needs no consent here: the
- * object is named under `removed`, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
+ * Guards for roots and parts that are pruned or replaced. A deletion without the label `prune` needs no consent here: the object is named
+ * under `removed`, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
  */
-function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
+function replaceAndPruneGuards(changes: readonly Change[], given: Given): Guard[] {
   const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
   return changes
     .filter(({ labels }) => !labels.includes("unfinished"))
@@ -173,8 +176,8 @@ function wholeGuards(changes: readonly Change[], given: Given): Guard[] {
     });
 }
 
-/** Objects that stay, and that may lose many of their records or subnets: the units decide how many are many. */
-function withinGuards(
+/** Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. */
+function contentGuards(
   changes: readonly Change[],
   units: readonly GuardedUnit[],
   owner: string | null,
@@ -182,19 +185,19 @@ function withinGuards(
 ): Guard[] {
   const byRootKind = new Map(units.map((unit) => [unit.kinds[0].kind, unit]));
   // `address === root` would miss a renamed object that a narrowed run leaves alone: its address is the old name, its root the new one.
-  const isWhole = ({ kind }: Change) => byRootKind.has(kind);
+  const isRoot = ({ kind }: Change) => byRootKind.has(kind);
   const within = groupBy(
-    changes.filter((change) => !isWhole(change)),
+    changes.filter((change) => !isRoot(change)),
     (change) => change.root,
   );
   return changes
-    .filter((change) => isWhole(change) && (change.action === "update" || change.action === "no-op"))
-    .flatMap((whole): Guard[] => {
-      const own = within.get(whole.root) ?? [];
+    .filter((change) => isRoot(change) && (change.action === "update" || change.action === "no-op"))
+    .flatMap((change): Guard[] => {
+      const own = within.get(change.root) ?? [];
       // Not by the label `adopt`: a run that is narrowed to parts of the object leaves the object itself as it is, without labels.
-      const adopts = owner !== null && whole.before?.["owner"] === null;
-      const losses = byRootKind.get(whole.kind)?.losses?.(whole, own, adopts) ?? [];
-      return losses.map(({ rule, count, of }) => ({ ...guard(rule, whole, given), count, of }));
+      const adopts = owner !== null && change.before?.["owner"] === null;
+      const losses = byRootKind.get(change.kind)?.losses?.(change, own, adopts) ?? [];
+      return losses.map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });
 }
 

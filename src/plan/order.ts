@@ -5,7 +5,7 @@ import type { PlannedStep } from "../model/unit.ts";
 import { dependenciesOf, type Edges, edgesOf, type Milestone } from "./edges.ts";
 import { cutoverGaps } from "./gaps.ts";
 
-/** For so many rounds a cycle is broken one step at a time, so that no gap is made without need; after that, all of it at once. */
+/** In the first rounds a cycle is broken one step at a time, to make no needless gap. After so many rounds it is broken all at once. */
 export const MAX_CAREFUL_ROUNDS = 64;
 
 export interface Ordered {
@@ -36,7 +36,7 @@ export function orderSteps(planned: readonly PlannedStep[]): Ordered {
 
 /**
  * Breaks a cycle: one of its steps stops waiting for the soft milestones that keep it in the cycle. Hard edges and hard milestones alone
- * make no cycle, so there is always a step that only soft milestones hold. Of such steps, the one that leaves the fewest gaps goes ahead.
+ * make no cycle, so there is always a step that only soft milestones hold. Of such steps, the one that leaves the fewest gaps is chosen.
  */
 function breakCycle(
   component: readonly number[],
@@ -56,7 +56,7 @@ function breakCycle(
   const chosen = free.sort((a, b) => harm(a) - harm(b) || a - b)[0];
   if (chosen === undefined)
     throw new Error(`A cycle of hard edges: ${component.map((node) => planned[node]?.step.id).join(", ")}`);
-  goAhead(chosen, new Set(held(chosen)), inside, dependencies, edges, planned, gaps);
+  breakMilestones(chosen, new Set(held(chosen)), inside, dependencies, edges, planned, gaps);
 }
 
 /** Whether a node of the graph is a milestone that may be broken. */
@@ -65,8 +65,8 @@ function softIn({ hard, milestones }: Edges): (node: number) => boolean {
 }
 
 /**
- * Finds the order of the cycle's steps that hard edges and hard milestones ask for, and lets each step go without the soft milestones that
- * contradict it. Linear.
+ * Finds the order of the cycle's steps that hard edges and hard milestones ask for. Each step stops waiting for the soft milestones that
+ * contradict this order. Linear.
  */
 function breakAtOnce(
   component: readonly number[],
@@ -90,7 +90,7 @@ function breakAtOnce(
   const last = new Map(component.filter(isSoft).map((node) => [node, lastOf(dependencies[node] ?? [], position)]));
   for (const step of steps) {
     const against = (dependencies[step] ?? []).filter((node) => (last.get(node) ?? -1) > (position.get(step) ?? 0));
-    if (against.length > 0) goAhead(step, new Set(against), inside, dependencies, edges, planned, gaps);
+    if (against.length > 0) breakMilestones(step, new Set(against), inside, dependencies, edges, planned, gaps);
   }
 }
 
@@ -99,8 +99,8 @@ function lastOf(nodes: readonly number[], position: ReadonlyMap<number | undefin
   return nodes.reduce((last, node) => Math.max(last, position.get(node) ?? -1), -1);
 }
 
-/** Lets a step go without the milestones in `broken`, and notes what that leaves without an answer. */
-function goAhead(
+/** Makes the step stop waiting for the milestones in `broken`, and records the gaps that this causes. */
+function breakMilestones(
   step: number,
   broken: ReadonlySet<number>,
   inside: ReadonlySet<number>,
@@ -115,7 +115,12 @@ function goAhead(
     const wanted = milestone.before.find((first) => inside.has(first)) ?? milestone.before[0];
     const before = planned[step]?.step;
     if (milestone.harmless || before === undefined || wanted === undefined) continue;
-    const gap = { what: milestone.what, wanted: planned[wanted]?.step.id ?? "", before: before.id, root: before.root };
+    const gap = {
+      what: milestone.subject,
+      wanted: planned[wanted]?.step.id ?? "",
+      before: before.id,
+      root: before.root,
+    };
     if (!gaps.has(gap.what)) gaps.set(gap.what, gap);
   }
 }

@@ -1,4 +1,4 @@
-/** How fast an apply may be: the one of the observed rate limits that the steps will meet. */
+/** Pace of an apply: the tightest observed rate limit among the collections that its steps change. */
 
 import type { ObservedLimit } from "../model/api.ts";
 import type { Pace, Step } from "../model/plan.ts";
@@ -14,7 +14,7 @@ export function rateOf(limits: readonly ObservedLimit[], steps: readonly Step[])
   let pace: Pace | null = null;
   for (const { endpoint, limit, windowSeconds } of limits) {
     if (limit === null || limit === 0 || !touched.has(collectionOf(endpoint))) continue;
-    // A window that several endpoints share is opened by one of them, and only for that one its length is learned.
+    // If several endpoints share a window, only the endpoint that opened it shows the window's full length.
     const seconds = windowSeconds ?? windowOf(limit, collectionOf(endpoint), known);
     if (seconds === null) continue;
     if (pace === null || limit / seconds < pace.requests / pace.seconds) pace = { requests: limit, seconds };
@@ -22,7 +22,7 @@ export function rateOf(limits: readonly ObservedLimit[], steps: readonly Step[])
   return pace;
 }
 
-/** The window of an equal limit of the same collection, else the shortest window of any. */
+/** The shortest window of an equal limit of the same collection, else of an equal limit of any collection. */
 function windowOf(limit: number, collection: string, known: readonly ObservedLimit[]): number | null {
   const equal = known.filter((other) => other.limit === limit);
   const near = equal.filter(({ endpoint }) => collectionOf(endpoint) === collection);

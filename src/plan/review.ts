@@ -86,16 +86,16 @@ function uncopiedSources(file: readonly ReviewedChange[], changes: readonly Chan
 
 /**
  * A record has no identity beside its values: what counts is which values a zone gets and which it loses. The number of changes may differ
- * from the reviewed one: two changes may have become one, or one change may have become two. But only values that were shown to be added
- * may be added, and only values that were shown to be removed may be removed. A value that was shown to become another one may be removed
- * only if the zone has the other one in the end.
+ * from the reviewed one: two changes may have become one, or one change may have become two. But only values that were shown as added may
+ * be added, and only values that were shown as removed may be removed. A value that was shown as changing into another may be removed only
+ * if that other value is in the zone after this apply.
  */
 class ValueEffects {
-  readonly #come = new Set<string>();
-  readonly #gone = new Set<string>();
-  readonly #become = new Map<string, string[]>();
-  readonly #end = new Set<string>();
-  /** Values that were shown to be there in the end. One of two equal records may be deleted, but not both: the value must stay. */
+  readonly #mayBeAdded = new Set<string>();
+  readonly #mayBeRemoved = new Set<string>();
+  readonly #mayBecome = new Map<string, string[]>();
+  readonly #presentAtEnd = new Set<string>();
+  /** Values that were shown as present after the apply. One of two equal records may be deleted, but not both: the value must stay. */
   readonly #shownToStay = new Set<string>();
 
   constructor(reviewed: readonly ReviewedChange[], changes: readonly Change[]) {
@@ -103,24 +103,26 @@ class ValueEffects {
       const [left, came] = [effectOf(address, before), effectOf(address, after)];
       if (came !== null) this.#shownToStay.add(came);
       if (action === "no-op") continue;
-      if (came !== null) this.#come.add(came);
-      if (left !== null && came === null) this.#gone.add(left);
-      if (left !== null && came !== null) this.#become.set(left, [...(this.#become.get(left) ?? []), came]);
+      if (came !== null) this.#mayBeAdded.add(came);
+      if (left !== null && came === null) this.#mayBeRemoved.add(left);
+      if (left !== null && came !== null) this.#mayBecome.set(left, [...(this.#mayBecome.get(left) ?? []), came]);
     }
     for (const { address, after } of changes) {
       const end = effectOf(address, after);
-      if (end !== null) this.#end.add(end);
+      if (end !== null) this.#presentAtEnd.add(end);
     }
   }
 
   cover({ address, before, after }: ReviewedChange): boolean {
     const [left, came] = [effectOf(address, before), effectOf(address, after)];
-    return (came === null || this.#come.has(came)) && (left === null || this.#mayLeave(left));
+    return (came === null || this.#mayBeAdded.has(came)) && (left === null || this.#mayLeave(left));
   }
 
   #mayLeave(value: string): boolean {
-    if (this.#shownToStay.has(value) && !this.#end.has(value)) return false;
-    return this.#gone.has(value) || (this.#become.get(value) ?? []).some((other) => this.#end.has(other));
+    if (this.#shownToStay.has(value) && !this.#presentAtEnd.has(value)) return false;
+    return (
+      this.#mayBeRemoved.has(value) || (this.#mayBecome.get(value) ?? []).some((other) => this.#presentAtEnd.has(other))
+    );
   }
 }
 

@@ -209,8 +209,8 @@ test("hard edges always hold; soft ones hold if they can; a gap is said exactly 
         for (const step of after) nodes[step]?.push(hard.length + offset);
       const cyclic = components(nodes).some((component) => component.length > 1);
       if (!cyclic) expect([broken, ordered.gaps]).toEqual([[], []]);
-      const harmed = new Set(broken.filter((milestone) => !milestone.harmless).map(({ what }) => what));
-      for (const what of harmed) expect(ordered.gaps.map((gap) => gap.what)).toContain(what);
+      const harmed = new Set(broken.filter((milestone) => !milestone.harmless).map(({ subject }) => subject));
+      for (const subject of harmed) expect(ordered.gaps.map((gap) => gap.what)).toContain(subject);
       if (ordered.gaps.length > 0) withGap += 1;
     }),
     { numRuns: 1_000 },
