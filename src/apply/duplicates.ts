@@ -1,18 +1,18 @@
 /** Duplicates: objects that two runs made at the same time. At its end, each run lists what it made again, and the oldest object stays. */
 
-import type { Failure, ListAnswer } from "../model/api.ts";
-import { factsOf, type UnitKinds } from "../model/kind.ts";
-import type { Lookup, RequestStep } from "../model/plan.ts";
+import { factsOf, type KindFacts, type UnitKinds } from "../model/kind.ts";
+import type { RequestStep } from "../model/plan.ts";
 import type { Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
-import type { Likeness, Recognition, Unit } from "../model/unit.ts";
+import type { Likeness, Unit } from "../model/unit.ts";
 import { pause } from "./interrupt.ts";
+import type { Place } from "./recognise.ts";
 import { type Context, partsIn, resolvePath, type StepResult } from "./step.ts";
 
 /**
  * How the runs agree without talking. Ids ascend, so a run that posted later always sees what was there before it. The run whose object
- * is younger deletes its own; the run whose object is the oldest deletes nothing. An object goes only while an older one is there
- * that can be used, so of any number of runs one object is left.
+ * is younger deletes its own; the run whose object is the oldest deletes nothing. An object is deleted only while an older one exists
+ * that can be used, so one object is left, whatever the number of runs.
  *
  *   run A: POST → 7            run B: POST → 8
  *   A lists 7, 8: waits        B lists 7, 8: deletes 8, goes on with 7
@@ -26,7 +26,7 @@ const READY_LIMIT_SECONDS = 3_600;
 const FIRST_INTERVAL_SECONDS = 2;
 const MAX_INTERVAL_SECONDS = 10;
 const INTERVAL_GROWTH = 1.5;
-/** A filter that matches any of more names than this would be longer than a header may be: the whole list is read instead. */
+/** A filter for more names than this would be too long for a header: the whole list is read instead. */
 const MAX_ALTERNATIVES = 20;
 
 /** A step whose POST made something of which there may be two. */
@@ -61,9 +61,9 @@ export interface Rival {
 }
 
 /**
- * - `yield`: this run's object goes, and the run goes on with `to`.
- * - `remove`: `extras` go: records of a POST that was sent twice, of which `keep` is the oldest.
- * - `wait`: for the others' objects to be gone, or for an older one to be ready.
+ * - `yield`: delete this run's object, and go on with `to`.
+ * - `remove`: delete `extras`, records of a POST that was sent twice, of which `keep` is the oldest.
+ * - `wait`: until the others' objects are gone, or an older one is ready.
  * - `stuck`: a person has to choose.
  */
 type Verdict =
@@ -89,7 +89,7 @@ export function judgeDuplicates(
   const ids = rivals.map((rival) => rival.id);
   const age = ageOf(id);
   if (age === null || ids.some((other) => ageOf(other) === null)) {
-    return { type: "stuck", ids, reason: "their ids do not say which of them came first" };
+    return { type: "stuck", ids, reason: "their ids do not show which of them is older" };
   }
   const byAge = (a: ObjectId, b: ObjectId): number => Number(ageOf(a)) - Number(ageOf(b));
   if (rivals.some(({ likeness }) => likeness === "different") || own === "different") {
@@ -101,8 +101,8 @@ export function judgeDuplicates(
   }
   const older = rivals.filter((rival) => byAge(rival.id, id) < 0).sort((a, b) => byAge(a.id, b.id));
   if (older.length === 0) return { type: "wait", until: "gone", ids };
-  if (!isOwn) return { type: "stuck", ids, reason: "whether this run made its own cannot be known" };
-  if (own === "used") return { type: "stuck", ids, reason: "this run's own is in use already" };
+  if (!isOwn) return { type: "stuck", ids, reason: `Tenon cannot tell whether this run made ${String(id)}` };
+  if (own === "used") return { type: "stuck", ids, reason: `${String(id)} is already in use` };
   const usable = older.find(({ likeness }) => likeness !== "unready");
   return usable === undefined ? { type: "wait", until: "ready", ids } : { type: "yield", to: usable.id };
 }
@@ -138,11 +138,11 @@ export async function resolveConcurrentDuplicates(
     for (const found of waiting.filter(isOver)) giveUp(found, reasonFor(found), listener);
     const patient = waiting.filter((found) => !isOver(found));
     for (const { made: one, until, ids } of patient) {
-      const what = until === "gone" ? "be taken away by the run that made it" : "be ready";
-      context.note(one.step.id, "waiting", `waiting for ${joinIds(ids)} to ${what}`, interval);
+      const what = until === "gone" ? `another run to delete ${joinIds(ids)}` : `${joinIds(ids)} to be ready`;
+      context.note(one.step.id, "waiting", `waiting for ${what}`, interval);
     }
     if (patient.length > 0 && !(await pause(context.clock, interval, context.stopping))) {
-      for (const found of patient) giveUp(found, "and the run was stopped before one of them could go", listener);
+      for (const found of patient) giveUp(found, "the run was stopped before it could delete one of them", listener);
       return;
     }
     interval = Math.min(interval * INTERVAL_GROWTH, MAX_INTERVAL_SECONDS);
@@ -191,13 +191,13 @@ function groupsOf(made: readonly MadeObject[], { products }: Context): readonly 
 
 async function checkGroup({ path, members }: Group, context: Context, listener: DuplicateListener): Promise<Waiting[]> {
   const filter = filterOf(members);
-  const answer = await context.api.list({ path, ...(filter === null ? {} : { filter }) }, context.inFlight);
+  const answer = await context.api.list({ path, ...(filter === null ? {} : { filter }) }, context.aborting);
   if (!answer.ok) {
     for (const { step, repeated } of members) {
       const what = repeated
-        ? "it was sent twice, and whether both requests were carried out"
-        : "whether another run made the same";
-      listener.report(`${step.id}: ${what} could not be checked: ${answer.failure.message}`);
+        ? `${step.id} was sent twice; Tenon could not check whether both requests were carried out`
+        : `${step.id}: Tenon could not check whether another run made the same`;
+      listener.report(`${what}: ${answer.failure.message}`);
     }
     return [];
   }
@@ -220,7 +220,7 @@ async function checkGroup({ path, members }: Group, context: Context, listener: 
 
 const ALONE: Verdict = { type: "alone" };
 
-/** Items by the name they go by, so that thousands of records of one zone are compared once each. */
+/** Groups the items by their duplicate key, so that each of thousands of records of one zone is looked at once. */
 function rivalIndex(
   items: readonly JsonObject[],
   members: readonly MadeObject[],
@@ -243,7 +243,7 @@ function rivalIndex(
   };
 }
 
-/** What matches any of the filters; too many of them, and only what they have in common is left. null: everything. */
+/** A filter that matches whatever one of the members' filters matches. Of too many, only the fields that all share. null: everything. */
 function filterOf(members: readonly MadeObject[]): JsonObject | null {
   const filters = new Map<string, JsonObject>();
   for (const { step } of members) {
@@ -279,11 +279,12 @@ async function act(
       return null;
     case "stuck": {
       const { step, id } = made;
-      const kind = nounOf(made);
-      const how = made.repeated ? "it was sent twice, and there is" : "somebody else made";
+      const [noun] = wordsOf(made);
+      const subject = made.repeated ? "it was sent twice; this run" : "this run";
+      const verb = verdict.ids.length === 1 ? "has" : "have";
       listener.report(
-        `${step.id}: ${how} another ${kind} of the same name: this run's is ${String(id)}, there is also ${joinIds(verdict.ids)}; ` +
-          `${verdict.reason}, so nothing is touched; keep one, and delete the other by hand or name the one to keep by its id`,
+        `${step.id}: ${subject} uses ${noun} ${String(id)}, but ${noun} ${joinIds(verdict.ids)} ${verb} the same name; ` +
+          `${verdict.reason}, so Tenon deletes neither; delete one by hand, or put the id of the one to keep into the manifest`,
       );
       listener.severalRemain(step);
       return null;
@@ -291,7 +292,7 @@ async function act(
   }
 }
 
-/** The last look before the delete: the older one is still there, and this run's own is as it was sent. */
+/** Deletes this run's object, after a last look: the older one must still exist, and this run's own must be as it was sent. */
 async function yieldTo(
   to: ObjectId,
   made: MadeObject,
@@ -301,7 +302,7 @@ async function yieldTo(
 ): Promise<Waiting | null> {
   const { step, id, unit } = made;
   const { lookup, path } = place;
-  const kind = nounOf(made);
+  const [noun] = wordsOf(made);
   const again: Waiting = { made, until: "ready", ids: [to] };
   if (context.stopping.aborted) return again;
   const [own, older] = await Promise.all([view(id, path, context), view(to, path, context)]);
@@ -311,7 +312,7 @@ async function yieldTo(
   const problem = await remove(id, `${String(id)} is younger than ${String(to)}`, made, path, context);
   if (problem !== null) {
     listener.report(
-      `${step.id}: another run had made an equal ${kind} before, ${String(to)}; this run's own, ${problem}`,
+      `${step.id}: another run made an equal ${noun} first, ${String(to)}; this run's ${noun} remains: ${problem}`,
     );
     listener.severalRemain(step);
     return null;
@@ -319,13 +320,13 @@ async function yieldTo(
   context.made.add(lookup, path, to);
   listener.goOnWith(step, to, partsIn(step, older, unit));
   listener.report(
-    `${step.id}: another run had made an equal ${kind} before; this run deleted its own, ${String(id)}, and goes on with ${String(to)}`,
+    `${step.id}: another run made an equal ${noun} first; this run deleted its own, ${String(id)}, and goes on with ${String(to)}`,
   );
   return null;
 }
 
 async function view(id: ObjectId, path: readonly string[], context: Context): Promise<JsonObject | null> {
-  const answer = await context.api.get({ path: [...path, String(id)] }, context.inFlight);
+  const answer = await context.api.get({ path: [...path, String(id)] }, context.aborting);
   return answer.ok && answer.body !== null && typeof answer.body === "object" ? (answer.body as JsonObject) : null;
 }
 
@@ -367,7 +368,7 @@ export async function resolveCopyDuplicates(
   context: Context,
   listener: DuplicateListener,
 ): Promise<void> {
-  const answer = await context.api.list({ path }, context.inFlight);
+  const answer = await context.api.list({ path }, context.aborting);
   for (const made of contested) {
     const { step, unit } = made;
     const { lookup } = step;
@@ -375,7 +376,7 @@ export async function resolveCopyDuplicates(
     if (lookup === null || key === null || lookup.additive === true) continue;
     if (!answer.ok) {
       listener.report(
-        `${step.id}: whether the copy ${path.join("/")} holds it twice could not be checked: ${answer.failure.message}`,
+        `${step.id}: Tenon could not check whether the copy ${path.join("/")} holds it twice: ${answer.failure.message}`,
       );
       listener.severalRemain(step);
       continue;
@@ -399,9 +400,15 @@ async function remove(
 ): Promise<string | null> {
   const path = [...listPath, String(id)];
   context.note(step.id, "deleting-duplicate", why);
-  const unwritten = await context.intent({ step: step.id, reason: "duplicate", method: "DELETE", path, body: null });
-  if (unwritten !== null) return `${String(id)} is still there: ${unwritten.message}`;
-  const answer = await context.api.send({ method: "DELETE", path }, context.inFlight);
+  const journalFailure = await context.intent({
+    step: step.id,
+    reason: "duplicate",
+    method: "DELETE",
+    path,
+    body: null,
+  });
+  if (journalFailure !== null) return `${String(id)} is still there: ${journalFailure.message}`;
+  const answer = await context.api.send({ method: "DELETE", path }, context.aborting);
   if (answer.ok || answer.failure.status === 404) return null;
   return `${String(id)} could not be deleted: ${answer.failure.message}`;
 }
@@ -409,21 +416,19 @@ async function remove(
 function reasonFor({ until }: Waiting): string {
   switch (until) {
     case "gone":
-      return "and no run has taken the younger away yet";
+      return "the younger one has not been deleted yet";
     case "ready":
-      return "and the older cannot be used yet";
+      return "the older one cannot be used yet";
   }
 }
 
 function giveUp({ made, ids }: Waiting, why: string, listener: DuplicateListener): void {
   const { step, id, repeated } = made;
-  const kind = nounOf(made);
-  const who = repeated
-    ? "it was sent twice, and there are"
-    : "another run made the same at the same time, so that there are";
+  const who = repeated ? "it was sent twice" : "another run made the same at the same time";
+  const [, nouns] = wordsOf(made);
   const all = joinIds([id, ...ids]);
   listener.report(
-    `${step.id}: ${who} equal objects of kind ${kind}: ${all}, ${why}; plan again when every run has ended`,
+    `${step.id}: ${who}, so there are equal ${nouns}: ${all}; ${why}; plan again when every run has ended`,
   );
   listener.severalRemain(step);
 }
@@ -432,51 +437,10 @@ function joinIds(ids: readonly ObjectId[]): string {
   return ids.map(String).join(", ");
 }
 
-function nounOf({ step, unit }: MadeObject): string {
-  return factsOf(unit, step.lookup?.kind ?? unit.kinds[0].kind).words[0];
+function wordsOf({ step, unit }: MadeObject): KindFacts["words"] {
+  return factsOf(unit, step.lookup?.kind ?? unit.kinds[0].kind).words;
 }
 
 function identifiedByValues(unit: UnitKinds, { lookup }: RequestStep): boolean {
   return lookup !== null && factsOf(unit, lookup.kind).identifiedByValues === true;
-}
-
-// Recognition: lists what a lost POST may have made, and lets the unit recognise it.
-
-/** `items` is the whole list: from it `recover` adopts one of several equal objects, of which `Recognition` has only the ids. */
-export type LookupResult =
-  | (Recognition & { readonly items: readonly JsonObject[] })
-  | { readonly type: "failed"; readonly failure: Failure };
-
-/** A lookup whose path is known. */
-export interface Place {
-  readonly lookup: Lookup;
-  readonly path: readonly string[];
-}
-
-export async function listAndRecognise(place: Place, unit: Unit, context: Context): Promise<LookupResult> {
-  const answer = await list(place, context);
-  return answer.ok ? recogniseIn(answer, place, unit) : { type: "failed", failure: answer.failure };
-}
-
-/** The list without what this run is known to have made: what a lost POST made cannot be among that. */
-export async function list(place: Place, context: Context): Promise<ListAnswer> {
-  const { lookup, path } = place;
-  const { filter } = lookup;
-  const answer = await context.api.list({ path, ...(filter === null ? {} : { filter }) }, context.inFlight);
-  if (!answer.ok) return answer;
-  const made = context.made.in(lookup, path);
-  return { ...answer, items: answer.items.filter((item) => !made.has(item["id"] as ObjectId)) };
-}
-
-/** The age of an object is measured against the time at which the service gave the list. */
-export function recogniseIn(
-  { items, servedMilliseconds }: Extract<ListAnswer, { ok: true }>,
-  { lookup, path }: Place,
-  unit: Unit,
-): LookupResult {
-  return { ...unit.recognise({ ...lookup, path }, items, servedMilliseconds ?? null), items };
-}
-
-export function itemWithId(items: readonly JsonObject[], id: ObjectId): JsonObject {
-  return items.find((item) => item["id"] === id) ?? { id };
 }

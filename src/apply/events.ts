@@ -4,11 +4,11 @@ import type { Failure } from "../model/api.ts";
 import type { ObjectId } from "../model/resource.ts";
 
 /**
- * - `outcome-unknown`: a POST may or may not have happened; it will be looked up.
- * - `looking`: listing to find out.
- * - `adopted`: it had happened; what it made is used.
- * - `repeating`: it had not; it is sent once more.
- * - `deleting-useless`, `deleting-duplicate`: an object of ours that nothing needs goes.
+ * - `outcome-unknown`: it is unknown whether a POST was carried out; Tenon will look for what it made.
+ * - `looking`: Tenon lists the collection to find out.
+ * - `adopted`: the POST had been carried out; the step uses what it made.
+ * - `repeating`: the POST had not been carried out; it is sent once more.
+ * - `deleting-useless`, `deleting-duplicate`: Tenon deletes an object of this run that nothing needs.
  * - `waiting`: a field does not have the wanted value yet.
  */
 export type NoteType =

@@ -180,7 +180,7 @@ class Execution {
         this.#endCrashed(message.step, message.error);
         return;
       case "not-begun":
-        this.#skip(this.#schedule.giveUp(message.step.id));
+        this.#skip(this.#schedule.skipStarted(message.step.id));
         return;
       case "stop":
         this.#skip(this.#schedule.stop([]));
@@ -204,7 +204,7 @@ class Execution {
     this.#skip(this.#schedule.end(step.id, outcome));
   }
 
-  /** Remembers what later steps and the end of the run need of this step. */
+  /** Remembers what later steps, and the checks at the end of the run, need to know of this step. */
   #learn(step: Step, result: StepResult): void {
     this.#notices.push(...result.notices);
     if (step.type !== "request") return;
@@ -224,7 +224,7 @@ class Execution {
     this.#lateCommits.learn(step, result, unitOf(step, this.#context));
   }
 
-  /** A bug, or an answer that nobody thought of: nothing new starts, what is in flight ends, and all of it is reported. */
+  /** Handles a bug of Tenon: nothing new starts, the running steps still end, and all of them are reported. */
   #endCrashed(step: Step, error: unknown): void {
     this.#stop.halt("internal-error");
     this.#skip(this.#schedule.stop([step.id]));
@@ -278,7 +278,7 @@ class Execution {
       producedAt: this.#producedAt,
       changes: new Map(plan.changes.map((change) => [change.key, change])),
       made: this.#made,
-      inFlight: this.#stop.inFlight,
+      aborting: this.#stop.aborting,
       stopping: this.#stop.stopping,
       intent: async (intent): Promise<Failure | null> => {
         const problem = await this.#write({ type: "intent", time: this.#now(), ...intent });

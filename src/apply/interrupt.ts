@@ -1,4 +1,4 @@
-/** Stop: two signals from outside and one time limit, as two signals for the work: start nothing new, and end at once. */
+/** Turns two outside signals and one time limit into two abort signals: start nothing new, and end requests in flight at once. */
 
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../model/clock.ts";
@@ -9,8 +9,8 @@ const DRAIN_LIMIT_SECONDS = 7;
 
 export class Stop {
   readonly #stopping: AbortController = new AbortController();
-  readonly #inFlight: AbortController = new AbortController();
-  /** Ends the drain's clock when there is nothing left to drain. */
+  readonly #aborting: AbortController = new AbortController();
+  /** Aborted when the run is over, which ends the time limit of the drain. */
   readonly #over: AbortController = new AbortController();
   readonly #clock: Clock;
   readonly #onStop: (reason: StopReason) => void;
@@ -21,7 +21,7 @@ export class Stop {
     this.#clock = clock;
     this.#onStop = onStop;
     // Every request in flight listens; as many as the concurrency allows is no leak.
-    setMaxListeners(0, this.stopping, this.inFlight);
+    setMaxListeners(0, this.stopping, this.aborting);
   }
 
   /** Aborted when nothing new may start. */
@@ -30,8 +30,8 @@ export class Stop {
   }
 
   /** Aborted when requests that are under way must end. */
-  get inFlight(): AbortSignal {
-    return this.#inFlight.signal;
+  get aborting(): AbortSignal {
+    return this.#aborting.signal;
   }
 
   get isInterrupted(): boolean {
@@ -69,10 +69,10 @@ export class Stop {
   }
 
   #abort(reason: "aborted" | "drain-limit"): void {
-    if (this.#inFlight.signal.aborted) return;
+    if (this.#aborting.signal.aborted) return;
     this.#isInterrupted = true;
     this.#stopping.abort();
-    this.#inFlight.abort();
+    this.#aborting.abort();
     this.#onStop(reason);
   }
 

@@ -105,7 +105,7 @@ function unwritable(path: string, problem: string): OpenedJournal {
   return { ok: false, diagnostic };
 }
 
-/** A file of our naming is always new; one that the user names is appended to. */
+/** A file that Tenon names is always new; to one that the user names, lines are appended. */
 async function openFile(place: JournalPlace): Promise<{ readonly handle: FileHandle; readonly path: string }> {
   // To open a pipe that nobody reads would wait for a reader, and no signal ends that wait.
   const base = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NONBLOCK;
@@ -116,14 +116,14 @@ async function openFile(place: JournalPlace): Promise<{ readonly handle: FileHan
       const handle = await open(path, flags, FILE_MODE);
       const stats = await handle.stat();
       if (stats.nlink <= 1 && !stats.isFIFO()) {
-        // One that is there already may be open to others.
+        // A file that existed before may be readable by others.
         if (stats.isFile() && (stats.mode & 0o077) !== 0) await handle.chmod(FILE_MODE);
         return { handle, path };
       }
       await handle.close();
       if (stats.isFIFO()) throw new Error("it is a pipe, which keeps nothing");
-      // Nobody can tell where the file has its other name, and who reads it there.
-      throw new Error("the file has another name somewhere (a hard link), under which it would be written, too");
+      // Nobody can tell where the second name is, and who reads the file there.
+      throw new Error("the file has a second name (a hard link), so the journal would also be written there");
     } catch (error) {
       const taken = (error as NodeJS.ErrnoException).code === "EEXIST";
       if (!taken || !place.isNew || attempt === MAX_NAME_ATTEMPTS) throw error;
@@ -165,7 +165,7 @@ class FileJournal implements Journal {
 
   async close(): Promise<void> {
     await this.#writing;
-    // Whatever close may complain about, the lines are on disk since their fsync.
+    // Even if closing fails, the lines have been on disk since their fsync.
     await this.#handle.close().catch(() => undefined);
   }
 
@@ -200,7 +200,7 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-// Journal place: where the journal goes, and that no symlink of the project or the checkout leads it elsewhere.
+// Journal place: where the journal is written; no symlink in the project or the checkout may redirect it.
 
 interface JournalPlace {
   /** Absolute. */
@@ -233,8 +233,8 @@ async function prepareJournalFolder(root: string, given: string | null, started:
     const symlink = isProject ? await findSymlink(folder, file) : null;
     if (symlink !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(folder, symlink)) };
     const checkout = await realpath(process.cwd());
-    const wayOut = isBelow(file, checkout) ? await findWayOut(checkout, file) : null;
-    if (wayOut !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(checkout, wayOut)) };
+    const escaping = isBelow(file, checkout) ? await findEscapingSymlink(checkout, file) : null;
+    if (escaping !== null) return { ok: false, diagnostic: refuseSymlink(path.relative(checkout, escaping)) };
     await makeFolder(path.dirname(file));
     if (given === null) await keepOutOfGit(path.join(folder, ".tenon"));
     return { ok: true, place: { file, isNew: given === null, isProject } };
@@ -294,8 +294,8 @@ async function findSymlink(folder: string, file: string): Promise<string | null>
   return null;
 }
 
-/** The first symlink below `folder`, if the file is elsewhere by it, or nobody can tell because it leads to nothing. */
-async function findWayOut(folder: string, file: string): Promise<string | null> {
+/** Returns the first symlink below `folder` if the path leads out of `folder`, or its target does not exist; otherwise null. */
+async function findEscapingSymlink(folder: string, file: string): Promise<string | null> {
   const symlink = await findSymlink(folder, file);
   if (symlink === null) return null;
   const isLink = await lstat(file).then(

@@ -10,14 +10,11 @@ import type { Unit } from "../model/unit.ts";
 import {
   type CopiedList,
   type DuplicateListener,
-  type LookupResult,
-  list,
   type MadeObject,
-  type Place,
-  recogniseIn,
   resolveConcurrentDuplicates,
   resolveCopyDuplicates,
 } from "./duplicates.ts";
+import { type LookupResult, list, type Place, recogniseIn } from "./recognise.ts";
 import { type Context, resolvePath, type StepResult } from "./step.ts";
 
 interface LateCommitsOptions {
@@ -48,7 +45,7 @@ export class LateCommits {
   readonly #otherRepeats: Repeated[] = [];
   readonly #resolutions: Map<string, Promise<void>> = new Map();
   readonly #reported: Set<string> = new Set();
-  /** Ids of the steps of whose object more than one remains. */
+  /** Ids of the steps whose object still exists more than once. */
   readonly #unresolved: Set<string> = new Set();
   /** Objects beside which another object of the same name was seen, by the id of their step. */
   readonly #contested: Map<string, MadeObject> = new Map();
@@ -58,7 +55,7 @@ export class LateCommits {
     this.#options = options;
   }
 
-  /** The number of steps of whose object more than one remains. */
+  /** The number of steps whose object still exists more than once. */
   get duplicates(): number {
     return this.#unresolved.size;
   }
@@ -256,7 +253,7 @@ async function listGroup(group: readonly Placed[], context: Context): Promise<re
     const { place, unit } = repeated;
     const notice = answer.ok
       ? react(repeated, recogniseIn(answer, place, unit))
-      : `${repeated.step.id} was sent twice, and it could not be checked whether both requests were carried out: ${answer.failure.message}`;
+      : `${repeated.step.id} was sent twice; Tenon could not check whether both requests were carried out: ${answer.failure.message}`;
     if (notice !== null) notices.push(notice);
   }
   return notices;
@@ -278,7 +275,8 @@ function react(repeated: Placed, seen: LookupResult): string | null {
 }
 
 function several(repeated: Placed, extras: readonly ObjectId[]): string {
-  const { step, id, place } = repeated;
+  const { step, id, place, unit } = repeated;
   const ids = [...(id === null ? [] : [id]), ...extras].join(", ");
-  return `${step.id} was sent twice, and there are equal objects of kind ${place.lookup.kind}: ${ids}; keep one, delete the rest by hand`;
+  const [, nouns] = factsOf(unit, place.lookup.kind).words;
+  return `${step.id} was sent twice, and there are equal ${nouns}: ${ids}; keep one, and delete the others by hand`;
 }

@@ -11,7 +11,6 @@ import type { Unit } from "../model/unit.ts";
 import { pause } from "./interrupt.ts";
 import { recover } from "./recover.ts";
 import {
-  announce,
   type Context,
   DONE,
   failureResult,
@@ -23,6 +22,7 @@ import {
   resultOf,
   type StepResult,
   unresolved,
+  writeIntent,
 } from "./step.ts";
 
 /** Failures that must be reckoned with are in the result; only bugs throw. */
@@ -43,10 +43,10 @@ async function performRequest(step: RequestStep, context: Context): Promise<Step
   if (!path.ok) return failureResult("failed", unresolved(path.missing));
   const { method } = step;
   const body = bodyOf(step, unit, context);
-  const unwritten = await announce({ step: step.id, reason: "step", method, path: path.value, body }, context);
-  if (unwritten !== null) return unwritten;
+  const journalFailure = await writeIntent({ step: step.id, reason: "step", method, path: path.value, body }, context);
+  if (journalFailure !== null) return journalFailure;
   const request: ApiRequest = { method, path: path.value, ...(body === null ? {} : { body }) };
-  const answer = await context.api.send(request, context.inFlight);
+  const answer = await context.api.send(request, context.aborting);
   const notice = noticeOf(step, context.changes.get(step.changes[0] ?? ""), answer, unit);
   const result = { ...resultOf(step, answer, unit), notices: notice === null ? [] : [notice] };
   const lost = result.outcome === "unknown" && method === "POST" && result.failure?.type !== "aborted";
@@ -155,18 +155,18 @@ async function performUpload(step: UploadStep, context: Context): Promise<StepRe
   if (!url.ok) return failureResult("failed", unresolved(url.missing));
   const file = await locate(context.root, step.file);
   if (!file.ok) return failureResult("failed", localFailure("refused", "none", file.problem));
-  const unwritten = await announce(
+  const journalFailure = await writeIntent(
     { step: step.id, reason: "step", method: "upload", path: [step.file], body: null },
     context,
   );
-  if (unwritten !== null) return unwritten;
+  if (journalFailure !== null) return journalFailure;
   const limitMilliseconds = millisecondsLeft(step, context);
   if (limitMilliseconds <= 0) return failureResult("failed", givenUp(step));
   const content = step.content === null ? {} : { content: step.content };
   const request = { url: url.value, file: file.path, ...content, limitMilliseconds };
-  const answer = await context.api.upload(request, context.inFlight);
+  const answer = await context.api.upload(request, context.aborting);
   if (answer.ok) return DONE;
-  const isTimedOut = answer.failure.type === "aborted" && !context.inFlight.aborted;
+  const isTimedOut = answer.failure.type === "aborted" && !context.aborting.aborted;
   if (isTimedOut) return failureResult("failed", { ...givenUp(step), attempts: answer.failure.attempts });
   const outcome = isUnclear("PUT", answer.failure) ? "unknown" : "failed";
   // A 401 here is the word of the storage host, and says nothing about the token.
@@ -216,16 +216,16 @@ const POLL_INTERVAL_GROWTH = 1.5;
 async function performWait(step: WaitStep, context: Context): Promise<StepResult> {
   const path = resolvePath(step.path, context.products);
   if (!path.ok) return failureResult("failed", unresolved(path.missing));
-  const unwritten = await announce(
+  const journalFailure = await writeIntent(
     { step: step.id, reason: "step", method: "wait", path: path.value, body: null },
     context,
   );
-  if (unwritten !== null) return unwritten;
+  if (journalFailure !== null) return journalFailure;
 
   const deadline = context.clock.now() + step.limitSeconds * 1000;
   let interval = FIRST_POLL_INTERVAL_SECONDS;
   for (;;) {
-    const answer = await context.api.get({ path: path.value }, context.inFlight);
+    const answer = await context.api.get({ path: path.value }, context.aborting);
     if (!answer.ok) {
       const isGone = answer.failure.status === 404 && answer.failure.type === "refused";
       const gone = `${step.id}: the object that it waited for is gone: somebody else deleted it; plan again`;

@@ -5,10 +5,9 @@ import { factsOf } from "../model/kind.ts";
 import type { RequestStep } from "../model/plan.ts";
 import type { JsonObject, ObjectId } from "../model/resource.ts";
 import type { Unit } from "../model/unit.ts";
-import { itemWithId, type LookupResult, listAndRecognise, type Place } from "./duplicates.ts";
 import { pause } from "./interrupt.ts";
+import { itemWithId, type LookupResult, listAndRecognise, type Place } from "./recognise.ts";
 import {
-  announce,
   type Context,
   DONE,
   failureResult,
@@ -17,6 +16,7 @@ import {
   resolvePath,
   resultOf,
   type StepResult,
+  writeIntent,
 } from "./step.ts";
 
 /**
@@ -70,12 +70,12 @@ export async function recover(
 async function listTwice(lost: Lost): Promise<LookupResult | null> {
   const { context, step, place, unit } = lost;
   const listing = `listing ${place.path.join("/")} to see whether it happened`;
-  if (context.inFlight.aborted) return null;
+  if (context.aborting.aborted) return null;
   context.note(step.id, "looking", listing);
   const seen = await listAndRecognise(place, unit, context);
   if (seen.type !== "absent" && seen.type !== "failed") return seen;
   context.note(step.id, "looking", listing, LOOK_AGAIN_AFTER_SECONDS);
-  if (!(await pause(context.clock, LOOK_AGAIN_AFTER_SECONDS, context.inFlight))) return null;
+  if (!(await pause(context.clock, LOOK_AGAIN_AFTER_SECONDS, context.aborting))) return null;
   return listAndRecognise(place, unit, context);
 }
 
@@ -92,23 +92,25 @@ function adopt(lost: Lost, item: JsonObject, id: ObjectId): StepResult {
  */
 function resolveAmbiguous(lost: Lost, ids: readonly ObjectId[], items: readonly JsonObject[]): StepResult {
   const { step, place, result, unit } = lost;
-  const { kind } = place.lookup;
+  const { identifiedByValues, words } = factsOf(unit, place.lookup.kind);
   const [first] = ids;
   // `resolveConcurrentDuplicates`, at the end of the run, deals with the others.
-  if (factsOf(unit, kind).identifiedByValues && first !== undefined)
-    return adopt(lost, itemWithId(items, first), first);
-  const notice = `${step.id}: whether ${kind} ${ids.join(", ")} came from this run cannot be known, so nothing is touched`;
+  if (identifiedByValues && first !== undefined) return adopt(lost, itemWithId(items, first), first);
+  const notice = `${step.id}: Tenon cannot tell whether this run made ${words[0]} ${ids.join(" or ")}, so it touches nothing`;
   return { ...result, notices: [notice] };
 }
 
-/** What was made cannot be finished: it goes, and the POST is sent again. */
+/** Deletes an object that cannot be finished, and sends the POST again. */
 async function startOver(lost: Lost, id: ObjectId): Promise<StepResult> {
   const { step, place, context } = lost;
   context.note(step.id, "deleting-useless", `${String(id)} was made, but cannot be finished`);
   const path = [...place.path, String(id)];
-  const unwritten = await announce({ step: step.id, reason: "useless", method: "DELETE", path, body: null }, context);
-  if (unwritten !== null) return unwritten;
-  const answer = await context.api.send({ method: "DELETE", path }, context.inFlight);
+  const journalFailure = await writeIntent(
+    { step: step.id, reason: "useless", method: "DELETE", path, body: null },
+    context,
+  );
+  if (journalFailure !== null) return journalFailure;
+  const answer = await context.api.send({ method: "DELETE", path }, context.aborting);
   if (answer.ok || answer.failure.status === 404) return repeat(lost);
   const notice = `${step.id}: ${String(id)} was made, cannot be finished, and could not be deleted`;
   return { ...failureResult("failed", answer.failure), notices: [notice] };
@@ -119,9 +121,9 @@ async function repeat(lost: Lost): Promise<StepResult> {
   const { step, request, context, unit } = lost;
   const { method, path } = request;
   context.note(step.id, "repeating", "it had not happened and is sent once more");
-  const unwritten = await announce({ step: step.id, reason: "repeat", method, path, body: step.body }, context);
-  if (unwritten !== null) return unwritten;
-  const result = resultOf(step, await context.api.send(request, context.inFlight), unit);
+  const journalFailure = await writeIntent({ step: step.id, reason: "repeat", method, path, body: step.body }, context);
+  if (journalFailure !== null) return journalFailure;
+  const result = resultOf(step, await context.api.send(request, context.aborting), unit);
   if (result.outcome === "done") return { ...result, repeated: true };
   return { ...(await listAfterRepeat(lost, result)), repeated: true };
 }
@@ -130,7 +132,7 @@ async function repeat(lost: Lost): Promise<StepResult> {
 async function listAfterRepeat(lost: Lost, result: StepResult): Promise<StepResult> {
   const { context, place, unit } = lost;
   const seconds = result.outcome === "unknown" ? LOOK_AGAIN_AFTER_SECONDS : 0;
-  if (!(await pause(context.clock, seconds, context.inFlight))) return result;
+  if (!(await pause(context.clock, seconds, context.aborting))) return result;
   const seen = await listAndRecognise(place, unit, context);
   switch (seen.type) {
     case "found":

@@ -32,7 +32,7 @@ export function buildReport(plan: Plan, steps: ReadonlyMap<string, StepReport>, 
 
 interface Tally {
   readonly outcomes: ReadonlySet<StepOutcome>;
-  /** One of those that are done changed something: a look before a delete does not. */
+  /** At least one step that is done changed something; the check before a delete does not. */
   readonly effect: boolean;
 }
 

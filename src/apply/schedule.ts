@@ -34,12 +34,12 @@ interface Node {
   /** Position in the plan; barriers have none. */
   readonly rank: number | null;
   readonly dependents: Node[];
-  /** Those that wait for its end, and go on without it. */
+  /** Those that wait until it has ended, however it ended. */
   readonly followers: Node[];
   /** Edges whose source has not ended yet. */
   pending: number;
   state: StepState;
-  /** It, or something before it, did not get done. */
+  /** It is not done, or something before it is not. */
   spoiled: boolean;
   /** Ranks of the failures that explain this, its own included, ascending. */
   causes: readonly number[];
@@ -108,9 +108,10 @@ export class Schedule {
   /**
    * Skips a step that `start` returned but that was not carried out because of the stop. Returns this skip and those that follow from it.
    */
-  giveUp(id: string): readonly Skip[] {
+  skipStarted(id: string): readonly Skip[] {
     const node = this.#node(id);
-    if (node.state !== "running" || this.#stoppedBy === null) throw new Error(`Step ${id} cannot be given up.`);
+    if (node.state !== "running" || this.#stoppedBy === null)
+      throw new Error(`Step ${id} cannot be skipped: it is not running, or nothing was stopped.`);
     this.#running -= 1;
     const skips: Skip[] = [];
     this.#skip(node, this.#stoppedBy, skips);
@@ -238,7 +239,10 @@ function refuseCycles(nodes: ReadonlyMap<string, Node>): void {
   if (free.length < nodes.size) throw new Error("The order of the plan has a cycle.");
 }
 
-/** The union of two ascending lists, cut at the limit. Lists that were cut before do no harm: the smallest of a union are among theirs. */
+/**
+ * The union of two ascending lists, cut at the limit. It is safe if the lists were already cut: the smallest elements of the union are
+ * always among those kept.
+ */
 function mergeCauses(left: readonly number[], right: readonly number[]): readonly number[] {
   if (left.length === 0) return right;
   if (left === right || right.length === 0) return left;

@@ -30,8 +30,8 @@ export interface Context {
   readonly changes: ReadonlyMap<string, Change>;
   readonly made: Made;
   /** Aborted when requests that are under way must end. */
-  readonly inFlight: AbortSignal;
-  /** Aborted when nothing new may start; always before or together with `inFlight`. */
+  readonly aborting: AbortSignal;
+  /** Aborted when nothing new may start; always before or together with `aborting`. */
   readonly stopping: AbortSignal;
   /** Await it before sending the request. If it returns a failure, do not send. */
   intent(intent: Intent): Promise<Failure | null>;
@@ -75,7 +75,7 @@ export const DONE: StepResult = {
 
 /**
  * The ids of objects that were made along with the step's object: the subnets of a VPC.
- * @param object as the POST's answer shows it, or a list in which it, or an equal one that is used in its place, was recognised
+ * @param object taken from the POST's answer, or from the list in which it (or the equal object used instead) was found
  */
 export function partsIn(step: RequestStep, object: JsonObject, unit: Unit): StepResult["parts"] {
   const parts = unit.partsIn?.(step, object) ?? {};
@@ -90,10 +90,10 @@ export function failureResult(outcome: "failed" | "unknown", failure: Failure): 
   return { ...DONE, outcome, failure, halts: failure.status === 401 ? "unauthorised" : null };
 }
 
-/** Writes an intent down; null if the request may now be sent, else the result of the step. */
-export async function announce(intent: Intent, context: Context): Promise<StepResult | null> {
-  const unwritten = await context.intent(intent);
-  return unwritten === null ? null : { ...failureResult("failed", unwritten), halts: "journal" };
+/** Writes an intent to the journal. Returns null if the request may now be sent, else the result of the step. */
+export async function writeIntent(intent: Intent, context: Context): Promise<StepResult | null> {
+  const journalFailure = await context.intent(intent);
+  return journalFailure === null ? null : { ...failureResult("failed", journalFailure), halts: "journal" };
 }
 
 const NO_IDS: ReadonlySet<ObjectId> = new Set();
@@ -151,7 +151,7 @@ function failedResult(step: RequestStep, failure: Failure): StepResult {
   return failureResult(isUnclear(step.method, failure) ? "unknown" : "failed", failure);
 }
 
-/** An object that is to be deleted and is gone needs no delete, and no check before it. */
+/** An object that is already gone needs neither the delete nor the check before it. */
 function isDoneIfGone(step: RequestStep): boolean {
   return step.method === "DELETE" || (step.method === "GET" && step.expect !== null);
 }

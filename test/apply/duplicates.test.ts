@@ -107,16 +107,14 @@ describe("two runs that make the same at the same time", () => {
     expect(second).toMatchObject({ duplicates: 0, failed: 0, skipped: 0, unknown: 0 });
     expect(second.notices.toSorted()).toEqual([
       expect.stringMatching(
-        /^create domain\/a\.example\/\*\/TXT.*: another run had made an equal record before; .* goes on with \d+$/,
+        /^create domain\/a\.example\/\*\/TXT.*: another run made an equal record first; .* goes on with \d+$/,
       ),
-      expect.stringMatching(/^create domain\/a\.example\/www\/A.*: another run had made an equal record before/),
+      expect.stringMatching(/^create domain\/a\.example\/www\/A.*: another run made an equal record first/),
       expect.stringMatching(
-        new RegExp(
-          `^create image/golden: another run had made an equal image before; .* goes on with ${before.image[0]}$`,
-        ),
+        new RegExp(`^create image/golden: another run made an equal image first; .* goes on with ${before.image[0]}$`),
       ),
       expect.stringMatching(
-        new RegExp(`^create vpc/prod: another run had made an equal VPC before; .* goes on with ${before.vpc[0]}$`),
+        new RegExp(`^create vpc/prod: another run made an equal VPC first; .* goes on with ${before.vpc[0]}$`),
       ),
     ]);
     // What it goes on with is what its report names.
@@ -161,9 +159,7 @@ describe("two runs that make the same at the same time", () => {
     expect(await idsOf("vpc")).toHaveLength(2);
     expect(report).toMatchObject({ duplicates: 1, failed: 0, added: 2 });
     expect(report.notices).toEqual([
-      expect.stringMatching(
-        new RegExp(`equal objects of kind VPC: \\d+, ${younger}, and no run has taken the younger away yet`),
-      ),
+      expect.stringMatching(new RegExp(`equal VPCs: \\d+, ${younger}; the younger one has not been deleted yet`)),
     ]);
   });
 
@@ -181,7 +177,7 @@ describe("two runs that make the same at the same time", () => {
     // Nobody ever sends its data.
     expect(deleted).toEqual([]);
     expect(report).toMatchObject({ duplicates: 1 });
-    expect(report.notices).toEqual([expect.stringContaining("the older cannot be used yet")]);
+    expect(report.notices).toEqual([expect.stringContaining("the older one cannot be used yet")]);
     expect(report.notices[0]).toContain(theirs);
   });
 
@@ -195,7 +191,7 @@ describe("two runs that make the same at the same time", () => {
     const report = await apply(plan);
     expect(await idsOf("vpc")).toHaveLength(2);
     expect(report.duplicates).toBe(1);
-    expect(report.notices).toEqual([expect.stringContaining(`there is also ${older}; they are not equal`)]);
+    expect(report.notices).toEqual([expect.stringContaining(`VPC ${older} has the same name; they are not equal`)]);
   });
 
   test("what somebody has attached a node to meanwhile is not deleted, although it came later", async () => {
@@ -217,7 +213,7 @@ describe("two runs that make the same at the same time", () => {
     expect(looks.filter((call) => call.startsWith("DELETE"))).toEqual([]);
     expect(await idsOf("vpc")).toHaveLength(2);
     expect(report.duplicates).toBe(1);
-    expect(report.notices).toEqual([expect.stringContaining("this run's own is in use already")]);
+    expect(report.notices).toEqual([expect.stringContaining("is already in use")]);
   });
 
   test("nothing is deleted if the older one is gone by then", async () => {

@@ -170,11 +170,11 @@ describe("a POST of unknown outcome", () => {
     };
     const record = await applyTo(service, plan([createRecord("www")]));
     expect(record.report.steps[0]).toMatchObject({ outcome: "done", id: 101 });
-    expect(record.report.notices).toEqual([expect.stringContaining("equal objects of kind record: 101, 102")]);
+    expect(record.report.notices).toEqual([expect.stringContaining("equal records: 101, 102")]);
     expect(record.report.duplicates).toBe(1);
     const vpc = await applyTo(service, plan([createOf("vpc", "vpcs")]));
     expect(outcomes(vpc.report)).toEqual({ x: "unknown" });
-    expect(vpc.report.notices).toEqual([expect.stringContaining("103, 104")]);
+    expect(vpc.report.notices).toEqual([expect.stringContaining("103 or 104")]);
     expect(service.callsOf("DELETE")).toEqual([]);
   });
 
@@ -320,7 +320,7 @@ describe("a POST that is carried out after it was repeated", () => {
     };
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(outcomes(report)).toEqual({ www: "done" });
-    const unchecked = "it was sent twice, and whether both requests were carried out could not be checked: ";
+    const unchecked = " was sent twice; Tenon could not check whether both requests were carried out: ";
     expect(report.notices).toEqual([expect.stringContaining(unchecked)]);
   });
 
@@ -328,7 +328,7 @@ describe("a POST that is carried out after it was repeated", () => {
     service.twist = (call) => (call.method === "GET" ? { type: "answer", status: 500, text: "{}" } : null);
     const { report } = await applyTo(service, plan([createRecord("www")]));
     expect(outcomes(report)).toEqual({ www: "done" });
-    const unchecked = "whether another run made the same could not be checked: ";
+    const unchecked = "Tenon could not check whether another run made the same: ";
     expect(report.notices).toEqual([expect.stringMatching(`^www: ${unchecked}`)]);
   });
 

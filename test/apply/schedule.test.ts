@@ -97,9 +97,9 @@ describe("the schedule", () => {
   test("takes back what was started and not begun when it is stopped, and skips what waited for it", () => {
     const schedule = new Schedule([step("a"), step("b", "a")], []);
     expect(schedule.start()).toBe("a");
-    expect(() => schedule.giveUp("a")).toThrow(/given up/);
+    expect(() => schedule.skipStarted("a")).toThrow(/cannot be skipped/);
     expect(schedule.stop([])).toEqual([]);
-    expect(schedule.giveUp("a")).toEqual([
+    expect(schedule.skipStarted("a")).toEqual([
       { id: "a", because: [] },
       { id: "b", because: [] },
     ]);

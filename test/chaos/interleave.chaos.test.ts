@@ -22,9 +22,9 @@ describe("two runs on one account", () => {
         "the domain exists by now, made by somebody else since the plan or held by another account; plan again",
         "a record stands in its way that was not there when it was planned; plan again",
         "since the plan was made, another subnet has taken part of its range; plan again",
-        "another run had made an equal VPC before; this run deleted its own, …, and goes on with …",
-        "another run had made an equal image before; this run deleted its own, …, and goes on with …",
-        "another run had made an equal record before; this run deleted its own, …, and goes on with …",
+        "another run made an equal VPC first; this run deleted its own, …, and goes on with …",
+        "another run made an equal image first; this run deleted its own, …, and goes on with …",
+        "another run made an equal record first; this run deleted its own, …, and goes on with …",
         "somebody else changed it since the plan: ttl_sec is …, not …; plan again",
       ]),
     );

@@ -118,7 +118,7 @@ function kindOfDuplicates({ step, class: of }: Target): "domain_record" | "vpc" 
 
 function noticeOf(target: Target, outcome: Outcome): RegExp | null {
   if (isBegun(target, outcome)) {
-    return /whether image private\/\d+ came from this run cannot be known, so nothing is touched/;
+    return /Tenon cannot tell whether this run made image private\/\d+( or private\/\d+)*, so it touches nothing/;
   }
   if (outcome.gone === true && isAddressed(target)) {
     return target.class === "delete" ? /gone already, deleted by somebody else/ : /is gone: somebody else deleted it/;
@@ -131,7 +131,7 @@ function noticeOf(target: Target, outcome: Outcome): RegExp | null {
       return /was carried out twice: record \d+ equals \d+ and was deleted/;
     case "vpc":
     case "image":
-      return /was sent twice, and there are equal objects of kind (VPC|image): .+, .+, and no run has taken the younger away yet/;
+      return /was sent twice, so there are equal (VPC|image)s: .+, .+; the younger one has not been deleted yet/;
   }
 }
 

@@ -10,7 +10,7 @@ import { splitDescription } from "../owner-tag.ts";
 import { pairImages, readBackOfImage } from "./diff.ts";
 import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, readImages } from "./live.ts";
 import { type ImageSpec, imageSpec } from "./manifest.ts";
-import { imageSteps, isStillUnfinished } from "./steps.ts";
+import { imageSteps, objectionToImageDelete } from "./steps.ts";
 
 /** API.md, Limits: the service itself cancels an upload that is not complete by then. */
 const UPLOAD_WINDOW_SECONDS = 86_400;
@@ -26,7 +26,7 @@ export const image: Unit<ImageSpec, WireImage> = {
   declare: declareImage,
   normalise: pairImages,
   steps: imageSteps,
-  precondition: isStillUnfinished,
+  precondition: objectionToImageDelete,
   readBack: readBackOfImage,
   recognise: recogniseImage,
   duplicateKey: imageDuplicateKey,

@@ -69,8 +69,8 @@ function deleteImage(change: Change): PlannedStep[] {
   ];
 }
 
-/** Judges the GET before the delete of an unfinished upload. */
-export function isStillUnfinished(step: RequestStep, answer: JsonObject): string | null {
+/** Judges the GET before the delete of an unfinished upload. Returns the reason not to delete, or null. */
+export function objectionToImageDelete(step: RequestStep, answer: JsonObject): string | null {
   if (answer["status"] === step.expect?.["status"]) return null;
   return "its upload has been finished since it was planned; plan again";
 }

@@ -7,7 +7,7 @@ import { type NetworkSpec, networkSpec } from "./manifest.ts";
 import {
   contentOfNetwork,
   networkSteps,
-  permitsNetwork,
+  objectionToVpcDelete,
   recogniseNetwork,
   subnetsMadeWith,
   vpcDuplicateKey,
@@ -31,7 +31,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   normalise: pairNetworks,
   steps: networkSteps,
   losses: lossesOfNetwork,
-  precondition: permitsNetwork,
+  precondition: objectionToVpcDelete,
   readBack: readBackOfNetwork,
   explainConflict: conflictInNetwork,
   partsIn: subnetsMadeWith,

@@ -288,7 +288,7 @@ export function recogniseNetwork(lookup: Lookup, items: readonly JsonObject[]): 
   return recogniseOne(lookup, items, lookup.kind === "vpc" ? vpcContent : subnetContent);
 }
 
-/** VPCs of one label are duplicates; a subnet has none. */
+/** VPCs with the same label are duplicates. A subnet has no duplicate key (null). */
 export function vpcDuplicateKey({ kind, match }: Lookup, item?: JsonObject): string | null {
   return kind === "vpc" ? String((item ?? (match as JsonObject))["label"] ?? "") : null;
 }
@@ -346,8 +346,11 @@ function byRange(subnets: readonly JsonObject[]): JsonObject[] {
   return [...subnets].sort((a, b) => compareText(String(a["ipv4"]), String(b["ipv4"])));
 }
 
-/** Before a VPC is deleted: its label, description and subnets must still be those of the plan, with no node in any subnet. */
-export function permitsNetwork(step: RequestStep, answer: JsonObject): string | null {
+/**
+ * Judges the GET before the delete of a VPC. Its label, description and subnets must still be those of the plan, with no node in any
+ * subnet. Returns the reason not to delete, or null.
+ */
+export function objectionToVpcDelete(step: RequestStep, answer: JsonObject): string | null {
   const { label, description } = step.expect ?? {};
   // A plan that an older version saved does not state the label and the description.
   const isStated = label !== undefined;
