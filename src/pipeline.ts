@@ -38,13 +38,13 @@ export async function loadProject(options: LoadOptions): Promise<LoadResult> {
 export async function createClients(
   connection: Connection,
 ): Promise<{ readonly reading: ReadClient; readonly writing: ClientApi }> {
-  const [{ createApi: create, writingOf }, { checkingShapes }] = await Promise.all([
+  const [{ createApi: create, withReading }, { checkingShapes }] = await Promise.all([
     import("./api/index.ts"),
     import("./api/shape.ts"),
   ]);
   const api = await create(connection);
   const reading = checkingShapes(api);
-  return { reading, writing: writingOf(api, reading) };
+  return { reading, writing: withReading(api, reading) };
 }
 
 /**

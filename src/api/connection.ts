@@ -64,8 +64,8 @@ export type ApiEvent =
       /** Why, as `Failure.message`. */
       readonly reason: string;
       readonly maintenance: boolean;
-      /** It waits in the limiter, as all requests of its endpoint do; the event `throttled` says how long. */
-      readonly atGate: boolean;
+      /** The request waits in the limiter, like all requests of its endpoint; the event `throttled` says how long. */
+      readonly waitsInLimiter: boolean;
     }
   | {
       /** Requests to this endpoint wait, either before the limit is hit or because the service refused one. */

@@ -1,6 +1,6 @@
 /** The API client: one connection to the service, as the rest of the product sees it. */
 
-import type { Answer, ApiRequest, Failure } from "../model/api.ts";
+import { type Answer, type ApiRequest, DEFAULT_CONCURRENCY, type Failure } from "../model/api.ts";
 import {
   type ClientApi,
   type Connection,
@@ -26,9 +26,7 @@ export { type CheckedBaseUrl, checkBaseUrl, systemClock } from "./connection.ts"
 export { allowedSeconds, isDialect, NEUTRAL_DIALECT } from "./dialect.ts";
 export { SERVICES, type Service, serviceAt, serviceCalled } from "./services.ts";
 
-/** Requests in flight at a time, unless the connection says otherwise. */
-export const DEFAULT_CONCURRENCY = 8;
-/** Shorter ones would turn words of messages into blanks, and are no secrets. */
+/** A shorter token is no secret, and to redact it would spoil the words of messages. */
 const MIN_REDACTED_CHARACTERS = 6;
 
 /**
@@ -40,7 +38,7 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
   if (!base.ok) throw new Error(base.diagnostic.summary);
   const reach = uploadReach(new URL(base.url));
   const transport = await transportOf(connection, reach);
-  const { limiter, requests } = gateOf(connection, transport);
+  const { limiter, requests } = limiterAndSender(connection, transport);
   const dialect = connection.dialect ?? NEUTRAL_DIALECT;
   const sender = createSender({ base: new URL(base.url), token: connection.token.trim(), dialect, requests });
   const clock = connection.clock ?? systemClock;
@@ -76,8 +74,8 @@ export async function createApi(connection: Connection): Promise<ClientApi> {
   };
 }
 
-/** The methods of `api` that write, beside `reading`: what reads, and may do more with it than `api` does. */
-export function writingOf(api: ClientApi, reading: ReadClient): ClientApi {
+/** A client that writes with `api` and reads with `reading`, which may check what is answered. */
+export function withReading(api: ClientApi, reading: ReadClient): ClientApi {
   return {
     get requestCount() {
       return api.requestCount;
@@ -99,7 +97,7 @@ async function transportOf(connection: Connection, reach: Reach): Promise<Transp
   return openTransport({ timeouts, environment: connection.environment ?? {}, reach });
 }
 
-function gateOf(connection: Connection, transport: Transport): { limiter: Limiter; requests: RequestSender } {
+function limiterAndSender(connection: Connection, transport: Transport): { limiter: Limiter; requests: RequestSender } {
   const clock = connection.clock ?? systemClock;
   const random = connection.random ?? Math.random;
   const observe = connection.observe ?? (() => {});
@@ -127,8 +125,8 @@ interface SenderOptions {
 
 function createSender(options: SenderOptions): (request: ApiRequest, signal?: AbortSignal) => Promise<Answer> {
   const { dialect, requests } = options;
-  /** The other path was the right one before. */
-  let moved = false;
+  /** An earlier request succeeded only at the other path. */
+  let usesOtherPath = false;
 
   async function sendOnce(request: ApiRequest, signal: AbortSignal | undefined): Promise<Answer> {
     const answer = await requests.send(deliveryOf(request, options), signal);
@@ -142,10 +140,10 @@ function createSender(options: SenderOptions): (request: ApiRequest, signal?: Ab
       return refusedHere("an id holds what no id of the API does");
     const path = otherPath(request, dialect);
     if (path === null) return sendOnce(request, signal);
-    const answer = await sendOnce(moved ? { ...request, path } : request, signal);
-    if (moved || answer.ok || answer.failure.status !== 404) return answer;
+    const answer = await sendOnce(usesOtherPath ? { ...request, path } : request, signal);
+    if (usesOtherPath || answer.ok || answer.failure.status !== 404) return answer;
     const other = await sendOnce({ ...request, path }, signal);
-    moved = other.ok;
+    usesOtherPath = other.ok;
     return other;
   };
 }

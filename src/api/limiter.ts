@@ -145,8 +145,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
         endpointQueue.bucket = ended(old, { seen: answer, sentAt, now: clock.now(), random: options.random() });
         const observation = answer === null ? null : observationOf(endpointQueue.endpoint, endpointQueue.bucket);
         if (observation !== null) {
-          const mostOwn = old.window === observation.window ? null : old.inFlight;
-          shared = observe(shared, { observation, knownWhenSent, mostOwn });
+          const maxOwnRequests = old.window === observation.window ? null : old.inFlight;
+          shared = observe(shared, { observation, knownWhenSent, maxOwnRequests });
         }
         pump();
       },

@@ -37,7 +37,8 @@ export function createLister(options: ListerOptions): Lister {
     const query = { page: number, page_size: pageSize };
     const answer = await options.send({ method: "GET", path, query, ...(filter ? { filter } : {}) }, signal);
     if (!answer.ok) return answer;
-    if (!volume.add(path, answer.characters ?? 0)) return malformed(volume.problem(path));
+    if (!volume.add(path, answer.characters ?? 0))
+      return failed("malformed", volume.problem(path), { exceeds: "lists" });
     const parsed = parsePage(answer.body, number);
     if (typeof parsed === "string") return malformed(`/${path.join("/")}: ${parsed}`);
     return { ok: true, page: parsed, ...servedOf(answer) };
@@ -114,7 +115,10 @@ export function createLister(options: ListerOptions): Lister {
     return failed ?? { ok: true, items: lists.flat() };
   }
 
-  /** Asks for the subset alone, where it is known that this takes no more requests; null if that did not find them all. */
+  /**
+   * Asks for the subset alone, if it is known that this takes no more requests than the whole list.
+   * @returns null if the list must be read without a filter
+   */
   async function readSubset(request: ListRequest, signal: AbortSignal | undefined): Promise<ListAnswer | null> {
     const { path, filter, subset } = request;
     if (subset?.atLeast === undefined || subset.values.length === 0) return null;
@@ -128,7 +132,10 @@ export function createLister(options: ListerOptions): Lister {
     return { ok: true, items, total: items.length, ...(filters.length > 1 ? { pages: filters.length } : {}) };
   }
 
-  /** Asks for the subset by name where that takes fewer requests than reading on; null if that did not find them all. */
+  /**
+   * Asks for the subset by name, if that takes fewer requests than the remaining pages.
+   * @returns null if the whole list must be read instead
+   */
   async function readWanted(
     request: ListRequest,
     first: Page,
@@ -148,7 +155,7 @@ export function createLister(options: ListerOptions): Lister {
       if (!ids.has(item["id"])) items.push(item);
       ids.add(item["id"]);
     }
-    // A filter may compare letter by letter: what it did not find may still be there, and would be made twice.
+    // A filter may be case-sensitive: an object that it did not find may still exist, and would be created twice.
     const complete = missing({ field: request.subset.field, values }, items).length === 0;
     return complete ? { ok: true, items, total: Math.max(first.results, items.length) } : null;
   }
@@ -167,7 +174,7 @@ export function createLister(options: ListerOptions): Lister {
   };
 }
 
-/** How much the lists hold altogether: a list that is read again takes its own place. */
+/** Counts the characters of all lists. A list that is read again replaces its earlier count. */
 class Volume {
   readonly #max: number;
   readonly #byPath: Map<string, number> = new Map();
@@ -182,7 +189,7 @@ class Volume {
     this.#byPath.set(path.join("/"), 0);
   }
 
-  /** @returns false if that is more than there may be */
+  /** @returns false if the limit is exceeded */
   add(path: readonly string[], characters: number): boolean {
     this.#total += characters;
     this.#byPath.set(path.join("/"), (this.#byPath.get(path.join("/")) ?? 0) + characters);
@@ -191,7 +198,7 @@ class Volume {
 
   problem(path: readonly string[]): string {
     const most = `${Math.floor(this.#max / 1024 ** 2)} MiB`;
-    return `/${path.join("/")}: the lists of this account are longer than ${most} altogether, which is more than Tenon reads; --target narrows a run`;
+    return `/${path.join("/")}: the lists of this account are longer than ${most} altogether, which is more than Tenon reads`;
   }
 }
 
@@ -201,10 +208,10 @@ function servedOf({ servedMilliseconds }: { readonly servedMilliseconds?: number
   return servedMilliseconds === undefined ? {} : { servedMilliseconds };
 }
 
-/** Fields whose values are unique on the service: one match is all there can be. */
+/** Fields whose values are unique on the service: no more than one object matches. */
 const UNIQUE_FIELDS: readonly string[] = ["id", "domain"];
 
-/** Values that the first page does not answer for: of a field that repeats, others may follow on later pages. */
+/** Values that must still be searched for. In a field that is not unique, all of them: later pages may hold more matches. */
 function stillMissing(subset: Subset, items: readonly JsonObject[]): readonly string[] {
   return UNIQUE_FIELDS.includes(subset.field) ? missing(subset, items) : subset.values;
 }
@@ -235,9 +242,9 @@ function keptChanging(request: ListRequest): Failed {
   return failed("unavailable", `the list ${path} kept changing while it was read (${MAX_LIST_READS} times)`);
 }
 
-function failed(type: Failure["type"], message: string): Failed {
-  const failure: Failure = { type, effect: "none", status: 200, errors: [], message, maintenance: false, attempts: 1 };
-  return { ok: false, failure };
+function failed(type: Failure["type"], message: string, more: Pick<Failure, "exceeds"> = {}): Failed {
+  const rest = { effect: "none", status: 200, errors: [], message, maintenance: false, attempts: 1, ...more } as const;
+  return { ok: false, failure: { type, ...rest } };
 }
 
 // One page of a list: its shape, and whether pages make up a whole (API.md, Pagination and filtering).

@@ -35,6 +35,8 @@ export interface FailedAttempt {
   readonly throttled: boolean;
   /** The service's order to wait, in milliseconds. */
   readonly retryAfter: number | null;
+  /** The answer is larger than Tenon reads. */
+  readonly exceeds?: "answer";
 }
 
 type AnswerOutcome = Extract<HttpOutcome, { type: "answer" }>;
@@ -80,7 +82,8 @@ function classifyLost(lost: LostOutcome, context: ClassifyContext): FailedAttemp
   const message = lostMessage(lost, context.host);
   if (lost.code === ABORTED) return failedAttempt("aborted", { effect, status: lost.status, message });
   const repeat = context.method === "POST" && effect === "unknown" ? "no" : repeatOfLost(lost);
-  return failedAttempt(typeOfLost(lost.code), { effect, repeat, status: lost.status, message });
+  const more = SIZE_CODES.includes(lost.code) ? ({ exceeds: "answer" } as const) : {};
+  return failedAttempt(typeOfLost(lost.code), { effect, repeat, status: lost.status, message, ...more });
 }
 
 function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
@@ -108,16 +111,16 @@ const PERMANENT_CODES: readonly string[] = [
   "UND_ERR_CLOSED",
 ];
 
-const TOO_LARGE_CODES: readonly string[] = [
+/** The answer exceeds a limit of Tenon on its size. */
+const SIZE_CODES: readonly string[] = [
   "UND_ERR_RES_EXCEEDED_MAX_SIZE",
   "UND_ERR_HEADERS_OVERFLOW",
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
-  ONLY_INFORMATIONAL_ANSWERS,
 ];
 
 function isTooLarge(code: string): boolean {
-  return TOO_LARGE_CODES.includes(code);
+  return SIZE_CODES.includes(code) || code === ONLY_INFORMATIONAL_ANSWERS;
 }
 
 function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): AttemptResult {

@@ -1,4 +1,4 @@
-/** What is known of the rate limit of one endpoint, and whether it admits a request now. A pure state machine. */
+/** Rate limit of one endpoint: what its answers showed, and whether it admits a request now. A pure state machine. */
 
 import type { Method, ObservedLimit } from "../model/api.ts";
 import { retryAfterMilliseconds } from "./outcome.ts";
@@ -8,7 +8,7 @@ import { backoff, MAX_WINDOW_MILLISECONDS } from "./retry.ts";
 const MIN_PAUSE_MILLISECONDS = 1_000;
 
 /**
- * Usual lengths of windows. If another client opened the window, only what is left of it is seen, which is rarely one of these lengths.
+ * Usual lengths of windows. If another client windowMilliseconds the window, only what is left of it is seen, which is rarely one of these lengths.
  * So no other length is learned: too short a window would make the limit look larger than it is.
  */
 const USUAL_WINDOW_SECONDS: readonly number[] = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
@@ -22,8 +22,8 @@ export interface Bucket {
   readonly window: number | null;
   /** Milliseconds on our own clock. */
   readonly resetAt: number;
-  /** Milliseconds to the reset in the first answer of a window: its whole length. null: unknown. */
-  readonly opened: number | null;
+  /** The longest time to the reset seen in the first answer of a window, that is, the window's length. null: unknown. */
+  readonly windowMilliseconds: number | null;
   /** Some answer showed that requests are counted; without one there may be no limit. */
   readonly isCounted: boolean;
   /** After a 429. */
@@ -39,7 +39,7 @@ export const FRESH_BUCKET: Bucket = {
   remaining: null,
   window: null,
   resetAt: 0,
-  opened: null,
+  windowMilliseconds: null,
   isCounted: false,
   pausedUntil: 0,
   refusals: 0,
@@ -99,7 +99,7 @@ function withWindow(bucket: Bucket, answer: ObservedAnswer, now: number): Bucket
   const limit = number(answer.headers["x-ratelimit-limit"]);
   const resetAt = now + until;
   const isKnown = bucket.remaining !== null && now < bucket.resetAt;
-  const observation = { ...bucket, ...withLength(bucket, { limit, remaining, until }), limit };
+  const observation = { ...bucket, ...withWindowLength(bucket, { limit, remaining, until }), limit };
   if (isKnown && isSameWindow(bucket, window, resetAt)) {
     // Answers overtake each other: the lowest count is the latest. The reset is reported in whole seconds, rounded up as
     // far as anyone saw, so that the earliest estimate is the closest.
@@ -117,13 +117,16 @@ interface ObservedNow {
   readonly until: number;
 }
 
-/** Only the answer to the first request of a window has its whole length; all others have what is left of it. */
-function withLength(bucket: Bucket, { limit, remaining, until }: ObservedNow): Pick<Bucket, "opened" | "isCounted"> {
+/** Only the answer to the first request of a window shows the window's whole length; all others show what is left of it. */
+function withWindowLength(
+  bucket: Bucket,
+  { limit, remaining, until }: ObservedNow,
+): Pick<Bucket, "windowMilliseconds" | "isCounted"> {
   if (limit === null) return bucket;
   const isOther = bucket.limit !== null && bucket.limit !== limit;
-  const earlier = isOther ? null : bucket.opened;
-  const opened = remaining >= limit - 1 ? Math.max(earlier ?? 0, until) : earlier;
-  return { opened, isCounted: remaining < limit || (bucket.isCounted && !isOther) };
+  const earlier = isOther ? null : bucket.windowMilliseconds;
+  const windowMilliseconds = remaining >= limit - 1 ? Math.max(earlier ?? 0, until) : earlier;
+  return { windowMilliseconds, isCounted: remaining < limit || (bucket.isCounted && !isOther) };
 }
 
 function isSameWindow(bucket: Bucket, window: number | null, resetAt: number): boolean {
@@ -184,9 +187,9 @@ export function observedLimit(endpoint: string, bucket: Bucket, now: number): Ra
 }
 
 /** A reset sent as a time of day may seem one second further away than it is, as both are whole seconds. */
-function windowSeconds({ opened, isCounted }: Bucket): number | null {
-  if (opened === null || !isCounted) return null;
-  const seconds = Math.round(opened / 1000);
+function windowSeconds({ windowMilliseconds, isCounted }: Bucket): number | null {
+  if (windowMilliseconds === null || !isCounted) return null;
+  const seconds = Math.round(windowMilliseconds / 1000);
   return USUAL_WINDOW_SECONDS.find((usual) => seconds === usual || seconds === usual + 1) ?? null;
 }
 
@@ -223,20 +226,21 @@ interface Observed {
   readonly observation: WindowObservation;
   /** What was known when the request was sent: a common count must be lower by the time of its answer. */
   readonly knownWhenSent: WindowObservation | null;
-  /**
-   * The most of the endpoint's own requests that the count can contain, if this is the endpoint's first answer in the window; null if it is
-   * a later one.
-   */
-  readonly mostOwn: number | null;
+  /** Upper bound on this endpoint's own requests in the count. Null if the endpoint has already been answered in this window. */
+  readonly maxOwnRequests: number | null;
 }
 
 export function observe(shared: SharedLimit, observed: Observed): SharedLimit {
-  const { observation, knownWhenSent, mostOwn } = observed;
+  const { observation, knownWhenSent, maxOwnRequests } = observed;
   let { relation } = shared;
   if (knownWhenSent !== null && isSameObservedWindow(knownWhenSent, observation)) {
     if (observation.remaining > knownWhenSent.remaining) relation = "separate";
-    // More is gone than this endpoint can have used.
-    else if (relation === "unknown" && mostOwn !== null && observation.limit - observation.remaining > mostOwn)
+    // More requests were counted than this endpoint can have sent.
+    else if (
+      relation === "unknown" &&
+      maxOwnRequests !== null &&
+      observation.limit - observation.remaining > maxOwnRequests
+    )
       relation = "shared";
   }
   const newest = shared.newest;

@@ -8,14 +8,14 @@ const SILENT_BUDGET_MILLISECONDS = 30_000;
 const BUDGET_MILLISECONDS = 300_000;
 const FIRST_BACKOFF_MILLISECONDS = 500;
 const MAX_BACKOFF_MILLISECONDS = 30_000;
-/** How often an answer that is not JSON is asked for in all. */
+/** How often a request is sent in all while its answers are not JSON. */
 const MAX_MALFORMED_ATTEMPTS = 3;
 
 /** A wait for the rate limit that is longer than this is not believed: a wrong header must not stop a run for days. */
 export const MAX_WINDOW_MILLISECONDS = 3_600_000;
-/** Less is no order: a service that orders no wait each time would be asked without a pause, or without an end. Retry-After has whole seconds. */
+/** A Retry-After below this is ignored: with `0`, requests would repeat without a pause. Retry-After has whole seconds. */
 const MIN_ORDER_MILLISECONDS = 1_000;
-/** How long one request does as 429s order, in all: where others use each window up, it may be refused in several. */
+/** The longest total time that one request waits because 429s order it. Other clients may use up several windows before it. */
 const MAX_THROTTLED_MILLISECONDS: number = 2 * MAX_WINDOW_MILLISECONDS;
 
 /** Waiting for the rate limit is no failure: it is not part of what the budget is for. */

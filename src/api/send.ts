@@ -141,16 +141,16 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
     if (throttleWait(failed) === null) state.lost += wait;
     else state.throttledMilliseconds += wait;
     // It waits in `limiter.acquire`.
-    const atGate = failed.throttled && permit !== null;
+    const waitsInLimiter = failed.throttled && permit !== null;
     observe({
       type: "retrying",
       method: prepared.call.method,
       path: prepared.shownPath,
       attempt: state.attempts,
-      waitSeconds: (atGate ? Math.max(wait, permit.millisecondsUntilOpen()) : wait) / 1000,
+      waitSeconds: (waitsInLimiter ? Math.max(wait, permit.millisecondsUntilOpen()) : wait) / 1000,
       reason: failed.message,
       maintenance: failed.maintenance,
-      atGate,
+      waitsInLimiter,
     });
     return wait;
   }
@@ -189,11 +189,12 @@ function failureOf(failed: FailedAttempt, { call, shownPath }: PreparedRequest, 
     message: [failed.message, ...more].join("; "),
     maintenance: failed.maintenance,
     attempts: state.attempts,
+    ...(failed.exceeds === undefined ? {} : { exceeds: failed.exceeds }),
   };
 }
 
 function tooLong(milliseconds: number): string {
-  return `it orders a wait of ${Math.ceil(milliseconds / 1000)} s, and Tenon waits ${MAX_WINDOW_MILLISECONDS / 1000} s at most`;
+  return `the service orders a wait of ${Math.ceil(milliseconds / 1000)} s; Tenon waits at most ${MAX_WINDOW_MILLISECONDS / 1000} s`;
 }
 
 function interrupted(state: AttemptState): Answer {

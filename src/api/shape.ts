@@ -4,9 +4,11 @@ import type { ListAnswer } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import type { ReadClient } from "./connection.ts";
 
-/** What is wrong with a value: in which part of it (`.subnets[0].ipv4`, empty for the value itself), as the end of a sentence about the part. */
+/** What is wrong with a value. */
 interface Problem {
+  /** Path to the wrong part of the value: `.subnets[0].ipv4`; empty for the value itself. */
   readonly part: string;
+  /** The predicate of the message; its subject is the part. */
   readonly clause: string;
 }
 
@@ -18,7 +20,7 @@ function problemIn(part: string, { part: rest, clause }: Problem): Problem {
   return { part: `${part}${rest}`, clause };
 }
 
-/** RFC 1035, 2.3.4, as text: to look for a long name takes as long as all the names above it are long together. */
+/** RFC 1035, 2.3.4, as text. Looking up a name costs the summed length of all its parent names, so its length is limited. */
 const MAX_NAME_CHARACTERS = 255;
 /**
  * Names that lie between the records of one domain and the domain: a record `a.b.c` has two, `b.c` and `c`. 12,000 records with names of 100
@@ -26,7 +28,7 @@ const MAX_NAME_CHARACTERS = 255;
  */
 const MAX_INNER_LABELS_PER_LIST = 800_000;
 
-/** Beyond 2^53 two ids are read as one, and the wrong object would be meant. */
+/** Beyond 2^53 two ids are read as the same number, and a request would reach the wrong object. */
 const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : OTHER_TYPE);
 const number: Check = (value) => (typeof value === "number" ? null : OTHER_TYPE);
 const text: Check = (value) => (typeof value === "string" ? null : OTHER_TYPE);

@@ -35,7 +35,7 @@ export const MAX_INFORMATIONAL_ANSWERS = 20;
 /** Idle connections are kept this long: longer makes it likelier that the service closes one just as a POST is sent. */
 export const KEEP_ALIVE_MILLISECONDS = 4_000;
 
-/** Said outright, because NODE_TLS_REJECT_UNAUTHORIZED and NODE_OPTIONS change what Node does unsaid. */
+/** Set explicitly: NODE_TLS_REJECT_UNAUTHORIZED and NODE_OPTIONS can change Node's defaults. */
 const TLS = { rejectUnauthorized: true, minVersion: "TLSv1.2" } as const;
 
 export interface TransportOptions {
@@ -58,7 +58,7 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
   // Empty strings keep undici from looking into the process's environment. Plain http is for loopback only, which
   // is never proxied, so that HTTP_PROXY has no use here.
   const noProxy = variable(options.environment, "NO_PROXY") ?? "";
-  const clientFactory = (origin: URL, options: object): Dispatcher => tellsEveryLoss(new Pool(origin, options));
+  const clientFactory = (origin: URL, options: object): Dispatcher => reportingClosedTunnels(new Pool(origin, options));
   const dispatchersOf = (connect: object) => ({
     direct: new Agent({ ...settings, connect }),
     proxied:
@@ -89,12 +89,12 @@ export async function openTransport(options: TransportOptions): Promise<Transpor
 }
 
 /**
- * A connection to a proxy. undici connects again, at once and without an end, where the other side closed (its
- * UND_ERR_SOCKET); a proxy that closes every tunnel would be asked thousands of times a second.
+ * A pool of connections to a proxy. It replaces UND_ERR_SOCKET while connecting by another error, because undici would otherwise connect
+ * again at once and forever: a proxy that closes every tunnel would be asked thousands of times a second.
  */
-function tellsEveryLoss(pool: Pool): Dispatcher {
+function reportingClosedTunnels(pool: Pool): Dispatcher {
   const connect = pool.connect.bind(pool) as (options: Dispatcher.ConnectOptions) => Promise<Dispatcher.ConnectData>;
-  const tellingConnect = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
+  const reportingConnect = async (options: Dispatcher.ConnectOptions): Promise<Dispatcher.ConnectData> => {
     try {
       return await connect(options);
     } catch (error) {
@@ -102,7 +102,7 @@ function tellsEveryLoss(pool: Pool): Dispatcher {
       throw Object.assign(new Error("Proxy response missing: it closed the connection"), { code: "PROXY_CLOSED" });
     }
   };
-  return Object.assign(pool, { connect: tellingConnect }) as Dispatcher;
+  return Object.assign(pool, { connect: reportingConnect }) as Dispatcher;
 }
 
 /** The convention of curl: lower case wins, and a proxy without a scheme is an http proxy. */
@@ -117,7 +117,7 @@ function variable(environment: TransportOptions["environment"], name: string): s
   return environment[name.toLowerCase()] ?? environment[name];
 }
 
-/** Answers every call with the same complaint, so that a bad setting is reported like any other failure. */
+/** Fails every call with the same detail, so that a bad setting is reported like any other failure. */
 export function brokenTransport(detail: string): Transport {
   return {
     exchange: async () => ({ type: "lost", sent: false, status: null, code: MISCONFIGURED, detail }),

@@ -19,8 +19,9 @@ import { CHANGED_FILE, FORBIDDEN_ADDRESS, type HttpCall } from "./transport.ts";
 const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
 
 /**
- * What is to be sent: without the token, and shown without its path, which is part of the secret.
- * @param reach a service elsewhere must not have this machine's own ports written to, nor those of its networks
+ * Prepares the request of an upload: without the token, and shown without its path, which is part of the secret.
+ * @param reach tells whether an address may be contacted: a remote service must not direct the upload to this machine or to its private
+ * networks
  * @returns what is wrong with the file or the URL, as a sentence without a full stop
  */
 export async function prepareUpload(request: UploadRequest, reach: Reach): Promise<PreparedRequest | string> {
@@ -57,7 +58,7 @@ async function sizeOf(file: string): Promise<number | string> {
 
 // The bytes.
 
-/** The last bytes are held back until all are seen to be those that were to be sent: without them the service keeps nothing. */
+/** Streams the file. The last bytes are held back until the whole content is checked: without them the service keeps nothing. */
 export function fileStream({ file, content }: Extract<HttpCall["content"], { type: "file" }>): Readable {
   const stream = createReadStream(file);
   return content === undefined ? stream : Readable.from(onlyContent(stream, content));
@@ -70,7 +71,7 @@ async function* onlyContent(chunks: AsyncIterable<Buffer>, content: FileContent)
   let held: Buffer | null = null;
   for await (const chunk of chunks) {
     bytes += chunk.length;
-    // What is held may be the last that the service waits for, although more follows by now.
+    // If the file has grown, the held bytes may be the last that the service waits for: they must not be sent.
     if (bytes > content.bytes) throw changed();
     hash.update(chunk);
     if (held !== null) yield held;
@@ -90,7 +91,7 @@ const PRIVATE_RANGES = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"].map((te
   range: ipaddr.parseCIDR(text) as [ipaddr.IPv4, number],
 }));
 
-/** @returns a noun phrase for where the address is, or null: it may be asked */
+/** @returns null if the address may be contacted, else a noun phrase that says where it is */
 export type Reach = (hostname: string) => Promise<string | null>;
 
 /** @param service the base URL */
@@ -101,7 +102,7 @@ export function uploadReach(service: URL): Reach {
   };
 }
 
-/** For names, whose addresses are known only when they are connected to: gives none of a network that `reach` refuses. */
+/** A DNS lookup that fails if an address is in a network that `reach` refuses. */
 export function guardedLookup(reach: Reach): LookupFunction {
   return (name, options, callback) => {
     lookup(name, { ...options, all: true }, async (error, addresses) => {

@@ -10,7 +10,7 @@ export async function confirm(terminal: Terminal, goal: "apply" | "destroy"): Pr
   lines.on("SIGINT", () => terminal.interrupt.raise("SIGINT"));
   const question = goal === "destroy" ? "Destroy these resources?" : "Apply these changes?";
   try {
-    const answer = await terminal.interrupt.heed(() =>
+    const answer = await terminal.interrupt.whileHandlingSignals(() =>
       lines.question(`\n${question} Only "yes" is accepted: `, { signal: terminal.interrupt.first }),
     );
     if (answer.trim() === "yes") return true;

@@ -30,7 +30,9 @@ export type WithClient<Client> = <Result>(
 
 /** For commands that change nothing: their client has no method that writes. The program passes the other client (`writer.ts`) to the commands that write. */
 export const withReader: WithClient<ReadClient> = (terminal, flags, work) =>
-  withClient(terminal, flags, createReadApi, (api, connection) => work(heeding(api, terminal.interrupt), connection));
+  withClient(terminal, flags, createReadApi, (api, connection) =>
+    work(handlingSignals(api, terminal.interrupt), connection),
+  );
 
 /** @param open makes the client */
 export async function withClient<Client extends ReadClient, Result>(
@@ -70,15 +72,15 @@ function compileWasmOnce(): void {
   if (Number.parseInt(process.versions.node, 10) <= LAST_KNOWN_NODE) setFlagsFromString("--liftoff-only");
 }
 
-/** A client that heeds signals only while a request is under way. While its answers are processed, a signal ends the process at once. */
-export function heeding(api: ReadClient, interrupt: Interrupt): ReadClient {
+/** A client that handles signals only while a request is under way. While its answers are processed, a signal ends the process at once. */
+export function handlingSignals(api: ReadClient, interrupt: Interrupt): ReadClient {
   return {
     get requestCount() {
       return api.requestCount;
     },
-    get: (request, signal) => interrupt.heed(() => api.get(request, signal)),
+    get: (request, signal) => interrupt.whileHandlingSignals(() => api.get(request, signal)),
     list: async (request, signal) => {
-      const answer = await interrupt.heed(() => api.list(request, signal));
+      const answer = await interrupt.whileHandlingSignals(() => api.list(request, signal));
       // The signal came while the last answer was read: nobody wants to wait until that is processed.
       return answer.ok && signal?.aborted === true ? { ok: false, failure: INTERRUPTED } : answer;
     },

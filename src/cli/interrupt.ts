@@ -11,8 +11,8 @@ import { EXIT, type ExitCode } from "./exit.ts";
 const HARD_EXIT_MILLISECONDS = 500;
 
 export interface Interrupt {
-  /** Listens for signals as long as `work` takes. May be nested. */
-  heed<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Handles signals as long as `work` takes. May be nested. */
+  whileHandlingSignals<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Aborted by the first signal: start nothing new. */
   readonly first: AbortSignal;
   /** Aborted by the second signal: give up requests under way. */
@@ -32,7 +32,7 @@ const CODES: Readonly<Partial<Record<NodeJS.Signals, ExitCode>>> = {
 
 const SIGNALS = Object.keys(CODES) as NodeJS.Signals[];
 
-/** Listens to no signal until `heed` is called. */
+/** Listens to no signal until `whileHandlingSignals` is called. */
 export function interruptOf(process: NodeJS.Process): Interrupt {
   const first = new AbortController();
   const second = new AbortController();
@@ -47,19 +47,19 @@ export function interruptOf(process: NodeJS.Process): Interrupt {
     second.abort();
     setTimeout(() => process.exit(code ?? EXIT.interrupted), HARD_EXIT_MILLISECONDS).unref();
   };
-  let heeding = 0;
-  const heed = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    if (heeding === 0) for (const signal of SIGNALS) process.on(signal, raise);
-    heeding += 1;
+  let nesting = 0;
+  const whileHandlingSignals = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (nesting === 0) for (const signal of SIGNALS) process.on(signal, raise);
+    nesting += 1;
     try {
       return await work();
     } finally {
       // A signal that came during a computation is delivered in the next turn of the event loop at the latest. Two are waited for, as the
       // present one may be half over.
       for (let turns = 0; turns < 2; turns += 1) await setImmediate();
-      heeding -= 1;
-      if (heeding === 0) for (const signal of SIGNALS) process.off(signal, raise);
+      nesting -= 1;
+      if (nesting === 0) for (const signal of SIGNALS) process.off(signal, raise);
     }
   };
-  return { first: first.signal, second: second.signal, code: () => code, raise, heed };
+  return { first: first.signal, second: second.signal, code: () => code, raise, whileHandlingSignals };
 }

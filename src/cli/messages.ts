@@ -34,7 +34,7 @@ export function sayStrict(terminal: Terminal): void {
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "base-unknown": "`--base` names no project folder and no git ref that is here",
   "base-unreadable": "the project at `--base` could not be taken from git",
-  "conflicting-options": "options that do not go together, or one without the other that it is for",
+  "conflicting-options": "two options exclude each other, or an option is given without the one that it needs",
   "consent-not-asked": "there is no terminal to ask on, and no `--yes`",
   "demo-failed": "`tenon demo` did not go as it should",
   "emulator-failed": "the emulator could not start: its port, data file or seed",
@@ -119,11 +119,14 @@ export function asDiagnostic({ code, summary, fix = "" }: CommandError): Diagnos
   return { code, severity: "error", summary, detail: "", ...(fix === "" ? {} : { fix }) };
 }
 
-function adviceFor({ status, type }: Failure): string {
+function adviceFor({ status, type, exceeds }: Failure): string {
   if (status === 401) return "Check the token in TENON_TOKEN or --token-file: it may be wrong, expired or revoked.";
   if (status === 403) return "The token lacks a scope or a grant for this.";
   if (status === 404) return "Check the base URL: it has to end with the version, for example /v4.";
   if (type === "unreachable") return "Check the base URL, the network and the proxy settings.";
+  if (exceeds === "lists") return "Read less at once: with --target, or for an import with --domain or --vpc.";
+  if (exceeds === "answer")
+    return "If it is this API that answers at the base URL, report the error: the limit is Tenon's own.";
   if (type === "malformed") return "Check the base URL: what answered does not speak this API.";
   return "";
 }

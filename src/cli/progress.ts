@@ -182,7 +182,7 @@ export class WaitNotices {
         return this.#answered(`${event.method} ${event.path}`, event.status);
       case "retrying": {
         // A rate limit is announced once, not for each request that waits for it.
-        if (event.atGate || event.waitSeconds < MIN_TOLD_WAIT_SECONDS) return null;
+        if (event.waitsInLimiter || event.waitSeconds < MIN_TOLD_WAIT_SECONDS) return null;
         this.#stuck.add(`${event.method} ${event.path}`);
         return this.#once(event.reason, `Waiting: ${escapeText(event.reason)}; trying again.`);
       }

@@ -81,7 +81,7 @@ export async function watched(
         terminal.print(`${jsonText(event)}\n`);
       },
     };
-    return await terminal.interrupt.heed(() => verify(tools, watch));
+    return await terminal.interrupt.whileHandlingSignals(() => verify(tools, watch));
   } finally {
     progress.end();
   }

@@ -2,6 +2,9 @@
 
 import type { Json, JsonObject } from "./resource.ts";
 
+/** Requests in flight at a time, and steps of an apply that run at a time, unless the user says otherwise. */
+export const DEFAULT_CONCURRENCY = 8;
+
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 export interface GetRequest {
@@ -127,7 +130,7 @@ export interface ApiError {
  * - `refused`: the service answered 4xx; it had no effect.
  * - `unavailable`: 408, 429, 5xx, or `… busy.`, still so after the retry budget.
  * - `unreachable`: no connection, TLS failure, connection lost, time-out.
- * - `malformed`: an answer that is not the JSON expected (HTML, half a body, wrong shape).
+ * - `malformed`: an answer that is not the JSON expected (HTML, half a body, wrong shape), or that is too large.
  * - `aborted`: the caller's signal ended it.
  */
 export type FailureType = "refused" | "unavailable" | "unreachable" | "malformed" | "aborted";
@@ -146,6 +149,8 @@ export interface Failure {
   readonly maintenance: boolean;
   /** How often the request was sent. */
   readonly attempts: number;
+  /** The limit of Tenon that was exceeded: on the size of one answer, or of all lists together. Absent: none. */
+  readonly exceeds?: "answer" | "lists";
 }
 
 /** The token was refused, as a whole or for what was asked: it will be for the next request of the same kind. */

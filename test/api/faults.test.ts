@@ -172,7 +172,7 @@ describe("waiting", () => {
     const { api, clock } = await open(server.baseUrl);
     const failure = failureOf(await api.send(request("POST")));
     expect(failure).toMatchObject({ type: "unavailable", effect: "none", status: 429, attempts: 1 });
-    expect(failure.message).toContain("; it orders a wait of 86400 s, and Tenon waits 3600 s at most");
+    expect(failure.message).toContain("; the service orders a wait of 86400 s; Tenon waits at most 3600 s");
     // Those behind it are not kept waiting for it either.
     expect(failureOf(await api.send(request("POST"))).attempts).toBe(1);
     expect(clock.slept.every((milliseconds) => milliseconds <= 1_000)).toBe(true);

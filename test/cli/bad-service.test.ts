@@ -66,7 +66,8 @@ describe("an answer that is not the API's", () => {
     });
     const cwd = await folder({ "tenon.yaml": PROJECT });
     const result = await run(["plan", "--retry-for", "1s"], { cwd, env: envOf(service) });
-    expectPlain(result, 1, ["larger than Tenon reads"]);
+    expectPlain(result, 1, ["larger than Tenon reads", "report the error: the limit is Tenon's own."]);
+    expect(result.stderr).not.toContain(NOT_THE_API);
   });
 });
 

@@ -7,7 +7,7 @@ import { runCommand } from "../../src/cli/program.ts";
 import { openTerminal } from "../../src/cli/terminal.ts";
 import type { Ended, RunOptions } from "./run.ts";
 
-const heed = <Result>(work: () => Promise<Result>): Promise<Result> => work();
+const whileHandlingSignals = <Result>(work: () => Promise<Result>): Promise<Result> => work();
 const NEVER = new AbortController().signal;
 
 export async function here(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
@@ -46,7 +46,7 @@ async function perform(
   });
   const environment = { PATH: process.env["PATH"], ...env };
   const about = { env: environment, stdout: into("stdout"), stderr: into("stderr"), stdin: { isTTY: false } };
-  const interrupt = { first: NEVER, second: NEVER, code: () => null, raise: () => {}, heed };
+  const interrupt = { first: NEVER, second: NEVER, code: () => null, raise: () => {}, whileHandlingSignals };
   const terminal = openTerminal(about as unknown as NodeJS.Process, interrupt);
   const restore = goTo(cwd, environment);
   try {

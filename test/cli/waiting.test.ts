@@ -7,7 +7,16 @@ import type { ApiEvent } from "../../src/index.ts";
 import { envOf, folder, PROJECT, run } from "./run.ts";
 
 function retrying(path: string, waitSeconds: number, reason = "host refuses connections"): ApiEvent {
-  return { type: "retrying", method: "GET", path, attempt: 5, waitSeconds, reason, maintenance: false, atGate: false };
+  return {
+    type: "retrying",
+    method: "GET",
+    path,
+    attempt: 5,
+    waitSeconds,
+    reason,
+    maintenance: false,
+    waitsInLimiter: false,
+  };
 }
 
 function answered(path: string, status: number | null): ApiEvent {
@@ -60,7 +69,7 @@ describe("a wait", () => {
     const throttled: ApiEvent = { type: "throttled", endpoint: "GET /domains", waitSeconds: 41.2, because: "refused" };
     const refused: ApiEvent = {
       ...(retrying("/domains", 41.2, "429") as ApiEvent & { type: "retrying" }),
-      atGate: true,
+      waitsInLimiter: true,
     };
     expect(told([answered("/domains", 429), refused, throttled])).toEqual([
       "Waiting 42 s: the rate limit of GET /domains is used up.",

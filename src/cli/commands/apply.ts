@@ -13,6 +13,7 @@ import {
   type Span,
   systemClock,
 } from "../../index.ts";
+import { DEFAULT_CONCURRENCY } from "../../model/api.ts";
 import { renderPlanMarkdown, renderReportMarkdown } from "../../render/index.ts";
 import {
   newIdNotes,
@@ -131,7 +132,6 @@ interface ApplyFlags extends PlanFlags, VerifyFlags, ChangedSinceFlags {
   readonly waitDetached?: number;
 }
 
-const DEFAULT_CONCURRENCY = 8;
 const DETACH_POLL_SECONDS = 10;
 /** If the answer takes longer than this, the plan is made anew. */
 const MAX_QUESTION_SECONDS = 10;
@@ -214,8 +214,8 @@ async function run(
     const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000 || !(await listsHold(session, planned));
     const current = isOld ? await planWithinShown(session, plan, bounds, flags) : plan;
     if (typeof current === "number") return current;
-    // Signals are heeded from the opening of the journal to the report, so that every outcome is reported.
-    return terminal.interrupt.heed(() => carryOut(session, current, flags, prepared.servers));
+    // Signals are handled from the opening of the journal to the report, so that every outcome is reported.
+    return terminal.interrupt.whileHandlingSignals(() => carryOut(session, current, flags, prepared.servers));
   });
 }
 
@@ -243,8 +243,8 @@ async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: Appl
 
 /** Whether the lists of several pages that the plan was made from are as they were read, as far as something is made or deleted in them. */
 async function listsHold({ terminal }: Session, { plan, longLists }: Extract<Planned, { ok: true }>): Promise<boolean> {
-  const { heed, first } = terminal.interrupt;
-  return heed(() => longLists.hold(plan.steps, first));
+  const { whileHandlingSignals, first } = terminal.interrupt;
+  return whileHandlingSignals(() => longLists.hold(plan.steps, first));
 }
 
 /**
@@ -277,8 +277,8 @@ async function planUntilDetached(session: Session, flags: ApplyFlags): Promise<P
     if (held.size === 0) return planned;
     const progress = new Progress(terminal);
     progress.show(`Waiting until interfaces are detached: ${[...held].map(escapeText).join(", ")}`);
-    const { heed, first } = terminal.interrupt;
-    await heed(() => systemClock.sleep(DETACH_POLL_SECONDS * 1000, first));
+    const { whileHandlingSignals, first } = terminal.interrupt;
+    await whileHandlingSignals(() => systemClock.sleep(DETACH_POLL_SECONDS * 1000, first));
     progress.end();
   }
 }

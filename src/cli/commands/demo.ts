@@ -83,7 +83,7 @@ const AFTER: readonly Scene[] = [
 
 function demo(terminal: Terminal): Promise<ExitCode> {
   // A signal ends the running command by itself; then the demo removes its folder and emulator.
-  return terminal.interrupt.heed(() => playAll(terminal));
+  return terminal.interrupt.whileHandlingSignals(() => playAll(terminal));
 }
 
 async function playAll(terminal: Terminal): Promise<ExitCode> {

@@ -80,7 +80,7 @@ interface EmulateFlags {
 }
 
 function emulate(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode> {
-  return terminal.interrupt.heed(() => serve(terminal, flags));
+  return terminal.interrupt.whileHandlingSignals(() => serve(terminal, flags));
 }
 
 async function serve(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode> {
