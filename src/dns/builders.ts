@@ -67,7 +67,7 @@ export function buildCaa(parts: CaaParts, name: string): Built {
   ];
   if (records.length === 0) {
     const detail = "It names neither authorities nor where to report.";
-    problems.push(badPart([], "the CAA says nothing", detail, "Add `issue`; `issue: []` lets nobody issue."));
+    problems.push(badPart([], "the CAA has no value", detail, "Add `issue`; `issue: []` lets nobody issue."));
   }
   return { records, problems };
 }

@@ -6,7 +6,7 @@ import { access, open, realpath, rename, rm, stat, writeFile } from "node:fs/pro
 import { dirname } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import type { FileContent } from "../model/api.ts";
-import { ledAway } from "./paths.ts";
+import { whereLinkLeads } from "./paths.ts";
 
 /** @returns a clause, for example `there is no such file: a.plan` */
 export function readProblem(error: unknown, file: string): string {
@@ -113,7 +113,7 @@ export async function contentOfStream(stream: Readable, signal?: AbortSignal): P
  * @throws the file system's error, or that a link leads out
  */
 export async function writeWhole(path: string, text: string | Iterable<string>, mode: number): Promise<void> {
-  const elsewhere = await whyLedAway(path);
+  const elsewhere = await whyLinkRefused(path);
   if (elsewhere !== null) throw new Error(elsewhere);
   const found = await stat(path).catch(() => null);
   const parts = typeof text === "string" ? [text] : text;
@@ -140,7 +140,7 @@ export async function writeWhole(path: string, text: string | Iterable<string>, 
  * @returns a clause; null if no reason is known
  */
 export async function whyUnwritable(path: string): Promise<string | null> {
-  const elsewhere = await whyLedAway(path);
+  const elsewhere = await whyLinkRefused(path);
   if (elsewhere !== null) return elsewhere;
   const found = await stat(path).catch(() => null);
   if (found?.isDirectory() === true || path.endsWith("/")) return `${path} is a folder`;
@@ -158,8 +158,8 @@ export async function whyUnwritable(path: string): Promise<string | null> {
 }
 
 /** @returns a clause, if a symbolic link in the working folder leads out of it, or into a folder of git or of Tenon; otherwise null */
-export async function whyLedAway(path: string): Promise<string | null> {
-  const led = await ledAway(path);
+export async function whyLinkRefused(path: string): Promise<string | null> {
+  const led = await whereLinkLeads(path);
   if (led === null) return null;
   const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
   return `${path} leads ${where} by a symbolic link; name the place itself`;

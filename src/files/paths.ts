@@ -39,7 +39,10 @@ export function isPrivate(path: string, folder: string): boolean {
  * @param path of a file or folder, which need not be there yet; a link that leads nowhere counts as its folder
  * @returns "outside" of the folder; "private": into a folder of git or of Tenon; null: neither, or the path by its name lies elsewhere
  */
-export async function ledAway(path: string, folder: string = process.cwd()): Promise<"outside" | "private" | null> {
+export async function whereLinkLeads(
+  path: string,
+  folder: string = process.cwd(),
+): Promise<"outside" | "private" | null> {
   const named = resolve(path);
   if (!isWithin(named, folder)) return null;
   const [real, root] = await Promise.all([realpathOfNearest(named), realpath(folder)]);

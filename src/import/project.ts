@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { ledAway } from "../files/paths.ts";
+import { whereLinkLeads } from "../files/paths.ts";
 import { escapeReferences, writeManifest } from "../format/write.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
@@ -136,7 +136,7 @@ type FilesIn = (text: string) => Promise<readonly Json[]>;
 
 /** What prevents the writing of a project; empty if nothing does. Writes nothing. */
 export async function obstacles({ out, files, force }: WriteRequest, filesIn: FilesIn): Promise<Diagnostic[]> {
-  const led = await ledAway(out);
+  const led = await whereLinkLeads(out);
   if (led !== null) {
     const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
     return [problem("symbolic-link", `${out} leads ${where} by a symbolic link`, LINK_DETAIL)];

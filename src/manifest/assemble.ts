@@ -254,7 +254,8 @@ function loadConsent(entry: JsonObject, context: AssembleContext): Consent | nul
   }
   if (rule === undefined || named.length > 1) {
     if (rule === undefined && context.incomplete.has(entry)) return null;
-    const summary = rule === undefined ? "what is allowed?" : "more than one consent in an entry";
+    const summary =
+      rule === undefined ? "the entry of `allow` names no rule" : "the entry of `allow` names more than one rule";
     const detail = "An entry of `allow` has exactly one of `delete`, `replace`, `bulk` and `ns`.";
     const span =
       rule === undefined ? context.places.firstKeySpan(entry) : context.places.keySpan(entry, named[1] ?? "");
@@ -315,7 +316,10 @@ function loadEntry(entry: JsonObject, units: readonly UnitForm[], context: Assem
   const keys = units.map(({ spec }) => `\`${spec.removedKey}\``).join(", ");
   if (unit === undefined || named.length > 1) {
     if (unit === undefined && context.incomplete.has(entry)) return null;
-    const summary = unit === undefined ? "what is removed?" : "more than one thing in an entry";
+    const summary =
+      unit === undefined
+        ? "the entry of `removed` names no object"
+        : "the entry of `removed` names more than one object";
     const detail = `An entry of \`removed\` has exactly one of ${keys}.`;
     const span =
       unit === undefined

@@ -169,7 +169,7 @@ function tooManyRecords(entry: JsonObject, { places, sources }: Pick<ExpandConte
     code: "too-many-records",
     severity: "error",
     summary: "too many records in the project",
-    detail: `With this domain, the project has more records than a project may have. ${explainRecordLimit(recordLimit(sources))} What follows is not looked at.`,
+    detail: `With this domain, the project has more records than a project may have. ${explainRecordLimit(recordLimit(sources))} The rest is not checked.`,
     fix: "Divide the project.",
     span: places.span(entry, Object.hasOwn(entry, "domain") ? "domain" : "reverse"),
   };
@@ -399,7 +399,7 @@ function tooManyLabels(span: NonNullable<Diagnostic["span"]>): Diagnostic {
     code: "too-many-labels",
     severity: "error",
     summary: "too many long names in the project",
-    detail: `A name of several labels makes a name for each label after the first: a.b.c also makes b.c and c. With this domain, the records of the project make more than ${MAX_INNER_LABELS.toLocaleString("en")} such names; what follows is not looked at.`,
+    detail: `A name of several labels makes a name for each label after the first: a.b.c also makes b.c and c. With this domain, the records of the project make more than ${MAX_INNER_LABELS.toLocaleString("en")} such names; the rest is not checked.`,
     fix: "Give records names of fewer labels, or divide the project.",
     span,
   };
@@ -410,7 +410,7 @@ function tooManyPatterns(span: NonNullable<Diagnostic["span"]>): Diagnostic {
     code: "too-many-patterns",
     severity: "error",
     summary: "too many patterns under `ignore`",
-    detail: `Each pattern is compared with each record of its domain. In this project, the characters of the records times the number of patterns are more than ${MAX_IGNORE_COMPARISONS.toLocaleString("en")}; what follows is not looked at.`,
+    detail: `Each pattern is compared with each record of its domain. In this project, the characters of the records times the number of patterns are more than ${MAX_IGNORE_COMPARISONS.toLocaleString("en")}; the rest is not checked.`,
     fix: "Join patterns with stars, or divide the project.",
     span,
   };

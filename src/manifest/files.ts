@@ -327,7 +327,7 @@ function explain(problem: PatternProblem, pattern: string): Diagnostic {
       };
     }
     case "too-many-patterns": {
-      const detail = `\`files\` may have ${MAX_FILE_PATTERNS.toLocaleString("en")} patterns; this one and what follows are not looked at.`;
+      const detail = `\`files\` may have ${MAX_FILE_PATTERNS.toLocaleString("en")} patterns; this one and the rest are not checked.`;
       return {
         code: "too-many-files",
         severity: "error",

@@ -22,7 +22,7 @@ export const MAX_SHORT_FILE_VALUES = 100_000;
 export const MIN_CHARACTERS_PER_VALUE = 4;
 /** Nodes of one file that come from aliases, counted each time they are used: stops a "billion laughs" file. */
 export const MAX_ALIAS_NODES = 100_000;
-/** Records of all domains together, record sets counted for each domain that uses them, and each domain as two. */
+/** Records of all domains together. Record sets count for each domain that uses them, and each domain counts as two more. */
 const MAX_PROJECT_RECORDS = 300_000;
 /** A domain counts as two records beside its own: it takes as much room in a plan. */
 export const RECORDS_PER_DOMAIN = 2;
@@ -162,8 +162,8 @@ export function recordLimit({ characters }: Pick<Sources, "characters">): number
 /** Why a project may not have more than `limit` records. */
 export function explainRecordLimit(limit: number): string {
   const count = limit.toLocaleString("en");
-  if (limit === MAX_PROJECT_RECORDS) return `A project may have ${count} records, a domain counted as two.`;
-  return `A project may have one record for each ${MIN_CHARACTERS_PER_RECORD} characters of its files, a domain counted as two, and ${MAX_SHORT_PROJECT_RECORDS.toLocaleString("en")} in any case: here ${count}.`;
+  if (limit === MAX_PROJECT_RECORDS) return `A project may have ${count} records; each domain counts as two more.`;
+  return `A project may have one record for each ${MIN_CHARACTERS_PER_RECORD} characters of its files, and ${MAX_SHORT_PROJECT_RECORDS.toLocaleString("en")} in any case: here ${count}. Each domain counts as two more.`;
 }
 
 function expandsTooFar(span: Span): Diagnostic {
@@ -171,8 +171,8 @@ function expandsTooFar(span: Span): Diagnostic {
     code: "expands-too-far",
     severity: "error",
     summary: "the project becomes too large",
-    detail: `With all that aliases, variables, defaults, record sets and zone files put in, counted wherever they do, it has more than ${MAX_EXPANDED_CHARACTERS / 1024 ** 2} MiB. Here that is more; what follows is not looked at.`,
-    fix: "Shorten what is put in many times, or divide the project.",
+    detail: `The expanded project is larger than ${MAX_EXPANDED_CHARACTERS / 1024 ** 2} Mi characters. Everything that aliases, variables, defaults, record sets and zone files insert counts each time it is inserted. The limit is exceeded here; the rest is not checked.`,
+    fix: "Shorten what is inserted many times, or divide the project.",
     span,
   };
 }
@@ -186,7 +186,7 @@ export function tooLongIgnore(ignore: Json | undefined, places: Places): Diagnos
     code: "too-many-patterns",
     severity: "error",
     summary: "too many patterns under `ignore`",
-    detail: `Each pattern is compared with each record of its domain, those in the account included. An \`ignore\` may have ${MAX_IGNORE_PATTERNS.toLocaleString("en")} patterns, and this one has ${ignore.length.toLocaleString("en")}; what follows is not looked at.`,
+    detail: `Each pattern is compared with each record of its domain, those in the account included. An \`ignore\` may have ${MAX_IGNORE_PATTERNS.toLocaleString("en")} patterns, and this one has ${ignore.length.toLocaleString("en")}; the rest is not checked.`,
     fix: "Join patterns with stars.",
     span: places.span(ignore, MAX_IGNORE_PATTERNS),
   };

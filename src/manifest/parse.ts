@@ -500,7 +500,7 @@ function nestedTooDeep(file: string, offset: number): Diagnostic {
 }
 
 function tooManyValues(file: string, offset: number): Diagnostic {
-  const detail = `A file may have one value for each ${MIN_CHARACTERS_PER_VALUE} characters, and ${MAX_SHORT_FILE_VALUES.toLocaleString("en")} in any case. What follows is not looked at.`;
+  const detail = `A file may have one value for each ${MIN_CHARACTERS_PER_VALUE} characters, and ${MAX_SHORT_FILE_VALUES.toLocaleString("en")} in any case. The rest is not checked.`;
   const span = { file, start: offset, end: offset + 1 };
   return syntax("too-many-values", "too many values in one file", detail, "Divide the file.", span);
 }
@@ -545,7 +545,7 @@ function complexKey(span: Span): Diagnostic {
 }
 
 function escapedKey(span: Span, key: string): Diagnostic {
-  const detail = `It comes to \`${key}\`, which nobody sees who reads the file or searches in it.`;
+  const detail = `The escapes hide the key \`${key}\` from readers and from text search.`;
   return syntax("escaped-key", "a key is written with escapes", detail, `Write the key itself: ${key}.`, span);
 }
 

@@ -225,8 +225,8 @@ function unsaidOverride(key: string, rrset: Rrset, before: readonly Rrset[], pla
   return {
     code: isFile ? "overrides-zone-file" : "overrides-record-set",
     severity: "error",
-    summary: `replace ${whose} ${type}, or add to it?`,
-    detail: `There is a ${type} at ${where} in ${originName(last)}, too, and \`override\` does not say which is meant.`,
+    summary: `\`override\` is missing: ${isFile ? "the zone file" : "the record set"} has ${type} records at this name, too`,
+    detail: `There are also ${type} records at ${where} in ${originName(last)}. Without \`override\`, Tenon cannot tell whether to replace them or to add to them.`,
     fix: `Add \`override: true\`${mine} to replace ${whose}, or \`override: false\` to have both.`,
     span: spanOf(rrset.records[0] as LayerRecord, places),
     related: before.map(({ origin, records }) => ({

@@ -81,7 +81,7 @@ const PROJECT_PROPERTIES: Readonly<Record<string, JsonObject>> = {
   files: {
     title: "Further manifests",
     description:
-      "Root file only. Paths and patterns inside the project folder: * and ? within a path segment, ** across them, at the end everything below.",
+      "Root file only. Paths and patterns inside the project folder. `*` and `?` match within one path segment; `**` matches any number of segments; a final `**` matches every file below.",
     type: "array",
     items: { type: "string", minLength: 1, title: "Pattern", description: "A path relative to the root file." },
     examples: [["zones/*.yaml", "networks/**/*.yaml"]],
@@ -186,7 +186,8 @@ const PROJECT_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
   },
   lint: {
     title: "Lint",
-    description: "Which rules of lint do not hold: in the root file for the project, at a domain or record for that.",
+    description:
+      "Lint rules that are switched off: for the project in the root file, for one domain or record in its entry.",
     type: "object",
     additionalProperties: false,
     patternProperties: OWN_KEYS,
@@ -259,7 +260,7 @@ function removedSchema(units: readonly UnitForm[]): JsonObject {
       },
       ignore: {
         title: "Ignore",
-        description: "Of a domain: if it has such records, it is not deleted.",
+        description: "Only for a domain: the domain is not deleted while it holds a record that matches a pattern.",
         type: "array",
         items: { $ref: "#/$defs/ignore_pattern" },
       },

@@ -41,17 +41,18 @@ export function validateTree(
   report: (diagnostic: Diagnostic) => void,
 ): ReadonlySet<object> {
   const incomplete = new Set<object>();
-  const doomed = new Map<Json[], Set<number>>();
+  const indicesToRemove = new Map<Json[], Set<number>>();
   const errors = validator.validate(tree) ? [] : (validator.validate.errors ?? []);
   // All violations are located before the first removes anything: two may concern one value.
   const violations = onePerPlace(errors).map((error) => locate(tree, error));
   const misspelt = misspeltKeys(violations);
   for (const violation of violations) {
-    if (!isKnown(violation, places) && !isMisspelt(violation, misspelt)) report(violationDiagnostic(violation, places));
+    if (!isAlreadyReported(violation, places) && !isMisspelt(violation, misspelt))
+      report(violationDiagnostic(violation, places));
   }
-  for (const violation of violations) spoil(violation, incomplete, doomed);
-  if (places.hasBroken) removeBroken(tree, places, incomplete, doomed);
-  for (const [list, indices] of doomed) compact(list, indices, places);
+  for (const violation of violations) discardInvalid(violation, incomplete, indicesToRemove);
+  if (places.hasBroken) removeBroken(tree, places, incomplete, indicesToRemove);
+  for (const [list, indices] of indicesToRemove) compact(list, indices, places);
   return incomplete;
 }
 
@@ -108,7 +109,7 @@ function locate(tree: JsonObject, error: ErrorObject): Violation {
 }
 
 /** Whether the value was reported already, as a syntax error or a variable without a value. */
-function isKnown({ way, error }: Violation, places: Places): boolean {
+function isAlreadyReported({ way, error }: Violation, places: Places): boolean {
   if (error.keyword === "required" || error.keyword === "additionalProperties") return false;
   return way.some(({ container, key }) => places.brokenKeys(container).has(key));
 }
@@ -134,7 +135,12 @@ function isMisspelt({ error, value }: Violation, misspelt: ReadonlyMap<Json, Rea
   return !choice.some((key) => Object.hasOwn(value as object, key)) && choice.some((key) => meant.has(key));
 }
 
-function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[], Set<number>>): void {
+/** Removes the invalid key, or puts the element of a list that it makes useless into `indicesToRemove`. */
+function discardInvalid(
+  violation: Violation,
+  incomplete: Set<object>,
+  indicesToRemove: Map<Json[], Set<number>>,
+): void {
   const { way, value, error } = violation;
   if (error.keyword === "additionalProperties") {
     const key = String(error.params["additionalProperty"]);
@@ -143,12 +149,13 @@ function spoil(violation: Violation, incomplete: Set<object>, doomed: Map<Json[]
     const meant = nearest(key, knownKeys(error));
     if (!isJsonObject(value) || meant === null) return;
     incomplete.add(value);
-    if (isElement(way, way.length) && !Object.hasOwn(value, meant)) removeAt(way, way.length, incomplete, doomed);
+    if (isElement(way, way.length) && !Object.hasOwn(value, meant))
+      removeAt(way, way.length, incomplete, indicesToRemove);
   } else if (error.keyword === "required" || error.keyword === "oneOf") {
     if (isJsonObject(value)) incomplete.add(value);
-    if (isElement(way, way.length)) removeAt(way, way.length, incomplete, doomed);
+    if (isElement(way, way.length)) removeAt(way, way.length, incomplete, indicesToRemove);
   } else {
-    removeAt(way, way.length, incomplete, doomed);
+    removeAt(way, way.length, incomplete, indicesToRemove);
   }
 }
 
@@ -160,14 +167,14 @@ function isElement(way: Way, depth: number): boolean {
 }
 
 /** Removes the innermost list element around the violation, or else the key itself. */
-function removeAt(way: Way, length: number, incomplete: Set<object>, doomed: Map<Json[], Set<number>>): void {
+function removeAt(way: Way, length: number, incomplete: Set<object>, indicesToRemove: Map<Json[], Set<number>>): void {
   let depth = length;
   while (depth > 0 && !isElement(way, depth)) depth -= 1;
   const at = way[depth > 0 ? depth - 1 : length - 1];
   if (at === undefined) return;
   if (Array.isArray(at.container)) {
-    const indices = doomed.get(at.container) ?? new Set();
-    doomed.set(at.container, indices.add(Number(at.key)));
+    const indices = indicesToRemove.get(at.container) ?? new Set();
+    indicesToRemove.set(at.container, indices.add(Number(at.key)));
   } else {
     delete (at.container as Record<string, Json>)[at.key];
     incomplete.add(at.container);
@@ -179,13 +186,13 @@ function removeBroken(
   tree: JsonObject,
   places: Places,
   incomplete: Set<object>,
-  doomed: Map<Json[], Set<number>>,
+  indicesToRemove: Map<Json[], Set<number>>,
 ): void {
   const visit = (value: Json, way: Way): void => {
     if (typeof value !== "object" || value === null) return;
     for (const key of places.brokenKeys(value)) {
       const steps = [...way, { container: value as object, key }];
-      removeAt(steps, steps.length, incomplete, doomed);
+      removeAt(steps, steps.length, incomplete, indicesToRemove);
     }
     if (Array.isArray(value))
       for (const [index, item] of value.entries()) visit(item, [...way, { container: value, key: String(index) }]);
@@ -459,7 +466,7 @@ function badFormat(name: Name, value: Json, schema: JsonObject, error: ErrorObje
     code === "bad-format"
       ? `bad ${name.phrase.replace(/^an /, "")}`
       : `${name.phrase} is ${code === "too-long" ? "too long" : "empty or too short"}`;
-  const why = error.keyword === "not" ? "says nothing" : (error.message ?? "does not fit");
+  const why = error.keyword === "not" ? "holds no condition" : (error.message ?? "does not fit");
   const detail = `${shown(value)} ${why}.${about}`;
   const example = [schema["examples"]].flat()[0];
   const fix =

@@ -2,7 +2,7 @@
 
 import { createReadStream } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { isWithin, ledAway } from "../files/paths.ts";
+import { isWithin, whereLinkLeads } from "../files/paths.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { GivenValue } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
@@ -254,7 +254,7 @@ function withoutValue(name: string, environments: readonly string[], span: Span)
 // --var-file: YAML or JSON mappings of values, and what `terraform output -json` prints.
 
 /**
- * Whoever runs Tenon names the files, so they may lie anywhere (see `isLedAway` for symbolic links), and may be pipes such as /dev/stdin.
+ * Whoever runs Tenon names the files, so they may lie anywhere (see `leadsOutside` for symbolic links), and may be pipes such as /dev/stdin.
  */
 export async function readVariableFiles(
   paths: readonly string[],
@@ -270,7 +270,7 @@ export async function readVariableFiles(
 }
 
 async function readVariableFile(path: string, sources: Sources, context: ParseContext): Promise<VariableFile | null> {
-  if (await isLedAway(path)) {
+  if (await leadsOutside(path)) {
     context.report(elsewhere(path));
     return null;
   }
@@ -299,12 +299,12 @@ async function readVariableFile(path: string, sources: Sources, context: ParseCo
  * Whether a symbolic link in the path leads out of the working folder (for a file elsewhere: out of that file's folder), or into a folder
  * of git or Tenon. A pull request could bring such a link to have secrets shown.
  */
-async function isLedAway(path: string): Promise<boolean> {
+async function leadsOutside(path: string): Promise<boolean> {
   const named = resolve(path);
   // /dev/stdin, and what the shell passes as /dev/fd/N, is no file of a project.
   if (isWithin(named, "/dev")) return false;
   const folder = isWithin(named, process.cwd()) ? process.cwd() : dirname(named);
-  return (await ledAway(named, folder)) !== null;
+  return (await whereLinkLeads(named, folder)) !== null;
 }
 
 function elsewhere(path: string): Diagnostic {
@@ -312,7 +312,8 @@ function elsewhere(path: string): Diagnostic {
     code: "outside-project",
     severity: "error",
     summary: `cannot use ${path}`,
-    detail: "It is a symbolic link that leads elsewhere; what lies there may be nobody's to show.",
+    detail:
+      "A symbolic link leads outside the working folder or into a folder of git or Tenon. Tenon does not read it, because its content could appear in output.",
     fix: "Name the file itself in --var-file.",
   };
 }

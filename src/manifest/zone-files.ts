@@ -219,7 +219,7 @@ function tooManyRecords(limit: number): Diagnostic {
 }
 
 function tooMuchText(): Diagnostic {
-  const detail = `A zone file is read for each domain that names it, with all that it includes and generates. All that is to be read may have ${MAX_ZONE_FILE_OCTETS / 1024 ** 2} MiB; what follows is not looked at.`;
+  const detail = `A zone file is read for each domain that names it, with all that it includes and generates. All that is to be read may have ${MAX_ZONE_FILE_OCTETS / 1024 ** 2} MiB; the rest is not checked.`;
   return {
     code: "project-too-large",
     severity: "error",
@@ -230,8 +230,9 @@ function tooMuchText(): Diagnostic {
 }
 
 function allTooLarge(file: string): Extract<Text, { ok: false }>["problem"] {
-  const detail = `The zone files of a project may have ${MAX_PROJECT_BYTES / 1024 ** 2} MiB together.`;
-  return { code: "project-too-large", summary: `${file} is one too many`, detail, fix: "Divide the project." };
+  const summary = "the zone files of the project are too large together";
+  const detail = `With ${file} they have more than ${MAX_PROJECT_BYTES / 1024 ** 2} MiB.`;
+  return { code: "project-too-large", summary, detail, fix: "Divide the project." };
 }
 
 function notUtf8(file: string, offset: number): Extract<Text, { ok: false }>["problem"] {

@@ -22,8 +22,9 @@ describe("a domain's own record that meets a record set's", () => {
     expect(places(result)).toEqual(["overrides-record-set tenon.yaml:12:9"]);
     expect(result.diagnostics[0]).toMatchObject({
       severity: "error",
-      summary: "replace the record set's TXT, or add to it?",
-      detail: "There is a TXT at the apex in record set `mail`, too, and `override` does not say which is meant.",
+      summary: "`override` is missing: the record set has TXT records at this name, too",
+      detail:
+        "There are also TXT records at the apex in record set `mail`. Without `override`, Tenon cannot tell whether to replace them or to add to them.",
       fix: "Add `override: true` to replace the record set's, or `override: false` to have both.",
       related: [{ message: "in record set `mail`" }],
     });

@@ -105,7 +105,7 @@ test("a file of variables is no link that leads elsewhere, and none of its lines
     for (const command of ["plan", "validate", "drift"]) {
       const env = { ...envOf(service), TENON_HIDDEN: SECRET };
       const ended = await run([command, "--var-file", file], { cwd, env });
-      expectPlain(ended, 1, ["symbolic link that leads elsewhere"]);
+      expectPlain(ended, 1, ["A symbolic link leads outside the working folder"]);
       expect(ended.stderr).not.toContain(SECRET);
     }
     const { stdout, stderr } = await run(["fmt", "--var-file", file], { cwd });

@@ -2,7 +2,7 @@
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Emulator, EmulatorOptions, Fault, SeedError } from "../../emulator/index.ts";
-import { readRegular, whyLedAway } from "../../files/files.ts";
+import { readRegular, whyLinkRefused } from "../../files/files.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, parseCount } from "../flags.ts";
@@ -26,10 +26,10 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
       new Option("--ttl-rounding <how>", "for TTLs that are not allowed").choices(["nearest", "up"]).default("nearest"),
     )
     .option("--unique-labels", "refuse a label that is in use")
-    .option("--zone-render <seconds>", "show a change in the zone file that much later", parseCount)
-    .option("--image-delay <seconds>", "until a new image is available", parseCount)
+    .option("--zone-render <seconds>", "delay before a change appears in the rendered zone file", parseCount)
+    .option("--image-delay <seconds>", "time until a new image is available", parseCount)
     .option("--fault <spec>", "let something go wrong; repeatable", collect)
-    .option("--fault-seed <n>", "of the faults that happen by chance", parseCount)
+    .option("--fault-seed <n>", "random seed for faults with rate", parseCount)
     .option("--request-log <file>", "a JSON line for each request")
     .addHelpText(
       "after",
@@ -95,7 +95,7 @@ async function serve(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode>
 }
 
 async function start(terminal: Terminal, flags: EmulateFlags): Promise<Emulator | null> {
-  const led = await whyAnyLedAway([flags.seed, flags.requestLog]);
+  const led = await whyAnyLinkRefused([flags.seed, flags.requestLog]);
   if (led !== null) {
     sayFailed(terminal, led);
     return null;
@@ -111,9 +111,9 @@ async function start(terminal: Terminal, flags: EmulateFlags): Promise<Emulator 
 }
 
 /** Lines of a wrong seed are shown, and the log is written: no symbolic link of a hostile checkout may lead either elsewhere. */
-async function whyAnyLedAway(paths: readonly (string | undefined)[]): Promise<string | null> {
+async function whyAnyLinkRefused(paths: readonly (string | undefined)[]): Promise<string | null> {
   for (const path of paths) {
-    const led = path === undefined ? null : await whyLedAway(path);
+    const led = path === undefined ? null : await whyLinkRefused(path);
     if (led !== null) return led;
   }
   return null;

@@ -319,7 +319,7 @@ function serviceProblem(problem: ServiceProblem): Problem {
   const fix = "Write `service: sip, protocol: tcp` with the parent as `name`, or `name: _sip._tcp`.";
   switch (problem) {
     case "missing":
-      return { code, summary: "which service?", detail: "An SRV record names a service, and a protocol.", fix };
+      return { code, summary: "no service is named", detail: "An SRV record names a service, and a protocol.", fix };
     case "incomplete":
       return {
         code,
@@ -362,7 +362,7 @@ function targetProblem(text: string, type: RecordType, target: Extract<TargetNam
       const detail = `\`${text}\` has dots but no final one: it may be \`${absolute}\`, or \`${relative}\` within the zone.`;
       return {
         code: "ambiguous-target",
-        summary: "absolute or relative?",
+        summary: "it is unclear whether the target is absolute or relative",
         detail,
         fix: `Write ${absolute} or ${relative}`,
       };

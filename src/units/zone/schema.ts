@@ -104,7 +104,7 @@ const RECORD_SCHEMA: EntrySchema<RecordEntry> = {
     override: {
       title: "Override",
       description:
-        "Where a record set that the domain uses, or its zone file, has records of the same name and type: true replaces them, false stands beside them. In a record set it is about the sets before it under `use`, and the zone file.",
+        "true: this entry replaces the records of the same name and type that come from a used record set or the zone file. false: it is added to them. In a record set, this covers the zone file and the sets listed earlier under `use`.",
       type: "boolean",
       examples: [true],
     },
