@@ -116,10 +116,10 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   // without an id gets the object that the other entry left.
   const rank = ({ id }: Declared) => (id === null ? 2 : candidates.withId(id) === undefined ? 1 : 0);
   const declared = desired.declared.filter((entry) => entry.unit === unit.name);
-  const lookup: Lookup = { unit, desired, candidates, options, alsoDelete: [] };
+  const context: MatchContext = { unit, desired, candidates, options, alsoDelete: [] };
   const absent = new Set<Declared>();
   for (const entry of [...declared].sort((a, b) => rank(a) - rank(b))) {
-    const found = find(entry, lookup, findings);
+    const found = find(entry, context, findings);
     if (found === "refused") continue;
     if (Array.isArray(found)) {
       for (const match of unclearDeclared(entry, found, desired, options)) matches.push(match);
@@ -132,7 +132,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   }
   const removed = options.goal === "destroy" ? [] : desired.removed.filter((entry) => entry.unit === unit.name);
   for (const entry of removed) {
-    const found = find(entry, lookup, findings);
+    const found = find(entry, context, findings);
     if (found === null || found === "refused") continue;
     if (Array.isArray(found)) {
       for (const match of unclearRemoved(entry, found)) matches.push(match);
@@ -141,7 +141,7 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     const match = remove(entry, found, desired, options, findings);
     if (match !== null) matches.push(match);
   }
-  for (const candidate of lookup.alsoDelete) matches.push(deletion(candidate.live, null, null, null));
+  for (const candidate of context.alsoDelete) matches.push(deletion(candidate.live, null, null, null));
   const pruned = prunes(candidates, desired, options);
   for (const candidate of pruned) candidates.claimed.add(candidate);
   for (const candidate of pruned) matches.push(deletion(candidate.live, null, null, "prune"));
@@ -152,20 +152,20 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   const count = live.total - mentioned.size;
   const leftAlone: LeftAlone[] = count > 0 ? [{ kind: unit.kinds[0].kind, count, reason: "undeclared" }] : [];
   const { refusals, warnings, guessed, unclear } = findings;
-  const claimedByOthers = findClaimedByOthers(declared, absent, matches, lookup);
+  const claimedByOthers = findClaimedByOthers(declared, absent, matches, context);
   const withEntries = withFormer(matches, unit, options.former ?? []);
   return { matches: withEntries, refusals, warnings, guessed, unclear, claimedByOthers, leftAlone };
 }
 
 /**
- * Entries whose name a live object still has that another entry claims by `id:`. A second object of that name makes no difference. If an
- * entry has no object yet, its `moved_from` counts as a name of it, too.
+ * Finds each entry whose name is still carried by a live object that another entry claims by `id:`. It does not matter whether a second
+ * live object carries the name, too. If an entry has no object yet, its `moved_from` counts as a name of it, too.
  */
 function findClaimedByOthers(
   declared: readonly Declared[],
   absent: ReadonlySet<Declared>,
   matches: readonly Match[],
-  { unit, candidates }: Lookup,
+  { unit, candidates }: MatchContext,
 ): readonly ClaimedByOther[] {
   const addresses = new Map(
     matches.flatMap(({ declared: entry, live }) => {
@@ -187,8 +187,8 @@ function findClaimedByOthers(
     });
 }
 
-/** What `find` needs to say which live object an entry means. */
-interface Lookup {
+/** What `find` needs to find the live object of an entry. */
+interface MatchContext {
   readonly unit: Unit;
   readonly desired: Desired;
   readonly candidates: Candidates;
@@ -204,12 +204,17 @@ interface Lookup {
 const MAX_COMPARED = 20;
 
 /**
- * Which of several objects of one label is meant; all of them if that cannot be said. If the entry's id is gone: the only one that is as
- * declared. If all carry our tag, are equal, and nothing is attached to them: the oldest. Of the others an apply prunes each, as
- * undeclared, and a destroy deletes each (`alsoDelete`).
+ * Chooses one of several objects with the same label, or returns all of them if none can be chosen.
+ * 1. If the entry has an `id` that no longer exists: the only object that matches the declaration.
+ * 2. If all carry our tag, are equal and have nothing attached: the oldest. An apply then prunes the others, as undeclared, and a destroy
+ *    deletes them (`alsoDelete`).
  */
-function chosen(entry: Declared | Removed, found: Candidate[], lookup: Lookup): Candidate | Candidate[] {
-  const { unit, desired, options, alsoDelete } = lookup;
+function chooseAmongSameLabel(
+  entry: Declared | Removed,
+  found: Candidate[],
+  context: MatchContext,
+): Candidate | Candidate[] {
+  const { unit, desired, options, alsoDelete } = context;
   const sorted = [...found].sort((a, b) => compareIds(a.identity.id, b.identity.id));
   if (entry.id !== null && "spec" in entry && sorted.length <= MAX_COMPARED) {
     const [exact, another] = sorted.filter(({ live }) => options.isAsDeclared(entry, live));
@@ -221,7 +226,7 @@ function chosen(entry: Declared | Removed, found: Candidate[], lookup: Lookup): 
   // A narrowed run names its objects: an equal object that nobody named does not go with them.
   if (options.goal === "destroy" && !options.narrowed) {
     for (const other of others) {
-      lookup.candidates.claimed.add(other);
+      context.candidates.claimed.add(other);
       alsoDelete.push(other);
     }
   }
@@ -256,10 +261,10 @@ function unclearRemoved(entry: Removed, found: readonly Candidate[]): readonly M
 /** @returns a list if the entry could mean any of several objects: they are claimed, so that none of them counts as undeclared */
 function find(
   entry: Declared | Removed,
-  lookup: Lookup,
+  context: MatchContext,
   { refusals, refused, warnings, unclear }: MatchFindings,
 ): Candidate | Candidate[] | null | "refused" {
-  const { candidates, unit } = lookup;
+  const { candidates, unit } = context;
   const withId = entry.id === null ? undefined : candidates.withId(entry.id);
   // The object is not claimed: it is left to the entry of its own name.
   if ("spec" in entry && withId !== undefined && !unit.canBeRenamed && withId.identity.key !== entry.key) {
@@ -269,15 +274,15 @@ function find(
   }
   // Under `removed`, an id that no object has means that the work is done. A declared object may have been made anew: its label is tried.
   if (entry.id !== null && withId === undefined && !("spec" in entry)) return null;
-  const possible = withId ?? byLabel(entry, lookup);
-  if (isOnlyFormer(entry, possible) && lookup.desired.owner !== null && possible.identity.owner === null) {
-    refusals.push(formerWithoutTag(entry, possible.identity, lookup.desired.owner));
+  const possible = withId ?? byLabel(entry, context);
+  if (isOnlyFormer(entry, possible) && context.desired.owner !== null && possible.identity.owner === null) {
+    refusals.push(formerWithoutTag(entry, possible.identity, context.desired.owner));
     refused.add(possible.identity.id);
     candidates.claimed.add(possible);
     return "refused";
   }
-  for (const warning of warningsOfFormer(entry, possible, lookup)) warnings.push(warning);
-  const found = Array.isArray(possible) ? chosen(entry, possible, lookup) : possible;
+  for (const warning of warningsOfFormer(entry, possible, context)) warnings.push(warning);
+  const found = Array.isArray(possible) ? chooseAmongSameLabel(entry, possible, context) : possible;
   if (Array.isArray(found)) {
     if (entry.id !== null) warnings.push(staleId(entry, "several"));
     for (const candidate of found) candidates.claimed.add(candidate);
@@ -304,7 +309,10 @@ function noteGuess(entry: Declared, identity: LiveIdentity, desired: Desired, { 
  * Several objects are returned as a list. `moved_from` counts only while nothing carries the new label, and never for a destroy: once the
  * renamed object is destroyed, what has the former label is another one.
  */
-function byLabel(entry: Declared | Removed, { candidates, options }: Lookup): Candidate | Candidate[] | undefined {
+function byLabel(
+  entry: Declared | Removed,
+  { candidates, options }: MatchContext,
+): Candidate | Candidate[] | undefined {
   const named = candidates.withKey(entry.key);
   const found = named.length === 0 && options.goal === "apply" ? withFormerLabel(entry, candidates) : named;
   return found.length > 1 ? found : found[0];
@@ -321,17 +329,20 @@ function isOnlyFormer(entry: Declared | Removed, found: Candidate | Candidate[] 
   return found.identity.key === entry.movedFrom && found.identity.key !== entry.key;
 }
 
-/** An object has the former label, and is not taken for the entry's: a later run, or somebody, may take it for that. */
+/**
+ * Warns if a live object has the former label but was not matched to the entry: a later run, or a reader, may mistake it for the entry's
+ * object.
+ */
 function warningsOfFormer(
   entry: Declared | Removed,
   found: Candidate | Candidate[] | undefined,
-  { candidates, desired, options }: Lookup,
+  { candidates, desired, options }: MatchContext,
 ): Diagnostic[] {
   const [former] = withFormerLabel(entry, candidates);
   if (former === undefined || [found].flat().includes(former)) return [];
   const isOurs = desired.owner !== null && former.identity.owner === desired.owner;
   if (found === undefined) return [formerIsLeft(entry, former.identity)];
-  // What carries our tag is pruned, which a guard says.
+  // An object with our tag is pruned, and the `delete` guard already reports that.
   return isOurs && options.goal === "apply" ? [] : [formerIsAnother(entry, former.identity)];
 }
 
@@ -452,9 +463,9 @@ export function idBecomesStale(entry: Declared): Diagnostic {
 function formerWithoutTag(entry: Entry, { address, id }: LiveIdentity, owner: string): Diagnostic {
   return diagnosticOf(entry, {
     code: "moved-from-untagged",
-    summary: `${entry.address} would take ${address}, which is not the project's`,
-    detail: `No live object has the new label. The one with the label of \`moved_from\` has no tag of \`${owner}\`: if the rename is done already, it is somebody else's.`,
-    fix: `Name it by \`id: ${id}\` if it is the one that is meant. If not, remove \`moved_from\`.`,
+    summary: `\`moved_from\` of ${entry.address} names ${address}, which does not carry this project's tag`,
+    detail: `No live object has the new label. ${address} has the old label but not the tag of the owner \`${owner}\`, so it may belong to somebody else.`,
+    fix: `If it is the object to rename, name it by \`id: ${id}\`. If not, remove \`moved_from\`.`,
   });
 }
 
@@ -463,8 +474,8 @@ function formerIsAnother(entry: Entry, { address, id }: LiveIdentity): Diagnosti
   return {
     ...diagnosticOf(entry, {
       code: "moved-from-done",
-      summary: `\`moved_from\` of ${entry.address} is done, and another object has the former label`,
-      detail: `${address} (id ${id}) would be taken for ${entry.address} as soon as that is gone.`,
+      summary: `\`moved_from\` of ${entry.address} is no longer needed, but another object has that label`,
+      detail: `If ${entry.address} is ever deleted, the next run may match ${address} (id ${id}) to its entry.`,
       fix: "Remove `moved_from`.",
     }),
     severity: "warning",
@@ -478,8 +489,8 @@ function formerIsLeft(entry: Entry, { address, id }: LiveIdentity): Diagnostic {
       code: "moved-from-left",
       summary: `${address} is not destroyed, although \`moved_from\` of ${entry.address} names it`,
       detail:
-        "Once a renamed object is destroyed, what has the former label is another one: a destroy does not follow `moved_from`.",
-      fix: `If it is the one that is meant, name it by \`id: ${id}\`, or apply the rename before.`,
+        "A destroy does not follow `moved_from`: after the rename, an object with the old label is a different object.",
+      fix: `If it is the object to destroy, name it by \`id: ${id}\`, or apply the rename first.`,
     }),
     severity: "warning",
   };
