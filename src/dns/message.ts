@@ -157,7 +157,7 @@ function messageOf(reader: OctetReader): DnsMessage {
   };
 }
 
-/** Counts are claims: nothing is allotted for them. */
+/** Reads `count` items. The count may be a lie, so no memory is reserved for it. */
 function readMany<Item>(count: number, read: () => Item): Item[] {
   const items: Item[] = [];
   for (let index = 0; index < count; index += 1) items.push(read());
@@ -249,7 +249,7 @@ const HEADER_OCTETS = 12;
 /** RFC 1035, 2.3.4: with the octets of lengths and the root. */
 const MAX_NAME_OCTETS = 255;
 
-/** More than a name has labels is no compression any more, but a way to make readers work. */
+/** A name has at most so many labels. More pointers compress nothing, and only make the reader work. */
 const MAX_POINTERS_PER_NAME = 127;
 
 /** Thrown from wherever a message is found to be wrong, and caught by `readMessage`, which makes a value of it. */

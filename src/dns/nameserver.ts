@@ -30,7 +30,7 @@ type FoundServers =
   /** One clause without a full stop. */
   | { readonly ok: false; readonly detail: string };
 
-/** A zone with more servers than this is asked at so many of them: a hostile zone must not make work. */
+/** Of a zone with more servers, only this many are asked: a hostile zone must not cause unlimited work. */
 const MAX_SERVERS = 16;
 
 const DNS_PORT = 53;

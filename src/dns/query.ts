@@ -23,7 +23,7 @@ const ID_COUNT = 65_536;
 interface NameserverOptions {
   /** Limits that are absent are those of `QUERY_LIMITS`. */
   readonly limits?: Partial<QueryLimits>;
-  /** The number of a question, that nobody may foretell: uniform in [0, 65535]. */
+  /** Draws the message ID, which must be unpredictable: uniform in [0, 65535]. */
   readonly drawId?: () => number;
 }
 
@@ -152,7 +152,7 @@ class UdpExchange {
     if (this.#finished) return;
     const { udpAttempts, udpAttemptMilliseconds } = this.#limits;
     if (this.#attempts === udpAttempts) {
-      const odd = this.#ignored === 0 ? "" : ` but ${this.#ignored} that had nothing to do with the question`;
+      const odd = this.#ignored === 0 ? "" : `; ${this.#ignored} unrelated datagrams were ignored`;
       const waited = udpAttempts * udpAttemptMilliseconds;
       this.finish(queryFailure("timeout", `no answer within ${waited} ms${odd}`));
       return;
@@ -263,7 +263,7 @@ class TcpChannel {
       }
       const answer = readAnswer(octets, this.#pending.query, this.#pending.id);
       if (typeof answer === "string") this.#finish(queryFailure("malformed", answer), false);
-      // There is no longer message to ask for: a set that is cut off here can be read by nobody (RFC 7766, 5).
+      // TCP allows the largest message, so a truncated answer over TCP cannot be retried (RFC 7766, 5).
       else if (answer.isTruncated) this.#finish(queryFailure("malformed", "the answer over TCP is cut off"), false);
       else this.#finish({ ok: true, answer }, true);
     }
@@ -371,7 +371,7 @@ export function readAnswer(octets: Buffer, query: DnsQuery, id: number): DnsAnsw
   const reading = readMessage(octets);
   if (!reading.ok) return reading.detail;
   const { message } = reading;
-  if (message.id !== id) return "an answer has another number than the question";
+  if (message.id !== id) return "an answer's message ID differs from the query's";
   if (!message.isResponse || message.opcode !== 0) return "a message is no answer";
   const [question, ...others] = message.questions;
   // A server that could not make sense of the question may not repeat it.

@@ -253,7 +253,7 @@ class TransferReading {
   }
 
   #envelopeProblem(message: DnsMessage): TransferProblem | null {
-    if (message.id !== this.#id) return problemOf("malformed", "an answer has another number than the question");
+    if (message.id !== this.#id) return problemOf("malformed", "an answer's message ID differs from the query's");
     if (!message.isResponse || message.opcode !== 0) return problemOf("malformed", "a message is no answer");
     if (message.rcode !== 0) return rcodeProblem(message.rcode);
     if (message.isTruncated) return problemOf("truncated", "the server says that its answer is cut off");

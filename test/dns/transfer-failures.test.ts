@@ -65,7 +65,7 @@ describe("an answer that is none", () => {
 
   it("has another number", async () => {
     const found = await problem((socket, { id }) => socket.write(message({ id: id ^ 1, answers: zone })));
-    expect(found).toEqual(malformed("an answer has another number than the question"));
+    expect(found).toEqual(malformed("an answer's message ID differs from the query's"));
   });
 
   it("has another question, or more than one", async () => {

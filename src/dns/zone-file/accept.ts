@@ -51,7 +51,8 @@ interface ReadRecord {
   readonly through: readonly Span[];
 }
 
-export class ZoneReader {
+/** Collects the records of a zone file and of the files that it includes, and what is wrong with them. */
+export class RecordCollector {
   readonly #zone: string;
   readonly #records: SourceRecord[] = [];
   readonly #skipped: SkippedRecord[] = [];
@@ -126,8 +127,8 @@ export class ZoneReader {
     this.fail(file, place, problem);
   }
 
-  /** One record. Throws `ZoneSyntaxError`. */
-  take(owner: Labels, header: RecordHeader, { name: file, origin, through }: ReadIn, place: Place): void {
+  /** Adds one record, or sets it aside. Throws `ZoneSyntaxError`. */
+  addEntry(owner: Labels, header: RecordHeader, { name: file, origin, through }: ReadIn, place: Place): void {
     this.#entryCount += 1;
     if (this.#entryCount > MAX_ENTRIES) {
       // Too many to keep was said before: one cause, one error.
@@ -237,7 +238,7 @@ function dataOf({ type, name, target, priority, weight, port, tag }: DnsRecord):
   return `${type} ${name} ${priority} ${weight} ${port} ${tag} ${target}`;
 }
 
-/** The record read before; of one that is read twice, the `$INCLUDE` lines by which its file is. */
+/** Where the first of two equal records is. If both are the same line, its file was included twice: then the two `$INCLUDE` lines. */
 function placesOf(first: ReadRecord, second: ReadRecord): Related[] {
   const [before, after] = [first.record.span, second.record.span];
   if (before.file !== after.file || before.start !== after.start) return [{ message: "first here", span: before }];

@@ -214,7 +214,7 @@ function stringEnd(text: string, start: number): number {
   return end;
 }
 
-/** Offsets of what would have to be closed for the rest of the file to be read. */
+/** Offsets of the opening parentheses that are never closed, ascending. */
 function unclosedParentheses(text: string): number[] {
   const open: number[] = [];
   let offset = 0;
@@ -488,7 +488,7 @@ export function shown(text: string): string {
 /** API.md, Limits: active records per domain. */
 export const MAX_RECORDS: number = 12_000;
 
-/** Records of any kind, generated ones and duplicates included: where reading stops. */
+/** Reading stops after this many records of any kind, generated ones and duplicates included. */
 export const MAX_ENTRIES: number = 100_000;
 
 /** UTF-8 octets of the file, of all that it includes, and of what `$GENERATE` makes. */
@@ -506,5 +506,5 @@ export const MAX_STRING_OCTETS: number = 255;
 /** RFC 2181, 8. */
 export const MAX_TTL_SECONDS: number = 2 ** 31 - 1;
 
-/** Errors after which reading stops; so many warnings are shown one by one. */
+/** Reading stops after this many errors. Warnings beyond this many are only counted. */
 export const MAX_PROBLEMS: number = 100;

@@ -296,10 +296,10 @@ function numberAfter(prefix: string, word: string): number | null {
   return code <= 0xffff ? code : null;
 }
 
-// Data in the form for unknown types, `\# 4 c0000201` (RFC 3597, 5), of types that are known: back to how they are mostly written.
+// Data of known types that is written in the form for unknown types, `\# 4 c0000201` (RFC 3597, 5): converted into the usual form.
 
 /**
- * The same data as fields, each with the place of the whole. Throws `ZoneSyntaxError`.
+ * Converts the data into fields, each with the place of the whole. Throws `ZoneSyntaxError`.
  * @param word the type as the file writes it
  * @param tokens `\#`, the length, and hexadecimal digits in any number of words
  */

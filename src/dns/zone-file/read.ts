@@ -2,7 +2,7 @@
 
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { SkippedRecord, SourceRecord } from "../record.ts";
-import { readRecordHeader, type ZoneFileSoa, ZoneReader } from "./accept.ts";
+import { RecordCollector, readRecordHeader, type ZoneFileSoa } from "./accept.ts";
 import {
   type Entry,
   type Labels,
@@ -37,7 +37,7 @@ export type IncludedFile =
   | { readonly ok: false; readonly detail: string; readonly fix?: string };
 
 export interface ZoneFileReading {
-  /** In the order of the file. A TTL of 0 is one of no time, which the service does not have: there 0 means the zone's default. */
+  /** In the order of the file. Here a TTL of 0 means "do not cache". The service cannot store that: its 0 means the zone's default. */
   readonly records: readonly SourceRecord[];
   readonly skipped: readonly SkippedRecord[];
   /** If there are errors, the records that could be read. */
@@ -59,7 +59,7 @@ export interface ZoneFileReading {
 export async function readZoneFile(text: string, options: ZoneFileOptions): Promise<ZoneFileReading> {
   const reader = new Reader(options);
   await reader.readFile(text, options.file);
-  return { ...reader.reading.result(), octets: reader.octets };
+  return { ...reader.collector.result(), octets: reader.octets };
 }
 
 /** One file that is being read. */
@@ -73,7 +73,7 @@ interface OpenFile {
 }
 
 class Reader {
-  readonly reading: ZoneReader;
+  readonly collector: RecordCollector;
   readonly #options: ZoneFileOptions;
   /** The files that are open, the outermost first. */
   readonly #open: OpenFile[] = [];
@@ -82,7 +82,7 @@ class Reader {
 
   constructor(options: ZoneFileOptions) {
     this.#options = options;
-    this.reading = new ZoneReader(options.zone);
+    this.collector = new RecordCollector(options.zone);
   }
 
   get octets(): number {
@@ -92,7 +92,7 @@ class Reader {
   async readFile(text: string, name: string, origin = labelsOf(this.#options.zone), place?: Place): Promise<void> {
     // The file that is too large may be an included one: the place is that of its `$INCLUDE`.
     this.#count(Buffer.byteLength(text), this.#open.at(-1)?.name ?? name, place ?? { start: 0, end: 0 });
-    if (this.reading.stopped) return;
+    if (this.collector.stopped) return;
     // As in BIND, an included file begins with the owner of the file that includes it.
     const above = this.#open.at(-1);
     const here =
@@ -100,12 +100,12 @@ class Reader {
     const file: OpenFile = { name, origin, owner: above?.owner ?? null, through: [...(above?.through ?? []), ...here] };
     this.#open.push(file);
     const scanner = new Scanner(text);
-    for (let entry = scanner.next(); entry !== null && !this.reading.stopped; entry = scanner.next()) {
+    for (let entry = scanner.next(); entry !== null && !this.collector.stopped; entry = scanner.next()) {
       try {
         await this.#readEntry(entry, file);
       } catch (error) {
         if (!(error instanceof ZoneSyntaxError)) throw error;
-        this.reading.fail(name, error.place, error.problem);
+        this.collector.fail(name, error.place, error.problem);
       }
     }
     this.#open.pop();
@@ -113,7 +113,7 @@ class Reader {
 
   #count(octets: number, file: string, place: Place): void {
     this.#octets += octets;
-    if (this.#octets > MAX_TOTAL_OCTETS) this.reading.stop(file, place, TOO_LARGE);
+    if (this.#octets > MAX_TOTAL_OCTETS) this.collector.stop(file, place, TOO_LARGE);
   }
 
   async #readEntry(entry: Entry, file: OpenFile): Promise<void> {
@@ -136,7 +136,7 @@ class Reader {
     if (file.owner === null) throw new ZoneSyntaxError(first, NO_OWNER);
     const header = entry.indented ? readRecordHeader(entry.tokens, null) : readRecordHeader(others, first);
     const place = { start: first.start, end: (others.at(-1) ?? first).end };
-    this.reading.take(file.owner, header, file, place);
+    this.collector.addEntry(file.owner, header, file, place);
   }
 
   async #readDirective(directive: DirectiveName, tokens: readonly Token[], file: OpenFile): Promise<void> {
@@ -145,7 +145,7 @@ class Reader {
         file.origin = readName(onlyToken(tokens, "a name"), file.origin);
         return;
       case "$TTL":
-        this.reading.setDefaultTtl(secondsOf(onlyToken(tokens, "a time"), "TTL"));
+        this.collector.setDefaultTtl(secondsOf(onlyToken(tokens, "a time"), "TTL"));
         return;
       case "$INCLUDE":
         await this.#include(tokens, file);
@@ -161,7 +161,7 @@ class Reader {
     const start = origin === null ? file.origin : readName(origin, file.origin);
     this.#includedFiles += 1;
     if (this.#includedFiles > MAX_INCLUDED_FILES) {
-      this.reading.stop(file.name, path, TOO_MANY_FILES);
+      this.collector.stop(file.name, path, TOO_MANY_FILES);
       return;
     }
     const included = await this.#options.include(path.text, file.name);
@@ -180,7 +180,7 @@ class Reader {
     }
     const { start, stop, step } = readRange(rangeToken);
     const place = { start: directive.start, end: lastToken(tokens).end };
-    for (let value = start; value <= stop && !this.reading.stopped; value += step) {
+    for (let value = start; value <= stop && !this.collector.stopped; value += step) {
       const [ownerWord = owner] = generated([owner], value);
       const header = readRecordHeader(rest, null);
       const [only, ...others] = header.rest;
@@ -191,7 +191,7 @@ class Reader {
         file.name,
         place,
       );
-      this.reading.take(readName(ownerWord, file.origin), { ...header, rest: data }, file, place);
+      this.collector.addEntry(readName(ownerWord, file.origin), { ...header, rest: data }, file, place);
     }
   }
 }

@@ -82,8 +82,8 @@ function linesOf({ zone, soa, nameservers, records }: WrittenZone): Line[] {
 }
 
 /**
- * What others say of a record may be anything: a line must not say more than its record.
- * @returns why no line can say it, as a clause; null if one can
+ * Checks whether a line can hold the record. Its values may come from others, and must not add anything else to the file.
+ * @returns why no line can hold it, as a clause; null if one can
  */
 export function unwritable({
   type,
