@@ -241,7 +241,7 @@ function unfit(record: RecordRow, domain: string, octets: Map<string, number>, s
   if (seen.has(whole)) return null;
   const sum = (octets.get(key) ?? 0) + RECORD_FRAME_OCTETS + dataOctets(record);
   if (MESSAGE_FRAME_OCTETS + owner.length + NAME_FRAME_OCTETS + sum > MAX_MESSAGE_OCTETS) {
-    return "all of its name and type would fit no message";
+    return "the records of its name and type do not fit into one DNS message";
   }
   seen.add(whole);
   octets.set(key, sum);

@@ -92,9 +92,9 @@ export function request(
 // Live objects that share a label: each gets an address of its own, so that no two are mistaken for one object.
 
 /**
- * The address of each match. A declared object has the address of its label. Of the undeclared objects of that label only the first by id
- * can have it, if no declared one does; the others get their id appended: `vpc/prod:123`. If several of a label are to be pruned, each gets
- * its id: consent to prune one must not hold for another that gets its address once it is gone.
+ * Finds the address of each match. A declared object gets the address of its label. If no declared object has it, the undeclared object
+ * with the lowest id gets it; the others get their id appended: `vpc/prod:123`. If several objects of one label are to be pruned, each gets
+ * its id: otherwise the consent to prune one would later hold for another that gets its address.
  */
 export function rootAddresses<Spec, Live>(
   matches: readonly Match<Spec, Live>[],

@@ -159,9 +159,9 @@ assumption(
     const { body } = await send("GET", `${path}/records`);
     const [long, , caa, named] = body.data.map(({ id }: { id: number }) => id);
     const expected = [
-      `; record ${long} (TXT) is left out: all of its name and type would fit no message`,
+      `; record ${long} (TXT) is left out: the records of its name and type do not fit into one DNS message`,
       't\t\t\tTXT\t"there"',
-      `; record ${caa} (CAA) is left out: all of its name and type would fit no message`,
+      `; record ${caa} (CAA) is left out: the records of its name and type do not fit into one DNS message`,
     ];
     expect(ownLines(await lines())).toEqual([...expected, `${"n".repeat(63)}\t\t\tA\t192.0.2.1`]);
     const longDomain = [63, 63, 63].map((length) => "d".repeat(length)).join(".");

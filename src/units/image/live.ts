@@ -30,7 +30,7 @@ export function identifyImage(image: WireImage): LiveIdentity {
   };
 }
 
-/** Nothing is ever attached to an image. */
+/** Never null (in use), because nothing can be attached to an image. */
 export function contentOfImage({ label, description, status, size, capabilities }: WireImage): Json {
   return { label, description: description ?? "", status, size, capabilities: [...(capabilities ?? [])].sort() };
 }

@@ -21,12 +21,12 @@ export type RecordsByRoot = ReadonlyMap<Address, readonly Change[]>;
 
 /** POST of the clone, and the PUT that corrects, tags and activates it. */
 const REQUESTS_OF_A_COPY = 2;
-/** At the end of an apply, of each zone to which records were added: whether another run has added the same. */
-const REQUESTS_OF_A_LAST_LOOK = 1;
+/** At the end of an apply, each zone that got records is listed once, to see whether another run added the same ones. */
+const REQUESTS_OF_DUPLICATE_CHECK = 1;
 
 /**
- * The source is one that is not served: new, or, first of all, one that an interrupted run has left unfinished. Linear in the
- * number of records.
+ * Groups the domains whose records are the same. The source is a domain that is not served: one that an interrupted run has left
+ * unfinished, else a new one. Linear in the number of records.
  */
 export function cloneGroups(domains: readonly Change[], records: RecordsByRoot, context: StepContext): CloneGroup[] {
   if (!context.clone) return [];
@@ -56,7 +56,7 @@ function isUnserved(domain: Change, context: StepContext): boolean {
   return stays && isOurs && status === "disabled" && type === "master" && !context.holdsUndeclared(domain.root);
 }
 
-/** All that the records say, whatever their zone: equal texts, equal zones. */
+/** The records as text, without their zone: if two texts are equal, so are the records. */
 function contentOf(records: readonly Change[]): string {
   const keys = records.flatMap(({ after }) => (after === null ? [] : [contentKey(after as RecordValues)]));
   return JSON.stringify(keys.sort());
@@ -73,12 +73,12 @@ function groupOf(members: readonly Change[], records: RecordsByRoot): CloneGroup
   const fit = copies.filter((copy) => overrides(copy, source));
   if (fit.length === 0) return null;
   const isAddedTo = (records.get(source.root) ?? []).some((record) => record.action === "create");
-  const begun = own(source) + (isAddedTo ? REQUESTS_OF_A_LAST_LOOK : 0);
+  const begun = own(source) + (isAddedTo ? REQUESTS_OF_DUPLICATE_CHECK : 0);
   return {
     source: source.root,
     copies: fit.map((copy) => copy.root),
     requests: begun + REQUESTS_OF_A_COPY * fit.length,
-    requestsWithout: begun + fit.reduce((sum, copy) => sum + own(copy) + REQUESTS_OF_A_LAST_LOOK, 0),
+    requestsWithout: begun + fit.reduce((sum, copy) => sum + own(copy) + REQUESTS_OF_DUPLICATE_CHECK, 0),
   };
 }
 

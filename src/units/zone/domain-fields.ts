@@ -19,10 +19,10 @@ const SECONDS_FIELDS = ["refresh_sec", "retry_sec", "expire_sec", "ttl_sec"] as 
 
 /** Only what is managed; null becomes what the service has when nothing was ever set. */
 export function loadFields(entry: DomainEntry, context: ZoneContext): Record<string, Json> {
-  // What the domain begins with has a type of its own.
-  const given = Object.hasOwn(entry, "create_from") && !Object.hasOwn(entry, "type");
+  // With `create_from` and no `type`, the clone or transfer decides the type.
+  const typeComesFromSource = Object.hasOwn(entry, "create_from") && !Object.hasOwn(entry, "type");
   const fields: Record<string, Json> = {
-    ...(given ? {} : { type: entry.type ?? "master" }),
+    ...(typeComesFromSource ? {} : { type: entry.type ?? "master" }),
     status: entry.status ?? "active",
   };
   for (const key of TEXT_FIELDS) if (Object.hasOwn(entry, key)) fields[key] = entry[key] ?? "";
@@ -111,7 +111,7 @@ function tagLength(tag: string): number {
   return [...tag].length;
 }
 
-/** What the service was observed to refuse a domain without. Reset to nothing is without, too. */
+/** Checks the fields without which the service refuses a domain. A field reset to empty counts as missing. */
 function checkRequired(entry: DomainEntry, context: ZoneContext): void {
   const span = context.span(entry, "domain");
   if (!Object.hasOwn(entry, "type")) {

@@ -88,7 +88,7 @@ export function statedBody(values: Values): JsonObject {
   return body;
 }
 
-/** The tags that came with a copy, without any owner's, before those that are to be there. */
+/** Adds the tags that the new domain got from its source, without owner tags, in front of the tags of `body`. */
 export function amendBody(body: JsonObject, earlier: JsonObject): JsonObject {
   const came = Array.isArray(earlier["tags"]) ? (earlier["tags"] as readonly Json[]).map(String) : [];
   const added = (body["tags"] ?? []) as readonly string[];

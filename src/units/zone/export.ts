@@ -63,7 +63,7 @@ export function exportZone(source: ExportedFrom, options: ExportOptions): Export
   const others = (isGiven ? options.nameservers : rendered.nameservers).filter((host) => !own.has(host));
   const fitting = fittingRecords([...others.map(apexServer), ...source.records], zone, ttl_sec);
   const servers = fitting.records.flatMap((record) => (isApexServer(record) ? [record.target] : []));
-  // The SOA names none that the NS cannot name.
+  // The primary server in the SOA must not be a server whose NS record was left out.
   const left = fitting.leftOut.flatMap(({ record }) => (isApexServer(record) ? [record.target] : []));
   const missing = new Set(left.filter((host) => !servers.includes(host)));
   const named = [...options.nameservers, ...(isGiven ? [] : [rendered.mname ?? []].flat()), ...servers];
@@ -196,16 +196,22 @@ function plainRecord({ span: _, note: _note, lintOff: _off, ...record }: RecordS
   return record;
 }
 
-// Which records a zone file can hold: one line that it cannot keeps a nameserver from the whole zone. Pure.
+// Which records a zone file can hold: a nameserver rejects the whole zone because of one line that it cannot read. Pure.
 
-/** RFC 1035, 4.2.2: octets in a message over TCP. A set of records that fits none cannot be answered. */
+/** RFC 1035, 4.2.2: octets in a message over TCP. A record set larger than this cannot be sent in any answer. */
 const MAX_MESSAGE_OCTETS = 65_535;
 
 /** The header, the fixed fields of the question, its name, and what a nameserver adds (RFC 6891, RFC 7873). */
 const MESSAGE_FRAME_OCTETS = 12 + 4 + 256 + 128;
 
-/** A pointer to its name, type, class, TTL and the length of its data; and of a name in it, two lengths. */
+/**
+ * Octets of a record besides its data: pointer to the name 2, type 2, class 2, TTL 4, data length 2; and 2 for the first length octet and
+ * the root label of a name in the data.
+ */
 const RECORD_FRAME_OCTETS = 14;
+
+/** The numbers of an SRV record, the most that a record has before its text: priority 2, weight 2, port 2. */
+const MAX_NUMBERS_OCTETS = 6;
 
 /** RFC 1035, 3.3: octets in a character-string, without its length. */
 const MAX_STRING_OCTETS = 255;
@@ -284,7 +290,7 @@ function levelTtls(records: readonly DnsRecord[], zoneTtl: number): Pick<Fitting
 function misfit(record: DnsRecord, zone: string, seen: Set<string>, octets: Map<string, number>): string | null {
   const { type, name, ttl_sec: _, ...rest } = record;
   const owner = absoluteName(name, zone);
-  if (nameProblem(owner, false) !== null) return "with the zone its name is none that DNS has";
+  if (nameProblem(owner, false) !== null) return "its full name is not a valid DNS name";
   const problem = unwritable(record);
   if (problem !== null) return problem;
   if (type === "CNAME" && name === "") return "a CNAME cannot stand beside the zone's own SOA and NS";
@@ -292,17 +298,18 @@ function misfit(record: DnsRecord, zone: string, seen: Set<string>, octets: Map<
   if (seen.has(whole)) return "it is there twice, and is written once";
   const key = `${type} ${name}`;
   const sum = (octets.get(key) ?? MESSAGE_FRAME_OCTETS) + dataOctets(record);
-  if (sum > MAX_MESSAGE_OCTETS) return "all of its name and type would fit no message";
+  if (sum > MAX_MESSAGE_OCTETS)
+    return "the records of its name and type do not fit into one DNS message (65,535 octets)";
   octets.set(key, sum);
   seen.add(whole);
   return null;
 }
 
-/** At most: names may come out shorter, where an end of them is in the message already. */
+/** An upper bound: a name takes less if an end of it is already in the message. */
 function dataOctets({ type, target, tag = "" }: DnsRecord): number {
   const length = Buffer.byteLength(target);
   const strings = type === "TXT" ? Math.ceil(length / MAX_STRING_OCTETS) : 0;
-  return RECORD_FRAME_OCTETS + 6 + tag.length + length + strings;
+  return RECORD_FRAME_OCTETS + MAX_NUMBERS_OCTETS + tag.length + length + strings;
 }
 
 // One zone of the account as a whole: the domain, its records, and the zone file that the service renders.

@@ -11,21 +11,21 @@ type SetName = "adds" | "removes" | "needs" | "unneeds" | "grows" | "shrinks";
 /** Changes are named by their keys. */
 export class FactBuilder {
   readonly #facts = new Map<string, StepFacts>();
-  readonly #comings = new Map<string, ResolutionEvent>();
-  readonly #goings = new Map<string, ResolutionEvent>();
+  readonly #arrivals = new Map<string, ResolutionEvent>();
+  readonly #departures = new Map<string, ResolutionEvent>();
   readonly #places = new Set<string>();
 
   /** `change` waits until everything that brings the event about is done. */
   awaits(change: string, event: ResolutionEvent): void {
     const key = keyOf(event);
-    this.#comings.set(key, event);
+    this.#arrivals.set(key, event);
     this.#add(change, "needs", key);
   }
 
   /** `change` comes before everything that ends it. */
   precedes(change: string, event: ResolutionEvent): void {
     const key = keyOf(event);
-    this.#goings.set(key, event);
+    this.#departures.set(key, event);
     this.#add(change, "unneeds", key);
   }
 
@@ -71,21 +71,21 @@ export class FactBuilder {
     stepFacts.cutovers.push(cutover);
   }
 
-  /** Zone and name of every wildcard that is spoken of. */
+  /** Zone and name of every wildcard named so far. */
   wildcards(): Set<string> {
-    const events = [...this.#comings.values(), ...this.#goings.values()];
+    const events = [...this.#arrivals.values(), ...this.#departures.values()];
     return new Set(events.filter(({ type }) => type === "wildcard").map(({ zone, owner }) => `${zone} ${owner}`));
   }
 
-  /** What is spoken of is brought and taken by these. */
+  /** Records for every event named so far which changes bring it about and which end it. */
   assign(
     bringing: (event: ResolutionEvent) => readonly string[],
     taking: (event: ResolutionEvent) => readonly string[],
   ): void {
-    for (const [key, event] of this.#comings) {
+    for (const [key, event] of this.#arrivals) {
       for (const change of this.#enough(event, bringing(event), "needs")) this.#add(change, "adds", key);
     }
-    for (const [key, event] of this.#goings) {
+    for (const [key, event] of this.#departures) {
       for (const change of this.#enough(event, taking(event), "unneeds")) {
         this.#add(change, "removes", key);
         // What replaces an event by itself waits for the others that need it.
@@ -94,7 +94,7 @@ export class FactBuilder {
     }
   }
 
-  /** Any of several answers is one: those that are free to come first, or to go last, are enough. */
+  /** If several changes bring one answer about, or end it, it is enough to keep those that wait for nothing themselves. */
   #enough(event: ResolutionEvent, changes: readonly string[], bound: "needs" | "unneeds"): readonly string[] {
     if (event.type !== "answer" && event.type !== "cut") return changes;
     const free = changes.filter((change) => (this.#facts.get(change)?.[bound]?.size ?? 0) === 0);

@@ -86,7 +86,7 @@ export function ignoring<Entry>(
 
 const NO_CLAIMANTS: Claimants<never> = { first: [], count: 0 };
 
-/** What is known without the live records. */
+/** Whether a pattern ignores the record, judged without the live records: names claimed in the external-dns registry are not seen. */
 export function isIgnored(record: IgnorableRecord, patterns: readonly IgnorePattern[], zone: string): boolean {
   const folded = fold(record, zone);
   return rulesOf(patterns).some((matches) => matches(folded, NO_REGISTRY));

@@ -75,7 +75,7 @@ function recogniseZone(lookup: Lookup, items: readonly JsonObject[]): Recognitio
     : recogniseOne(lookup, items, (item) => recordContent(item, String(match["zone"])));
 }
 
-/** A record is what it says: nothing that goes by the same name could say something else. */
+/** The key of a record is its whole content, so two records with one key are always equal. */
 function recordDuplicateKey({ kind, match }: Lookup, item?: JsonObject): string | null {
   if (kind !== "domain_record") return null;
   const { zone, content } = match as JsonObject;

@@ -52,18 +52,18 @@ function sourcesOf({ declared }: Scope<ZoneSpec>): string[] {
 
 function namesWithRecords(scope: Scope<ZoneSpec>): Set<string> {
   const names = new Set<string>();
-  // What goes as a whole is read, too: what its pointers lead to must not go before it.
+  // A domain that is deleted as a whole is read, too: what its records point to must not be deleted before it.
   for (const { key, destroy } of scope.removed) if (destroy) names.add(key);
   for (const { key, spec } of scope.declared) if (scope.destroy || spec.records !== null) names.add(key);
   return names;
 }
 
-/** Whether a destroy leaves it, as it does not carry the owner's tag. */
+/** Whether a destroy leaves the domain alone, because it does not carry the owner's tag. */
 function isSpared(domain: WireDomain, { destroyOwner }: Scope<ZoneSpec>): boolean {
   return destroyOwner !== undefined && ownerOfTags(domain.tags) !== destroyOwner;
 }
 
-/** Whether it carries the owner's tag: if nothing states it, it goes as a whole, unless the run is narrowed. */
+/** Whether the domain carries the owner's tag. If no manifest declares it, it is deleted as a whole, unless the run is narrowed. */
 function isOwned(domain: WireDomain, { owner, destroy }: Scope<ZoneSpec>): boolean {
   return !destroy && owner !== null && ownerOfTags(domain.tags) === owner;
 }

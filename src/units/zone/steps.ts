@@ -45,7 +45,7 @@ function divide(changes: readonly Change[]): { domains: Change[]; records: Recor
   };
 }
 
-/** The steps of all domains; those of a domain that others are copied from wait for them, and they for it. */
+/** Plans the steps of all domains. A copy waits for its source's records; the source's last step waits for its copies. */
 class ZonePlanning {
   readonly #byRoot: ReadonlyMap<Address, Change>;
   readonly #records: RecordsByRoot;
@@ -279,7 +279,10 @@ function createZone(domain: Change, records: readonly Change[], zoneFacts: ZoneF
   };
 }
 
-/** A copy of another domain of the plan, made once that is filled and before it is served; then one PUT makes it itself. */
+/**
+ * Clones another domain of the plan. The clone is made after the source has its records and before the source is served. One PUT then
+ * gives the clone its own fields.
+ */
 function copyZone(domain: Change, records: readonly Change[], source: Change, zoneFacts: ZoneFacts): ZoneSteps {
   const request = cloneRequest(domain, domainPath(source));
   const step = { ...request, changes: [...request.changes, ...records.map(({ key }) => key)] };
@@ -299,7 +302,7 @@ function contentKeyOf(source: Change): string {
 }
 
 /**
- * Made as `create_from` says; its tags are known only when it is there, the rest of what came with it stays.
+ * Creates a domain as `create_from` says. Its tags are known only once it exists; whatever else came with it stays.
  * @param ready what must be done before
  */
 function beginZone(

@@ -147,7 +147,7 @@ export class WildcardCutovers {
     for (const { change } of moving) if (change !== null) keeps.set(change.key, null);
     const byOwner = groupBy(entries, ({ owner }) => owner);
     for (const entry of entries) {
-      // One kind of address keeps the name's address, and not the other kind.
+      // If the name has both A and AAAA, moving one of them first keeps only that type answered.
       const isDistinct = byOwner.get(entry.owner)?.some(({ type }) => type !== entry.type && isAddress(type)) === true;
       const words = [...entry.questions].map((question) => {
         return wordsOf({
@@ -185,7 +185,7 @@ function leadsOn({ type, questions }: Entry): boolean {
   return type === "NS" && [...questions].some((question) => question !== "NS");
 }
 
-/** A delegation answers everything, of which a wildcard may answer a part meanwhile. */
+/** Splits a delegation into one entry per question, as a wildcard may answer some of them meanwhile. */
 function questionsApart(entry: Entry): Entry[] {
   if (entry.type !== "NS") return [entry];
   return [...entry.questions].map((question) => ({ ...entry, questions: new Set([question]) }));

@@ -200,13 +200,13 @@ describe("what no zone file can hold", () => {
       zone: `${"d".repeat(63)}.${"e".repeat(63)}.${"f".repeat(62)}`,
       records: [record("A", "x".repeat(63), "192.0.2.1")],
     });
-    expect(long.said[0]).toContain("its name is none that DNS has");
+    expect(long.said[0]).toContain("its full name is not a valid DNS name");
   });
 
   it("is a set that fits no message", () => {
     const records = Array.from({ length: 20 }, (_, index) => record("TXT", "big", `${index}${"x".repeat(4_000)}`));
     const { said } = written({ records });
-    expect(said.filter((text) => text.includes("would fit no message"))).toHaveLength(4);
+    expect(said.filter((text) => text.includes("do not fit into one DNS message"))).toHaveLength(4);
   });
 
   it("is more than one TTL for one name and type: the lowest holds", () => {
