@@ -264,8 +264,8 @@ export interface VerifyFlags {
 /** @param timeout the default, as text for the help */
 export function addVerifyFlags(command: Command, timeout: string): Command {
   return command
-    .option("--nameserver <host[:port]>", "ask this one, not the zone's NS; repeatable", collect)
-    .option("--verify-timeout <time>", `wait so long for what is missing (${timeout})`, parseDuration)
+    .option("--nameserver <host[:port]>", "nameserver to ask instead of the zone's NS; repeatable", collect)
+    .option("--verify-timeout <time>", `how long to wait for what is missing (${timeout})`, parseDuration)
     .option("--delegation", "check the delegation at the parent zone, too")
     .option("--parent <host[:port]>", "the parent's server for --delegation; repeatable", collect);
 }

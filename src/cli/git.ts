@@ -292,7 +292,7 @@ function runGit(
       { ...options, encoding: "buffer" },
       (error, stdout, stderr) => {
         const status = error === null ? 0 : typeof error.code === "number" ? error.code : null;
-        const broken = error === null || status !== null ? null : brokenText(error);
+        const broken = error === null || status !== null ? null : brokenText(error, timeout);
         resolve({ ok: error === null, stdout, stderr: stderr.toString("utf8"), status, broken });
       },
     );
@@ -301,9 +301,9 @@ function runGit(
   });
 }
 
-function brokenText(error: ExecFileException): string {
+function brokenText(error: ExecFileException, timeout: number): string {
   if (error.code === "ENOENT") return "there is no git to run";
-  if (error.killed === true) return `git did not end within ${GIT_TIMEOUT_MILLISECONDS / 1000} s`;
+  if (error.killed === true) return `git did not end within ${timeout / 1000} s`;
   return error.message.split("\n")[0] ?? "git cannot be run";
 }
 

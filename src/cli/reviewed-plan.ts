@@ -73,12 +73,19 @@ function nameOf(environment: string | null): string {
 
 /** The error by the goal of the plan file. */
 const OTHER_GOAL: Readonly<Record<Goal, Diagnostic>> = {
-  apply: otherGoal("It is to make the account fit the manifests.", "tenon apply --plan FILE carries it out."),
-  destroy: otherGoal("It is to delete what is declared.", "tenon destroy --plan FILE carries it out."),
+  apply: otherGoal("apply"),
+  destroy: otherGoal("destroy"),
 };
 
-function otherGoal(detail: string, fix: string): Diagnostic {
-  return { code: "plan-file-differs", severity: "error", summary: "the plan file is of another goal", detail, fix };
+function otherGoal(goal: Goal): Diagnostic {
+  const purpose = goal === "apply" ? "make the account fit the manifests" : "delete what is declared";
+  return {
+    code: "plan-file-differs",
+    severity: "error",
+    summary: `the plan file is a plan for \`${goal}\``,
+    detail: `Its steps ${purpose}.`,
+    fix: `tenon ${goal} --plan FILE carries it out.`,
+  };
 }
 
 /**
@@ -123,8 +130,10 @@ function differs(what: string, given: string, made: string, pin: boolean): Diagn
     code: "plan-file-differs",
     severity: "error",
     summary: `the plan file was made with other ${what}`,
-    detail: `Given is ${given}; the plan file was made ${made}.`,
-    fix: pin ? "Give what it was made with, or plan again." : "Leave it out: the plan file knows. Or plan again.",
+    detail: `The command has ${given}; the plan file was made ${made}.`,
+    fix: pin
+      ? "Give what the plan file was made with, or plan again."
+      : "Leave the flag out: its value is read from the plan file. Or plan again.",
   };
 }
 

@@ -74,7 +74,7 @@ describe("a wrong command line", () => {
     [["plan", "--fail-on", "bad weather"], "--fail-on", "refused, blocked"],
     [["emulate", "--port", "65536"], "--port", "65535"],
     [["emulate", "--rate-limit", "5"], "--rate-limit", "N/SECONDS"],
-    [["show"], "which plan", "--expanded"],
+    [["show"], "no plan file is given", "--expanded"],
   ])("is explained, and exits with 1: %j", async (args, what, fix) => {
     const { code, stdout, stderr } = await run(args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

@@ -175,11 +175,11 @@ describe("what is there already", () => {
 describe("wrong use", () => {
   it.each([
     [["import"], "required option '--out"],
-    [["import", "--from", "zone", "--out", "x"], "which files"],
+    [["import", "--from", "zone", "--out", "x"], "no file is given"],
     [["import", "a.zone", "--out", "x"], "no files"],
     [["import", "--from", "zone", "a", "b", "--domain", "c.example", "--out", "x"], "one zone of one file"],
     [["import", "--from", "octodns", "a", "--images", "--out", "x"], "live account"],
-    [["import", "--owner", "Not One", "--out", "x"], "the owner"],
+    [["import", "--owner", "Not One", "--out", "x"], "is not a valid owner"],
     [["import", "--from", "bind", "--out", "x"], "Allowed choices"],
     [["import", "--from", "zone", "a", "--soa-email", "nonsense", "--out", "x"], "--soa-email nonsense is no e-mail"],
   ])("%j", async (args, words) => {

@@ -170,7 +170,7 @@ describe("apply --plan --pin", () => {
     service.clearRequests();
     expectPlain(await run([...apply, "destroy.plan"], options), 1, [
       "error[plan-file-differs]",
-      "the plan file is of another goal",
+      "the plan file is a plan for `destroy`",
       "tenon destroy --plan",
     ]);
     expect(service.requests).toEqual([]);
@@ -189,7 +189,7 @@ describe("destroy --plan", () => {
     service.clearRequests();
     expectPlain(await run(["destroy", "--yes", "--plan", "the.plan"], options), 1, [
       "error[plan-file-differs]",
-      "the plan file is of another goal",
+      "the plan file is a plan for `apply`",
       "tenon apply --plan",
     ]);
     expect(service.requests).toEqual([]);

@@ -111,7 +111,7 @@ describe("zone export --out", () => {
 
   it("without a name says what has taken it", async () => {
     const cwd = await folder({ "tenon.yaml": PROJECT });
-    expectPlain(await run(["zone", "export"], { cwd }), 1, ["which zone", "tenon zone export NAME"]);
+    expectPlain(await run(["zone", "export"], { cwd }), 1, ["no zone is given", "tenon zone export NAME"]);
     expectPlain(await run(["zone", "export", "--from-manifest", "b.example"], { cwd }), 1, [
       "`b.example` was taken for the folder: put the name first, or write --from-manifest=DIR",
     ]);

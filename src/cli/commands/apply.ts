@@ -107,13 +107,13 @@ function addRunFlags(command: Command): Command {
     .argument("[dir]", DIRECTORY)
     .option("--yes", "do not ask")
     .option("--plan <file>", "carry out this saved plan, and nothing that it does not show")
-    .option("--pin", "with --plan: its goal and flags must be those given here")
+    .option("--pin", "require the same goal and flags as the plan file")
     .addOption(
       formatFlag("text is for people, json streams events and the report, markdown is for a comment", ALL_FORMATS),
     )
     .addOption(failOnFlag("do nothing and exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
     .option("--journal <path>", "where to keep the evidence (default: .tenon/journal)")
-    .option("--wait-detached <time>", "wait so long for interfaces to go: 10m", parseDuration);
+    .option("--wait-detached <time>", "how long to wait until interfaces are detached: 10m", parseDuration);
 }
 
 /** Opens a client that writes. The program passes it to no command that only reads. */

@@ -25,7 +25,7 @@ import type { Terminal } from "../terminal.ts";
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
     .description(
-      "Say, object by object, what the account has otherwise than the manifests\ndeclare. Nothing is changed. Exits with 2 if there is drift.",
+      "Say, object by object, how the account differs from the manifests. Nothing is\nchanged. Exits with 2 if there is drift.",
     )
     .argument("[dir]", DIRECTORY)
     .addOption(formatFlag("text is for people, json for programs, markdown for an issue", ALL_FORMATS))

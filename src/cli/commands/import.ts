@@ -18,7 +18,7 @@ import type { Terminal } from "../terminal.ts";
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
     .description(
-      "Write a project from what is there: the live account, zone files, or a folder\nof octoDNS. Of a live account the project plans empty.",
+      "Write a project from the live account, from zone files, or from a folder of\noctoDNS. A plan of a project imported from a live account is empty.",
     )
     .argument("[path...]", "zone files, or octoDNS: its folder or configuration")
     .addOption(new Option("--from <source>", "what to read").choices(["live", "zone", "octodns"]).default("live"))
@@ -99,8 +99,8 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
 function wrongUse(paths: readonly string[], flags: ImportFlags): CommandError | null {
   const { from, owner, domain = [] } = flags;
   if (owner !== undefined && !OWNER.test(owner)) {
-    const fix = "Lower-case letters, digits and hyphens, at most 32.";
-    return { code: "invalid-argument", summary: "the owner is not one", fix };
+    const fix = "An owner has lower-case letters, digits and hyphens, at most 32.";
+    return { code: "invalid-argument", summary: `--owner ${owner} is not a valid owner`, fix };
   }
   if (flags.out === STDOUT && flags.split === true) {
     return conflict("--out - prints one file, and --split makes several", "Name a folder, or leave --split out.");
@@ -111,10 +111,10 @@ function wrongUse(paths: readonly string[], flags: ImportFlags): CommandError | 
   }
   if (from === "live") {
     const fix = "Say --from zone or --from octodns.";
-    return paths.length === 0 ? null : { code: "unexpected-argument", summary: "a live account has no files", fix };
+    return paths.length === 0 ? null : { code: "unexpected-argument", summary: "--from live takes no files", fix };
   }
   if (paths.length === 0) {
-    return { code: "missing-argument", summary: "which files are to be read?", fix: `Name them after --from ${from}.` };
+    return { code: "missing-argument", summary: "no file is given", fix: `Name them after --from ${from}.` };
   }
   if (flags.vpc !== undefined || flags.images === true) return conflict("--vpc and --images are for a live account");
   if (domain.length > 1 || (from === "zone" && domain.length === 1 && paths.length > 1)) {

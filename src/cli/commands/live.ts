@@ -130,6 +130,7 @@ function summaryText({ lists, unread }: Snapshot, { api }: Session, out: string)
   const shown = unread
     .slice(0, MAX_UNREAD_SHOWN)
     .map(({ path, failure }) => `warning: /${escapeText(path)} could not be read: ${escapeText(failure.message)}\n`);
-  if (unread.length > shown.length) shown.push(`warning: nor could ${unread.length - shown.length} more lists\n`);
+  if (unread.length > shown.length)
+    shown.push(`warning: ${unread.length - shown.length} more lists could not be read\n`);
   return `${shown.join("")}${objects} objects of ${lists.size} lists are ${where}; it took ${api.requestCount} requests.\n`;
 }

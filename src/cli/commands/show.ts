@@ -48,7 +48,7 @@ async function showSaved(terminal: Terminal, path: string | undefined, flags: Sh
   if (!read.ok) return read.code;
   if (read.plan === null) {
     const fix = "Name a plan file, or give --expanded for the desired state.";
-    sayError(terminal, { code: "missing-argument", summary: "which plan is to be shown?", fix });
+    sayError(terminal, { code: "missing-argument", summary: "no plan file is given", fix });
     return EXIT.error;
   }
   showPlan(terminal, read.plan, flags.format);

@@ -52,7 +52,7 @@ function addExport(zone: Command, terminal: Terminal, finish: Finish): void {
     .addHelpText(
       "after",
       `
-What the record list has not:
+Values that the record list does not contain:
   NS and the SOA's server: --nameserver, else those of the zone file that the
     service renders, else the declared NS of the apex, else the placeholder
     nameserver.invalid, with a warning.
@@ -201,7 +201,7 @@ const ZONE_FILE_MODE = 0o644;
 async function zoneExport(terminal: Terminal, name: string | undefined, flags: ZoneExportFlags): Promise<ExitCode> {
   if (name === undefined) {
     const fix = adviceForName(flags);
-    sayError(terminal, { code: "missing-argument", summary: "which zone is to be exported?", fix });
+    sayError(terminal, { code: "missing-argument", summary: "no zone is given", fix });
     return EXIT.error;
   }
   const obstacle = flags.out === undefined ? null : await obstacleOf(flags.out, flags.force === true);
@@ -227,7 +227,7 @@ async function zoneExport(terminal: Terminal, name: string | undefined, flags: Z
     return terminal.interrupt.code() ?? EXIT.error;
   }
   sayDiagnostics(terminal, found.exported.notes);
-  return hand(terminal, found.exported.text, flags.out);
+  return writeOut(terminal, found.exported.text, flags.out);
 }
 
 /** `--from-manifest` may have taken the name as its optional value. */
@@ -277,7 +277,7 @@ async function exportManifest(
   return exportDeclared(opened.project.desired, name, options);
 }
 
-async function hand(terminal: Terminal, text: string, file: string | undefined): Promise<ExitCode> {
+async function writeOut(terminal: Terminal, text: string, file: string | undefined): Promise<ExitCode> {
   if (file === undefined) {
     terminal.print(text);
     return EXIT.done;
