@@ -49,14 +49,14 @@ export class Journal {
     return new Journal(path, store, minAppendedChanges, await writeSnapshot(path, store));
   }
 
-  /** A change could not be kept: memory and file differ from now on. */
+  /** A change could not be written: from now on, memory and file differ. */
   get failed(): boolean {
     return this.#failed;
   }
 
   /**
-   * Resolves when the changes are on the disk, and all before them: without changes of its own, a request must not tell of what may
-   * be lost yet. Requests that run at the same time share one sync.
+   * Resolves when these changes and all earlier ones are on the disk. A request that changes nothing waits as well: its answer must not
+   * show a change that may still be lost. Requests that run at the same time share one sync.
    */
   append(changes: readonly StoreChange[]): Promise<void> {
     if (changes.length === 0) return this.#latest;
@@ -90,7 +90,7 @@ export class Journal {
         for (const { reject } of batch) reject(error);
       }
     }
-    // In the same turn as the last look at what waits: what comes a turn later must begin to be written anew.
+    // In the same turn as the last check of the queue: changes that are queued later must start a new write.
     this.#writing = null;
   }
 
@@ -116,12 +116,12 @@ export class Journal {
   }
 }
 
-/** Temporary file, sync, rename, sync of the folder: at any moment there is a whole file of that name. */
+/** Writes a temporary file, syncs it, renames it and syncs the folder: the file of that name is complete at any moment. */
 async function writeSnapshot(path: string, store: Store): Promise<OpenFile> {
   // At once, since rows change while the file is written: half of a request's changes must not be in it.
   const rows = [...store.allRows()];
   const temporary = join(dirname(path), `.${basename(path)}.new`);
-  // A file that is there already is removed and not written to: it may be a link.
+  // An existing file is removed instead of written to: it may be a link.
   await rm(temporary, { force: true });
   const handle = await open(temporary, "wx", 0o600);
   try {
@@ -272,7 +272,7 @@ export interface DataLock {
   release(): Promise<void>;
 }
 
-/** The process that holds it. `start` tells it from a later process with the same number. */
+/** The process that holds the lock. `start` distinguishes it from a later process with the same id. */
 interface Holder {
   readonly pid: number;
   readonly start: string;
@@ -321,7 +321,7 @@ async function discard(lock: string, stale: string): Promise<void> {
   if (!(await create(turn))) {
     const text = await textIfThere(turn);
     await setTimeout(RETRY_MILLISECONDS);
-    // Whose turn it was may have been killed in the middle of it.
+    // The process that was removing the lock may have been killed meanwhile.
     if (text !== null && !isHeld(text) && (await textIfThere(turn)) === text) await rm(turn, { force: true });
     return;
   }
@@ -382,7 +382,7 @@ function startOf(pid: number): string | null {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // One that belongs to somebody else may not be signalled, but is there.
+    // A process of another user may not be signalled, but it exists.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return null;
   }
   try {

@@ -29,7 +29,7 @@ export const DOMAIN_IMPORT_ROUTES: readonly Route[] = [
   },
 ];
 
-/** Everything is decided before anything is made, and nothing is waited for in between: a failure leaves nothing behind. */
+/** All checks come before the first change, with no wait between them and the changes: a failed import leaves nothing behind. */
 export async function importDomain(service: Service, call: Call, limits: TransferLimits): Promise<Answer> {
   const reader = new BodyReader(call.body);
   const domain = readDomainName(reader, null, domainContext(service));
@@ -117,7 +117,7 @@ function importedDomain(domain: string, soa: SoaData): JsonBody {
   };
 }
 
-/** 0 stands for the service's default in the API, and for nothing at all on the wire: the least time there is comes nearest. */
+/** In the API, a TTL of 0 means the service's default; in a transferred zone, "do not cache". The least TTL comes nearest to that. */
 function stated(seconds: number): number {
   return Math.max(seconds, 1);
 }
@@ -157,7 +157,7 @@ class Neighbours {
     this.#context = {
       domain,
       roundSeconds,
-      // Nothing that is transferred stands for the caller's own address.
+      // A transferred target never stands for the caller's own address.
       remoteAddress: "",
       othersNamed: (name) => this.#byName.get(name.toLowerCase()) ?? [],
     };

@@ -5,7 +5,7 @@ import type { FastifyReply } from "fastify";
 import { JSON_TYPE } from "./errors.ts";
 import type { FaultEffect } from "./faults.ts";
 
-/** Written bytes get so long to arrive: a reset throws away those that are still on their way. */
+/** How long written bytes have to arrive before a reset, which discards those that are still on their way. */
 const FLUSH_MILLISECONDS = 50;
 const SLOW_BODY_PIECES = 20;
 
@@ -142,7 +142,7 @@ const REASONS: Readonly<Record<number, string>> = {
   500: "Internal server error",
 };
 
-/** null: the work is done as ever, and something becomes of its answer. The answer to a drop is never seen. */
+/** null: the work is done as usual, and the fault affects its answer. No client sees the answer to a drop. */
 export function answerInstead(effect: FaultEffect): FaultAnswer | null {
   switch (effect.type) {
     case "status":

@@ -1,4 +1,4 @@
-/** The faults that are in force, and what they decided for the requests that are under way. */
+/** Holds the emulator's present faults, and what they decided for the requests that are under way. */
 
 export const DEFAULT_FAULT_SEED = 1;
 
@@ -135,7 +135,7 @@ export type ParsedFault =
   /** A sentence's worth, with an example of what is meant. */
   | { readonly ok: false; readonly problem: string };
 
-/** Longer than any that makes sense. */
+/** No useful fault is longer. */
 const MAX_SPEC_CHARACTERS = 4_096;
 const MAX_SHOWN_CHARACTERS = 60;
 
@@ -384,7 +384,7 @@ function isWhole(value: number, min: number, max: number): boolean {
 
 // Faults: what can go wrong with a request on purpose, and with which requests.
 
-/** The first five happen instead of any work; of the others the work is done, and its answer suffers. */
+/** With the first five, no work is done. With the others, the work is done, and its answer is lost, broken or late. */
 export type FaultEffect =
   /** An error in the service's shape. `retryAfterSeconds` null: without the header; absent: as it would be anyway. */
   | { readonly type: "status"; readonly status: number; readonly retryAfterSeconds?: number | null }
@@ -398,11 +398,11 @@ export type FaultEffect =
   | { readonly type: "drop-before" }
   /** The connection is reset before the first byte of the answer. */
   | { readonly type: "drop-after" }
-  /** Given up on first (a load balancer's 504 by default, or a reset), and done that long after. */
+  /** The client first gets a load balancer's 504, or a reset. The work is done that long after. */
   | { readonly type: "late"; readonly delayMilliseconds: number; readonly status?: 504 | "drop" }
   /** The head promises the whole body; half of it comes, then a reset. */
   | { readonly type: "half-body" }
-  /** The body is complete, as its length goes, and lacks its last character. */
+  /** The body lacks its last character, and Content-Length agrees with that. */
   | { readonly type: "bad-json" }
   /** Nothing is answered for that long. */
   | { readonly type: "slow-headers"; readonly delayMilliseconds: number }

@@ -175,7 +175,7 @@ class HttpGuard {
 
   /** Bytes that are no HTTP, have too long a header or come too slowly have no request to answer: the answer is written to the socket by hand. */
   answerClientError(error: Error & { code?: string }, socket: Socket): void {
-    // The client would take this answer for another one that is under way.
+    // The client would mistake this answer for the answer to a request that is still under way.
     const others = [...(this.#unanswered.get(socket) ?? [])];
     if (error.code === "ECONNRESET" || !socket.writable || others.some(isReceived)) {
       socket.destroy();
@@ -255,12 +255,12 @@ function statusOf(code: string | undefined): number {
   }
 }
 
-// Keeps pages in a browser away: a page may send requests to this machine, and with a name of its own bound anew read the answers.
+// Refuses web pages: a page in a browser can send requests to this machine, and by DNS rebinding also read the answers.
 
-/** A header that no form, picture or script sends: a page would have to ask first (CORS), and gets no consent. */
+/** A header that no form, picture or simple script request has: for it, a browser asks first (CORS), and is refused. */
 const CONTROL_HEADER = "x-tenon-emulator";
 
-/** An address is no name that could be bound anew: a page reaches it under its own origin, which is refused. */
+/** DNS rebinding needs a name: a page that requests an address sends its own origin, which is refused. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_SHOWN_LENGTH = 253;
 
@@ -378,7 +378,7 @@ export class RequestLog {
     this.#file = path === null ? null : openSync(path, "a");
   }
 
-  /** A line could not be written: from then on nothing may be answered that would be missing. */
+  /** A line could not be written: from then on, no request may be answered, because its line would be missing. */
   get failed(): boolean {
     return this.#failed;
   }
@@ -403,7 +403,7 @@ export class RequestLog {
       const oldest = this.#requests[this.#first];
       if (oldest === undefined) break;
       this.#textBytes -= textBytes(oldest);
-      // Its text goes at once, its place with those of many others: to shift each time would move all of them.
+      // The text is freed at once. The places are removed many at a time, because each `shift` would move all entries.
       this.#requests[this.#first] = FORGOTTEN;
       this.#first += 1;
     }

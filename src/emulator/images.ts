@@ -59,7 +59,7 @@ function imageIdParam(service: Service, call: Call): string {
   return id.startsWith(PUBLIC_PREFIX) ? "" : id;
 }
 
-/** Whether it is there and the caller sees it; first, what has run out of time is gone. */
+/** Finds an image that the caller may see, after expired images are deleted. */
 function findImage(service: Service, call: Call): ImageRow | undefined {
   service.imageStates.expire();
   const image = service.store.tables.images.get(imageIdParam(service, call));
@@ -80,7 +80,7 @@ function view(service: Service, image: ImageRow): object {
 function listImages(service: Service, call: Call): Answer {
   service.imageStates.expire();
   const visible = [...service.store.tables.images.all()].filter((image) => isVisible(image, call));
-  // Before the filter looks at them, and all of them: who polls for those that are available must come to find them.
+  // Every image counts the read before the filter is applied: otherwise a client that polls for available images would never find one.
   const rows = visible.map((image) => service.imageStates.read(image));
   const toWire = (image: ImageRow): object => view(service, image);
   return listAnswer(call, { rows, fields: IMAGE_FIELDS, toWire, emptyPage: 0 });

@@ -122,7 +122,7 @@ async function open(options: EmulatorOptions, tuning: Tuning, lock: DataLock | n
         controlRoutes: controlRoutes(service, requests, faults),
         requests,
         limitRate: createRateLimiter(options.rateLimit ?? null, now),
-        // An account that can no longer be kept, or a log, must not go on as if it were.
+        // If the account or the log can no longer be written, the emulator must not continue as if it could.
         gates: [() => (journal?.failed || requests.failed ? INTERNAL_ERROR : null)],
         latencyMilliseconds: options.latencyMilliseconds ?? 0,
         timeouts: { ...TIMEOUTS, ...tuning.timeouts },

@@ -240,7 +240,7 @@ async function work(
   const effect = parts.faults.effectOf(request);
   if (effect?.type !== "late") return sendAnswer(reply, await handleAndKeep());
   parts.faults.late.add(effect.delayMilliseconds, handleAndKeep);
-  // Never seen: the delivery of what is late knows its own answer.
+  // No client sees this answer: the delivery of a late fault sends its own.
   return sendAnswer(reply, INTERNAL_ERROR);
 }
 
@@ -392,7 +392,7 @@ function refuseUpload({ store, imageStates }: Images, request: UploadRequest): A
   const image = store.tables.images.get(request.imageId);
   if (image === undefined || image.upload === null) return NOT_FOUND;
   if (!sameText(image.upload.signature, request.signature)) return UNAUTHORIZED;
-  // Whoever sends the token here would give it away to another host.
+  // A client that sends the token here would reveal it to another host.
   if (request.authorization !== undefined) return badRequest({ reason: "A signed URL takes no Authorization header" });
   if (request.contentType !== "application/octet-stream") {
     return badRequest({ reason: "Content-Type must be application/octet-stream" });

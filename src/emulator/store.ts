@@ -42,7 +42,7 @@ export type Counted = keyof typeof FIRST_IDS;
 
 export class Store {
   readonly tables: Tables;
-  /** null: nobody asked for them, and nothing would ever take them. */
+  /** null: changes are not recorded, because nothing would ever take them. */
   #pending: StoreChange[] | null = null;
 
   constructor() {
@@ -54,7 +54,7 @@ export class Store {
     this.tables = createTables(listen);
   }
 
-  /** An id that was never given out before, also if its object is gone since. */
+  /** An id that was never given out before, not even to an object that was deleted since. */
   nextId(kind: Counted): number {
     const id = this.tables.settings.get(kind)?.value ?? FIRST_IDS[kind];
     this.tables.settings.put({ id: kind, value: id + 1 });

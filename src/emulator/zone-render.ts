@@ -229,8 +229,9 @@ function setKey({ name, type }: Pick<RecordRow, "name" | "type">): string {
 }
 
 /**
- * @param octets what the set of each key comes to so far; a record that fits is added
- * @param seen records that are there already, which another one like them does not make longer
+ * Returns why the record must be left out, or null; then it is counted.
+ * @param octets octets of each set so far, by its key
+ * @param seen records that are already counted: an equal one takes no more octets
  */
 function unfit(record: RecordRow, domain: string, octets: Map<string, number>, seen: Set<string>): string | null {
   const owner = absoluteName(record.name, domain);
@@ -248,7 +249,7 @@ function unfit(record: RecordRow, domain: string, octets: Map<string, number>, s
   return null;
 }
 
-/** At most: names may come out shorter, where an end of them is in the message already. */
+/** An upper bound: a name takes less if an end of it is already in the message. */
 function dataOctets({ type, target, tag }: RecordRow): number {
   const { values, target: format } = RECORD_RULES[type];
   // RFC 8659, 4.1: flags, the tag's length, the tag, the value. A number has two octets.
@@ -307,7 +308,7 @@ function parentOf(name: string): string {
   return dot === -1 ? "" : name.slice(dot + 1);
 }
 
-/** It, or a name above it but the apex, is another zone's. */
+/** Whether the name, or a name above it below the apex, belongs to another zone. */
 function isDelegated(types: TypesByName, host: string): boolean {
   for (let name = host; name !== ""; name = parentOf(name)) if (types.get(name)?.has("NS")) return true;
   return false;

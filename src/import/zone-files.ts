@@ -132,7 +132,7 @@ function whichZone(path: string): Diagnostic {
   return {
     code: "unknown-zone",
     severity: "error",
-    summary: `which zone is ${path}?`,
+    summary: `the zone of ${path} is unknown`,
     detail: "It has no absolute $ORIGIN and no SOA with an absolute name, and its file name is no domain.",
     fix: "Give --domain NAME with this file alone, or name the file after its zone.",
   };
@@ -170,7 +170,7 @@ function includeWithin(path: string, sources: Sources): (wanted: string, from: s
 }
 
 const PRIVATE: Pick<IncludedFile & { readonly ok: false }, "detail" | "fix"> = {
-  detail: "it belongs to git or to Tenon, whose files hold what no zone file shows",
+  detail: "it belongs to git or to Tenon, whose files must not be shown",
   fix: "Take the line out.",
 };
 

@@ -1,4 +1,4 @@
-/** The delegation of a zone: what its parent says of it, held against what its own servers say. */
+/** Compares a zone's delegation at its parent with what the zone's own servers say. */
 
 import { type ResourceRecord, responseCode } from "../dns/message.ts";
 import { relativeName } from "../dns/name.ts";
@@ -13,7 +13,7 @@ export type AskOne = (server: Nameserver, query: DnsQuery) => Promise<QueryResul
 /** Servers within the zone whose addresses are compared: nobody has more, and a hostile parent must not make work. */
 const MAX_GLUED_HOSTS = 16;
 
-/** So many names or addresses are listed, and the number of the rest: a server may send thousands. */
+/** At most this many names or addresses are listed; the rest is counted, because a server may send thousands. */
 const MAX_LISTED = 20;
 
 /** The answer of a parent: names of servers, absolute, and their addresses where it gives them. */

@@ -119,7 +119,7 @@ export function soaExpectation(zone: string): ExpectedSet {
   return { zone, name: zone, type: "SOA", section: "answer", values: [], ttls: null, aliases: [], allows: () => true };
 }
 
-/** The answers of a wildcard for a name that is not there any more (RFC 4592, 3.3.1). */
+/** The answers that a wildcard gives for a name whose own records were all deleted (RFC 4592, 3.3.1). */
 function synthesised(
   tree: ZoneTree<DnsRecord>,
   declared: ReadonlyMap<string, readonly DnsRecord[]>,
@@ -221,7 +221,7 @@ function wantedOf(
     if (before !== null) gone.push(before);
     if (after !== null) changed.push(after);
   }
-  // Served only now: all of it is new to those who ask.
+  // The zone is served only since this apply, so every set counts as changed.
   const isActivated = domain.action !== "no-op" && domain.before?.["status"] === "disabled";
   return {
     zone,

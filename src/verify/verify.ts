@@ -1,4 +1,4 @@
-/** Verifies zones at real nameservers: finds the servers, asks them until everything is there, and says what is not. */
+/** Verifies zones at real nameservers: finds the servers, asks until they give every expected answer, and reports what is missing. */
 
 import { type Nameserver, parentServers, type SystemResolver, zoneServers } from "../dns/nameserver.ts";
 import {
@@ -165,7 +165,7 @@ interface Patience {
   readonly client: NameserverClient;
   /** Questions in a row without an answer. */
   silentCount: number;
-  /** The last of them, once it is given up. */
+  /** The failure of the last question, once the server is given up. */
   silence: QueryResult | null;
 }
 
