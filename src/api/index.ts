@@ -109,10 +109,12 @@ function limiterAndSender(connection: Connection, transport: Transport): { limit
       observe({ type: "throttled", endpoint, waitSeconds: milliseconds / 1000, because }),
   });
   const retryForSeconds = connection.retryForSeconds ?? null;
-  const hide = redactor(connection.token.trim());
+  const spellings = spellingsOf(connection.token.trim());
+  const hide = (text: string): string => spellings.reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
+  const holdsToken = (text: string): boolean => spellings.some((form) => text.includes(form));
   return {
     limiter,
-    requests: createRequestSender({ transport, limiter, clock, random, retryForSeconds, hide, observe }),
+    requests: createRequestSender({ transport, limiter, clock, random, retryForSeconds, hide, holdsToken, observe }),
   };
 }
 
@@ -180,14 +182,29 @@ function callOf(request: ApiRequest, base: URL, token: string): HttpCall {
   };
 }
 
-/** Takes the token out of what the service says, also as URLs, JSON and basic credentials write it. */
-function redactor(token: string): (text: string) => string {
-  if (token.length < MIN_REDACTED_CHARACTERS) return (text) => text;
-  const base64 = Buffer.from(token)
-    .toString("base64")
-    .replace(/(?<!=)=+$/, "");
-  const forms = [token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1), base64];
-  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, "[redacted]"), text);
+/** The token as texts, URLs, JSON, hexadecimal and basic credentials write it, the longest first. */
+function spellingsOf(token: string): readonly string[] {
+  if (token.length < MIN_REDACTED_CHARACTERS) return [];
+  const json = JSON.stringify(token).slice(1, -1);
+  const url = encodeURIComponent(token);
+  const hex = Buffer.from(token).toString("hex");
+  const base64 = [0, 1, 2].flatMap((offset) => base64Within(token, offset));
+  const all = [
+    ...[token, json, json.replaceAll("/", "\\/")],
+    ...[url, url.replace(/%../g, (octet) => octet.toLowerCase())],
+    ...[hex, hex.toUpperCase()],
+    ...base64.flatMap((text) => [text, text.replaceAll("+", "-").replaceAll("/", "_")]),
+  ];
+  return [...new Set(all)].sort((a, b) => b.length - a.length);
+}
+
+/** Base64 writes three octets as four characters: what it makes of a token depends on how many octets stand before it. */
+function base64Within(token: string, offset: number): string[] {
+  const octets = Buffer.concat([Buffer.alloc(offset), Buffer.from(token)]);
+  // Characters at the ends also hold bits of the octets beside the token.
+  const [start, end] = [Math.ceil((offset * 4) / 3), Math.floor((octets.length * 4) / 3)];
+  const text = octets.toString("base64").slice(start, end);
+  return text.length < MIN_REDACTED_CHARACTERS ? [] : [text];
 }
 
 /** A request that was never sent, because it is malformed. */

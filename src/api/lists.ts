@@ -34,12 +34,14 @@ export function createLister(options: ListerOptions): Lister {
 
   async function page(request: ListRequest, number: number, signal: AbortSignal | undefined): Promise<PageAnswer> {
     const { path, filter } = request;
-    const query = { page: number, page_size: pageSize };
+    // Another list may find out meanwhile that the service takes smaller pages only.
+    const size = pageSize;
+    const query = { page: number, page_size: size };
     const answer = await options.send({ method: "GET", path, query, ...(filter ? { filter } : {}) }, signal);
     if (!answer.ok) return answer;
     if (!volume.add(path, answer.characters ?? 0))
       return failed("malformed", volume.problem(path), { exceeds: "lists" });
-    const parsed = parsePage(answer.body, number);
+    const parsed = parsePage(answer.body, number, size);
     if (typeof parsed === "string") return malformed(`/${path.join("/")}: ${parsed}`);
     return { ok: true, page: parsed, ...servedOf(answer) };
   }
@@ -198,7 +200,7 @@ class Volume {
 
   problem(path: readonly string[]): string {
     const most = `${Math.floor(this.#max / 1024 ** 2)} MiB`;
-    return `/${path.join("/")}: the lists of this account are longer than ${most} altogether, which is more than Tenon reads`;
+    return `/${path.join("/")}: the lists of this account are longer than ${most} altogether (each character that must be escaped counts as 64), which is more than Tenon reads`;
   }
 }
 
@@ -259,13 +261,14 @@ interface Page {
 }
 
 /**
- * @param number the page that was asked for
+ * @param number the page that was asked for, of at most `pageSize` objects
  * @returns what is wrong with it, if it is not a page
  */
-function parsePage(body: Json, number: number): Page | string {
+function parsePage(body: Json, number: number, pageSize: number): Page | string {
   if (!isJsonObject(body)) return "not an object";
   const data = body["data"];
   if (!Array.isArray(data)) return "`data` is not a list";
+  if (data.length > pageSize) return `${data.length} objects came on a page of ${pageSize}`;
   const items = data.filter((item: unknown) => isJsonObject(item)) as JsonObject[];
   if (items.length !== data.length) return "`data` holds something that is not an object";
   const [page, pages, results] = [count(body["page"]), count(body["pages"]), count(body["results"])];

@@ -2,6 +2,7 @@
 
 import type { ApiError, FailureType, Method } from "../model/api.ts";
 import { isJsonObject, type Json } from "../model/resource.ts";
+import { UNSAFE } from "../model/text.ts";
 import {
   ABORTED,
   ANSWER_TOO_DEEP,
@@ -50,6 +51,8 @@ export interface ClassifyContext {
   readonly now: number;
   /** Takes the token out of the service's words: they might repeat it. */
   readonly hide: (text: string) => string;
+  /** Whether a text holds the token, in any spelling. */
+  readonly holdsToken: (text: string) => boolean;
 }
 
 /** Judges an exchange with the API. */
@@ -124,8 +127,14 @@ function isTooLarge(code: string): boolean {
 }
 
 function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): AttemptResult {
+  const isSuccess = answer.status >= 200 && answer.status < 300;
+  // What is read is shown, saved and compared: words taken out of it would be taken for a difference.
+  if (isSuccess && context.method === "GET" && context.holdsToken(answer.text)) {
+    const message = `an answer of ${context.host} contains the token, so nothing of it is used; revoke the token, and look for it in the account`;
+    return failedAttempt("refused", { effect: "none", repeat: "no", status: answer.status, message });
+  }
   const body = parseJson(answer.text);
-  if (answer.status >= 200 && answer.status < 300) return judgeSuccess(answer, body, context.method);
+  if (isSuccess) return judgeSuccess(answer, body, context.method);
   const errors = parseErrors(body, context.hide);
   if (context.method === "DELETE" && answer.status === 404 && errors !== null) {
     return { type: "done", body: {}, absent: true };
@@ -134,7 +143,7 @@ function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): Attemp
 }
 
 function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Method): AttemptResult {
-  if (body !== undefined) return { type: "done", body, ...(isPage(body) ? { characters: answer.text.length } : {}) };
+  if (body !== undefined) return { type: "done", body, ...(isPage(body) ? { characters: weightOf(answer.text) } : {}) };
   // The body of an answer to a DELETE is not used.
   if (answer.text.trim() === "" && method === "DELETE") return { type: "done", body: {} };
   return failedAttempt("malformed", {
@@ -143,6 +152,18 @@ function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Met
     status: answer.status,
     message: malformedMessage(answer),
   });
+}
+
+/** For a character that is shown escaped, wherever it is shown. */
+const UNSAFE_CHARACTER_WEIGHT = 64;
+
+/** The length of a text, in which characters that must be escaped count more. */
+function weightOf(text: string): number {
+  // Most texts are plain ASCII, which is found out a hundred times faster.
+  if (!/[^\x20-\x7e\n\r\t]/.test(text)) return text.length;
+  let unsafe = 0;
+  for (const _ of text.matchAll(UNSAFE)) unsafe += 1;
+  return text.length + (UNSAFE_CHARACTER_WEIGHT - 1) * unsafe;
 }
 
 function isPage(body: Json): boolean {

@@ -29,6 +29,7 @@ interface RequestSenderOptions {
   readonly random: () => number;
   readonly retryForSeconds: number | null;
   readonly hide: (text: string) => string;
+  readonly holdsToken: (text: string) => boolean;
   observe(event: ApiEvent): void;
 }
 
@@ -119,6 +120,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       host: new URL(call.origin).host,
       now,
       hide: options.hide,
+      holdsToken: options.holdsToken,
     });
   }
 

@@ -28,10 +28,19 @@ const MAX_NAME_CHARACTERS = 255;
  */
 const MAX_INNER_LABELS_PER_LIST = 800_000;
 
+/** The longest text that the service was seen to keep is a record's target of 65,535 characters (OBSERVED: Records). */
+const MAX_TEXT_CHARACTERS = 65_536;
+/** Of tags and addresses. The service allows far fewer. */
+const MAX_SHORT_LIST_ITEMS = 10_000;
+
 /** Beyond 2^53 two ids are read as the same number, and a request would reach the wrong object. */
 const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : OTHER_TYPE);
 const number: Check = (value) => (typeof value === "number" ? null : OTHER_TYPE);
-const text: Check = (value) => (typeof value === "string" ? null : OTHER_TYPE);
+const text: Check = (value) => {
+  if (typeof value !== "string") return OTHER_TYPE;
+  const most = MAX_TEXT_CHARACTERS.toLocaleString("en");
+  return value.length <= MAX_TEXT_CHARACTERS ? null : { part: "", clause: `has more than ${most} characters` };
+};
 const name: Check = (value) => {
   if (typeof value !== "string") return OTHER_TYPE;
   const clause = `has more than ${MAX_NAME_CHARACTERS} characters, and a name may not`;
@@ -53,6 +62,15 @@ function listOf(check: Check): Check {
       if (problem !== null) return problemIn(`[${index}]`, problem);
     }
     return null;
+  };
+}
+
+function shortListOf(check: Check): Check {
+  const whole = listOf(check);
+  const most = MAX_SHORT_LIST_ITEMS.toLocaleString("en");
+  return (value) => {
+    const isLong = Array.isArray(value) && value.length > MAX_SHORT_LIST_ITEMS;
+    return isLong ? { part: "", clause: `has more than ${most} values` } : whole(value);
   };
 }
 
@@ -98,9 +116,9 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
       ...{ description: optional(text), group: optional(text), soa_email: optional(text) },
       ...{ refresh_sec: optional(number), retry_sec: optional(number), expire_sec: optional(number) },
       ttl_sec: optional(number),
-      tags: listOf(text),
-      master_ips: listOf(text),
-      axfr_ips: listOf(text),
+      tags: shortListOf(text),
+      master_ips: shortListOf(text),
+      axfr_ips: shortListOf(text),
     }),
   },
   {

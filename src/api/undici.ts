@@ -170,7 +170,7 @@ class Listener implements Dispatcher.DispatchHandler {
   #sent = false;
   #status: number | null = null;
   #headers: Record<string, string> = {};
-  readonly #chunks: Buffer[] = [];
+  readonly #body: AnswerBody = new AnswerBody();
   readonly #size: JsonSize = new JsonSize();
   #informationalAnswers = 0;
   readonly #settle: (outcome: HttpOutcome) => void;
@@ -207,14 +207,14 @@ class Listener implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    this.#body.add(chunk);
     const excess = this.#size.take(chunk);
     if (excess === "deep") this.stop(ANSWER_TOO_DEEP, "nested too deep");
     else if (excess === "full") this.stop(ANSWER_TOO_FULL, "too many values");
   }
 
   onResponseEnd(): void {
-    const text = Buffer.concat(this.#chunks).toString("utf8");
+    const text = this.#body.text();
     this.#finish({ type: "answer", status: this.#status ?? 0, headers: this.#headers, text });
   }
 
@@ -230,5 +230,40 @@ class Listener implements Dispatcher.DispatchHandler {
     if (this.#settled) return;
     this.#settled = true;
     this.#settle(outcome);
+  }
+}
+
+/** Smaller chunks are copied together: a Buffer takes some 130 bytes beside its own, and a service may send each byte as a chunk. */
+const MIN_CHUNK_BYTES = 4_096;
+const BLOCK_BYTES = 65_536;
+
+/** The bytes of an answer as they come. */
+class AnswerBody {
+  readonly #parts: Buffer[] = [];
+  #block: Buffer = Buffer.alloc(0);
+  #used = 0;
+
+  add(chunk: Buffer): void {
+    if (chunk.length >= MIN_CHUNK_BYTES) {
+      this.#endBlock();
+      this.#parts.push(chunk);
+      return;
+    }
+    if (this.#used + chunk.length > this.#block.length) {
+      this.#endBlock();
+      this.#block = Buffer.allocUnsafe(BLOCK_BYTES);
+    }
+    this.#used += chunk.copy(this.#block, this.#used);
+  }
+
+  text(): string {
+    this.#endBlock();
+    return Buffer.concat(this.#parts).toString("utf8");
+  }
+
+  #endBlock(): void {
+    if (this.#used > 0) this.#parts.push(this.#block.subarray(0, this.#used));
+    this.#block = Buffer.alloc(0);
+    this.#used = 0;
   }
 }

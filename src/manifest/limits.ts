@@ -48,6 +48,8 @@ export const MAX_ZONE_FILE_OCTETS: number = 128 * 1024 * 1024;
 export const MAX_CONSENTS = 5_000;
 /** The most patterns under one `ignore`: each is compared with the domain's live records, up to 12,000, whose number no manifest states. */
 export const MAX_IGNORE_PATTERNS = 1_000;
+/** The most stars in all patterns of one `ignore`: each is one more search in each live record. */
+const MAX_IGNORE_STARS = 10_000;
 /** Characters of records times the number of patterns under `ignore` that they are compared with. */
 export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
 /** How many wrong references of one value are reported. */
@@ -181,13 +183,21 @@ function expandsTooFar(span: Span): Diagnostic {
 
 /** @returns an error at the first pattern beyond the limit, or null */
 export function tooLongIgnore(ignore: Json | undefined, places: Places): Diagnostic | null {
-  if (!Array.isArray(ignore) || ignore.length <= MAX_IGNORE_PATTERNS) return null;
-  return {
+  if (!Array.isArray(ignore)) return null;
+  const tooMany = (what: string, most: number, fix: string, index: number): Diagnostic => ({
     code: "too-many-patterns",
     severity: "error",
-    summary: "too many patterns under `ignore`",
-    detail: `Each pattern is compared with each record of its domain, those in the account included. An \`ignore\` may have ${MAX_IGNORE_PATTERNS.toLocaleString("en")} patterns, and this one has ${ignore.length.toLocaleString("en")}; the rest is not checked.`,
-    fix: "Join patterns with stars.",
-    span: places.span(ignore, MAX_IGNORE_PATTERNS),
-  };
+    summary: `too many ${what} under \`ignore\``,
+    detail: `Each pattern is compared with each record of its domain, those in the account included. An \`ignore\` may have ${most.toLocaleString("en")} ${what}, and this one has more; the rest is not checked.`,
+    fix,
+    span: places.span(ignore, index),
+  });
+  if (ignore.length > MAX_IGNORE_PATTERNS)
+    return tooMany("patterns", MAX_IGNORE_PATTERNS, "Join patterns with stars.", MAX_IGNORE_PATTERNS);
+  let stars = 0;
+  for (const [index, pattern] of ignore.entries()) {
+    for (const text of Object.values(pattern ?? {})) stars += typeof text === "string" ? text.split("*").length - 1 : 0;
+    if (stars > MAX_IGNORE_STARS) return tooMany("stars", MAX_IGNORE_STARS, "Write patterns with fewer stars.", index);
+  }
+  return null;
 }

@@ -141,19 +141,19 @@ function compose(file: string, text: string, context: LibraryContext): Document.
     for (const token of tokens)
       for (const document of composer.next(token)) documents.push(document as Document.Parsed);
   };
-  const brackets = new Brackets();
+  const mistakes = new SyntaxMistakes();
   const mostValues = Math.max(MAX_SHORT_FILE_VALUES, text.length / MIN_CHARACTERS_PER_VALUE);
   let valueCount = 0;
   for (const lexeme of new Lexer().lex(text)) {
     compose(parser.next(lexeme));
-    // Each stray bracket is an error of the library, which has them all at the end of the document.
-    if (brackets.strayAfter(lexeme) > MAX_STRAY_BRACKETS) break;
+    // Each is an error of the library, which has them all at the end of the document.
+    if (mistakes.countAfter(lexeme) > MAX_SYNTAX_MISTAKES) break;
     if (documents.length > 1) return documents;
     if (parser.stack.length > MAX_PARSER_STACK) {
       context.report(nestedTooDeep(file, Math.max(0, parser.offset - lexeme.length)));
       return null;
     }
-    if (STARTS_OF_VALUES.has(lexeme)) valueCount += 1;
+    if (STARTS_OF_VALUES.has(lexeme) || mistakes.isAlias) valueCount += 1;
     if (valueCount > mostValues) {
       context.report(tooManyValues(file, Math.max(0, parser.offset - lexeme.length)));
       return null;
@@ -164,28 +164,39 @@ function compose(file: string, text: string, context: LibraryContext): Document.
   return documents;
 }
 
-/** Brackets that close nothing: after more of them than this, the rest is not read. */
-const MAX_STRAY_BRACKETS = 1_000;
+/** After more mistakes than this, the rest is not read. */
+const MAX_SYNTAX_MISTAKES = 1_000;
 /** The lexeme that announces a scalar: the lexeme after it may be any text. */
 const SCALAR_LEXEME = "\u001f";
 /** The lexemes with which a value begins. An item `-` without a value is null, which counts, too. */
 const STARTS_OF_VALUES: ReadonlySet<string> = new Set([SCALAR_LEXEME, "[", "{", "-", "?"]);
 
-class Brackets {
+/** Counts what no YAML may hold, and what may be repeated in it without an end: stray brackets and commas, aliases and anchors without a name. */
+class SyntaxMistakes {
   readonly #open: string[] = [];
-  #stray = 0;
+  #count = 0;
   #last = "";
+  /** Whether nothing has come since an opening bracket or a comma. */
+  #isEmpty = false;
+  isAlias = false;
 
-  /** @returns how many brackets so far close nothing, or a bracket of the other kind */
-  strayAfter(lexeme: string): number {
-    if (this.#last !== SCALAR_LEXEME) this.#look(lexeme);
+  /** @returns how many there were so far */
+  countAfter(lexeme: string): number {
+    const isText = this.#last === SCALAR_LEXEME;
+    this.isAlias = !isText && lexeme.startsWith("*");
+    if (!isText) this.#look(lexeme);
+    else this.#isEmpty = false;
     this.#last = lexeme;
-    return this.#stray;
+    return this.#count;
   }
 
   #look(lexeme: string): void {
+    if (lexeme === "*" || lexeme === "&") this.#count += 1;
     if (lexeme === "[" || lexeme === "{") this.#open.push(lexeme);
-    else if ((lexeme === "]" || lexeme === "}") && this.#open.pop() !== (lexeme === "]" ? "[" : "{")) this.#stray += 1;
+    else if ((lexeme === "]" || lexeme === "}") && this.#open.pop() !== (lexeme === "]" ? "[" : "{")) this.#count += 1;
+    if (lexeme === "," && this.#isEmpty) this.#count += 1;
+    if (lexeme === "[" || lexeme === "{" || lexeme === ",") this.#isEmpty = true;
+    else if (lexeme.trim() !== "" && !lexeme.startsWith("#")) this.#isEmpty = false;
   }
 }
 

@@ -32,8 +32,10 @@ export function exceedsReviewedPlan(
   const values = new ValueEffects(reviewed.filter(hasNoIdentity), changes.filter(hasNoIdentity));
   const replaced = replacedObjects(reviewed, changes);
   const uncopied = uncopiedSources(file, changes);
+  const elsewhere = otherRoots(reviewed, changes, kinds);
   return changes.filter((change) => {
     if (change.action === "no-op" || change.blocked !== null) return false;
+    if (!kinds.isRoot(change.kind) && elsewhere.has(change.root)) return true;
     if (hasNoIdentity(change)) return !values.cover(change);
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
     if (change.action === "delete" && uncopied.has(change.address)) return true;
@@ -41,6 +43,26 @@ export function exceedsReviewedPlan(
     if (shownReplace !== undefined && !isFinishedSince(shownReplace, change)) return false;
     return !candidates.some((candidate) => covers(candidate, change));
   });
+}
+
+/**
+ * Roots of which another object has the address now than the one that was shown, and that this run does not make: what was shown to change
+ * within the one was not shown for the other. Of a root that was shown to be made, only a domain can be half made: until it is filled it is
+ * disabled.
+ */
+function otherRoots(
+  reviewed: readonly ReviewedChange[],
+  changes: readonly Change[],
+  kinds: Kinds,
+): ReadonlySet<Address> {
+  const isRoot = ({ kind }: ReviewedChange): boolean => kinds.isRoot(kind);
+  const shown = new Map(reviewed.filter(isRoot).map((change) => [change.root, change]));
+  const others = changes.filter((now) => {
+    const then = shown.get(now.root);
+    if (!isRoot(now) || then === undefined || now.before === null || now.id === then.id) return false;
+    return !(makes(then) && now.kind === "domain" && now.before["status"] === "disabled");
+  });
+  return new Set(others.map(({ root }) => root));
 }
 
 function isUnclear({ blocked }: ReviewedChange): boolean {
@@ -197,7 +219,20 @@ function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
     return !isTaken && !isEqual(reviewed.before?.[field], reviewed.after?.[field]);
   };
   const changed = changedFields(change).filter((field) => !(field === "status" && isConverted(reviewed, change)));
-  return endsAsShown(reviewed, change) && changed.every(wasShown);
+  return endsAsShown(reviewed, change) && changed.every((field) => wasShown(field) && losesOnlyShown(field));
+
+  /** Of a list, what goes must have been shown to go: somebody may have added to it since. */
+  function losesOnlyShown(field: string): boolean {
+    const shown = lostItems(reviewed, field);
+    return lostItems(change, field).every((item) => shown.some((other) => isEqual(item, other)));
+  }
+}
+
+/** The items of a list that the change takes out of it. */
+function lostItems({ before, after }: ReviewedChange, field: string): readonly unknown[] {
+  const [was, is] = [before?.[field], after?.[field]];
+  if (!Array.isArray(was)) return [];
+  return was.filter((item) => !Array.isArray(is) || !is.some((other) => isEqual(item, other)));
 }
 
 /**

@@ -73,14 +73,76 @@ test("an answer whose names are longer than a name, or have too many labels toge
       axfr_ips: [],
     };
     const service = await oddService((incoming, response) => {
-      const path = new URL(incoming.url ?? "", "http://localhost").pathname;
-      const data = path.endsWith("/records") ? records : path.endsWith("/domains") ? [zone] : [];
-      response.end(JSON.stringify({ data, page: 1, pages: 1, results: data.length }));
+      const { pathname: path, searchParams } = new URL(incoming.url ?? "", "http://localhost");
+      const data: readonly object[] = path.endsWith("/records") ? records : path.endsWith("/domains") ? [zone] : [];
+      const [page, size] = [Number(searchParams.get("page")), Number(searchParams.get("page_size"))];
+      const pages = Math.max(1, Math.ceil(data.length / size));
+      const part = data.slice((page - 1) * size, page * size);
+      response.end(JSON.stringify({ data: part, page, pages, results: data.length }));
     });
     const ended = await run(["plan", "--allow", "bulk=*"], { cwd, env: envOf(service) });
     if (words !== "") expectPlain(ended, 1, [words]);
     else expect(ended.code).toBe(0);
   }
+});
+
+/** A service whose lists of `path` hold one object, and all others none. */
+async function listing(path: string, object: object, more: Readonly<Record<string, unknown>> = {}) {
+  return oddService((incoming, response) => {
+    const { pathname } = new URL(incoming.url ?? "", "http://localhost");
+    const data = pathname === `/v4/${path}` ? [object] : [];
+    response.end(JSON.stringify({ data, page: 1, pages: 1, results: data.length, ...more }));
+  });
+}
+
+const VPC = { id: 3, label: "prod", region: "us-east", description: "", subnets: [] };
+
+test("an answer with a text, a list or a page that is longer than the service keeps is refused before a plan is made", async () => {
+  const cwd = await folder({
+    "tenon.yaml": "tenon: 1\nvpcs: [{ label: prod, region: us-east, subnets: [] }]\ndomains: []\n",
+  });
+  const zone = { id: 3, domain: "a.example", type: "master", status: "active", tags: [], master_ips: [], axfr_ips: [] };
+  const long = "\u007f".repeat(65_537);
+  for (const [path, object, words] of [
+    ["vpcs", { ...VPC, description: long }, "`description` has more than 65,536 characters"],
+    ["domains", { ...zone, tags: Array.from({ length: 10_001 }, () => "t") }, "`tags` has more than 10,000 values"],
+  ] as const) {
+    const service = await listing(path, object);
+    const project = path === "vpcs" ? cwd : await folder({ "tenon.yaml": PROJECT });
+    const { code, stdout, stderr } = await run(["plan"], { cwd: project, env: envOf(service) });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(words);
+  }
+  const full = await oddService((_, response) => {
+    const data = Array.from({ length: 501 }, (_value, index) => ({ ...VPC, id: index + 1, label: `v${index}` }));
+    response.end(JSON.stringify({ data, page: 1, pages: 1, results: data.length }));
+  });
+  expectPlain(await run(["plan"], { cwd, env: envOf(full) }), 1, ["501 objects came on a page of 500"]);
+});
+
+test("characters that must be escaped count more, so that millions of them are refused before a plan is made", async () => {
+  const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: [{ label: prod, region: us-east }]\n" });
+  const service = await oddService((_, response) => {
+    const vpc = (id: number) => ({ ...VPC, id, label: `v${id}`, description: "\u007f".repeat(65_000) });
+    const data = Array.from({ length: 100 }, (_value, index) => vpc(index + 1));
+    response.end(JSON.stringify({ data, page: 1, pages: 1, results: data.length }));
+  });
+  const ended = await run(["plan"], { cwd, env: { ...envOf(service), ...SMALL_HEAP } });
+  expectPlain(ended, 1, ["longer than 256 MiB altogether", "counts as 64"]);
+});
+
+test("an answer that comes in chunks of one byte takes no more memory than its bytes", async () => {
+  const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: [{ label: prod, region: us-east }]\n" });
+  const service = await speaking((socket) => {
+    // Undici passes each chunk on by itself, however many of them come at once.
+    const chunks = Buffer.from("1\r\n \r\n".repeat(3_000_000));
+    const text = JSON.stringify({ data: [VPC], page: 1, pages: 1, results: 1 });
+    socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n");
+    socket.write(chunks);
+    socket.write(`${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`);
+  });
+  const ended = await run(["plan"], { cwd, env: { ...envOf(service), ...SMALL_HEAP } });
+  expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: "" });
 });
 
 /** Speaks in the place of a service as soon as it has been asked. */

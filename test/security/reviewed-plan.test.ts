@@ -218,6 +218,59 @@ domains: [{ domain: a.example, type: master, soa_email: us@a.example }]
   }
 });
 
+test("what is within an object is not changed once another object has its name", async () => {
+  const cwd = await folder({
+    "tenon.yaml": `tenon: 1
+vpcs: [{ label: prod, region: us-east, subnets: [{ label: web, ipv4: 10.0.1.0/24 }] }]
+domains: [{ domain: a.example, type: master, soa_email: us@a.example, records: [{ type: A, name: new, target: 192.0.2.1 }] }]
+`,
+  });
+  const VPC = { label: "prod", region: "us-east" };
+  const DOMAIN = { domain: "a.example", type: "master", soa_email: "us@a.example" };
+  for (const [path, key, ours, id] of [
+    ["vpcs", "create vpc/prod/subnet/web", VPC, 101],
+    ["domains", "create domain/a.example/new/A", DOMAIN, 30_001],
+  ] as const) {
+    const service = await emulator();
+    const options = { cwd, env: envOf(service) };
+    await send(service, path, ours);
+    const target = `${path === "vpcs" ? "vpc/prod" : "domain/a.example"}`;
+    expect((await run(["plan", "--target", target, "--out", "the.plan"], options)).stdout).toContain("1 to add");
+    await send(service, `${path}/${id}`, "DELETE");
+    await send(service, path, ours);
+    service.clearRequests();
+    const refused = await run(["apply", "--yes", "--plan", "the.plan"], options);
+    expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining(key) });
+    expect(writes(service)).toEqual([]);
+  }
+});
+
+test("what somebody has added to a list since the review is not taken out with it", async () => {
+  const cwd = await folder({
+    "tenon.yaml": `tenon: 1
+domains: [{ domain: a.example, type: master, soa_email: us@a.example, axfr_ips: [192.0.2.1, 192.0.2.2] }]
+`,
+  });
+  const service = await emulator();
+  const options = { cwd, env: envOf(service) };
+  const domain = {
+    domain: "a.example",
+    type: "master",
+    soa_email: "us@a.example",
+    axfr_ips: ["192.0.2.1", "192.0.2.9"],
+  };
+  await send(service, "domains", domain);
+  expect((await run(["plan", "--out", "the.plan"], options)).stdout).toContain("axfr_ips");
+  await send(service, "domains/30001", { axfr_ips: ["192.0.2.1", "192.0.2.9", "192.0.2.66"] }, "PUT");
+  service.clearRequests();
+  const refused = await run(["apply", "--yes", "--plan", "the.plan"], options);
+  expect(refused).toMatchObject({ code: 5, stderr: expect.stringContaining("update domain/a.example") });
+  expect(writes(service)).toEqual([]);
+  // What was shown to go may go.
+  await send(service, "domains/30001", { axfr_ips: ["192.0.2.9", "192.0.2.1"] }, "PUT");
+  expect((await run(["apply", "--yes", "--plan", "the.plan"], options)).code).toBe(0);
+});
+
 test("of two objects that the plan shows as ambiguous, the one that is left is not deleted with that plan", async () => {
   const cwd = await folder({ "tenon.yaml": "tenon: 1\nremoved: [{ vpc: old }]\n" });
   const vpc = (id: number) => ({ id, label: "old", region: "us-east", description: `number ${id}` });
@@ -262,9 +315,14 @@ domains: [{ domain: new.example, create_from: { clone: old.example } }]
 });
 
 /** A GET, a DELETE, or a POST of the body. */
-async function send(service: Emulator, path: string, what?: object | "DELETE"): Promise<Record<string, unknown>> {
+async function send(
+  service: Emulator,
+  path: string,
+  what?: object | "DELETE",
+  method: "POST" | "PUT" = "POST",
+): Promise<Record<string, unknown>> {
   const headers = { authorization: "Bearer emulator-token", "content-type": "application/json" };
-  const init = typeof what === "object" ? { method: "POST", body: JSON.stringify(what) } : { method: what ?? "GET" };
+  const init = typeof what === "object" ? { method, body: JSON.stringify(what) } : { method: what ?? "GET" };
   const answer = await fetch(`${service.baseUrl}/${path}`, { headers, ...init });
   expect(answer.status).toBe(200);
   return (await answer.json()) as Record<string, unknown>;

@@ -124,6 +124,35 @@ test("a service that repeats the token, in any spelling or cut in two, has it sh
   expect(leaks(odd.stdout + odd.stderr, [TOKEN])).toEqual([]);
 });
 
+test("nothing of an answer that holds the token is shown or saved, in whatever spelling the token is in it", async () => {
+  const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: [{ label: prod, region: us-east, description: ours }]\n" });
+  const octets = Buffer.from(TOKEN);
+  const spellings = [
+    ...[TOKEN, encodeURIComponent(TOKEN), encodeURIComponent(TOKEN).replace(/%../g, (octet) => octet.toLowerCase())],
+    ...[octets.toString("hex"), octets.toString("hex").toUpperCase(), octets.toString("base64")],
+    ...["x", "xy", "user:", "Bearer "].map((before) => Buffer.from(`${before}${TOKEN}yz`).toString("base64")),
+    Buffer.from(`x${TOKEN}`).toString("base64url"),
+  ];
+  for (const spelling of spellings) {
+    const vpc = { id: 3, label: "prod", region: "us-east", description: `see ${spelling} there`, subnets: [] };
+    const service = await oddService((_, response) =>
+      response.end(JSON.stringify({ data: [vpc], page: 1, pages: 1, results: 1 })),
+    );
+    const env = { ...envOf(service), TENON_TOKEN: TOKEN };
+    for (const args of [
+      ["plan", "--out", "x.plan"],
+      ["plan", "--format", "json"],
+      ["drift", "--format", "markdown"],
+    ]) {
+      const ended = await run([...args, "--retry-for", "0s"], { cwd, env });
+      expect([spelling, ended.code, ...leaks(ended.stdout + ended.stderr, [TOKEN])]).toEqual([spelling, 1]);
+      expect(ended.stdout + ended.stderr).not.toContain(spelling);
+      expect(ended.stdout + ended.stderr).toContain("contains the token");
+    }
+    expect(await readdir(cwd)).toEqual(["tenon.yaml"]);
+  }
+});
+
 test("a write or an upload that fails leaves neither token nor signed URL in report and journal", async () => {
   const behind = await emulator();
   const storage = await oddService((incoming, response) => {

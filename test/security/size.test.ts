@@ -166,6 +166,16 @@ test("invalid references are reported twenty at a time, and mismatched brackets 
     Array.from({ length: MAX_REPORTED_REFERENCES }, () => "unknown-variable"),
   );
   expect(codes(await loadText(`x-a: ${"[}".repeat(20_000)}\n`))).toEqual(["yaml-syntax"]);
+  // Each is an error that the library keeps: of a megabyte of them it would make more than a gigabyte.
+  for (const piece of ["\n*", "\n&", "*,", ","]) {
+    const text = `tenon: 1\nx-b: [${piece.repeat(500_000)}\n`;
+    const found = await loadText(text);
+    expect([piece, new Set(codes(found)), found.diagnostics.length <= 1_001]).toEqual([
+      piece,
+      new Set(["yaml-syntax"]),
+      true,
+    ]);
+  }
 });
 
 test("a mistake in a record that thousands of domains share is kept once, and counted", async () => {
@@ -240,6 +250,14 @@ test("patterns under ignore are counted for a domain without records and for one
   for (const text of [domains(1, ignore(MAX_IGNORE_PATTERNS)), `removed: [{ domain: a.example, ${ignore(100)} }]\n`]) {
     expect(codes(await loadText(text))).toEqual([]);
   }
+});
+
+test("stars of patterns under ignore are counted: each is one more search in each live record", async () => {
+  const patterns = (stars: number) => list(500, () => `{ name: "${"*t".repeat(stars)}" }`);
+  const text = (stars: number) =>
+    `domains: [{ domain: a.example, type: master, soa_email: a@a.example, ignore: [${patterns(stars)}], records: [] }]\n`;
+  expect(codes(await loadText(text(20)))).toEqual([]);
+  expect(codes(await loadText(text(21)))).toEqual(["too-many-patterns"]);
 });
 
 test("the live records of a zone are read once, however many registries its patterns name", () => {
