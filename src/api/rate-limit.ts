@@ -8,7 +8,7 @@ import { backoff, MAX_WINDOW_MILLISECONDS } from "./retry.ts";
 const MIN_PAUSE_MILLISECONDS = 1_000;
 
 /**
- * Usual lengths of windows. If another client windowMilliseconds the window, only what is left of it is seen, which is rarely one of these lengths.
+ * Usual lengths of windows. If another client opened the window, only what is left of it is seen, which is rarely one of these lengths.
  * So no other length is learned: too short a window would make the limit look larger than it is.
  */
 const USUAL_WINDOW_SECONDS: readonly number[] = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
