@@ -1,9 +1,9 @@
-/** What tsc wrote becomes what people run: compiled schemas, and the command line in few files, for to open hundreds takes longer than most commands. */
+/** What tsc wrote becomes what people run: compiled schemas, and command line and library with their libraries in few files, for to open hundreds takes longer than most commands. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { join, sep } from "node:path";
 import { rolldown } from "rolldown";
-import { minifySync } from "rolldown/experimental";
 import { schemaModule } from "./dist/files/schemas.js";
 import { manifestSchema } from "./dist/manifest/schema.js";
 import { units } from "./dist/units/index.js";
@@ -20,40 +20,82 @@ async function compileSchemas(folder) {
   ]);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (const { file, code } of modules) writeFileSync(join(folder, file), minified(file, code));
+  for (const { file, code } of modules) await bundleSchema(join(folder, file), code);
 }
 
-function minified(file, source) {
-  const { code, errors } = minifySync(file, source, { module: false });
-  if (errors.length > 0) throw new Error(errors[0].message);
-  return code;
+/** With what the generated code requires of ajv. */
+async function bundleSchema(file, code) {
+  const build = await rolldown({
+    input: file,
+    platform: "node",
+    plugins: [virtual(file, code)],
+    onLog: failAtWarnings,
+  });
+  const { output } = await build.write({ file, format: "cjs", minify: true });
+  await build.close();
+  bundled.push(...output);
+}
+
+function virtual(id, code) {
+  const load = (module) => (module === id ? { code, moduleType: "js" } : null);
+  return { name: "virtual", resolveId: (source) => (source === id ? id : null), load };
 }
 
 /** A part that only some commands load stays a file of its own; what most of them load together is one file. */
-async function bundle(folder) {
-  rmSync(folder, { recursive: true, force: true });
+async function bundleCommandLine(folder) {
   const graph = new ModuleGraph();
-  const build = await rolldown({
+  await bundle({
+    folder,
     input: { tenon: join(DIST, "cli/main.js") },
+    plugins: [graph.plugin()],
+    codeSplitting: { includeDependenciesRecursively: false, groups: graph.groups() },
+    minify: true,
+  });
+}
+
+/** The sub-paths of the package. Nothing is minified: who uses a library reads its stacks. */
+async function bundleLibrary(folder) {
+  const parts = ["emulator", "format", "import", "live", "render", "verify"];
+  const input = Object.fromEntries(parts.map((part) => [part, join(DIST, part, "index.js")]));
+  await bundle({ folder, input: { index: join(DIST, "index.js"), ...input }, plugins: [], minify: false });
+}
+
+async function bundle({ folder, input, plugins, codeSplitting, minify }) {
+  rmSync(folder, { recursive: true, force: true });
+  const build = await rolldown({
+    input,
     platform: "node",
-    preserveEntrySignatures: false,
-    plugins: [graph.plugin(), partOfUndici()],
-    onLog(level, log) {
-      // What the library loads late, the command line has in a file with what it needs at once.
-      if (level === "warn" && log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") throw new Error(log.message);
-    },
+    preserveEntrySignatures: "allow-extension",
+    plugins: [...plugins, partOfUndici(), bundledRequire(), mapsToSource()],
+    onLog: failAtWarnings,
   });
   const { output } = await build.write({
     dir: folder,
     format: "esm",
     chunkFileNames: "[name]-[hash].js",
-    minify: true,
+    minify,
     sourcemap: true,
     sourcemapExcludeSources: true,
-    codeSplitting: { includeDependenciesRecursively: false, groups: graph.groups() },
+    ...(codeSplitting === undefined ? {} : { codeSplitting }),
   });
   await build.close();
-  writeFileSync(join(folder, "LICENSES.txt"), licences(output.flatMap(({ moduleIds }) => moduleIds ?? [])));
+  bundled.push(...output);
+}
+
+function failAtWarnings(level, log) {
+  // What the library loads late, the command line has in a file with what it needs at once.
+  if (level === "warn" && log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") throw new Error(log.message);
+}
+
+/** Files that were written. */
+const bundled = [];
+
+/** The package has no dependencies: nothing else would be there when it is installed. */
+function failAtLibrariesOutside() {
+  const files = new Set(bundled.map(({ fileName }) => fileName));
+  const imported = bundled.flatMap(({ imports = [], dynamicImports = [] }) => [...imports, ...dynamicImports]);
+  const outside = imported.filter((name) => !files.has(name) && !isBuiltin(name));
+  if (outside.length > 0) throw new Error(`not in the bundle: ${[...new Set(outside)].join(", ")}`);
 }
 
 /** Files of modules that are loaded together, with what they import from the start. */
@@ -125,21 +167,47 @@ export { default as Pool } from ${from("dispatcher/pool.js")};`;
   };
 }
 
-/** Of the libraries that are in the bundle. */
-function licences(modules) {
+/** The package holds no file that tsc wrote, so that a stack names places in src. */
+function mapsToSource() {
+  const load = (id) => {
+    if (!id.startsWith(DIST + sep)) return null;
+    return { code: readFileSync(id, "utf8"), map: JSON.parse(readFileSync(`${id}.map`, "utf8")) };
+  };
+  return { name: "maps-to-source", load };
+}
+
+/** `createRequire` hides from the bundler what the emulator's seeds require when they are read. */
+function bundledRequire() {
+  const line = "const require = createRequire(import.meta.url);";
+  const transform = (code, id) => {
+    if (id !== join(DIST, "emulator/seed.js")) return null;
+    if (!code.includes(line)) throw new Error(`${id} has no line ${line}`);
+    // The line stays, empty, so that the places of all others are what they were.
+    return { code: code.replace(line, ""), map: null };
+  };
+  return { name: "bundled-require", transform };
+}
+
+/** Of the libraries that are in the bundles. */
+function licences() {
   const packages = new Set();
-  for (const id of modules) {
+  for (const id of bundled.flatMap(({ moduleIds }) => moduleIds ?? [])) {
     const found = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id.replaceAll("\\", "/"));
     if (found !== null) packages.add(found[0]);
   }
   const texts = [...packages].sort().map((folder) => {
-    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-    const text = file !== undefined && existsSync(join(folder, file)) ? readFileSync(join(folder, file), "utf8") : "";
-    return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+    const { name, version, license, homepage } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const files = readdirSync(folder).filter((entry) => /^(licen[cs]e|notice)/i.test(entry));
+    if (files.length === 0 && license !== "MIT") throw new Error(`${name} has no text of its licence`);
+    const texts = files.map((file) => readFileSync(join(folder, file), "utf8").trim());
+    const head = `${name} ${version} (${license})${files.length === 0 ? `, ${homepage}` : ""}`;
+    return `${[head, ...texts].join("\n\n")}\n`;
   });
   return texts.join(`\n${"-".repeat(80)}\n\n`);
 }
 
 await compileSchemas(join(DIST, "validators"));
-await bundle(join(DIST, "bin"));
+await bundleCommandLine(join(DIST, "bin"));
+await bundleLibrary(join(DIST, "lib"));
+failAtLibrariesOutside();
+writeFileSync(join(DIST, "LICENSES.txt"), licences());

@@ -17,7 +17,7 @@ import {
   UNAUTHORIZED,
 } from "./errors.ts";
 import { isJsonBody } from "./fields.ts";
-import type { LoggedRequest } from "./options.ts";
+import type { LoggedRequest, Timeouts } from "./options.ts";
 import type { Route, Service } from "./route.ts";
 import type { TokenRow } from "./store.ts";
 
@@ -122,17 +122,6 @@ function answerOfError(error: FastifyError): Answer {
 }
 
 // Limits of a connection: how long requests may take to arrive, and what is no request at all.
-
-export interface Timeouts {
-  /** From a connection's or a request's first moment to the end of its header. */
-  readonly headersMilliseconds: number;
-  /** From the end of the header to that of the body. */
-  readonly bodyMilliseconds: number;
-  /** How long nothing may come of a body that may take as long as it wants. */
-  readonly idleMilliseconds: number;
-  /** How often headers are looked at. */
-  readonly checkMilliseconds: number;
-}
 
 export const TIMEOUTS: Timeouts = {
   headersMilliseconds: 30_000,

@@ -6,9 +6,9 @@ import { type DataLock, decodeFile, Journal, lockDataFile, readIfThere } from ".
 import { INTERNAL_ERROR } from "./errors.ts";
 import { ActiveFaults, type Fault } from "./faults.ts";
 import { secondsRounding } from "./fields.ts";
-import { asHost, hostName, RequestLog, TIMEOUTS, type Timeouts } from "./http.ts";
+import { asHost, hostName, RequestLog, TIMEOUTS } from "./http.ts";
 import { ImageStates } from "./image-states.ts";
-import type { Emulator, EmulatorOptions } from "./options.ts";
+import type { Emulator, EmulatorOptions, Timeouts } from "./options.ts";
 import type { Service } from "./route.ts";
 import { API_ROUTES, controlRoutes, outsideRoutes } from "./routes.ts";
 import { applySeed } from "./seed-objects.ts";
@@ -20,7 +20,6 @@ import { ZonePublisher } from "./zone-render.ts";
 export type { DomainStatus, DomainType, ImageStatus, TicketStatus } from "../api/wire.ts";
 export type { Fault, FaultEffect } from "./faults.ts";
 export { type ParsedFault, parseFault } from "./faults.ts";
-export type { Timeouts } from "./http.ts";
 export type {
   AccountSeed,
   Attachment,
@@ -41,6 +40,7 @@ export type {
   SeedTicket,
   SeedToken,
   SeedVpc,
+  Timeouts,
   UntilAvailable,
 } from "./options.ts";
 export { SeedError } from "./options.ts";

@@ -41,6 +41,18 @@ export interface EmulatorOptions {
   readonly now?: () => number;
 }
 
+/** Limits of a connection: how long requests may take to arrive. */
+export interface Timeouts {
+  /** From a connection's or a request's first moment to the end of its header. */
+  readonly headersMilliseconds: number;
+  /** From the end of the header to that of the body. */
+  readonly bodyMilliseconds: number;
+  /** How long nothing may come of a body that may take as long as it wants. */
+  readonly idleMilliseconds: number;
+  /** How often headers are looked at. */
+  readonly checkMilliseconds: number;
+}
+
 export interface RateLimit {
   readonly requests: number;
   readonly seconds: number;

@@ -24,16 +24,8 @@ import { answerInstead, deliver, type FaultAnswer, putAnswer, statusSeen } from 
 import type { ActiveFaults } from "./faults.ts";
 import { isJsonBody } from "./fields.ts";
 import { type FormReading, type ReceivedFile, readForm, takeForms } from "./forms.ts";
-import {
-  authorise,
-  createApp,
-  type RequestLog,
-  refusePage,
-  refuseWithoutControlHeader,
-  sendAnswer,
-  type Timeouts,
-} from "./http.ts";
-import type { RateLimit } from "./options.ts";
+import { authorise, createApp, type RequestLog, refusePage, refuseWithoutControlHeader, sendAnswer } from "./http.ts";
+import type { RateLimit, Timeouts } from "./options.ts";
 import type { Call, Route, Service } from "./route.ts";
 import type { ControlRoute } from "./routes.ts";
 import type { ImageRow, TokenRow } from "./store.ts";

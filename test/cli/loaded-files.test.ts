@@ -73,5 +73,5 @@ test("an error of Tenon's own shows the places in the code, not those in the bun
   const { code, stderr } = await run(["validate"], { cwd: await folder({ "tenon.yaml": MINIMAL }), env });
   expect(code).toBe(1);
   expect(stderr).toContain("unexpected: broken");
-  expect(stderr).toMatch(/dist\/cli\/commands\/validate\.js:\d+:\d+/);
+  expect(stderr).toMatch(/src\/cli\/commands\/validate\.ts:\d+:\d+/);
 });
