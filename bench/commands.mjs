@@ -5,13 +5,14 @@
 
 import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, release, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const DIST = process.env.TENON_DIST ?? new URL("../dist/", import.meta.url).href;
 const MAIN = fileURLToPath(new URL("bin/tenon.js", DIST));
+const STANDALONE = fileURLToPath(new URL("standalone/tenon", DIST));
 const FLOORS = fileURLToPath(new URL("floors.mjs", import.meta.url));
 const USAGE = fileURLToPath(new URL("usage.cjs", import.meta.url));
 const RESULTS = fileURLToPath(new URL("RESULTS.md", import.meta.url));
@@ -28,6 +29,7 @@ const children = [];
 const rows = [];
 try {
   await start();
+  await standalone();
   await validate();
   await plans();
   await applies();
@@ -51,6 +53,23 @@ async function start() {
     await measure({ name: "plan, minimal", goal: 3, rounds: 15, floor: node, of, memoryGoalMebibytes: 75 });
   }
   await measure({ name: "emulator until it listens", goal: 3, rounds: 15, floor: node, of: listening });
+}
+
+/** Beside the same commands of the package, which the Node of this run executes. */
+async function standalone() {
+  const minimal = project("standalone", [{ domain: "a.example", records: 1 }]);
+  for (const [words, goal] of [
+    [["--version"], 1],
+    [["validate"], 1],
+    [["plan"], 1],
+  ]) {
+    const name = `${words[0]}, ${words[0] === "--version" ? "" : "minimal, "}standalone executable`;
+    if (!selected(name)) continue;
+    if (!existsSync(STANDALONE)) throw new Error(`${STANDALONE} is not there: npm run build:binary`);
+    const service = words[0] === "plan" ? await emulator([{ domain: "a.example", records: 1 }]) : undefined;
+    const of = () => tenon(words, minimal, service, STANDALONE);
+    await measure({ name, goal, rounds: 15, floor: () => tenon(words, minimal, service), of });
+  }
 }
 
 async function validate() {
@@ -167,26 +186,27 @@ function median(numbers) {
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-function tenon(words, cwd, service) {
-  return run(
-    [MAIN, ...words],
-    cwd,
-    service === undefined ? {} : { TENON_BASE_URL: service, TENON_TOKEN: "emulator-token" },
-  );
+function tenon(words, cwd, service, executable) {
+  const variables = service === undefined ? {} : { TENON_BASE_URL: service, TENON_TOKEN: "emulator-token" };
+  return executable === undefined ? run([MAIN, ...words], cwd, variables) : run(words, cwd, variables, executable);
 }
 
-/** A Node process from its start to its end. @returns CPU and wall in seconds, peak memory in MiB */
-async function run(words, cwd = folder, variables = {}) {
+/**
+ * A process of Node from its start to its end.
+ * @param program Node, or an executable that holds it
+ * @returns CPU and wall in seconds, peak memory in MiB
+ */
+async function run(words, cwd = folder, variables = {}, program = process.execPath) {
   const usage = join(folder, "usage.json");
-  const env = { ...process.env, NO_COLOR: "1", TENON_BENCH_USAGE: usage, ...variables };
+  const watched = { NODE_OPTIONS: `--require=${USAGE}`, TENON_BENCH_USAGE: usage };
+  const env = { ...process.env, NO_COLOR: "1", ...watched, ...variables };
   const begin = performance.now();
-  const child = spawn(process.execPath, ["-r", USAGE, ...words], { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(program, words, { cwd, env, stdio: ["ignore", "ignore", "pipe"] });
   const [said, [code]] = await Promise.all([child.stderr.setEncoding("utf8").toArray(), once(child, "close")]);
   if (code !== 0) throw new Error(`${words.join(" ")}: exit code ${code}\n${said.join("")}`);
   return { ...JSON.parse(readFileSync(usage, "utf8")), wallSeconds: (performance.now() - begin) / 1000 };
 }
 
-/** Ended as soon as it has said where it listens. */
 async function listening() {
   const usage = join(folder, "usage.json");
   const env = { ...process.env, TENON_BENCH_USAGE: usage };

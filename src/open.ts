@@ -1,6 +1,5 @@
 /** Opens a project as a whole: the manifests of one folder and the account they are for, to be planned, applied and compared. */
 
-import { readFileSync } from "node:fs";
 import {
   type ApiEvent,
   allowedSeconds,
@@ -13,7 +12,7 @@ import {
   systemClock,
 } from "./api/index.ts";
 import type { ApplyEvent } from "./apply/events.ts";
-import { packageFile } from "./files/paths.ts";
+import { readPackageFile } from "./files/package-files.ts";
 import type { LongLists } from "./live/long-lists.ts";
 import type { Project } from "./manifest/load.ts";
 import { contentInside } from "./manifest/read.ts";
@@ -362,7 +361,7 @@ function lackOf({ rule, address, count, of }: Guard): Diagnostic {
 }
 
 function version(): string {
-  return (JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { readonly version: string }).version;
+  return (JSON.parse(readPackageFile("package.json")) as { readonly version: string }).version;
 }
 
 function problem(code: string, summary: string, fix: string): TenonError {

@@ -1,7 +1,6 @@
 /** The terminal, or a pipe or file in its place: results on stdout, messages on stderr, colour only if it is visible. */
 
-import { readFileSync } from "node:fs";
-import { packageFile } from "../files/paths.ts";
+import { readPackageFile } from "../files/package-files.ts";
 import type { Diagnostic, Sources } from "../index.ts";
 import type { Interrupt } from "./interrupt.ts";
 
@@ -52,5 +51,5 @@ function lookOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Loo
 // The version, from the package itself.
 
 export function readVersion(): string {
-  return (JSON.parse(readFileSync(packageFile("package.json"), "utf8")) as { version: string }).version;
+  return (JSON.parse(readPackageFile("package.json")) as { version: string }).version;
 }

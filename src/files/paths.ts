@@ -3,14 +3,6 @@
 import { realpath } from "node:fs/promises";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 
-/**
- * A file that comes with the package.
- * @param path from the package's folder; every file of code lies two folders below that: in src/ or dist/ by part, or in dist/bin
- */
-export function packageFile(path: string): URL {
-  return new URL(`../../${path}`, import.meta.url);
-}
-
 /** Compares paths as text: both absolute, with links resolved where links matter. A folder is within itself. */
 export function isWithin(path: string, folder: string): boolean {
   const way = relative(folder, path);

@@ -1,12 +1,9 @@
 /** JSON Schemas → validators. The package's own schemas are compiled when it is built: compiling one takes longer than most commands. */
 
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import type { Options, ValidateFunction } from "ajv/dist/2020.js";
 import type { JsonObject } from "../model/resource.ts";
-import { packageFile } from "./paths.ts";
+import { packageModule } from "./package-files.ts";
 
 /** How much is reported about a value that does not fit: all errors, each with its schema and data, or the first one alone. */
 export type Reporting = "all" | "first";
@@ -30,8 +27,8 @@ const OPTIONS: Readonly<Record<Reporting, Options>> = {
 
 /** Draft 2020-12. A schema that the package was not built with is compiled now. */
 export async function compiledSchema(schema: JsonObject, reporting: Reporting): Promise<ValidateFunction> {
-  const built = packageFile(`dist/validators/${fileName(schema, reporting)}`);
-  if (existsSync(built)) return createRequire(import.meta.url)(fileURLToPath(built)) as ValidateFunction;
+  const built = await packageModule(`dist/validators/${fileName(schema, reporting)}`);
+  if (built !== undefined) return built as ValidateFunction;
   const { Ajv2020 } = await import("ajv/dist/2020.js");
   return new Ajv2020(OPTIONS[reporting]).compile(schema);
 }

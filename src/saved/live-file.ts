@@ -1,7 +1,6 @@
 /** Writes a snapshot as a file, and reads it back: the same lists always give the same bytes, one object a line. */
 
-import { readFile } from "node:fs/promises";
-import { packageFile } from "../files/paths.ts";
+import { readPackageFile } from "../files/package-files.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Snapshot, UnreadList } from "../model/live.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
@@ -12,8 +11,7 @@ import { damaged, newer, parseSavedJson, type SavedKind, schemaProblems } from "
 export const LIVE_KIND = "tenon-live";
 /** A reader refuses a file of a higher version. */
 const LIVE_FORMAT_VERSION = 2;
-/** Found from src/render and from dist/render alike. */
-const LIVE_SCHEMA: URL = packageFile("schemas/live.schema.json");
+const LIVE_SCHEMA = "schemas/live.schema.json";
 
 /**
  * Newline-terminated. Of each object only the fields that the schema names are kept: any other field of the service may be meant for the
@@ -21,7 +19,7 @@ const LIVE_SCHEMA: URL = packageFile("schemas/live.schema.json");
  * @throws if the schema that is shipped with the package cannot be read
  */
 export async function renderLiveFile(snapshot: Snapshot): Promise<string> {
-  const schema = JSON.parse(await readFile(LIVE_SCHEMA, "utf8")) as JsonObject;
+  const schema = JSON.parse(readPackageFile(LIVE_SCHEMA)) as JsonObject;
   const { readAt, servedAt, host, dialect, account, lists, unread } = snapshot;
   const forms = formsOf(schema);
   const times = { read_at: readAt, served_at: servedAt };

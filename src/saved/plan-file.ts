@@ -1,6 +1,5 @@
 /** Reads a plan file back. A file that cannot be used has a diagnostic code for each cause. */
 
-import { packageFile } from "../files/paths.ts";
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Plan, PlanInputs } from "../model/plan.ts";
@@ -18,8 +17,7 @@ import {
 import { LIVE_KIND } from "./live-file.ts";
 import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./read-json.ts";
 
-/** Found from src/render and from dist/render alike. */
-const SCHEMA = packageFile("schemas/plan.schema.json");
+const SCHEMA = "schemas/plan.schema.json";
 const KIND: SavedKind = { noun: "plan file", code: "plan-file", command: "tenon plan --out FILE" };
 
 /** A plan as a plan file holds it: everything but the origins of its guards, which follow from its changes. */

@@ -1,7 +1,7 @@
 /** Reads JSON files that Tenon wrote, and checks them against a schema. A file that cannot be used has a diagnostic code for each cause. */
 
-import { readFile } from "node:fs/promises";
 import type { ValidateFunction } from "ajv/dist/2020.js";
+import { readPackageFile } from "../files/package-files.ts";
 import { compiledSchema } from "../files/schemas.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
@@ -119,13 +119,13 @@ export function older({ noun, code, command }: SavedKind, version: number, known
 }
 
 /**
- * @param schema in the folder `schemas` of the package
+ * @param schema its path in the package
  * @returns the first thing in which `value` does not fit it, as a clause; empty if it fits
  * @throws if the schema cannot be read
  */
-export async function schemaProblems(value: Json, schema: URL): Promise<string[]> {
-  const compiled = validators.get(schema.href) ?? compile(schema);
-  validators.set(schema.href, compiled);
+export async function schemaProblems(value: Json, schema: string): Promise<string[]> {
+  const compiled = validators.get(schema) ?? compile(schema);
+  validators.set(schema, compiled);
   const validate = await compiled;
   if (validate(value)) return [];
   return (validate.errors ?? []).map(
@@ -136,6 +136,6 @@ export async function schemaProblems(value: Json, schema: URL): Promise<string[]
 /** Each schema is compiled once: compiling takes longer than checking a file. */
 const validators: Map<string, Promise<ValidateFunction>> = new Map();
 
-async function compile(schema: URL): Promise<ValidateFunction> {
-  return compiledSchema(JSON.parse(await readFile(schema, "utf8")) as JsonObject, "first");
+async function compile(schema: string): Promise<ValidateFunction> {
+  return compiledSchema(JSON.parse(readPackageFile(schema)) as JsonObject, "first");
 }

@@ -38,5 +38,5 @@ test("the version and the list of commands need none of the product", () => {
   const src = join(import.meta.dirname, "../../src");
   const loaded = [...loadedWith(join(src, "cli/main.ts"))].map((file) => relative(src, file)).sort();
   const own = ["exit", "flags", "interrupt", "main", "program", "terminal"].map((name) => `cli/${name}.ts`);
-  expect(loaded).toEqual([...own, "files/paths.ts"]);
+  expect(loaded).toEqual([...own, "files/package-files.ts"]);
 });

@@ -1,14 +1,13 @@
 /** `tenon demo`: the example project against an emulated account, by the commands that a person would type. */
 
 import { spawn } from "node:child_process";
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import pc from "picocolors";
 import type { Emulator } from "../../emulator/index.ts";
-import { packageFile } from "../../files/paths.ts";
+import { copyPackageFolder, isStandalone, packageFile, readPackageFile } from "../../files/package-files.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
@@ -29,9 +28,9 @@ Examples:
     });
 }
 
-const EXAMPLE = fileURLToPath(packageFile("examples/demo"));
-/** The path of the running program, which runs the scenes. */
-const PROGRAM = process.argv[1] ?? "";
+const EXAMPLE = "examples/demo";
+/** What stands before the arguments of a scene: the running program, unless Node itself is that. */
+const PROGRAM: readonly string[] = isStandalone ? [] : [process.argv[1] ?? ""];
 const TOKEN = "emulator-token";
 /** The interface that keeps the subnet `legacy` of account.yaml. */
 const HELD_INTERFACE = 9002;
@@ -90,9 +89,9 @@ async function playAll(terminal: Terminal): Promise<ExitCode> {
   const folder = await mkdtemp(join(tmpdir(), "tenon-demo-"));
   try {
     const project = join(folder, "infra");
-    await cp(EXAMPLE, project, { recursive: true });
+    await copyPackageFolder(EXAMPLE, project);
     const { parseSeed, startEmulator } = await import("../../emulator/index.ts");
-    const seed = parseSeed(await readFile(join(EXAMPLE, "account.yaml"), "utf8"));
+    const seed = parseSeed(readPackageFile(`${EXAMPLE}/account.yaml`));
     const emulator = await startEmulator({ seed });
     try {
       return await play(terminal, emulator, project);
@@ -108,7 +107,7 @@ async function play(terminal: Terminal, emulator: Emulator, project: string): Pr
   const paint = pc.createColors(terminal.results.colour);
   const show = (text: string) => terminal.print(text);
   show(`${paint.bold("An account to try Tenon on: the whole API, emulated on this machine.")}\n`);
-  show(`The project is a copy of ${EXAMPLE}.\n\n`);
+  show(`The project is a copy of ${isStandalone ? EXAMPLE : packageFile(EXAMPLE)}.\n\n`);
   for (const [name, value] of [
     ["TENON_BASE_URL", emulator.baseUrl],
     ["TENON_TOKEN", TOKEN],
@@ -135,7 +134,7 @@ async function perform(
 ): Promise<boolean> {
   terminal.print(`\n${paint.cyan(`# ${says}`)}\n${paint.dim("$")} ${paint.bold(`tenon ${args.join(" ")}`)}\n`);
   const colour = terminal.results.colour ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" };
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [...PROGRAM, ...args], {
     cwd: project,
     env: {
       ...terminal.environment,
