@@ -109,7 +109,7 @@ function reportedFailure({ type, status, errors, message }: Failure): UnreadList
 
 // The service as a snapshot remembers it: answers lists, and holds no single object.
 
-/** Sends nothing. Ignores the `subset` of a request, and answers with the whole list. */
+/** Sends nothing. Answers with the whole list, unless the service would be asked for a subset at once. */
 export function snapshotApi({ lists, unread, servedAt }: Snapshot): ReadApi {
   const served = servedAt === null ? {} : { servedMilliseconds: Date.parse(servedAt) };
   const failures = new Map(unread.map(({ path, failure }) => [path, failure]));
@@ -120,7 +120,7 @@ export function snapshotApi({ lists, unread, servedAt }: Snapshot): ReadApi {
       const all = lists.get(path);
       const known = failures.get(path);
       if (all === undefined) return { ok: false, failure: failureOf(known ?? absent(path)) };
-      const items = filtered(all, request);
+      const items = subsetOf(filtered(all, request), request.subset);
       return { ok: true, items, total: items.length, ...served };
     },
     get: async () => refused(),
@@ -132,6 +132,14 @@ function filtered(items: readonly JsonObject[], { filter = {} }: ListRequest): r
   const conditions = Object.entries(filter);
   if (conditions.length === 0) return items;
   return items.filter((item) => conditions.every(([field, value]) => item[field] === value));
+}
+
+/** A service that lacks one of the values is asked for the whole list. */
+function subsetOf(items: readonly JsonObject[], subset: ListRequest["subset"]): readonly JsonObject[] {
+  if (subset?.atLeast === undefined) return items;
+  const values = new Set(subset.values.map((value) => value.toLowerCase()));
+  const found = items.filter((item) => values.has(String(item[subset.field] ?? "").toLowerCase()));
+  return found.length === values.size ? found : items;
 }
 
 function absent(path: string): Pick<Failure, "type" | "status" | "errors" | "message"> {

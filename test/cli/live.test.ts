@@ -69,7 +69,7 @@ describe("tenon live", () => {
     const service = await emulator({ seed: { vpcs } });
     const options = { cwd: await folder({ "tenon.yaml": PROJECT }), env: envOf(service) };
     const ended = await here(["live", "--out", "live.json"], options);
-    expectPlain(ended, 1, ["the account itself holds the token"]);
+    expectPlain(ended, 1, ["contains the token, so nothing of it is used"]);
     expect(ended.stderr).not.toContain("emulator-token");
     await expect(stat(join(options.cwd, "live.json"))).rejects.toThrow();
   });
