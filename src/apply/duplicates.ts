@@ -203,8 +203,9 @@ async function checkGroup({ path, members }: Group, context: Context, listener: 
   }
   const waiting: Waiting[] = [];
   const rivalsOf = rivalIndex(answer.items, members, path, context);
+  const byId = new Map(answer.items.map((item) => [item["id"], item]));
   for (const one of members) {
-    const own = answer.items.find(({ id }) => id === one.id);
+    const own = byId.get(one.id);
     const { lookup } = one.step;
     // Somebody has deleted this run's object, so nothing is there twice.
     if (lookup === null || own === undefined) continue;

@@ -2,7 +2,7 @@
 
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json } from "../model/resource.ts";
-import { UNSAFE } from "../model/text.ts";
+import { isPlain, UNSAFE } from "../model/text.ts";
 import type { Places } from "./positions.ts";
 
 /** One manifest's size, checked before it is read. 12,000 records take about 1.5 MiB. */
@@ -66,7 +66,6 @@ export const COPIED_VALUE_CHARACTERS = 128;
 
 /** What a character that is not plainly visible counts as: a plan shows it as an escape. */
 const ESCAPED_CHARACTERS = 8;
-const PLAIN_TEXT = /^[\x20-\x7e]*$/;
 
 /** The length of a longer text is remembered: it is scanned once, however often it is put in. */
 const MAX_UNREMEMBERED_CHARACTERS = 256;
@@ -83,7 +82,7 @@ class ShownLengths {
 }
 
 function lengthShown(text: string): number {
-  if (PLAIN_TEXT.test(text)) return text.length;
+  if (isPlain(text)) return text.length;
   return text.length + (ESCAPED_CHARACTERS - 1) * (text.match(UNSAFE)?.length ?? 0);
 }
 

@@ -225,7 +225,13 @@ export const UNSAFE: RegExp =
 /** @param indentColumns 0: on one line */
 export function jsonText(value: object | string | number | boolean | null | undefined, indentColumns = 0): string {
   // Those that JSON.stringify leaves stand within strings; what it puts between them is the layout.
-  return JSON.stringify(value, null, indentColumns).replace(UNSAFE, escapedCharacter);
+  const text = JSON.stringify(value, null, indentColumns);
+  return isPlain(text) ? text : text.replace(UNSAFE, escapedCharacter);
+}
+
+/** Whether a text is printable ASCII: most are, and finding that out takes a fraction of a search for what is not. */
+export function isPlain(text: string): boolean {
+  return !/[^\x20-\x7e]/.test(text);
 }
 
 /** There are a few thousand of them, and a text may hold millions of one. */

@@ -1,6 +1,6 @@
 /** Escaping: text from the service or a manifest must not control a terminal, hide anything, or pass for our own words. */
 
-import { UNSAFE } from "../model/text.ts";
+import { isPlain, UNSAFE } from "../model/text.ts";
 
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
@@ -23,7 +23,7 @@ export function isPlainlyVisible(text: string): boolean {
 }
 
 function escapeWith(text: string, written: (character: string) => string): string {
-  return text.replace(UNSAFE, written);
+  return isPlain(text) ? text : text.replace(UNSAFE, written);
 }
 
 function codePoint(character: string, digits: number): string {
