@@ -87,13 +87,13 @@ export class JsonSize {
 
   /** @returns in which way the answer is more than Tenon reads; null: it is not, so far */
   take(chunk: Uint8Array): "deep" | "full" | null {
-    for (const byte of chunk) {
+    const { length } = chunk;
+    for (let index = 0; index < length; index += 1) {
       if (this.#inString) {
-        if (this.#isEscaped) this.#isEscaped = false;
-        else if (byte === BACKSLASH) this.#isEscaped = true;
-        else if (byte === QUOTE) this.#inString = false;
+        index = this.#endOfString(chunk, index);
         continue;
       }
+      const byte = chunk[index] as number;
       if (this.#isJson === null && !BLANKS.includes(byte)) this.#isJson = isOpening(byte);
       if (this.#isJson === false) return null;
       if (byte === QUOTE) this.#inString = true;
@@ -106,6 +106,21 @@ export class JsonSize {
       if (this.#values > MAX_ANSWER_VALUES) return "full";
     }
     return null;
+  }
+
+  /** @returns where the string ends, or the end of the chunk */
+  #endOfString(chunk: Uint8Array, from: number): number {
+    let index = from;
+    for (; index < chunk.length; index += 1) {
+      const byte = chunk[index];
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (byte === BACKSLASH) this.#isEscaped = true;
+      else if (byte === QUOTE) {
+        this.#inString = false;
+        return index;
+      }
+    }
+    return index;
   }
 }
 

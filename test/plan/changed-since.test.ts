@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Desired, findChangedSince, type Plan, type PlanRequest } from "../../src/index.ts";
 import { Account, ALL_CONSENTS, changeList } from "../support/account.ts";
+import { growth } from "../support/operations.ts";
 
 /** The largest page that the service gives (OBSERVED: Pages, filters, limits). */
 const PAGE = 500;
@@ -202,4 +203,17 @@ test("an address that is none, as a forged plan file may hold it, reads and prun
   const plan = await account.plan(desired, { changedSince: { name: "x", addresses } });
   expect(plan.changes).toEqual([]);
   expect(account.takeRequests()).toEqual([]);
+});
+
+test("four times the zones take some four times the comparisons", async () => {
+  const many = (count: number) =>
+    desiredOf({ domains: Array.from({ length: count }, (_, index) => zone(`z${index}.example`, "192.0.2.1")) });
+  const sizes = new Map<number, readonly Desired[]>();
+  for (const count of [100, 400]) sizes.set(count, [await many(count), await many(count)]);
+  const compare = (count: number): void => {
+    const [now, before] = sizes.get(count) ?? [];
+    if (now === undefined || before === undefined) throw new Error("no such size");
+    expect(findChangedSince("main", now, before).addresses).toEqual([]);
+  };
+  expect(await growth(100, 4, compare)).toBeLessThan(5);
 });

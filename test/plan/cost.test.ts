@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from "vitest";
 import type { Seed } from "../../src/emulator/index.ts";
 import { Account, ALL_CONSENTS } from "../support/account.ts";
+import { growth } from "../support/operations.ts";
 
 /** The largest page that the service gives (OBSERVED: Pages, filters, limits). */
 const PAGE = 500;
@@ -132,3 +133,16 @@ test("a new zone of R records is R + 3 requests: created disabled, filled, activ
   expect(requests.at(-1)).toMatch(/^GET \/domains\/\d+\/records$/);
   expect(requests.slice(1, -2).every((request) => /^POST \/domains\/\d+\/records$/.test(request))).toBe(true);
 });
+
+test("four times the zones, or four times the records, take some four times the work: to load, to read, to plan, to apply and to plan again", async () => {
+  // All of it in one count, the emulator's own work included: no stage may grow faster than the rest.
+  const whole = async (zones: number, records: number): Promise<void> => {
+    account = await Account.open();
+    const domains = Array.from({ length: zones }, (_, index) => zone(`z${index}.example`, records));
+    await applyRequests({ tenon: 1, domains });
+    await planRequests({ tenon: 1, domains });
+    await account.close();
+  };
+  expect(await growth(8, 4, (count) => whole(count, 5))).toBeLessThan(5);
+  expect(await growth(25, 4, (count) => whole(2, count))).toBeLessThan(5);
+}, 120_000);
