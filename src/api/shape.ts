@@ -1,5 +1,6 @@
 /** What an object of a list must hold before anything is planned with it (API.md, Resources and their fields). */
 
+import { isIPv4 } from "node:net";
 import type { ListAnswer } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import type { ReadClient } from "./connection.ts";
@@ -33,6 +34,9 @@ const MAX_TEXT_CHARACTERS = 65_536;
 /** Of tags and addresses. The service allows far fewer. */
 const MAX_SHORT_LIST_ITEMS = 10_000;
 
+/** Subnets of VPCs, nodes in them and their interfaces, in all VPCs of an account: a plan holds each of them. */
+const MAX_PARTS_PER_LIST = 100_000;
+
 /** Beyond 2^53 two ids are read as the same number, and a request would reach the wrong object. */
 const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : OTHER_TYPE);
 const number: Check = (value) => (typeof value === "number" ? null : OTHER_TYPE);
@@ -45,6 +49,12 @@ const name: Check = (value) => {
   if (typeof value !== "string") return OTHER_TYPE;
   const clause = `has more than ${MAX_NAME_CHARACTERS} characters, and a name may not`;
   return value.length <= MAX_NAME_CHARACTERS ? null : { part: "", clause };
+};
+const ipv4Range: Check = (value) => {
+  if (typeof value !== "string") return OTHER_TYPE;
+  const [address = "", prefix = "", more] = value.split("/", 3);
+  const isRange = isIPv4(address) && /^\d{1,2}$/.test(prefix) && Number(prefix) <= 32 && more === undefined;
+  return isRange ? null : { part: "", clause: "is no IPv4 range" };
 };
 const nullableText: Check = (value) => (value === null ? null : text(value));
 const flag: Check = (value) => (typeof value === "boolean" ? null : OTHER_TYPE);
@@ -89,7 +99,7 @@ function objectOf(fields: Readonly<Record<string, Check>>): Check {
 const subnet = objectOf({
   id: numericId,
   label: text,
-  ipv4: text,
+  ipv4: ipv4Range,
   nodes: listOf(objectOf({ id: numericId, interfaces: listOf(objectOf({ id: numericId, active: flag })) })),
 });
 
@@ -150,14 +160,29 @@ function malformedFieldOf(path: readonly string[], items: readonly JsonObject[])
   const check = SHAPES.find((shape) => shape.path === key)?.check;
   if (check === undefined) return null;
   let innerLabels = 0;
+  let parts = 0;
   for (const item of items) {
     const problem = check(item);
     if (problem !== null) return { id: item["id"], problem: `\`${problem.part.slice(1)}\` ${problem.clause}` };
     if (typeof item["name"] === "string") innerLabels += item["name"].split(".").length - 1;
+    parts += partsIn(item["subnets"]);
+  }
+  if (parts > MAX_PARTS_PER_LIST) {
+    const most = MAX_PARTS_PER_LIST.toLocaleString("en");
+    return { id: undefined, problem: `the objects of the list have more than ${most} subnets, nodes and interfaces` };
   }
   if (innerLabels <= MAX_INNER_LABELS_PER_LIST) return null;
   const most = MAX_INNER_LABELS_PER_LIST.toLocaleString("en");
   return { id: undefined, problem: `the names of the list have more than ${most} labels beside their first` };
+}
+
+/** The objects in a list, and in the lists within them. */
+function partsIn(list: Json | undefined): number {
+  if (!Array.isArray(list)) return 0;
+  return list.reduce(
+    (sum: number, item: JsonObject) => sum + 1 + partsIn(item["nodes"]) + partsIn(item["interfaces"]),
+    0,
+  );
 }
 
 /** The same client, whose lists fail as `malformed` if an object in them is not as it should be. */

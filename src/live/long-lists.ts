@@ -64,8 +64,9 @@ export class LongLists implements ReadApi {
   /** The list of several pages that the step's object is in, or is to be in. */
   #listOf({ method, path }: RequestStep): Read | null {
     const parts = method === "POST" ? path : path.slice(0, -1);
-    // What is nested in an object, such as the subnets of a VPC, has no list of its own that was read.
-    for (let length = parts.length; length > 0; length -= 2) {
+    // What is nested in an object, such as the subnets of a VPC, has no list of its own that was read; and a POST may go to a word behind the
+    // list, such as `images/upload`.
+    for (let length = parts.length; length > 0; length -= 1) {
       const read = this.#read.get(parts.slice(0, length).join("/"));
       if (read !== undefined) return read.items === null ? null : read;
     }

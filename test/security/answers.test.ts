@@ -95,6 +95,7 @@ async function listing(path: string, object: object, more: Readonly<Record<strin
   });
 }
 
+const SUBNET = { id: 5, label: "web", ipv4: "10.0.1.0/24", nodes: [] };
 const VPC = { id: 3, label: "prod", region: "us-east", description: "", subnets: [] };
 
 test("an answer with a text, a list or a page that is longer than the service keeps is refused before a plan is made", async () => {
@@ -105,6 +106,13 @@ test("an answer with a text, a list or a page that is longer than the service ke
   const long = "\u007f".repeat(65_537);
   for (const [path, object, words] of [
     ["vpcs", { ...VPC, description: long }, "`description` has more than 65,536 characters"],
+    ["vpcs", { ...VPC, subnets: [{ ...SUBNET, ipv4: "hello" }] }, "`subnets[0].ipv4` is no IPv4 range"],
+    ["vpcs", { ...VPC, subnets: [{ ...SUBNET, ipv4: "10.0.0.0/33" }] }, "`subnets[0].ipv4` is no IPv4 range"],
+    [
+      "vpcs",
+      { ...VPC, subnets: Array.from({ length: 100_001 }, (_, index) => ({ ...SUBNET, id: index + 1 })) },
+      "more than 100,000 subnets, nodes and interfaces",
+    ],
     ["domains", { ...zone, tags: Array.from({ length: 10_001 }, () => "t") }, "`tags` has more than 10,000 values"],
   ] as const) {
     const service = await listing(path, object);
