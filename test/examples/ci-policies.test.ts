@@ -14,7 +14,7 @@ const SCHEMA = JSON.parse(readFileSync(join(CI, "../../schemas/plan.schema.json"
 const FILES = readdirSync(RULES).filter((name) => name.endsWith(".rego") && !name.endsWith("_test.rego"));
 /** `some x in input.list`, and functions that are handed what is so named. */
 const LOOP = /some (?<name>\w+) in (?<path>input(?:\.\w+)+)/g;
-const PATH = /\b(?<root>input|resource|guard|refusal)(?<steps>(?:\.\w+|\[resource\.address\])+)/g;
+const PATH = /\b(?<root>input|resource|change|guard|refusal)(?<steps>(?:\.\w+|\[resource\.address\])+)/g;
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -56,6 +56,15 @@ describe.each(FILES)("rules/%s", (file) => {
   });
 });
 
+it("policies judge what is blocked by what it would do: an apply of the plan may do it later", async () => {
+  for (const file of FILES.filter((name) => name !== "resource.rego")) {
+    const text = await readFile(join(RULES, file), "utf8");
+    // Only `intended` tells what a resource is to become.
+    expect([file, /resource\.change\b/.test(text)]).toEqual([file, false]);
+  }
+  expect(await readFile(join(RULES, "resource.rego"), "utf8")).toContain("tenon.changes[resource.address].wanted");
+});
+
 it("a path that no plan has is found", () => {
   expect(isInSchema(["tenon", "guards", "*", "consent"])).toBe(true);
   expect(isInSchema(["tenon", "guards", "*", "assent"])).toBe(false);
@@ -76,9 +85,16 @@ it("what the policies say about the plan, as the README shows it, is about what 
   }
 });
 
-/** Each path from the plan's root; `*` stands for any item or key. `resource`, where no loop says, is a resource change. */
+/**
+ * Each path from the plan's root; `*` stands for any item or key. `resource`, where no loop says, is a resource change, and `change` is what
+ * it does.
+ */
 function pathsOf(text: string): string[][] {
-  const roots: Record<string, string[]> = { input: [], resource: ["resource_changes", "*"] };
+  const roots: Record<string, string[]> = {
+    input: [],
+    resource: ["resource_changes", "*"],
+    change: ["resource_changes", "*", "change"],
+  };
   for (const { groups } of text.matchAll(LOOP)) {
     roots[groups?.["name"] ?? ""] = [...(groups?.["path"] ?? "").split(".").slice(1), "*"];
   }

@@ -13,18 +13,20 @@ least_prefix := 16
 deny contains message if {
 	some resource in input.resource_changes
 	resource.type == "domain_record"
-	written(resource)
-	resource.change.after.type in {"A", "AAAA"}
+	change := intended(resource)
+	written(change)
+	change.after.type in {"A", "AAAA"}
 	some range in not_public
-	net.cidr_contains(range, resource.change.after.target)
-	message := sprintf("%s: %s is in %s, which is not public", [resource.address, resource.change.after.target, range])
+	net.cidr_contains(range, change.after.target)
+	message := sprintf("%s: %s is in %s, which is not public", [resource.address, change.after.target, range])
 }
 
 deny contains message if {
 	some resource in input.resource_changes
 	resource.type == "vpc_subnet"
-	written(resource)
-	prefix := to_number(split(resource.change.after.ipv4, "/")[1])
+	change := intended(resource)
+	written(change)
+	prefix := to_number(split(change.after.ipv4, "/")[1])
 	prefix < least_prefix
 	message := sprintf("%s: /%d is wider than /%d", [resource.address, prefix, least_prefix])
 }

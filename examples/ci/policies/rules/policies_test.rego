@@ -43,6 +43,15 @@ test_what_stays_as_it_is_may_be_anything if {
 	count(deny) == 0 with input as plan(resource)
 }
 
+# An apply of the plan may do it, once nothing blocks it.
+test_what_is_blocked_is_judged_by_what_it_would_do if {
+	nothing := {"actions": ["no-op"], "before": null, "after": null}
+	wanted := {"actions": ["create"], "before": null, "after": {"type": "A", "target": "10.0.0.1", "ttl_sec": 0}}
+	resource := {"address": "domain/a.example/www/A", "type": "domain_record", "change": nothing}
+	blocked := {"resource_changes": [resource], "tenon": {"changes": {resource.address: {"wanted": wanted}}, "guards": [], "refusals": []}}
+	deny == {"domain/a.example/www/A: 10.0.0.1 is in 10.0.0.0/8, which is not public"} with input as blocked
+}
+
 test_a_network_in_an_allowed_region_may_come if {
 	after := {"region": "eu-west", "label": "a"}
 	resource := {"address": "vpc/a", "type": "vpc", "change": {"actions": ["create"], "before": null, "after": after}}

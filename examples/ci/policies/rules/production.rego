@@ -6,8 +6,9 @@ import rego.v1
 deny contains message if {
 	some resource in input.resource_changes
 	resource.type == "domain"
-	"delete" in resource.change.actions
-	"production" in resource.change.before.tags
-	not "retired" in resource.change.before.tags
+	change := intended(resource)
+	"delete" in change.actions
+	"production" in change.before.tags
+	not "retired" in change.before.tags
 	message := sprintf("%s is a production domain: give it the tag `retired` first", [resource.address])
 }

@@ -8,8 +8,9 @@ allowed_regions := {"us-east", "eu-west"}
 deny contains message if {
 	some resource in input.resource_changes
 	resource.type == "vpc"
-	written(resource)
-	region := resource.change.after.region
+	change := intended(resource)
+	written(change)
+	region := change.after.region
 	not region in allowed_regions
 	message := sprintf("%s: the region %s is not among %v", [resource.address, region, allowed_regions])
 }

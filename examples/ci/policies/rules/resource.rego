@@ -1,11 +1,18 @@
-# Helpers of the policies: which resources a plan writes, and which it changes in any way.
+# Helpers of the policies: what a plan does with a resource, and whether that writes it, or changes it in any way.
 package main
 
 import rego.v1
 
-written(resource) if {
-	some action in resource.change.actions
+# What is blocked is a no-op, as it will not be done now. But an apply of this plan may do it once nothing blocks it, so what the project wants
+# is judged.
+intended(resource) := change if {
+	change := input.tenon.changes[resource.address].wanted
+	change != null
+} else := resource.change
+
+written(change) if {
+	some action in change.actions
 	action in {"create", "update"}
 }
 
-changed(resource) if not "no-op" in resource.change.actions
+changed(change) if not "no-op" in change.actions

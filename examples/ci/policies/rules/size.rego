@@ -7,7 +7,7 @@ most_changes := 5
 
 own_changes contains resource.address if {
 	some resource in input.resource_changes
-	changed(resource)
+	changed(intended(resource))
 	not input.tenon.changes[resource.address].origin == "already-pending"
 }
 

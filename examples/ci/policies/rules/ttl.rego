@@ -8,8 +8,9 @@ least_ttl_sec := 600
 deny contains message if {
 	some resource in input.resource_changes
 	resource.type in {"domain", "domain_record"}
-	written(resource)
-	ttl := resource.change.after.ttl_sec
+	change := intended(resource)
+	written(change)
+	ttl := change.after.ttl_sec
 	ttl > 0
 	ttl < least_ttl_sec
 	message := sprintf("%s: a TTL of %d seconds is below %d", [resource.address, ttl, least_ttl_sec])
