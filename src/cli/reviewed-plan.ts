@@ -112,8 +112,10 @@ export function variablesDiffer(loaded: PlanInputs["variables"], { inputs }: Pla
 export function narrowingDiffers(changedSince: ChangedSince | null, { inputs }: Plan): Diagnostic | null {
   const [now, then] = [changedSince?.addresses ?? [], inputs.changedSince?.addresses ?? []];
   if (isSameSet(now, then)) return null;
-  const only = (some: readonly string[], others: readonly string[]): string =>
-    listNames(some.filter((address) => !others.includes(address)).map(escapeText));
+  const only = (some: readonly string[], others: readonly string[]): string => {
+    const known = new Set(others);
+    return listNames(some.filter((address) => !known.has(address)).map(escapeText));
+  };
   const [added, left] = [only(now, then), only(then, now)];
   const parts = [...(added === "" ? [] : [`now also ${added}`]), ...(left === "" ? [] : [`no longer ${left}`])];
   return {

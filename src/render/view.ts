@@ -325,8 +325,15 @@ const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
   unmanaged: "not managed here",
 };
 
-/** Says what `--changed-since` narrowed the run to; empty if it was not given. */
-export function changedSinceText({ changedSince }: Pick<PlanInputs, "changedSince">, kinds: Kinds): string {
+/**
+ * Says what `--changed-since` narrowed the run to; empty if it was not given.
+ * @param shown the name of the base in the format's own form
+ */
+export function changedSinceText(
+  { changedSince }: Pick<PlanInputs, "changedSince">,
+  kinds: Kinds,
+  shown: (name: string) => string = nameText,
+): string {
   if (changedSince === null) return "";
   const { name, addresses } = changedSince;
   const counts = kinds.all.flatMap(({ kind, words }) => {
@@ -334,7 +341,7 @@ export function changedSinceText({ changedSince }: Pick<PlanInputs, "changedSinc
     return number === 0 ? [] : [count(number, ...words)];
   });
   const what = counts.length === 0 ? "nothing" : counts.join(", ");
-  return `Only what is declared otherwise than at ${escapeText(name)} was read: ${what}.`;
+  return `Only what is declared otherwise than at ${shown(name)} was read: ${what}.`;
 }
 
 /** The line of a plan without changes. A narrowed run has looked only at its targets. */

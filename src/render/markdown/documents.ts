@@ -63,10 +63,14 @@ function planHead(plan: Plan, view: PlanView): string[] {
   return [`## ${heading}`, ...baseBlock(plan)];
 }
 
+/** As code, so that nothing of it has an effect. */
+function baseName(name: string): string {
+  return codeSpan(shorten(escapeText(name), MAX_NAME_COLUMNS, Buffer.byteLength(name)));
+}
+
 function baseBlock({ base, changes }: Plan): string[] {
   if (base === null) return [];
-  const name = escapeText(base.name);
-  const shown = codeSpan(shorten(name, MAX_NAME_COLUMNS, Buffer.byteLength(base.name)));
+  const shown = baseName(base.name);
   const own = summaryText(summarise(changes.filter(isProposed)), "ahead");
   const pending = summaryText(summarise(changes.filter((change) => !isProposed(change))), "ahead");
   return [
@@ -88,7 +92,7 @@ function sectionsOf({ base, changes }: Plan): Section[] {
 }
 
 function planFoot(plan: Plan, view: PlanView, kinds: Kinds): string[] {
-  const texts = [changedSinceText(plan.inputs, kinds), leftAloneText(plan.leftAlone, kinds)];
+  const texts = [changedSinceText(plan.inputs, kinds, baseName), leftAloneText(plan.leftAlone, kinds)];
   const lines = [...texts.filter((text) => text !== ""), ...(view.empty ? [] : [requestsText(plan)])];
   return lines.length === 0 ? [] : [lines.join(" ")];
 }
@@ -309,7 +313,7 @@ export function renderDriftMarkdown(drift: Drift, kinds: Kinds): string {
     frame: { kinds, sources: new Map(), tense: "ahead", whole: WHOLE_DRIFT },
     after: [],
     foot: [
-      ...[changedSinceText(drift, kinds), unadopted].filter((text) => text !== ""),
+      ...[changedSinceText(drift, kinds, baseName), unadopted].filter((text) => text !== ""),
       ...(isFound ? [WHOLE_DRIFT] : []),
     ],
   });

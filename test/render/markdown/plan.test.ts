@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { renderPlanMarkdown } from "../../../src/render/index.ts";
-import { change, everything, going, plan, record } from "../plans.ts";
+import { change, everything, going, NO_INPUTS, plan, record } from "../plans.ts";
 import { statedIn } from "./anatomy.ts";
 
 const WWW = change("domain/a.example/www/A", "domain_record", { after: record("www", "A", "192.0.2.1") });
@@ -31,6 +31,17 @@ describe("a plan as markdown", () => {
       counted: 0,
     });
     await expect(text).toMatchFileSnapshot("../../golden/plan-base.md");
+  });
+
+  it("names the base that it was narrowed by as code, whatever the name", () => {
+    const name = "x`](https://evil.example) @admin <b>\u202e";
+    const changedSince = { name, addresses: ["domain/a.example", "vpc/a", "vpc/b"] };
+    const text = renderPlanMarkdown(plan([WWW], { inputs: { ...NO_INPUTS, changedSince } }));
+    expect(text).toContain(
+      "Only what is declared otherwise than at ``x`](https://evil.example) @admin <b>\\u{202e}`` was read: 2 VPCs, 1 domain.",
+    );
+    const long = { ...changedSince, name: "y".repeat(5_000), addresses: [] };
+    expect(renderPlanMarkdown(plan([], { inputs: { ...NO_INPUTS, changedSince: long } })).length).toBeLessThan(500);
   });
 
   it("says in its heading that nothing is to be done", () => {
