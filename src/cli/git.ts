@@ -85,6 +85,8 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (!place.ok) return failed(place, "no-repository");
   const meanings = await meaningsOf(ref, git);
   if (meanings.length > 1) return { ok: false, problem: "ambiguous", detail: meanings.join(", ") };
+  // For a full name that is not there git looks for a tag of that name, which a pull request can bring.
+  if (meanings.length === 0 && ref.startsWith("refs/")) return { ok: false, problem: "no-commit", detail: "" };
   const commit = await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
   if (!commit.ok) return failed(commit, "no-commit");
   const prefix = withoutLineEnd(place.stdout).replace(/\/$/, "");
@@ -229,6 +231,8 @@ export async function contentAt(
 async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise<GitCall>): Promise<string[]> {
   const name = ref.replace(/(@\{|[~^:]).*$/s, "");
   if (name === "") return [];
+  // Git takes it as the id, whatever refs have the name; no longer one could be written.
+  if (WHOLE_ID.test(name)) return [`commit ${name}`];
   const places = REF_PLACES.map((place) => `${place}${name}`);
   const known = [...places, `refs/remotes/${name}/HEAD`].filter((full) => full.startsWith("refs/"));
   const list = await git(["for-each-ref", "--format=%(refname)", "--", ...known]);
@@ -237,12 +241,15 @@ async function meaningsOf(ref: string, git: (args: readonly string[]) => Promise
     .split("\n")
     .filter((found) => known.includes(found));
   // Git takes a full name as that ref first, whatever other refs end in the name.
-  if (name.startsWith("refs/") && refs.includes(name)) return [name];
+  if (name.startsWith("refs/")) return refs.includes(name) ? [name] : [];
   if (PSEUDO_REFS.has(name)) refs.push(name);
   const ids = /^[0-9a-f]{4,64}$/.test(name) ? await git(["rev-parse", `--disambiguate=${name}`]) : null;
   if (ids?.ok && ids.stdout.length > 0) refs.push(`commit ${name}`);
   return refs.sort();
 }
+
+/** An id of SHA-1 or SHA-256. */
+const WHOLE_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /** The named refs of a repository. */
 interface Refs {

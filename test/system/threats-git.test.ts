@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { here } from "../cli/here.ts";
-import { emulator, envOf, folder, PROJECT, run } from "../cli/run.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT, run } from "../cli/run.ts";
 
 test("git is asked for the commit without the token, and runs nothing that a folder's settings name", async () => {
   // The project folder is itself what git takes for a bare repository: files that a pull request can bring.
@@ -72,6 +72,13 @@ test("a base name that several refs or commits have is refused", async () => {
     expect({ name, code, stdout }).toEqual({ name, code: 1, stdout: "" });
     expect(stderr).toContain("error[base-ambiguous]");
     expect(stderr.replace(/\s+/g, " ")).toContain(`It may mean ${meanings}.`);
+  }
+  // A whole id is the commit, whatever ref is named like it; and a full name is no tag's.
+  git(cwd, "update-ref", `refs/heads/${base}`, "HEAD");
+  git(cwd, "update-ref", "refs/tags/refs/remotes/origin/gone", "HEAD");
+  for (const flag of ["--base", "--changed-since"]) {
+    const gone = await here(["plan", flag, "refs/remotes/origin/gone"], options);
+    expectPlain(gone, 1, ["there is no such ref: refs/remotes/origin/gone"]);
   }
   // Whoever may push tags can give one the very name that the advice says.
   git(cwd, "update-ref", "refs/tags/refs/remotes/origin/main", "HEAD");
