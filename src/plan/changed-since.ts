@@ -1,23 +1,45 @@
 /** With `--changed-since`: which networks, zones and images the manifests declare otherwise than the base does. */
 
 import type { ChangedSince } from "../model/change.ts";
-import type { Declared, Desired, Removed } from "../model/desired.ts";
+import type { Consent, Declared, Desired, Removed } from "../model/desired.ts";
 import type { Address } from "../model/resource.ts";
-import { compareText, groupBy } from "../model/text.ts";
+import { compareText, groupBy, mayMatchWithin } from "../model/text.ts";
 
 /**
  * Compares what is declared and removed, once everything is expanded: a variable, a default, a record set or a zone file counts wherever it is
- * used. The place in a file and the order of keys do not count. Linear in what both hold.
+ * used. The place in a file and the order of keys do not count. What a new consent may free is changed, too. Linear in what both hold, for
+ * each new consent.
  * @param name of the base, as it was given
  */
 export function findChangedSince(name: string, desired: Desired, base: Desired): ChangedSince {
   const [now, before] = [entriesOf(desired), entriesOf(base)];
   const addresses = [...new Set([...now.keys(), ...before.keys()])];
-  // With another owner, every object gets another tag.
-  const hasOtherOwner = desired.owner !== base.owner;
+  // With another owner, every object gets another tag; for another account, the base changes nothing.
+  const consents = newConsents(desired, base);
+  const isAllChanged =
+    desired.owner !== base.owner || desired.account !== base.account || consents.length > MAX_NEW_CONSENTS;
   const isChanged = (address: Address): boolean =>
-    hasOtherOwner || !isSameValue(now.get(address) ?? [], before.get(address) ?? []);
-  return { name, addresses: addresses.filter(isChanged).sort(compareText) };
+    isAllChanged || !isSameValue(now.get(address) ?? [], before.get(address) ?? []);
+  const freed = consents.slice(0, MAX_NEW_CONSENTS).flatMap((glob) => rootsWithin(glob, addresses));
+  return { name, addresses: [...new Set([...addresses.filter(isChanged), ...freed])].sort(compareText) };
+}
+
+/** Each new consent is compared with every address: with more of them than this, everything counts as changed. */
+const MAX_NEW_CONSENTS = 100;
+
+/** Address globs. */
+function newConsents({ allow }: Desired, base: Desired): string[] {
+  const keyOf = ({ rule, address, until }: Consent): string => JSON.stringify([rule, address, until]);
+  const known = new Set(base.allow.map(keyOf));
+  return allow.filter((consent) => !known.has(keyOf(consent))).map(({ address }) => address);
+}
+
+/** A consent without a star may be for an object that neither declares: one that is to be pruned. */
+function rootsWithin(glob: string, addresses: readonly Address[]): Address[] {
+  const [kind = "", name = ""] = glob.split("/", 2);
+  const isOne = !glob.replaceAll("\\*", "").includes("*") && name !== "";
+  const own = isOne ? [`${kind}/${name}`.replaceAll("\\*", "*")] : [];
+  return [...own, ...addresses.filter((address) => mayMatchWithin(glob, address))];
 }
 
 /** Several entries may have one address: labels repeat. */

@@ -15,10 +15,9 @@ import { guardKey, guardKeysOf } from "./guards.ts";
  * @param name of the base, as it was given
  */
 export function attributeOrigins(plan: Plan, before: Plan, name: string, kinds: Kinds): Plan {
-  const pending = groupBy(
-    before.changes.filter(({ action }) => action !== "no-op"),
-    effectOf,
-  );
+  // A plan that is refused does nothing, so a change that lifts the refusal brings all that follows.
+  const isHeld = before.refusals.length > 0 && plan.refusals.length === 0;
+  const pending = groupBy(isHeld ? [] : before.changes.filter(({ action }) => action !== "no-op"), effectOf);
   const obstaclesBefore = new Obstacles(before, kinds);
   const obstaclesNow = new Obstacles(plan, kinds);
   const originOf = (change: Change): ChangeOrigin | null => {

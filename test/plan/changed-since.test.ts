@@ -81,6 +81,34 @@ test("an entry that is new, gone, or moved to `removed` is a change, and another
   ]);
 });
 
+test("a consent that is new changes what it may free, by a glob or for what is declared no more; another account changes everything", async () => {
+  const allow = (...consents: object[]) => ({
+    owner: "edge",
+    vpcs: [VPC, { ...VPC, label: "pair" }],
+    domains: [A],
+    allow: consents,
+  });
+  expect(await changed(allow({ delete: "vpc/legacy" }), allow())).toEqual(["vpc/legacy"]);
+  expect(await changed(allow({ bulk: "vpc/p*" }), allow())).toEqual(["vpc/pair", "vpc/prod"]);
+  expect(await changed(allow({ bulk: "domain/a.example/www/A" }), allow())).toEqual(["domain/a.example"]);
+  expect(await changed(allow({ delete: "vpc/legacy" }), allow({ delete: "vpc/legacy" }))).toEqual([]);
+  expect(await changed(allow(), allow({ delete: "vpc/legacy" }))).toEqual([]);
+  const many = Array.from({ length: 101 }, (_, index) => ({ delete: `image/i${index}` }));
+  expect(await changed(allow(...many), allow())).toEqual(expect.arrayContaining(["domain/a.example", "vpc/pair"]));
+  expect(await changed({ account: "prod", domains: [A] }, { account: "other", domains: [A] })).toEqual([
+    "domain/a.example",
+  ]);
+});
+
+test("a prune that lacked consent is planned once a change gives it", async () => {
+  await account.converge(JSON.stringify({ tenon: 1, owner: "edge", vpcs: [VPC, { ...VPC, label: "legacy" }] }));
+  const before = { owner: "edge", vpcs: [VPC] };
+  const now = { ...before, allow: [{ delete: "vpc/legacy", reason: "gone" }] };
+  const plan = await planSince(now, before);
+  expect(changeList(plan)).toEqual(["delete vpc/legacy", "delete vpc/legacy/subnet/web"]);
+  expect(plan.guards.map(({ consent }) => consent)).toEqual(["given"]);
+});
+
 test("one record of 5,000 zones of 20 has changed: two requests, whatever else has drifted", async () => {
   await account.close();
   const names = Array.from({ length: 5000 }, (_, index) => `z${index}.example`);

@@ -52,6 +52,16 @@ describe("whose change it is", () => {
     expect(told.base?.withdrawn).toHaveLength(1);
   });
 
+  it("is this change's if the base would be refused as a whole, and this change is not", () => {
+    const vpc = change("vpc/a", "vpc", { after: { label: "a", region: "x" } });
+    const refusals = [{ code: "wrong-account", severity: "error" as const, summary: "another account", detail: "" }];
+    const refused = plan([vpc], { refusals });
+    const freed = attributeOrigins(plan([vpc]), refused, "main", new Kinds(units));
+    expect(originsOf(freed)).toEqual(["vpc/a this-change"]);
+    expect(freed.base).toEqual({ name: "main", withdrawn: [] });
+    expect(originsOf(attributeOrigins(refused, refused, "main", new Kinds(units)))).toEqual(["vpc/a already-pending"]);
+  });
+
   it.each([
     ["a block of it is gone", "blocked", "free", "this-change"],
     ["a guard of it has got consent", "delete", "free", "this-change"],
