@@ -31,7 +31,7 @@ export type { Intent } from "./apply/step.ts";
 export { lintProject } from "./lint/index.ts";
 export type { LongLists } from "./live/long-lists.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
-export { contentInside } from "./manifest/read.ts";
+export { contentInside, contentsInside } from "./manifest/read.ts";
 export type {
   Answer,
   Api,

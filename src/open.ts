@@ -15,7 +15,7 @@ import type { ApplyEvent } from "./apply/events.ts";
 import { readPackageFile } from "./files/package-files.ts";
 import type { LongLists } from "./live/long-lists.ts";
 import type { Project } from "./manifest/load.ts";
-import { contentInside } from "./manifest/read.ts";
+import { contentsInside } from "./manifest/read.ts";
 import type { ChangedSince, Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
 import { type Diagnostic, hasErrors } from "./model/diagnostic.ts";
@@ -216,7 +216,7 @@ class Opened implements OpenProject {
       changedSince: choice.changedSince ?? null,
       checkSelection,
       inputs,
-      contentOf: (file) => contentInside(this.project.root, file, signal),
+      contentOf: contentsInside(this.project.root, signal),
       consents: this.#options.consents ?? [],
       maxChanges: choice.maxChanges ?? null,
       takeOwnershipFrom: choice.takeOwnershipFrom ?? [],

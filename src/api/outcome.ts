@@ -128,12 +128,12 @@ function isTooLarge(code: string): boolean {
 
 function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): AttemptResult {
   const isSuccess = answer.status >= 200 && answer.status < 300;
+  const body = parseJson(answer.text);
   // What is read is shown, saved and compared: words taken out of it would be taken for a difference.
-  if (isSuccess && context.method === "GET" && context.holdsToken(answer.text)) {
+  if (isSuccess && context.method === "GET" && holdsToken(answer.text, body, context)) {
     const message = `an answer of ${context.host} contains the token, so nothing of it is used; revoke the token, and look for it in the account`;
     return failedAttempt("refused", { effect: "none", repeat: "no", status: answer.status, message });
   }
-  const body = parseJson(answer.text);
   if (isSuccess) return judgeSuccess(answer, body, context.method);
   const errors = parseErrors(body, context.hide);
   if (context.method === "DELETE" && answer.status === 404 && errors !== null) {
@@ -142,7 +142,29 @@ function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): Attemp
   return judgeError(answer, errors, context);
 }
 
+/** JSON may write each letter of the token as an escape. */
+function holdsToken(text: string, body: Json | undefined, context: ClassifyContext): boolean {
+  return context.holdsToken(text) || (text.includes("\\u") && context.holdsToken(JSON.stringify(body ?? "")));
+}
+
+/** The longest text that the service keeps is a record's target of 65,535 characters (API.md, Domain record). */
+export const MAX_TEXT_CHARACTERS = 65_536;
+/** Of a list within an object. The service allows far fewer. */
+const MAX_LIST_ITEMS = 10_000;
+
+/** Whether the answer to a write has a text or a list that no object of the service has: reports and journals would be as long. */
+function isOverlong(value: Json): boolean {
+  if (typeof value === "string") return value.length > MAX_TEXT_CHARACTERS;
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value) && value.length > MAX_LIST_ITEMS) return true;
+  return Object.values(value).some((item) => isOverlong(item as Json));
+}
+
 function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Method): AttemptResult {
+  if (body !== undefined && method !== "GET" && isOverlong(body)) {
+    const message = `an answer of the service has a text of more than ${MAX_TEXT_CHARACTERS.toLocaleString("en")} characters, or a list of more than ${MAX_LIST_ITEMS.toLocaleString("en")} values`;
+    return failedAttempt("malformed", { effect: "unknown", repeat: "no", status: answer.status, message });
+  }
   if (body !== undefined) return { type: "done", body, ...(isPage(body) ? { characters: weightOf(answer.text) } : {}) };
   // The body of an answer to a DELETE is not used.
   if (answer.text.trim() === "" && method === "DELETE") return { type: "done", body: {} };

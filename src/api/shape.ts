@@ -4,6 +4,7 @@ import { isIPv4 } from "node:net";
 import type { ListAnswer } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import type { ReadClient } from "./connection.ts";
+import { MAX_TEXT_CHARACTERS } from "./outcome.ts";
 
 /** What is wrong with a value. */
 interface Problem {
@@ -29,8 +30,6 @@ const MAX_NAME_CHARACTERS = 255;
  */
 const MAX_INNER_LABELS_PER_LIST = 800_000;
 
-/** The longest text that the service was seen to keep is a record's target of 65,535 characters (OBSERVED: Records). */
-const MAX_TEXT_CHARACTERS = 65_536;
 /** Of tags and addresses. The service allows far fewer. */
 const MAX_SHORT_LIST_ITEMS = 10_000;
 
@@ -98,7 +97,7 @@ function objectOf(fields: Readonly<Record<string, Check>>): Check {
 
 const subnet = objectOf({
   id: numericId,
-  label: text,
+  label: name,
   ipv4: ipv4Range,
   nodes: listOf(objectOf({ id: numericId, interfaces: listOf(objectOf({ id: numericId, active: flag })) })),
 });
@@ -107,7 +106,7 @@ const subnet = objectOf({
 const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
   {
     path: "vpcs",
-    check: objectOf({ id: numericId, label: text, description: nullableText, region: text, subnets: listOf(subnet) }),
+    check: objectOf({ id: numericId, label: name, description: nullableText, region: text, subnets: listOf(subnet) }),
   },
   {
     path: "vpcs/*/ips",
@@ -142,7 +141,7 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
   {
     path: "images",
     check: objectOf({
-      ...{ id: text, label: text, status: text, type: text, is_public: flag },
+      ...{ id: name, label: name, status: text, type: text, is_public: flag },
       ...{ description: optional(text), created: optional(text) },
     }),
   },

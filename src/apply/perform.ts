@@ -130,7 +130,7 @@ function changedMeanwhile(step: RequestStep, change: Change, body: JsonObject, u
       return isLeftAlone && !isSame(planned, readBack[field]);
     })
     .sort();
-  const texts = changed.map((field) => `${field} is ${shown(readBack[field])}, not ${shown(before[field])}`);
+  const texts = changed.map((field) => `${field} is ${cut(shown(readBack[field]))}, not ${cut(shown(before[field]))}`);
   return texts.length === 0 ? null : texts.join(", ");
 }
 
@@ -145,6 +145,13 @@ function asSet(value: Json | undefined): Json | undefined {
 
 function shown(value: Json | undefined): string {
   return JSON.stringify(value ?? null);
+}
+
+/** Of a value in a notice, which stands in report, journal and events. */
+const MAX_NOTICE_CHARACTERS = 500;
+
+function cut(text: string): string {
+  return text.length <= MAX_NOTICE_CHARACTERS ? text : `${text.slice(0, MAX_NOTICE_CHARACTERS)}…`;
 }
 
 // Upload: sends a file of the project to the signed URL that an earlier answer gave.

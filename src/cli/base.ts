@@ -7,6 +7,7 @@ import { isWithin } from "../files/paths.ts";
 import {
   type Base,
   contentInside,
+  contentsInside,
   type Desired,
   type Diagnostic,
   type FileContent,
@@ -131,7 +132,7 @@ async function baseInFolder(terminal: Terminal, request: BaseRequest): Promise<O
     const former = await withFormerVariables(request, (file) => variablesIn(file, request));
     const loaded = await loadBase(request.name, former);
     const root = await realpath(await folderOf(request.name));
-    const contentOf = (file: string) => contentInside(root, file, terminal.interrupt.first);
+    const contentOf = contentsInside(root, terminal.interrupt.first);
     return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
   }
   sayBaseUnknown(terminal, request, "is no folder with a tenon.yaml in it");

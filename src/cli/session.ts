@@ -5,7 +5,7 @@ import {
   type ChangedSince,
   type Connection,
   checkAccount,
-  contentInside,
+  contentsInside,
   type Diagnostic,
   deletedInDoubt,
   findChangedSince,
@@ -133,9 +133,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     api,
     goal,
     ...moment,
-    ...(session.readsFiles === false
-      ? {}
-      : { contentOf: (file) => contentInside(project.root, file, terminal.interrupt.first) }),
+    ...(session.readsFiles === false ? {} : { contentOf: contentsInside(project.root, terminal.interrupt.first) }),
     ...(base === undefined ? {} : { base }),
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],

@@ -39,6 +39,21 @@ export async function contentInside(root: string, file: string, signal?: AbortSi
   return resolved.ok ? readContent(resolved.path, signal).catch(() => null) : null;
 }
 
+/**
+ * `contentInside` for a whole run: a file that several names lead to, as links may, is read once.
+ * @param root real path of the folder
+ */
+export function contentsInside(root: string, signal?: AbortSignal): (file: string) => Promise<FileContent | null> {
+  const known = new Map<string, Promise<FileContent | null>>();
+  return async (file) => {
+    const resolved = await resolveInside(root, file);
+    if (!resolved.ok) return null;
+    const content = known.get(resolved.path) ?? readContent(resolved.path, signal).catch(() => null);
+    known.set(resolved.path, content);
+    return content;
+  };
+}
+
 export type ReadBytes =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly problem: FileProblem }

@@ -224,15 +224,16 @@ function coversUpdate(reviewed: ReviewedChange, change: Change): boolean {
   /** Of a list, what goes must have been shown to go: somebody may have added to it since. */
   function losesOnlyShown(field: string): boolean {
     const shown = lostItems(reviewed, field);
-    return lostItems(change, field).every((item) => shown.some((other) => isEqual(item, other)));
+    return [...lostItems(change, field)].every((item) => shown.has(item));
   }
 }
 
-/** The items of a list that the change takes out of it. */
-function lostItems({ before, after }: ReviewedChange, field: string): readonly unknown[] {
+/** The items of a list that the change takes out of it, as JSON. */
+function lostItems({ before, after }: ReviewedChange, field: string): ReadonlySet<string> {
   const [was, is] = [before?.[field], after?.[field]];
-  if (!Array.isArray(was)) return [];
-  return was.filter((item) => !Array.isArray(is) || !is.some((other) => isEqual(item, other)));
+  const kept = new Set(Array.isArray(is) ? is.map((item) => JSON.stringify(item)) : []);
+  const items = Array.isArray(was) ? was.map((item) => JSON.stringify(item)) : [];
+  return new Set(items.filter((item) => !kept.has(item)));
 }
 
 /**

@@ -35,8 +35,16 @@ export function parseSavedJson(text: string, kind: SavedKind): ParsedJson {
     return { ok: true, value: JSON.parse(text) as Json };
   } catch (error) {
     const message = error instanceof Error ? error.message : "";
-    return { ok: false, diagnostic: isCutOff(text, message) ? truncated(kind, text) : damaged(kind, [message]) };
+    return {
+      ok: false,
+      diagnostic: isCutOff(text, message) ? truncated(kind, text) : damaged(kind, [withoutExcerpt(message)]),
+    };
   }
+}
+
+/** V8's message quotes the beginning of the text, which may be another file than the user believes to have named. */
+function withoutExcerpt(message: string): string {
+  return message.replace(/,? (?:\.\.\.)?"[\s\S]*$/, "");
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Change } from "../../src/model/change.ts";
 import { Kinds } from "../../src/model/kind.ts";
 import { exceedsReviewedPlan } from "../../src/plan/review.ts";
 import { units } from "../../src/units/index.ts";
+import { growth } from "../support/operations.ts";
 import { a, change, record } from "./changes.ts";
 
 function outside(now: Change[], reviewed: Change[]): string[] {
@@ -145,6 +146,23 @@ describe("records, by what comes to a zone and what leaves it", () => {
     const shown = { ...comes, after: { ttl_sec: 0, target: "192.0.2.1", type: "A", name: "www" } };
     expect(outside([comes], [shown])).toEqual([]);
   });
+});
+
+test("the lists of a change are compared in one pass", async () => {
+  const tagged = (count: number) =>
+    change({
+      address: "domain/a.example",
+      action: "update",
+      id: 7,
+      before: { tags: Array.from({ length: count }, (_, index) => `t${index}`) },
+      after: { tags: [] },
+    });
+  const sizes = new Map([100, 400].map((count) => [count, tagged(count)]));
+  const compare = (count: number): void => {
+    const one = sizes.get(count) as Change;
+    expect(outside([one], [one])).toEqual([]);
+  };
+  expect(await growth(100, 4, compare)).toBeLessThan(5);
 });
 
 describe("VPCs, domains and images, which stay themselves while their fields change", () => {

@@ -128,6 +128,24 @@ test("an answer with a text, a list or a page that is longer than the service ke
   expectPlain(await run(["plan"], { cwd, env: envOf(full) }), 1, ["501 objects came on a page of 500"]);
 });
 
+test("an answer to a write with a text or a list that no object has is none, and the report says so", async () => {
+  const cwd = await folder({
+    "tenon.yaml": "tenon: 1\nvpcs: [{ label: prod, region: us-east, description: new, subnets: [] }]\n",
+  });
+  for (const more of [{ label: "x".repeat(65_537) }, { subnets: Array.from({ length: 10_001 }, () => SUBNET) }]) {
+    const service = await oddService((incoming, response) => {
+      const isWrite = incoming.method === "PUT";
+      response.end(JSON.stringify(isWrite ? { ...VPC, ...more } : { data: [VPC], page: 1, pages: 1, results: 1 }));
+    });
+    const { code, stdout } = await run(["apply", "--yes", "--retry-for", "0s"], { cwd, env: envOf(service) });
+    expect(code).toBe(6);
+    expect(stdout.replace(/\s+/g, " ")).toContain(
+      "a text of more than 65,536 characters, or a list of more than 10,000",
+    );
+    expect(stdout.length).toBeLessThan(5_000);
+  }
+});
+
 test("characters that must be escaped count more, so that millions of them are refused before a plan is made", async () => {
   const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: [{ label: prod, region: us-east }]\n" });
   const service = await oddService((_, response) => {

@@ -151,6 +151,15 @@ test("nothing of an answer that holds the token is shown or saved, in whatever s
     }
     expect(await readdir(cwd)).toEqual(["tenon.yaml"]);
   }
+  // JSON may spell any letter as an escape.
+  const escaped = TOKEN.replace("f", "\\u0066").replaceAll('"', "\\u0022");
+  const spelled = await oddService((_, response) =>
+    response.end(
+      `{"data":[{"id":3,"label":"prod","region":"us-east","description":"${escaped}","subnets":[]}],"page":1,"pages":1,"results":1}`,
+    ),
+  );
+  const found = await run(["plan", "--retry-for", "0s"], { cwd, env: { ...envOf(spelled), TENON_TOKEN: TOKEN } });
+  expect(found).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("contains the token") });
 });
 
 test("a write or an upload that fails leaves neither token nor signed URL in report and journal", async () => {
