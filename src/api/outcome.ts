@@ -129,11 +129,14 @@ function isTooLarge(code: string): boolean {
 function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): AttemptResult {
   const isSuccess = answer.status >= 200 && answer.status < 300;
   const body = parseJson(answer.text);
+  const isLeak = isSuccess && holdsToken(answer.text, body, context);
   // What is read is shown, saved and compared: words taken out of it would be taken for a difference.
-  if (isSuccess && context.method === "GET" && holdsToken(answer.text, body, context)) {
+  if (isLeak && context.method === "GET") {
     const message = `an answer of ${context.host} contains the token, so nothing of it is used; revoke the token, and look for it in the account`;
     return failedAttempt("refused", { effect: "none", repeat: "no", status: answer.status, message });
   }
+  // What was written is done, whatever the answer says of it.
+  if (isLeak) return judgeSuccess(answer, hideWithin(body, context.hide), context.method);
   if (isSuccess) return judgeSuccess(answer, body, context.method);
   const errors = parseErrors(body, context.hide);
   if (context.method === "DELETE" && answer.status === 404 && errors !== null) {
@@ -145,6 +148,14 @@ function classifyAnswer(answer: AnswerOutcome, context: ClassifyContext): Attemp
 /** JSON may write each letter of the token as an escape. */
 function holdsToken(text: string, body: Json | undefined, context: ClassifyContext): boolean {
   return context.holdsToken(text) || (text.includes("\\u") && context.holdsToken(JSON.stringify(body ?? "")));
+}
+
+function hideWithin<Value extends Json | undefined>(value: Value, hide: (text: string) => string): Value {
+  if (typeof value === "string") return hide(value) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item: Json) => hideWithin(item, hide)) as unknown as Value;
+  const entries = Object.entries(value).map(([key, item]) => [hide(key), hideWithin(item as Json, hide)]);
+  return Object.fromEntries(entries) as Value;
 }
 
 /** The longest text that the service keeps is a record's target of 65,535 characters (API.md, Domain record). */

@@ -151,6 +151,21 @@ test("nothing of an answer that holds the token is shown or saved, in whatever s
     }
     expect(await readdir(cwd)).toEqual(["tenon.yaml"]);
   }
+  // What a write has done is reported, without the token that its answer repeats.
+  const writing = await oddService((incoming, response) => {
+    const vpc = { id: 3, label: "prod", region: "us-east", description: "theirs", subnets: [] };
+    const isWrite = incoming.method === "PUT";
+    response.end(
+      JSON.stringify(isWrite ? { ...vpc, label: `a ${TOKEN}` } : { data: [vpc], page: 1, pages: 1, results: 1 }),
+    );
+  });
+  const applied = await run(["apply", "--yes", "--journal", "j.jsonl"], {
+    cwd,
+    env: { ...envOf(writing), TENON_TOKEN: TOKEN },
+  });
+  expect(applied.stdout).toContain("[redacted]");
+  const journal = await readFile(join(cwd, "j.jsonl"), "utf8");
+  expect(leaks(applied.stdout + applied.stderr + journal, [TOKEN])).toEqual([]);
   // JSON may spell any letter as an escape.
   const escaped = TOKEN.replace("f", "\\u0066").replaceAll('"', "\\u0022");
   const spelled = await oddService((_, response) =>
