@@ -5,10 +5,23 @@
 
 import { execFileSync, fork, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { cpus, release, tmpdir } from "node:os";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
+import { createGzip } from "node:zlib";
+import { findProgram, runProgram } from "./program.mjs";
 
 const DIST = process.env.TENON_DIST ?? new URL("../dist/", import.meta.url).href;
 const MAIN = fileURLToPath(new URL("bin/tenon.js", DIST));
@@ -22,6 +35,16 @@ const only = process.argv.find((argument) => argument.startsWith("--only="))?.sl
 
 const CREATES = 12_000;
 const CHANGES = 10_000;
+const UPLOAD_BYTES = 4 * 1024 ** 3;
+/** Zeros at once, of a file that is made. */
+const BLOCK_BYTES = 1024 ** 2;
+/** What 130 MB are. */
+const UPLOAD_MEMORY_MEBIBYTES = 124;
+/** As many as a project may have. A domain counts as two more. */
+const PROJECT_RECORDS = 300_000;
+/** A third of what a million records took before manifests were read in one pass: 129 s and 2.5 GB. */
+const GOAL_SECONDS_A_RECORD = 129 / 3 / 1e6;
+const GOAL_MEBIBYTES_A_RECORD = 2.5e9 / 3 / 1e6 / 1024 ** 2;
 const TOKEN = { headers: { authorization: "Bearer emulator-token" } };
 
 const folder = mkdtempSync(join(tmpdir(), "tenon-bench-"));
@@ -31,8 +54,11 @@ try {
   await start();
   await standalone();
   await validate();
+  await validateLargest();
   await plans();
+  await changedPlans();
   await applies();
+  await upload();
   if (only === "" && !quick) writeResults();
 } finally {
   for (const child of children) child.disconnect();
@@ -90,6 +116,26 @@ async function validate() {
   }
 }
 
+/** Three files, for one has 8 MiB at most. */
+async function validateLargest() {
+  const name = `validate, ${PROJECT_RECORDS.toLocaleString("en")} records in 3 files`;
+  if (!selected(name) || quick) return;
+  const domains = 30;
+  const records = PROJECT_RECORDS / domains - 2;
+  const zones = Array.from({ length: domains }, (_, index) => ({ domain: `zone-${index}.example`, records }));
+  const directory = project("validate-largest", []);
+  const parts = [zones.slice(0, 10), zones.slice(10, 20), zones.slice(20)];
+  const files = parts.map((part, index) => join(project(`validate-largest/part-${index}`, part), "tenon.yaml"));
+  writeFileSync(join(directory, "tenon.yaml"), "tenon: 1\nfiles: [part-*/tenon.yaml]\n");
+  await measure({
+    ...{ name, goal: null, rounds: 3 },
+    secondsGoal: PROJECT_RECORDS * GOAL_SECONDS_A_RECORD,
+    memoryGoalMebibytes: Math.round(PROJECT_RECORDS * GOAL_MEBIBYTES_A_RECORD),
+    floor: () => run([FLOORS, "parse-document", ...files]),
+    of: () => tenon(["validate"], directory),
+  });
+}
+
 async function plans() {
   for (const [zones, records] of [
     [200, 20],
@@ -104,6 +150,38 @@ async function plans() {
     const floor = () => run([FLOORS, "reads", service, join(directory, "tenon.yaml")]);
     await measure({ name, goal: 1.8, rounds: 5, floor, of: () => tenon(["plan"], directory, service) });
   }
+}
+
+/** Every record of every zone has another target. What is saved is what the floor writes. Each round serves all rows. */
+async function changedPlans() {
+  const name = `plan, ${(2_000 * 50).toLocaleString("en")} changes in 2,000 zones`;
+  if (!selected(name) || quick) return;
+  const [small, large] = [await changedPlan(500), await changedPlan(2_000)];
+  const rounds = [];
+  for (let round = 0; round < 3; round += 1) {
+    const floors = [await large.write(), await large.readAndWrite(), await small.plan()];
+    const own = await large.plan();
+    rounds.push(floors.map((floor) => [floor, own]));
+  }
+  const pairsOf = (index) => rounds.map((pairs) => pairs[index]);
+  report({ name, goal: 2 }, pairsOf(0), false);
+  report({ name: `${name}, beside reads and JSON`, goal: null }, pairsOf(1), false);
+  report({ name: `${name}, each beside each of 25,000 in 500`, goal: 1.1, times: 4 }, pairsOf(2), false);
+}
+
+async function changedPlan(count) {
+  const zones = Array.from({ length: count }, (_, index) => ({ domain: `zone-${index}.example`, records: 50 }));
+  const changed = zones.map((zone) => ({ ...zone, changed: zone.records }));
+  const directory = project(`changed-${count}`, changed);
+  const service = await emulator(zones);
+  const [saved, copy] = [join(directory, "saved.plan"), join(directory, "copy.json")];
+  const plan = () => tenon(["plan", "--out", "saved.plan"], directory, service);
+  await plan();
+  const manifest = join(directory, "tenon.yaml");
+  return {
+    ...{ plan, write: () => run([FLOORS, "write-json", saved, copy]) },
+    readAndWrite: () => run([FLOORS, "reads-and-write-json", service, manifest, saved, copy]),
+  };
 }
 
 /** Each round makes, changes and deletes the same records, and so does its floor in a zone of its own. */
@@ -133,7 +211,7 @@ async function applies() {
       ["deletes", "", project(`delete-${latencyMilliseconds}`, [{ domain: "bench.example", records: 0 }])],
     ];
     const pairs = states.map(() => []);
-    for (let round = 0; round < (latencyMilliseconds === 0 ? 3 : 1); round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       for (const [index, [what, count, directory]] of states.entries()) {
         const floor = await run([FLOORS, what, service, floorId, count]);
         const flags = ["apply", "--yes", "--concurrency", "8", "--allow", "bulk=domain/bench.example"];
@@ -144,13 +222,57 @@ async function applies() {
   }
 }
 
+/** Both send the same file to a target that only counts. */
+async function upload() {
+  const name = "upload of 4 GB";
+  if (!selected(name) || quick) return;
+  const curl = findProgram("curl");
+  const { bavail, bsize } = statfsSync(folder);
+  const missing = [
+    ...(curl === undefined ? ["curl (Debian package curl)"] : []),
+    ...(bavail * bsize < 2 * UPLOAD_BYTES ? [`8 GB of room in ${tmpdir()}`] : []),
+  ];
+  if (missing.length > 0) {
+    process.stdout.write(`${name} is left out: missing is ${missing.join(" and ")}\n`);
+    return;
+  }
+  const { port } = await server({ action: "sink" });
+  const service = `http://127.0.0.1:${port}/v4`;
+  const directory = join(folder, "upload");
+  mkdirSync(directory);
+  const entry = "{ label: bench, upload: { file: disk.img.gz, region: us-east } }";
+  writeFileSync(join(directory, "tenon.yaml"), `tenon: 1\nimages:\n  - ${entry}\n`);
+  const file = join(directory, "disk.img.gz");
+  const zeros = Buffer.alloc(BLOCK_BYTES);
+  const blocks = Array.from({ length: UPLOAD_BYTES / BLOCK_BYTES }, () => zeros);
+  // Not compressed, so that all of it is sent.
+  await pipeline(blocks, createGzip({ level: 0, chunkSize: BLOCK_BYTES }), createWriteStream(file));
+  if (statSync(file).size < UPLOAD_BYTES) throw new Error(`${file} is smaller than what is in it`);
+  const floor = async () => {
+    const headers = { ...TOKEN.headers, "content-type": "application/json" };
+    const body = JSON.stringify({ label: "floor", region: "us-east" });
+    const answer = await fetch(`${service}/images/upload`, { method: "POST", headers, body });
+    const { upload_to: target } = await answer.json();
+    const type = "content-type: application/octet-stream";
+    return runProgram(curl, ["--silent", "--show-error", "--fail", "-H", type, "-T", file, target]);
+  };
+  const of = async () => {
+    const { data } = await (await fetch(`${service}/images`, TOKEN)).json();
+    const { id } = data.find(({ label }) => label === "bench") ?? {};
+    if (id !== undefined) await fetch(`${service}/images/${id}`, { ...TOKEN, method: "DELETE" });
+    return tenon(["apply", "--yes"], directory, service);
+  };
+  await measure({ name, goal: 2, memoryGoalMebibytes: UPLOAD_MEMORY_MEBIBYTES, rounds: 3, floor, of });
+  rmSync(file);
+}
+
 function selected(name) {
   return name.includes(only);
 }
 
 /** The floor first, then the command, round for round, after one of each that does not count. */
-async function measure({ name, goal, rounds, floor, of, memoryGoalMebibytes }) {
-  if (!selected(name)) return;
+async function measure({ rounds, floor, of, ...row }) {
+  if (!selected(row.name)) return;
   const count = quick ? Math.min(rounds, 3) : rounds;
   const pairs = [];
   if (rounds > 1) {
@@ -158,27 +280,31 @@ async function measure({ name, goal, rounds, floor, of, memoryGoalMebibytes }) {
     await of();
   }
   for (let round = 0; round < count; round += 1) pairs.push([await floor(), await of()]);
-  report({ name, goal, memoryGoalMebibytes }, pairs, false);
+  report(row, pairs, false);
 }
 
-/** @param isWall whether the clock on the wall is compared, and not the CPU's */
-function report({ name, goal, wallGoal, memoryGoalMebibytes }, pairs, isWall) {
+/**
+ * @param isWall whether the clock on the wall is compared, and not the CPU's
+ * @param times how many times as much as the floor the command has to do
+ */
+function report({ goal, wallGoal, times = 1, ...labels }, pairs, isWall) {
   const middle = (side, what) => median(pairs.map((pair) => pair[side][what]));
   const what = isWall ? "wallSeconds" : "seconds";
   const [floor, own] = [middle(0, what), middle(1, what)];
   const mebibytes = [middle(0, "mebibytes"), middle(1, "mebibytes")];
-  const row = { name, floor, own, ratio: own / floor, goal: isWall ? wallGoal : goal, mebibytes, memoryGoalMebibytes };
+  const row = { ...labels, floor, own, ratio: own / floor / times, goal: isWall ? wallGoal : goal, mebibytes };
   rows.push(row);
   process.stdout.write(`${lineOf(row)}\n`);
 }
 
-function lineOf({ name, floor, own, ratio, goal, mebibytes, memoryGoalMebibytes }) {
+function lineOf({ name, floor, own, ratio, goal, mebibytes, secondsGoal, memoryGoalMebibytes }) {
   const goals = [
-    goal === null ? "–" : goal,
+    ...(goal === null ? [] : [goal]),
+    ...(secondsGoal === undefined ? [] : [`${secondsGoal.toFixed(1)} s`]),
     ...(memoryGoalMebibytes === undefined ? [] : [`${memoryGoalMebibytes} MiB`]),
   ];
-  const cells = [name, `${floor.toFixed(3)} s`, `${own.toFixed(3)} s`, ratio.toFixed(2), goals.join(", ")];
-  return `| ${[...cells, `${mebibytes.map((size) => Math.round(size)).join(" · ")}`].join(" | ")} |`;
+  const cells = [name, `${floor.toFixed(3)} s`, `${own.toFixed(3)} s`, ratio.toFixed(2), goals.join(", ") || "–"];
+  return `| ${[...cells, `${mebibytes.map((size) => (size === null ? "–" : Math.round(size))).join(" · ")}`].join(" | ")} |`;
 }
 
 function median(numbers) {
@@ -221,15 +347,20 @@ async function listening() {
 
 /** @returns its base URL */
 async function emulator(zones, latencyMilliseconds = 0) {
-  const child = fork(new URL("server.mjs", import.meta.url));
-  children.push(child);
   const domains = zones.map(({ domain, records }) => ({
     ...{ domain, type: "master", soa_email: "h@example.com" },
     records: Array.from({ length: records }, (_, index) => recordOf(index, 0)),
   }));
-  child.send({ action: "seeded", input: { seed: { domains }, latencyMilliseconds } });
-  const [{ port }] = await once(child, "message");
+  const { port } = await server({ action: "seeded", input: { seed: { domains }, latencyMilliseconds } });
   return `http://127.0.0.1:${port}/v4`;
+}
+
+async function server(message) {
+  const child = fork(new URL("server.mjs", import.meta.url));
+  children.push(child);
+  child.send(message);
+  const [answer] = await once(child, "message");
+  return answer;
 }
 
 function recordOf(index, changed) {

@@ -7,19 +7,13 @@ const PAGE_SIZE = 500;
 const TOKEN = { authorization: "Bearer emulator-token" };
 
 const floors = {
-  /** The manifest as a document with positions. */
-  "parse-document": async (file) => {
+  /** Manifests as documents with positions, one after another; none is kept. */
+  "parse-document": async (...files) => {
     const { parseDocument } = await import("yaml");
-    parseDocument(readFileSync(file, "utf8"));
+    for (const file of files) parseDocument(readFileSync(file, "utf8"));
   },
   /** The lists that a plan needs, and the manifest by the fastest parser that keeps positions. */
-  reads: async (baseUrl, file) => {
-    const get = await opened(baseUrl);
-    const domains = await listed(get, "/domains");
-    await inTurns(domains.values(), ({ id }) => listed(get, `/domains/${id}/records`));
-    const { parseEvents } = await import("js-yaml");
-    parseEvents(readFileSync(file, "utf8"), {});
-  },
+  reads,
   creates: async (baseUrl, id, count) => {
     const send = await opened(baseUrl);
     await inTurns(numbers(count), (index) =>
@@ -38,18 +32,29 @@ const floors = {
     const records = await listed(send, `/domains/${id}/records`);
     await inTurns(records.values(), (record) => send("DELETE", `/domains/${id}/records/${record.id}`));
   },
-  /** A plan as JSON, written once. What it costs to have it in memory is measured apart, and taken off. */
-  "write-json": async (file, to) => {
-    const plan = JSON.parse(readFileSync(file, "utf8"));
-    writeFileSync(to, JSON.stringify(plan));
-  },
-  "read-json": async (file) => {
-    JSON.parse(readFileSync(file, "utf8"));
+  /** A saved plan into memory and out again: JSON.parse, JSON.stringify, and the file written. */
+  "write-json": writeJson,
+  /** All that a plan must do beside deciding: `reads`, and the plan written. */
+  "reads-and-write-json": async (baseUrl, file, saved, to) => {
+    await reads(baseUrl, file);
+    writeJson(saved, to);
   },
 };
 
 const [name, ...rest] = process.argv.slice(2);
 await floors[name](...rest);
+
+async function reads(baseUrl, file) {
+  const get = await opened(baseUrl);
+  const domains = await listed(get, "/domains");
+  await inTurns(domains.values(), ({ id }) => listed(get, `/domains/${id}/records`));
+  const { parseEvents } = await import("js-yaml");
+  parseEvents(readFileSync(file, "utf8"), {});
+}
+
+function writeJson(saved, to) {
+  writeFileSync(to, JSON.stringify(JSON.parse(readFileSync(saved, "utf8"))));
+}
 
 async function opened(baseUrl) {
   const { Pool } = await import("undici");
