@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { readZoneFile } from "../dist/dns/zone-file/read.js";
 import { writeZoneFile } from "../dist/dns/zone-file/write.js";
-import { allowedSeconds, lintProject, loadProject, renderPlanText } from "../dist/index.js";
+import { allowedSeconds, lintProject, loadProject } from "../dist/index.js";
 import { makePlan } from "../dist/plan/plan.js";
+import { renderPlanText } from "../dist/render/index.js";
 import { units } from "../dist/units/index.js";
 
 const ROUNDS = 3;
