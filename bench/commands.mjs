@@ -16,7 +16,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { cpus, release, tmpdir } from "node:os";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
@@ -387,7 +387,7 @@ function project(name, zones) {
 function writeResults() {
   const text = readFileSync(RESULTS, "utf8");
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
-  const machine = `${cpus()[0].model}, ${cpus().length} cores, Linux ${release()}, Node ${process.version}, tenon ${commit}`;
+  const machine = `${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}, tenon ${commit}; one run, beside other work on the machine`;
   const head = "| measure | floor | tenon | ratio | goal | peak memory of both, MiB |\n|---|---|---|---|---|---|\n";
   const table = `${machine}\n\n${head}${rows.map(lineOf).join("\n")}\n`;
   writeFileSync(
