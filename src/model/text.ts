@@ -225,8 +225,12 @@ export const UNSAFE: RegExp =
 /** @param indentColumns 0: on one line */
 export function jsonText(value: object | string | number | boolean | null | undefined, indentColumns = 0): string {
   // Those that JSON.stringify leaves stand within strings; what it puts between them is the layout.
-  const text = JSON.stringify(value, null, indentColumns);
-  return isPlain(text) ? text : text.replace(UNSAFE, escapedCharacter);
+  return visibleJson(JSON.stringify(value, null, indentColumns));
+}
+
+/** A JSON text with what is not plainly visible as escapes. */
+export function visibleJson(json: string): string {
+  return isPlain(json) ? json : json.replace(UNSAFE, escapedCharacter);
 }
 
 /** Whether a text is printable ASCII: most are, and finding that out takes a fraction of a search for what is not. */

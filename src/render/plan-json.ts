@@ -20,9 +20,8 @@ import {
   summarise,
 } from "../model/plan.ts";
 import type { Address, Json, JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
-import { compareText, jsonText } from "../model/text.ts";
+import { compareText, jsonText, visibleJson } from "../model/text.ts";
 import { consentsOf, type MissingConsent } from "./consent.ts";
-import { sortKeys } from "./view.ts";
 
 /** The version of Terraform's plan JSON, so that its readers accept the file. */
 const TERRAFORM_FORMAT_VERSION = "1.2";
@@ -319,7 +318,7 @@ function indexOf(key: string, address: string): { index?: number } {
 
 /** The approximate length of a part. */
 const PART_CHARACTERS = 1024 * 1024;
-const LINES: Layout = { end: "\n", text: (value) => jsonText(value) };
+const LINES: Layout = { end: "\n", text: visibleJson };
 
 /** Newline-terminated, one change a line, so that plan files can be compared line by line. */
 export function renderPlanJson(plan: Plan): string {
@@ -353,7 +352,7 @@ function* documentOf(plan: Plan): Generator<string> {
 
 // The digest of a saved plan: shows that a byte was changed on the way, not who wrote it.
 
-const COMPACT: Layout = { end: "", text: (value) => JSON.stringify(value) };
+const COMPACT: Layout = { end: "", text: (text) => text };
 
 /** @returns `sha256:` and 64 hexadecimal digits, of everything but `tenon.digest`; how the JSON is laid out does not matter */
 export function digestOf(file: { readonly tenon: object }): string {
@@ -383,7 +382,8 @@ type Written = Json | Lazy | { readonly [key: string]: Written | undefined };
 interface Layout {
   /** The separator between entries: a line end, or nothing. */
   readonly end: "\n" | "";
-  text(value: Json | undefined): string;
+  /** What becomes of a JSON text. */
+  text(json: string): string;
 }
 
 /** Lists and objects down to here are written entry by entry, with line ends between them: one change, one step, one resource a line. */
@@ -392,7 +392,7 @@ const MAX_LINE_DEPTH = 3;
 /** The value with the keys of all objects sorted. @param depth of the value in its document, from 0 */
 function* pieces(value: Written, depth: number, layout: Layout): Generator<string> {
   if (typeof value !== "object" || value === null || depth > MAX_LINE_DEPTH) {
-    yield layout.text(sortKeys(value as Json));
+    yield layout.text(sortedJson(value as Json));
     return;
   }
   const isList = value instanceof Lazy ? value.isList : Array.isArray(value);
@@ -401,13 +401,32 @@ function* pieces(value: Written, depth: number, layout: Layout): Generator<strin
   for (const [key, item] of entriesOf(value)) {
     yield (isEmpty ? open : ",") + layout.end;
     isEmpty = false;
-    if (isList) yield layout.text(sortKeys(item as Json));
+    if (isList) yield layout.text(sortedJson(item as Json));
     else {
-      yield `${layout.text(key)}:`;
+      yield `${layout.text(sortedJson(key))}:`;
       yield* pieces(item, depth + 1, layout);
     }
   }
   yield isEmpty ? open + close : layout.end + close;
+}
+
+/** JSON with the keys of all objects sorted. A copy with sorted keys would take twice as long. */
+function sortedJson(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => sortedJson(item)).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  const object = value as JsonObject;
+  let text = "";
+  for (const key of sortedKeys(object)) {
+    const item = object[key];
+    if (item !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${sortedJson(item)}`;
+  }
+  return `{${text}}`;
+}
+
+/** Most objects have them in order already. */
+function sortedKeys(object: object): string[] {
+  const keys = Object.keys(object);
+  return keys.every((key, index) => index === 0 || (keys[index - 1] as string) < key) ? keys : keys.sort();
 }
 
 /** Without undefined values, as in JSON. */

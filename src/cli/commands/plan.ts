@@ -99,24 +99,29 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
 }
 
 async function writePlan({ terminal, token }: PlanSession, plan: Plan, file: string): Promise<boolean> {
-  if (token !== undefined && some(renderPlanJsonParts(plan), (part) => holdsToken(part, token))) {
-    const fix = "Take it out of the manifest, the variables or the account, and revoke it.";
-    sayError(terminal, { code: "token-in-plan", summary: HELD_TOKEN, fix });
-    return false;
-  }
   try {
-    await writeWhole(file, renderPlanJsonParts(plan), PLAN_FILE_MODE);
+    await writeWhole(file, withoutToken(renderPlanJsonParts(plan), token), PLAN_FILE_MODE);
     return true;
   } catch (error) {
+    if (error instanceof TokenInPlan) {
+      const fix = "Take it out of the manifest, the variables or the account, and revoke it.";
+      sayError(terminal, { code: "token-in-plan", summary: HELD_TOKEN, fix });
+      return false;
+    }
     const summary = `the plan file cannot be written: ${writeProblem(error, file)}`;
     sayError(terminal, { code: "file-unwritable", summary });
     return false;
   }
 }
 
-function some<T>(values: Iterable<T>, holds: (value: T) => boolean): boolean {
-  for (const value of values) if (holds(value)) return true;
-  return false;
+class TokenInPlan extends Error {}
+
+/** No part that holds the token is handed on. A part ends with a line, so that the token is never divided. */
+function* withoutToken(parts: Iterable<string>, token: string | undefined): Generator<string> {
+  for (const part of parts) {
+    if (token !== undefined && holdsToken(part, token)) throw new TokenInPlan();
+    yield part;
+  }
 }
 
 function exitCode(plan: Plan, { failOn = [], detailedExitcode }: PlanCommandFlags): ExitCode {
