@@ -327,15 +327,25 @@ export function renderPlanJson(plan: Plan): string {
 
 /** The same in parts of whole lines, each made when it is asked for. */
 export function* renderPlanJsonParts(plan: Plan): Generator<string> {
-  let part = "";
-  for (const piece of documentOf(plan)) {
-    if (part.length > PART_CHARACTERS && part.endsWith("\n")) {
-      yield part;
-      part = "";
+  yield* joined(documentOf(plan), (last) => last.endsWith("\n"));
+}
+
+/** Pieces in parts of some length. @param mayEnd whether a part may end with this piece */
+function* joined(pieces: Iterable<string>, mayEnd: (last: string) => boolean): Generator<string> {
+  let part: string[] = [];
+  let length = 0;
+  let last = "";
+  for (const piece of pieces) {
+    if (length > PART_CHARACTERS && mayEnd(last)) {
+      yield part.join("");
+      part = [];
+      length = 0;
     }
-    part += piece;
+    part.push(piece);
+    length += piece.length;
+    last = piece;
   }
-  yield part;
+  yield part.join("");
 }
 
 /** Terraform's keys come first, in Terraform's order; within them keys are sorted. */
@@ -358,7 +368,7 @@ const COMPACT: Layout = { end: "", text: (text) => text };
 export function digestOf(file: { readonly tenon: object }): string {
   const hash = createHash("sha256");
   const content = { ...file, tenon: { ...file.tenon, digest: undefined } };
-  for (const piece of pieces(content as unknown as Written, 0, COMPACT)) hash.update(piece);
+  for (const part of joined(pieces(content as unknown as Written, 0, COMPACT), () => true)) hash.update(part);
   return `sha256:${hash.digest("hex")}`;
 }
 

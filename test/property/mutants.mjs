@@ -38,8 +38,8 @@ const MUTANTS = [
   {
     name: "other owners' objects are pruned",
     file: "src/plan/match.ts",
-    find: "identity.owner === desired.owner);",
-    replace: "identity.owner !== null);",
+    find: "owner === desired.owner && options.mayPrune(address)",
+    replace: "owner !== null && options.mayPrune(address)",
   },
   {
     name: "labels are claimed before ids",
