@@ -164,6 +164,8 @@ export function createLister(options: ListerOptions): Lister {
 
   return async (request, signal) => {
     volume.begin(request.path);
+    // A list that explains a change may fail without an end to the run: the next one must not be read all the same.
+    if (!volume.hasRoom) return failed("malformed", volume.problem(request.path), { exceeds: "lists" });
     const subset = await readSubset(request, signal);
     if (subset !== null) return subset;
     const first = await firstPage(request, signal);
@@ -189,6 +191,10 @@ class Volume {
   begin(path: readonly string[]): void {
     this.#total -= this.#byPath.get(path.join("/")) ?? 0;
     this.#byPath.set(path.join("/"), 0);
+  }
+
+  get hasRoom(): boolean {
+    return this.#total <= this.#max;
   }
 
   /** @returns false if the limit is exceeded */

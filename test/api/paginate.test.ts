@@ -43,6 +43,13 @@ describe("a list", () => {
       message: expect.stringMatching(/^\/domains\/3\/records: the lists of this account are longer than .* altogether/),
       exceeds: "lists",
     });
+    // Some callers go on without a list: no further one is asked for.
+    const sent = server.requests.length;
+    for (const id of ["4", "5", "6"]) {
+      const more = await api.list({ path: ["domains", id, "records"] });
+      expect(failureOf(more)).toMatchObject({ type: "malformed", exceeds: "lists" });
+    }
+    expect(server.requests).toHaveLength(sent);
   });
 
   it("sends its filter with every page", async () => {
