@@ -163,7 +163,7 @@ export const MAX_TEXT_CHARACTERS = 65_536;
 /** Of a list within an object. The service allows far fewer. */
 const MAX_LIST_ITEMS = 10_000;
 
-/** Whether the answer to a write has a text or a list that no object of the service has: reports and journals would be as long. */
+/** Whether a single object has a text or a list that none of the service has: reports and journals would be as long. Lists have checks of their own. */
 function isOverlong(value: Json): boolean {
   if (typeof value === "string") return value.length > MAX_TEXT_CHARACTERS;
   if (typeof value !== "object" || value === null) return false;
@@ -172,9 +172,14 @@ function isOverlong(value: Json): boolean {
 }
 
 function judgeSuccess(answer: AnswerOutcome, body: Json | undefined, method: Method): AttemptResult {
-  if (body !== undefined && method !== "GET" && isOverlong(body)) {
+  if (body !== undefined && !isPage(body) && isOverlong(body)) {
     const message = `an answer of the service has a text of more than ${MAX_TEXT_CHARACTERS.toLocaleString("en")} characters, or a list of more than ${MAX_LIST_ITEMS.toLocaleString("en")} values`;
-    return failedAttempt("malformed", { effect: "unknown", repeat: "no", status: answer.status, message });
+    return failedAttempt("malformed", {
+      effect: method === "GET" ? "none" : "unknown",
+      repeat: "no",
+      status: answer.status,
+      message,
+    });
   }
   if (body !== undefined) return { type: "done", body, ...(isPage(body) ? { characters: weightOf(answer.text) } : {}) };
   // The body of an answer to a DELETE is not used.

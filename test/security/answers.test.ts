@@ -146,6 +146,19 @@ test("an answer to a write with a text or a list that no object has is none, and
   }
 });
 
+test("what is read of one object before its delete is bounded, too", async () => {
+  const cwd = await folder({ "tenon.yaml": "tenon: 1\nremoved: [{ vpc: prod }]\n" });
+  const service = await oddService((incoming, response) => {
+    const isOne = incoming.url?.startsWith("/v4/vpcs/3") === true;
+    const more = { ...SUBNET, label: "x".repeat(70_000) };
+    response.end(JSON.stringify(isOne ? { ...VPC, subnets: [more] } : { data: [VPC], page: 1, pages: 1, results: 1 }));
+  });
+  const { code, stdout } = await run(["apply", "--yes", "--retry-for", "0s"], { cwd, env: envOf(service) });
+  expect(code).toBe(6);
+  expect(service.requests.some((request) => request.startsWith("DELETE"))).toBe(false);
+  expect(stdout.length).toBeLessThan(5_000);
+});
+
 test("characters that must be escaped count more, so that millions of them are refused before a plan is made", async () => {
   const cwd = await folder({ "tenon.yaml": "tenon: 1\nvpcs: [{ label: prod, region: us-east }]\n" });
   const service = await oddService((_, response) => {
