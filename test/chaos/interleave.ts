@@ -33,7 +33,7 @@ export interface Outcome {
 const START = Date.UTC(2026, 2, 1);
 /** Then an upload that was begun is taken for abandoned, and what was being made is there. */
 const AFTERWARDS_MILLISECONDS = 2 * 3_600_000;
-const UPLOAD_NOT_READY = "the older cannot be used yet";
+const UPLOAD_NOT_READY = "the older one cannot be used yet";
 const SECONDS_UNTIL_AVAILABLE = { creating: 4, pendingUpload: 8 };
 
 /** Every pair has its turn: seeds that follow each other are of different pairs. */
