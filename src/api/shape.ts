@@ -41,13 +41,13 @@ const numericId: Check = (value) => (Number.isSafeInteger(value) ? null : OTHER_
 const number: Check = (value) => (typeof value === "number" ? null : OTHER_TYPE);
 const text: Check = (value) => {
   if (typeof value !== "string") return OTHER_TYPE;
-  const most = MAX_TEXT_CHARACTERS.toLocaleString("en");
-  return value.length <= MAX_TEXT_CHARACTERS ? null : { part: "", clause: `has more than ${most} characters` };
+  if (value.length <= MAX_TEXT_CHARACTERS) return null;
+  return { part: "", clause: `has more than ${MAX_TEXT_CHARACTERS.toLocaleString("en")} characters` };
 };
 const name: Check = (value) => {
   if (typeof value !== "string") return OTHER_TYPE;
-  const clause = `has more than ${MAX_NAME_CHARACTERS} characters, and a name may not`;
-  return value.length <= MAX_NAME_CHARACTERS ? null : { part: "", clause };
+  if (value.length <= MAX_NAME_CHARACTERS) return null;
+  return { part: "", clause: `has more than ${MAX_NAME_CHARACTERS} characters, and a name may not` };
 };
 const ipv4Range: Check = (value) => {
   if (typeof value !== "string") return OTHER_TYPE;
@@ -76,10 +76,9 @@ function listOf(check: Check): Check {
 
 function shortListOf(check: Check): Check {
   const whole = listOf(check);
-  const most = MAX_SHORT_LIST_ITEMS.toLocaleString("en");
   return (value) => {
-    const isLong = Array.isArray(value) && value.length > MAX_SHORT_LIST_ITEMS;
-    return isLong ? { part: "", clause: `has more than ${most} values` } : whole(value);
+    if (!Array.isArray(value) || value.length <= MAX_SHORT_LIST_ITEMS) return whole(value);
+    return { part: "", clause: `has more than ${MAX_SHORT_LIST_ITEMS.toLocaleString("en")} values` };
   };
 }
 

@@ -27,10 +27,14 @@ interface Loaded {
   readonly libraries: readonly string[];
   /** Files of undici, within its folder `lib`. */
   readonly undici: readonly string[];
+  /** All files that the bundles were made of. */
+  readonly sources: readonly string[];
 }
 
-async function loadedBy(args: readonly string[], manifest: string = MINIMAL): Promise<Loaded> {
+/** @param more code that is executed before the command */
+async function loadedBy(args: readonly string[], manifest: string = MINIMAL, more: string = ""): Promise<Loaded> {
   const register = `import { register } from "node:module";
+${more}
 register("data:text/javascript," + encodeURIComponent(${JSON.stringify(HOOKS)}));`;
   const env = { ...envOf(await emulator()), ...preloaded(register) };
   const { code, stderr } = await run(args, { cwd: await folder({ "tenon.yaml": manifest }), env });
@@ -40,7 +44,7 @@ register("data:text/javascript," + encodeURIComponent(${JSON.stringify(HOOKS)}))
   const sources = maps.flatMap((map) => JSON.parse(readFileSync(map, "utf8")).sources as string[]);
   const found = sources.flatMap((source) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? []);
   const undici = sources.flatMap((source) => /\/undici\/lib\/(.*)$/.exec(source)?.[1] ?? []);
-  return { files: files.length, libraries: [...new Set(found)].sort(), undici };
+  return { files: files.length, libraries: [...new Set(found)].sort(), undici, sources };
 }
 
 const READING = ["commander", "fast-deep-equal", "fastest-levenshtein", "ipaddr.js", "picocolors"];
@@ -52,7 +56,7 @@ test("--version and --help load the parser of the command line alone", async () 
 });
 
 test("validate loads no client and no server", async () => {
-  expect(await loadedBy(["validate"])).toEqual({ files: 3, libraries: READING, undici: [] });
+  expect(await loadedBy(["validate"])).toMatchObject({ files: 4, libraries: READING, undici: [] });
 });
 
 test("the yaml library is loaded for what is unusual in a manifest", async () => {
@@ -62,9 +66,27 @@ test("the yaml library is loaded for what is unusual in a manifest", async () =>
 
 test("plan loads the client, and of undici only what sends requests", async () => {
   const { files, libraries, undici } = await loadedBy(["plan"]);
-  expect({ files, libraries }).toEqual({ files: 5, libraries: [...READING, "undici"].sort() });
+  expect({ files, libraries }).toEqual({ files: 6, libraries: [...READING, "undici"].sort() });
   expect(undici).toContain("dispatcher/pool.js");
   expect(undici.filter((file) => /fetch\/index|websocket\/|cache|mock|interceptor/.test(file))).toEqual([]);
+});
+
+test("a small plan loads no HTTP/2 of Node's, and does not load its tables of languages to format a number", async () => {
+  const watch = `Number.prototype.toLocaleString = () => { throw new Error("formatted"); };
+process.on("exit", () => process.stderr.write(process.moduleLoadList.filter((name) => /http2/.test(name)).join() + " loaded\\n"));`;
+  const env = { ...envOf(await emulator()), ...preloaded(watch) };
+  const { code, stderr } = await run(["plan"], { cwd: await folder({ "tenon.yaml": MINIMAL }), env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^ loaded$/m) });
+});
+
+test("emulate loads nothing of what reads a project", async () => {
+  const stop = `const { write } = process.stdout;
+process.stdout.write = function (...words) {
+  setTimeout(() => process.kill(process.pid, "SIGTERM"), 100);
+  return write.apply(this, words);
+};`;
+  const { sources } = await loadedBy(["emulate"], MINIMAL, stop);
+  expect(sources.filter((source) => /src\/(manifest|plan|lint|units)\//.test(source))).toEqual([]);
 });
 
 test("an error of Tenon's own shows the places in the code, not those in the bundle", async () => {

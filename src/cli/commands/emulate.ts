@@ -6,7 +6,6 @@ import { readRegular, whyLinkRefused } from "../../files/files.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect, parseCount } from "../flags.ts";
-import { sayError } from "../messages.ts";
 import type { Terminal } from "../terminal.ts";
 
 const MAX_PORT = 65_535;
@@ -97,15 +96,15 @@ async function serve(terminal: Terminal, flags: EmulateFlags): Promise<ExitCode>
 async function start(terminal: Terminal, flags: EmulateFlags): Promise<Emulator | null> {
   const led = await whyAnyLinkRefused([flags.seed, flags.requestLog]);
   if (led !== null) {
-    sayFailed(terminal, led);
+    await sayFailed(terminal, led);
     return null;
   }
   const tools = await import("../../emulator/index.ts");
   try {
     return await tools.startEmulator(await toOptions(flags, tools));
   } catch (error) {
-    if (error instanceof tools.SeedError) saySeedError(terminal, flags.seed ?? "", error);
-    else sayFailed(terminal, error instanceof Error ? error.message : String(error));
+    if (error instanceof tools.SeedError) await saySeedError(terminal, flags.seed ?? "", error);
+    else await sayFailed(terminal, error instanceof Error ? error.message : String(error));
     return null;
   }
 }
@@ -119,12 +118,13 @@ async function whyAnyLinkRefused(paths: readonly (string | undefined)[]): Promis
   return null;
 }
 
-function sayFailed(terminal: Terminal, why: string): void {
+async function sayFailed(terminal: Terminal, why: string): Promise<void> {
+  const { sayError } = await import("../messages.ts");
   sayError(terminal, { code: "emulator-failed", summary: `the emulator cannot start: ${why}` });
 }
 
-function saySeedError(terminal: Terminal, file: string, error: SeedError): void {
-  sayFailed(terminal, "the seed cannot be used");
+async function saySeedError(terminal: Terminal, file: string, error: SeedError): Promise<void> {
+  await sayFailed(terminal, "the seed cannot be used");
   for (const problem of error.message.split("\n")) terminal.say(`  ${escapeText(`${file}: ${problem}`)}\n`);
 }
 
