@@ -142,13 +142,23 @@ async function plans() {
     [1, 12_000],
     [2_000, 50],
   ]) {
-    const name = `plan without changes, ${zones.toLocaleString("en")} × ${records.toLocaleString("en")}`;
+    const sizes = `${zones.toLocaleString("en")} × ${records.toLocaleString("en")}`;
+    const name = `plan without changes, ${sizes}`;
     if (!selected(name)) continue;
     const all = Array.from({ length: zones }, (_, index) => ({ domain: `zone-${index}.example`, records }));
     const directory = project(`plan-${zones}`, all);
     const service = await emulator(all);
-    const floor = () => run([FLOORS, "reads", service, join(directory, "tenon.yaml")]);
-    await measure({ name, goal: 1.8, rounds: 5, floor, of: () => tenon(["plan"], directory, service) });
+    const pairs = [[], []];
+    await tenon(["plan"], directory, service);
+    for (let round = 0; round < (quick ? 3 : 5); round += 1) {
+      const floor = await run([FLOORS, "reads", service, join(directory, "tenon.yaml")]);
+      const parts = [await run([FLOORS, "lists", service]), await tenon(["validate"], directory)];
+      const own = await tenon(["plan"], directory, service);
+      pairs[0].push([floor, own]);
+      pairs[1].push([floor, together(parts)]);
+    }
+    report({ name, goal: 1.8 }, pairs[0], false);
+    report({ name: `lists and validate alone, ${sizes}`, goal: null }, pairs[1], false);
   }
 }
 
@@ -161,25 +171,28 @@ async function changedPlans() {
   for (let round = 0; round < 3; round += 1) {
     const floors = [await large.write(), await large.readAndWrite(), await small.plan()];
     const own = await large.plan();
-    rounds.push(floors.map((floor) => [floor, own]));
+    const alone = [floors[0], together([await large.planUnchanged(), floors[0]])];
+    rounds.push([...floors.map((floor) => [floor, own]), alone]);
   }
   const pairsOf = (index) => rounds.map((pairs) => pairs[index]);
   report({ name, goal: 2 }, pairsOf(0), false);
   report({ name: `${name}, beside reads and JSON`, goal: null }, pairsOf(1), false);
   report({ name: `${name}, each beside each of 25,000 in 500`, goal: 1.1, times: 4 }, pairsOf(2), false);
+  report({ name: "plan without changes and JSON alone, 2,000 zones", goal: null }, pairsOf(3), false);
 }
 
 async function changedPlan(count) {
   const zones = Array.from({ length: count }, (_, index) => ({ domain: `zone-${index}.example`, records: 50 }));
   const changed = zones.map((zone) => ({ ...zone, changed: zone.records }));
-  const directory = project(`changed-${count}`, changed);
+  const [directory, unchanged] = [project(`changed-${count}`, changed), project(`unchanged-${count}`, zones)];
   const service = await emulator(zones);
   const [saved, copy] = [join(directory, "saved.plan"), join(directory, "copy.json")];
   const plan = () => tenon(["plan", "--out", "saved.plan"], directory, service);
   await plan();
   const manifest = join(directory, "tenon.yaml");
   return {
-    ...{ plan, write: () => run([FLOORS, "write-json", saved, copy]) },
+    ...{ plan, planUnchanged: () => tenon(["plan"], unchanged, service) },
+    ...{ write: () => run([FLOORS, "write-json", saved, copy]) },
     readAndWrite: () => run([FLOORS, "reads-and-write-json", service, manifest, saved, copy]),
   };
 }
@@ -194,10 +207,13 @@ async function applies() {
     const zones = [
       { domain: "bench.example", records: 0 },
       { domain: "floor.example", records: 0 },
+      { domain: "journal.example", records: 0 },
     ];
     const service = await emulator(zones, latencyMilliseconds);
     const { data } = await (await fetch(`${service}/domains`, TOKEN)).json();
-    const floorId = String(data.find(({ domain }) => domain === "floor.example").id);
+    const [floorId, journalId] = ["floor.example", "journal.example"].map((name) =>
+      String(data.find(({ domain }) => domain === name).id),
+    );
     const states = [
       [
         "creates",
@@ -211,14 +227,23 @@ async function applies() {
       ["deletes", "", project(`delete-${latencyMilliseconds}`, [{ domain: "bench.example", records: 0 }])],
     ];
     const pairs = states.map(() => []);
+    const parts = states.map(() => []);
+    const journal = join(folder, "floor.jsonl");
     for (let round = 0; round < 3; round += 1) {
       for (const [index, [what, count, directory]] of states.entries()) {
         const floor = await run([FLOORS, what, service, floorId, count]);
+        const plan = await tenon(["plan"], directory, service);
+        const journalled = await run([FLOORS, what, service, journalId, count, journal]);
         const flags = ["apply", "--yes", "--concurrency", "8", "--allow", "bulk=domain/bench.example"];
         pairs[index].push([floor, await tenon(flags, directory, service)]);
+        parts[index].push([floor, together([plan, journalled])]);
       }
     }
-    for (const [index, name] of names.entries()) report({ name, goal: 1.6, wallGoal: 1.15 }, pairs[index], at !== "");
+    for (const [index, name] of names.entries()) {
+      report({ name, goal: 1.6, wallGoal: 1.15 }, pairs[index], at !== "");
+      const alone = `plan, requests and journal alone, ${name.slice("apply, ".length)}`;
+      report({ name: alone, goal: null, wallGoal: null }, parts[index], at !== "");
+    }
   }
 }
 
@@ -295,6 +320,13 @@ function report({ goal, wallGoal, times = 1, ...labels }, pairs, isWall) {
   const row = { ...labels, floor, own, ratio: own / floor / times, goal: isWall ? wallGoal : goal, mebibytes };
   rows.push(row);
   process.stdout.write(`${lineOf(row)}\n`);
+}
+
+/** What several processes have cost, one after another. */
+function together(parts) {
+  const sum = (what) => parts.reduce((total, part) => total + part[what], 0);
+  const mebibytes = Math.max(...parts.map((part) => part.mebibytes));
+  return { seconds: sum("seconds"), wallSeconds: sum("wallSeconds"), mebibytes };
 }
 
 function lineOf({ name, floor, own, ratio, goal, mebibytes, secondsGoal, memoryGoalMebibytes }) {

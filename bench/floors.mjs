@@ -1,6 +1,6 @@
 /** The least that a measured command could do, each as a process of its own: `node bench/floors.mjs NAME ARGUMENTS...`. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { fsync, openSync, readFileSync, write, writeFileSync } from "node:fs";
 
 const CONCURRENCY = 8;
 const PAGE_SIZE = 500;
@@ -14,21 +14,23 @@ const floors = {
   },
   /** The lists that a plan needs, and the manifest by the fastest parser that keeps positions. */
   reads,
-  creates: async (baseUrl, id, count) => {
-    const send = await opened(baseUrl);
+  /** Those lists alone. */
+  lists,
+  creates: async (baseUrl, id, count, journal) => {
+    const send = await opened(baseUrl, journal);
     await inTurns(numbers(count), (index) =>
       send("POST", `/domains/${id}/records`, { type: "A", name: `host-${index}`, target: "192.0.2.1", ttl_sec: 300 }),
     );
   },
-  changes: async (baseUrl, id, count) => {
-    const send = await opened(baseUrl);
+  changes: async (baseUrl, id, count, journal) => {
+    const send = await opened(baseUrl, journal);
     const records = await listed(send, `/domains/${id}/records`);
     await inTurns(records.slice(0, Number(count)).values(), (record) =>
       send("PUT", `/domains/${id}/records/${record.id}`, { target: "192.0.2.2" }),
     );
   },
-  deletes: async (baseUrl, id) => {
-    const send = await opened(baseUrl);
+  deletes: async (baseUrl, id, _count, journal) => {
+    const send = await opened(baseUrl, journal);
     const records = await listed(send, `/domains/${id}/records`);
     await inTurns(records.values(), (record) => send("DELETE", `/domains/${id}/records/${record.id}`));
   },
@@ -44,10 +46,14 @@ const floors = {
 const [name, ...rest] = process.argv.slice(2);
 await floors[name](...rest);
 
-async function reads(baseUrl, file) {
+async function lists(baseUrl) {
   const get = await opened(baseUrl);
   const domains = await listed(get, "/domains");
   await inTurns(domains.values(), ({ id }) => listed(get, `/domains/${id}/records`));
+}
+
+async function reads(baseUrl, file) {
+  await lists(baseUrl);
   const { parseEvents } = await import("js-yaml");
   parseEvents(readFileSync(file, "utf8"), {});
 }
@@ -56,7 +62,9 @@ function writeJson(saved, to) {
   writeFileSync(to, JSON.stringify(JSON.parse(readFileSync(saved, "utf8"))));
 }
 
-async function opened(baseUrl) {
+/** @param journal a file: each writing request has a line on disk before it is sent, and one after its answer */
+async function opened(baseUrl, journal) {
+  const record = journal === undefined ? () => {} : openJournal(journal);
   const { Pool } = await import("undici");
   const { origin, pathname } = new URL(baseUrl);
   const pool = new Pool(origin, { connections: CONCURRENCY, pipelining: 1 });
@@ -64,11 +72,41 @@ async function opened(baseUrl) {
   return async (method, path, body) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
     const headers = text === undefined ? TOKEN : { ...TOKEN, "content-type": "application/json" };
+    const writes = method !== "GET";
+    if (writes) await record({ type: "intent", time: new Date().toISOString(), method, path, body: body ?? null });
     const answer = await pool.request({ method, path: pathname + path, headers, body: text });
     const said = await answer.body.text();
     if (answer.statusCode !== 200) throw new Error(`${method} ${path}: ${answer.statusCode} ${said}`);
-    return JSON.parse(said);
+    const read = JSON.parse(said);
+    if (writes) void record({ type: "outcome", time: new Date().toISOString(), method, path, id: read.id ?? null });
+    return read;
   };
+}
+
+/** Lines that come while others are written go out together: one sync for all of them. */
+function openJournal(file) {
+  const descriptor = openSync(file, "w");
+  let waiting = [];
+  let isWriting = false;
+  const writeAll = () => {
+    const batch = waiting;
+    waiting = [];
+    isWriting = batch.length > 0;
+    if (!isWriting) return;
+    write(descriptor, batch.map(({ line }) => line).join(""), (failed) => {
+      if (failed) throw failed;
+      fsync(descriptor, (error) => {
+        if (error) throw error;
+        for (const { resolve } of batch) resolve();
+        writeAll();
+      });
+    });
+  };
+  return (entry) =>
+    new Promise((resolve) => {
+      waiting.push({ line: `${JSON.stringify(entry)}\n`, resolve });
+      if (!isWriting) writeAll();
+    });
 }
 
 async function listed(send, path) {
