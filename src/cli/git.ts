@@ -386,8 +386,11 @@ async function writeEntries(entries: readonly Entry[], blobs: Buffer, into: stri
     if (size === undefined) return `git does not have the content of ${path}`;
     const content = blobs.subarray(end + 1, end + 1 + Number(size));
     offset = end + 1 + Number(size) + 1;
-    if (isLink) links.push({ path, target: content.toString("utf8") });
-    else await writeNew(into, path, (file) => writeFile(file, content, { flag: "wx" }));
+    if (isLink) {
+      // A checkout makes a link of what stands before a NUL, and none where nothing does.
+      const [target = ""] = content.toString("utf8").split("\0", 1);
+      if (target !== "") links.push({ path, target });
+    } else await writeNew(into, path, (file) => writeFile(file, content, { flag: "wx" }));
   }
   for (const { path, target } of links) await writeNew(into, path, (file) => symlink(target, file));
   return null;

@@ -26,7 +26,11 @@ describe("text from the service or a manifest", () => {
   it("cannot hide behind characters without a shape, but keeps what makes an emoji", () => {
     const shapeless = ["\u00ad", "\u034f", "\u115f", "\u2065", "\u3164", "\ufeff", "\u{e0041}", "\u{e0100}"];
     for (const character of shapeless) expect(escapeText(character)).toMatch(/^\\u\{[0-9a-f]+\}$/);
-    expect(escapeText("\u2764\ufe0f \u{1f600} e\u0301")).toBe("\u2764\ufe0f \u{1f600} e\u0301");
+    const emoji = "\u2764\ufe0f \u{1f600} e\u0301 1\ufe0f\u20e3";
+    expect(escapeText(emoji)).toBe(emoji);
+    expect(escapeText("v=spf1\ufe0f a\ufe0e 1\ufe0f \u2764\ufe0f\ufe0f")).toBe(
+      "v=spf1\\u{fe0f} a\\u{fe0e} 1\\u{fe0f} \u2764\ufe0f\\u{fe0f}",
+    );
   });
 
   it("has escapes that YAML and JSON read back, with lines that stay lines", () => {

@@ -303,3 +303,19 @@ test("file names that are not UTF-8 do not keep the base from being read", async
   const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
   expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
 });
+
+test("links that no checkout can make do not keep the base from being read", async () => {
+  const { cwd, options } = await pullRequest();
+  for (const [name, target] of [
+    ["link-a", "tenon.yaml\0b"],
+    ["link-b", "\0"],
+  ] as const) {
+    await writeFile(join(cwd, "target"), target);
+    const object = git(cwd, "hash-object", "-w", "target").trim();
+    git(cwd, "update-index", "--add", "--cacheinfo", `120000,${object},${name}`);
+  }
+  git(cwd, "commit", "--quiet", "--message", "links");
+  await writeFile(join(cwd, "tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.77"));
+  const { code, stdout } = await here(["plan", "--base", "refs/heads/main"], options);
+  expect({ code, isCompared: stdout.includes("compared with refs/heads/main") }).toEqual({ code: 0, isCompared: true });
+});
