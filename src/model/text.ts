@@ -94,10 +94,15 @@ function sharedEnd(a: string, b: string): number {
 
 /** Whether the glob can match `address` or anything beneath it. May be wrong only by saying yes. */
 export function mayMatchWithin(glob: string, address: string): boolean {
+  return compileWithin(glob)(address);
+}
+
+/** `mayMatchWithin` for many addresses: a glob may be of thousands of characters. */
+export function compileWithin(glob: string): (address: string) => boolean {
   const tokens = tokenise(glob);
   const star = tokens.indexOf(STAR);
   const prefix = tokens.slice(0, star === -1 ? tokens.length : star).join("");
-  return prefix.startsWith(`${address}/`) || `${address}/`.startsWith(prefix);
+  return (address) => prefix.startsWith(`${address}/`) || `${address}/`.startsWith(prefix);
 }
 
 const STAR = Symbol("star");

@@ -3,7 +3,7 @@
 import type { ChangedSince } from "../model/change.ts";
 import type { Consent, Declared, Desired, Removed } from "../model/desired.ts";
 import type { Address } from "../model/resource.ts";
-import { compareText, groupBy, mayMatchWithin } from "../model/text.ts";
+import { compareText, compileWithin, groupBy } from "../model/text.ts";
 
 /**
  * Compares what is declared and removed, once everything is expanded: a variable, a default, a record set or a zone file counts wherever it is
@@ -39,7 +39,7 @@ function rootsWithin(glob: string, addresses: readonly Address[]): Address[] {
   const [kind = "", name = ""] = glob.split("/", 2);
   const isOne = !glob.replaceAll("\\*", "").includes("*") && name !== "";
   const own = isOne ? [`${kind}/${name}`.replaceAll("\\*", "*")] : [];
-  return [...own, ...addresses.filter((address) => mayMatchWithin(glob, address))];
+  return [...own, ...addresses.filter(compileWithin(glob))];
 }
 
 /** Several entries may have one address: labels repeat. */
