@@ -32,6 +32,7 @@ export { lintProject } from "./lint/index.ts";
 export type { LongLists } from "./live/long-lists.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export { contentInside, contentsInside } from "./manifest/read.ts";
+export { type CheckWatch, UploadFiles } from "./manifest/upload-file.ts";
 export type {
   Answer,
   Api,
@@ -79,6 +80,7 @@ export {
 export type { Live, LiveUnit } from "./model/live.ts";
 export {
   type Barrier,
+  DEFAULT_IMAGE_TIMEOUT_SECONDS,
   DEFAULT_UPLOAD_TIMEOUT_SECONDS,
   type Gap,
   type GivenValue,

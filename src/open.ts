@@ -15,7 +15,7 @@ import type { ApplyEvent } from "./apply/events.ts";
 import { readPackageFile } from "./files/package-files.ts";
 import type { LongLists } from "./live/long-lists.ts";
 import type { Project } from "./manifest/load.ts";
-import { contentsInside } from "./manifest/read.ts";
+import { UploadFiles } from "./manifest/upload-file.ts";
 import type { ChangedSince, Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
 import { type Diagnostic, hasErrors } from "./model/diagnostic.ts";
@@ -89,6 +89,8 @@ export interface PlanChoice extends ReadWatch {
   readonly clone?: boolean;
   /** After so long an upload ends, done or given up. Default: 3600. */
   readonly uploadTimeoutSeconds?: number;
+  /** After so long an image that is not available yet is not waited for any more. Default: 3600. */
+  readonly imageTimeoutSeconds?: number;
 }
 
 /** How a plan is to be carried out. What of `PlanChoice` a plan that is given was made with need not be said again. */
@@ -182,6 +184,7 @@ class Opened implements OpenProject {
   /** What each plan that was made here was asked for: a plan from elsewhere does not say whose objects are taken over. */
   readonly #choices: WeakMap<Plan, PlanChoice> = new WeakMap();
   readonly #longLists: WeakMap<Plan, LongLists> = new WeakMap();
+  readonly #uploads: UploadFiles;
 
   constructor(
     project: Project,
@@ -191,6 +194,7 @@ class Opened implements OpenProject {
     clients: Awaited<ReturnType<typeof createClients>>,
   ) {
     this.project = project;
+    this.#uploads = new UploadFiles(project.root);
     this.warnings = warnings;
     this.#options = options;
     this.#connection = connection;
@@ -216,13 +220,15 @@ class Opened implements OpenProject {
       changedSince: choice.changedSince ?? null,
       checkSelection,
       inputs,
-      contentOf: contentsInside(this.project.root, signal),
+      contentOf: (file) => this.#uploads.contentOf(file, signal === undefined ? {} : { signal }),
+      problemOf: (file) => this.#uploads.problemOf(file),
       consents: this.#options.consents ?? [],
       maxChanges: choice.maxChanges ?? null,
       takeOwnershipFrom: choice.takeOwnershipFrom ?? [],
       account: this.#options.account ?? null,
       clone: choice.clone ?? true,
       ...(choice.uploadTimeoutSeconds === undefined ? {} : { uploadTimeoutSeconds: choice.uploadTimeoutSeconds }),
+      ...(choice.imageTimeoutSeconds === undefined ? {} : { imageTimeoutSeconds: choice.imageTimeoutSeconds }),
       watch: { ...(signal === undefined ? {} : { signal }), ...(progress === undefined ? {} : { progress }) },
     });
     if (planned.ok) {
@@ -309,16 +315,22 @@ class Opened implements OpenProject {
   }
 }
 
-/** What keeps `plan` from being within the reviewed one: another question, or changes that it does not show. */
 /** @throws TenonError: what TypeScript forbids, a program without types may say all the same */
-function checkChoice({ goal, uploadTimeoutSeconds }: PlanChoice): void {
+function checkChoice({ goal, uploadTimeoutSeconds, imageTimeoutSeconds }: PlanChoice): void {
   if (goal !== undefined && goal !== "apply" && goal !== "destroy")
     throw problem("goal-invalid", `goal is ${JSON.stringify(goal)}`, "Give apply or destroy.");
-  if (uploadTimeoutSeconds !== undefined && !(Number.isFinite(uploadTimeoutSeconds) && uploadTimeoutSeconds > 0)) {
-    const fix = "Give seconds, more than 0.";
-    throw problem("upload-timeout-invalid", `uploadTimeoutSeconds is ${uploadTimeoutSeconds}`, fix);
+  checkSeconds("upload-timeout-invalid", { uploadTimeoutSeconds });
+  checkSeconds("image-timeout-invalid", { imageTimeoutSeconds });
+}
+
+function checkSeconds(code: string, given: Readonly<Record<string, number | undefined>>): void {
+  for (const [name, seconds] of Object.entries(given)) {
+    if (seconds !== undefined && !(Number.isFinite(seconds) && seconds > 0))
+      throw problem(code, `${name} is ${seconds}`, "Give seconds, more than 0.");
   }
 }
+
+/** What keeps `plan` from being within the reviewed one: another question, or changes that it does not show. */
 
 function differences(plan: Plan, reviewed: Plan): Diagnostic[] {
   const asked = ({ goal, inputs }: Plan): Readonly<Record<string, unknown>> => ({ goal, ...inputs });

@@ -14,7 +14,7 @@ import type { Consent, Desired } from "./model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "./model/diagnostic.ts";
 import { Kinds } from "./model/kind.ts";
 import type { Live } from "./model/live.ts";
-import { DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
+import { DEFAULT_IMAGE_TIMEOUT_SECONDS, DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
@@ -100,6 +100,10 @@ export interface PlanRequest {
    * would be uploaded: the plan is then bound to what they hold now. Absent: it is not.
    */
   readonly contentOf?: ContentOf;
+  /** Why `contentOf` gave null for a file, without a span: a plan that would upload it is refused. */
+  readonly problemOf?: (file: string) => Diagnostic | null;
+  /** After so long an image that is not available yet is not waited for any more; default an hour. */
+  readonly imageTimeoutSeconds?: number;
   /** Narrows the plan to what `findChangedSince` found: nothing else is read. */
   readonly changedSince?: ChangedSince | null;
   /** The manifests without the proposed change: each change of the plan is then attributed to it, or not. */
@@ -140,7 +144,7 @@ async function planBeside(request: PlanRequest, { name, desired, contentOf }: Ba
   const planned = await planAlone({ ...request, api });
   if (!planned.ok) return planned;
   // What only the proposed change has need not be there without it.
-  const { contentOf: _, ...rest } = request;
+  const { contentOf: _, problemOf: _problemOf, ...rest } = request;
   const former = { ...rest, ...(contentOf === undefined ? {} : { contentOf }) };
   const before = await planAlone({ ...former, api, desired, checkSelection: false });
   return before.ok ? { ...planned, plan: attributeOrigins(planned.plan, before.plan, name, new Kinds(units)) } : before;
@@ -169,13 +173,25 @@ async function planAlone(request: PlanRequest): Promise<PlannedAlone> {
     return { ...plan, warnings: [...plan.warnings, ...lintPlanned(plan.changes, desired, request.nowMilliseconds)] };
   };
   const first = planWith(read.live);
-  const plan = (await contents.read(request.contentOf)) ? planWith(read.live) : first;
+  const plan = refuseFiles((await contents.read(request.contentOf)) ? planWith(read.live) : first, request);
   if (plan.refusals.some(isUnmatched)) {
     return { ok: true, plan: planWith(read.live, await readOwned(readOptions(request))), live: read.live };
   }
   if (rootsHeldByInterfaces(plan).size === 0) return { ok: true, plan, live: read.live };
   const details = await readDetail(read.live, heldByInterfaces(plan), units, api);
   return { ok: true, plan: completeInterfaces(plan, details), live: read.live };
+}
+
+/** Refuses to upload a file that cannot be an image, before anything is sent. */
+function refuseFiles(plan: Plan, { desired, problemOf }: PlanRequest): Plan {
+  const uploads = plan.steps.filter((step) => step.type === "upload");
+  const firsts = uploads.filter(({ file }, index) => uploads.findIndex((other) => other.file === file) === index);
+  const refusals = firsts.flatMap(({ file, root }): Diagnostic[] => {
+    const problem = problemOf?.(file) ?? null;
+    const span = desired.fileSpans?.get(file);
+    return problem === null ? [] : [{ ...problem, address: root, ...(span === undefined ? {} : { span }) }];
+  });
+  return refusals.length === 0 ? plan : { ...plan, refusals: [...plan.refusals, ...refusals] };
 }
 
 /** What the files hold that a plan uploads. Only a plan knows which they are, so it is made again once they are read. */
@@ -213,6 +229,7 @@ function planOptions(request: PlanRequest, owned: readonly string[]): PlanOption
     account: request.account ?? null,
     clone: request.clone ?? true,
     uploadTimeoutSeconds: request.uploadTimeoutSeconds ?? DEFAULT_UPLOAD_TIMEOUT_SECONDS,
+    imageTimeoutSeconds: request.imageTimeoutSeconds ?? DEFAULT_IMAGE_TIMEOUT_SECONDS,
     former: request.base?.desired.declared ?? [],
     changedSince: request.changedSince ?? null,
   };

@@ -15,7 +15,12 @@ type HttpContent =
   | { readonly type: "none" }
   | { readonly type: "text"; readonly text: string }
   /** Streamed from the file; the caller states its Content-Length. */
-  | { readonly type: "file"; readonly file: string; readonly content?: FileContent };
+  | {
+      readonly type: "file";
+      readonly file: string;
+      readonly content?: FileContent;
+      progress?(sentBytes: number): void;
+    };
 
 export type HttpOutcome =
   | {

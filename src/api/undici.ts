@@ -17,7 +17,7 @@ import {
   type Transport,
   UNREADABLE_FILE,
 } from "./transport.ts";
-import { fileStream, guardedLookup, type Reach } from "./upload.ts";
+import { fileChunks, guardedLookup, type Reach } from "./upload.ts";
 
 export const DEFAULT_TIMEOUTS: Timeouts = {
   connect: 10_000,
@@ -132,32 +132,49 @@ function exchange(
   signal: AbortSignal | undefined,
 ): Promise<HttpOutcome> {
   return new Promise((resolve) => {
-    const stream = call.content.type === "file" ? fileStream(call.content) : null;
     const listener = new Listener((outcome) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
-      stream?.destroy();
       resolve(outcome);
     });
     const abort = (): void => listener.stop(ABORTED, "aborted");
-    const timer = stream ? undefined : setTimeout(() => listener.stop(TOTAL_TIMEOUT, "took too long"), timeouts.total);
+    const isUpload = call.content.type === "file";
+    const timer = isUpload
+      ? undefined
+      : setTimeout(() => listener.stop(TOTAL_TIMEOUT, "took too long"), timeouts.total);
     if (signal?.aborted) return abort();
     signal?.addEventListener("abort", abort);
-    stream?.on("error", (error) => listener.unreadable(error));
     const request: Dispatcher.DispatchOptions = {
       origin: call.origin,
       path: call.path,
       method: call.method,
       headers: { ...call.headers },
-      body: body(call, stream),
-      ...(stream ? { headersTimeout: timeouts.uploadStall } : {}),
+      body: bodyOf(call, listener),
+      ...(isUpload ? { headersTimeout: timeouts.uploadStall } : {}),
     };
     dispatcher.dispatch(request, listener);
   });
 }
 
-function body(call: HttpCall, stream: Readable | null): string | Readable | null {
-  return stream ?? (call.content.type === "text" ? call.content.text : null);
+function bodyOf({ content }: HttpCall, listener: Listener): NonNullable<Dispatcher.DispatchOptions["body"]> | null {
+  switch (content.type) {
+    case "none":
+      return null;
+    case "text":
+      return content.text;
+    case "file":
+      return readable(fileChunks(content), listener) as unknown as Readable;
+  }
+}
+
+/** The chunks of a file, as undici takes them, though its types do not say so; an error is told first, before it ends the request. */
+async function* readable(chunks: AsyncIterable<Buffer>, listener: Listener): AsyncGenerator<Buffer> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    listener.unreadable(error as Error);
+    throw error;
+  }
 }
 
 /**

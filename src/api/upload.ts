@@ -3,13 +3,12 @@
 import { createHash } from "node:crypto";
 import { lookup } from "node:dns";
 import { lookup as lookupAll } from "node:dns/promises";
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, stat } from "node:fs/promises";
 import type { LookupFunction } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
-import { Readable } from "node:stream";
 import ipaddr from "ipaddr.js";
-import type { FileContent, UploadRequest } from "../model/api.ts";
+import type { UploadRequest } from "../model/api.ts";
 import { isSecure } from "./connection.ts";
 import { CHANGED_SINCE_PLAN, classifyUploadResponse, forbiddenAddress } from "./outcome.ts";
 import type { PreparedRequest } from "./send.ts";
@@ -37,7 +36,12 @@ export async function prepareUpload(request: UploadRequest, reach: Reach): Promi
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       headers: { "content-type": "application/octet-stream", "content-length": String(size) },
-      content: { type: "file", file: request.file, ...(request.content && { content: request.content }) },
+      content: {
+        type: "file",
+        file: request.file,
+        ...(request.content && { content: request.content }),
+        ...(request.progress && { progress: (sent: number) => request.progress?.(sent, size) }),
+      },
     },
     shownPath: "(upload)",
     endpoint: null,
@@ -58,27 +62,44 @@ async function sizeOf(file: string): Promise<number | string> {
 
 // The bytes.
 
-/** Streams the file. The last bytes are held back until the whole content is checked: without them the service keeps nothing. */
-export function fileStream({ file, content }: Extract<HttpCall["content"], { type: "file" }>): Readable {
-  const stream = createReadStream(file);
-  return content === undefined ? stream : Readable.from(onlyContent(stream, content));
-}
+/** Bytes that are read, hashed and sent at once. */
+const CHUNK_BYTES = 1024 * 1024;
 
-async function* onlyContent(chunks: AsyncIterable<Buffer>, content: FileContent): AsyncGenerator<Buffer> {
+/**
+ * The file's bytes. The last ones are held back until the whole content is checked: without them the service keeps nothing. Two buffers are
+ * used in turns, so whoever takes a chunk must be done with it before taking the next; undici is, for it waits until the socket has
+ * handed on a chunk of this size.
+ */
+export async function* fileChunks(source: Extract<HttpCall["content"], { type: "file" }>): AsyncGenerator<Buffer> {
+  const { content, progress } = source;
   const hash = createHash("sha256");
   const changed = () => Object.assign(new Error("changed"), { code: CHANGED_FILE });
-  let bytes = 0;
-  let held: Buffer | null = null;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    // If the file has grown, the held bytes may be the last that the service waits for: they must not be sent.
-    if (bytes > content.bytes) throw changed();
-    hash.update(chunk);
+  const handle = await open(source.file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const buffers = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)] as const;
+    let [bytes, sent] = [0, 0];
+    let held: Buffer | null = null;
+    for (let turn = 0; ; turn += 1) {
+      const { buffer, bytesRead } = await handle.read(buffers[turn % 2 === 0 ? 0 : 1], 0, CHUNK_BYTES, null);
+      if (bytesRead === 0) break;
+      const chunk = buffer.subarray(0, bytesRead);
+      bytes += bytesRead;
+      // If the file has grown, the held bytes may be the last that the service waits for: they must not be sent.
+      if (content !== undefined && bytes > content.bytes) throw changed();
+      if (content !== undefined) hash.update(chunk);
+      if (held !== null) {
+        yield held;
+        sent += held.length;
+        progress?.(sent);
+      }
+      held = chunk;
+    }
+    if (content !== undefined && hash.digest("hex") !== content.sha256) throw changed();
     if (held !== null) yield held;
-    held = chunk;
+    progress?.(bytes);
+  } finally {
+    await handle.close();
   }
-  if (hash.digest("hex") !== content.sha256) throw changed();
-  if (held !== null) yield held;
 }
 
 // Which networks an upload may reach: the Internet, and those that the service itself is in.

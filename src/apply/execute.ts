@@ -41,6 +41,8 @@ export interface ApplyRequest {
   /** The second: requests in flight are aborted at once. */
   readonly abort?: AbortSignal;
   emit?(event: ApplyEvent): void;
+  /** Hears, many times a second, how much of an upload has been handed to the network. */
+  uploading?(step: string, sentBytes: number, totalBytes: number): void;
 }
 
 /**
@@ -284,6 +286,7 @@ class Execution {
         const problem = await this.#write({ type: "intent", time: this.#now(), ...intent });
         return problem === null ? null : localFailure("aborted", "none", `the journal cannot be written: ${problem}`);
       },
+      uploading: (step, sent, total) => this.#options.uploading?.(step, sent, total),
       note: (step, note, detail, waitSeconds) => {
         this.#emit({ type: "step-note", time: this.#now(), step, note, detail, waitSeconds: waitSeconds ?? null });
       },

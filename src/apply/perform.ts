@@ -170,7 +170,8 @@ async function performUpload(step: UploadStep, context: Context): Promise<StepRe
   const limitMilliseconds = millisecondsLeft(step, context);
   if (limitMilliseconds <= 0) return failureResult("failed", givenUp(step));
   const content = step.content === null ? {} : { content: step.content };
-  const request = { url: url.value, file: file.path, ...content, limitMilliseconds };
+  const progress = (sent: number, total: number): void => context.uploading(step.id, sent, total);
+  const request = { url: url.value, file: file.path, ...content, limitMilliseconds, progress };
   const answer = await context.api.upload(request, context.aborting);
   if (answer.ok) return DONE;
   const isTimedOut = answer.failure.type === "aborted" && !context.aborting.aborted;
@@ -243,7 +244,7 @@ async function performWait(step: WaitStep, context: Context): Promise<StepResult
     const secondsLeft = (deadline - context.clock.now()) / 1000;
     const state = `${step.field} is ${shownState(value)}`;
     if (secondsLeft <= 0) {
-      return failureResult("failed", localFailure("unavailable", "none", `after ${step.limitSeconds} s, ${state}`));
+      return failureResult("failed", localFailure("unavailable", "none", notInTime(step, state)));
     }
     const seconds = Math.min(interval, secondsLeft);
     context.note(step.id, "waiting", state, seconds);
@@ -252,6 +253,10 @@ async function performWait(step: WaitStep, context: Context): Promise<StepResult
     }
     interval = Math.min(interval * POLL_INTERVAL_GROWTH, MAX_POLL_INTERVAL_SECONDS);
   }
+}
+
+function notInTime({ limitSeconds }: WaitStep, state: string): string {
+  return `after ${durationText(limitSeconds)}, ${state}; run again, or give it more time with --image-timeout`;
 }
 
 function shownState(value: Json | undefined): string {

@@ -35,6 +35,8 @@ export interface Context {
   readonly stopping: AbortSignal;
   /** Await it before sending the request. If it returns a failure, do not send. */
   intent(intent: Intent): Promise<Failure | null>;
+  /** Tells how much of an upload has been handed to the network. */
+  uploading(step: string, sentBytes: number, totalBytes: number): void;
   note(step: string, note: NoteType, detail: string, waitSeconds?: number): void;
 }
 

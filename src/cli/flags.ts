@@ -29,6 +29,8 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly maxChanges?: number;
   /** Seconds. */
   readonly uploadTimeout?: number;
+  /** Seconds. */
+  readonly imageTimeout?: number;
   readonly takeOwnershipFrom?: readonly string[];
   /** true unless --no-clone is given. */
   readonly clone: boolean;
@@ -54,6 +56,7 @@ export const DIRECTORY = "the project's folder or root file (default: here)";
 const MAX_CONCURRENCY = 64;
 /** API.md, Limits: the service cancels an upload that takes longer. */
 const MAX_UPLOAD_TIMEOUT_SECONDS = 86_400;
+const MAX_IMAGE_TIMEOUT_SECONDS = 86_400;
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 const RULES: readonly string[] = ["delete", "replace", "bulk", "ns"] satisfies readonly ConsentRule[];
 
@@ -163,6 +166,7 @@ export function addPlanFlags(command: Command): Command {
     .option("--allow <rule=address>", "consent: delete, replace, bulk, ns; repeatable", collectConsents)
     .option("--max-changes <n>", "refuse a plan with more changes", parseCount)
     .option("--upload-timeout <time>", "give an image upload up after (default: 1h)", parseUploadTimeout)
+    .option("--image-timeout <time>", "how long to wait until an image is available (default: 1h)", parseImageTimeout)
     .option("--no-clone", "make each domain by itself, never as a copy")
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
 }
@@ -233,6 +237,13 @@ function parseUploadTimeout(value: string): number {
   if (seconds < 1 || seconds > MAX_UPLOAD_TIMEOUT_SECONDS) {
     throw new InvalidArgumentError("Write a time from 1s to 24h: later the service cancels the upload.");
   }
+  return seconds;
+}
+
+function parseImageTimeout(value: string): number {
+  const seconds = parseDuration(value);
+  if (seconds < 1 || seconds > MAX_IMAGE_TIMEOUT_SECONDS)
+    throw new InvalidArgumentError("Write a time from 1s to 24h.");
   return seconds;
 }
 

@@ -14,6 +14,9 @@ export class ApplyProgress {
   readonly #format: Format;
   readonly #progress: Progress;
   readonly #total: number;
+  readonly #meter: Meter = new Meter(() => performance.now());
+  /** Uploads that are under way, by step. */
+  readonly #uploads: Map<string, { readonly sent: number; readonly total: number }> = new Map();
   #done = 0;
   #running = 0;
 
@@ -29,7 +32,27 @@ export class ApplyProgress {
     this.#count(event);
     const note = noteOf(event);
     if (note !== null) this.#progress.note(note);
-    this.#progress.show(`Applying: ${this.#done} of ${this.#total} steps done, ${this.#running} running`);
+    if (event.type === "step-done" || event.type === "step-failed") this.#uploads.delete(event.step);
+    this.#show();
+  }
+
+  /** How much of a file has been handed to the network. */
+  upload(step: string, sent: number, total: number): void {
+    this.#uploads.set(step, { sent, total });
+    this.#show();
+  }
+
+  #show(): void {
+    const steps = `${this.#done} of ${this.#total} steps done`;
+    const uploads = [...this.#uploads.values()];
+    if (uploads.length === 0) {
+      this.#progress.show(`Applying: ${steps}, ${this.#running} running`);
+      return;
+    }
+    const sent = uploads.reduce((sum, upload) => sum + upload.sent, 0);
+    const total = uploads.reduce((sum, upload) => sum + upload.total, 0);
+    const what = uploads.length === 1 ? "Uploading" : `Uploading ${uploads.length} files:`;
+    this.#progress.show(`${what} ${this.#meter.text(sent, total)}; ${steps}`);
   }
 
   end(): void {
@@ -74,6 +97,56 @@ function noteOf(event: ApplyEvent): string | null {
     case "step-skipped":
       return null;
   }
+}
+
+// Bytes on their way: how many of how many, how fast, and how long still.
+
+/** Before so long a rate says little. */
+const MIN_RATED_MILLISECONDS = 1_000;
+const UNITS = ["B", "KiB", "MiB", "GiB"] as const;
+
+/** Follows one transfer after another: a number of bytes that is less than before, or of another total, begins a new one. */
+export class Meter {
+  readonly #now: () => number;
+  #startedAt = 0;
+  #first = 0;
+  #last = Number.POSITIVE_INFINITY;
+  #total = 0;
+
+  /** @param now milliseconds of any clock that never goes back */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** @returns for example `1.2 of 4.0 GiB, 310.0 MiB/s, 9 s left` */
+  text(done: number, total: number): string {
+    if (done < this.#last || total !== this.#total) {
+      this.#startedAt = this.#now();
+      this.#first = done;
+    }
+    this.#last = done;
+    this.#total = total;
+    const unit = unitOf(total);
+    const amount = `${inUnit(done, unit)} of ${inUnit(total, unit)} ${UNITS[unit]}`;
+    const milliseconds = this.#now() - this.#startedAt;
+    if (milliseconds < MIN_RATED_MILLISECONDS || done === this.#first) return amount;
+    const rate = ((done - this.#first) / milliseconds) * 1000;
+    return `${amount}, ${inUnit(rate, unitOf(rate))} ${UNITS[unitOf(rate)]}/s, ${timeText((total - done) / rate)} left`;
+  }
+}
+
+function unitOf(bytes: number): number {
+  return Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));
+}
+
+function inUnit(bytes: number, unit: number): string {
+  return (bytes / 1024 ** unit).toFixed(unit === 0 ? 0 : 1);
+}
+
+/** From two minutes on in minutes, from two hours on in hours. */
+function timeText(seconds: number): string {
+  if (seconds < 120) return `${Math.ceil(seconds)} s`;
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
 // Progress on stderr: one line that is rewritten on a terminal, and a line from time to time elsewhere.

@@ -5,7 +5,6 @@ import {
   type ChangedSince,
   type Connection,
   checkAccount,
-  contentsInside,
   type Diagnostic,
   deletedInDoubt,
   findChangedSince,
@@ -15,20 +14,23 @@ import {
   NEUTRAL_DIALECT,
   type OtherEnvironment,
   type Plan,
+  type PlanRequest,
   type Project,
   planProject,
   type ReadClient,
+  UploadFiles,
   withEnvironments,
 } from "../index.ts";
 import type { Snapshot } from "../model/live.ts";
 import { renderPlanMarkdown } from "../render/index.ts";
+import { escapeText } from "../render/terminal.ts";
 import { type BaseRequest, openBase } from "./base.ts";
 import { needDialect, resolveDialect, type WithClient, withReader } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ChangedSinceFlags, PlanFlags } from "./flags.ts";
 import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { printMarkdown } from "./output.ts";
-import { Progress } from "./progress.ts";
+import { Meter, Progress } from "./progress.ts";
 import { load, openProject } from "./project.ts";
 import { openSnapshotFile } from "./reviewed-plan.ts";
 import type { Terminal } from "./terminal.ts";
@@ -44,6 +46,8 @@ export interface Session<Client extends ReadClient = ReadClient> {
   readonly checkSelection?: boolean;
   /** null: the run is about the whole project. */
   readonly changedSince: ChangedSince | null;
+  /** The files that plans of this session want to upload: each is checked once. */
+  readonly uploads: UploadFiles;
 }
 
 /** What planning needs of a session, and what `plan` and `drift` may add. */
@@ -96,7 +100,7 @@ export async function inSession<Client extends ReadClient>(
   if (!found.ok) return found.code;
   const { changedSince } = found;
   return connect(terminal, flags, (api, connection) =>
-    work({ project, connection, api, terminal, flags, goal, changedSince }),
+    work({ project, connection, api, terminal, flags, goal, changedSince, uploads: new UploadFiles(project.root) }),
   );
 }
 
@@ -133,7 +137,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     api,
     goal,
     ...moment,
-    ...(session.readsFiles === false ? {} : { contentOf: contentsInside(project.root, terminal.interrupt.first) }),
+    ...(session.readsFiles === false ? {} : checkedFiles(session, progress)),
     ...(base === undefined ? {} : { base }),
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],
@@ -145,6 +149,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     takeOwnershipFrom: flags.takeOwnershipFrom ?? [],
     clone: flags.clone,
     ...(flags.uploadTimeout === undefined ? {} : { uploadTimeoutSeconds: flags.uploadTimeout }),
+    ...(flags.imageTimeout === undefined ? {} : { imageTimeoutSeconds: flags.imageTimeout }),
     watch: {
       signal: terminal.interrupt.first,
       progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
@@ -161,6 +166,20 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   sayDiagnostics(terminal, plan.refusals, project.sources);
   await printMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
+}
+
+/** Checks, whole, what the plan would upload. */
+function checkedFiles(
+  { uploads, terminal }: PlanSession,
+  progress: Progress,
+): Required<Pick<PlanRequest, "contentOf" | "problemOf">> {
+  const meter = new Meter(() => performance.now());
+  const watch = {
+    signal: terminal.interrupt.first,
+    progress: (file: string, done: number, total: number) =>
+      progress.show(`Checking ${escapeText(file)}: ${meter.text(done, total)}`),
+  };
+  return { contentOf: (file) => uploads.contentOf(file, watch), problemOf: (file) => uploads.problemOf(file) };
 }
 
 /** At most this many other environments are searched for the objects that a plan deletes without consent: each is a project to load. */
@@ -253,6 +272,7 @@ export async function inReading(
     project,
     terminal,
     flags,
+    uploads: new UploadFiles(project.root),
     goal: flags.destroy === true ? ("destroy" as const) : ("apply" as const),
     ...(base === null || base.base === null ? {} : { base: base.base }),
     changedSince: isNarrowed ? findChangedSince(compared.name, project.desired, base.base.desired) : null,

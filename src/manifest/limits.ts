@@ -56,6 +56,11 @@ export const MAX_IGNORE_COMPARISONS = 1_000_000_000;
 export const MAX_REPORTED_REFERENCES = 20;
 /** Image Upload, API.md, Limits: 5 GB compressed. */
 export const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
+/**
+ * Bytes of a raw disk image in a file to upload. The API has no such limit; this one bounds the time of the check, for 5 GB of gzip can
+ * hold 5 TB of zeros.
+ */
+export const MAX_RAW_BYTES: number = 64 * 1024 ** 3;
 
 // Counting the characters of the expanded project before they are made: a few lines can ask for more than any memory holds.
 

@@ -3,18 +3,10 @@
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Desired } from "../model/desired.ts";
-import { type Diagnostic, Sources } from "../model/diagnostic.ts";
+import { type Diagnostic, Sources, type Span } from "../model/diagnostic.ts";
 import type { PlanInputs } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import {
-  arrangeGroups,
-  assemble,
-  checkUploadFile,
-  Findings,
-  type Loaded,
-  lintOff,
-  sectionEntries,
-} from "./assemble.ts";
+import { arrangeGroups, assemble, Findings, type Loaded, lintOff, sectionEntries } from "./assemble.ts";
 import { type ExpandContext, expandDomains } from "./expand.ts";
 import { findRootFile, ROOT_FILE, readFurtherFiles, readManifest } from "./files.ts";
 import { interpolateFile } from "./interpolate.ts";
@@ -24,6 +16,7 @@ import { Places } from "./positions.ts";
 import { resolveInside } from "./read.ts";
 import { collectRecordSets } from "./record-sets.ts";
 import { isOwnKey, ROOT_ONLY_KEYS, type UnitForm } from "./schema.ts";
+import { checkUploadFile } from "./upload-file.ts";
 import { coerceScalars, type Validator, validateTree, validatorOf } from "./validate.ts";
 import { environmentNames, readVariableFiles, resolveVariables, type Variables } from "./variables.ts";
 import type { ZoneFiles } from "./zone-files.ts";
@@ -180,8 +173,9 @@ class Loading {
       setsKnown,
       incomplete,
     };
-    const { desired, loaded } = await this.#assemble(rootFile.tree, sound, expand);
-    if (this.#options.past !== true) await this.#checkFiles(root, loaded);
+    const assembled = await this.#assemble(rootFile.tree, sound, expand);
+    const fileSpans = this.#options.past === true ? new Map() : await this.#checkFiles(root, assembled.loaded);
+    const desired = fileSpans.size === 0 ? assembled.desired : { ...assembled.desired, fileSpans };
     const { environment = null, skipUnsupported = false } = this.#options;
     const environments = environmentNames(rootFile.tree);
     const inputs = { environment, variables: given, skipUnsupported };
@@ -312,15 +306,19 @@ class Loading {
     return assemble({ root, trees, entries }, this.#units, context);
   }
 
-  async #checkFiles(root: string, loaded: readonly Loaded[]): Promise<void> {
+  /** @returns where each file is named, by its name */
+  async #checkFiles(root: string, loaded: readonly Loaded[]): Promise<Map<string, Span>> {
+    const spans = new Map<string, Span>();
     for (const { declared, entry } of loaded) {
       const unit = this.#units.find(({ name }) => name === declared.unit);
       for (const file of unit?.spec.files?.(declared) ?? []) {
         const problem = file === "" ? null : await checkUploadFile(root, file);
         const span = this.#spanOfText(entry, file) ?? declared.span;
+        if (!spans.has(file)) spans.set(file, span);
         if (problem !== null) this.#report({ ...problem, span, address: declared.address });
       }
     }
+    return spans;
   }
 
   /** The span of the value `text` in an entry, at whatever depth. */

@@ -85,6 +85,8 @@ export interface UploadRequest {
   readonly content?: FileContent;
   /** After so long, repeats included, it is given up like an aborted one. Absent: never. */
   readonly limitMilliseconds?: number;
+  /** Hears how many bytes have been handed to the network, from 0 again when it is repeated. */
+  progress?(sentBytes: number, totalBytes: number): void;
 }
 
 /** What the service's answers reported of the rate limit of an endpoint. */

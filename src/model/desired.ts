@@ -73,4 +73,6 @@ export interface Desired {
   readonly lintOff: readonly string[];
   /** Where the root file says so, by code. */
   readonly lintOffSpans?: ReadonlyMap<string, Span>;
+  /** Where files to upload are named first, by their names. */
+  readonly fileSpans?: ReadonlyMap<string, Span>;
 }

@@ -230,6 +230,8 @@ export interface Lookup {
 
 /** Other runs take an upload for alive until it must have been given up. */
 export const DEFAULT_UPLOAD_TIMEOUT_SECONDS = 3_600;
+/** How long an image may take to become available once its data is there, or its disk is captured. */
+export const DEFAULT_IMAGE_TIMEOUT_SECONDS = 3_600;
 
 export interface UploadStep extends StepBase {
   readonly type: "upload";

@@ -257,3 +257,8 @@ function escapedCharacter(character: string): string {
 function escapedUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
+
+/** As a word of a shell's command: quoted where a shell would read anything into it. */
+export function shellWord(text: string): string {
+  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -275,6 +275,8 @@ export interface StepContext {
   readonly clone: boolean;
   /** After so long an upload ends, done or given up. */
   readonly uploadTimeoutSeconds: number;
+  /** After so long an image that is not available yet is not waited for any more. */
+  readonly imageTimeoutSeconds: number;
   /** Whether a root holds more than its changes say. */
   holdsUndeclared(root: Address): boolean;
   /** Whether others may make what they like in a root. */

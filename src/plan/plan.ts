@@ -7,6 +7,7 @@ import { Kinds } from "../model/kind.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import {
   countLastLooks,
+  DEFAULT_IMAGE_TIMEOUT_SECONDS,
   DEFAULT_UPLOAD_TIMEOUT_SECONDS,
   type Goal,
   isNarrowed,
@@ -59,6 +60,8 @@ export interface PlanOptions {
   readonly clone: boolean;
   /** Seconds after which no upload is still running: it has succeeded or was given up. Default: DEFAULT_UPLOAD_TIMEOUT_SECONDS. */
   readonly uploadTimeoutSeconds?: number;
+  /** Seconds for which an image that is not available yet is waited for. Default: DEFAULT_IMAGE_TIMEOUT_SECONDS. */
+  readonly imageTimeoutSeconds?: number;
   /** See PairContext. Default: nothing is known of any file. */
   readonly contentOf?: PairContext["contentOf"];
   /** The declared entries of the base: the earlier version of the manifests that this plan is compared with. */
@@ -205,6 +208,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
       live: live.items,
       clone: options.clone,
       uploadTimeoutSeconds,
+      imageTimeoutSeconds: options.imageTimeoutSeconds ?? DEFAULT_IMAGE_TIMEOUT_SECONDS,
       holdsUndeclared: (root) => undeclared.has(root),
       isAdditive: (root) => additive.has(root),
     },

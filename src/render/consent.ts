@@ -5,7 +5,7 @@ import type { ConsentRule } from "../model/desired.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
 import type { Guard, Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
-import { escapeGlob, globsFor, groupBy } from "../model/text.ts";
+import { escapeGlob, globsFor, groupBy, shellWord } from "../model/text.ts";
 import { escapeText } from "./terminal.ts";
 import { PENDING_MARK } from "./view.ts";
 
@@ -235,10 +235,6 @@ export function consentFlag(rule: ConsentRule, address: Address): string {
 
 function flagOf(rule: ConsentRule, glob: string): string {
   return `--allow ${shellWord(`${rule}=${escapeText(glob)}`)}`;
-}
-
-function shellWord(text: string): string {
-  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function yamlWord(text: string): string {

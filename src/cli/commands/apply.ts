@@ -212,7 +212,8 @@ async function run(
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
     const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000 || !(await listsHold(session, planned));
-    const current = isOld ? await planWithinShown(session, plan, bounds, flags) : plan;
+    const holds = !isOld && (await session.uploads.areUnchanged());
+    const current = holds ? plan : await planWithinShown(session, plan, bounds, flags);
     if (typeof current === "number") return current;
     // Signals are handled from the opening of the journal to the report, so that every outcome is reported.
     return terminal.interrupt.whileHandlingSignals(() => carryOut(session, current, flags, prepared.servers));
@@ -311,6 +312,7 @@ async function carryOut(
       signal: terminal.interrupt.first,
       abort: terminal.interrupt.second,
       emit: (event) => progress.report(event),
+      uploading: (step, sent, total) => progress.upload(step, sent, total),
     });
     const place = ({ file, start }: Span): string => `${file}:${project.sources.position(file, start).line}`;
     const report = { ...applied, notices: [...applied.notices, ...newIdNotes(applied, plan, place)] };

@@ -9,9 +9,6 @@ import { NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.t
 import { request, type UnorderedRequest } from "../common.ts";
 import { joinDescription } from "../owner-tag.ts";
 
-/** How long an image may take to become available once its data is there. */
-const AVAILABLE_LIMIT_SECONDS = 3_600;
-
 /** The milestone that every delete awaits: all images that replace a deleted one are available. */
 const ALL_AVAILABLE = "images";
 
@@ -24,7 +21,7 @@ export function imageSteps(changes: readonly Change[], context: StepContext): Pl
   const statuses = new Map(deletes ? (context.live as WireImage[]).map(({ id, status }) => [id, status]) : []);
   return changes.flatMap((change): PlannedStep[] => {
     const isAwaited = isUnready(change, statuses.get(String(change.id)));
-    const pending = isAwaited ? [wait(change, imagePath(change), [])] : [];
+    const pending = isAwaited ? [wait(change, imagePath(change), [], context)] : [];
     switch (change.action) {
       case "no-op":
         return pending;
@@ -79,7 +76,7 @@ function createImage(change: Change, context: StepContext): PlannedStep[] {
   const after = change.after as Values;
   const known = context.idsOf(String(after["label"]));
   const upload = after["upload"] as JsonObject | undefined;
-  const waits = (last: string[]) => wait(change, ["images", { ref: change.key, field: "id" }], last);
+  const waits = (last: string[]) => wait(change, ["images", { ref: change.key, field: "id" }], last, context);
   // An image without a source is blocked. Only its wait is planned, so that every delete that awaits it is blocked as well.
   if (upload === undefined && after["capture"] === undefined) return [waits([])];
   const made = upload === undefined ? capture(change, after, known) : uploadRequest(change, after, upload, known);
@@ -160,7 +157,12 @@ function describe(values: Values): string {
   return joinDescription(String(values["description"] ?? ""), typeof owner === "string" ? owner : null);
 }
 
-function wait(change: Change, path: readonly PathPart[], requires: readonly string[]): PlannedStep {
+function wait(
+  change: Change,
+  path: readonly PathPart[],
+  requires: readonly string[],
+  { imageTimeoutSeconds }: StepContext,
+): PlannedStep {
   const step: Omit<WaitStep, "after"> = {
     id: `wait for ${change.address}`,
     type: "wait",
@@ -170,7 +172,7 @@ function wait(change: Change, path: readonly PathPart[], requires: readonly stri
     path,
     field: "status",
     until: ["available"],
-    limitSeconds: AVAILABLE_LIMIT_SECONDS,
+    limitSeconds: imageTimeoutSeconds,
   };
   return { step, facts: { ...NO_FACTS, requires, reaches: [ALL_AVAILABLE] } };
 }
