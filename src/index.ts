@@ -32,7 +32,7 @@ export { lintProject } from "./lint/index.ts";
 export type { LongLists } from "./live/long-lists.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export { contentInside, contentsInside } from "./manifest/read.ts";
-export { type CheckWatch, UploadFiles } from "./manifest/upload-file.ts";
+export { type CheckWatch, isUploadProblem, UploadFiles } from "./manifest/upload-file.ts";
 export type {
   Answer,
   Api,

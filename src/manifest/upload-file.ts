@@ -9,12 +9,20 @@ import { shellWord } from "../model/text.ts";
 import { MAX_RAW_BYTES, MAX_UPLOAD_BYTES } from "./limits.ts";
 import { fileProblem, resolveInside } from "./read.ts";
 
-type Problem = Omit<Diagnostic, "span">;
+const CODES: readonly string[] = [
+  ...["file-not-found", "outside-project", "unreadable-file", "file-too-large"],
+  ...["not-gzip", "damaged-gzip", "not-raw", "file-changed"],
+];
+
+/** Whether a plan was refused because of a file that it would upload. */
+export function isUploadProblem({ code }: Diagnostic): boolean {
+  return CODES.includes(code);
+}
 
 // The first bytes: what every `validate` looks at.
 
 /** @returns null if the file begins as gzip does; the diagnostic has no span yet */
-export async function checkUploadFile(root: string, file: string): Promise<Problem | null> {
+export async function checkUploadFile(root: string, file: string): Promise<Diagnostic | null> {
   const resolved = await resolveInside(root, file);
   if (!resolved.ok) return { ...fileProblem(file, resolved.problem), fix: "Name a file inside the project folder." };
   try {
@@ -25,7 +33,7 @@ export async function checkUploadFile(root: string, file: string): Promise<Probl
 }
 
 /** What is wrong with a file, by the name that the manifest has for it. */
-type Finding = (file: string) => Problem;
+type Finding = (file: string) => Diagnostic;
 
 /** A symbolic link that was put in its place meanwhile is not followed, and a named pipe is not waited for. */
 async function withFile<Result>(
@@ -55,7 +63,7 @@ async function problemAtStart(handle: FileHandle, status: Status): Promise<Findi
   return holds(start, GZIP) ? undefined : (file) => notGzip(file, formatOf(start));
 }
 
-function tooLarge(file: string, bytes: number): Problem {
+function tooLarge(file: string, bytes: number): Diagnostic {
   const detail = `It has ${(bytes / 1024 ** 3).toFixed(2)} GiB; the service takes 5 GB, compressed.`;
   return {
     code: "file-too-large",
@@ -66,12 +74,12 @@ function tooLarge(file: string, bytes: number): Problem {
   };
 }
 
-function emptyFile(file: string): Problem {
+function emptyFile(file: string): Diagnostic {
   const detail = "An upload is a gzip-compressed raw disk image; the file has no bytes.";
   return { code: "not-gzip", severity: "error", summary: `${file} is empty`, detail, fix: "Make the image anew." };
 }
 
-function notGzip(file: string, format: Format | null): Problem {
+function notGzip(file: string, format: Format | null): Diagnostic {
   const begins = format === null ? "the file does not begin as gzip does" : `the file begins as ${format.name} does`;
   return {
     code: "not-gzip",
@@ -174,7 +182,7 @@ export class UploadFiles {
   readonly #maxRawBytes: number;
   /** By real path. */
   readonly #checked: Map<string, Checked> = new Map();
-  readonly #problems: Map<string, Problem> = new Map();
+  readonly #problems: Map<string, Diagnostic> = new Map();
 
   /** @param root real path of the project's folder */
   constructor(root: string, maxRawBytes: number = MAX_RAW_BYTES) {
@@ -203,7 +211,7 @@ export class UploadFiles {
   }
 
   /** Why `contentOf` found that the file cannot be uploaded; without a span. */
-  problemOf(file: string): Problem | null {
+  problemOf(file: string): Diagnostic | null {
     return this.#problems.get(file) ?? null;
   }
 
@@ -367,12 +375,12 @@ function damageOf({ code, message }: NodeJS.ErrnoException): Finding {
   }
 }
 
-function damaged(file: string, detail: string): Problem {
+function damaged(file: string, detail: string): Diagnostic {
   const fix = `Make or copy it anew; gzip -t ${word(file)} tells when it is whole.`;
   return { code: "damaged-gzip", severity: "error", summary: `${file} is damaged`, detail, fix };
 }
 
-function followedByOther(file: string): Problem {
+function followedByOther(file: string): Diagnostic {
   return {
     code: "damaged-gzip",
     severity: "error",
@@ -382,12 +390,12 @@ function followedByOther(file: string): Problem {
   };
 }
 
-function emptyImage(file: string): Problem {
+function emptyImage(file: string): Diagnostic {
   const detail = "It is gzip, and what it holds has no bytes; an upload is a gzip-compressed raw disk image.";
   return { code: "not-raw", severity: "error", summary: `${file} holds nothing`, detail, fix: "Make the image anew." };
 }
 
-function notRaw(file: string, { name, unpack }: Format): Problem {
+function notRaw(file: string, { name, unpack }: Format): Diagnostic {
   const target = `${stemOf(file)}-raw.img`;
   const inner = `${stemOf(file)}.${name}`;
   const command =
@@ -406,7 +414,7 @@ function notRaw(file: string, { name, unpack }: Format): Problem {
   };
 }
 
-function tooLargeRaw(file: string, maxRawBytes: number): Problem {
+function tooLargeRaw(file: string, maxRawBytes: number): Diagnostic {
   const limit = `${maxRawBytes / 1024 ** 3} GiB`;
   return {
     code: "file-too-large",
@@ -417,7 +425,7 @@ function tooLargeRaw(file: string, maxRawBytes: number): Problem {
   };
 }
 
-function changedMeanwhile(file: string): Problem {
+function changedMeanwhile(file: string): Diagnostic {
   return {
     code: "file-changed",
     severity: "error",

@@ -220,11 +220,12 @@ export function renderReportJson(report: Report, plan: Plan, verification: Verif
 
 /**
  * - `identity`: an object is ambiguous or another owner's, or the account is another one.
+ * - `file`: a file that would be uploaded cannot be an image.
  * - `consent`: a guard has no consent.
  * - `unreviewed`: the reviewed plan does not show all changes.
  * - `blocked`: a change is blocked, and the run must not go on with blocked changes.
  */
-export type RefusalReason = "identity" | "consent" | "unreviewed" | "blocked";
+export type RefusalReason = "identity" | "file" | "consent" | "unreviewed" | "blocked";
 
 /**
  * The plan, as the first event of an apply. Newline-terminated: `plan` in schemas/event.schema.json.

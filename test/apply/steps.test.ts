@@ -139,7 +139,10 @@ describe("a wait", () => {
     expect((clock.now() - begin) / 1000).toBe(45);
     expect(report.steps[0]).toMatchObject({
       outcome: "failed",
-      failure: { type: "unavailable", message: 'after 45 s, status is "creating"' },
+      failure: {
+        type: "unavailable",
+        message: 'after 45 s, status is "creating"; run again, or give it more time with --image-timeout',
+      },
     });
   });
 

@@ -41,7 +41,7 @@ interface Planned {
 /** What is there, and what is run beside it. */
 interface Command {
   readonly live?: Seed;
-  readonly files?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string | Buffer>>;
   readonly args: readonly string[];
 }
 
@@ -58,6 +58,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "base-unreadable": "needs git, or a folder that cannot be written: test/system",
   "demo-failed": "needs a demo that fails",
   "emulator-failed": "is of a command without --format json: test/cli/emulate.test.ts",
+  "file-changed": "needs a file that changes while it is read: test/manifest/upload-file.test.ts",
   "file-too-large": "needs a file of megabytes: test/manifest/limits.test.ts",
   "internal-error": "needs an error of Tenon: test/cli/json-errors.test.ts",
   interrupted: "needs a signal",

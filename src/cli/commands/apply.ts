@@ -6,6 +6,7 @@ import {
   asBound,
   type ClientApi,
   type Diagnostic,
+  isUploadProblem,
   openJournal,
   type Plan,
   type Report,
@@ -199,7 +200,8 @@ async function run(
     if (!planned.ok) {
       if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
         terminal.print(
-          renderPlanEventJson(planned.refused, Date.now()) + renderRefusalJson(planned.refused, "identity"),
+          renderPlanEventJson(planned.refused, Date.now()) +
+            renderRefusalJson(planned.refused, planned.refused.refusals.every(isUploadProblem) ? "file" : "identity"),
         );
       return planned.code;
     }
