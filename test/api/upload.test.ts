@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, open as openFile, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -142,6 +142,37 @@ describe("an upload", () => {
     // No request was answered but the first: the second had no end, the third no beginning.
     expect(server.requests.filter(({ body }) => body.length === 300_000)).toHaveLength(1);
     expect(api.requestCount).toBe(2);
+  });
+
+  it("of several chunks arrives as it is, however slowly it is taken, and tells how much has been handed on", async () => {
+    const large = join(folder, "random.img.gz");
+    // Neither a whole number of chunks nor the same in any two of them.
+    const original = randomBytes(9 * 1024 * 1024 + 12_345);
+    await writeFile(large, original);
+    const hash = createHash("sha256");
+    const server = createServer(async (incoming, response) => {
+      for await (const chunk of incoming) {
+        hash.update(chunk as Buffer);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      response.writeHead(200).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const { api } = await open(`http://127.0.0.1:${port}/v4`);
+    const sha256 = createHash("sha256").update(original).digest("hex");
+    const [told, totals]: [number[], Set<number>] = [[], new Set()];
+    const progress = (sent: number, total: number): void => {
+      told.push(sent);
+      totals.add(total);
+    };
+    const content = { bytes: original.length, sha256 };
+    const answer = await api.upload({ url: `http://127.0.0.1:${port}/x`, file: large, content, progress });
+    server.close();
+    expect(answer.ok).toBe(true);
+    expect(hash.digest("hex")).toBe(sha256);
+    expect(told).toEqual([...Array.from({ length: 9 }, (_, index) => (index + 1) * 1024 ** 2), original.length]);
+    expect([...totals]).toEqual([original.length]);
   });
 
   it("of a file that is rewritten and grows while it is sent never sends as many bytes as the service waits for", async () => {

@@ -1,9 +1,10 @@
 /** What only a person at a terminal meets. Needs script (util-linux), for the terminal. */
 
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { Emulator, Seed } from "../../src/emulator/index.ts";
 import { emulator, envOf, folder, MAIN, PROJECT } from "../cli/run.ts";
@@ -46,14 +47,19 @@ describe("a terminal that is closed", () => {
 });
 
 describe("a person at a terminal", () => {
-  /** @param meanwhile awaited while the question stands */
+  /** @param meanwhile awaited while the question stands; told the folder of the project */
   async function answer(
     text: string,
-    meanwhile: (service: Emulator) => Promise<void> = async () => {},
-    { seed, manifest = PROJECT }: { readonly seed?: Seed; readonly manifest?: string } = {},
+    meanwhile: (service: Emulator, cwd: string) => Promise<void> = async () => {},
+    {
+      seed,
+      manifest = PROJECT,
+      files = {},
+    }: { readonly seed?: Seed; readonly manifest?: string; readonly files?: Readonly<Record<string, Buffer>> } = {},
   ): Promise<{ code: number | null; output: string; writes: number }> {
     const service = await emulator(seed === undefined ? {} : { seed });
     const cwd = await folder({ "tenon.yaml": manifest });
+    for (const [file, content] of Object.entries(files)) await writeFile(join(cwd, file), content);
     const env = { ...envOf(service), PATH: process.env["PATH"], TERM: "xterm" };
     const command = `${process.execPath} ${MAIN} apply`;
     const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], { cwd, env });
@@ -63,7 +69,7 @@ describe("a person at a terminal", () => {
       if (output.includes('Only "yes" is accepted: ') && text !== "") {
         const answered = text;
         text = "";
-        meanwhile(service).then(() => child.stdin.write(answered));
+        meanwhile(service, cwd).then(() => child.stdin.write(answered));
       }
     });
     const code = await new Promise<number | null>((resolve, reject) => {
@@ -118,6 +124,29 @@ describe("a person at a terminal", () => {
       expect(output).toContain("(blocked)");
       expect(output).toContain("this plan is not within the reviewed one");
       expect({ code, writes }).toEqual({ code: 5, writes: 0 });
+    });
+  });
+
+  describe("who answers after the file of an image has changed", () => {
+    const manifest = "tenon: 1\nimages:\n  - { label: golden, upload: { file: golden.img.gz, region: us-east } }\n";
+    const files = { "golden.img.gz": gzipSync("a disk") };
+    const rewrite = (content: Buffer) => (_: Emulator, cwd: string) => writeFile(join(cwd, "golden.img.gz"), content);
+
+    it("gets nothing done if it holds something else, or nothing whole", async () => {
+      for (const [content, words] of [
+        [gzipSync("another disk"), "A file to upload has changed since the plan was shown."],
+        [gzipSync("another disk").subarray(0, 15), "golden.img.gz is damaged"],
+      ] as const) {
+        const { code, output, writes } = await answer("yes\r", rewrite(content), { manifest, files });
+        expect(output).toContain(words);
+        expect({ code: code === 4 || code === 5, writes }).toEqual({ code: true, writes: 0 });
+      }
+    });
+
+    it("gets the image if it holds the same again", async () => {
+      const { code, output } = await answer("yes\r", rewrite(files["golden.img.gz"]), { manifest, files });
+      expect(output).toContain("Apply complete!");
+      expect(code).toBe(0);
     });
   });
 

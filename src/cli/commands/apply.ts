@@ -214,8 +214,9 @@ async function run(
     const consent = await isConsented(terminal, plan, flags);
     if (typeof consent === "number") return consent;
     const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000 || !(await listsHold(session, planned));
-    const holds = !isOld && (await session.uploads.areUnchanged());
-    const current = holds ? plan : await planWithinShown(session, plan, bounds, flags);
+    const areFilesOld = !(await session.uploads.areUnchanged());
+    const changed = areFilesOld ? "A file to upload" : "The account";
+    const current = isOld || areFilesOld ? await planWithinShown(session, plan, bounds, flags, changed) : plan;
     if (typeof current === "number") return current;
     // Signals are handled from the opening of the journal to the report, so that every outcome is reported.
     return terminal.interrupt.whileHandlingSignals(() => carryOut(session, current, flags, prepared.servers));
@@ -251,7 +252,7 @@ async function listsHold({ terminal }: Session, { plan, longLists }: Extract<Pla
 }
 
 /**
- * Plans again, because the plan was shown some time ago, or a list changed while it was read. A change that was shown as blocked has no consent: the run was not to make it.
+ * Plans again, because the plan was shown some time ago, or a list changed while it was read, or a file since it was checked. A change that was shown as blocked has no consent: the run was not to make it.
  * @returns the new plan, if it does nothing that was not shown; or the exit code
  */
 async function planWithinShown(
@@ -259,13 +260,14 @@ async function planWithinShown(
   shown: Plan,
   bounds: readonly Plan[],
   flags: ApplyFlags,
+  changed: string,
 ): Promise<Plan | ExitCode> {
   const { terminal } = session;
   const planned = await planIn(session);
   if (!planned.ok) return planned.code;
   const verdict = judgeRun(planned.plan, [...bounds, asBound(shown)], flags.failOn ?? []);
   if (verdict.type === "go") return planned.plan;
-  terminal.say("The account has changed since the plan was shown. Now the plan is:\n\n");
+  terminal.say(`${changed} has changed since the plan was shown. Now the plan is:\n\n`);
   return (await printRunVerdict(terminal, planned.plan, verdict, flags)) ?? planned.plan;
 }
 
