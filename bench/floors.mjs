@@ -1,9 +1,15 @@
 /** The least that a measured command could do, each as a process of its own: `node bench/floors.mjs NAME ARGUMENTS...`. */
 
-import { fsync, openSync, readFileSync, write, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { createReadStream, fsync, openSync, readFileSync, write, writeFileSync } from "node:fs";
+import { open, stat } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
 
 const CONCURRENCY = 8;
 const PAGE_SIZE = 500;
+/** Bytes of a file that are read, hashed, sent or unpacked at once. */
+const CHUNK_BYTES = 1024 ** 2;
 const TOKEN = { authorization: "Bearer emulator-token" };
 
 const floors = {
@@ -34,6 +40,23 @@ const floors = {
     const records = await listed(send, `/domains/${id}/records`);
     await inTurns(records.values(), (record) => send("DELETE", `/domains/${id}/records/${record.id}`));
   },
+  /** What an upload promises and nothing else: the file is read, unpacked and hashed, then read and hashed again as it is sent. */
+  "check-and-upload": async (file, target) => {
+    const { request } = await import("undici");
+    const hashes = [createHash("sha256"), createHash("sha256")];
+    const unpacked = async (chunks) => {
+      for await (const _ of chunks);
+    };
+    await pipeline(hashed(file, hashes[0]), createGunzip({ chunkSize: CHUNK_BYTES }), unpacked);
+    const headers = { "content-type": "application/octet-stream", "content-length": String((await stat(file)).size) };
+    const answer = await request(target, { method: "PUT", headers, body: hashed(file, hashes[1]) });
+    await answer.body.dump();
+    const [checked, sent] = hashes.map((hash) => hash.digest("hex"));
+    if (answer.statusCode !== 200 || checked !== sent)
+      throw new Error(`the upload was answered with ${answer.statusCode}`);
+  },
+  /** A file hashed once. */
+  hash: (file) => pipeline(createReadStream(file, { highWaterMark: CHUNK_BYTES }), createHash("sha256")),
   /** A saved plan into memory and out again: JSON.parse, JSON.stringify, and the file written. */
   "write-json": writeJson,
   /** All that a plan must do beside deciding: `reads`, and the plan written. */
@@ -56,6 +79,19 @@ async function reads(baseUrl, file) {
   await lists(baseUrl);
   const { parseEvents } = await import("js-yaml");
   parseEvents(readFileSync(file, "utf8"), {});
+}
+
+/** A chunk is not used any more when the next one is taken. */
+async function* hashed(file, hash) {
+  const handle = await open(file);
+  const buffers = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
+  for (let turn = 0; ; turn += 1) {
+    const { buffer, bytesRead } = await handle.read(buffers[turn % 2], 0, CHUNK_BYTES, null);
+    if (bytesRead === 0) break;
+    hash.update(buffer.subarray(0, bytesRead));
+    yield buffer.subarray(0, bytesRead);
+  }
+  await handle.close();
 }
 
 function writeJson(saved, to) {

@@ -9,8 +9,9 @@ import { parseSeed, startEmulator } from "../../src/emulator/index.ts";
 import { here, shown } from "../cli/here.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What is written to a file; what is run; and, hidden from readers, what the account holds at the beginning. */
-const BLOCK = /<!-- (?:file: (?<file>\S+)|run) -->\n```\w+\n(?<text>.*?)```/gs;
+/** What is written to a file; what is run; and, hidden from readers, a file of bytes, and what the account holds at the beginning. */
+const BLOCK =
+  /<!-- (?:file: (?<file>\S+)|run) -->\n```\w+\n(?<text>.*?)```|<!-- base64: (?<binary>\S+) (?<bytes>\S+) -->/gs;
 const ACCOUNT = /^<!-- account\n(.*?)^-->/ms;
 /** Pages whose commands need more than an account: they have tests of their own. */
 const ELSEWHERE = new Set(["pipeline.md"]);
@@ -43,12 +44,13 @@ async function play(page: string, folder: string, env: Readonly<Record<string, s
   let end = 0;
   let commands = 0;
   for (const block of page.matchAll(BLOCK)) {
-    const { file, text = "" } = block.groups ?? {};
+    const { file, text = "", binary, bytes = "" } = block.groups ?? {};
     rewritten += page.slice(end, block.index);
     end = block.index + block[0].length;
-    if (file !== undefined) {
-      await mkdir(dirname(join(folder, file)), { recursive: true });
-      await writeFile(join(folder, file), text);
+    const written = file ?? binary;
+    if (written !== undefined) {
+      await mkdir(dirname(join(folder, written)), { recursive: true });
+      await writeFile(join(folder, written), binary === undefined ? text : Buffer.from(bytes, "base64"));
       rewritten += block[0];
       continue;
     }

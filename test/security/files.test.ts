@@ -2,9 +2,11 @@ import { execFileSync } from "node:child_process";
 import { linkSync } from "node:fs";
 import { mkdir, readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { UploadFiles } from "../../src/index.ts";
 import { here as run } from "../cli/here.ts";
-import { emulator, envOf, expectPlain, PROJECT } from "../cli/run.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT } from "../cli/run.ts";
 import { codes, load } from "../manifest/support.ts";
 import { besideSecret, link, refuse, SECRET } from "./hostile.ts";
 
@@ -44,6 +46,28 @@ test("an image to upload lies inside the project, by its path and by every link"
   await refuse(cwd, ["error[outside-project]", "a manifest cannot reach beyond its folder"], {
     args: ["apply", "--yes"],
   });
+});
+
+test("a gzip bomb ends at the limit of what an image may hold, before its end is read", async () => {
+  const member = gzipSync(Buffer.alloc(64 * 1024 ** 2), { level: 1 });
+  const cwd = await folder({ "tenon.yaml": UPLOAD.replace("FILE", "bomb.gz") });
+  await writeFile(join(cwd, "bomb.gz"), Buffer.concat(Array.from({ length: 64 }, () => member)));
+  const files = new UploadFiles(cwd, 256 * 1024 ** 2);
+  const read: number[] = [];
+  expect(await files.contentOf("bomb.gz", { progress: (_, done) => read.push(done) })).toBeNull();
+  expect(files.problemOf("bomb.gz")?.code).toBe("file-too-large");
+  expect(Math.max(...read)).toBeLessThan(32 * member.length);
+});
+
+test("the name of a file is quoted in a command that a message proposes", async () => {
+  const name = "a'$(touch owned)'.img";
+  const cwd = await folder({ "tenon.yaml": UPLOAD.replace("FILE", JSON.stringify(name)) });
+  await writeFile(join(cwd, name), "raw");
+  const [found] = (await load(cwd)).diagnostics;
+  const command = /gzip --keep .*/.exec(found?.fix ?? "")?.[0] ?? "";
+  execFileSync("sh", ["-c", command.replace("gzip --keep", "printf %s >told")], { cwd });
+  expect(await readFile(join(cwd, "told"), "utf8")).toBe(name);
+  expect((await readdir(cwd)).sort()).toEqual([name, "tenon.yaml", "told"].sort());
 });
 
 test("a zone file lies inside the project, by its path and by every link", async () => {
