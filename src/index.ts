@@ -67,7 +67,16 @@ export {
   type Holdings,
   hasDrift,
 } from "./model/change.ts";
-export type { Consent, ConsentRule, Declared, Desired, IgnorePattern, IgnorePreset, Removed } from "./model/desired.ts";
+export type {
+  Consent,
+  ConsentRule,
+  Declared,
+  Desired,
+  IgnorePattern,
+  IgnorePreset,
+  NamedFile,
+  Removed,
+} from "./model/desired.ts";
 export {
   type Diagnostic,
   hasErrors,

@@ -182,14 +182,16 @@ async function planAlone(request: PlanRequest): Promise<PlannedAlone> {
   return { ok: true, plan: completeInterfaces(plan, details), live: read.live };
 }
 
-/** Refuses to upload a file that cannot be an image, before anything is sent. */
-function refuseFiles(plan: Plan, { desired, problemOf }: PlanRequest): Plan {
+/** Refuses to upload a file that cannot be an image, before anything is written. A file is reported once, where it is named first. */
+function refuseFiles(plan: Plan, { desired: { files = [] }, problemOf }: PlanRequest): Plan {
   const uploads = plan.steps.filter((step) => step.type === "upload");
-  const firsts = uploads.filter(({ file }, index) => uploads.findIndex((other) => other.file === file) === index);
-  const refusals = firsts.flatMap(({ file, root }): Diagnostic[] => {
+  const refusals = [...new Set(uploads.map(({ file }) => file))].flatMap((file): Diagnostic[] => {
     const problem = problemOf?.(file) ?? null;
-    const span = desired.fileSpans?.get(file);
-    return problem === null ? [] : [{ ...problem, address: root, ...(span === undefined ? {} : { span }) }];
+    if (problem === null) return [];
+    const roots = new Set(uploads.flatMap((step) => (step.file === file ? [step.root] : [])));
+    const all = files.filter((named) => named.file === file);
+    const named = all.find(({ address }) => roots.has(address)) ?? all[0];
+    return [named === undefined ? problem : { ...problem, address: named.address, span: named.span }];
   });
   return refusals.length === 0 ? plan : { ...plan, refusals: [...plan.refusals, ...refusals] };
 }

@@ -177,7 +177,7 @@ function checkedFiles(
   const watch = {
     signal: terminal.interrupt.first,
     progress: (file: string, done: number, total: number) =>
-      progress.show(`Checking ${escapeText(file)}: ${meter.text(done, total)}`),
+      progress.show(`Checking ${meter.text(done, total)}; ${escapeText(file)}`),
   };
   return { contentOf: (file) => uploads.contentOf(file, watch), problemOf: (file) => uploads.problemOf(file) };
 }

@@ -2,8 +2,8 @@
 
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Desired } from "../model/desired.ts";
-import { type Diagnostic, Sources, type Span } from "../model/diagnostic.ts";
+import type { Desired, NamedFile } from "../model/desired.ts";
+import { type Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { PlanInputs } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { arrangeGroups, assemble, Findings, type Loaded, lintOff, sectionEntries } from "./assemble.ts";
@@ -174,8 +174,8 @@ class Loading {
       incomplete,
     };
     const assembled = await this.#assemble(rootFile.tree, sound, expand);
-    const fileSpans = this.#options.past === true ? new Map() : await this.#checkFiles(root, assembled.loaded);
-    const desired = fileSpans.size === 0 ? assembled.desired : { ...assembled.desired, fileSpans };
+    const named = this.#options.past === true ? [] : await this.#checkFiles(root, assembled.loaded);
+    const desired = named.length === 0 ? assembled.desired : { ...assembled.desired, files: named };
     const { environment = null, skipUnsupported = false } = this.#options;
     const environments = environmentNames(rootFile.tree);
     const inputs = { environment, variables: given, skipUnsupported };
@@ -306,19 +306,18 @@ class Loading {
     return assemble({ root, trees, entries }, this.#units, context);
   }
 
-  /** @returns where each file is named, by its name */
-  async #checkFiles(root: string, loaded: readonly Loaded[]): Promise<Map<string, Span>> {
-    const spans = new Map<string, Span>();
+  async #checkFiles(root: string, loaded: readonly Loaded[]): Promise<NamedFile[]> {
+    const named: NamedFile[] = [];
     for (const { declared, entry } of loaded) {
       const unit = this.#units.find(({ name }) => name === declared.unit);
       for (const file of unit?.spec.files?.(declared) ?? []) {
         const problem = file === "" ? null : await checkUploadFile(root, file);
         const span = this.#spanOfText(entry, file) ?? declared.span;
-        if (!spans.has(file)) spans.set(file, span);
+        named.push({ address: declared.address, file, span });
         if (problem !== null) this.#report({ ...problem, span, address: declared.address });
       }
     }
-    return spans;
+    return named;
   }
 
   /** The span of the value `text` in an entry, at whatever depth. */

@@ -63,6 +63,14 @@ export interface Consent {
   readonly span: Span | null;
 }
 
+/** A file of the project that an object is made of. */
+export interface NamedFile {
+  readonly address: Address;
+  /** Relative to the project's folder, forward slashes. */
+  readonly file: string;
+  readonly span: Span;
+}
+
 export interface Desired {
   readonly owner: string | null;
   readonly account: string | null;
@@ -73,6 +81,6 @@ export interface Desired {
   readonly lintOff: readonly string[];
   /** Where the root file says so, by code. */
   readonly lintOffSpans?: ReadonlyMap<string, Span>;
-  /** Where files to upload are named first, by their names. */
-  readonly fileSpans?: ReadonlyMap<string, Span>;
+  /** Where files to upload are named; absent if none is. */
+  readonly files?: readonly NamedFile[];
 }
