@@ -18,7 +18,7 @@ import { endpointOf } from "./rate-limit.ts";
 import { createRequestSender, type PreparedRequest, type RequestSender } from "./send.ts";
 import type { HttpCall, Transport } from "./transport.ts";
 import { brokenTransport, DEFAULT_TIMEOUTS, openTransport } from "./undici.ts";
-import { prepareUpload, type Reach, uploadReach } from "./upload.ts";
+import { formOf, prepareUpload, type Reach, uploadReach } from "./upload.ts";
 
 export type { Clock } from "../model/clock.ts";
 export type { ApiEvent, ClientApi, Connection, ReadClient } from "./connection.ts";
@@ -167,6 +167,7 @@ function callOf(request: ApiRequest, base: URL, token: string): HttpCall {
   const query = new URLSearchParams();
   for (const [key, value] of Object.entries(request.query ?? {})) query.set(key, String(value));
   const search = query.size === 0 ? "" : `?${query}`;
+  const form = request.form === undefined ? null : formOf(request.form);
   return {
     method: request.method,
     origin: base.origin,
@@ -177,8 +178,14 @@ function callOf(request: ApiRequest, base: URL, token: string): HttpCall {
       ...(token === "" ? {} : { authorization: `Bearer ${token}` }),
       ...(request.filter ? { "x-filter": filterHeader(request.filter) } : {}),
       ...(request.body ? { "content-type": "application/json" } : {}),
+      ...form?.headers,
     },
-    content: request.body ? { type: "text", text: JSON.stringify(request.body) } : { type: "none" },
+    content:
+      form !== null
+        ? form.content
+        : request.body
+          ? { type: "text", text: JSON.stringify(request.body) }
+          : { type: "none" },
   };
 }
 

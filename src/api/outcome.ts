@@ -2,12 +2,13 @@
 
 import type { ApiError, FailureType, Method } from "../model/api.ts";
 import { isJsonObject, type Json } from "../model/resource.ts";
-import { isPlain, UNSAFE } from "../model/text.ts";
+import { isLongerThan, isPlain, UNSAFE } from "../model/text.ts";
 import {
   ABORTED,
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
   CHANGED_FILE,
+  CHANGED_FORM_FILE,
   FORBIDDEN_ADDRESS,
   type HttpOutcome,
   MAX_ANSWER_DEPTH,
@@ -95,7 +96,7 @@ function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
 }
 
 /** Tenon itself did not send the request, or did not send the whole of it. */
-const REFUSED_BY_TENON_CODES: readonly string[] = [UNREADABLE_FILE, CHANGED_FILE, FORBIDDEN_ADDRESS];
+const REFUSED_BY_TENON_CODES: readonly string[] = [UNREADABLE_FILE, CHANGED_FILE, CHANGED_FORM_FILE, FORBIDDEN_ADDRESS];
 
 function repeatOfLost(lost: LostOutcome): FailedAttempt["repeat"] {
   const { code, detail } = lost;
@@ -165,7 +166,7 @@ const MAX_LIST_ITEMS = 10_000;
 
 /** Whether a single object has a text or a list that none of the service has: reports and journals would be as long. Lists have checks of their own. */
 function isOverlong(value: Json): boolean {
-  if (typeof value === "string") return value.length > MAX_TEXT_CHARACTERS;
+  if (typeof value === "string") return isLongerThan(value, MAX_TEXT_CHARACTERS);
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value) && value.length > MAX_LIST_ITEMS) return true;
   return Object.values(value).some((item) => isOverlong(item as Json));
@@ -409,6 +410,8 @@ function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string)
       return "the file changed while it was being sent";
     case CHANGED_FILE:
       return CHANGED_SINCE_PLAN;
+    case CHANGED_FORM_FILE:
+      return "the file changed after it was checked, and was not sent";
     case FORBIDDEN_ADDRESS:
       return forbiddenAddress(detail);
     case UNREADABLE_FILE:

@@ -20,6 +20,14 @@ type HttpContent =
       readonly file: string;
       readonly content?: FileContent;
       progress?(sentBytes: number): void;
+    }
+  /** A form with one file, streamed: `head` and `tail` stand around it. */
+  | {
+      readonly type: "form";
+      readonly file: string;
+      readonly content: FileContent;
+      readonly head: string;
+      readonly tail: string;
     };
 
 export type HttpOutcome =
@@ -51,6 +59,8 @@ export interface Transport {
 export const ABORTED = "ABORTED";
 /** The file to be sent has changed: it does not hold what was to be sent. */
 export const CHANGED_FILE = "CHANGED_FILE";
+/** The same of a file in a form. */
+export const CHANGED_FORM_FILE = "CHANGED_FORM_FILE";
 /** The file to be sent could not be read; the detail says why. */
 export const UNREADABLE_FILE = "UNREADABLE_FILE";
 /** The name that a file was to be sent to leads to a network that it must not reach; which one is in the detail. */

@@ -8,6 +8,7 @@ import {
   ANSWER_TOO_DEEP,
   ANSWER_TOO_FULL,
   CHANGED_FILE,
+  CHANGED_FORM_FILE,
   type HttpCall,
   type HttpOutcome,
   JsonSize,
@@ -17,7 +18,7 @@ import {
   type Transport,
   UNREADABLE_FILE,
 } from "./transport.ts";
-import { fileChunks, guardedLookup, type Reach } from "./upload.ts";
+import { fileChunks, formChunks, guardedLookup, type Reach } from "./upload.ts";
 
 export const DEFAULT_TIMEOUTS: Timeouts = {
   connect: 10_000,
@@ -138,7 +139,7 @@ function exchange(
       resolve(outcome);
     });
     const abort = (): void => listener.stop(ABORTED, "aborted");
-    const isUpload = call.content.type === "file";
+    const isUpload = call.content.type === "file" || call.content.type === "form";
     const timer = isUpload
       ? undefined
       : setTimeout(() => listener.stop(TOTAL_TIMEOUT, "took too long"), timeouts.total);
@@ -164,6 +165,8 @@ function bodyOf({ content }: HttpCall, listener: Listener): NonNullable<Dispatch
       return content.text;
     case "file":
       return readable(fileChunks(content), listener) as unknown as Readable;
+    case "form":
+      return readable(formChunks(content), listener) as unknown as Readable;
   }
 }
 
@@ -204,7 +207,8 @@ class Listener implements Dispatcher.DispatchHandler {
   /** The file to be sent could not be read, or is not what was to be sent. */
   unreadable(error: Error): void {
     const { code, message } = error as NodeJS.ErrnoException;
-    this.stop(code === CHANGED_FILE ? CHANGED_FILE : UNREADABLE_FILE, code ?? message);
+    const isChanged = code === CHANGED_FILE || code === CHANGED_FORM_FILE;
+    this.stop(isChanged ? code : UNREADABLE_FILE, code ?? message);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

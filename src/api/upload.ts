@@ -1,18 +1,21 @@
-/** Uploads: a file to the signed URL that the service gave (API.md, Images, rule 2), if that may be reached, and if it is the file of the plan. */
+/**
+ * Files that are sent: an image to the signed URL that the service gave (API.md, Images, rule 2), if that may be reached and it is the file
+ * of the plan; an attachment as a form.
+ */
 
 import { createHash } from "node:crypto";
 import { lookup } from "node:dns";
 import { lookup as lookupAll } from "node:dns/promises";
 import { constants } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import type { LookupFunction } from "node:net";
 import { hostname, networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
-import type { UploadRequest } from "../model/api.ts";
+import type { FileContent, FormFile, UploadRequest } from "../model/api.ts";
 import { isSecure } from "./connection.ts";
 import { CHANGED_SINCE_PLAN, classifyUploadResponse, forbiddenAddress } from "./outcome.ts";
 import type { PreparedRequest } from "./send.ts";
-import { CHANGED_FILE, FORBIDDEN_ADDRESS, type HttpCall } from "./transport.ts";
+import { CHANGED_FILE, CHANGED_FORM_FILE, FORBIDDEN_ADDRESS, type HttpCall } from "./transport.ts";
 
 /** API.md, Limits: at most 5 GB compressed. */
 const MAX_UPLOAD_BYTES: number = 5 * 1024 ** 3;
@@ -65,25 +68,40 @@ async function sizeOf(file: string): Promise<number | string> {
 /** Bytes that are read, hashed and sent at once. */
 const CHUNK_BYTES = 1024 * 1024;
 
+/** The file's bytes. */
+export function fileChunks(source: Extract<HttpCall["content"], { type: "file" }>): AsyncGenerator<Buffer> {
+  return chunksOf(source, { changedCode: CHANGED_FILE, flags: 0 });
+}
+
+interface Source {
+  readonly file: string;
+  readonly content?: FileContent;
+  progress?(sentBytes: number): void;
+}
+
 /**
- * The file's bytes. The last ones are held back until the whole content is checked: without them the service keeps nothing. Two buffers are
- * used in turns, so whoever takes a chunk must be done with it before taking the next; undici is, for it waits until the socket has
- * handed on a chunk of this size.
+ * The last bytes are held back until the whole content is checked: without them the service keeps nothing. Two buffers are used in turns, so
+ * whoever takes a chunk must be done with it before taking the next but one. undici is: each chunk but the last fills its buffer, and undici
+ * waits until the socket has handed on a chunk of this size.
+ * @param changedCode of the error if the file holds something else
+ * @param flags for opening it, beside those for reading
  */
-export async function* fileChunks(source: Extract<HttpCall["content"], { type: "file" }>): AsyncGenerator<Buffer> {
-  const { content, progress } = source;
+async function* chunksOf(
+  { file, content, progress }: Source,
+  { changedCode, flags }: { readonly changedCode: string; readonly flags: number },
+): AsyncGenerator<Buffer> {
   const hash = createHash("sha256");
-  const changed = () => Object.assign(new Error("changed"), { code: CHANGED_FILE });
-  const handle = await open(source.file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const changed = () => Object.assign(new Error("changed"), { code: changedCode });
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | flags);
   try {
+    if (!(await handle.stat()).isFile()) throw changed();
     const buffers = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)] as const;
     let [bytes, sent] = [0, 0];
     let held: Buffer | null = null;
     for (let turn = 0; ; turn += 1) {
-      const { buffer, bytesRead } = await handle.read(buffers[turn % 2 === 0 ? 0 : 1], 0, CHUNK_BYTES, null);
-      if (bytesRead === 0) break;
-      const chunk = buffer.subarray(0, bytesRead);
-      bytes += bytesRead;
+      const chunk = await fill(handle, buffers[turn % 2 === 0 ? 0 : 1]);
+      if (chunk.length === 0) break;
+      bytes += chunk.length;
       // If the file has grown, the held bytes may be the last that the service waits for: they must not be sent.
       if (content !== undefined && bytes > content.bytes) throw changed();
       if (content !== undefined) hash.update(chunk);
@@ -100,6 +118,45 @@ export async function* fileChunks(source: Extract<HttpCall["content"], { type: "
   } finally {
     await handle.close();
   }
+}
+
+/** Some file systems give less at once than was asked for. */
+async function fill(handle: FileHandle, buffer: Buffer): Promise<Buffer> {
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}
+
+// A form with one file (RFC 7578).
+
+type FormContent = Extract<HttpCall["content"], { type: "form" }>;
+
+/** What is sent for a form, and its headers. Names are written as browsers write them: in UTF-8. */
+export function formOf({ field, file, name, content }: FormFile): {
+  readonly content: FormContent;
+  readonly headers: Readonly<Record<string, string>>;
+} {
+  // No file holds its own digest.
+  const boundary = `tenon-${content.sha256}`;
+  const disposition = `Content-Disposition: form-data; name="${field}"; filename="${name}"`;
+  const head = `--${boundary}\r\n${disposition}\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const tail = `\r\n--${boundary}--\r\n`;
+  const bytes = Buffer.byteLength(head) + content.bytes + Buffer.byteLength(tail);
+  return {
+    content: { type: "form", file, content, head, tail },
+    headers: { "content-type": `multipart/form-data; boundary=${boundary}`, "content-length": String(bytes) },
+  };
+}
+
+/** What has changed is never a whole form, as in an upload. A link or a named pipe in the file's place is neither followed nor waited for. */
+export async function* formChunks({ file, content, head, tail }: FormContent): AsyncGenerator<Buffer> {
+  yield Buffer.from(head);
+  yield* chunksOf({ file, content }, { changedCode: CHANGED_FORM_FILE, flags: constants.O_NOFOLLOW });
+  yield Buffer.from(tail);
 }
 
 // Which networks an upload may reach: the Internet, and those that the service itself is in.

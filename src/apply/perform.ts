@@ -3,7 +3,7 @@
 import { realpath, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isBelow } from "../files/paths.ts";
-import type { Answer, ApiRequest, Failure } from "../model/api.ts";
+import { type Answer, type ApiRequest, type Failure, isUnclear } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
 import type { RequestStep, Step, UploadStep, WaitStep } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
@@ -14,7 +14,6 @@ import {
   type Context,
   DONE,
   failureResult,
-  isUnclear,
   localFailure,
   readField,
   resolvePath,

@@ -1,6 +1,6 @@
 /** Recover: finds out what became of a POST whose outcome is unknown, then adopts what it made or sends it once more. */
 
-import type { ApiRequest } from "../model/api.ts";
+import { type ApiRequest, LOOK_AGAIN_AFTER_SECONDS } from "../model/api.ts";
 import { factsOf } from "../model/kind.ts";
 import type { RequestStep } from "../model/plan.ts";
 import type { JsonObject, ObjectId } from "../model/resource.ts";
@@ -18,12 +18,6 @@ import {
   type StepResult,
   writeIntent,
 } from "./step.ts";
-
-/**
- * The list is first read immediately, which mostly finds what was made. If it does not, a service that dropped the connection may still be
- * at work, so the list is read again after this long, before anything is sent again.
- */
-export const LOOK_AGAIN_AFTER_SECONDS = 6;
 
 /** What is known about a lost POST. */
 interface Lost {

@@ -1,6 +1,6 @@
 /** What carrying out a step may use (one context for the whole run), and the result that execute.ts gets. */
 
-import type { Answer, Api, Failure, FailureType, Method } from "../model/api.ts";
+import { type Answer, type Api, type Failure, type FailureType, isUnclear, type Method } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
 import type { Clock } from "../model/clock.ts";
 import {
@@ -139,13 +139,6 @@ export function resultOf(step: RequestStep, answer: Answer, unit: Unit): StepRes
   if (step.method !== "POST") return { ...DONE, products };
   const parts = partsIn(step, answer.body as JsonObject, unit);
   return { ...DONE, id: readId(step.produces, answer.body), parts, products };
-}
-
-/** Whether a request that failed may have had an effect all the same. */
-export function isUnclear(method: Method, failure: Failure): boolean {
-  if (method === "GET") return false;
-  const accepted = failure.status !== null && failure.status >= 200 && failure.status < 300;
-  return failure.effect === "unknown" || (failure.type === "malformed" && accepted);
 }
 
 function failedResult(step: RequestStep, failure: Failure): StepResult {

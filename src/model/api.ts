@@ -19,6 +19,19 @@ export interface ApiRequest extends GetRequest {
   /** Sent as X-Filter. */
   readonly filter?: JsonObject;
   readonly body?: JsonObject;
+  /** Sent as multipart/form-data, in the place of a body. */
+  readonly form?: FormFile;
+}
+
+/** A file as the only field of a form (API.md, Support). */
+export interface FormFile {
+  readonly field: string;
+  /** A regular file, and no link: it is streamed. */
+  readonly file: string;
+  /** What the service is to call it: without control characters, quotes and backslashes. */
+  readonly name: string;
+  /** What the file must hold: its last bytes are sent only if it does. */
+  readonly content: FileContent;
 }
 
 /**
@@ -154,6 +167,19 @@ export interface Failure {
   /** The limit of Tenon that was exceeded: on the size of one answer, or of all lists together. Absent: none. */
   readonly exceeds?: "answer" | "lists";
 }
+
+/** Whether a request that failed may have had an effect all the same. */
+export function isUnclear(method: Method, failure: Failure): boolean {
+  if (method === "GET") return false;
+  const accepted = failure.status !== null && failure.status >= 200 && failure.status < 300;
+  return failure.effect === "unknown" || (failure.type === "malformed" && accepted);
+}
+
+/**
+ * What a lost POST may have made is looked for immediately, which mostly finds it. If it is not there, a service that dropped the connection
+ * may still be at work, so it is looked for again after this long, before anything is sent again.
+ */
+export const LOOK_AGAIN_AFTER_SECONDS = 6;
 
 /** The token was refused, as a whole or for what was asked: it will be for the next request of the same kind. */
 export function isDenied({ status }: Pick<Failure, "status">): boolean {

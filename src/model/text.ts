@@ -124,6 +124,12 @@ function tokenise(glob: string): (string | typeof STAR)[] {
   return tokens;
 }
 
+/** Whether a text has more than so many characters: code points, as the service counts them, of which some take two code units. */
+export function isLongerThan(text: string, most: number): boolean {
+  if (text.length <= most) return false;
+  return text.length > 2 * most || [...text].length > most;
+}
+
 // Grouping by a key, in the order of first appearance; and the orders in which texts and ids are shown.
 
 export function groupBy<Key, Item>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { isUnclear, resultOf } from "../../src/apply/step.ts";
-import type { Failure } from "../../src/model/api.ts";
+import { resultOf } from "../../src/apply/step.ts";
+import { type Failure, isUnclear } from "../../src/model/api.ts";
 import type { Unit } from "../../src/model/unit.ts";
 import { request } from "./support/plans.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { LOOK_AGAIN_AFTER_SECONDS } from "../../src/apply/recover.ts";
+import { LOOK_AGAIN_AFTER_SECONDS } from "../../src/model/api.ts";
 import type { Kind } from "../../src/model/resource.ts";
 import { createRecord, lookup, plan, RECORDS, request } from "./support/plans.ts";
 import { applyTo, DrainClock, outcomes, QuickClock } from "./support/run.ts";
