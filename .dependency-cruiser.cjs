@@ -96,6 +96,12 @@ module.exports = {
       "What Tenon wrote is read back as data; what it means is for the pipeline.",
     ),
     only(
+      "tickets-are-beside-the-pipeline",
+      "^src/tickets/",
+      ["^src/(dns|files|model|render|saved|tickets)/", "^src/apply/interrupt\\.ts$"],
+      "Tickets are no resources that are planned: they are handed an api, and share with an apply how a run is stopped.",
+    ),
+    only(
       "format-writes-manifests",
       "^src/format/(?!index\\.ts$)",
       ["^src/(model|dns)/", "^src/format/(?!index\\.ts$)", "^src/render/terminal\\.ts$"],
@@ -143,7 +149,11 @@ module.exports = {
     only(
       "cli-imports-faces-only",
       "^src/cli/",
-      ["^src/(cli|files|model|render)/", "^src/index\\.ts$", "^src/(emulator|format|import|live|verify)/index\\.ts$"],
+      [
+        "^src/(cli|files|model|render)/",
+        "^src/index\\.ts$",
+        "^src/(emulator|format|import|live|tickets|verify)/index\\.ts$",
+      ],
       "The command line uses what every user of the library can use, and what shows it.",
     ),
     {

@@ -1,6 +1,6 @@
 /**
  * The library's face: from manifests to a plan, from a plan to a report. What else there is stands behind `tenon/emulator`, `tenon/format`,
- * `tenon/import`, `tenon/live`, `tenon/render` and `tenon/verify`.
+ * `tenon/import`, `tenon/live`, `tenon/render`, `tenon/tickets` and `tenon/verify`.
  */
 
 import type { OpenOptions, OpenProject } from "./open.ts";
@@ -41,6 +41,7 @@ export type {
   Failure,
   FailureType,
   FileContent,
+  FormFile,
   GetRequest,
   ListAnswer,
   ListRequest,

@@ -37,6 +37,8 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "conflicting-options": "two options exclude each other, or an option is given without the one that it needs",
   "consent-not-asked": "there is no terminal to ask on, and no `--yes`",
   "demo-failed": "`tenon demo` did not go as it should",
+  "draft-unreadable": "the file that a ticket is to be drafted from cannot be read",
+  "editor-failed": "there is no editor, or it did not end well: nothing was sent",
   "emulator-failed": "the emulator could not start: its port, data file or seed",
   "file-exists": "a file is there already, and `--force` was not given",
   "file-unwritable": "a file that the command writes cannot be written",
@@ -55,8 +57,14 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "snapshot-malformed": "what the service said does not fit into a snapshot",
   "snapshot-of-others": "the snapshot of `--live` is of another account or service",
   "snapshot-unreadable": "the file of `--live` cannot be read",
+  "text-unreadable": "the file of `--file`, the text of a ticket or reply, cannot be read",
+  "ticket-closed": "the ticket is closed, and takes no reply and no file",
+  "ticket-not-closable": "the service does not let the ticket be closed (`closable`)",
+  "ticket-outcome-unknown": "an answer was lost, and it could not be found out whether the request was carried out",
+  "ticket-unknown": "the account has no such ticket",
   "token-in-plan": "the plan holds the access token, and is not saved",
   "token-in-snapshot": "the account holds the access token, and the snapshot is not saved",
+  "token-in-text": "the text of a ticket or reply holds the access token, and is not sent",
   "unexpected-argument": "an argument too many",
   "unknown-command": "there is no such command",
   "unknown-option": "the command has no such option",
@@ -68,6 +76,8 @@ export type ErrorCode =
   | "conflicting-options"
   | "consent-not-asked"
   | "demo-failed"
+  | "draft-unreadable"
+  | "editor-failed"
   | "emulator-failed"
   | "file-exists"
   | "file-unwritable"
@@ -86,8 +96,14 @@ export type ErrorCode =
   | "snapshot-malformed"
   | "snapshot-of-others"
   | "snapshot-unreadable"
+  | "text-unreadable"
+  | "ticket-closed"
+  | "ticket-not-closable"
+  | "ticket-outcome-unknown"
+  | "ticket-unknown"
   | "token-in-plan"
   | "token-in-snapshot"
+  | "token-in-text"
   | "unexpected-argument"
   | "unknown-command"
   | "unknown-option";

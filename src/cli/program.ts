@@ -106,6 +106,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/fmt.ts")).define,
   },
   {
+    name: "ticket",
+    usage: "",
+    summary: "read and write support tickets",
+    access: "writes",
+    load: async () => (await import("./commands/ticket.ts")).define,
+  },
+  {
     name: "emulate",
     usage: "[options]",
     summary: "serve the whole API on this machine",

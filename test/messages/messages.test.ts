@@ -78,6 +78,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "service-unreachable": "is the network's words: test/cli/json-errors.test.ts",
   "snapshot-malformed": "is of a command without --format json: test/cli/live.test.ts",
   "snapshot-of-others": "needs a snapshot: test/cli/live.test.ts",
+  "ticket-outcome-unknown": "needs lost answers: test/tickets/outcomes.test.ts",
   "token-in-plan": "shows nothing of the plan: test/cli/saved-plan.test.ts",
   "token-in-snapshot": "is of a command without --format json: test/cli/live.test.ts",
   "too-large": "needs a file of megabytes: test/dns/zone-file/hostile.test.ts",

@@ -34,6 +34,16 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "zone check": [["--format", "json"]],
   import: [["--owner", "edge", "--out", "imported"]],
   fmt: [["--check"]],
+  "ticket draft": [["own.jsonl"]],
+  "ticket open": [
+    ["--summary", "No answer", "--description", "ns1 is silent."],
+    ["--description", `with ${TOKEN}`, "--summary", "a"],
+  ],
+  "ticket list": [["--format", "json"], ["--open"]],
+  "ticket reply": [["20000001", "--description", "Any news?"]],
+  "ticket attach": [["20000001", "trace.txt"]],
+  "ticket show": [["20000001"], ["20000001", "--format", "json"]],
+  "ticket close": [["20000001", "--format", "json"]],
   destroy: [["--yes", "--format", "json"]],
   // Own tokens and own output: what it logs is looked at below, where it serves.
   emulate: [["--port", "0", "--fault", "nonsense"]],
@@ -54,7 +64,7 @@ test("every command of the program is run, so that a new one must show that it k
 });
 
 test("the token and signed URLs are in nothing that any command prints or writes, in no spelling", async () => {
-  const cwd = await folder({ "tenon.yaml": IMAGE, "token.txt": `${TOKEN}\n` });
+  const cwd = await folder({ "tenon.yaml": IMAGE, "token.txt": `${TOKEN}\n`, "trace.txt": "a" });
   await writeFile(join(cwd, "golden.img.gz"), gzipSync("disk"));
   const logs = await folder({ "seed.yaml": seed() });
   const args = ["--seed", join(logs, "seed.yaml"), "--data", join(logs, "data"), "--request-log", join(logs, "log")];
@@ -84,6 +94,10 @@ test("the token and signed URLs are in nothing that any command prints or writes
     show: [0, 0],
     import: [0],
     "zone export": [0],
+    "ticket open": [0, 1],
+    "ticket reply": [0],
+    "ticket attach": [0],
+    "ticket close": [0],
   });
   expect(codes["apply"]?.[0]).toBe(0);
   served.kill("SIGTERM");

@@ -1,0 +1,213 @@
+/** Tickets as text: a table, and a thread in which nothing that somebody has written can pass for a heading. */
+
+import { createPaint } from "./change-lines.ts";
+import type { TextOptions } from "./plan-text.ts";
+import { columnsOf, cut, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap, wrapItems } from "./terminal.ts";
+import { count } from "./view.ts";
+
+/** As `tenon/tickets` reads them: the fields that are shown. */
+export interface ShownTicket {
+  readonly id: number;
+  readonly summary: string;
+  readonly description: string;
+  readonly status: string;
+  readonly closable: boolean;
+  readonly opened: string;
+  readonly opened_by: string;
+  readonly updated: string;
+  readonly updated_by: string | null;
+  readonly closed: string | null;
+  readonly attachments: readonly string[];
+  readonly entity: { readonly id: number; readonly label: string; readonly type: string } | null;
+}
+
+export interface ShownReply {
+  readonly created: string;
+  readonly created_by: string;
+  readonly description: string;
+  readonly from_linode: boolean;
+}
+
+/** A longer value of the service is cut in a table, and in headings. */
+const MAX_CELL_COLUMNS = 40;
+/** The service takes summaries of 64 characters, each of which takes up to ten columns when it is escaped. */
+const MAX_SUMMARY_COLUMNS = 640;
+const INDENT = 2;
+const GAP = "  ";
+
+/** One line for each ticket, and a line that counts them. Newline-terminated. */
+export function renderTicketList(tickets: readonly ShownTicket[], options: TextOptions, onlyOpen: boolean): string {
+  if (tickets.length === 0) return onlyOpen ? "No open tickets.\n" : "No tickets.\n";
+  const paint = createPaint(options.colour);
+  const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
+  const heads = ["ID", "STATUS", "UPDATED", "SUMMARY"];
+  const rows = tickets.map((ticket) => [
+    String(ticket.id),
+    cell(ticket.status),
+    minuteOf(ticket.updated),
+    escapeText(ticket.summary) + (ticket.entity === null ? "" : ` (${entityName(ticket.entity)})`),
+  ]);
+  const widths = heads.map((head, column) =>
+    rows.reduce((most, row) => Math.max(most, columnsOf(row[column] ?? "")), columnsOf(head)),
+  );
+  const lineOf = (row: readonly string[]): string => {
+    const cells = row.slice(0, -1).map((text, column) => padded(text, widths[column] ?? 0));
+    const start = cells.join(GAP) + GAP;
+    return start + shortened(row.at(-1) ?? "", Math.max(width - columnsOf(start), MAX_CELL_COLUMNS / 2));
+  };
+  const open = tickets.filter(({ status }) => status !== "closed").length;
+  const lines = rows.map((row, index) => (tickets[index]?.status === "closed" ? paint.dim(lineOf(row)) : lineOf(row)));
+  const counted = `${count(tickets.length, "ticket", "tickets")}${onlyOpen ? ", open" : `, ${open} open`}.`;
+  return `${[paint.bold(lineOf(heads)), ...lines, "", counted].join("\n")}\n`;
+}
+
+export interface ThreadOptions extends TextOptions {
+  /** How many replies are shown, the newest; null: all, and each in full. */
+  readonly last: number | null;
+}
+
+/** Lines of one text that are shown, unless all is asked for. */
+const MAX_TEXT_LINES = 200;
+
+/** The ticket and the replies to it, the oldest first. Newline-terminated. */
+export function renderTicket(ticket: ShownTicket, replies: readonly ShownReply[], options: ThreadOptions): string {
+  const paint = createPaint(options.colour);
+  const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
+  const { last } = options;
+  const shown = last === null ? replies : replies.slice(Math.max(0, replies.length - last));
+  const left = replies.length - shown.length;
+  const body = (text: string) => textLines(text, width, last === null ? Number.POSITIVE_INFINITY : MAX_TEXT_LINES);
+  const summary = shortened(escapeText(ticket.summary), MAX_SUMMARY_COLUMNS);
+  const head = folded(`Ticket ${ticket.id} (${cell(ticket.status)}): ${summary}`, width, "");
+  const opened = paint.bold(headingOf(ticket.opened_by, ticket.opened, "opened it"));
+  const are = `earlier ${left === 1 ? "reply is" : "replies are"} not shown`;
+  const rest = `... ${left.toLocaleString("en")} ${are}: --all shows the whole thread`;
+  const messages = shown.map(({ created, created_by, description, from_linode }) => {
+    const heading = headingOf(created_by, created, from_linode ? "replied for the operator" : "replied");
+    return ["", from_linode ? paint.warn(`>> ${heading}`) : paint.bold(heading), ...body(description)];
+  });
+  const blocks = [
+    [...head.map(paint.bold), ...factsOf(ticket, replies, width), "", opened, ...body(ticket.description)],
+    left > 0 ? ["", ...wrap(rest, width, 0)] : [],
+    ...messages,
+  ];
+  return `${blocks.flat().join("\n")}\n`;
+}
+
+function factsOf(ticket: ShownTicket, replies: readonly ShownReply[], width: number): string[] {
+  const { entity, attachments, closed, closable, status } = ticket;
+  const answers = replies.filter(({ from_linode }) => from_linode).length;
+  const facts: [name: string, lines: readonly string[]][] = [
+    ["about", entity === null ? [] : [entityText(entity)]],
+    ["opened", [byAt(ticket.opened_by, ticket.opened)]],
+    ["updated", [byAt(ticket.updated_by, ticket.updated)]],
+    ["closed", closed === null ? [] : [secondOf(closed)]],
+    [
+      "replies",
+      [
+        `${replies.length.toLocaleString("en")}, ${answers === 0 ? "none" : answers.toLocaleString("en")} by the operator`,
+      ],
+    ],
+    [
+      "files",
+      wrapItems(
+        attachments.map((name) => shortened(escapeText(name), MAX_CELL_COLUMNS)),
+        width - FACT_COLUMNS,
+        0,
+      ),
+    ],
+    ["closable", status === "closed" || closable ? [] : ["no: only the operator can close it"]],
+  ];
+  return facts.flatMap(([name, lines]) =>
+    lines.map(
+      (line, index) => `${" ".repeat(INDENT)}${(index === 0 ? name : "").padEnd(FACT_COLUMNS - INDENT)}${line}`,
+    ),
+  );
+}
+
+/** Where the values of a ticket's facts begin. */
+const FACT_COLUMNS = 12;
+
+function headingOf(author: string, time: string, what: string): string {
+  return `${cell(author)}, ${secondOf(time)}, ${what}`;
+}
+
+function byAt(author: string | null, time: string): string {
+  return author === null ? secondOf(time) : `${secondOf(time)} by ${cell(author)}`;
+}
+
+type ShownEntity = NonNullable<ShownTicket["entity"]>;
+
+/** `vpc prod`, or by its id if it has no label. */
+function entityName({ id, label, type }: ShownEntity): string {
+  return `${cell(type)} ${label === "" ? String(id) : cell(label)}`;
+}
+
+function entityText(entity: ShownEntity): string {
+  return entity.label === "" ? entityName(entity) : `${entityName(entity)} (id ${entity.id})`;
+}
+
+/** On one line, escaped, and cut to what a cell can hold. */
+function cell(text: string): string {
+  return shortened(escapeText(text), MAX_CELL_COLUMNS);
+}
+
+function shortened(text: string, columns: number): string {
+  return columnsOf(text) <= columns ? text : `${cut(text, columns - 1)}…`;
+}
+
+function padded(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+/** The service's times are UTC, and have no zone (OBSERVED.md, Pages, filters, limits). Anything else stays as it is. */
+const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)Z?$/;
+
+function minuteOf(time: string): string {
+  const [, day, minute] = TIME.exec(time) ?? [];
+  return day === undefined ? cell(time) : `${day} ${minute}`;
+}
+
+function secondOf(time: string): string {
+  const [, day, minute, second] = TIME.exec(time) ?? [];
+  return day === undefined ? cell(time) : `${day} ${minute}${second} UTC`;
+}
+
+// Texts that people wrote: their lines and indentation stay, and every line is indented, so that none looks like ours.
+
+const TAB = " ".repeat(4);
+
+function textLines(text: string, width: number, most: number): string[] {
+  const indent = " ".repeat(INDENT);
+  const lines = text.replace(/\s+$/, "").split(/\r\n|[\r\n]/);
+  const shown: string[] = [];
+  for (const whole of lines) {
+    // What is not shown need not be broken into lines.
+    const line = whole.slice(0, (most + 1) * width);
+    for (const part of folded(escapeText(line.replaceAll("\t", TAB)), width - INDENT, indent)) shown.push(part);
+    if (shown.length > most) break;
+  }
+  if (shown.length <= most) return shown;
+  return [...shown.slice(0, most), `${indent}... more of this text is not shown: --all shows it`];
+}
+
+/** Breaks at the last blank that fits, or within a word that is longer than a line: no terminal has to break it. Linear. */
+function folded(text: string, columns: number, indent: string): string[] {
+  if (columnsOf(text) <= columns) return [(indent + text).trimEnd()];
+  const lines: string[] = [];
+  let [line, used, blank] = ["", 0, -1];
+  for (const character of text) {
+    const wide = columnsOf(character);
+    if (used + wide > columns) {
+      const isAtBlank = blank > 0 && line.slice(0, blank).trim() !== "";
+      const rest = isAtBlank ? line.slice(blank + 1) : "";
+      lines.push((indent + (isAtBlank ? line.slice(0, blank) : line)).trimEnd());
+      [line, used, blank] = [rest, columnsOf(rest), -1];
+      if (line === "" && character === " ") continue;
+    }
+    if (character === " ") blank = line.length;
+    line += character;
+    used += wide;
+  }
+  return [...lines, (indent + line).trimEnd()];
+}
