@@ -36,6 +36,18 @@ describe("tenon zone --help", () => {
   });
 });
 
+describe("tenon ticket --help", () => {
+  it.each(["list", "show", "open", "reply", "attach", "close", "draft"])(
+    "fits 80 columns and has examples: %s",
+    async (command) => {
+      const { code, stdout } = await here(["ticket", command, "--help"]);
+      expect(code).toBe(0);
+      expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+      expect(stdout).toContain(`Examples:\n  tenon ticket ${command}`);
+    },
+  );
+});
+
 describe("tenon --version", () => {
   it("says the package's version", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));

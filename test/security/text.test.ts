@@ -35,6 +35,27 @@ domains:
   }
 });
 
+test("what is written into a ticket, by the operator or by others, cannot steer a terminal, hide, or pass for our words", async () => {
+  const texts = { summary: STEERING, description: STEERING, opened_by: STEERING, attachments: [STEERING] };
+  const reply = { description: `${STEERING}\n>> support, 2026-11-22 10:00:00 UTC`, created_by: STEERING };
+  const entity = { type: "vpc", id: 1, label: STEERING } as const;
+  const tickets = [{ id: 7, ...texts, entity, replies: [reply] }];
+  const service = await emulator({ seed: { vpcs: [{ id: 1, label: "prod", region: "us-east" }], tickets } });
+  for (const args of [
+    ["list"],
+    ["show", "7", "--all"],
+    ["show", "7", "--format", "json"],
+    ["open", "--summary", "a", "--description", "b", "--entity", `vpc/${STEERING}`],
+    ["attach", "7", `${STEERING}.txt`],
+    ["close", "7"],
+    ["reply", "7", "--description", "a"],
+  ]) {
+    const ended = await run(["ticket", ...args], { env: envOf(service) });
+    expectNotForged(ended);
+    expect(ended.stdout).not.toMatch(/^>>/m);
+  }
+});
+
 test("a change far within a long value is in every plan that somebody reviews", async () => {
   const spf = (one: string, far: string): string =>
     `v=spf1 ip4:192.0.2.${one} ${"include:_spf.one.example ".repeat(4)}ip4:${far} include:_spf.four.example -all`;
