@@ -52,7 +52,7 @@ const name: Check = (value) => {
 const ipv4Range: Check = (value) => {
   if (typeof value !== "string") return OTHER_TYPE;
   const [address = "", prefix = "", more] = value.split("/", 3);
-  const isRange = isIPv4(address) && /^\d{1,2}$/.test(prefix) && Number(prefix) <= 32 && more === undefined;
+  const isRange = isIPv4(address) && /^(0|[1-9]\d?)$/.test(prefix) && Number(prefix) <= 32 && more === undefined;
   return isRange ? null : { part: "", clause: "is no IPv4 range" };
 };
 const nullableText: Check = (value) => (value === null ? null : text(value));

@@ -1,8 +1,9 @@
-/** Resolves `${var.x}` and `${zone}` in values; `$${` stands for a literal `${`. */
+/** Resolves `${var.x}`, `${cidrsubnet(…)}` and `${zone}` in values; `$${` stands for a literal `${`. */
 
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { suggestion } from "../model/text.ts";
+import { evaluateCall, isCall, type Part } from "./functions.ts";
 import { type Budget, MAX_REPORTED_REFERENCES } from "./limits.ts";
 import { newMapping, type Places } from "./positions.ts";
 import { isOwnKey } from "./schema.ts";
@@ -75,6 +76,7 @@ class Interpolation {
   #part(container: object, key: string | number, match: string, name: string | undefined, close: string): string {
     if (match === "$${") return this.#inZone ? match : "${";
     const reference = name ?? "";
+    if (close !== "" && isCall(reference)) return this.#call(container, key, match, reference);
     if (close === "" || !(reference === "zone" || reference.startsWith("var."))) {
       return this.#broken(container, key, match, unknownReference(match, close !== ""));
     }
@@ -86,6 +88,15 @@ class Interpolation {
     if (typeof variable.value === "object") return this.#broken(container, key, match, notText(reference));
     const value = variable.source ?? String(variable.value);
     return this.#pay(container, key, value) ? this.#escape(value) : match;
+  }
+
+  #call(container: object, key: string | number, match: string, expression: string): string {
+    const inMatch = ({ start, end }: Part): Part => ({ start: start + "${".length, end: end + "${".length });
+    const result = evaluateCall(expression, (name, at) => this.#lookup(container, key, match, name, inMatch(at)));
+    if (result.ok) return this.#pay(container, key, result.value) ? result.value : match;
+    this.#context.places.markBroken(container, key);
+    if (result.problem !== null) this.#report(container, key, match, result.problem, inMatch(result.at));
+    return match;
   }
 
   /** @returns false if the budget has no room for the variable's value; the value that refers to it is then marked as broken */
@@ -112,6 +123,7 @@ class Interpolation {
     key: string | number,
     match: string,
     name: string,
+    part: Part = { start: 0, end: match.length },
   ): { value: Json; source: string | null } | null {
     const { variables, variablesKnown } = this.#context;
     const variable = variables.get(name);
@@ -123,12 +135,8 @@ class Interpolation {
       const known = this.#known;
       const fix = suggestion(name, known) || `Declare it in the root file: \`variables: { ${name}: {} }\`.`;
       const detail = `\`${name}\` is not declared under \`variables\` in the root file.`;
-      this.#report(container, key, match, {
-        code: "unknown-variable",
-        summary: `unknown variable \`${name}\``,
-        detail,
-        fix,
-      });
+      const summary = `unknown variable \`${name}\``;
+      this.#report(container, key, match, { code: "unknown-variable", summary, detail, fix }, part);
     }
     return null;
   }
@@ -139,10 +147,16 @@ class Interpolation {
     return match;
   }
 
-  #report(container: object, key: string | number, match: string, problem: Problem): void {
+  #report(
+    container: object,
+    key: string | number,
+    match: string,
+    problem: Problem,
+    part: Part = { start: 0, end: match.length },
+  ): void {
     if (this.#reportedReferences >= MAX_REPORTED_REFERENCES) return;
     this.#reportedReferences += 1;
-    const span = within(this.#context.places.span(container, key), match, this.#context.sources);
+    const span = within(this.#context.places.span(container, key), match, part, this.#context.sources);
     this.#context.report({ severity: "error", ...problem, span });
   }
 }
@@ -150,18 +164,18 @@ class Interpolation {
 type Problem = Pick<Diagnostic, "code" | "summary" | "detail" | "fix">;
 
 /**
- * The span of the reference within the value, if the file has it letter for letter (not behind YAML escapes); else that of the whole value.
+ * The span of a part of the reference within the value, if the file has it letter for letter (not behind YAML escapes); else that of the whole value.
  */
-function within(span: Span, match: string, sources: Sources): Span {
+function within(span: Span, match: string, { start, end }: Part, sources: Sources): Span {
   const index = sources.text(span.file)?.slice(span.start, span.end).indexOf(match) ?? -1;
-  return index === -1 ? span : { ...span, start: span.start + index, end: span.start + index + match.length };
+  return index === -1 ? span : { ...span, start: span.start + index + start, end: span.start + index + end };
 }
 
 function unknownReference(match: string, closed: boolean): Problem {
   return {
     code: "unknown-reference",
     summary: closed ? `unknown reference ${match}` : "a reference is not closed",
-    detail: "References are ${var.name} and, in domains and record sets, ${zone}.",
+    detail: "References are ${var.name}, ${cidrsubnet(…)} and, in domains and record sets, ${zone}.",
     fix: "Write $${ if the text itself has ${ in it.",
   };
 }

@@ -55,6 +55,26 @@ describe("networks", () => {
     expect(result.diagnostics.every(({ related }) => related?.length === 1)).toBe(true);
   });
 
+  test("an overlap names the next range of its size that is free, and none where there is none", async () => {
+    const fixes = async (...ranges: string[]) => {
+      const subnets = ranges.map((ipv4, index) => `      - { label: s${index}, ipv4: ${ipv4} }\n`);
+      const { diagnostics } = await loadText(vpc(`    subnets:\n${subnets.join("")}`));
+      return diagnostics.map(({ fix }) => fix);
+    };
+    const free = (range: string) => `The next range of this size that is free in the VPC is ${range}.`;
+    expect(await fixes("10.0.0.0/24", "10.0.1.0/24", "10.0.0.128/25")).toEqual([free("10.0.2.0/25")]);
+    // Nothing is free above it: the first one beneath.
+    expect(await fixes("192.168.255.0/24", "192.168.0.0/24", "192.168.255.0/24")).toEqual([free("192.168.1.0/24")]);
+    expect(await fixes("10.0.0.0/8", "10.0.0.0/16")).toEqual(["Choose another range for one of the two."]);
+  });
+
+  test("of thousands of overlaps the first are answered with a range, each of which takes a look at all", async () => {
+    const subnets = Array.from({ length: 2_000 }, (_, index) => `      - { label: s${index}, ipv4: 10.0.0.0/24 }\n`);
+    const { diagnostics } = await loadText(vpc(`    subnets:\n${subnets.join("")}`));
+    const named = diagnostics.filter(({ fix }) => fix?.includes("10.0.1.0/24"));
+    expect([diagnostics.length, named.length]).toEqual([1_999, 20]);
+  });
+
   test.each(["a b", "a--b", "ä", "a_b"])("the label %s is refused", async (label) => {
     expect(
       codes(

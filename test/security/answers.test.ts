@@ -108,6 +108,7 @@ test("an answer with a text, a list or a page that is longer than the service ke
     ["vpcs", { ...VPC, description: long }, "`description` has more than 65,536 characters"],
     ["vpcs", { ...VPC, subnets: [{ ...SUBNET, ipv4: "hello" }] }, "`subnets[0].ipv4` is no IPv4 range"],
     ["vpcs", { ...VPC, subnets: [{ ...SUBNET, ipv4: "10.0.0.0/33" }] }, "`subnets[0].ipv4` is no IPv4 range"],
+    ["vpcs", { ...VPC, subnets: [{ ...SUBNET, ipv4: "10.0.0.0/08" }] }, "`subnets[0].ipv4` is no IPv4 range"],
     [
       "vpcs",
       { ...VPC, subnets: Array.from({ length: 100_001 }, (_, index) => ({ ...SUBNET, id: index + 1 })) },

@@ -1,5 +1,6 @@
 /** A VPC entry of a manifest → its declared network, with everything the service would refuse reported. */
 
+import type { Range } from "../../dns/ipv4-range.ts";
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { EntrySchema } from "../../model/entry.ts";
@@ -15,7 +16,7 @@ import {
 } from "../../model/unit.ts";
 import { noteOf, OWN_KEYS, stated } from "../common.ts";
 import { checkDescription } from "../owner-tag.ts";
-import { type CidrProblem, overlaps, parseCidr, type Range } from "./ranges.ts";
+import { type CidrProblem, nextFree, overlaps, parseCidr } from "./ranges.ts";
 
 /** API.md, Limits: VPC description. */
 const MAX_DESCRIPTION_LENGTH = 255;
@@ -90,8 +91,25 @@ function loadSubnets(entries: readonly SubnetEntry[], context: LoadContext): Sub
     const { protect = null, note = null } = entry;
     subnets.push({ label, ipv4, protect, span: context.span(entry), note });
   }
-  for (const [later, earlier] of overlaps(placed)) context.report(overlap(later.entry, earlier.entry, context));
+  for (const [index, [later, earlier]] of overlaps(placed).entries()) {
+    const free = index < MAX_PROPOSED_RANGES ? proposeRange(later.range, placed) : null;
+    context.report(overlap(later.entry, earlier.entry, free, context));
+  }
   return subnets;
+}
+
+/** Each proposal looks at all ranges of the VPC: only so many overlaps are answered with one. */
+const MAX_PROPOSED_RANGES = 20;
+
+/** The next range of that size that no subnet of the VPC has; null if there is none. */
+function proposeRange(range: Range, placed: readonly Placed[]): string | null {
+  return (
+    nextFree(
+      placed.map((other) => other.range),
+      range,
+      1,
+    )[0] ?? null
+  );
 }
 
 function duplicateLabel(label: string, entry: SubnetEntry, first: SubnetEntry, context: LoadContext): Diagnostic {
@@ -106,13 +124,16 @@ function duplicateLabel(label: string, entry: SubnetEntry, first: SubnetEntry, c
   };
 }
 
-function overlap(later: SubnetEntry, earlier: SubnetEntry, context: LoadContext): Diagnostic {
+function overlap(later: SubnetEntry, earlier: SubnetEntry, free: string | null, context: LoadContext): Diagnostic {
   return {
     code: "overlapping-subnets",
     severity: "error",
     summary: `${later.ipv4} overlaps ${earlier.ipv4}`,
     detail: "The ranges of a VPC's subnets must not overlap.",
-    fix: "Choose another range for one of the two.",
+    fix:
+      free === null
+        ? "Choose another range for one of the two."
+        : `The next range of this size that is free in the VPC is ${free}.`,
     span: context.span(later, "ipv4"),
     related: [{ message: "overlaps this one", span: context.span(earlier, "ipv4") }],
   };
@@ -261,10 +282,10 @@ const SUBNET_SCHEMA: EntrySchema<SubnetEntry> = {
     ipv4: {
       title: "IPv4 range",
       description:
-        "Canonical CIDR within 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, prefix at most 29. Cannot be changed in place.",
+        "Canonical CIDR within 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16, prefix at most 29; or ${cidrsubnet(prefix, newbits, netnum)}. Cannot be changed in place.",
       type: "string",
       minLength: 1,
-      examples: ["10.0.1.0/24"],
+      examples: ["10.0.1.0/24", "${cidrsubnet(var.base, 8, 1)}"],
     },
     protect: {
       title: "Protect",

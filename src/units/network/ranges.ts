@@ -1,18 +1,22 @@
 /** Subnet ranges as the service takes them: canonical IPv4 CIDR of private space (API.md, VPC Subnet; RFC 1918). */
 
-import ipaddr from "ipaddr.js";
 import { canonicalIpv4, readNetwork } from "../../dns/ip.ts";
+import {
+  cidrOf,
+  contains,
+  freeBlocks,
+  gapsWithin,
+  PRIVATE_BLOCKS,
+  prefixOf,
+  type Range,
+  readRange,
+} from "../../dns/ipv4-range.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import type { Claim } from "../../model/unit.ts";
 
 /** Longest prefix of a subnet, as the service was observed to enforce. */
 const MAX_PREFIX = 29;
-
-export interface Range {
-  readonly first: number;
-  readonly last: number;
-}
 
 /**
  * - `not-cidr`: not `address/prefix`.
@@ -33,21 +37,12 @@ export function parseCidr(text: string): Cidr {
   if (length < 1 || length > MAX_PREFIX) return bad("prefix");
   if (first !== address) return bad("not-canonical", `${first}/${length}`);
   const range = rangeOf(text);
-  return PRIVATE.some((block) => block.first <= range.first && range.last <= block.last)
-    ? { ok: true, range }
-    : bad("not-private");
+  return PRIVATE_BLOCKS.some((block) => contains(block, range)) ? { ok: true, range } : bad("not-private");
 }
 
 function bad(problem: CidrProblem, canonical: string | null = null): Cidr {
   return { ok: false, problem, canonical };
 }
-
-/** RFC 1918, 3. */
-const PRIVATE: readonly Range[] = [
-  { first: 0x0a000000, last: 0x0affffff },
-  { first: 0xac100000, last: 0xac1fffff },
-  { first: 0xc0a80000, last: 0xc0a8ffff },
-];
 
 /** Pairs of items whose ranges overlap or are equal. The first of a pair is the item that is written later. */
 export function overlaps<T extends { readonly range: Range }>(items: readonly T[]): [T, T][] {
@@ -63,6 +58,16 @@ export function overlaps<T extends { readonly range: Range }>(items: readonly T[
     if (widest === undefined || item.range.last > widest.range.last) widest = item;
   }
   return found;
+}
+
+/**
+ * The next ranges of the size of `near` that are free in a VPC, in the block of RFC 1918 in which it lies: those after it, then those before.
+ * @param used the ranges of the VPC's subnets
+ */
+export function nextFree(used: readonly Range[], near: Range, most: number): string[] {
+  const block = PRIVATE_BLOCKS.find((one) => contains(one, near));
+  if (block === undefined) return [];
+  return freeBlocks(gapsWithin(block, used), prefixOf(near), near.first, most).map(cidrOf);
 }
 
 // Subnets that make room for others: an old range must be gone before a new range that overlaps it can come.
@@ -121,7 +126,7 @@ function firstEndingAtOrAfter(going: readonly { range: Range }[], address: numbe
 }
 
 function rangeOf(cidr: unknown): Range {
-  const [address, prefix] = ipaddr.IPv4.parseCIDR(String(cidr));
-  const first = address.octets.reduce((sum, octet) => sum * 256 + octet, 0);
-  return { first, last: first + 2 ** (32 - prefix) - 1 };
+  const range = readRange(String(cidr));
+  if (range === null) throw new Error(`${String(cidr)} is no range of a subnet`);
+  return range;
 }
