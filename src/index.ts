@@ -67,6 +67,7 @@ export {
   type DriftStatus,
   type Holdings,
   hasDrift,
+  type RangeChange,
 } from "./model/change.ts";
 export type {
   Consent,
@@ -92,6 +93,7 @@ export {
   type Barrier,
   DEFAULT_IMAGE_TIMEOUT_SECONDS,
   DEFAULT_UPLOAD_TIMEOUT_SECONDS,
+  type FreeSpace,
   type Gap,
   type GivenValue,
   type Goal,

@@ -44,6 +44,8 @@ export interface ComparedResource {
   readonly span: Span | null;
   /** Set for a domain that is deleted as a whole, if its records were read. */
   readonly holds?: Holdings;
+  /** Set for a subnet that gets another range. */
+  readonly range?: RangeChange;
 }
 
 /** What becomes of a resource: the same, and what follows from comparing the two. */
@@ -64,6 +66,18 @@ export interface Holdings {
   readonly records: number;
   /** How many of them were ignored; null if no known manifest says what to ignore of the domain. */
   readonly ignored: number | null;
+}
+
+/**
+ * How a subnet's new range stands to its old one. Neither can be changed in place, so the subnet is made anew.
+ * - `grows`: the new range contains the old one.
+ * - `shrinks`: the new range is a part of the old one.
+ * - `moves`: they have no address in common.
+ */
+export interface RangeChange {
+  readonly becomes: "grows" | "shrinks" | "moves";
+  /** Interfaces that are attached to the subnet: they must be detached first. */
+  readonly attached: number;
 }
 
 /** What stops a change. */

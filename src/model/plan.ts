@@ -25,6 +25,8 @@ export interface Plan {
   readonly gaps: readonly Gap[];
   readonly strategies: readonly Strategy[];
   readonly warnings: readonly Diagnostic[];
+  /** The address space of the live VPCs that get a subnet or another range for one. Sorted by address. */
+  readonly freeSpace: readonly FreeSpace[];
   /** Live resources that are neither declared nor removed. */
   readonly leftAlone: readonly LeftAlone[];
   /** Requests that the steps send, uploads and the first look of each wait included; looks that answers make necessary are not. */
@@ -131,6 +133,24 @@ export interface LeftAlone {
   readonly count: number;
   /** `undeclared`: nothing names it; `ignored`: an ignore pattern does; `unmanaged`: its parent's children are not managed. */
   readonly reason: "undeclared" | "ignored" | "unmanaged";
+}
+
+/**
+ * What is free around new subnets of a VPC once the plan is carried out, where a blocked change leaves what is there. One for each block of
+ * RFC 1918 in which the VPC gets a range. All ranges are in CIDR form.
+ */
+export interface FreeSpace {
+  /** Address of the VPC. */
+  readonly root: Address;
+  /** The smallest range that contains all subnets that the VPC has in the block. */
+  readonly within: string;
+  /** Addresses in it, and how many of them no subnet has. */
+  readonly addresses: number;
+  readonly free: number;
+  /** The largest range in it that no subnet has; null if there is none. */
+  readonly largest: string | null;
+  /** For each size of the new ranges, the next ranges of this size in the block that no subnet has. */
+  readonly next: readonly { readonly prefix: number; readonly ranges: readonly string[] }[];
 }
 
 /** Counts of resources, as the last line of a plan says them. */

@@ -207,6 +207,17 @@ function onlyLonger(lower: string, candidates: readonly string[]): string | null
   return longer.length === 1 ? (longer[0] ?? null) : null;
 }
 
+/** Whether one letter that is added, left out, or another, or two neighbours that change places, make one word the other. */
+export function isOneEdit(one: string, other: string): boolean {
+  const [short, long] = one.length <= other.length ? [one, other] : [other, one];
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start += 1;
+  if (long.length > short.length) return short.slice(start) === long.slice(start + 1);
+  const [a, b] = [short.slice(start), long.slice(start)];
+  const isSwapped = a.length > 1 && a[0] === b[1] && a[1] === b[0] && a.slice(2) === b.slice(2);
+  return a !== "" && (isSwapped || a.slice(1) === b.slice(1));
+}
+
 /** `` `a`, `b` and 3,990 more ``. */
 export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_LISTED_NAMES).map((name) => `\`${name}\``);

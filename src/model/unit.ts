@@ -5,7 +5,7 @@ import type { Block, Change, ComparedResource, InterfaceDetail } from "./change.
 import type { ConsentRule, Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { UnitKinds } from "./kind.ts";
-import type { Guard, LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
+import type { FreeSpace, Guard, LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
 import type { Address, Json, JsonObject, ObjectId, Values } from "./resource.ts";
 
 /**
@@ -30,6 +30,8 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   steps(changes: readonly Change[], context: StepContext): readonly PlannedStep[];
   /** Where those steps take a cheaper way than one request for each change. */
   strategies?(changes: readonly Change[], context: StepContext): readonly Strategy[];
+  /** What is free around the address ranges that the changes bring. */
+  freeSpace?(changes: readonly Change[], context: StepContext): readonly FreeSpace[];
   /**
    * What an object that stays may lose only with consent: the guards of it, by the changes of what is within it.
    * @param adopts nobody had a tag on it: what is in it was never declared
@@ -216,6 +218,8 @@ export interface PairContext {
   readonly uploadTimeoutSeconds: number;
   /** Whether somebody consented to delete what has this address, and named just it: no glob is meant for what is in use. */
   mayDelete(address: Address): boolean;
+  /** All live objects that were read; of the unit's own type. */
+  readonly live: readonly unknown[];
   /** The ids of all live objects of a key that were read. */
   idsOf(key: string): readonly ObjectId[];
   /** The owner in the tag of the live object of a key, if it carries one. */

@@ -9,6 +9,7 @@ import {
   countLastLooks,
   DEFAULT_IMAGE_TIMEOUT_SECONDS,
   DEFAULT_UPLOAD_TIMEOUT_SECONDS,
+  type FreeSpace,
   type Goal,
   isNarrowed,
   type LeftAlone,
@@ -121,6 +122,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       ...worked.flatMap(({ matched, paired }) => [...matched.warnings, ...paired.warnings]),
       ...idsBecomingStale(desired, unblocked.changes),
     ]),
+    freeSpace: worked.flatMap((work) => unitFreeSpace(work, unblocked.changes)),
     leftAlone: mergeLeftAlone(worked, narrowed),
     requestCount: ordered.steps.length + countLastLooks(ordered.steps, kinds),
     pace: null,
@@ -171,6 +173,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
     owner: desired.owner,
     servedMilliseconds: live.servedMilliseconds ?? null,
     uploadTimeoutSeconds,
+    live: live.items,
     mayDelete: (address) => deletable.has(escapeGlob(address)),
     idsOf: (key) => idsByKey.get(key) ?? [],
     ownerOf: (key) => owners.get(key) ?? null,
@@ -296,6 +299,12 @@ function unitSteps({ unit, context }: Worked, changes: readonly Change[]): reado
 function unitStrategies({ unit, context }: Worked, changes: readonly Change[]): readonly Strategy[] {
   const own = changes.filter((change) => change.unit === unit.name && change.blocked === null);
   return unit.strategies?.(own, context) ?? [];
+}
+
+/** Blocked changes are among them: where one stays, its range stays. */
+function unitFreeSpace({ unit, context }: Worked, changes: readonly Change[]): readonly FreeSpace[] {
+  const own = changes.filter((change) => change.unit === unit.name);
+  return unit.freeSpace?.(own, context) ?? [];
 }
 
 function protectionOf(pairs: readonly Pair[], worked: readonly Worked[]): Protection {

@@ -1,10 +1,11 @@
 /** The plan file: its shape is Terraform's plan JSON, with everything that is Tenon's own under `tenon`. */
 
 import { createHash } from "node:crypto";
-import type { Block, Change, ChangedSince, ChangeLabel, ChangeOrigin, Holdings } from "../model/change.ts";
+import type { Block, Change, ChangedSince, ChangeLabel, ChangeOrigin, Holdings, RangeChange } from "../model/change.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import {
   type Barrier,
+  type FreeSpace,
   type Gap,
   type Goal,
   type Guard,
@@ -122,6 +123,8 @@ interface TenonPart {
   readonly strategies: readonly Strategy[];
   readonly refusals: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
+  /** Absent if there is none. */
+  readonly free_space?: readonly FreeSpace[];
   readonly left_alone: readonly LeftAlone[];
 }
 
@@ -145,6 +148,8 @@ export interface ChangeExtra {
   readonly origin: ChangeOrigin | null;
   /** What is deleted with a domain; absent if the domain stays, or if its contents were not read. */
   readonly holds?: Holdings;
+  /** What a new range of a subnet means; absent if it keeps its range. */
+  readonly range?: RangeChange;
 }
 
 const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
@@ -211,6 +216,7 @@ function tenonPart(
     strategies: plan.strategies,
     refusals: plan.refusals,
     warnings: plan.warnings,
+    ...(plan.freeSpace.length === 0 ? {} : { free_space: plan.freeSpace }),
     left_alone: plan.leftAlone,
   };
 }
@@ -222,10 +228,14 @@ export function missingConsents(plan: Plan): MissingConsent[] {
 }
 
 function changeExtra(change: Change): ChangeExtra {
-  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds } = change;
+  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds, range } = change;
   const wanted = blocked === null ? null : { ...changeShape(change), previous_address: change.previousAddress };
   const extra = { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
-  return holds === undefined ? extra : { ...extra, holds };
+  return {
+    ...extra,
+    ...(holds === undefined ? {} : { holds }),
+    ...(range === undefined ? {} : { range }),
+  };
 }
 
 function resourceChange(change: Change, goal: Goal): ResourceChange {

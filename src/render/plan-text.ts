@@ -4,6 +4,7 @@ import type { Change } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Plan, PlanBase } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
+import { freeSpaceText, rangeText } from "./address-space.ts";
 import { blockText } from "./blocks.ts";
 import {
   BLOCKED_MARK,
@@ -71,6 +72,7 @@ export function renderPlanText(plan: Plan, options: TextOptions, kinds: Kinds): 
     ...changeSections(plan, view, context),
     gapLines(plan, context),
     strategyLines(plan, context),
+    freeSpaceLines(plan, context),
     ...groupAlike(plan.refusals, () => "").map((alike) => alikeLines("Refused", alike, context)),
     ...groupAlike(plan.warnings, warningMarks(plan)).map((alike) => alikeLines("Warning", alike, context)),
     guardLines(plan, view, context),
@@ -202,6 +204,7 @@ function markColumns(view: ChangeView): number {
 function detailLines(view: ChangeView, { paint, width }: Context, indent: number): string[] {
   const { note, blocked } = view.change;
   const lines = note === null ? [] : wrap(`note: ${escapeText(note)}`, width, indent).map(paint.dim);
+  lines.push(...wrap(rangeText(view.change), width, indent));
   if (blocked === null) return lines;
   const { reason, items, fix } = blockText(blocked, width - indent - CHILD_INDENT.length);
   lines.push(...wrap(`blocked: ${reason}`, width, indent).map(paint.bad));
@@ -219,6 +222,10 @@ function gapLines(plan: Plan, { paint, width }: Context): string[] {
 
 function strategyLines({ strategies }: Plan, { width }: Context): string[] {
   return strategies.flatMap((strategy) => wrap(strategyText(strategy), width, 0));
+}
+
+function freeSpaceLines({ freeSpace }: Plan, { width }: Context): string[] {
+  return freeSpace.flatMap((space) => wrap(freeSpaceText(space), width, 0));
 }
 
 /** Each summary begins with the word; its further lines are indented. */

@@ -99,6 +99,7 @@ function toPlan(file: PlanFile): SavedPlan {
     gaps: tenon.gaps,
     strategies: tenon.strategies,
     warnings: tenon.warnings,
+    freeSpace: tenon.free_space ?? [],
     leftAlone: tenon.left_alone,
     requestCount: tenon.requests,
     pace: tenon.pace,
@@ -139,6 +140,7 @@ function toChange(resource: ResourceChange, extra: ChangeExtra): Change {
     span: extra.span,
     origin: extra.origin,
     ...(extra.holds === undefined ? {} : { holds: extra.holds }),
+    ...(extra.range === undefined ? {} : { range: extra.range }),
   };
 }
 

@@ -47,6 +47,10 @@ export interface Case {
   readonly bodies: Readonly<Record<string, unknown>>;
   /** Key of a zone that goes as a whole → `records`, or `records, n ignored` where that is known; null: not asked. */
   readonly holds: Readonly<Record<string, string>> | null;
+  /** Key of a subnet that gets another range → what becomes of it, and how many interfaces are attached; null: not asked. */
+  readonly ranges: Readonly<Record<string, string>> | null;
+  /** `root within: free of addresses, largest; /prefix next…` for each; null: not asked. */
+  readonly freeSpace: readonly string[] | null;
   /** `count kind reason`; null: not asked. */
   readonly leftAlone: readonly string[] | null;
   /** Whether `before` is applied again at the end. */
@@ -58,7 +62,7 @@ export const LATER_SECONDS = 2 * 3600;
 
 const KEYS = [
   ...["what", "before", "live", "emulator", "after", "plan", "later", "changes", "labels", "guards", "gaps", "blocked"],
-  ...["refusals", "warnings", "steps", "bodies", "leftAlone", "holds", "back"],
+  ...["refusals", "warnings", "steps", "bodies", "leftAlone", "holds", "ranges", "freeSpace", "back"],
 ];
 
 const DOMAIN = { type: "master", soa_email: "hostmaster@example.com" } as const;
@@ -83,6 +87,8 @@ export function parseCase(text: string): Case {
     later: false,
     leftAlone: null,
     holds: null,
+    ranges: null,
+    freeSpace: null,
     back: true,
     emulator: {},
     changes: [],

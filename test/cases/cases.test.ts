@@ -105,17 +105,56 @@ function shown(plan: Plan, given: Case): Record<string, unknown> {
     leftAlone:
       given.leftAlone === null ? null : plan.leftAlone.map(({ count, kind, reason }) => `${count} ${kind} ${reason}`),
     holds: given.holds === null ? null : Object.fromEntries(open.flatMap(holdsText)),
+    ranges: given.ranges === null ? null : Object.fromEntries(open.flatMap(rangeText)),
+    freeSpace: given.freeSpace === null ? null : plan.freeSpace.map(spaceText),
   };
 }
 
 function expected(given: Case): Record<string, unknown> {
-  const { changes, labels, guards, gaps, blocked, refusals, warnings, steps, bodies, leftAlone, holds } = given;
-  return { changes, labels, guards, gaps, blocked, refusals, warnings, steps, bodies, leftAlone, holds };
+  const {
+    changes,
+    labels,
+    guards,
+    gaps,
+    blocked,
+    refusals,
+    warnings,
+    steps,
+    bodies,
+    leftAlone,
+    holds,
+    ranges,
+    freeSpace,
+  } = given;
+  return {
+    changes,
+    labels,
+    guards,
+    gaps,
+    blocked,
+    refusals,
+    warnings,
+    steps,
+    bodies,
+    leftAlone,
+    holds,
+    ranges,
+    freeSpace,
+  };
 }
 
 function holdsText({ key, holds }: Change): [string, string][] {
   if (holds === undefined) return [];
   return [[key, `${holds.records}${holds.ignored === null ? "" : `, ${holds.ignored} ignored`}`]];
+}
+
+function rangeText({ key, range }: Change): [string, string][] {
+  return range === undefined ? [] : [[key, `${range.becomes}, ${range.attached} attached`]];
+}
+
+function spaceText({ root, within, addresses, free, largest, next }: Plan["freeSpace"][number]): string {
+  const sizes = next.map(({ prefix, ranges }) => `/${prefix} ${ranges.join(" ") || "none"}`);
+  return `${root} ${within}: ${free} of ${addresses}, ${largest}; ${sizes.join("; ")}`;
 }
 
 function labelText(labels: readonly ChangeLabel[]): string {

@@ -57,6 +57,7 @@ export function plan(changes: readonly Change[], rest: Partial<Plan> = {}): Plan
     gaps: [],
     strategies: [],
     warnings: [],
+    freeSpace: [],
     leftAlone: [],
     requestCount: changes.filter(({ action }) => action !== "no-op").length,
     pace: null,
@@ -125,6 +126,16 @@ export function everything(): Plan {
         wanted: "create domain/example.com/alias/CNAME",
         before: "delete domain/example.com/alias/A",
         root: "domain/example.com",
+      },
+    ],
+    freeSpace: [
+      {
+        root: "vpc/prod",
+        within: "10.0.0.0/22",
+        addresses: 1024,
+        free: 512,
+        largest: "10.0.0.0/24",
+        next: [{ prefix: 24, ranges: ["10.0.4.0/24", "10.0.5.0/24"] }],
       },
     ],
     strategies: [
@@ -299,6 +310,7 @@ function networkChanges(): Change[] {
       after: { label: "db", ipv4: "10.0.3.0/24" },
       action: "replace",
       replaceFields: ["ipv4"],
+      range: { becomes: "moves", attached: 0 },
     }),
     change("vpc/prod/subnet/web", "vpc_subnet", {
       before: { label: "web", ipv4: "10.0.1.0/24" },

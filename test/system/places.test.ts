@@ -244,6 +244,7 @@ export const beacon: Unit<BeaconSpec, LiveBeacon> = {
         rules: { ...NO_RULES, protect: match.declared?.protect ?? false },
       };
     }),
+    freeSpace: [],
     leftAlone: [],
     warnings: [],
   }),

@@ -6,6 +6,7 @@ import { type Plan, type Summary, summarise } from "../../model/plan.ts";
 import type { ChangeOutcome, Report } from "../../model/report.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import type { Verification } from "../../model/verification.ts";
+import { freeSpaceText, rangeText } from "../address-space.ts";
 import { blockText } from "../blocks.ts";
 import { type Asked, askedOf, consentLines, consentText } from "../consent.ts";
 import { warningMarks } from "../diagnostics.ts";
@@ -142,8 +143,17 @@ function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
       plan.strategies.map((strategy) => wrap(strategyText(strategy), CODE_COLUMNS, 0)),
       3_000,
     ),
+    list("Address space:", addressSpace(plan), 3_000),
     list("Warnings:", warnings.flatMap(alikeEntries), 6_000, "always"),
   ];
+}
+
+/** What new ranges mean for what is attached, and what is free beside them. */
+function addressSpace({ changes, freeSpace }: Plan): string[][] {
+  const ranges = changes
+    .filter(({ range }) => range !== undefined)
+    .map((change) => `${escapeText(change.key)}: ${rangeText(change)}`);
+  return [...ranges, ...freeSpace.map(freeSpaceText)].map((text) => wrap(text, CODE_COLUMNS, 0));
 }
 
 function list(

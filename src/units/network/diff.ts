@@ -4,8 +4,9 @@
  */
 
 import type { WireSubnet, WireVpc } from "../../api/wire.ts";
+import { contains, readRange } from "../../dns/ipv4-range.ts";
 import type { Failure } from "../../model/api.ts";
-import type { Block, Change } from "../../model/change.ts";
+import type { Block, Change, RangeChange } from "../../model/change.ts";
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic } from "../../model/diagnostic.ts";
 import type { LeftAlone, RequestStep } from "../../model/plan.ts";
@@ -17,6 +18,7 @@ import { rootAddresses } from "../common.ts";
 import { rootLabels, splitDescription } from "../owner-tag.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
+import { misspeltRegions } from "./regions.ts";
 
 /** At least one of the two is not null. */
 interface SubnetMatch {
@@ -93,7 +95,7 @@ export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[]
     }
   }
   const leftAlone: LeftAlone[] = unmanaged === 0 ? [] : [{ kind: "vpc_subnet", count: unmanaged, reason: "unmanaged" }];
-  return { pairs, leftAlone, warnings };
+  return { pairs, leftAlone, warnings: [...warnings, ...misspeltRegions(matches, context.live)] };
 }
 
 /**
@@ -242,6 +244,7 @@ function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, vpcEntry: Dec
       before: subnetValues(live),
       after: subnetValues(desired),
       labels: desired !== null && live !== null && desired.label !== live.label ? ["rename"] : [],
+      ...rangeChange(match, root),
       note: desired?.note ?? null,
       span: desired?.span ?? vpcEntry?.span ?? null,
     },
@@ -253,6 +256,14 @@ function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, vpcEntry: Dec
       protect: desired?.protect ?? vpcEntry?.protect ?? false,
     },
   };
+}
+
+function rangeChange({ desired, live }: SubnetMatch, root: Address): { range?: RangeChange } {
+  if (live === null || desired === null || live.ipv4 === desired.ipv4) return {};
+  const [before, after] = [readRange(live.ipv4), readRange(desired.ipv4)];
+  if (before === null || after === null) return {};
+  const becomes = contains(after, before) ? "grows" : contains(before, after) ? "shrinks" : "moves";
+  return { range: { becomes, attached: attachedInterfaces(live, root).length } };
 }
 
 function subnetValues(subnet: SubnetSpec | WireSubnet | null): Values | null {

@@ -2,6 +2,7 @@
 
 import type { Unit } from "../../model/unit.ts";
 import { conflictInNetwork, lossesOfNetwork, pairNetworks, readBackOfNetwork } from "./diff.ts";
+import { freeSpaceOfNetworks } from "./free-space.ts";
 import { declareNetwork, detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
 import { type NetworkSpec, networkSpec } from "./manifest.ts";
 import {
@@ -30,6 +31,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   declare: declareNetwork,
   normalise: pairNetworks,
   steps: networkSteps,
+  freeSpace: freeSpaceOfNetworks,
   losses: lossesOfNetwork,
   precondition: objectionToVpcDelete,
   readBack: readBackOfNetwork,
