@@ -115,6 +115,14 @@ const SHAPES: readonly { readonly path: string; readonly check: Check }[] = [
     }),
   },
   {
+    path: "networking/vpcs/ips",
+    check: objectOf({
+      ...{ interface_id: numericId, subnet_id: numericId, vpc_id: numericId, node_id: numericId },
+      ...{ config_id: optional(numericId), active: flag },
+      ...{ address: optional(text), address_range: optional(text), nat_1_1: optional(text), region: optional(text) },
+    }),
+  },
+  {
     path: "domains",
     check: objectOf({
       id: numericId,

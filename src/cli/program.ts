@@ -71,6 +71,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/drift.ts")).define,
   },
   {
+    name: "list",
+    usage: "[options] <kind>",
+    summary: "list what is in the account: addresses",
+    access: "reads",
+    load: async () => (await import("./commands/list.ts")).define,
+  },
+  {
     name: "live",
     usage: "[options] [dir]",
     summary: "write the account to a file, for plan --live",
@@ -284,6 +291,7 @@ const PROGRAM_EXAMPLES = `Examples:
   tenon plan                             show what would change
   tenon apply                            show it, ask, and do it
   tenon drift                            say what differs from the manifests
+  tenon list addresses --format csv      which node has which address
   tenon import --out infra               write the manifests of what is there
   tenon demo                             see all of it, without an account
   tenon emulate --port 8080              a service to try it on

@@ -30,6 +30,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   validate: [[]],
   plan: [["--out", "the.plan"], ["--destroy"], ["--target", "domain/*", "--format", "json"]],
   drift: [[], ["--format", "markdown"]],
+  list: [["addresses"], ["addresses", "--format", "csv"]],
   live: [["--out", "the.live"]],
   show: [["the.plan"], ["--expanded"]],
   zone: [

@@ -22,6 +22,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["--out", "the.plan"],
     ["--format", "json", "--token-file", "token.txt"],
   ],
+  list: [["addresses"], ["addresses", "--format", "json"], ["addresses", "--format", "csv"]],
   live: [["--out", "the.live"]],
   drift: [[], ["--format", "markdown"], ["--format", "json"]],
   apply: [
@@ -89,6 +90,7 @@ test("the token and signed URLs are in nothing that any command prints or writes
   // The runs did what they are for.
   expect(codes).toMatchObject({
     plan: [0, 0],
+    list: [0, 0, 0],
     live: [0],
     drift: [2, 2, 2],
     show: [0, 0],
