@@ -140,6 +140,35 @@ describe("tenon list addresses", () => {
     expectPlain(await here(["list", "addresses"], { env: envOf(service) }), 1, words);
   });
 
+  it("says of the list of VPCs, too, that it could not be read", async () => {
+    const front = await failing(await emulator({ seed: SEED }), (request) =>
+      request === "GET /v4/vpcs" ? refusal(403, "Unauthorized") : null,
+    );
+    expectPlain(await here(["list", "addresses"], { env: envOf(front) }), 1, ["cannot read the list of VPCs", "(403)"]);
+  });
+
+  it("keeps the addresses of VPCs that share a label apart", async () => {
+    const vpcs = [3, 2].map((id) => ({
+      ...{ id, label: "same", region: `r${id}` },
+      subnets: [{ id: id * 10, label: "web", ipv4: "10.0.1.0/24" }],
+    }));
+    const interfaces = [30, 20, 30, 20].map((subnet, index) => ({
+      ...{ id: 100 + index, subnet_id: subnet, config_id: 1, address: `10.0.1.${20 - index}` },
+    }));
+    const service = await emulator({ seed: { vpcs, nodes: [{ id: 1, interfaces }] } });
+    const { stdout } = await here(["list", "addresses", "--format", "csv"], { env: envOf(service) });
+    const cells = stdout
+      .split("\n")
+      .slice(1, -1)
+      .map((line) => line.split(","));
+    expect(cells.map((row) => [row[10], row[2]].join(" "))).toEqual([
+      "2 10.0.1.17",
+      "2 10.0.1.19",
+      "3 10.0.1.18",
+      "3 10.0.1.20",
+    ]);
+  });
+
   it("says of a kind that there is none, and which there are", async () => {
     const { code, stderr } = await here(["list", "adresses"], {});
     expect([code, stderr.includes("Allowed choices are addresses.")]).toEqual([1, true]);
