@@ -127,6 +127,19 @@ export function exportDeclared(desired: Desired, name: string, options: ExportOp
       },
     };
   }
+  if (declared.isPart) {
+    const detail = `Of ${name} the manifest declares a part only, and no zone file can be that.`;
+    return {
+      ok: false,
+      diagnostic: {
+        code: "part-of-zone",
+        severity: "error",
+        summary: "only a part of the zone is declared",
+        detail,
+        fix: "Export the live zone: leave --from-manifest out.",
+      },
+    };
+  }
   const { zone, fields, records } = declared;
   return exported({ zone, fields, records: records ?? [], rendered: [] }, options, []);
 }

@@ -112,7 +112,12 @@ class Taking {
   }
 
   #isOurs(identity: LiveIdentity): boolean {
-    if (identity.owner === this.#request.owner) return true;
+    const { owner } = this.#request;
+    if (identity.owner === owner) return true;
+    if (owner !== null && identity.sharedWith?.includes(owner) === true) {
+      this.#report(partOf(identity, owner));
+      return false;
+    }
     const others = this.#othersOf.get(identity.owner) ?? [];
     others.push(identity.address);
     this.#othersOf.set(identity.owner, others);
@@ -125,6 +130,7 @@ class Taking {
       this.#reportLeftOut(unfinished(identity));
       return;
     }
+    if (identity.sharedWith !== undefined) this.#report(sharedWith(identity, identity.sharedWith));
     const entry = entryOf({ ...declared, id: repeats ? identity.id : null }, unit.spec.write(declared.spec));
     if (unit.name === ZONE) {
       this.#takeDomain(unit, entry, identity);
@@ -246,6 +252,25 @@ function otherOwner(addresses: readonly string[], owner: string | null, asked: s
       ? "To take what has no owner, leave out --owner."
       : `To take what belongs to ${owner}, give --owner ${owner}.`;
   return warning("other-owner", summary, detail, fix);
+}
+
+/** The tag names the owner only: which names it is about stands in the manifests of the two. */
+function sharedWith({ address }: LiveIdentity, owners: readonly string[]): Diagnostic {
+  return warning(
+    "shared-zone",
+    `${address} is shared with ${owners.join(", ")}, and its import holds their records, too`,
+    "Which names they manage is not said in the account. As imported, the project would end the sharing and take their records for its own.",
+    "Add `shared_with` with the names that are theirs, and remove the records of these names.",
+  );
+}
+
+function partOf({ address }: LiveIdentity, owner: string): Diagnostic {
+  return warning(
+    "shared-zone",
+    `${address} is left out: only a part of it is ${owner}'s`,
+    "Which names that are is not said in the account.",
+    "Declare it with `part: { names: […] }`, and the records of these names.",
+  );
 }
 
 function narrowedOwner(owner: string): Diagnostic {

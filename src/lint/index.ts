@@ -4,6 +4,7 @@ import type { Project } from "../manifest/load.ts";
 import type { Change } from "../model/change.ts";
 import type { Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import { isOthersName } from "../units/zone/sharing.ts";
 import type { ZoneSpec } from "../units/zone/spec.ts";
 import { lintChanges } from "./changes.ts";
 import type { LintZone } from "./rule.ts";
@@ -36,6 +37,7 @@ function lintZonesOf({ declared }: Desired): LintZone[] {
       policy,
       ignore,
       off: lintOff,
+      isOthers: (name) => isOthersName(name, spec),
     };
   });
 }

@@ -149,8 +149,13 @@ export class ZoneView {
   /** Whether undeclared records of one of the types may be at the name. */
   mayHold(name: string, types: readonly RecordType[]): boolean {
     const { records, policy, ignore, type } = this.zone;
-    if (records === null || type === "slave" || policy === "additive") return true;
+    if (records === null || type === "slave" || policy === "additive" || this.isOthers(name)) return true;
     return mayIgnore(ignore).some((fits) => fits(name, this.zone.zone, types));
+  }
+
+  /** Whether another project manages the name, so that a wildcard of this one may not be what answers there. */
+  isOthers(name: string): boolean {
+    return this.zone.isOthers?.(name) ?? false;
   }
 
   /** The records that answer for a name within the zone: its own, or those of the wildcard that stands for it (RFC 4592, 3.3.1). */
@@ -212,6 +217,7 @@ export class ProjectZones {
     const view = this.zoneOf(absolute);
     const name = view === null ? null : relativeName(absolute, view.zone.zone);
     if (view === null || name === null || view.zone.records === null || view.cutAbove(name) !== null) return UNKNOWN;
+    if (view.isOthers(name)) return UNKNOWN;
     const answer = view.answer(name);
     if (!types.some((type) => answer.types.has(type)) && view.mayHold(name, types)) return UNKNOWN;
     return { type: "known", view, ...answer };
@@ -350,6 +356,8 @@ export interface LintZone {
   readonly policy: "authoritative" | "additive";
   /** Patterns for records that may be there although they are not declared. */
   readonly ignore: readonly IgnorePattern[];
+  /** Whether another project manages the records of a name: nothing is known of them. Absent: it manages none. */
+  readonly isOthers?: (name: string) => boolean;
   /** Codes that are switched off for the zone. */
   readonly off: readonly string[];
 }

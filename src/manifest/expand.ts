@@ -46,6 +46,7 @@ import {
   textAt,
   UsedSets,
   withDefaults,
+  withDomainDefaults,
 } from "./record-sets.ts";
 import { isOwnKey } from "./schema.ts";
 
@@ -101,7 +102,7 @@ export async function expandDomains(
       const own = listOf(written["records"]).map((record) =>
         withDefaults(record, objectAt(defaults, "record"), context.places),
       );
-      const entry = withDefaults(written, objectAt(defaults, "domain"), context.places);
+      const entry = withDomainDefaults(written, objectAt(defaults, "domain"), context.places);
       if (!limits.takeFields(entry)) return { entries, incomplete };
       const used = setsOf.of(entry);
       for (const set of used) everUsed.add(set);
@@ -140,7 +141,7 @@ function firstTooMany(
   for (const { tree } of files) {
     const defaults = objectAt(objectAt(tree, "defaults"), "domain");
     for (const written of listOf(tree["domains"])) {
-      const entry = withDefaults(written, defaults, places);
+      const entry = withDomainDefaults(written, defaults, places);
       const [names, use] = [entry["domain"], entry["use"] ?? null];
       const used = known.get(use) ?? usedRecords(use, sets);
       known.set(use, used);
@@ -349,18 +350,19 @@ class ExpansionLimits {
     return budget.take(characters, () => domainSpan(entry, places), report);
   }
 
-  /** Each pattern under `ignore` is compared with each record. */
+  /** Each pattern under `ignore`, and each name that is shared or in the part, is compared with each record. */
   #takeComparisons(entry: JsonObject, weight: number): boolean {
     const { ignore } = entry;
-    if (!Array.isArray(ignore)) return true;
     const tooLong = tooLongIgnore(ignore, this.#context.places);
     if (tooLong !== null) {
       this.#context.report(tooLong);
       return false;
     }
-    this.#comparisons += weight * ignore.length;
+    const patterns = (Array.isArray(ignore) ? ignore.length : 0) + namesInDivision(entry);
+    this.#comparisons += weight * patterns;
     if (this.#comparisons <= MAX_IGNORE_COMPARISONS) return true;
-    this.#context.report(tooManyPatterns(this.#context.places.span(ignore)));
+    const { places } = this.#context;
+    this.#context.report(tooManyPatterns(Array.isArray(ignore) ? places.span(ignore) : domainSpan(entry, places)));
     return false;
   }
 
@@ -377,6 +379,12 @@ class ExpansionLimits {
     if (Array.isArray(value)) this.#referencesIn.set(value, count);
     return count;
   }
+}
+
+/** How many names stand under `shared_with` and `part`. */
+function namesInDivision(entry: JsonObject): number {
+  const lists = [...listOf(entry["shared_with"]), objectAt(entry, "part")].map(({ names }) => names);
+  return lists.reduce((sum: number, names) => sum + (Array.isArray(names) ? names.length : 0), 0);
 }
 
 /** How many domains the entry is for. */

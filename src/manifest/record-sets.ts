@@ -283,14 +283,38 @@ function keysOfDefaults(defaults: JsonObject): readonly string[] {
   return keys;
 }
 
-/** Keys of `entry` win; both stand in the same file. */
-export function withDefaults(entry: JsonObject, defaults: JsonObject, places: Places): JsonObject {
-  const missing = keysOfDefaults(defaults).filter((key) => !Object.hasOwn(entry, key));
+/**
+ * Keys of `entry` win; both stand in the same file.
+ * @param taken the keys of the defaults that hold for the entry; absent: all
+ */
+export function withDefaults(
+  entry: JsonObject,
+  defaults: JsonObject,
+  places: Places,
+  taken?: ReadonlySet<string>,
+): JsonObject {
+  const isTaken = (key: string) => !Object.hasOwn(entry, key) && (taken === undefined || taken.has(key));
+  const missing = keysOfDefaults(defaults).filter(isTaken);
   if (missing.length === 0) return entry;
   const merged = newMapping(entry);
   for (const key of missing) merged[key] = defaults[key] as Json;
   places.merge(merged, entry, defaults, missing);
   return merged;
+}
+
+/** What defaults say of domains themselves does not hold for a part, whose domain is another project's. */
+const DEFAULTS_OF_PARTS: ReadonlySet<string> = new Set([
+  "use",
+  "zone_file",
+  "ignore",
+  "records_policy",
+  "lint",
+  "note",
+]);
+
+export function withDomainDefaults(entry: JsonObject, defaults: JsonObject, places: Places): JsonObject {
+  if (!Object.hasOwn(entry, "part")) return withDefaults(entry, defaults, places);
+  return withDefaults(entry, defaults, places, DEFAULTS_OF_PARTS);
 }
 
 export function objectAt(object: JsonObject, key: string): JsonObject {

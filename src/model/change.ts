@@ -46,6 +46,8 @@ export interface ComparedResource {
   readonly holds?: Holdings;
   /** Set for a subnet that gets another range. */
   readonly range?: RangeChange;
+  /** Set for an object of another project of which a part is declared. It never changes itself. */
+  readonly part?: true;
 }
 
 /** What becomes of a resource: the same, and what follows from comparing the two. */
@@ -109,6 +111,8 @@ export type Block =
   | { readonly type: "image-source-missing" }
   /** What it is to be cloned from is not there. */
   | { readonly type: "clone-source-missing"; readonly domain: string }
+  /** It would go with what the projects of these owners manage in it. */
+  | { readonly type: "shared"; readonly owners: readonly string[] }
   | { readonly type: "depends"; readonly on: readonly string[] };
 
 /** A live object that a declared one may be, with what tells it from others of its label. */

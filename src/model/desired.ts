@@ -18,6 +18,8 @@ export interface Declared<Spec = unknown> {
   readonly span: Span;
   /** The place of its `id:`; absent if it has none. */
   readonly idSpan?: Span;
+  /** Only a part of what is in the object is declared: the object itself is another project's, which must have agreed to it. */
+  readonly part?: true;
   readonly spec: Spec;
 }
 

@@ -131,8 +131,11 @@ export interface Gap {
 export interface LeftAlone {
   readonly kind: Kind;
   readonly count: number;
-  /** `undeclared`: nothing names it; `ignored`: an ignore pattern does; `unmanaged`: its parent's children are not managed. */
-  readonly reason: "undeclared" | "ignored" | "unmanaged";
+  /**
+   * `undeclared`: nothing names it; `ignored`: an ignore pattern does; `unmanaged`: its parent's children are not managed;
+   * `shared`: another project manages them, or its owner's does.
+   */
+  readonly reason: "undeclared" | "ignored" | "unmanaged" | "shared";
 }
 
 /**

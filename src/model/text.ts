@@ -31,6 +31,20 @@ export function compileGlob(glob: string): (text: string) => boolean {
   };
 }
 
+/**
+ * Whether some text fits both globs. Where both have a star, the stars take in whatever the other glob wants between its ends, so that only
+ * the ends can disagree.
+ */
+export function globsMeet(one: string, other: string): boolean {
+  const [parts, otherParts] = [partsOf(one), partsOf(other)];
+  if (parts.length === 1) return globMatches(other, parts[0] ?? "");
+  if (otherParts.length === 1) return globMatches(one, otherParts[0] ?? "");
+  const [first, otherFirst] = [parts[0] ?? "", otherParts[0] ?? ""];
+  const [last, otherLast] = [parts.at(-1) ?? "", otherParts.at(-1) ?? ""];
+  const startsAlike = first.startsWith(otherFirst) || otherFirst.startsWith(first);
+  return startsAlike && (last.endsWith(otherLast) || otherLast.endsWith(last));
+}
+
 /** What stands literally before, between and after the stars. */
 function partsOf(glob: string): string[] {
   const parts = [""];

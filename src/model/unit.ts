@@ -183,6 +183,8 @@ export interface LiveIdentity {
   readonly address: Address;
   /** The owner in its tag, if it carries one. Several are joined by commas, so that none of them is taken for it. */
   readonly owner: string | null;
+  /** The owners whose projects may manage a part of it, as it says itself. Absent: none. */
+  readonly sharedWith?: readonly string[];
   /** It was begun, and never became what it was to be. */
   readonly unfinished?: true;
   /** For a list of candidates: what tells this one from others of the same key, as values. */
@@ -196,7 +198,14 @@ export interface LiveIdentity {
  */
 export type Match<Spec = unknown, Live = unknown> =
   | { readonly intent: "create"; readonly declared: Declared<Spec>; readonly removed: null; readonly live: null }
-  | { readonly intent: "manage"; readonly declared: Declared<Spec>; readonly removed: null; readonly live: Live }
+  | {
+      readonly intent: "manage";
+      readonly declared: Declared<Spec>;
+      readonly removed: null;
+      readonly live: Live;
+      /** Set for a part whose project is destroyed: all that is in the part goes, and the object stays. */
+      readonly empties?: true;
+    }
   | { readonly intent: "release"; readonly declared: null; readonly removed: Removed; readonly live: Live }
   | {
       readonly intent: "delete";
@@ -271,6 +280,8 @@ export const NO_RULES: DiffRules = {
 };
 
 export interface StepContext {
+  /** The owner whose tag managed objects carry. */
+  readonly owner: string | null;
   /** The ids of all live objects of a key, planned or not: what a request makes is none of them. */
   idsOf(key: string): readonly ObjectId[];
   /** All that was read of the unit, planned or not; of the unit's own type. */

@@ -195,7 +195,7 @@ function contentGuards(
     .flatMap((change): Guard[] => {
       const own = within.get(change.root) ?? [];
       // Not by the label `adopt`: a run that is narrowed to parts of the object leaves the object itself as it is, without labels.
-      const adopts = owner !== null && change.before?.["owner"] === null;
+      const adopts = owner !== null && change.part !== true && change.before?.["owner"] === null;
       const losses = byRootKind.get(change.kind)?.losses?.(change, own, adopts) ?? [];
       return losses.map(({ rule, count, of }) => ({ ...guard(rule, change, given), count, of }));
     });

@@ -8,6 +8,7 @@ import type { Goal, LeftAlone } from "../model/plan.ts";
 import type { Address, ObjectId } from "../model/resource.ts";
 import { compareIds, groupBy } from "../model/text.ts";
 import type { LiveIdentity, Match, Unit } from "../model/unit.ts";
+import { objectionToPart } from "./part.ts";
 
 interface MatchOptions {
   readonly goal: Goal;
@@ -127,7 +128,12 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     }
     if (found === null) absent.add(entry);
     else noteGuess(entry, found.identity, desired, findings);
-    const match = found === null ? create(entry, options) : manage(entry, found, desired, options, findings);
+    const match =
+      entry.part === true
+        ? managePart(entry, found, desired, options, findings)
+        : found === null
+          ? create(entry, options)
+          : manage(entry, found, desired, options, findings);
     if (match !== null) matches.push(match);
   }
   const removed = options.goal === "destroy" ? [] : desired.removed.filter((entry) => entry.unit === unit.name);
@@ -362,6 +368,21 @@ function manage(
   // This project made or adopted only what carries its owner's tag.
   if (desired.owner !== null && identity.owner !== desired.owner) return null;
   return deletion(live, entry, null, null);
+}
+
+function managePart(
+  entry: Declared,
+  found: Candidate | null,
+  { owner }: Desired,
+  { goal }: MatchOptions,
+  { refusals, refused }: MatchFindings,
+): Match | null {
+  const objection = objectionToPart(entry, found?.identity ?? null, owner);
+  if (objection !== null && (found !== null || goal === "apply")) refusals.push(objection);
+  if (objection !== null && found !== null) refused.add(found.identity.id);
+  if (objection !== null || found === null) return null;
+  const empties = goal === "destroy" ? { empties: true as const } : {};
+  return { intent: "manage", declared: entry, removed: null, live: found.live, ...empties };
 }
 
 function remove(

@@ -207,6 +207,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
     takenFromProtected: new Map(matched.claimedByOthers.flatMap((claimed) => protectedOf(claimed, unit, context))),
     paired: { ...paired, warnings: paired.warnings.filter(({ address }) => isConcern(address)) },
     context: {
+      owner: desired.owner,
       idsOf: (key) => idsByKey.get(key) ?? [],
       live: live.items,
       clone: options.clone,

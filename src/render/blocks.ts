@@ -76,6 +76,12 @@ export function blockText(block: Block, columns: number = DEFAULT_ITEM_COLUMNS):
         items: [],
         fix: "Create that domain first, or name another one under create_from.",
       };
+    case "shared":
+      return {
+        reason: `it is shared with ${named(block.owners, escapeText).join(", ")}, and what they manage in it would go, too`,
+        items: [],
+        fix: "End the sharing first: apply its entry once without `shared_with`.",
+      };
     case "image-source-missing":
       return {
         reason: "the image is not there, and its entry does not say how it is made",

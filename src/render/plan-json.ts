@@ -150,6 +150,7 @@ export interface ChangeExtra {
   readonly holds?: Holdings;
   /** What a new range of a subnet means; absent if it keeps its range. */
   readonly range?: RangeChange;
+  readonly part?: true;
 }
 
 const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
@@ -228,13 +229,14 @@ export function missingConsents(plan: Plan): MissingConsent[] {
 }
 
 function changeExtra(change: Change): ChangeExtra {
-  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds, range } = change;
+  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds, range, part } = change;
   const wanted = blocked === null ? null : { ...changeShape(change), previous_address: change.previousAddress };
   const extra = { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
   return {
     ...extra,
     ...(holds === undefined ? {} : { holds }),
     ...(range === undefined ? {} : { range }),
+    ...(part === undefined ? {} : { part }),
   };
 }
 

@@ -323,6 +323,7 @@ const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
   undeclared: "not declared",
   ignored: "ignored",
   unmanaged: "not managed here",
+  shared: "of another project",
 };
 
 /**

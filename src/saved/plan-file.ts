@@ -141,6 +141,7 @@ function toChange(resource: ResourceChange, extra: ChangeExtra): Change {
     origin: extra.origin,
     ...(extra.holds === undefined ? {} : { holds: extra.holds }),
     ...(extra.range === undefined ? {} : { range: extra.range }),
+    ...(extra.part === undefined ? {} : { part: extra.part }),
   };
 }
 

@@ -49,7 +49,7 @@ function characters(text: string): number {
 // Reads and writes ownership tags.
 
 /** What an owner may look like. */
-const OWNER_PATTERN = "[a-z0-9-]{1,32}";
+export const OWNER_PATTERN = "[a-z0-9-]{1,32}";
 
 const TAG_PREFIX = "tenon:";
 /** Case-insensitive: `[Tenon:Prod]` is an ownership tag as well. */
@@ -62,17 +62,46 @@ export function ownerOfTags(tags: readonly string[]): string | null {
 }
 
 /** A domain's tags as its user wrote them. */
-export function withoutOwnerTag(tags: readonly string[]): string[] {
-  return tags.filter((tag) => !isOwnerTag(tag));
+export function withoutReservedTags(tags: readonly string[]): string[] {
+  return tags.filter((tag) => !isReservedTag(tag));
 }
 
-export function withOwnerTag(tags: readonly string[], owner: string | null): string[] {
-  return owner === null ? [...tags] : [...tags, `${TAG_PREFIX}${owner}`];
+/** @param sharedWith the owners that the domain is shared with */
+export function withReservedTags(
+  tags: readonly string[],
+  owner: string | null,
+  sharedWith: readonly string[],
+): string[] {
+  return [...tags, ...(owner === null ? [] : [`${TAG_PREFIX}${owner}`]), ...sharedWith.map(partTag)];
 }
 
 /** Tags compare case-insensitively (OBSERVED: Domains). */
 function isOwnerTag(tag: string): boolean {
   return tag.toLowerCase().startsWith(TAG_PREFIX);
+}
+
+/** Whether the tag is one that Tenon sets itself, which no manifest may state. */
+export function isReservedTag(tag: string): boolean {
+  return isOwnerTag(tag) || isPartTag(tag);
+}
+
+// The tag by which a domain's owner lets another project manage a part of its records.
+
+/** With an owner of 32 characters it has 43, and the service takes 50. */
+const PART_TAG_PREFIX = "tenon-part:";
+
+export function partTag(owner: string): string {
+  return `${PART_TAG_PREFIX}${owner}`;
+}
+
+function isPartTag(tag: string): boolean {
+  return tag.toLowerCase().startsWith(PART_TAG_PREFIX);
+}
+
+/** The owners that a domain is shared with, by its tags. Lower-case, sorted, each once. */
+export function sharedWithOf(tags: readonly string[]): string[] {
+  const owners = tags.filter(isPartTag).map((tag) => tag.slice(PART_TAG_PREFIX.length).toLowerCase());
+  return [...new Set(owners)].sort();
 }
 
 /** A VPC's or image's description, split into the user's text and the owner in the tag at its end. Several owners are joined. */
@@ -123,6 +152,7 @@ export function rootLabels(
     case "release":
       return ["release"];
     case "manage": {
+      if (match.declared.part === true) return [];
       const labels: ChangeLabel[] = [];
       const owner = live?.["owner"] ?? null;
       if (owner === null && context.owner !== null) labels.push("adopt");

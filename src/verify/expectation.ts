@@ -20,6 +20,8 @@ import { compareText, groupBy } from "../model/text.ts";
 export interface ExpectedZone {
   /** Lower-case ASCII without a final dot. */
   readonly zone: string;
+  /** Only a part of its names is: whether the zone is served, and how it is delegated, is its owner's matter. */
+  readonly isPart?: boolean;
   /** All that is declared. */
   readonly records: readonly DnsRecord[];
   /** Which names and types to ask for; null: all that is declared. */
@@ -225,6 +227,7 @@ function wantedOf(
   const isActivated = domain.action !== "no-op" && domain.before?.["status"] === "disabled";
   return {
     zone,
+    isPart: domain.part === true,
     records,
     changed: isActivated ? null : changed,
     gone,

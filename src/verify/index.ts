@@ -102,9 +102,9 @@ export async function verifyDeclared(
 ): Promise<Verification> {
   const expected: ExpectedZone[] = [];
   const notes: string[] = [];
-  for (const { zone, fields, records, tolerates } of zones) {
+  for (const { zone, fields, records, isPart, tolerates } of zones) {
     if (fields["status"] === "disabled") notes.push(`${zone} is declared disabled: nothing of it is asked for.`);
-    else expected.push({ zone, records: records ?? [], changed: null, gone: [], tolerates });
+    else expected.push({ zone, isPart, records: records ?? [], changed: null, gone: [], tolerates });
   }
   return verify(expected, notes, servers, watch);
 }

@@ -175,6 +175,8 @@ function blockText({ blocked }: Change): string {
       return `${blocked.claimed ? "claimed by" : "kept"} ${blocked.records.map(({ type, name, target }) => `${type} ${name || "@"} ${target}`).join("; ")}`;
     case "depends":
       return `depends on ${blocked.on.join(", ")}`;
+    case "shared":
+      return `shared with ${blocked.owners.join(", ")}`;
     case "clone-source-missing":
       return `${blocked.type} ${blocked.domain}`;
     case "ambiguous":

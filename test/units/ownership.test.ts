@@ -5,9 +5,10 @@ import { describe, expect, test } from "vitest";
 import {
   joinDescription,
   ownerOfTags,
+  sharedWithOf,
   splitDescription,
-  withOwnerTag,
-  withoutOwnerTag,
+  withoutReservedTags,
+  withReservedTags,
 } from "../../src/units/owner-tag.ts";
 
 const owners = fc.stringMatching(/^[a-z0-9-]{1,32}$/);
@@ -25,14 +26,21 @@ describe("in a domain's tags", () => {
     expect(ownerOfTags(tags)).toBe(owner);
   });
 
+  test("an owner that a domain is shared with is none of its owners, in whatever case the tag is, and its tag fits the service", () => {
+    const tags = ["Tenon-Part:Shop", "tenon-part:shop", "tenon-part:a", "tenon:me"];
+    expect([ownerOfTags(tags), sharedWithOf(tags)]).toEqual(["me", ["a", "shop"]]);
+    expect(withReservedTags([], null, ["a".repeat(32)])[0]?.length).toBeLessThanOrEqual(50);
+  });
+
   test("what is put on can be told and taken off again, and nobody else's tags change", () => {
-    const tags = fc.array(fc.string().filter((tag) => !tag.toLowerCase().startsWith("tenon:")));
+    const tags = fc.array(fc.string().filter((tag) => !/^tenon(-part)?:/i.test(tag)));
     fc.assert(
-      fc.property(tags, owners, (users, owner) => {
-        const tagged = withOwnerTag(users, owner);
+      fc.property(tags, owners, fc.uniqueArray(owners), (users, owner, others) => {
+        const tagged = withReservedTags(users, owner, others);
         expect(ownerOfTags(tagged)).toBe(owner);
-        expect(withoutOwnerTag(tagged)).toEqual(users);
-        expect(withOwnerTag(users, null)).toEqual(users);
+        expect(sharedWithOf(tagged)).toEqual([...others].sort());
+        expect(withoutReservedTags(tagged)).toEqual(users);
+        expect(withReservedTags(users, null, [])).toEqual(users);
       }),
     );
   });

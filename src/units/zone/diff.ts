@@ -7,10 +7,11 @@ import type { LeftAlone } from "../../model/plan.ts";
 import { type Address, domainAddress, type ObjectId, recordAddress, type Values } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
-import { rootLabels } from "../owner-tag.ts";
+import { rootLabels, sharedWithOf } from "../owner-tag.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
+import { delegatedAcross, isOthersName } from "./sharing.ts";
 import type { CreateFrom, RecordSpec, ZoneSpec } from "./spec.ts";
 import {
   anyLiveRecord,
@@ -190,6 +191,8 @@ interface ComparableZone {
   readonly live: readonly LiveEntry[];
   /** Ignored, or of a type that Tenon does not know: never touched. */
   readonly kept: readonly LiveEntry[];
+  /** Of names that are not the entry's to manage: never touched either. */
+  readonly others: readonly LiveEntry[];
   readonly ignoring: Ignoring<LiveEntry>;
 }
 
@@ -201,7 +204,7 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
   const warnings: Diagnostic[] = [];
   const holdsUndeclared: Address[] = [];
   const additive: Address[] = [];
-  let keptCount = 0;
+  let [keptCount, othersCount] = [0, 0];
   for (const zone of zones) {
     const missingSource = missing.get(zone.zone);
     const own = domainPair(zone, missingSource, context);
@@ -210,17 +213,26 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
     if (zone.match.declared?.spec.policy === "additive") additive.push(own.resource.root);
     if (missingSource === undefined) warnings.push(...servedWhileMade(zone.match, context));
     if (zone.desired === null) continue;
+    if (zone.others.length > 0) warnings.push(...delegatedAcross(zone.zone, zone.desired, zone.others));
     keptCount += zone.kept.length;
+    othersCount += zone.others.length;
     for (const pair of recordPairs(zone, zone.desired, pointedAt)) pairs.push(pair);
   }
-  const leftAlone: LeftAlone[] =
-    keptCount === 0 ? [] : [{ kind: "domain_record", count: keptCount, reason: "ignored" }];
+  const leftAlone: LeftAlone[] = [
+    ...(keptCount === 0 ? [] : [{ kind: "domain_record", count: keptCount, reason: "ignored" } as const]),
+    ...(othersCount === 0 ? [] : [{ kind: "domain_record", count: othersCount, reason: "shared" } as const]),
+  ];
   return { pairs, leftAlone, warnings, holdsUndeclared, additive };
 }
 
 /** Whether it holds, or may hold, records that are not declared. */
-function isMixed({ match, live, kept }: ComparableZone): boolean {
-  return kept.length > 0 || (match.declared?.spec.policy === "additive" && live.length > 0);
+function isMixed({ match, live, kept, others }: ComparableZone): boolean {
+  return (
+    kept.length > 0 ||
+    others.length > 0 ||
+    match.declared?.part === true ||
+    (match.declared?.spec.policy === "additive" && live.length > 0)
+  );
 }
 
 function comparableZone(match: ZoneMatch): ComparableZone {
@@ -228,18 +240,25 @@ function comparableZone(match: ZoneMatch): ComparableZone {
   const entries: LiveEntry[] = [];
   const live: LiveEntry[] = [];
   const kept: LiveEntry[] = [];
+  const others: LiveEntry[] = [];
+  const isOthers = (values: RecordValues) => match.declared !== null && isOthersName(values.name, match.declared.spec);
   for (const record of match.live?.records ?? []) {
     if (!isKnownRecord(record)) {
-      kept.push({ id: record.id, values: anyLiveRecord(record, zone) });
+      const entry = { id: record.id, values: anyLiveRecord(record, zone) };
+      (isOthers(entry.values) ? others : kept).push(entry);
       continue;
     }
     entries.push({ id: record.id, values: liveRecord(record, zone) });
   }
   const ignoredOf = ignoring(ignorePatterns(match), zone, byId(entries), ({ values }) => values);
-  for (const entry of entries) (ignoredOf.ignores(entry.values) ? kept : live).push(entry);
+  for (const entry of entries) {
+    const { values } = entry;
+    (isOthers(values) ? others : ignoredOf.ignores(values) ? kept : live).push(entry);
+  }
   const managed = match.intent === "create" || match.intent === "manage" ? match.declared.spec.records : null;
-  const desired = managed?.map((spec) => ({ origin: spec, values: desiredRecord(spec) })) ?? null;
-  return { match, zone, desired, entries, live, kept, ignoring: ignoredOf };
+  const declared = match.intent === "manage" && match.empties === true ? [] : managed;
+  const desired = declared?.map((spec) => ({ origin: spec, values: desiredRecord(spec) })) ?? null;
+  return { match, zone, desired, entries, live, kept, others, ignoring: ignoredOf };
 }
 
 function ignorePatterns(match: ZoneMatch): readonly IgnorePattern[] {
@@ -248,8 +267,8 @@ function ignorePatterns(match: ZoneMatch): readonly IgnorePattern[] {
 
 function pointedNames(zones: readonly ComparableZone[]): Set<string> {
   const names = new Set<string>();
-  for (const { desired, live, kept } of zones) {
-    for (const entries of [desired ?? [], live, kept]) {
+  for (const { desired, live, kept, others } of zones) {
+    for (const entries of [desired ?? [], live, kept, others]) {
       for (const { values } of entries) {
         const target = pointerTarget(values);
         if (target !== null) names.add(target);
@@ -279,14 +298,17 @@ function domainPair(comparable: ComparableZone, missing: string | undefined, con
       note: match.declared?.note ?? null,
       span: match.declared?.span ?? match.removed?.span ?? null,
       ...holdings(match, entries),
+      ...(match.declared?.part === true ? { part: true } : {}),
     },
     rules: { ...NO_RULES, block: domainBlock(match, kept, missing), protect: match.declared?.protect ?? false },
   };
 }
 
-/** A domain that is to be made may lack its clone source; one that is deleted may hold records that must stay. */
+/** A domain that is to be made may lack its clone source; one that is deleted may be shared, or hold records that must stay. */
 function domainBlock(match: ZoneMatch, kept: readonly LiveEntry[], missing: string | undefined): Block | null {
   if (missing !== undefined) return { type: "clone-source-missing", domain: missing };
+  const owners = match.intent === "delete" ? sharedWithOf(match.live.domain.tags) : [];
+  if (owners.length > 0) return { type: "shared", owners };
   return match.intent === "delete" && mustKeepRecords(match, kept) ? keptRecords(kept) : null;
 }
 
@@ -315,6 +337,7 @@ function desiredValues(match: ZoneMatch, live: Values | null, context: PairConte
       return { ...live, owner: null };
     case "create":
     case "manage":
+      if (match.declared.part === true) return live;
       return desiredDomain(match.declared.spec, live, context);
   }
 }
@@ -324,9 +347,9 @@ function recordPairs(
   desired: readonly DesiredEntry<RecordSpec>[],
   pointedAt: ReadonlySet<string>,
 ): Pair[] {
-  const { match, zone, live, kept } = comparable;
+  const { match, zone, live, kept, others } = comparable;
   const additive = match.declared?.spec.policy === "additive";
-  const hidesNames = [...desired, ...live, ...kept].some(({ values }) => hidesOthers(values));
+  const hidesNames = [...desired, ...live, ...kept, ...others].some(({ values }) => hidesOthers(values));
   const matches = additive
     ? matchAdditive(desired, live)
     : matchRecords(desired, live, { zone, pointedAt, hidesNames });

@@ -2,6 +2,7 @@
 
 import { canonicalIp } from "../../dns/ip.ts";
 import type { Json } from "../../model/resource.ts";
+import { isReservedTag } from "../owner-tag.ts";
 import type { DomainEntry } from "./schema.ts";
 import { loadSeconds } from "./seconds.ts";
 import type { ZoneContext } from "./spec.ts";
@@ -72,13 +73,14 @@ function loadTags(entry: DomainEntry, context: ZoneContext): readonly string[] {
   for (const [index, tag] of list.entries()) {
     const span = context.span(list, index);
     const first = seen.get(tag.toLowerCase());
-    if (tag.toLowerCase().startsWith("tenon:")) {
-      const detail = "Tags that begin with `tenon:` are how Tenon marks what it owns.";
+    if (isReservedTag(tag)) {
+      const detail =
+        "Tags that begin with `tenon:` or `tenon-part:` are how Tenon marks what it owns and what is shared.";
       context.error({
         code: "reserved-tag",
         summary: "the tag is reserved",
         detail,
-        fix: "Remove it; set `owner` in the root file instead.",
+        fix: "Remove it; set `owner` in the root file, or `shared_with`, instead.",
         span,
       });
     } else if (tagLength(tag) < MIN_TAG_LENGTH || tagLength(tag) > MAX_TAG_LENGTH) {

@@ -7,7 +7,7 @@ import type { RequestStep } from "../../model/plan.ts";
 import type { Json, JsonObject, Values } from "../../model/resource.ts";
 import { compareText } from "../../model/text.ts";
 import type { PairContext } from "../../model/unit.ts";
-import { ownerOfTags, withOwnerTag, withoutOwnerTag } from "../owner-tag.ts";
+import { ownerOfTags, sharedWithOf, withoutReservedTags, withReservedTags } from "../owner-tag.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
 import type { ZoneSpec } from "./spec.ts";
@@ -17,20 +17,25 @@ const TEXTS = ["type", "status", "description", "group", "soa_email"] as const;
 const LISTS = ["master_ips", "axfr_ips", "tags"] as const;
 const SECONDS = ["refresh_sec", "retry_sec", "expire_sec", "ttl_sec"] as const;
 
-/** Every field that can be managed; the owner's tag is separate from the user's tags. */
+/** Every field that can be managed; the tags that Tenon sets are separate from the user's tags. `shared_with` is there if it is shared. */
 export function liveDomain({ domain }: LiveZone): Values {
   const values: Record<string, Json> = { domain: zoneName(domain), owner: ownerOfTags(domain.tags) };
   // The service never answers null here, but a null would only mean empty (OBSERVED: Domains).
   for (const field of TEXTS) values[field] = domain[field] ?? "";
   for (const field of LISTS) values[field] = domain[field] ?? [];
   for (const field of SECONDS) values[field] = domain[field] ?? 0;
-  values["tags"] = withoutOwnerTag(domain.tags);
+  values["tags"] = withoutReservedTags(domain.tags);
+  const sharedWith = sharedWithOf(domain.tags);
+  if (sharedWith.length > 0) values["shared_with"] = sharedWith;
   return values;
 }
 
 /** What the manifest does not say is kept as it is live; at creation it is left to the service. */
 export function desiredDomain(spec: ZoneSpec, live: Values | null, context: PairContext): Values {
   const values: Record<string, Json> = { ...live, domain: spec.domain, owner: context.owner };
+  // What is not shared any more is taken back, also where nothing is said of it: nobody else may write what this project manages.
+  const owners = (spec.sharedWith ?? []).map((share) => share.owner);
+  if (owners.length > 0 || live?.["shared_with"] !== undefined) values["shared_with"] = owners;
   // How it is made matters once.
   if (live === null && spec.createFrom !== null) values["create_from"] = writeCreateFrom(spec.createFrom);
   for (const [field, value] of Object.entries(spec.fields)) {
@@ -53,7 +58,7 @@ function setKey(field: string, value: Json): string {
 
 /** @param status the one to create it with: a zone that is to be filled is not served half-built */
 export function createBody(values: Values, status: string): JsonObject {
-  const { owner: _owner, create_from: _from, ...stated } = values;
+  const { owner: _owner, create_from: _from, shared_with: _shared, ...stated } = values;
   const body: Record<string, Json> = {};
   for (const [field, value] of Object.entries(stated)) {
     if (!isUnset(value)) body[field] = value;
@@ -88,29 +93,33 @@ export function statedBody(values: Values): JsonObject {
   return body;
 }
 
-/** Adds the tags that the new domain got from its source, without owner tags, in front of the tags of `body`. */
+/** Adds the tags that the new domain got from its source, without those that Tenon sets, in front of the tags of `body`. */
 export function amendBody(body: JsonObject, earlier: JsonObject): JsonObject {
   const came = Array.isArray(earlier["tags"]) ? (earlier["tags"] as readonly Json[]).map(String) : [];
   const added = (body["tags"] ?? []) as readonly string[];
-  return { ...body, tags: [...withoutOwnerTag(came), ...added] };
+  return { ...body, tags: [...withoutReservedTags(came), ...added] };
 }
 
-/** The changed fields, the owner's tag among the tags. */
+/** The changed fields, the tags that Tenon sets among the tags. */
 export function updateBody(before: Values, after: Values): JsonObject {
   const body: Record<string, Json> = {};
   for (const field of [...TEXTS, ...LISTS, ...SECONDS]) {
     const value = after[field];
     if (value !== undefined && value !== before[field]) body[field] = value;
   }
-  if ("tags" in body || before["owner"] !== after["owner"]) body["tags"] = tagsOf(after);
+  const isShared = (values: Values) => setKey("shared_with", values["shared_with"] ?? []);
+  if ("tags" in body || before["owner"] !== after["owner"] || isShared(before) !== isShared(after)) {
+    body["tags"] = tagsOf(after);
+  }
   return body;
 }
 
 function tagsOf(values: Values): string[] {
   const owner = values["owner"];
-  return withOwnerTag(
+  return withReservedTags(
     (values["tags"] as readonly string[] | undefined) ?? [],
     typeof owner === "string" ? owner : null,
+    (values["shared_with"] as readonly string[] | undefined) ?? [],
   );
 }
 
@@ -143,7 +152,9 @@ function readBackOfDomain(answer: JsonObject): Values | null {
   const { domain, tags } = answer;
   if (typeof domain !== "string" || !Array.isArray(tags) || !tags.every((tag) => typeof tag === "string")) return null;
   const values = liveDomain({ domain: answer as unknown as WireDomain, records: [] });
-  const held = Object.keys(values).filter((field) => field === "owner" || (answer[field] ?? null) !== null);
+  const held = Object.keys(values).filter(
+    (field) => field === "owner" || field === "shared_with" || (answer[field] ?? null) !== null,
+  );
   return Object.fromEntries(held.map((field) => [field, values[field] ?? null]));
 }
 

@@ -14,6 +14,7 @@ import { groupBy } from "../../model/text.ts";
 import { liveDomain } from "./domain.ts";
 import { isIgnored } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
+import { isOthersName } from "./sharing.ts";
 import type { RecordSpec, ZoneSpec } from "./spec.ts";
 import { isKnownRecord, liveRecord } from "./wire-record.ts";
 
@@ -170,6 +171,8 @@ export interface DeclaredZone {
   readonly fields: Readonly<Record<string, Json>>;
   /** null: not managed. */
   readonly records: readonly DnsRecord[] | null;
+  /** Only a part of its names is declared, and none of the domain itself. */
+  readonly isPart: boolean;
   /** Whether a record may be there that is not declared. */
   tolerates(record: DnsRecord): boolean;
 }
@@ -182,13 +185,15 @@ export function declaredZones(desired: Desired): DeclaredZone[] {
 }
 
 function declaredZone({ address, spec }: Declared<ZoneSpec>): DeclaredZone {
-  const { domain, fields, records, ignore, policy } = spec;
+  const { domain, fields, records, ignore, policy, part } = spec;
   return {
     zone: domain,
     address,
     fields,
     records: records?.map(plainRecord) ?? null,
-    tolerates: (record) => records === null || policy === "additive" || isIgnored(record, ignore, domain),
+    tolerates: (record) =>
+      records === null || policy === "additive" || isOthersName(record.name, spec) || isIgnored(record, ignore, domain),
+    isPart: part !== undefined,
   };
 }
 

@@ -9,7 +9,13 @@ import { isBulk } from "../bulk.ts";
 const MIN_BULK_RECORDS = 10;
 
 export function lossesOfZone(domain: Change, records: readonly Change[], adopts: boolean): Loss[] {
-  return [...lossOfRecords(records, adopts), ...lossOfNameservers(domain, records)];
+  return [...lossOfRecords(records, adopts || endsSharing(domain)), ...lossOfNameservers(domain, records)];
+}
+
+/** What others have made in a part that is taken back was never declared here. */
+export function endsSharing({ before, after }: Change): boolean {
+  const kept = new Set((after?.["shared_with"] as readonly string[] | undefined) ?? []);
+  return ((before?.["shared_with"] as readonly string[] | undefined) ?? []).some((owner) => !kept.has(owner));
 }
 
 /** A record that goes counts if nothing answers for its name and type any more. A rename removes a name too. */

@@ -12,7 +12,7 @@ import { loadZone, readDomainName } from "./load-domain.ts";
 import { declareZone, writeZone, ZONE_LAYOUT } from "./manifest.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
 import type { ZoneSpec } from "./spec.ts";
-import { recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
+import { objectionToPart, recordContent, zoneSteps, zoneStrategies } from "./steps.ts";
 
 export const zoneSpec: UnitSpec<ZoneSpec> = {
   section: "domains",
@@ -60,7 +60,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   strategies: zoneStrategies,
   losses: lossesOfZone,
   amend: amendBody,
-  precondition: () => null,
+  precondition: objectionToPart,
   readBack: readBackOfZone,
   explainConflict: conflictInZone,
   recognise: recogniseZone,

@@ -6,7 +6,7 @@ import type { ReadApi } from "../../model/api.ts";
 import { domainAddress } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { readEach } from "../common.ts";
-import { ownerOfTags } from "../owner-tag.ts";
+import { ownerOfTags, sharedWithOf } from "../owner-tag.ts";
 import type { ZoneSpec } from "./spec.ts";
 
 export interface LiveZone {
@@ -26,10 +26,11 @@ export async function readZones(scope: Scope<ZoneSpec>, api: ReadApi, watch: Rea
   if (!answer.ok) return { ok: false, what: "the list of domains", failure: answer.failure };
   const domains = answer.items as unknown as WireDomain[];
   const named = namesWithRecords(scope);
+  const parts = new Set(scope.declared.flatMap(({ key, part }) => (part === true ? [key] : [])));
   const stated = new Set([...scope.declared, ...scope.removed].map(({ key }) => key));
   const isNeeded = (domain: WireDomain): boolean =>
     scope.whole === true ||
-    (named.has(zoneName(domain)) && !isSpared(domain, scope)) ||
+    (named.has(zoneName(domain)) && (parts.has(zoneName(domain)) || !isSpared(domain, scope))) ||
     (!stated.has(zoneName(domain)) && isOwned(domain, scope)) ||
     (domain.type === "master" && scope.wants?.(identifyZone({ domain, records: null })) === true);
   const needed = new Set(domains.filter(isNeeded));
@@ -75,11 +76,13 @@ export function zoneName(domain: WireDomain): string {
 
 export function identifyZone({ domain }: LiveZone): LiveIdentity {
   const name = zoneName(domain);
+  const sharedWith = sharedWithOf(domain.tags);
   return {
     id: domain.id,
     key: name,
     address: domainAddress(name),
     owner: ownerOfTags(domain.tags),
+    ...(sharedWith.length === 0 ? {} : { sharedWith }),
     shown: { type: domain.type, status: domain.status, created: domain.created },
   };
 }

@@ -11,6 +11,7 @@ import { checkRecords } from "./conflicts.ts";
 import { loadFields } from "./domain-fields.ts";
 import { loadFileRecord, loadRecord } from "./load-record.ts";
 import type { DomainEntry } from "./schema.ts";
+import { checkDivision, loadPart, loadShares } from "./sharing.ts";
 import type { CreateFrom, RecordSpec, ZoneContext, ZoneSpec } from "./spec.ts";
 
 /** @returns null if the entry has no usable name */
@@ -26,9 +27,14 @@ export function loadZone(entry: DomainEntry, context: LoadContext): Declared<Zon
     report: (diagnostic) => context.report({ address, ...diagnostic }),
     error: (problem) => context.report({ severity: "error", address, ...problem }),
   };
-  const fields = loadFields(entry, zoneContext);
-  const createFrom = loadCreateFrom(entry, zoneContext);
-  const records = loadRecords(entry, entry.type === "slave", ignore, zoneContext);
+  const part = loadPart(entry, zoneContext);
+  const sharedWith = loadShares(entry, zoneContext);
+  // What a domain has beside its records is not the part's.
+  const fields = part === undefined ? loadFields(entry, zoneContext) : {};
+  const createFrom = part === undefined ? loadCreateFrom(entry, zoneContext) : null;
+  const records = loadRecords(entry, entry.type === "slave" && part === undefined, ignore, zoneContext);
+  const division = { ...(part === undefined ? {} : { part }), ...(sharedWith === undefined ? {} : { sharedWith }) };
+  checkDivision(records ?? [], division, zoneContext);
   return {
     unit: "zone",
     address,
@@ -38,6 +44,7 @@ export function loadZone(entry: DomainEntry, context: LoadContext): Declared<Zon
     protect: entry.protect ?? false,
     note: entry.note ?? null,
     span: context.span(entry, "domain"),
+    ...(part === undefined ? {} : { part: true }),
     spec: {
       domain: zone,
       fields,
@@ -46,6 +53,7 @@ export function loadZone(entry: DomainEntry, context: LoadContext): Declared<Zon
       policy: entry.records_policy ?? "authoritative",
       createFrom,
       lintOff: entry.lint?.off ?? [],
+      ...division,
     },
   };
 }

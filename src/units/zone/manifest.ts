@@ -22,19 +22,23 @@ export const ZONE_LAYOUT: EntryLayout = {
   keys: [
     ...["domain", "reverse", ...COMMON_KEYS, "type", "status", "description", "group", "soa_email"],
     ...["master_ips", "axfr_ips", "refresh_sec", "retry_sec", "expire_sec", "ttl_sec", "tags", "lint"],
-    ...["create_from", "records_policy", OTHER_KEYS, "ignore", "use", "zone_file", "records"],
+    ...["create_from", "shared_with", "part", "records_policy", OTHER_KEYS, "ignore", "use", "zone_file", "records"],
   ],
   lists: {
     ignore: ["preset", "txt_prefix", "txt_suffix", "name", "type", "target", OTHER_KEYS],
+    shared_with: ["owner", "names", OTHER_KEYS],
     records: RECORD_KEYS,
   },
-  oneLine: ["tags", "master_ips", "axfr_ips", "use", "lint", "create_from"],
+  oneLine: ["tags", "master_ips", "axfr_ips", "use", "lint", "create_from", "part"],
 };
 
-export function writeZone({ domain, fields, records, ignore, policy, createFrom, lintOff }: ZoneSpec): WrittenEntry {
+export function writeZone(spec: ZoneSpec): WrittenEntry {
+  const { domain, fields, records, ignore, policy, createFrom, lintOff, part, sharedWith } = spec;
   const body: JsonObject = {
     ...fields,
     ...(createFrom === null ? {} : { create_from: writeCreateFrom(createFrom) }),
+    ...(sharedWith === undefined ? {} : { shared_with: sharedWith.map(({ owner, names }) => ({ owner, names })) }),
+    ...(part === undefined ? {} : { part: { names: part } }),
     ...(policy === "additive" ? { records_policy: policy } : {}),
     ...(ignore.length === 0 ? {} : { ignore: ignore.map((pattern) => ({ ...pattern })) }),
     ...lintOf(lintOff),
@@ -74,8 +78,8 @@ function lintOf(off: readonly string[]): JsonObject {
 
 // A live zone as the declaration that it fits: the way back from the account to a manifest.
 
-/** What identifies a domain, or is the owner's. */
-const NOT_FIELDS: ReadonlySet<string> = new Set(["domain", "owner"]);
+/** What identifies a domain, or is said by tags that Tenon sets. */
+const NOT_FIELDS: ReadonlySet<string> = new Set(["domain", "owner", "shared_with"]);
 
 /** Records of types that the service did not have are left alone by every plan, so they are left out here. */
 export function declareZone(live: LiveZone): Declared<ZoneSpec> {

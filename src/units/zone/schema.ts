@@ -5,6 +5,7 @@ import { IGNORE_PRESETS, type IgnorePattern } from "../../model/desired.ts";
 import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
 import { OWN_KEYS } from "../common.ts";
+import { OWNER_PATTERN } from "../owner-tag.ts";
 import { BUILDER_SCHEMAS, type BuilderEntry, LINT, MAX_SECONDS, NOTE, oneOf, TTL } from "./schema-builders.ts";
 import type { LintEntry } from "./spec.ts";
 
@@ -214,7 +215,7 @@ const DOMAIN_FIELDS: PropertiesOf<DomainDefaults> = {
   tags: {
     title: "Tags",
     description:
-      "Organisational tags of 3 to 50 characters; compared without regard to case. Tags that begin with tenon: are Tenon's.",
+      "Organisational tags of 3 to 50 characters; compared without regard to case. Tags that begin with tenon: or tenon-part: are Tenon's.",
     type: ["array", "null"],
     items: { type: "string", title: "Tag", description: "3 to 50 characters.", minLength: 3, maxLength: 50 },
     examples: [["production"]],
@@ -254,9 +255,68 @@ const DOMAIN_FIELDS: PropertiesOf<DomainDefaults> = {
   note: NOTE,
 };
 
+// JSON Schema of `shared_with` and `part`: zones that teams share.
+
+export interface ShareEntry {
+  readonly owner?: string;
+  readonly names?: readonly string[];
+}
+
+export interface PartEntry {
+  readonly names?: readonly string[];
+}
+
+const NAMES: SchemaOf<readonly string[]> = {
+  title: "Names",
+  description:
+    'Globs over names relative to the zone; "@" is the apex. `*` matches any text, dots included, `\\*` the label of a wildcard.',
+  type: "array",
+  minItems: 1,
+  items: {
+    type: "string",
+    minLength: 1,
+    title: "Name",
+    description: 'Relative to the zone, or absolute with a final dot. Quote "@" and "*".',
+  },
+  examples: [["shop", "*.shop"]],
+};
+
+const SHARE: EntrySchema<ShareEntry> = {
+  title: "Share",
+  description: "Names that the project of another owner manages: here they are not read, not planned, not touched.",
+  type: "object",
+  required: ["owner", "names"],
+  additionalProperties: false,
+  patternProperties: OWN_KEYS,
+  properties: {
+    owner: {
+      title: "Owner",
+      description: "The `owner` of the other project. The domain gets the tag tenon-part:OWNER.",
+      type: "string",
+      pattern: `^${OWNER_PATTERN}$`,
+      examples: ["shop-team"],
+    },
+    names: NAMES,
+  },
+  examples: [{ owner: "shop-team", names: ["shop", "*.shop"] }],
+};
+
+const PART: EntrySchema<PartEntry> = {
+  title: "Part",
+  description:
+    "The domain is another project's, which shares these names with the owner of this one: only their records are managed.",
+  type: "object",
+  required: ["names"],
+  additionalProperties: false,
+  patternProperties: OWN_KEYS,
+  properties: { names: NAMES },
+  examples: [{ names: ["shop", "*.shop"] }],
+};
+
 export const ZONE_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
   record: RECORD_SCHEMA,
   ignore_pattern: IGNORE_SCHEMA,
+  share: SHARE,
   record_defaults: {
     title: "Record defaults",
     description: "For every record in this file.",
@@ -338,6 +398,8 @@ export interface DomainEntry extends DomainDefaults {
   readonly reverse?: string | readonly string[];
   readonly id?: number;
   readonly create_from?: CreateFromEntry;
+  readonly shared_with?: readonly ShareEntry[];
+  readonly part?: PartEntry;
   /** Of the manifest, or of the zone file. */
   readonly records?: readonly (RecordEntry | SourceRecord)[];
 }
@@ -379,6 +441,15 @@ export const DOMAIN_SCHEMA: EntrySchema<DomainEntry> = {
     },
     ...DOMAIN_FIELDS,
     create_from: CREATE_FROM,
+    shared_with: {
+      title: "Shared with",
+      description:
+        "Names that other projects manage, by their owners. While a domain is shared, it carries a tag for each of them, and it is not deleted.",
+      type: "array",
+      items: { $ref: "#/$defs/share" },
+      examples: [[{ owner: "shop-team", names: ["shop", "*.shop"] }]],
+    },
+    part: PART,
     records: {
       title: "Records",
       description:

@@ -14,11 +14,22 @@ export interface ZoneSpec {
   /** null: not managed. */
   readonly records: readonly RecordSpec[] | null;
   readonly ignore: readonly IgnorePattern[];
+  /** The names that are managed, if only a part of the domain is: globs over relative names. */
+  readonly part?: readonly string[];
+  /** Names that the projects of others manage. Sorted by owner; absent: none. */
+  readonly sharedWith?: readonly Share[];
   readonly policy: "authoritative" | "additive";
   /** How it is made if it is not there; null: by a plain create. */
   readonly createFrom: CreateFrom | null;
   /** Codes of lint rules that do not hold for the domain. */
   readonly lintOff: readonly string[];
+}
+
+/** One entry of `shared_with:`. */
+export interface Share {
+  readonly owner: string;
+  /** Globs over relative names. */
+  readonly names: readonly string[];
 }
 
 /** `create_from:` of a manifest: what the zone begins with, once. */

@@ -2,13 +2,15 @@
 
 import type { WireRecord } from "../../api/wire.ts";
 import type { Change } from "../../model/change.ts";
-import type { PathPart, Strategy } from "../../model/plan.ts";
+import type { PathPart, RequestStep, Strategy } from "../../model/plan.ts";
 import { type Address, domainAddress, isJsonObject, type JsonObject, type Values } from "../../model/resource.ts";
 import { groupBy } from "../../model/text.ts";
 import { type Facts, NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
 import { request, type UnorderedRequest } from "../common.ts";
+import { partTag, sharedWithOf } from "../owner-tag.ts";
 import { type CloneGroup, cloneGroups, type RecordsByRoot, strategyOf } from "./clone.ts";
 import { copyBody, createBody, statedBody, statedContent, updateBody } from "./domain.ts";
+import { endsSharing } from "./guards.ts";
 import type { LiveZone } from "./live.ts";
 import { ZoneFacts } from "./ordering.ts";
 import { contentKey, isKnownRecord, liveRecord, type RecordValues, recordBody } from "./wire-record.ts";
@@ -90,8 +92,10 @@ class ZonePlanning {
         return updateZone(domain, records, this.#zoneFacts);
       case "delete":
         return { content: [deleteZone(domain, this.#zoneFacts, this.#clones.get(domain.root) ?? [])], completion: [] };
-      case "no-op":
-        return { content: recordSteps(domain, records, this.#zoneFacts), completion: [] };
+      case "no-op": {
+        const steps = recordSteps(domain, records, this.#zoneFacts);
+        return { content: domain.part === true ? behindLook(domain, steps, this.#context) : steps, completion: [] };
+      }
       case "replace": {
         // No field of a domain is immutable, so that nothing asks for this; a delete frees the name for the create.
         const { content, completion } = this.#made(domain, records);
@@ -124,6 +128,27 @@ class ZonePlanning {
     }
     return beginZone(domain, { clone: path }, readinessOf(source, this.plan(source)), this.#zoneFacts);
   }
+}
+
+// A part of another project's domain: its owner must still agree when its records are written.
+
+function behindLook(domain: Change, steps: readonly PlannedStep[], { owner }: StepContext): PlannedStep[] {
+  if (steps.length === 0) return [];
+  const look: UnorderedRequest = {
+    ...request(domain, `check ${domain.address}`, "GET", domainPath(domain), null),
+    // It carries out nothing: a run that is narrowed to some of the records needs it as well.
+    changes: [],
+    expect: { shared_with: owner },
+  };
+  return [{ step: look, facts: NO_FACTS }, ...steps.map((step) => requiring(step, look.id))];
+}
+
+/** Judges that look: the domain must still be shared with this project. Returns the reason to write nothing, or null. */
+export function objectionToPart(step: RequestStep, answer: JsonObject): string | null {
+  const owner = String(step.expect?.["shared_with"]);
+  const tags = Array.isArray(answer["tags"]) ? answer["tags"].map(String) : [];
+  if (sharedWithOf(tags).includes(owner)) return null;
+  return `the domain no longer carries the tag ${partTag(owner)}: its owner has ended the sharing; plan again`;
 }
 
 /** What must be done before a clone that a manifest asks for. */
@@ -200,7 +225,9 @@ function updateZone(domain: Change, records: readonly Change[], zoneFacts: ZoneF
     return { content: filled, completion: [activate(domain, body, filled, zoneFacts.factsOfZone(domain))] };
   const update = put(domain, "update", body);
   const ceases = was && !is;
-  const content = ceases ? filled.map((step) => requiring(step, update.id)) : filled;
+  // Names that others may still write are not touched: the tag that lets them goes first.
+  const waits = ceases || endsSharing(domain);
+  const content = waits ? filled.map((step) => requiring(step, update.id)) : filled;
   return {
     content: [{ step: update, facts: ceases ? zoneFacts.factsOfZone(domain) : NO_FACTS }, ...content],
     completion: [],

@@ -1,0 +1,53 @@
+/** Whether a project may manage a part of an object that is another's: both must agree, on the object itself, before anything is touched. */
+
+import type { Declared } from "../model/desired.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
+import type { LiveIdentity } from "../model/unit.ts";
+
+/**
+ * @param found the live object; null if there is none
+ * @param owner of the project that declares the part
+ * @returns an error; null if the object says that its owner agrees
+ */
+export function objectionToPart(entry: Declared, found: LiveIdentity | null, owner: string | null): Diagnostic | null {
+  if (found === null) return partOfNothing(entry);
+  if (owner !== null && found.owner === owner) return partOfOwn(entry, owner);
+  const isAgreed = owner !== null && found.sharedWith?.includes(owner) === true;
+  return isAgreed ? null : notShared(entry, owner, found.owner);
+}
+
+function partOfNothing(entry: Declared): Diagnostic {
+  return error(entry, {
+    code: "part-of-nothing",
+    summary: `${entry.address} is not there`,
+    detail: "The project declares a part of it, and never makes the whole.",
+    fix: "Let the project of its owner make it and share it first.",
+  });
+}
+
+function partOfOwn(entry: Declared, owner: string): Diagnostic {
+  return error(entry, {
+    code: "part-of-own",
+    summary: `${entry.address} belongs to this project as a whole`,
+    detail: `It carries the ownership tag of "${owner}", this project's own, and the project declares only a part of it.`,
+    fix: "Declare all of it, without `part`; or release it first, by `destroy: false` under `removed`.",
+  });
+}
+
+/** @param theirs the owner in the object's tag, null if it carries none */
+function notShared(entry: Declared, owner: string | null, theirs: string | null): Diagnostic {
+  const who = theirs === null ? "whoever manages it" : `"${theirs}"`;
+  return error(entry, {
+    code: "not-shared",
+    summary: `${entry.address} is not shared with this project`,
+    detail: `This project declares a part of it, and nothing on it says that ${who} agrees: it lacks the tag tenon-part:${String(owner)}.`,
+    fix: `Have its owner add \`shared_with: [{ owner: ${String(owner)}, names: […] }]\` and apply that first.`,
+  });
+}
+
+function error(
+  { address, span }: Declared,
+  said: Pick<Diagnostic, "code" | "summary" | "detail"> & { readonly fix: string },
+): Diagnostic {
+  return { ...said, severity: "error", span, address };
+}
