@@ -11,6 +11,7 @@ export default defineConfig({
     ...base.test,
     include: [
       "test/chaos/**/*.chaos.test.ts",
+      "test/chaos/sharing.test.ts",
       "test/property/**/*.test.ts",
       "test/emulator/crash.test.ts",
       "test/format/comments.test.ts",

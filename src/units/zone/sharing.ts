@@ -158,7 +158,13 @@ export function loadShares(entry: DomainEntry, context: ZoneContext): readonly S
     if (owner === undefined) return [];
     checkOwner(share, owner, owners.get(owner), context);
     owners.set(owner, share);
-    return [{ owner, names: loadNames(names, earlier, context) }];
+    const written = loadNames(names, earlier.length, context);
+    for (const name of written) {
+      const met = earlier.find(({ glob }) => globsMeet(literal(glob), literal(name.glob)));
+      if (met !== undefined) context.error(overlap(name, met, context));
+    }
+    for (const name of written) earlier.push(name);
+    return [{ owner, names: globsOf(written) }];
   });
   return shares.toSorted((a, b) => (a.owner < b.owner ? -1 : 1));
 }
@@ -190,7 +196,7 @@ export function loadPart(entry: DomainEntry, context: ZoneContext): readonly str
   const { part } = entry;
   if (part === undefined) return undefined;
   checkPart(entry, part, context);
-  return loadNames(part.names ?? [], [], context);
+  return globsOf(loadNames(part.names ?? [], 0, context));
 }
 
 /** All that a domain has and a part has not: it belongs to the domain's owner. */
@@ -231,11 +237,11 @@ function checkPart(entry: DomainEntry, part: PartEntry, context: ZoneContext): v
   }
 }
 
-/** @param earlier names that others have got already; these are added */
-function loadNames(list: readonly string[], earlier: WrittenName[], context: ZoneContext): readonly string[] {
-  const globs: string[] = [];
+/** Names of one list may overlap: whichever fits, it is the same project's. @param before how many there were in other lists */
+function loadNames(list: readonly string[], before: number, context: ZoneContext): readonly WrittenName[] {
+  const names: WrittenName[] = [];
   for (const [index, text] of list.entries()) {
-    if (earlier.length >= MAX_SHARED_NAMES) {
+    if (before + index >= MAX_SHARED_NAMES) {
       context.error({ ...tooManyNames(), span: context.span(list, index) });
       break;
     }
@@ -244,13 +250,13 @@ function loadNames(list: readonly string[], earlier: WrittenName[], context: Zon
       context.error({ ...badName(text, read.problem, context.zone), span: context.span(list, index) });
       continue;
     }
-    const written = { glob: read.glob, list, index };
-    const met = earlier.find(({ glob }) => globsMeet(literal(glob), literal(read.glob)));
-    if (met !== undefined) context.error(overlap(written, met, context));
-    earlier.push(written);
-    globs.push(read.glob);
+    names.push({ glob: read.glob, list, index });
   }
-  return globs.sort();
+  return names;
+}
+
+function globsOf(names: readonly WrittenName[]): readonly string[] {
+  return [...new Set(names.map(({ glob }) => glob))].sort();
 }
 
 function literal(glob: string): string {
@@ -263,7 +269,7 @@ function overlap(name: WrittenName, met: WrittenName, context: LoadContext) {
   return {
     code: "overlapping-names",
     summary: `\`${shown}\` overlaps with \`${other}\``,
-    detail: "A name can be managed in one place only, and some name fits both.",
+    detail: "A name can be left to one project only, and some name fits both.",
     fix: "Narrow one of the two, or remove it.",
     span: context.span(name.list, name.index),
     related: [{ message: "the other one", span: context.span(met.list, met.index) }],
