@@ -109,6 +109,23 @@ domains:
     expect(found.map(({ code }) => code)).toEqual(["missing-target"]);
   });
 
+  it("takes the names of others for unknown on both sides of a shared zone, also beneath a wildcard", async () => {
+    const record = (name: string, target: string): string => `{ type: CNAME, name: ${name}, target: ${target} }`;
+    const domain = "domain: a.example, type: master, soa_email: hostmaster@example.com";
+    const own = [record("a", "b.shop.a.example."), record("c", "missing.a.example.")].join(", ");
+    const owner = (records: string): string =>
+      `tenon: 1\ndomains: [{ ${domain}, shared_with: [{ owner: shop, names: ["*.shop"] }], records: [${records}] }]\n`;
+    const unshared = (records: string): string => owner(records).replace(/shared_with.*?\], /, "");
+    expect(await linted({ "tenon.yaml": owner(own) })).toMatchObject([{ code: "missing-target", detail: /missing/ }]);
+    expect(await linted({ "tenon.yaml": unshared(own) })).toHaveLength(2);
+    const beneath = `${record('"*"', "x.example.net.")}, { type: NS, name: sub, target: b.shop.a.example. }, { type: NS, name: sub, target: ns.example.net. }`;
+    expect(await linted({ "tenon.yaml": owner(beneath) })).toEqual([]);
+    expect(await linted({ "tenon.yaml": unshared(beneath) })).toMatchObject([{ code: "pointer-to-cname" }]);
+    const teams = [record("a.shop", "www.a.example."), record("c.shop", "missing.shop.a.example.")].join(", ");
+    const part = `tenon: 1\nowner: shop\ndomains: [{ domain: a.example, part: { names: ["*.shop"] }, records: [${teams}] }]\n`;
+    expect(await linted({ "tenon.yaml": part })).toMatchObject([{ code: "missing-target", detail: /missing/ }]);
+  });
+
   it("takes of a preset that is ignored what it can hold: challenges nowhere else, external-dns anything", async () => {
     const missing = (preset: string): string =>
       `${HEAD}    ignore: [{ preset: ${preset} }]\n    records: [{ type: CNAME, name: a, target: b }]\n`;

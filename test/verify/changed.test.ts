@@ -46,6 +46,25 @@ function asked({ zones }: ChangedZones): string[] {
   );
 }
 
+describe("a part of a zone", () => {
+  it("is said to be one, and what others may have at their names is no matter", async () => {
+    await account.converge(
+      `tenon: 1\nowner: edge\n${project("part.example", `shared_with: [{ owner: shop, names: ["*.shop"] }], records: [${A("www", "192.0.2.1")}]`).slice("tenon: 1\n".length)}`,
+    );
+    const part = `tenon: 1\nowner: shop\ndomains: [{ domain: part.example, part: { names: ["*.shop"] }, records: [${A("a.shop", "192.0.2.2")}] }]\n`;
+    const { desired } = await account.load(part);
+    if (desired === null) throw new Error("the project does not load");
+    const found = changed({ plan: await account.plan(desired), desired });
+    expect([found.zones.map(({ isPart }) => isPart), asked(found)]).toEqual([
+      [true],
+      ["a.shop.part.example A = 192.0.2.2"],
+    ]);
+    const [zone] = declaredZones(desired);
+    const record = { type: "A", target: "192.0.2.9", ttl_sec: 0 } as const;
+    expect(["www", "b.shop"].map((name) => zone?.tolerates({ ...record, name }))).toEqual([true, false]);
+  });
+});
+
 describe("changed records", () => {
   it("are asked for with what stays beside them; what did not change is not", async () => {
     const before = `records: [${A("www", "192.0.2.1")}, ${A("www", "192.0.2.2")}, ${A("same", "192.0.2.9")}, ${A("old", "192.0.2.3")}, ${A("slow", "192.0.2.4")}]`;

@@ -260,6 +260,27 @@ describe("asking", () => {
   });
 });
 
+describe("a part of a zone", () => {
+  it("is asked for its own names, and neither for the zone's SOA nor for its delegation", async () => {
+    const texts: string[] = [];
+    const server = await startAsked(({ text, send, reply }) => {
+      texts.push(text);
+      send(reply({ answers: [address("h0.example.com", "192.0.2.1")] }));
+    });
+    const request = {
+      nameservers: [named(server, "server")],
+      delegation: { wanted: true, parents: [named(server, "parent")] },
+    };
+    const { delegation } = await verify({
+      ...request,
+      zones: [{ ...hosts(1), zone: "example.com", isPart: true }],
+    });
+    expect([[...new Set(texts)], delegation]).toEqual([["h0.example.com A"], []]);
+    await verify({ ...request, zones: [{ ...hosts(1), zone: "example.com" }] });
+    expect([...new Set(texts)]).toEqual(expect.arrayContaining(["example.com SOA", "example.com NS"]));
+  });
+});
+
 describe("the delegation", () => {
   const NAMES = ["ns1.example.com", "ns2.example.net"];
 

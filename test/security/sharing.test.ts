@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { here as run } from "../cli/here.ts";
+import { emulator, envOf, folder } from "../cli/run.ts";
+
+const RECORDS = [
+  { type: "A" as const, name: "www", target: "192.0.2.1" },
+  { type: "A" as const, name: "shop", target: "192.0.2.2" },
+];
+
+function domain(name: string, tags: readonly string[]) {
+  return { domain: name, soa_email: "a@a.example", tags, records: RECORDS };
+}
+
+test("a part of a domain whose tags do not say exactly that it is shared with this project is refused, and nothing is sent", async () => {
+  const near = [
+    "tenon-part:shop-team",
+    "tenon-part:sho",
+    "tenon-part:",
+    "tenon-part: shop",
+    "xtenon-part:shop",
+    "shop",
+  ];
+  const service = await emulator({
+    seed: { domains: near.map((tag, index) => domain(`d${index}.example`, ["tenon:edge", `${tag}`])) },
+  });
+  const names = near.map((_, index) => `d${index}.example`).join(", ");
+  const part = `part: { names: ["*"] }, records: []`;
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\nowner: shop\ndomains: [{ domain: [${names}], ${part} }]\n` });
+  const args = ["apply", "--yes", "--allow", "bulk=*", "--take-ownership-from", "edge"];
+  const { code, stderr } = await run(args, { cwd, env: envOf(service) });
+  expect(code).toBe(4);
+  expect(stderr.match(/error\[not-shared\]/g)).toHaveLength(near.length);
+  expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
+test("a part changes nothing of the domain itself and no record outside its names, whatever its manifest and the command line say", async () => {
+  const service = await emulator({ seed: { domains: [domain("a.example", ["tenon:edge", "tenon-part:shop"])] } });
+  const env = envOf(service);
+  const entry = (more: string): string =>
+    `tenon: 1\nowner: shop\ndefaults: { domain: { type: slave, master_ips: [192.0.2.53], tags: [mine], status: disabled } }\ndomains: [{ domain: a.example, part: { names: [shop] }${more} }]\n`;
+  for (const more of [
+    ", records: [], status: disabled",
+    ", records: [{ type: A, name: www, target: 192.0.2.9 }]",
+    ', records: [{ type: A, name: "www.a.example.", target: 192.0.2.9 }]',
+    ", records: [{ type: SRV, name: www, service: sip, protocol: tcp, target: ., port: 1, priority: 1, weight: 1 }]",
+  ]) {
+    const cwd = await folder({ "tenon.yaml": entry(more) });
+    expect([more, (await run(["apply", "--yes"], { cwd, env })).code]).toEqual([more, 3]);
+  }
+  const cwd = await folder({ "tenon.yaml": entry(", records: []") });
+  const all = ["--yes", "--allow", "bulk=*", "--allow", "delete=*", "--take-ownership-from", "edge"];
+  expect((await run(["apply", ...all], { cwd, env })).code).toBe(0);
+  expect((await run(["destroy", "--yes"], { cwd, env })).code).toBe(0);
+  const written = service.requests.filter(({ method }) => method !== "GET");
+  expect(written.map(({ method, path }) => `${method} ${path.replace(/\/\d+/g, "/N")}`)).toEqual([
+    "DELETE /v4/domains/N/records/N",
+  ]);
+});
