@@ -5,7 +5,7 @@ import type { Change } from "../../model/change.ts";
 import type { PathPart, RequestStep, Strategy } from "../../model/plan.ts";
 import { type Address, domainAddress, isJsonObject, type JsonObject, type Values } from "../../model/resource.ts";
 import { groupBy } from "../../model/text.ts";
-import { type Facts, NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
+import { type Claim, type Facts, NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
 import { request, type UnorderedRequest } from "../common.ts";
 import { partTag, sharedWithOf } from "../owner-tag.ts";
 import { type CloneGroup, cloneGroups, type RecordsByRoot, strategyOf } from "./clone.ts";
@@ -218,20 +218,45 @@ function lending({ content, completion }: ZoneSteps, source: Change, copies: rea
 function updateZone(domain: Change, records: readonly Change[], zoneFacts: ZoneFacts): ZoneSteps {
   const [before, after] = [domain.before as Values, domain.after as Values];
   const body = updateBody(before, after);
-  const filled = recordSteps(domain, records, zoneFacts);
+  const ends = endsSharing(domain);
+  const steps = recordSteps(domain, records, zoneFacts);
+  const filled = ends ? steps.map((step) => claiming(step, { acquire: [namesOfOthers(domain)], release: [] })) : steps;
   if (before["type"] !== after["type"] && filled.length > 0) return convertZone(domain, body, filled, zoneFacts);
   const [was, is] = [before["status"] === "active", after["status"] === "active"];
-  if (is && !was)
-    return { content: filled, completion: [activate(domain, body, filled, zoneFacts.factsOfZone(domain))] };
+  if (is && !was) return fillZone(domain, body, filled, zoneFacts);
   const update = put(domain, "update", body);
   const ceases = was && !is;
-  // Names that others may still write are not touched: the tag that lets them goes first.
-  const waits = ceases || endsSharing(domain);
-  const content = waits ? filled.map((step) => requiring(step, update.id)) : filled;
-  return {
-    content: [{ step: update, facts: ceases ? zoneFacts.factsOfZone(domain) : NO_FACTS }, ...content],
-    completion: [],
+  const content = ceases ? filled.map((step) => requiring(step, update.id)) : filled;
+  const facts = ceases ? zoneFacts.factsOfZone(domain) : NO_FACTS;
+  return { content: [takingBack(domain, { step: update, facts }), ...content], completion: [] };
+}
+
+/** A zone that is found disabled is served when it is filled. */
+function fillZone(domain: Change, body: JsonObject, filled: readonly PlannedStep[], zoneFacts: ZoneFacts): ZoneSteps {
+  const served = zoneFacts.factsOfZone(domain);
+  const { tags, ...rest } = body;
+  if (!endsSharing(domain) || tags === undefined || filled.length === 0)
+    return { content: filled, completion: [activate(domain, body, filled, served)] };
+  const unshare = takingBack(domain, { step: put(domain, "unshare", { tags }), facts: NO_FACTS });
+  return { content: [unshare, ...filled], completion: [activate(domain, rest, filled, served)] };
+}
+
+// The end of a sharing: names that others may still write are not touched, so that the tag which lets them goes before any record changes.
+
+function namesOfOthers(domain: Change): Claim {
+  return { slot: `names of others in ${domain.root}`, exclusive: true };
+}
+
+function takingBack(domain: Change, step: PlannedStep): PlannedStep {
+  return endsSharing(domain) ? claiming(step, { acquire: [], release: [namesOfOthers(domain)] }) : step;
+}
+
+function claiming({ step, facts }: PlannedStep, { acquire, release }: Facts["claims"]): PlannedStep {
+  const claims = {
+    acquire: [...facts.claims.acquire, ...acquire],
+    release: [...facts.claims.release, ...release],
   };
+  return { step, facts: { ...facts, claims } };
 }
 
 /**
