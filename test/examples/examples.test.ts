@@ -17,6 +17,7 @@ it("every example is tested here, but for the one that is a test itself, and the
     "migration",
     "minimal",
     "network",
+    "shared",
     "testing",
     "zone",
   ]);
@@ -126,6 +127,22 @@ describe("examples/zone", () => {
     const example = await Example.open("zone", { seed });
     await example.converge();
     expect((await example.recordsOf("example.com")).filter(({ target }) => target === "robot")).toHaveLength(1);
+  });
+});
+
+describe("examples/shared", () => {
+  it("is one zone of two projects, of which the team's comes after the owner's", async () => {
+    const example = await Example.open("shared");
+    expect((await example.run("apply", "--yes", "shop")).code).toBe(4);
+    await example.converge("platform");
+    await example.converge("shop");
+    expect((await example.run("plan", "--detailed-exitcode", "platform")).code).toBe(0);
+    const [domain] = await example.list("/domains");
+    expect(domain?.["tags"]).toEqual(["tenon-part:docs-team", "tenon-part:shop-team", "tenon:platform"]);
+    const records = await example.recordsOf("example.com");
+    expect(records.map(({ name }) => name).sort()).toEqual(["", "", "*.shop", "shop", "shop", "www"]);
+    const expanded = JSON.parse((await example.run("show", "--expanded", "shop", "--format", "json")).stdout);
+    expect(expanded.domains[0].part).toEqual({ names: ["*.shop", "shop"] });
   });
 });
 
