@@ -93,6 +93,8 @@ export {
   type Barrier,
   DEFAULT_IMAGE_TIMEOUT_SECONDS,
   DEFAULT_UPLOAD_TIMEOUT_SECONDS,
+  type Family,
+  type FamilyMember,
   type FreeSpace,
   type Gap,
   type GivenValue,

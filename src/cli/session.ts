@@ -54,8 +54,8 @@ export interface Session<Client extends ReadClient = ReadClient> {
 export interface PlanSession extends Omit<Session, "connection"> {
   /** The base that the changes are compared with. */
   readonly base?: Base;
-  /** false: nothing will be uploaded, so the content of files does not matter. */
-  readonly readsFiles?: false;
+  /** false: files are compared with what the account holds, and none is refused, for nothing will be uploaded. */
+  readonly sendsFiles?: false;
   /** Diagnostics from before planning, printed with the plan. */
   readonly warnings?: readonly Diagnostic[];
   /** undefined: there is no token, as nothing is sent. */
@@ -131,13 +131,14 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   const { terminal, project, flags, goal, api, base } = session;
   const moment = session.moment ?? { nowMilliseconds: Date.now(), account: accountOf(terminal) };
   const progress = new Progress(terminal);
+  const files = checkedFiles(session, progress);
   progress.show("Reading the account");
   const result = await planProject({
     desired: project.desired,
     api,
     goal,
     ...moment,
-    ...(session.readsFiles === false ? {} : checkedFiles(session, progress)),
+    ...(session.sendsFiles === false ? { contentOf: files.contentOf } : files),
     ...(base === undefined ? {} : { base }),
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],

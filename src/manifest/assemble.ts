@@ -5,7 +5,7 @@
 import type { Consent, ConsentRule, Declared, Desired, IgnorePattern, Removed } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
-import type { LoadContext } from "../model/unit.ts";
+import type { LoadContext, WithEntry } from "../model/unit.ts";
 import { MAX_CONSENTS, tooLongIgnore } from "./limits.ts";
 import type { Places } from "./positions.ts";
 import type { UnitForm } from "./schema.ts";
@@ -49,19 +49,23 @@ function loadUnit(
   context: AssembleContext,
 ): Loaded[] {
   const loaded: Loaded[] = [];
+  const unitContext: LoadContext = {
+    owner,
+    allowedSeconds: context.allowedSeconds,
+    span: (object, key) => context.places.span(object, key),
+    report: (diagnostic) => context.report(diagnostic),
+  };
   for (const entry of entries) {
     const lacks = context.incomplete.has(entry);
-    const unitContext: LoadContext = {
-      owner,
-      allowedSeconds: context.allowedSeconds,
-      span: (object, key) => context.places.span(object, key),
+    const declared = unit.spec.load(entry, {
+      ...unitContext,
       report: (diagnostic) => {
         if (!lacks || diagnostic.code !== "missing-key") context.report(diagnostic);
       },
-    };
-    const declared = unit.spec.load(entry, unitContext);
+    });
     if (declared !== null) loaded.push({ declared, entry });
   }
+  unit.spec.check?.(loaded, unitContext);
   return loaded;
 }
 
@@ -418,11 +422,7 @@ interface AssembleContext {
   report(diagnostic: Diagnostic): void;
 }
 
-/** A declared object with the entry it comes from. */
-export interface Loaded {
-  readonly declared: Declared;
-  readonly entry: JsonObject;
-}
+export type Loaded = WithEntry;
 
 /** The entries of a section in all files, unexpanded. */
 export function sectionEntries(trees: readonly JsonObject[], section: string): JsonObject[] {

@@ -12,10 +12,21 @@ export type Action = "create" | "update" | "replace" | "delete" | "no-op";
  * - `release`: the owner's tag is taken off.
  * - `rename`: the identifying name changes, the object stays.
  * - `prune`: it carries the owner's tag and is no longer declared.
+ * - `retire`: it is not among the newest of its family, or its family's file has changed: `keep` is the consent.
+ * - `superseded`: another one has taken its place, and the run that made that did not live to delete it.
  * - `unfinished`: an image whose upload was never completed.
  * - `duplicate`: a record that goes while an equal one stays (the TTL aside): no answer changes.
  */
-export type ChangeLabel = "adopt" | "take-over" | "release" | "rename" | "prune" | "unfinished" | "duplicate";
+export type ChangeLabel =
+  | "adopt"
+  | "take-over"
+  | "release"
+  | "rename"
+  | "prune"
+  | "retire"
+  | "superseded"
+  | "unfinished"
+  | "duplicate";
 
 /**
  * Whose change it is, where a base is given to compare with.
@@ -48,6 +59,8 @@ export interface ComparedResource {
   readonly range?: RangeChange;
   /** Set for an object of another project of which a part is declared. It never changes itself. */
   readonly part?: true;
+  /** Of what a killed replace has left, the address of what is declared in its place: consent to replace that one covers its deletion. */
+  readonly replacedBy?: Address;
 }
 
 /** What becomes of a resource: the same, and what follows from comparing the two. */

@@ -20,6 +20,8 @@ export interface Declared<Spec = unknown> {
   readonly idSpan?: Span;
   /** Only a part of what is in the object is declared: the object itself is another project's, which must have agreed to it. */
   readonly part?: true;
+  /** What it is to be is decided by a file, too: that two manifests declare it alike does not say that nothing changes. */
+  readonly followsFile?: true;
   readonly spec: Spec;
 }
 

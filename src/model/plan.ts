@@ -29,6 +29,8 @@ export interface Plan {
   readonly freeSpace: readonly FreeSpace[];
   /** Live resources that are neither declared nor removed. */
   readonly leftAlone: readonly LeftAlone[];
+  /** Sorted by name. Empty in a run that is narrowed to something else. */
+  readonly families: readonly Family[];
   /** Requests that the steps send, uploads and the first look of each wait included; looks that answers make necessary are not. */
   readonly requestCount: number;
   /** The service's limit as reading the account met it; null if no answer named one. */
@@ -133,9 +135,10 @@ export interface LeftAlone {
   readonly count: number;
   /**
    * `undeclared`: nothing names it; `ignored`: an ignore pattern does; `unmanaged`: its parent's children are not managed;
-   * `shared`: another project manages them, or its owner's does.
+   * `shared`: another project manages them, or its owner's does. `untracked` and `content-unknown`: what it holds is not compared, as its
+   * entry does not ask for it, or as it was made before its entry did.
    */
-  readonly reason: "undeclared" | "ignored" | "unmanaged" | "shared";
+  readonly reason: "undeclared" | "ignored" | "unmanaged" | "shared" | "untracked" | "content-unknown";
 }
 
 /**
@@ -154,6 +157,28 @@ export interface FreeSpace {
   readonly largest: string | null;
   /** For each size of the new ranges, the next ranges of this size in the block that no subnet has. */
   readonly next: readonly { readonly prefix: number; readonly ranges: readonly string[] }[];
+}
+
+/** Objects of one name's prefix, of which the newest stay and the others are retired. */
+export interface Family {
+  readonly kind: Kind;
+  readonly name: string;
+  /** How many stay. */
+  readonly keep: number;
+  /** Newest first: what is to be made, then by age. */
+  readonly members: readonly FamilyMember[];
+}
+
+export interface FamilyMember {
+  readonly label: string;
+  /** null: it is to be made. */
+  readonly id: ObjectId | null;
+  /** `declared`: an entry means it, so it stays; `underway`: it is not there yet, so it is not counted. */
+  readonly fate: "new" | "declared" | "kept" | "retired" | "underway";
+  /** Whole days by the service's clock; null: not known. */
+  readonly ageDays: number | null;
+  /** null: not known yet. */
+  readonly sizeMegabytes: number | null;
 }
 
 /** Counts of resources, as the last line of a plan says them. */

@@ -5,7 +5,7 @@ import type { Block, Change, ComparedResource, InterfaceDetail } from "./change.
 import type { ConsentRule, Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { UnitKinds } from "./kind.ts";
-import type { FreeSpace, Guard, LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
+import type { Family, FreeSpace, Guard, LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
 import type { Address, Json, JsonObject, ObjectId, Values } from "./resource.ts";
 
 /**
@@ -24,6 +24,10 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   content?(live: Live): Json;
   /** The way back: what would declare the live object, saying only what differs from the defaults; null if nothing can. */
   declare(live: Live): Declared<Spec> | null;
+  /** Of several live objects of an entry's key, those that it can mean; the others are left from before. Absent: all of them. */
+  prefer?(declared: Declared<Spec>, live: readonly Live[], context: PairContext): readonly Live[];
+  /** What becomes of live objects with our tag that no entry means. Absent: each is pruned. */
+  retain?(matches: readonly Match<Spec, Live>[], unnamed: readonly Live[], context: PairContext): Retention<Spec, Live>;
   /** Reshapes matches into pairs that plain comparison can diff: normalised, with what must be kept copied into desired. */
   normalise(matches: readonly Match<Spec, Live>[], context: PairContext): Paired;
   /** The steps of all changes of this unit, with the facts that order them. No-ops may be among the changes. */
@@ -58,6 +62,24 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   likeness?(lookup: Lookup, item: JsonObject, own: JsonObject): Likeness;
 }
 
+/** What is in none of the lists is pruned. */
+export interface Retention<Spec = unknown, Live = unknown> {
+  readonly kept: readonly Live[];
+  readonly leaving: readonly Leaving<Spec, Live>[];
+  /** With the entries that name the family. */
+  readonly families: readonly { readonly family: Family; readonly by: readonly Declared<Spec>[] }[];
+}
+
+/** A live object that is deleted because of what entries say of others. */
+export interface Leaving<Spec = unknown, Live = unknown> {
+  readonly live: Live;
+  readonly label: "retire" | "superseded";
+  /** Those entries. */
+  readonly by: readonly Declared<Spec>[];
+  /** The entry whose object has taken its place; absent if none has. */
+  readonly replacedBy?: Declared<Spec>;
+}
+
 /**
  * - `equal`: it says exactly what was sent, and nothing is attached to it or in it.
  * - `used`: it says what was sent, and something is attached to it.
@@ -86,12 +108,20 @@ export interface UnitSpec<Spec = unknown> {
   readonly definitions: Readonly<Record<string, JsonObject>>;
   /** An entry that fits the schema, expanded (variables, defaults, record sets) → declared. Problems go to `context.report`. */
   load(entry: JsonObject, context: LoadContext): Declared<Spec> | null;
+  /** Checks that need several entries. */
+  check?(loaded: readonly WithEntry<Spec>[], context: LoadContext): void;
   /** The way back: the fields of an entry that comes down to the same spec, identifying ones apart from the others. */
   write(spec: Spec): WrittenEntry;
   /** A name in an entry of `removed` → its address and key. */
   removed(name: string): RemovedName;
   /** Files that the entry names: checked and read by the caller. */
   files?(declared: Declared<Spec>): readonly string[];
+}
+
+/** A declared object with the entry it comes from. */
+export interface WithEntry<Spec = unknown> {
+  readonly declared: Declared<Spec>;
+  readonly entry: JsonObject;
 }
 
 /** Stands, in an order of keys, for those that have no place of their own. */
@@ -213,7 +243,9 @@ export type Match<Spec = unknown, Live = unknown> =
       readonly declared: Declared<Spec> | null;
       readonly removed: Removed | null;
       readonly live: Live;
-      readonly label: "prune" | null;
+      readonly label: "prune" | "retire" | "superseded" | null;
+      /** See Leaving. */
+      readonly replacedBy?: Declared<Spec>;
       /** What declared it in the manifests that the plan is compared with; null if nothing did, or there are none. */
       readonly former: Declared<Spec> | null;
     };

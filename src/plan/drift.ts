@@ -62,6 +62,8 @@ function fieldsOf({ before, after }: Change): DriftField[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].sort(compareText);
   return names.flatMap((name) => {
     const [live, declared] = [before?.[name], after?.[name]];
+    // What it would be made of, which the account shows of nothing that is there.
+    if (before !== null && after !== null && live === undefined) return [];
     return isEqual(live, declared) ? [] : [{ name, declared: declared ?? null, live: live ?? null }];
   });
 }

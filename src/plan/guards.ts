@@ -163,14 +163,16 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
 
 /**
  * Guards for roots and parts that are pruned or replaced. A deletion without the label `prune` needs no consent here: the object is named
- * under `removed`, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
+ * under `removed`, it is retired, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
+ * What is superseded goes with the consent to the replace that has left it.
  */
 function replaceAndPruneGuards(changes: readonly Change[], given: Given): Guard[] {
   const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
   return changes
-    .filter(({ labels }) => !labels.includes("unfinished"))
+    .filter(({ labels }) => !labels.includes("unfinished") && !labels.includes("retire"))
     .flatMap((change): Guard[] => {
-      const { address, root, action, labels } = change;
+      const { address, root, action, labels, replacedBy } = change;
+      if (replacedBy !== undefined) return [guard("replace", { ...change, address: replacedBy }, given)];
       if (action === "replace") return address !== root && remade.has(root) ? [] : [guard("replace", change, given)];
       return action === "delete" && labels.includes("prune") ? [guard("delete", change, given)] : [];
     });
@@ -242,6 +244,7 @@ export function guardKeysOf(change: Change, kinds: Kinds): string[] {
   if (action === "delete" || action === "replace") {
     for (const rule of ["delete", "replace", "protect"] as const) keys.push(guardKey({ rule, address: liveAddress }));
     keys.push(guardKey({ rule: "protect", address }));
+    if (change.replacedBy !== undefined) keys.push(guardKey({ rule: "replace", address: change.replacedBy }));
   }
   if (action === "update" && labels.includes("rename")) keys.push(guardKey({ rule: "protect", address: liveAddress }));
   // The change of a root takes part as well: the root's adoption alone can be the reason for a `bulk` guard.

@@ -4,11 +4,12 @@ import isEqual from "fast-deep-equal";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { LiveUnit } from "../model/live.ts";
-import type { Goal, LeftAlone } from "../model/plan.ts";
+import type { Family, Goal, LeftAlone } from "../model/plan.ts";
 import type { Address, ObjectId } from "../model/resource.ts";
 import { compareIds, groupBy } from "../model/text.ts";
-import type { LiveIdentity, Match, Unit } from "../model/unit.ts";
-import { objectionToPart } from "./part.ts";
+import type { LiveIdentity, Match, PairContext, Unit } from "../model/unit.ts";
+import { matchPart } from "./part.ts";
+import { deletion, matchUndeclared, NOTHING_LEAVES } from "./undeclared.ts";
 
 interface MatchOptions {
   readonly goal: Goal;
@@ -19,6 +20,8 @@ interface MatchOptions {
   readonly takeOwnershipFrom: readonly string[];
   /** The declared entries of the base: the earlier version of the manifests that this plan is compared with. */
   readonly former?: readonly Declared[];
+  /** See PairContext of `unit.prefer` and `unit.retain`. */
+  readonly context: PairContext;
   /** Whether nothing of the live object differs from what is declared. */
   isAsDeclared(entry: Declared, live: unknown): boolean;
 }
@@ -28,6 +31,7 @@ export interface Matched {
   readonly refusals: readonly Diagnostic[];
   readonly warnings: readonly Diagnostic[];
   readonly leftAlone: readonly LeftAlone[];
+  readonly families: readonly Family[];
   /**
    * Entries whose `id:` no live object has, matched by label to an object without our tag. That may be another object than the one meant,
    * so it is neither replaced nor emptied.
@@ -148,19 +152,30 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
     if (match !== null) matches.push(match);
   }
   for (const candidate of context.alsoDelete) matches.push(deletion(candidate.live, null, null, null));
-  const pruned = prunes(candidates, desired, options);
-  for (const candidate of pruned) candidates.claimed.add(candidate);
-  for (const candidate of pruned) matches.push(deletion(candidate.live, null, null, "prune"));
+  const unnamed = candidates.unclaimed().filter(({ identity }) => identity.owner === desired.owner);
+  const keepsAll = desired.owner === null || options.goal === "destroy";
+  const undeclared = keepsAll ? NOTHING_LEAVES : matchUndeclared(unit, matches, unnamed, options);
+  for (const match of undeclared.matches) matches.push(match);
   // One object may be matched and refused: two entries may mean it.
   const mentioned = new Set(findings.refused);
   for (const match of matches) if (match.live !== null) mentioned.add(unit.identify(match.live).id);
+  for (const live of undeclared.kept) mentioned.add(unit.identify(live).id);
   for (const entry of findings.unclear) for (const { id } of entry.candidates) mentioned.add(id);
   const count = live.total - mentioned.size;
   const leftAlone: LeftAlone[] = count > 0 ? [{ kind: unit.kinds[0].kind, count, reason: "undeclared" }] : [];
   const { refusals, warnings, guessed, unclear } = findings;
   const claimedByOthers = findClaimedByOthers(declared, absent, matches, context);
   const withEntries = withFormer(matches, unit, options.former ?? []);
-  return { matches: withEntries, refusals, warnings, guessed, unclear, claimedByOthers, leftAlone };
+  return {
+    matches: withEntries,
+    refusals,
+    warnings,
+    guessed,
+    unclear,
+    claimedByOthers,
+    leftAlone,
+    families: undeclared.families,
+  };
 }
 
 /**
@@ -221,12 +236,14 @@ function chooseAmongSameLabel(
   context: MatchContext,
 ): Candidate | Candidate[] {
   const { unit, desired, options, alsoDelete } = context;
-  const sorted = [...found].sort((a, b) => compareIds(a.identity.id, b.identity.id));
+  const sorted = preferred(entry, found, context).sort((a, b) => compareIds(a.identity.id, b.identity.id));
+  const [only, second] = sorted;
+  if (only !== undefined && second === undefined) return only;
   if (entry.id !== null && "spec" in entry && sorted.length <= MAX_COMPARED) {
     const [exact, another] = sorted.filter(({ live }) => options.isAsDeclared(entry, live));
     if (exact !== undefined && another === undefined) return exact;
   }
-  if (desired.owner === null || found.some((candidate) => candidate.identity.owner !== desired.owner)) return sorted;
+  if (desired.owner === null || sorted.some((candidate) => candidate.identity.owner !== desired.owner)) return sorted;
   const [oldest, ...others] = sorted;
   if (oldest === undefined || !areEqual(unit, sorted)) return sorted;
   // A narrowed run names its objects: an equal object that nobody named does not go with them.
@@ -237,6 +254,22 @@ function chooseAmongSameLabel(
     }
   }
   return oldest;
+}
+
+/** Those that the entry can mean. What a killed replace of ours has left beside them is destroyed with them, as equal objects are. */
+function preferred(entry: Declared | Removed, found: readonly Candidate[], context: MatchContext): Candidate[] {
+  const { unit, options, desired, candidates, alsoDelete } = context;
+  if (unit.prefer === undefined || !("spec" in entry)) return [...found];
+  const live = found.map((candidate) => candidate.live);
+  const meant = new Set(unit.prefer(entry, live, options.context));
+  const others = found.filter((candidate) => !meant.has(candidate.live));
+  if (options.goal === "destroy" && !options.narrowed) {
+    for (const other of others.filter(({ identity }) => identity.owner === desired.owner)) {
+      candidates.claimed.add(other);
+      alsoDelete.push(other);
+    }
+  }
+  return found.filter((candidate) => meant.has(candidate.live));
 }
 
 function areEqual(unit: Unit, candidates: readonly Candidate[]): boolean {
@@ -377,12 +410,10 @@ function managePart(
   { goal }: MatchOptions,
   { refusals, refused }: MatchFindings,
 ): Match | null {
-  const objection = objectionToPart(entry, found?.identity ?? null, owner);
-  if (objection !== null && (found !== null || goal === "apply")) refusals.push(objection);
+  const { match, objection } = matchPart(entry, found, owner, goal);
+  if (objection !== null) refusals.push(objection);
   if (objection !== null && found !== null) refused.add(found.identity.id);
-  if (objection !== null || found === null) return null;
-  const empties = goal === "destroy" ? { empties: true as const } : {};
-  return { intent: "manage", declared: entry, removed: null, live: found.live, ...empties };
+  return match;
 }
 
 function remove(
@@ -401,10 +432,6 @@ function remove(
   if (refuseForeign(entry, identity, desired, options, findings)) return null;
   if (entry.destroy) return deletion(live, null, entry, null);
   return identity.owner === null ? null : { intent: "release", declared: null, removed: entry, live };
-}
-
-function deletion(live: unknown, declared: Declared | null, removed: Removed | null, label: "prune" | null): Match {
-  return { intent: "delete", declared, removed, live, label, former: null };
 }
 
 /** An earlier manifest may have ignored records of an object that is deleted now: `former` is the object's entry in that manifest. */
@@ -428,12 +455,6 @@ function refuseForeign(
   refusals.push(foreignOwner(entry, identity.owner, desired.owner));
   refused.add(identity.id);
   return true;
-}
-
-function prunes(candidates: Candidates, desired: Desired, options: MatchOptions): Candidate[] {
-  if (desired.owner === null || options.goal === "destroy") return [];
-  const isOurs = ({ owner, address }: LiveIdentity) => owner === desired.owner && options.mayPrune(address);
-  return candidates.unclaimed().filter(({ identity }) => isOurs(identity));
 }
 
 // Diagnostics about whole objects, before their fields are compared: ids that are gone, other owners, the wrong account.

@@ -2,15 +2,29 @@
 
 import type { Declared } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import type { LiveIdentity } from "../model/unit.ts";
+import type { Goal } from "../model/plan.ts";
+import type { LiveIdentity, Match } from "../model/unit.ts";
 
 /**
+ * What becomes of the part; a part that is destroyed is emptied.
  * @param found the live object; null if there is none
  * @param owner of the project that declares the part
- * @returns an error; null if the object says that its owner agrees
+ * @returns with an error, and no match, if the object does not say that its owner agrees. To destroy a part of nothing is no error.
  */
-export function objectionToPart(entry: Declared, found: LiveIdentity | null, owner: string | null): Diagnostic | null {
-  if (found === null) return partOfNothing(entry);
+export function matchPart(
+  entry: Declared,
+  found: { readonly identity: LiveIdentity; readonly live: unknown } | null,
+  owner: string | null,
+  goal: Goal,
+): { readonly match: Match | null; readonly objection: Diagnostic | null } {
+  if (found === null) return { match: null, objection: goal === "apply" ? partOfNothing(entry) : null };
+  const objection = objectionTo(entry, found.identity, owner);
+  if (objection !== null) return { match: null, objection };
+  const empties = goal === "destroy" ? { empties: true as const } : {};
+  return { match: { intent: "manage", declared: entry, removed: null, live: found.live, ...empties }, objection: null };
+}
+
+function objectionTo(entry: Declared, found: LiveIdentity, owner: string | null): Diagnostic | null {
   if (owner !== null && found.owner === owner) return partOfOwn(entry, owner);
   const isAgreed = owner !== null && found.sharedWith?.includes(owner) === true;
   return isAgreed ? null : notShared(entry, owner, found.owner);

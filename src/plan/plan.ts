@@ -124,6 +124,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     ]),
     freeSpace: worked.flatMap((work) => unitFreeSpace(work, unblocked.changes)),
     leftAlone: mergeLeftAlone(worked, narrowed),
+    families: worked.flatMap(({ matched }) => matched.families),
     requestCount: ordered.steps.length + countLastLooks(ordered.steps, kinds),
     pace: null,
     base: null,
@@ -186,7 +187,7 @@ function planUnit(unit: Unit, desired: Desired, live: LiveUnit, options: UnitOpt
   const { targets, excludes, roots } = options.selection;
   const mayPrune = (address: Address): boolean =>
     targets.length === 0 && excludes.length === 0 && (roots === null || roots.has(address));
-  const matched = matchUnit(unit, desired, live, { ...options, mayPrune, isAsDeclared });
+  const matched = matchUnit(unit, desired, live, { ...options, context, mayPrune, isAsDeclared });
   const paired = blockGuesses(blockUnclear(unit.normalise(matched.matches, context), matched), matched);
   const addresses = new Set(paired.pairs.map(({ resource }) => resource.address));
   const formerAddresses = new Map(

@@ -37,6 +37,7 @@ export function exceedsReviewedPlan(
     if (change.action === "no-op" || change.blocked !== null) return false;
     if (!kinds.isRoot(change.kind) && elsewhere.has(change.root)) return true;
     if (hasNoIdentity(change)) return !values.cover(change);
+    if (isRestOf(shown.get(keyOf(change.kind, change.replacedBy ?? "")) ?? [], change)) return false;
     const candidates = shown.get(keyOf(change.kind, change.address)) ?? [];
     if (change.action === "delete" && uncopied.has(change.address)) return true;
     const shownReplace = change.action === "delete" ? replaced.get(keyOf(change.kind, String(change.id))) : undefined;
@@ -176,6 +177,14 @@ function covers(reviewed: ReviewedChange, change: Change): boolean {
     case "update":
       return reviewed.action !== "delete" && reviewed.action !== "no-op" && coversUpdate(reviewed, change);
   }
+}
+
+/** Whether the change only deletes what a killed run has begun, and not finished, of something that was shown to be made. */
+function isRestOf(shown: readonly ReviewedChange[], { action, labels, before }: Change): boolean {
+  if (action !== "delete" || !labels.includes("unfinished")) return false;
+  const isBegunAs = ({ after }: ReviewedChange) =>
+    Object.entries(before ?? {}).every(([field, value]) => isEqual(after?.[field], value));
+  return shown.some((change) => makes(change) && isBegunAs(change));
 }
 
 /** Whether the change deletes or replaces the very object that was shown; if that was an unfinished upload, it must still be one. */

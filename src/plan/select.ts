@@ -1,6 +1,6 @@
 /** Targets and excludes: the changes that a narrowed run is about. */
 
-import type { Change } from "../model/change.ts";
+import type { Change, ChangeLabel } from "../model/change.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
@@ -80,13 +80,18 @@ export function selectChanges(changes: readonly Change[], selection: Selection, 
   });
 }
 
-/** What is pruned was selected by the names that the base declares. Several objects may have one name, and their addresses then have an id. */
+/**
+ * What nothing declares was selected before: by the names that the base declares, or by the entries because of which it leaves. Several
+ * objects may have one name, and their addresses then have an id.
+ */
 function isOfRoots({ root }: Change, selection: Selection, changes: ReadonlyMap<Address, Change>): boolean {
   const own = changes.get(root);
-  if (selection.roots === null || own?.labels.includes("prune") === true) return true;
+  if (selection.roots === null || own?.labels.some((label) => UNDECLARED.has(label)) === true) return true;
   const former = own?.previousAddress ?? null;
   return selection.roots.has(root) || (former !== null && selection.roots.has(former));
 }
+
+const UNDECLARED: ReadonlySet<ChangeLabel> = new Set(["prune", "retire", "superseded"]);
 
 /** What targets and excludes can match. */
 interface Selectable {

@@ -91,6 +91,8 @@ export function objectLines(object: DriftObject, within: number, columns: number
     ...(within === 0 ? [] : [`with ${count(within, "object", "objects")} in it`]),
     ...(labels.includes("unfinished") ? ["its upload was never finished"] : []),
     ...(labels.includes("prune") ? ["it carries our tag, and nothing declares it"] : []),
+    ...(labels.includes("retire") && status === "unexpected" ? ["its family keeps newer ones"] : []),
+    ...(labels.includes("superseded") ? ["a newer one has its label"] : []),
     ...(labels.includes("duplicate") ? ["duplicate: an equal record is declared and there"] : []),
     ...(labels.includes("adopt") && status === "changed" ? ["not adopted"] : []),
   ];

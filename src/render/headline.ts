@@ -1,7 +1,7 @@
 /** The headings of networks, zones and images with what is deleted along with them, and the labels after a change. */
 
 import { unicodeName } from "../dns/unicode.ts";
-import type { ChangeLabel } from "../model/change.ts";
+import type { Change, ChangeLabel } from "../model/change.ts";
 import type { Address } from "../model/resource.ts";
 import { quoted } from "./change-lines.ts";
 import { escapeText } from "./terminal.ts";
@@ -102,23 +102,29 @@ export function isInHeadline({ change, kind }: ChangeView, field: string): boole
 
 /** ` (adopt; blocked)`, or nothing. */
 export function labelText({ change }: ChangeView): string {
-  const words = change.labels.map((label) => labelWords(label, change.before?.["owner"]));
+  const words = change.labels.map((label) => labelWords(label, change));
   if (change.blocked !== null) words.push("blocked");
   return words.length === 0 ? "" : ` (${words.join("; ")})`;
 }
 
 /** For a rename the word is enough: old and new name are shown beside it. */
-function labelWords(label: ChangeLabel, owner: unknown): string {
+function labelWords(label: ChangeLabel, { action, before }: Change): string {
   switch (label) {
     case "adopt":
     case "rename":
       return label;
     case "take-over":
-      return `take over from ${escapeText(typeof owner === "string" ? owner : "another owner")}`;
+      return `take over from ${escapeText(typeof before?.["owner"] === "string" ? before["owner"] : "another owner")}`;
     case "release":
       return "release: no longer ours to manage";
     case "prune":
       return "prune: no longer declared";
+    case "retire":
+      return action === "replace"
+        ? "retire: made first, the old one deleted last"
+        : "retire: no longer kept in its family";
+    case "superseded":
+      return "superseded: a newer one has its label";
     case "unfinished":
       return "its upload was never finished";
     case "duplicate":

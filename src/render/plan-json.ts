@@ -5,6 +5,8 @@ import type { Block, Change, ChangedSince, ChangeLabel, ChangeOrigin, Holdings, 
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import {
   type Barrier,
+  type Family,
+  type FamilyMember,
   type FreeSpace,
   type Gap,
   type Goal,
@@ -126,6 +128,18 @@ interface TenonPart {
   /** Absent if there is none. */
   readonly free_space?: readonly FreeSpace[];
   readonly left_alone: readonly LeftAlone[];
+  /** Absent from files of versions that knew no families. */
+  readonly families?: readonly SavedFamily[];
+}
+
+/** In the names that JSON has. */
+interface SavedFamily extends Omit<Family, "members"> {
+  readonly members: readonly SavedMember[];
+}
+
+interface SavedMember extends Omit<FamilyMember, "ageDays" | "sizeMegabytes"> {
+  readonly age_days: number | null;
+  readonly size_megabytes: number | null;
 }
 
 /** The origin of a guard follows from the changes, so the file does not hold it. */
@@ -151,6 +165,8 @@ export interface ChangeExtra {
   /** What a new range of a subnet means; absent if it keeps its range. */
   readonly range?: RangeChange;
   readonly part?: true;
+  /** Of what a killed replace has left, the address of what is declared in its place; absent of all else. */
+  readonly replaced_by?: Address;
 }
 
 const ACTIONS: Readonly<Record<Change["action"], readonly PlanAction[]>> = {
@@ -219,6 +235,7 @@ function tenonPart(
     warnings: plan.warnings,
     ...(plan.freeSpace.length === 0 ? {} : { free_space: plan.freeSpace }),
     left_alone: plan.leftAlone,
+    families: plan.families.map(savedFamily),
   };
 }
 
@@ -228,8 +245,31 @@ export function missingConsents(plan: Plan): MissingConsent[] {
   return consentsOf(refusing, plan);
 }
 
+function savedFamily({ members, ...family }: Family): SavedFamily {
+  return {
+    ...family,
+    members: members.map(({ ageDays, sizeMegabytes, ...member }) => ({
+      ...member,
+      age_days: ageDays,
+      size_megabytes: sizeMegabytes,
+    })),
+  };
+}
+
+/** The way back. */
+export function toFamily({ members, ...family }: SavedFamily): Family {
+  return {
+    ...family,
+    members: members.map(({ age_days, size_megabytes, ...member }) => ({
+      ...member,
+      ageDays: age_days,
+      sizeMegabytes: size_megabytes,
+    })),
+  };
+}
+
 function changeExtra(change: Change): ChangeExtra {
-  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds, range, part } = change;
+  const { unit, root, labels, replaceFields, blocked, note, span, origin, holds, range, part, replacedBy } = change;
   const wanted = blocked === null ? null : { ...changeShape(change), previous_address: change.previousAddress };
   const extra = { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
   return {
@@ -237,6 +277,7 @@ function changeExtra(change: Change): ChangeExtra {
     ...(holds === undefined ? {} : { holds }),
     ...(range === undefined ? {} : { range }),
     ...(part === undefined ? {} : { part }),
+    ...(replacedBy === undefined ? {} : { replaced_by: replacedBy }),
   };
 }
 

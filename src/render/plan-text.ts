@@ -11,6 +11,7 @@ import {
   childLine,
   createPaint,
   fieldLines,
+  folded,
   isBeyondLine,
   isRow,
   type Paint,
@@ -31,6 +32,7 @@ import {
   changedSinceText,
   count,
   entriesOf,
+  familyTexts,
   GAPS_HEADING,
   type GroupView,
   gapText,
@@ -70,6 +72,7 @@ export function renderPlanText(plan: Plan, options: TextOptions, kinds: Kinds): 
   const context = { ...contextOf(options, kinds), sources: shownSources(plan) };
   const sections = [
     ...changeSections(plan, view, context),
+    ...familyLines(plan, context),
     gapLines(plan, context),
     strategyLines(plan, context),
     freeSpaceLines(plan, context),
@@ -211,6 +214,18 @@ function detailLines(view: ChangeView, { paint, width }: Context, indent: number
   for (const item of items) lines.push(...wrap(item, width, indent + CHILD_INDENT.length));
   if (fix !== "") lines.push(...wrap(fix, width, indent));
   return lines;
+}
+
+/** A section for each family. */
+function familyLines(plan: Plan, { width }: Context): string[][] {
+  return familyTexts(plan).map(({ heading, lines }) => [
+    ...wrap(heading, width, 0),
+    ...lines
+      .flatMap((line) =>
+        columnsOf(line) + CHILD_INDENT.length > width ? folded(line, width - CHILD_INDENT.length) : [line],
+      )
+      .map((line) => CHILD_INDENT + line),
+  ]);
 }
 
 function gapLines(plan: Plan, { paint, width }: Context): string[] {

@@ -5,6 +5,7 @@ import type { Action, Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { KindFacts, Kinds } from "../model/kind.ts";
 import {
+  type FamilyMember,
   type Gap,
   type Guard,
   isNarrowed,
@@ -19,7 +20,7 @@ import {
 } from "../model/plan.ts";
 import type { Address, Json, Values } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
-import { escapeText, shorten } from "./terminal.ts";
+import { columnsOf, escapeText, shorten } from "./terminal.ts";
 
 /** The action on an object, as Terraform marks it. `none`: only objects within it change. */
 export type Mark = "create" | "update" | "delete" | "replace" | "none";
@@ -110,7 +111,7 @@ function reasonToGo({ own, contents, children }: GroupView): string | null {
   const part = own.kind.takesContents ? null : contents;
   if (children.some(({ kind, change }) => kind !== part || change.labels.length > 0)) return null;
   const { kind, labels } = own.change;
-  return labels.every((label) => label === "prune") ? `${kind} ${labels.join()}` : null;
+  return labels.every((label) => label === "prune" || label === "retire") ? `${kind} ${labels.join()}` : null;
 }
 
 function onlyGoes({ mark, change }: ChangeView): boolean {
@@ -324,6 +325,8 @@ const REASONS: Readonly<Record<LeftAlone["reason"], string>> = {
   ignored: "ignored",
   unmanaged: "not managed here",
   shared: "of another project",
+  untracked: "the file is not compared, without `track: content`",
+  "content-unknown": "what it was made of is not known: it is older than `track: content`",
 };
 
 /**
@@ -368,6 +371,74 @@ export function leftAloneText(leftAlone: readonly LeftAlone[], kinds: Kinds): st
     .filter((entry) => entry.count > 0)
     .map(({ kind, count: number, reason }) => `${count(number, ...kinds.of(kind).words)} (${REASONS[reason]})`);
   return parts.length === 0 ? "" : `Left alone: ${parts.join(", ")}.`;
+}
+
+// Families: what stays of each, and what goes.
+
+const MEGABYTES_PER_GIGABYTE = 1_000;
+
+/** A longer label exceeds its column, so that it does not push all others to the right. */
+const MAX_MEMBER_COLUMNS = 32;
+
+interface FamilyText {
+  readonly heading: string;
+  /** Newest first, aligned. */
+  readonly lines: readonly string[];
+}
+
+/** The families of which something comes or goes. What only stays would hide that. */
+export function familyTexts({ families, changes }: Pick<Plan, "families" | "changes">): FamilyText[] {
+  const going = new Set(
+    changes.flatMap(({ id, action, blocked }) => (action === "delete" && blocked === null ? [id] : [])),
+  );
+  return families
+    .filter(({ members }) => members.some(({ fate }) => fate === "new" || fate === "retired"))
+    .map(({ name, keep, members }) => ({
+      heading: `Family ${escapeText(name)}: the newest ${keep === 1 ? "one stays" : `${keep} stay`}.`,
+      lines: alignedCells(members.map((member) => memberCells(member, going.has(member.id)))),
+    }));
+}
+
+/** What becomes of it, how old it is, and how large. What is only kept needs no word. */
+function memberCells({ label, fate, ageDays, sizeMegabytes }: FamilyMember, isGoing: boolean): string[] {
+  const sign = fate === "new" ? "+" : isGoing ? "-" : " ";
+  const age = ageDays === null ? "" : ageDays === 0 ? "today" : count(ageDays, "day", "days");
+  const size = sizeMegabytes === null ? "" : sizeText(sizeMegabytes);
+  return [`${sign} ${escapeText(label)}`, age, size, fate === "retired" && !isGoing ? "stays for now" : FATES[fate]];
+}
+
+const FATES: Readonly<Record<FamilyMember["fate"], string>> = {
+  new: "to be made",
+  declared: "declared",
+  kept: "",
+  retired: "retire",
+  underway: "not there yet, not counted",
+};
+
+function sizeText(megabytes: number): string {
+  return megabytes < MEGABYTES_PER_GIGABYTE
+    ? `${megabytes} MB`
+    : `${(megabytes / MEGABYTES_PER_GIGABYTE).toFixed(1)} GB`;
+}
+
+/** The first column begins on the left, the numbers after it end on the right. */
+function alignedCells(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, index) =>
+    rows.reduce((most, row) => {
+      const columns = columnsOf(row[index] ?? "");
+      return index === 0 && columns > MAX_MEMBER_COLUMNS ? most : Math.max(most, columns);
+    }, 0),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, index) => {
+        const blanks = " ".repeat(Math.max(0, (widths[index] ?? 0) - columnsOf(cell)));
+        return index === 0 ? cell + blanks : index === row.length - 1 ? cell : blanks + cell;
+      })
+      .filter((_, index) => index === 0 || widths[index] !== 0)
+      .join("  ")
+      .trimEnd(),
+  );
 }
 
 export function count(number: number, one: string, many: string): string {

@@ -13,6 +13,7 @@ import {
   type ResourceChange,
   type SavedGuard,
   type SavedInputs,
+  toFamily,
 } from "../render/plan-json.ts";
 import { LIVE_KIND } from "./live-file.ts";
 import { damaged, newer, older, parseSavedJson, type SavedKind, schemaProblems } from "./read-json.ts";
@@ -101,6 +102,7 @@ function toPlan(file: PlanFile): SavedPlan {
     warnings: tenon.warnings,
     freeSpace: tenon.free_space ?? [],
     leftAlone: tenon.left_alone,
+    families: (tenon.families ?? []).map(toFamily),
     requestCount: tenon.requests,
     pace: tenon.pace,
     base: tenon.base,
@@ -142,6 +144,7 @@ function toChange(resource: ResourceChange, extra: ChangeExtra): Change {
     ...(extra.holds === undefined ? {} : { holds: extra.holds }),
     ...(extra.range === undefined ? {} : { range: extra.range }),
     ...(extra.part === undefined ? {} : { part: extra.part }),
+    ...(extra.replaced_by === undefined ? {} : { replacedBy: extra.replaced_by }),
   };
 }
 

@@ -107,7 +107,7 @@ export function rootAddresses<Spec, Live>(
     else rest.push({ match, identity: identify(match.live) });
   }
   const taken = new Set(addresses.values());
-  const pruned = groupBy(rest.filter(isPruned), ({ identity }) => identity.address);
+  const pruned = groupBy(rest.filter(isUndeclared), ({ identity }) => identity.address);
   for (const [address, ofLabel] of pruned) if (ofLabel.length > 1) taken.add(address);
   for (const { match, identity } of rest.sort((a, b) => compareIds(a.identity.id, b.identity.id))) {
     const address = taken.has(identity.address)
@@ -119,8 +119,8 @@ export function rootAddresses<Spec, Live>(
   return addresses;
 }
 
-function isPruned({ match }: { readonly match: Match }): boolean {
-  return match.intent === "delete" && match.label === "prune";
+function isUndeclared({ match }: { readonly match: Match }): boolean {
+  return match.intent === "delete" && match.label !== null;
 }
 
 // What units share when they write a spec back as a manifest entry.

@@ -8,11 +8,15 @@ import type { LoadContext, Match, PairContext } from "../model/unit.ts";
 
 // What a description of a VPC or image may hold.
 
-/** @param maxCharacters the owner's tag included; the service counts characters (code points), not UTF-16 units */
+/**
+ * @param maxCharacters the owner's tag included; the service counts characters (code points), not UTF-16 units
+ * @param sha256 what the tag will hold beside the owner, or as many characters; null: nothing
+ */
 export function checkDescription(
   entry: { readonly description?: Json },
   maxCharacters: number,
   context: LoadContext,
+  sha256: string | null = null,
 ): void {
   const text = entry.description;
   if (typeof text !== "string") return;
@@ -28,7 +32,7 @@ export function checkDescription(
       span,
     });
   }
-  const length = characters(joinDescription(text, context.owner));
+  const length = characters(joinDescription(text, context.owner, sha256));
   if (length <= maxCharacters) return;
   const tag = length - characters(text);
   const counted = tag === 0 ? "" : `, ${tag} of them for the owner's tag`;
@@ -52,9 +56,12 @@ function characters(text: string): number {
 export const OWNER_PATTERN = "[a-z0-9-]{1,32}";
 
 const TAG_PREFIX = "tenon:";
+/** So many hexadecimal digits of a file's SHA-256 are kept in a tag: enough to tell the files of one label apart. */
+export const TAG_HASH_DIGITS = 16;
+
 /** Case-insensitive: `[Tenon:Prod]` is an ownership tag as well. */
-const LAST_TAG = new RegExp(`\\[tenon:(${OWNER_PATTERN})\\]$`, "i");
-const MAX_TAG_CHARACTERS = "[tenon:]".length + 32;
+const LAST_TAG = new RegExp(`\\[tenon:(${OWNER_PATTERN})(?: sha256:([0-9a-f]{${TAG_HASH_DIGITS}}))?\\]$`, "i");
+const MAX_TAG_CHARACTERS = "[tenon: sha256:]".length + 32 + TAG_HASH_DIGITS;
 
 /** The owner in a domain's tags; null if there is none. Several owners are joined by commas, so that the result equals none of them. */
 export function ownerOfTags(tags: readonly string[]): string | null {
@@ -104,21 +111,34 @@ export function sharedWithOf(tags: readonly string[]): string[] {
   return [...new Set(owners)].sort();
 }
 
-/** A VPC's or image's description, split into the user's text and the owner in the tag at its end. Several owners are joined. */
-export function splitDescription(description: string | null): { text: string; owner: string | null } {
+export interface SplitDescription {
+  /** The user's own. */
+  readonly text: string;
+  readonly owner: string | null;
+  /** The first digits of the hash of the file that an image was made of, lower case; null: its tag says nothing of it. */
+  readonly sha256: string | null;
+}
+
+/** A VPC's or image's description, split into the user's text and what the tag at its end says. Several owners are joined, and no hash is theirs. */
+export function splitDescription(description: string | null): SplitDescription {
   const whole = description ?? "";
-  const owners: string[] = [];
+  const tags: { readonly owner: string; readonly sha256: string | undefined }[] = [];
   let start = whole.length;
   // Read from the end, one tag at a time: a search through the whole text would be slow where a million tags are followed by other text.
   for (;;) {
     const before = whole.slice(0, start).trimEnd();
     const tag = LAST_TAG.exec(before.slice(-MAX_TAG_CHARACTERS));
     if (tag === null) break;
-    owners.push(tag[1] ?? "");
+    tags.push({ owner: tag[1] ?? "", sha256: tag[2] });
     start = before.length - tag[0].length;
   }
-  if (owners.length === 0) return { text: whole, owner: null };
-  return { text: whole.slice(0, whole[start - 1] === " " ? start - 1 : start), owner: joined(owners) };
+  const [first, second] = tags;
+  if (first === undefined) return { text: whole, owner: null, sha256: null };
+  return {
+    text: whole.slice(0, whole[start - 1] === " " ? start - 1 : start),
+    owner: joined(tags.map(({ owner }) => owner)),
+    sha256: second === undefined ? (first.sha256?.toLowerCase() ?? null) : null,
+  };
 }
 
 /** @returns null if there are no owners */
@@ -127,9 +147,10 @@ function joined(owners: readonly string[]): string | null {
   return names.size === 0 ? null : [...names].sort().join(",");
 }
 
-export function joinDescription(text: string, owner: string | null): string {
+/** @param sha256 the first `TAG_HASH_DIGITS` digits; null: the tag names the owner alone. Without an owner there is no tag to hold it */
+export function joinDescription(text: string, owner: string | null, sha256: string | null = null): string {
   if (owner === null) return text;
-  const tag = `[${TAG_PREFIX}${owner}]`;
+  const tag = `[${TAG_PREFIX}${owner}${sha256 === null ? "" : ` sha256:${sha256}`}]`;
   return text === "" ? tag : `${text} ${tag}`;
 }
 

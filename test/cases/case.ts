@@ -51,6 +51,8 @@ export interface Case {
   readonly ranges: Readonly<Record<string, string>> | null;
   /** `root within: free of addresses, largest; /prefix next…` for each; null: not asked. */
   readonly freeSpace: readonly string[] | null;
+  /** `name keeps N: label fate, …`; null: not asked. */
+  readonly families: readonly string[] | null;
   /** `count kind reason`; null: not asked. */
   readonly leftAlone: readonly string[] | null;
   /** Whether `before` is applied again at the end. */
@@ -62,7 +64,7 @@ export const LATER_SECONDS = 2 * 3600;
 
 const KEYS = [
   ...["what", "before", "live", "emulator", "after", "plan", "later", "changes", "labels", "guards", "gaps", "blocked"],
-  ...["refusals", "warnings", "steps", "bodies", "leftAlone", "holds", "ranges", "freeSpace", "back"],
+  ...["refusals", "warnings", "steps", "bodies", "leftAlone", "families", "holds", "ranges", "freeSpace", "back"],
 ];
 
 const DOMAIN = { type: "master", soa_email: "hostmaster@example.com" } as const;
@@ -86,6 +88,7 @@ export function parseCase(text: string): Case {
     plan: {},
     later: false,
     leftAlone: null,
+    families: null,
     holds: null,
     ranges: null,
     freeSpace: null,

@@ -104,6 +104,7 @@ function shown(plan: Plan, given: Case): Record<string, unknown> {
     ),
     leftAlone:
       given.leftAlone === null ? null : plan.leftAlone.map(({ count, kind, reason }) => `${count} ${kind} ${reason}`),
+    families: given.families === null ? null : plan.families.map(familyText),
     holds: given.holds === null ? null : Object.fromEntries(open.flatMap(holdsText)),
     ranges: given.ranges === null ? null : Object.fromEntries(open.flatMap(rangeText)),
     freeSpace: given.freeSpace === null ? null : plan.freeSpace.map(spaceText),
@@ -122,6 +123,7 @@ function expected(given: Case): Record<string, unknown> {
     steps,
     bodies,
     leftAlone,
+    families,
     holds,
     ranges,
     freeSpace,
@@ -137,10 +139,15 @@ function expected(given: Case): Record<string, unknown> {
     steps,
     bodies,
     leftAlone,
+    families,
     holds,
     ranges,
     freeSpace,
   };
+}
+
+function familyText({ name, keep, members }: Plan["families"][number]): string {
+  return `${name} keeps ${keep}: ${members.map(({ label, fate }) => `${label} ${fate}`).join(", ")}`;
 }
 
 function holdsText({ key, holds }: Change): [string, string][] {

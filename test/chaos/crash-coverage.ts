@@ -50,7 +50,7 @@ export const NEEDED: readonly string[] = [
   ...["create", "update", "delete", "adopt", "prune", "release"].map((what) => `${what} domain`),
   ...["create", "update", "delete", "rename"].map((what) => `${what} domain_record`),
   ...["create", "update", "delete", "delete, create", "unfinished"].map((what) => `${what} image`),
-  ...["adopt", "rename", "prune", "release"].map((what) => `${what} image`),
+  ...["adopt", "rename", "prune", "retire", "superseded", "release"].map((what) => `${what} image`),
   ...["upload", "capture", "create_from", "strategy clone", "activation of what was there"],
   ...["activate", "check", "clone", "convert", "create", "delete", "set aside", "update", "upload", "wait"].map(
     (what) => `step ${what}`,

@@ -1,5 +1,6 @@
 /** What a crash scenario is: an account, and a project that changes it in as many ways as it can. */
 
+import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { Seed } from "../../src/emulator/index.ts";
 import type { Project } from "../support/account.ts";
@@ -67,3 +68,5 @@ export function scenario(
 }
 
 export const IMAGE_FILE: Uint8Array = gzipSync(Buffer.alloc(4_096, "disk"));
+/** As an ownership tag holds it. */
+export const IMAGE_HASH: string = createHash("sha256").update(IMAGE_FILE).digest("hex").slice(0, 16);

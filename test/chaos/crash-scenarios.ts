@@ -1,6 +1,6 @@
 /** The accounts and projects that are crashed: together they hold every kind and every way to change one. */
 
-import { IMAGE_FILE, type Scenario, scenario } from "./crash-scenario.ts";
+import { IMAGE_FILE, IMAGE_HASH, type Scenario, scenario } from "./crash-scenario.ts";
 
 const NETWORK = scenario(
   "network",
@@ -196,6 +196,48 @@ allow:
   { files: { "golden.img.gz": IMAGE_FILE } },
 );
 
+/** A month is rolled, and what a run that was killed before has left of a changed file is deleted. */
+const FAMILY = scenario(
+  "family",
+  {
+    images: [
+      { id: "private/1001", label: "base-08", description: "[tenon:edge]", created: "2026-08-01T00:00:00" },
+      { id: "private/1002", label: "base-09", description: "[tenon:edge]", created: "2026-09-01T00:00:00" },
+      { id: "private/1003", label: "base-10", description: "[tenon:edge]", created: "2026-10-01T00:00:00" },
+      { id: "private/4", label: "base-01", created: "2026-01-01T00:00:00" },
+      { id: "private/5", label: "base-02", description: "[tenon:other]", created: "2026-02-01T00:00:00" },
+      { id: "private/1006", label: "left", description: "[tenon:edge sha256:0000000000000000]" },
+      { id: "private/1007", label: "left", description: `[tenon:edge sha256:${IMAGE_HASH}]` },
+    ],
+  },
+  `
+tenon: 1
+owner: edge
+images:
+  - { label: base-11, family: base, keep: 2, upload: { file: base.img.gz, region: us-east } }
+  - { label: left, track: content, upload: { file: base.img.gz, region: us-east } }
+allow:
+  - { replace: image/left }
+`,
+  { reviewed: true, files: { "base.img.gz": IMAGE_FILE } },
+);
+
+/** A file has changed under its label: outside of a family, and within one. */
+const [TRACKED, TRACKED_IN_FAMILY] = ["", ", family: month, keep: 1"].map((family) =>
+  scenario(
+    family === "" ? "tracked" : "tracked in a family",
+    { images: [{ id: "private/1001", label: "month-1", description: "Words [tenon:edge sha256:0000000000000000]" }] },
+    `
+tenon: 1
+owner: edge
+images:
+  - { label: month-1, description: Words, track: content${family}, upload: { file: base.img.gz, region: us-east } }
+${family === "" ? "allow: [{ replace: image/month-1 }]" : ""}
+`,
+    { reviewed: true, files: { "base.img.gz": IMAGE_FILE } },
+  ),
+) as [Scenario, Scenario];
+
 /** A plan that was reviewed once carries through the crash: replaced, renamed, filled, uploaded and adopted within its bound. */
 const REVIEWED = scenario(
   "reviewed",
@@ -255,4 +297,13 @@ allow:
   { reviewed: true, files: { "golden.img.gz": IMAGE_FILE } },
 );
 
-export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [NETWORK, ZONES, COPIES, IMAGES, REVIEWED];
+export const SCENARIOS: readonly [Scenario, ...Scenario[]] = [
+  NETWORK,
+  ZONES,
+  COPIES,
+  IMAGES,
+  FAMILY,
+  TRACKED,
+  TRACKED_IN_FAMILY,
+  REVIEWED,
+];

@@ -28,6 +28,8 @@ export interface VpcEntry {
 export interface ImageEntry {
   readonly label: string;
   readonly id?: string;
+  readonly family?: string;
+  readonly keep?: number;
   readonly capture?: { readonly disk_id: number };
   readonly upload?: { readonly file: string; readonly region: string };
 }

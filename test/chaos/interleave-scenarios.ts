@@ -222,6 +222,26 @@ const ROTATED: Manifest = {
   ],
 };
 
+/** A family of which the oldest goes when the new month is there; that of nobody stays. */
+const BEFORE_MONTH: Seed = {
+  ...OTHERS,
+  images: [
+    ...OTHERS.images,
+    ...[8, 9, 10].map((month) => ({
+      id: `private/${month}`,
+      label: `base-${month}`,
+      description: "[tenon:edge]",
+      created: `2025-${String(month).padStart(2, "0")}-01T00:00:00`,
+    })),
+  ],
+};
+const rolled = (month: number): Manifest => ({
+  tenon: 1,
+  owner: "edge",
+  domains: [domain("rot.example", [record("www", "A", "192.0.2.1")])],
+  images: [{ label: `base-${month}`, family: "base", keep: 3, capture: { disk_id: 11 } }],
+});
+
 /** Labels and names that change places, so that steps go through temporary ones. */
 const SWAPPED: Manifest = {
   ...OLD,
@@ -316,6 +336,18 @@ export const PAIRS: readonly Pair[] = [
     name: "an image for two others, twice",
     seed: BEFORE_ROTATION,
     sides: [apply(ROTATED), apply(ROTATED)],
+    contested: [],
+  },
+  {
+    name: "a month of a family, twice",
+    seed: BEFORE_MONTH,
+    sides: [apply(rolled(11)), apply(rolled(11))],
+    contested: [],
+  },
+  {
+    name: "two months of a family",
+    seed: BEFORE_MONTH,
+    sides: [apply(rolled(11)), apply(rolled(12))],
     contested: [],
   },
 ];

@@ -89,7 +89,7 @@ domains:
   };
 }
 
-/** Images: captured, uploaded, made anew where an upload was never finished, updated, deleted, pruned, all after what is made; beside them a small zone. */
+/** Images: captured, uploaded, made anew where an upload was never finished, updated, deleted, pruned, retired, all after what is made; beside them a small zone. */
 function imaged(): OutcomeWorld {
   return {
     name: "images",
@@ -101,6 +101,8 @@ function imaged(): OutcomeWorld {
         { id: "private/104", label: "begun", description: TAG, status: "pending_upload", created: TWO_HOURS_AGO },
         { id: "private/105", label: "let-go", description: `Kept ${TAG}` },
         { id: "private/106", label: "golden-before", description: TAG },
+        { id: "private/107", label: "roll-1", description: TAG, created: "2025-01-01T00:00:00" },
+        { id: "private/108", label: "roll-2", description: TAG, created: "2025-02-01T00:00:00" },
       ],
     }),
     project: {
@@ -112,6 +114,7 @@ images:
   - { label: old-words, description: After, capture: { disk_id: 7 } }
   - { label: renamed-to, moved_from: renamed-from, capture: { disk_id: 7 } }
   - { label: begun, upload: { file: golden.img.gz, region: us-east } }
+  - { label: roll-3, family: roll, keep: 2, capture: { disk_id: 7 } }
 domains:
   - { domain: beside.example, records: [{ type: A, name: www, target: 192.0.2.1 }] }
 removed:

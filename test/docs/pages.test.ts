@@ -7,11 +7,12 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { parseSeed, startEmulator } from "../../src/emulator/index.ts";
 import { here, shown } from "../cli/here.ts";
+import { storedGzip } from "../support/gzip.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What is written to a file; what is run; and, hidden from readers, a file of bytes, and what the account holds at the beginning. */
+/** What is written to a file; what is run; and, hidden from readers, a compressed file, bytes, and what the account holds at the beginning. */
 const BLOCK =
-  /<!-- (?:file: (?<file>\S+)|run) -->\n```\w+\n(?<text>.*?)```|<!-- base64: (?<binary>\S+) (?<bytes>\S+) -->/gs;
+  /<!-- gzip: (?<gzip>\S+) (?<holds>[^\n]*) -->|<!-- (?:file: (?<file>\S+)|run) -->\n```\w+\n(?<text>.*?)```|<!-- base64: (?<binary>\S+) (?<bytes>\S+) -->/gs;
 const ACCOUNT = /^<!-- account\n(.*?)^-->/ms;
 /** Pages whose commands need more than an account: they have tests of their own. */
 const ELSEWHERE = new Set(["pipeline.md"]);
@@ -44,13 +45,14 @@ async function play(page: string, folder: string, env: Readonly<Record<string, s
   let end = 0;
   let commands = 0;
   for (const block of page.matchAll(BLOCK)) {
-    const { file, text = "", binary, bytes = "" } = block.groups ?? {};
+    const { file, text = "", gzip, holds = "", binary, bytes = "" } = block.groups ?? {};
     rewritten += page.slice(end, block.index);
     end = block.index + block[0].length;
-    const written = file ?? binary;
+    const written = file ?? gzip ?? binary;
     if (written !== undefined) {
       await mkdir(dirname(join(folder, written)), { recursive: true });
-      await writeFile(join(folder, written), binary === undefined ? text : Buffer.from(bytes, "base64"));
+      const content = gzip === undefined ? Buffer.from(bytes, "base64") : storedGzip(holds);
+      await writeFile(join(folder, written), file === undefined ? content : text);
       rewritten += block[0];
       continue;
     }

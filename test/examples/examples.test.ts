@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { domainToASCII } from "node:url";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { parseSeed } from "../../src/emulator/index.ts";
 import { Example } from "./example.ts";
@@ -14,6 +15,7 @@ it("every example is tested here, but for the one that is a test itself, and the
     "ci",
     "demo",
     "fleet",
+    "images",
     "migration",
     "minimal",
     "network",
@@ -192,5 +194,56 @@ describe("examples/demo", () => {
     const domains = (await example.list("/domains")).map(({ domain }) => domain);
     expect(domains.filter((domain) => domain === "old.example" || domain === "campaign-2025.example")).toEqual([]);
     expect((await example.list("/vpcs")).map(({ label }) => label).sort()).toEqual(["prod", "sandbox", "staging"]);
+  });
+});
+
+describe("examples/images", () => {
+  const labels = async (example: Example) => (await example.list("/images")).map(({ label }) => label).sort();
+
+  it("rolls a family through four months, and keeps what is not of the family or not ours", async () => {
+    const seed = {
+      images: [
+        { label: "golden-2020-01", description: "by hand" },
+        { label: "golden-2020-02", description: "[tenon:other]" },
+      ],
+    };
+    const example = await Example.open("images", { seed });
+    const body = JSON.stringify({ advance_seconds: 30 * 86_400 });
+    for (const month of ["2026-08", "2026-09", "2026-10", "2026-11"]) {
+      await writeFile(join(example.folder, "images/golden.img.gz"), gzipSync(`disk of ${month}`));
+      const planned = await example.run("plan", "--var", `month=${month}`);
+      expect(planned.stdout.includes("- image golden-2026-08 (retire: ")).toBe(month === "2026-11");
+      await example.converge("--var", `month=${month}`);
+      const headers = { "content-type": "application/json", "x-tenon-emulator": "yes" };
+      await fetch(new URL("/_emulator/clock", example.emulator.baseUrl), { method: "POST", headers, body });
+    }
+    const others = ["golden-2020-01", "golden-2020-02"];
+    expect(await labels(example)).toEqual([...others, "golden-2026-09", "golden-2026-10", "golden-2026-11"]);
+  });
+
+  it("replaces the month's image when its file has changed, with no other consent than `keep`", async () => {
+    const example = await Example.open("images");
+    await example.converge("--var", "month=2026-11");
+    const [before] = await example.list("/images");
+    await writeFile(join(example.folder, "images/golden.img.gz"), gzipSync("a fix"));
+    const drift = await example.run("drift", "--var", "month=2026-11");
+    expect(drift).toMatchObject({ code: 2, stdout: expect.stringMatching(/^changed {5}image\/golden-2026-11$/m) });
+    expect(drift.stdout).not.toMatch(/upload|cloud_init/);
+    expect(await example.converge("--var", "month=2026-11")).toContain("1 added, 0 changed, 1 destroyed.");
+    const after = await example.list("/images");
+    expect(after).toMatchObject([{ label: "golden-2026-11" }]);
+    expect(after[0]?.["id"]).not.toBe(before?.["id"]);
+  });
+
+  it("is imported as images of their own, and nothing is to be done then", async () => {
+    const example = await Example.open("images");
+    for (const month of ["2026-10", "2026-11"]) await example.converge("--var", `month=${month}`);
+    const imported = await example.run("import", "--images", "--owner", "platform", "--out", "imported");
+    expect(imported).toMatchObject({ code: 0 });
+    const text = await readFile(join(example.folder, "imported/tenon.yaml"), "utf8");
+    expect(text).toContain("label: golden-2026-11");
+    expect(text).not.toContain("sha256");
+    const planned = await example.run("plan", "imported", "--detailed-exitcode");
+    expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes\./m) });
   });
 });

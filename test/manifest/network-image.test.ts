@@ -2,7 +2,7 @@ import { symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { codes, folder, load, loadText, places } from "./support.ts";
+import { codes, folder, load, loadFiles, loadText, places } from "./support.ts";
 
 function vpc(lines: string): string {
   return `vpcs:\n  - label: prod\n    region: us-east\n${lines}`;
@@ -155,6 +155,75 @@ describe("images", () => {
 
   test.each(["a/b", "ü", "a".repeat(51)])("the label %s is refused", async (label) => {
     expect(codes(await loadText(`images: [{ label: ${label}, capture: { disk_id: 1 } }]\n`))).toHaveLength(1);
+  });
+});
+
+describe("image families", () => {
+  test.each([
+    ["family: golden, keep: 0", "out-of-range"],
+    ["family: golden, keep: 1001", "out-of-range"],
+    ["family: golden, keep: three", "wrong-type"],
+    ["family: golden", "missing-key"],
+    ["keep: 3", "missing-key"],
+    ["family: gold, keep: 3", "bad-family"],
+    ["family: golden-2026-11, keep: 3", "bad-family"],
+    ["family: '', keep: 3", "too-short"],
+    ["family: gold/en, keep: 3", "bad-format"],
+  ])("%s is refused at its place", async (keys, code) => {
+    const result = await loadText(`owner: me\nimages:\n  - { label: golden-2026-11, ${keys} }\n`);
+    expect(places(result)).toEqual([expect.stringMatching(`^${code} tenon.yaml:4:`)]);
+  });
+
+  test("a family without an owner is an error: nothing without our tag is ever retired", async () => {
+    const result = await loadText("images: [{ label: golden-1, family: golden, keep: 3 }]\n");
+    expect(places(result)).toEqual(["bad-family tenon.yaml:2:37"]);
+  });
+
+  test("two families overlap whichever stands first, in two files, too; names that only begin alike do not", async () => {
+    const entry = (family: string) => `images: [{ label: ${family}-1, family: ${family}, keep: 1 }]\n`;
+    const files = (first: string, second: string) =>
+      folder({
+        "tenon.yaml": `tenon: 1\nowner: me\nfiles: [b.yaml]\n${entry(first)}`,
+        "b.yaml": `tenon: 1\n${entry(second)}`,
+      });
+    expect(places(await load(files("golden", "golden-2026")))).toEqual(["bad-family b.yaml:2:42"]);
+    expect(places(await load(files("golden-2026", "golden")))).toEqual(["bad-family tenon.yaml:4:42"]);
+    expect(places(await load(files("golden", "goldener")))).toEqual([]);
+  });
+
+  test("two entries of one family keep the same number", async () => {
+    const entry = (label: string, keep: number) => `  - { label: ${label}, family: golden, keep: ${keep} }\n`;
+    const both = (keep: number) => loadText(`owner: me\nimages:\n${entry("golden-1", 3)}${entry("golden-2", keep)}`);
+    expect(places(await both(3))).toEqual([]);
+    const differing = await both(2);
+    expect(places(differing)).toEqual(["bad-family tenon.yaml:5:46"]);
+    expect(differing.diagnostics[0]?.related?.[0]?.message).toBe("the other number");
+  });
+
+  test("thousands of families are compared by their names' beginnings, not with each other", async () => {
+    const names = Array.from({ length: 4_000 }, (_, index) => `f${index}`);
+    const entries = names.map((name) => `  - { label: ${name}-1, family: ${name}, keep: 1 }\n`).join("");
+    expect(places(await loadText(`owner: me\nimages:\n${entries}`))).toEqual([]);
+  });
+});
+
+describe("tracked content", () => {
+  test("the tag's hash counts towards the description, and text cannot forge one", async () => {
+    const entry = (description: string, track: string) =>
+      loadFiles({
+        "tenon.yaml": `tenon: 1\nowner: edge\nimages: [{ label: a, description: ${description}${track}, upload: { file: a.gz, region: r } }]\n`,
+        "a.gz": gzipSync("disk"),
+      });
+    const longest = 65_000 - " [tenon:edge sha256:0123456789abcdef]".length;
+    expect(codes(await entry("d".repeat(longest), ", track: content"))).toEqual([]);
+    expect(codes(await entry("d".repeat(longest + 1), ", track: content"))).toEqual(["too-long"]);
+    expect(codes(await entry("d".repeat(longest + 1), ""))).toEqual([]);
+    expect(codes(await entry("'x [Tenon:edge SHA256:0123456789ABCDEF]'", ""))).toEqual(["reserved-tag"]);
+  });
+
+  test.each(["hash", "[content]", "true"])("track: %s is refused", async (word) => {
+    const result = await loadText(`owner: me\nimages: [{ label: a, track: ${word}, capture: { disk_id: 1 } }]\n`);
+    expect(result.diagnostics.length).toBeGreaterThan(0);
   });
 });
 

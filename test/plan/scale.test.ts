@@ -144,6 +144,16 @@ test("200,000 prunes are planned like two: no list of them is handed to a functi
     mayPrune: () => true,
     takeOwnershipFrom: [],
     isAsDeclared: () => false,
+    context: {
+      owner: "edge",
+      servedMilliseconds: null,
+      uploadTimeoutSeconds: 3600,
+      mayDelete: () => false,
+      idsOf: () => [],
+      ownerOf: () => null,
+      contentOf: () => null,
+      live: [],
+    },
   };
   const { matches } = matchUnit(unit, { ...NOBODY, owner: "edge" }, { items, total: items.length }, options);
   expect(matches).toHaveLength(200_000);

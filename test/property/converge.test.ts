@@ -1,9 +1,9 @@
 /** For any valid manifest and any live account: apply converges, planning is independent of order, nothing foreign is touched. */
 
-import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { WireDomain, WireImage, WireRecord, WireVpc } from "../../src/api/wire.ts";
+import { contentsInside } from "../../src/manifest/read.ts";
 import type { Desired } from "../../src/model/desired.ts";
 import type { Live } from "../../src/model/live.ts";
 import type { Plan } from "../../src/model/plan.ts";
@@ -12,7 +12,7 @@ import { units } from "../../src/units/index.ts";
 import { Account, ALL_CONSENTS, HASTY_CLOCK } from "../support/account.ts";
 import { OWNER } from "./fate.ts";
 import { type World, worlds } from "./world.ts";
-import { IMAGE_FILE } from "./world-images.ts";
+import { IMAGE, IMAGE_FILE } from "./world-images.ts";
 
 const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 500);
 /** Nobody sends the data of unfinished uploads of the seed any more. */
@@ -20,7 +20,6 @@ const LATER_SECONDS = 2 * 3600;
 const MAX_FURTHER_ROUNDS = 10;
 const RUNS_PER_ROUND = 100;
 const randoms = fc.infiniteStream(fc.double({ min: 0, max: 0.999, noNaN: true }));
-const IMAGE = gzipSync(Buffer.alloc(1024));
 
 test("apply converges under both TTL roundings, for any manifest and any live account, and touches nothing else", {
   timeout: 280_000,
@@ -68,6 +67,7 @@ const EVERYTHING = [
     "domain prune",
     "vpc prune",
     "image prune",
+    "image retire",
     "domain release",
     "vpc release",
     "image release",
@@ -98,7 +98,7 @@ async function converges(world: World, reached: Set<string>, random: () => numbe
     });
     if (desired === null) throw new Error(`The generator made an invalid manifest: ${JSON.stringify(diagnostics)}`);
     await account.advanceClock(LATER_SECONDS);
-    const options = { consents: ALL_CONSENTS };
+    const options = { consents: ALL_CONSENTS, contentOf: contentsInside(account.folder) };
     const before = await snapshot(account);
     independentOfOrder(desired, liveOf(before), random);
     const plan = await account.plan(desired, options);
@@ -110,7 +110,10 @@ async function converges(world: World, reached: Set<string>, random: () => numbe
     const again = await account.plan(desired, options);
     expect(again.changes.filter((change) => change.action !== "no-op" && change.blocked === null)).toEqual([]);
     expect(again.steps).toEqual([]);
-    untouched(world, before, await snapshot(account));
+    const after = await snapshot(account);
+    untouched(world, before, after);
+    if (!plan.changes.some(({ kind, blocked }) => kind === "image" && blocked !== null))
+      keepsNewest(world, before, after);
   } finally {
     await account.close();
   }
@@ -194,12 +197,41 @@ function untouched(world: World, before: Snapshot, after: Snapshot): void {
     if (draft?.declared === null && draft.fate === "left" && !isOurs(vpc.description)) expect(now).toEqual(vpc);
     if (draft?.declared === null && draft.fate === "released") expect(now?.subnets).toEqual(vpc.subnets);
   }
+  for (const { label, description, id } of before.images.filter((image) => image.label.startsWith("month-"))) {
+    const isNamed = world.owner !== null && world.drafts.family?.declared.includes(label) === true;
+    const now = after.images.find((other) => other.id === id);
+    if (!isNamed && !isOurs(description ?? "")) expect(now).toMatchObject({ label, description });
+  }
   for (const image of before.images) {
     const draft = images.find((other) => other.live?.id === image.id);
     const now = after.images.find((other) => other.id === image.id);
     if (draft?.declared === null && draft.fate === "left" && !isOurs(image.description ?? ""))
       expect(now).toEqual({ ...image, status: now?.status, size: now?.size, updated: now?.updated });
   }
+}
+
+/** Of the family's images that are ours and not declared, just the newest stay for which `keep` has a place. */
+function keepsNewest({ owner, drafts: { family } }: World, before: Snapshot, after: Snapshot): void {
+  if (owner === null || family === null) return;
+  const isMember = ({ label, description }: WireImage) =>
+    label.startsWith("month-") && !family.declared.includes(label) && (description ?? "").includes(`[tenon:${owner}`);
+  const numberOf = ({ id }: WireImage) => Number(id.slice(id.indexOf("/") + 1));
+  const stamp = ({ created }: WireImage) => Date.parse(`${created}Z`);
+  // An upload that was given up has no place.
+  const wasThere = new Set(
+    family.live.flatMap(({ status }, index) => (status === "available" ? [`private/${300 + index}`] : [])),
+  );
+  const ranked = before.images
+    .filter((image) => isMember(image) && wasThere.has(image.id))
+    .sort((one, other) => stamp(other) - stamp(one) || numberOf(other) - numberOf(one));
+  const places = Math.max(0, family.keep - family.declared.length);
+  const left = after.images.filter((image) => isMember(image) && wasThere.has(image.id)).map(({ id }) => id);
+  expect(left.sort()).toEqual(
+    ranked
+      .slice(0, places)
+      .map(({ id }) => id)
+      .sort(),
+  );
 }
 
 /** The same plan, to the byte, whatever the order in which the manifest and the account list things. */

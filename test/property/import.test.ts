@@ -26,7 +26,10 @@ test("what is imported of any account plans empty, in one file and in many, for 
 });
 
 async function plansEmpty(world: World, split: boolean, owner: string | null, reached: Set<string>): Promise<void> {
-  const account = await Account.open({ seed: world.seed, ttlRounding: world.ttlRounding });
+  // Of several images of one label an import cannot declare each: see test/import.
+  const labels = (world.seed.images ?? []).map(({ label }) => label);
+  const images = (world.seed.images ?? []).filter(({ label }, index) => labels.indexOf(label) === index);
+  const account = await Account.open({ seed: { ...world.seed, images }, ttlRounding: world.ttlRounding });
   try {
     const result = await importAccount(account.api, { split, owner });
     if (!result.ok) return expect(codesOf(result)).toContain("nothing-to-import");

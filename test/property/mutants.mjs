@@ -38,8 +38,20 @@ const MUTANTS = [
   {
     name: "other owners' objects are pruned",
     file: "src/plan/match.ts",
-    find: "owner === desired.owner && options.mayPrune(address)",
-    replace: "owner !== null && options.mayPrune(address)",
+    find: "candidates.unclaimed().filter(({ identity }) => identity.owner === desired.owner)",
+    replace: "candidates.unclaimed().filter(({ identity }) => identity.owner !== null)",
+  },
+  {
+    name: "a family keeps one image more than it has places for",
+    file: "src/units/image/family.ts",
+    find: 'return places >= 0 ? "kept" : "retired";',
+    replace: 'return places >= -1 ? "kept" : "retired";',
+  },
+  {
+    name: "a family keeps its oldest images",
+    file: "src/units/image/family.ts",
+    find: "[...others].sort(newestFirst)",
+    replace: "[...others].sort(newestFirst).reverse()",
   },
   {
     name: "labels are claimed before ids",

@@ -3,7 +3,16 @@
 import fc from "fast-check";
 import type { Seed } from "../../src/emulator/index.ts";
 import { type Fate, OWNER } from "./fate.ts";
-import { type DraftImage, imageDrafts, manifestImages, seedImages } from "./world-images.ts";
+import {
+  type DraftFamily,
+  type DraftImage,
+  familyDrafts,
+  imageDrafts,
+  manifestFamily,
+  manifestImages,
+  seedFamily,
+  seedImages,
+} from "./world-images.ts";
 import { type DraftNetwork, manifestVpcs, networkDrafts, seedNodes, seedVpcs } from "./world-networks.ts";
 import { type DraftZone, manifestDomains, seedDomains, zoneDrafts } from "./world-zones.ts";
 
@@ -17,6 +26,8 @@ export interface World {
     readonly zones: readonly DraftZone[];
     readonly networks: readonly DraftNetwork[];
     readonly images: readonly DraftImage[];
+    /** Without an owner nothing is declared of it. */
+    readonly family: DraftFamily | null;
   };
 }
 
@@ -28,13 +39,14 @@ export const worlds: fc.Arbitrary<World> = fc
     zones: zoneDrafts,
     networks: networkDrafts,
     images: imageDrafts,
+    family: familyDrafts,
   })
-  .map(({ owned, uniqueLabels, ttlRounding, zones, networks, images }) => {
+  .map(({ owned, uniqueLabels, ttlRounding, zones, networks, images, family }) => {
     const owner = owned ? OWNER : null;
     const declared = {
       vpcs: manifestVpcs(networks),
       domains: manifestDomains(zones),
-      images: manifestImages(images),
+      images: [...manifestImages(images), ...manifestFamily(family, owner)],
     };
     const manifest = {
       tenon: 1,
@@ -53,11 +65,11 @@ export const worlds: fc.Arbitrary<World> = fc
     const seed: Seed = {
       domains: seedDomains(zones, owner),
       vpcs: seedVpcs(networks, owner),
-      images: seedImages(images, owner),
+      images: [...seedImages(images, owner), ...seedFamily(family, owner)],
       nodes: seedNodes(networks),
       disks: [{ id: 1, label: "disk", size: 1024 }],
     };
-    return { owner, manifest, seed, ttlRounding, uniqueLabels, drafts: { zones, networks, images } };
+    return { owner, manifest, seed, ttlRounding, uniqueLabels, drafts: { zones, networks, images, family } };
   });
 
 function removedSection(entries: readonly { fate: Fate; entry: Record<string, unknown> }[]): Record<string, unknown> {

@@ -59,6 +59,7 @@ export function plan(changes: readonly Change[], rest: Partial<Plan> = {}): Plan
     warnings: [],
     freeSpace: [],
     leftAlone: [],
+    families: [],
     requestCount: changes.filter(({ action }) => action !== "no-op").length,
     pace: null,
     base: null,

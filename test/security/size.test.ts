@@ -192,6 +192,7 @@ test("no expression that reads input backtracks over a million equal characters"
   expect(splitDescription(`a${" ".repeat(million)}[tenon:b] [TENON:a]  `)).toEqual({
     text: `a${" ".repeat(million - 1)}`,
     owner: "a,b",
+    sha256: null,
   });
   expect(codeSpan(` ${"`x".repeat(million)}y`)).toContain("y");
   expect(codeSpan(` ${" ".repeat(million)}y\t`)).toContain("y");

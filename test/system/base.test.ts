@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { checkOut } from "../../src/cli/git.ts";
 import { here } from "../cli/here.ts";
@@ -133,7 +134,7 @@ describe("tenon plan --base", () => {
     const { cwd, options } = await repository({ "tenon.yaml": image.replace(/^/, "tenon: 1\n") });
     const more = `tenon: 1\nvariables: { new: {} }\nvpcs: [{ label: "\${var.new}", region: x }]\n${image}`;
     await writeFile(join(cwd, "tenon.yaml"), more);
-    await writeFile(join(cwd, "a.img.gz"), Buffer.from([0x1f, 0x8b, 8, 0]));
+    await writeFile(join(cwd, "a.img.gz"), gzipSync("a disk"));
     expect((await originsOf(["--base", "main", "--var", "new=prod"], options)).origins).toEqual({
       "image/a": "already-pending",
       "vpc/prod": "this-change",

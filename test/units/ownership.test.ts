@@ -11,6 +11,7 @@ import {
   withReservedTags,
 } from "../../src/units/owner-tag.ts";
 
+const hashes = fc.stringMatching(/^[0-9a-f]{16}$/);
 const owners = fc.stringMatching(/^[a-z0-9-]{1,32}$/);
 
 describe("in a domain's tags", () => {
@@ -63,22 +64,38 @@ describe("at the end of a description", () => {
     [`[tenon:${"a".repeat(33)}]`, `[tenon:${"a".repeat(33)}]`, null],
     ["two\nlines [tenon:me]", "two\nlines", "me"],
   ] as const)("%j is %j of %j", (description, text, owner) => {
-    expect(splitDescription(description)).toEqual({ text, owner });
+    expect(splitDescription(description)).toEqual({ text, owner, sha256: null });
+  });
+
+  test.each([
+    ["words [tenon:me sha256:0123456789abcdef]", "words", "me", "0123456789abcdef"],
+    ["[TENON:Me SHA256:0123456789ABCDEF]", "", "me", "0123456789abcdef"],
+    ["[tenon:you] [tenon:me sha256:0123456789abcdef]", "", "me,you", null],
+    ["[tenon:me sha256:0123456789abcdef] [tenon:me]", "", "me", null],
+    ["[tenon:me sha256:0123456789abcde]", "[tenon:me sha256:0123456789abcde]", null, null],
+    ["[tenon:me sha256:0123456789abcdef0]", "[tenon:me sha256:0123456789abcdef0]", null, null],
+    ["[tenon:me  sha256:0123456789abcdef]", "[tenon:me  sha256:0123456789abcdef]", null, null],
+    ["[tenon:me sha256:]", "[tenon:me sha256:]", null, null],
+    ["[tenon: sha256:0123456789abcdef]", "[tenon: sha256:0123456789abcdef]", null, null],
+    ["[tenon:me sha256:0123456789abcdef] more", "[tenon:me sha256:0123456789abcdef] more", null, null],
+  ] as const)("%j is %j of %j with the hash %j", (description, text, owner, sha256) => {
+    expect(splitDescription(description)).toEqual({ text, owner, sha256 });
   });
 
   test("joined and split again it is the same text and owner", () => {
     fc.assert(
-      fc.property(fc.string(), fc.option(owners), (text, owner) => {
+      fc.property(fc.string(), fc.option(owners), fc.option(hashes), (text, owner, hash) => {
         fc.pre(splitDescription(text).owner === null);
-        expect(splitDescription(joinDescription(text, owner))).toEqual({ text, owner });
+        const sha256 = owner === null ? null : hash;
+        expect(splitDescription(joinDescription(text, owner, hash))).toEqual({ text, owner, sha256 });
       }),
     );
   });
 
   test("a hostile description is split in one pass: the square of its length would take minutes", () => {
-    for (const piece of [" [tenon:a", "[tenon:a", " [tenon:", "[", " "]) {
+    for (const piece of [" [tenon:a", "[tenon:a", "[tenon:a sha256:0", " [tenon:", "[", " "]) {
       const hostile = `${piece.repeat(2_000_000 / piece.length)}x`;
-      expect(splitDescription(hostile)).toEqual({ text: hostile, owner: null });
+      expect(splitDescription(hostile)).toEqual({ text: hostile, owner: null, sha256: null });
     }
   });
 });

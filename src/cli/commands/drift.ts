@@ -67,7 +67,7 @@ function printDrift(terminal: Terminal, directory: string | undefined, flags: Dr
   return inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
     // The base only says what is to be compared with the account.
     const { base: _, ...alone } = session;
-    const planned = await planIn({ ...alone, readsFiles: false });
+    const planned = await planIn({ ...alone, sendsFiles: false });
     if (!planned.ok) return planned.code;
     const warnings = planned.plan.warnings.filter(({ code }) => ABOUT_READING.has(code));
     sayDiagnostics(terminal, [...warnings, ...unclearIdentities(planned.plan)], session.project.sources);

@@ -19,6 +19,7 @@ import {
   actionEntries,
   changedSinceText,
   count,
+  familyTexts,
   GAPS_HEADING,
   gapText,
   groupAlike,
@@ -128,6 +129,13 @@ function listsBefore(plan: Plan, view: PlanView, kinds: Kinds): List[] {
 function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
   const warnings = groupAlike(plan.warnings, warningMarks(plan));
   return [
+    ...familyTexts(plan).map(({ heading, lines }) =>
+      list(
+        heading,
+        lines.map((line) => [line]),
+        3_000,
+      ),
+    ),
     list(
       "Withdrawn: pending without the proposed change, and not with it:",
       plan.base === null ? [] : withdrawnEntries(plan.base),

@@ -6,25 +6,44 @@ import { type Address, imageAddress, type JsonObject, type Values } from "../../
 import { type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { rootAddresses } from "../common.ts";
 import { rootLabels, splitDescription } from "../owner-tag.ts";
+import { contentOfFile, contentOfLive, uncomparedImages } from "./content.ts";
 import { identifyImage, isOver, leaseEnd } from "./live.ts";
-import type { ImageSpec } from "./manifest.ts";
+import type { ImageSpec } from "./spec.ts";
 
 type ImageMatch = Match<ImageSpec, WireImage>;
 
 export function pairImages(matches: readonly ImageMatch[], context: PairContext): Paired {
   const addresses = rootAddresses(matches, identifyImage);
+  const uploads = otherUploads(addresses, context);
   return {
-    pairs: [...addresses].map(([match, address]) => imagePair(match, address, context)),
-    leftAlone: [],
+    pairs: [...addresses].map(([match, address]) => imagePair(match, address, uploads, context)),
+    leftAlone: uncomparedImages(matches),
     warnings: [],
   };
 }
 
-function imagePair(match: ImageMatch, address: Address, context: PairContext): Pair {
+/** By label, uploads in progress that another run of ours has begun to replace an image. */
+function otherUploads(addresses: ReadonlyMap<ImageMatch, Address>, context: PairContext): ReadonlyMap<string, Block> {
+  const blocks = [...addresses].flatMap(([match, address]): [string, Block][] => {
+    const block = match.intent === "delete" && match.label !== null ? uploadBlock(match, address, context) : null;
+    return block?.type === "upload-in-progress" && match.live !== null ? [[match.live.label, block]] : [];
+  });
+  return new Map(blocks);
+}
+
+function imagePair(
+  match: ImageMatch,
+  address: Address,
+  uploads: ReadonlyMap<string, Block>,
+  context: PairContext,
+): Pair {
   const live = match.live === null ? null : liveValues(match.live);
   const liveAddress = match.declared === null || match.live === null ? address : imageAddress(match.live.label);
-  const block = missingSource(match) ?? uploadBlock(match, liveAddress, context);
+  const changed = isContentChanged(match, context);
+  const awaited = changed ? (uploads.get(match.declared?.key ?? "") ?? null) : null;
+  const block = missingSource(match) ?? uploadBlock(match, liveAddress, context) ?? awaited;
   const renew = isUnfinished(match) && match.intent === "manage" && block === null;
+  const replacedBy = match.intent === "delete" ? match.replacedBy : undefined;
   return {
     resource: {
       unit: "image",
@@ -34,13 +53,27 @@ function imagePair(match: ImageMatch, address: Address, context: PairContext): P
       previousAddress: liveAddress === address ? null : liveAddress,
       id: match.live?.id ?? null,
       before: live,
-      after: desiredValues(match, live, renew || block !== null, context),
-      labels: renew ? ["unfinished"] : labelsOf(match, live, context),
+      after: desiredValues(match, live, renew || changed || block !== null, context),
+      labels: renew ? ["unfinished"] : labelsOf(match, live, changed, context),
       note: match.declared?.note ?? null,
       span: match.declared?.span ?? match.removed?.span ?? null,
+      ...(replacedBy === undefined ? {} : { replacedBy: replacedBy.address }),
     },
-    rules: { ...NO_RULES, renew, block, protect: match.declared?.protect ?? false },
+    rules: {
+      ...NO_RULES,
+      immutable: changed ? ["content"] : [],
+      renew,
+      block,
+      protect: match.declared?.protect ?? replacedBy?.protect ?? false,
+    },
   };
+}
+
+/** Whether both the image and the file that it is declared to hold are known, and they differ. */
+function isContentChanged({ intent, declared, live }: ImageMatch, context: PairContext): boolean {
+  if (intent !== "manage" || live.status === "pending_upload") return false;
+  const [is, wanted] = [contentOfLive(live), contentOfFile(declared.spec, context)];
+  return is !== null && wanted !== null && is !== wanted;
 }
 
 /** An image that is to be made, or made anew, needs a source. */
@@ -53,9 +86,14 @@ function isUnfinished({ live }: ImageMatch): boolean {
   return live?.status === "pending_upload";
 }
 
-/** An upload that was never completed holds nothing: the label `unfinished` says so in the plan. */
-function labelsOf(match: ImageMatch, live: Values | null, context: PairContext): ChangeLabel[] {
+/**
+ * An upload that was never completed holds nothing: the label `unfinished` says so in the plan. A changed file retires the image that its
+ * family had under that label; what has another label was not one of it.
+ */
+function labelsOf(match: ImageMatch, live: Values | null, changed: boolean, context: PairContext): ChangeLabel[] {
   const labels = rootLabels(match, live, match.declared?.spec.label ?? null, context);
+  const isRetired = changed && match.declared?.spec.family != null && labels.length === 0;
+  if (isRetired) return ["retire"];
   return match.intent === "delete" && isUnfinished(match) ? [...labels, "unfinished"] : labels;
 }
 
@@ -84,7 +122,12 @@ function toSeconds(milliseconds: number): string {
 
 function liveValues(image: WireImage): Values {
   const { text, owner } = splitDescription(image.description);
-  return { label: image.label, description: text, owner };
+  return { label: image.label, description: text, owner, ...contentValue(contentOfLive(image)) };
+}
+
+/** Absent, not null, where nothing is known: most images track nothing. */
+function contentValue(content: string | null): Values {
+  return content === null ? {} : { content };
 }
 
 /** The source is among the values only of an image that is to be made: the service does not show it afterwards. */
@@ -92,20 +135,34 @@ function desiredValues(match: ImageMatch, live: Values | null, anew: boolean, co
   switch (match.intent) {
     case "delete":
       return null;
-    case "release":
-      return { ...live, owner: null };
+    case "release": {
+      const { content: _, ...values } = live ?? {};
+      return { ...values, owner: null };
+    }
     case "create":
     case "manage": {
-      const { label, description, source } = match.declared.spec;
+      const { spec } = match.declared;
+      const { label, description, source } = spec;
       const kept = live?.["description"] ?? "";
       const values = {
         label,
         description: description === undefined ? kept : (description ?? ""),
         owner: context.owner,
       };
-      return live === null || anew ? { ...values, ...sourceValues(source, context) } : values;
+      if (live !== null && !anew) return { ...values, ...keptContent(spec, live, context) };
+      return { ...values, ...contentValue(contentOfFile(spec, context)), ...sourceValues(source, context) };
     }
   }
+}
+
+/**
+ * Nothing is written into the tag of an image that stays: what an image without a hash holds is not known, whatever the file holds now. The
+ * hash goes if the entry has an `upload` that is no longer tracked, or if there is no tag to hold it.
+ */
+function keptContent({ track, source }: ImageSpec, live: Values, context: PairContext): Values {
+  const { content } = live;
+  const isDropped = context.owner === null || (source?.type === "upload" && !track);
+  return content === undefined || isDropped ? {} : { content };
 }
 
 /** The values of an upload hold the file's size and hash: by its name alone, another file than the reviewed one could be sent. */

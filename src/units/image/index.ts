@@ -7,9 +7,12 @@ import type { JsonObject } from "../../model/resource.ts";
 import type { Likeness, Recognition, Unit } from "../../model/unit.ts";
 import { recogniseOne } from "../common.ts";
 import { splitDescription } from "../owner-tag.ts";
+import { preferImages } from "./content.ts";
 import { pairImages, readBackOfImage } from "./diff.ts";
+import { retainImages } from "./family.ts";
 import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, readImages } from "./live.ts";
-import { type ImageSpec, imageSpec } from "./manifest.ts";
+import { imageSpec } from "./manifest.ts";
+import type { ImageSpec } from "./spec.ts";
 import { imageSteps, objectionToImageDelete } from "./steps.ts";
 
 /** API.md, Limits: the service itself cancels an upload that is not complete by then. */
@@ -24,6 +27,8 @@ export const image: Unit<ImageSpec, WireImage> = {
   canBeRenamed: true,
   content: contentOfImage,
   declare: declareImage,
+  prefer: preferImages,
+  retain: retainImages,
   normalise: pairImages,
   steps: imageSteps,
   precondition: objectionToImageDelete,

@@ -7,7 +7,7 @@ import { imageAddress, type Json } from "../../model/resource.ts";
 import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { UNSTATED } from "../common.ts";
 import { splitDescription } from "../owner-tag.ts";
-import type { ImageSpec } from "./manifest.ts";
+import type { ImageSpec } from "./spec.ts";
 
 /** Labels are not unique (OBSERVED: Images), so every page is read. */
 export async function readImages(_: Scope<ImageSpec>, api: ReadApi, watch: ReadWatch): Promise<ReadResult<WireImage>> {
@@ -49,7 +49,7 @@ export function declareImage(live: WireImage): Declared<ImageSpec> | null {
     address: identifyImage(live).address,
     key: live.label,
     ...UNSTATED,
-    spec: { label: live.label, description: text === "" ? undefined : text, source: null },
+    spec: { label: live.label, description: text === "" ? undefined : text, source: null, family: null, track: false },
   };
 }
 
@@ -63,12 +63,20 @@ const UPLOAD_MARGIN_MILLISECONDS = 300_000;
 
 /**
  * When the upload has surely ended, done or given up, in milliseconds since the epoch; null if `created` cannot be read.
- * @param created as the service writes it: UTC without a zone (OBSERVED: Pages, filters, limits)
  */
 export function leaseEnd(created: string | undefined, timeoutSeconds: number): number | null {
+  const begun = createdMilliseconds(created);
+  return begun === null ? null : begun + timeoutSeconds * 1000 + UPLOAD_MARGIN_MILLISECONDS;
+}
+
+/**
+ * When an image was made, in milliseconds since the epoch; null if `created` cannot be read.
+ * @param created as the service writes it: UTC without a zone (OBSERVED: Pages, filters, limits)
+ */
+export function createdMilliseconds(created: string | undefined): number | null {
   // Only years of four digits: `Date.parse` reads longer ones as well, and `toISOString` may then throw.
-  const begun = /^\d{4}-/.test(created ?? "") ? Date.parse(`${created?.replace(/Z$/, "")}Z`) : Number.NaN;
-  return Number.isNaN(begun) ? null : begun + timeoutSeconds * 1000 + UPLOAD_MARGIN_MILLISECONDS;
+  const made = /^\d{4}-/.test(created ?? "") ? Date.parse(`${created?.replace(/Z$/, "")}Z`) : Number.NaN;
+  return Number.isNaN(made) ? null : made;
 }
 
 /** @param servedMilliseconds the service's own time; null: no answer had a Date, so the upload counts as in progress */

@@ -14,7 +14,10 @@ import {
   type WrittenEntry,
 } from "../../model/unit.ts";
 import { OWN_KEYS, stated } from "../common.ts";
-import { checkDescription } from "../owner-tag.ts";
+import { checkDescription, TAG_HASH_DIGITS } from "../owner-tag.ts";
+import { loadTrack, TRACK_SCHEMA, type TrackEntry } from "./content.ts";
+import { checkFamilies, FAMILY_PROPERTIES, type FamilyEntry, loadFamily } from "./family.ts";
+import type { ImageSource, ImageSpec } from "./spec.ts";
 
 /** API.md, Limits: image description. */
 const MAX_DESCRIPTION_LENGTH = 65_000;
@@ -27,10 +30,9 @@ function loadImage(entry: ImageEntry, context: LoadContext): Declared<ImageSpec>
   const report = (diagnostic: Problem): void => context.report({ severity: "error", address, ...diagnostic });
   const problem = labelProblem(label);
   if (problem !== null) report({ ...problem, span: context.span(entry, "label") });
-  checkDescription(entry, MAX_DESCRIPTION_LENGTH, {
-    ...context,
-    report: (found) => context.report({ ...found, address }),
-  });
+  const track = loadTrack(entry, context, report);
+  const withAddress = { ...context, report: (found: Diagnostic) => context.report({ ...found, address }) };
+  checkDescription(entry, MAX_DESCRIPTION_LENGTH, withAddress, track ? "0".repeat(TAG_HASH_DIGITS) : null);
   const source = loadSource(entry, context, report);
   if (source === undefined) return null;
   return {
@@ -43,7 +45,8 @@ function loadImage(entry: ImageEntry, context: LoadContext): Declared<ImageSpec>
     note: entry.note ?? null,
     span: context.span(entry, "label"),
     ...(entry.id === undefined ? {} : { idSpan: context.span(entry, "id") }),
-    spec: { label, description, source },
+    ...(track ? { followsFile: true } : {}),
+    spec: { label, description, source, family: loadFamily(entry, context, report), track },
   };
 }
 
@@ -97,7 +100,7 @@ const LABEL: SchemaOf<string> = {
   examples: ["golden-2026-11"],
 };
 
-interface ImageEntry {
+interface ImageEntry extends FamilyEntry, TrackEntry {
   readonly label?: string;
   readonly id?: string;
   readonly moved_from?: string;
@@ -146,6 +149,8 @@ const IMAGE_SCHEMA: EntrySchema<ImageEntry> = {
       type: ["string", "null"],
       examples: ["Base image"],
     },
+    ...FAMILY_PROPERTIES,
+    track: TRACK_SCHEMA,
     upload: { $ref: "#/$defs/image_upload" },
     capture: { $ref: "#/$defs/image_capture" },
     protect: { title: "Protect", description: "true: never deleted or replaced.", type: "boolean", default: false },
@@ -216,7 +221,7 @@ const IMAGE_DEFINITIONS: {
 // How a machine image appears in a manifest.
 
 const IMAGE_LAYOUT: EntryLayout = {
-  keys: ["label", ...COMMON_KEYS, "description", OTHER_KEYS, "upload", "capture"],
+  keys: ["label", ...COMMON_KEYS, "description", "family", "keep", "track", OTHER_KEYS, "upload", "capture"],
   oneLine: ["upload", "capture"],
 };
 
@@ -228,6 +233,7 @@ export const imageSpec: UnitSpec<ImageSpec> = {
   schema: IMAGE_SCHEMA,
   definitions: IMAGE_DEFINITIONS,
   load: loadImage,
+  check: checkFamilies,
   write: writeImage,
   removed: (label) => ({ address: imageAddress(label), key: label, problem: labelProblem(label) }),
   files: (declared) => (declared.spec.source?.type === "upload" ? [declared.spec.source.file] : []),
@@ -235,8 +241,10 @@ export const imageSpec: UnitSpec<ImageSpec> = {
 
 // An image's spec as the manifest entry that declares it.
 
-function writeImage({ label, description, source }: ImageSpec): WrittenEntry {
-  return { head: { label }, body: { ...stated({ description }), ...writeSource(source) } };
+function writeImage({ label, description, source, family, track }: ImageSpec): WrittenEntry {
+  const kept = family === null ? {} : { family: family.name, keep: family.keep };
+  const tracked = track ? { track: "content" } : {};
+  return { head: { label }, body: { ...stated({ description }), ...kept, ...tracked, ...writeSource(source) } };
 }
 
 function writeSource(source: ImageSpec["source"]): JsonObject {
@@ -249,23 +257,3 @@ function writeSource(source: ImageSpec["source"]): JsonObject {
       return { capture: { disk_id: source.disk_id, ...more } };
   }
 }
-
-// A declared image: what an image entry of a manifest comes to.
-
-export interface ImageSpec {
-  readonly label: string;
-  /** undefined: left alone; null or "": empty. Without the owner's tag. */
-  readonly description: string | null | undefined;
-  /** How the image is made; null: it must be there already, and is never made. */
-  readonly source: ImageSource | null;
-}
-
-type ImageSource =
-  | {
-      readonly type: "upload";
-      /** Relative to the project folder, forward slashes. */
-      readonly file: string;
-      readonly region: string;
-      readonly cloud_init: boolean;
-    }
-  | { readonly type: "capture"; readonly disk_id: number; readonly cloud_init: boolean };

@@ -7,7 +7,8 @@ import type { PathPart, RequestStep, UploadStep, WaitStep } from "../../model/pl
 import type { JsonObject, ObjectId, Values } from "../../model/resource.ts";
 import { NO_FACTS, type PlannedStep, type StepContext } from "../../model/unit.ts";
 import { request, type UnorderedRequest } from "../common.ts";
-import { joinDescription } from "../owner-tag.ts";
+import { joinDescription, splitDescription } from "../owner-tag.ts";
+import { hashOf } from "./content.ts";
 
 /** The milestone that every delete awaits: all images that replace a deleted one are available. */
 const ALL_AVAILABLE = "images";
@@ -54,11 +55,11 @@ function isUnready({ blocked }: Change, status: string | undefined): boolean {
 function deleteImage(change: Change): PlannedStep[] {
   const remove = request(change, `delete ${change.address}`, "DELETE", imagePath(change), null);
   const facts = { ...NO_FACTS, awaits: [ALL_AVAILABLE] };
-  if (!change.labels.includes("unfinished")) return [{ step: remove, facts }];
-  // Whoever began the upload may still complete it. Then it is an image like any other, and nobody consented to its deletion.
+  const expect = expectationOf(change);
+  if (expect === null) return [{ step: remove, facts }];
   const look: UnorderedRequest = {
     ...request(change, `check ${change.address}`, "GET", imagePath(change), null),
-    expect: { status: "pending_upload" },
+    expect,
   };
   return [
     { step: look, facts },
@@ -66,10 +67,28 @@ function deleteImage(change: Change): PlannedStep[] {
   ];
 }
 
-/** Judges the GET before the delete of an unfinished upload. Returns the reason not to delete, or null. */
-export function objectionToImageDelete(step: RequestStep, answer: JsonObject): string | null {
-  if (answer["status"] === step.expect?.["status"]) return null;
-  return "its upload has been finished since it was planned; plan again";
+/**
+ * What an image must still be to be deleted; null: it is deleted whatever it is by then. Whoever began an unfinished upload may complete it:
+ * then it is an image like any other, and nobody consented to its deletion. No one named an image that is retired or superseded, and its new
+ * images may take an hour to come: it must still have its label and our tag.
+ */
+function expectationOf({ labels, action, before }: Change): JsonObject | null {
+  if (labels.includes("unfinished")) return { status: "pending_upload" };
+  const isNamed = action === "replace" || !(labels.includes("retire") || labels.includes("superseded"));
+  return isNamed ? null : { label: before?.["label"] ?? null, owner: before?.["owner"] ?? null };
+}
+
+/** Judges the GET before a delete. Returns the reason not to delete, or null. */
+export function objectionToImageDelete({ expect }: RequestStep, answer: JsonObject): string | null {
+  if (expect?.["status"] !== undefined) {
+    return answer["status"] === expect["status"]
+      ? null
+      : "its upload has been finished since it was planned; plan again";
+  }
+  const { description } = answer;
+  const { owner } = splitDescription(typeof description === "string" ? description : null);
+  if (answer["label"] === expect?.["label"] && owner === expect?.["owner"]) return null;
+  return "somebody else has renamed it or taken its tag off since it was planned; plan again";
 }
 
 function createImage(change: Change, context: StepContext): PlannedStep[] {
@@ -154,7 +173,8 @@ function updateBody({ before, after }: Change): JsonObject {
 
 function describe(values: Values): string {
   const owner = values["owner"];
-  return joinDescription(String(values["description"] ?? ""), typeof owner === "string" ? owner : null);
+  const description = String(values["description"] ?? "");
+  return joinDescription(description, typeof owner === "string" ? owner : null, hashOf(values["content"]));
 }
 
 function wait(
