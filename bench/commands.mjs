@@ -1,6 +1,7 @@
 /**
  * What each command costs as a process of its own, beside the least that it could cost, in one run, in turns: ratios of medians, written to
- * RESULTS.md. `--quick`: fewer rounds and no large sizes; nothing is written. `--only=TEXT`: the measures whose name holds it. Build first.
+ * RESULTS.md. `--quick`: fewer rounds and no large sizes; nothing is written. `--only=TEXT`: the measures whose name holds it, which replace
+ * their rows with `--update`. Build first.
  */
 
 import { execFileSync, fork, spawn } from "node:child_process";
@@ -59,7 +60,7 @@ try {
   await changedPlans();
   await applies();
   await upload();
-  if (only === "" && !quick) writeResults();
+  if (!quick && (only === "" || process.argv.includes("--update"))) writeResults();
 } finally {
   for (const child of children) child.disconnect();
   rmSync(folder, { recursive: true, force: true });
@@ -434,12 +435,23 @@ function project(name, zones) {
 
 function writeResults() {
   const text = readFileSync(RESULTS, "utf8");
+  const [before, table, after] = text.split(/(?<=<!-- begin -->\n)|(?=<!-- end -->)/);
+  const known = only === "" ? [] : table.split("\n").filter((line) => /^\| (?!measure)/.test(line));
   const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
-  const machine = `${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}, tenon ${commit}; one run, beside other work on the machine`;
+  const runs = only === "" ? "one run" : "rows of several runs, each beside its own floor; the last";
+  const machine = `${cpus()[0].model}, ${cpus().length} cores, Node ${process.version}, tenon ${commit}; ${runs}, beside other work on the machine`;
   const head = "| measure | floor | tenon | ratio | goal | peak memory of both, MiB |\n|---|---|---|---|---|---|\n";
-  const table = `${machine}\n\n${head}${rows.map(lineOf).join("\n")}\n`;
-  writeFileSync(
-    RESULTS,
-    text.replace(/(<!-- begin -->\n)[\s\S]*(<!-- end -->)/, (_, begin, end) => begin + table + end),
-  );
+  writeFileSync(RESULTS, `${before}${machine}\n\n${head}${merged(known).join("\n")}\n${after}`);
+}
+
+/** Each row in the place of the one of its name; a new one behind the one that was measured before it. */
+function merged(known) {
+  const lines = [...known];
+  const placeOf = ({ name }) => lines.findIndex((line) => line.startsWith(`| ${name} |`));
+  for (const [index, row] of rows.entries()) {
+    const place = placeOf(row);
+    if (place !== -1) lines[place] = lineOf(row);
+    else lines.splice(index === 0 ? lines.length : placeOf(rows[index - 1]) + 1, 0, lineOf(row));
+  }
+  return lines;
 }
