@@ -17,6 +17,7 @@ import type { Live } from "./model/live.ts";
 import { DEFAULT_IMAGE_TIMEOUT_SECONDS, DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
+import { groupBy } from "./model/text.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
 import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment } from "./plan/guards.ts";
@@ -100,7 +101,7 @@ export interface PlanRequest {
    * would be uploaded: the plan is then bound to what they hold now. Absent: it is not.
    */
   readonly contentOf?: ContentOf;
-  /** Why `contentOf` gave null for a file, without a span: a plan that would upload it is refused. */
+  /** Why `contentOf` gave null for a file, without a span: a plan that would upload it, or compares it with an object, is refused. */
   readonly problemOf?: (file: string) => Diagnostic | null;
   /** After so long an image that is not available yet is not waited for any more; default an hour. */
   readonly imageTimeoutSeconds?: number;
@@ -182,13 +183,24 @@ async function planAlone(request: PlanRequest): Promise<PlannedAlone> {
   return { ok: true, plan: completeInterfaces(plan, details), live: read.live };
 }
 
-/** Refuses to upload a file that cannot be an image, before anything is written. A file is reported once, where it is named first. */
-function refuseFiles(plan: Plan, { desired: { files = [] }, problemOf }: PlanRequest): Plan {
-  const uploads = plan.steps.filter((step) => step.type === "upload");
-  const refusals = [...new Set(uploads.map(({ file }) => file))].flatMap((file): Diagnostic[] => {
+/**
+ * Refuses to upload a file that cannot be an image, before anything is written, and to take an object for unchanged whose file cannot be read. A
+ * file is reported once, where it is named first.
+ */
+function refuseFiles(plan: Plan, { desired, problemOf }: PlanRequest): Plan {
+  const { files = [], declared } = desired;
+  const planned = new Set(plan.changes.map(({ root }) => root));
+  const compared = new Set(
+    declared.flatMap(({ address, followsFile }) => (followsFile && planned.has(address) ? [address] : [])),
+  );
+  const needed = [
+    ...plan.steps.flatMap((step) => (step.type === "upload" ? [{ file: step.file, root: step.root }] : [])),
+    ...files.flatMap(({ file, address }) => (compared.has(address) ? [{ file, root: address }] : [])),
+  ];
+  const refusals = [...groupBy(needed, ({ file }) => file)].flatMap(([file, users]): Diagnostic[] => {
     const problem = problemOf?.(file) ?? null;
     if (problem === null) return [];
-    const roots = new Set(uploads.flatMap((step) => (step.file === file ? [step.root] : [])));
+    const roots = new Set(users.map(({ root }) => root));
     const all = files.filter((named) => named.file === file);
     const named = all.find(({ address }) => roots.has(address)) ?? all[0];
     return [named === undefined ? problem : { ...problem, address: named.address, span: named.span }];

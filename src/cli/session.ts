@@ -5,6 +5,7 @@ import {
   type ChangedSince,
   type Connection,
   checkAccount,
+  type Desired,
   type Diagnostic,
   deletedInDoubt,
   findChangedSince,
@@ -54,7 +55,7 @@ export interface Session<Client extends ReadClient = ReadClient> {
 export interface PlanSession extends Omit<Session, "connection"> {
   /** The base that the changes are compared with. */
   readonly base?: Base;
-  /** false: files are compared with what the account holds, and none is refused, for nothing will be uploaded. */
+  /** false: nothing will be uploaded, so of files that cannot be images only those are refused that are compared with the account. */
   readonly sendsFiles?: false;
   /** Diagnostics from before planning, printed with the plan. */
   readonly warnings?: readonly Diagnostic[];
@@ -138,7 +139,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     api,
     goal,
     ...moment,
-    ...(session.sendsFiles === false ? { contentOf: files.contentOf } : files),
+    ...(session.sendsFiles === false ? comparedFiles(project.desired, files) : files),
     ...(base === undefined ? {} : { base }),
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],
@@ -169,11 +170,10 @@ export async function planIn(session: PlanSession): Promise<Planned> {
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
 }
 
+type Files = Required<Pick<PlanRequest, "contentOf" | "problemOf">>;
+
 /** Checks, whole, what the plan would upload. */
-function checkedFiles(
-  { uploads, terminal }: PlanSession,
-  progress: Progress,
-): Required<Pick<PlanRequest, "contentOf" | "problemOf">> {
+function checkedFiles({ uploads, terminal }: PlanSession, progress: Progress): Files {
   const meter = new Meter(() => performance.now());
   const watch = {
     signal: terminal.interrupt.first,
@@ -181,6 +181,12 @@ function checkedFiles(
       progress.show(`Checking ${meter.text(done, total)}; ${escapeText(file)}`),
   };
   return { contentOf: (file) => uploads.contentOf(file, watch), problemOf: (file) => uploads.problemOf(file) };
+}
+
+function comparedFiles({ files = [], declared }: Desired, { contentOf, problemOf }: Files): Files {
+  const following = new Set(declared.flatMap(({ address, followsFile }) => (followsFile ? [address] : [])));
+  const compared = new Set(files.flatMap(({ file, address }) => (following.has(address) ? [file] : [])));
+  return { contentOf, problemOf: (file) => (compared.has(file) ? problemOf(file) : null) };
 }
 
 /** At most this many other environments are searched for the objects that a plan deletes without consent: each is a project to load. */

@@ -68,6 +68,19 @@ describe("a file that is damaged", () => {
   });
 });
 
+test("a tracked file that is damaged later is refused, and never taken for unchanged", async () => {
+  const tracked = IMAGES.replaceAll("upload:", "track: content, upload:");
+  const { service, options, file } = await project(WHOLE, tracked);
+  expect((await here(["apply", "--yes"], options)).code).toBe(0);
+  const before = writes(service);
+  truncateSync(file, 60);
+  for (const words of [["plan"], ["drift"], ["apply", "--yes"]]) {
+    const { code, stderr } = await here(words, options);
+    expect({ words, code, isNamed: stderr.includes("error[damaged-gzip]") }).toEqual({ words, code: 4, isNamed: true });
+  }
+  expect(writes(service)).toEqual(before);
+});
+
 test("a plan that uploads nothing reads nothing of the file but its first bytes", async () => {
   const { options, file } = await project(WHOLE);
   expect((await here(["apply", "--yes"], options)).code).toBe(0);
