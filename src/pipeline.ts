@@ -20,7 +20,7 @@ import type { Address } from "./model/resource.ts";
 import { groupBy } from "./model/text.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
-import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment } from "./plan/guards.ts";
+import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment, refuseRetiredElsewhere } from "./plan/guards.ts";
 import { wrongAccount } from "./plan/match.ts";
 import { rateOf } from "./plan/pace.ts";
 import { completeInterfaces, makePlan, type PlanOptions } from "./plan/plan.ts";
@@ -272,13 +272,14 @@ export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
   return exceedsReviewedPlan(plan.changes, reviewed.changes, new Kinds(units));
 }
 
-/** What the plan deletes that another environment of the project may declare, without consent. */
-export function deletedInDoubt({ guards }: Plan): ReadonlySet<Address> {
-  return mayGoByMistake(guards);
+/** What the plan deletes that another environment of the project may declare, without consent that names it. */
+export function deletedInDoubt(plan: Plan): ReadonlySet<Address> {
+  return mayGoByMistake(plan);
 }
 
 /**
- * The plan with, on each deletion that lacks consent, the other environments that declare what would go.
+ * The plan with, on each deletion that lacks consent, the other environments that declare what would go. It is refused if one of them declares
+ * what would be retired.
  * @param unchecked how many more environments there are
  */
 export function withEnvironments(
@@ -287,7 +288,8 @@ export function withEnvironments(
   others: readonly OtherEnvironment[],
   unchecked: number,
 ): Plan {
-  return { ...plan, guards: nameOtherEnvironments(plan.guards, desired, others, unchecked) };
+  const refusals = [...plan.refusals, ...refuseRetiredElsewhere(plan.changes, desired, others)];
+  return { ...plan, refusals, guards: nameOtherEnvironments(plan.guards, desired, others, unchecked) };
 }
 
 export type PlanFileResult =

@@ -164,7 +164,10 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     return { ok: false, code: EXIT.error, refused: null };
   }
   const plan = { ...result.plan, warnings: [...(session.warnings ?? []), ...result.plan.warnings] };
-  if (plan.refusals.length === 0) return { ok: true, plan, longLists: result.longLists };
+  return plan.refusals.length === 0 ? { ok: true, plan, longLists: result.longLists } : refused(session, plan);
+}
+
+async function refused({ terminal, project, flags }: PlanSession, plan: Plan): Promise<Planned> {
   sayDiagnostics(terminal, plan.refusals, project.sources);
   await printMarkdown(terminal, flags.format, () => renderPlanMarkdown(plan));
   return { ok: false, code: plan.refusals.some(isUnmatched) ? EXIT.error : EXIT.refused, refused: plan };
@@ -195,13 +198,15 @@ export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
 const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
 
 /**
- * Names, at each deletion that lacks consent, the other environments that declare the object. An environment that the project cannot be
+ * Names, at each deletion that lacks consent, the other environments that declare the object, and refuses to retire what one of them declares. An environment that the project cannot be
  * loaded with is skipped silently, as it was not asked for. Each environment is a project to load: those beyond the limits are only
  * counted, and of each loaded one only the addresses in question are kept.
  */
-export async function nameOtherEnvironments({ project, flags }: PlanSession, plan: Plan): Promise<Plan> {
-  const inDoubt = deletedInDoubt(plan);
-  if (inDoubt.size === 0) return plan;
+export async function nameOtherEnvironments(session: PlanSession, planned: Planned): Promise<Planned> {
+  if (!planned.ok) return planned;
+  const { project, flags } = session;
+  const inDoubt = deletedInDoubt(planned.plan);
+  if (inDoubt.size === 0) return planned;
   const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
   const names = nearestEnvironments(project);
   const others: OtherEnvironment[] = [];
@@ -218,7 +223,8 @@ export async function nameOtherEnvironments({ project, flags }: PlanSession, pla
     const both = [...inDoubt].filter((address) => addresses.has(address)).map((address) => ({ address }));
     others.push({ name, desired: { owner, account, declared: both } });
   }
-  return withEnvironments(plan, project.desired, others, names.length - looked);
+  const plan = withEnvironments(planned.plan, project.desired, others, names.length - looked);
+  return plan.refusals.length === 0 ? { ...planned, plan } : refused(session, plan);
 }
 
 /** All environments but the project's own, ordered by their distance from it in the root file. */

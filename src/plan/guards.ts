@@ -7,9 +7,9 @@ import type { Change } from "../model/change.ts";
 import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
-import type { Goal, Guard } from "../model/plan.ts";
+import type { Goal, Guard, Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
-import { compareText, compileGlob, groupBy } from "../model/text.ts";
+import { compareText, compileGlob, groupBy, listNames } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 
 export interface PolicyOptions {
@@ -71,9 +71,13 @@ export interface OtherEnvironment {
   readonly desired: Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] };
 }
 
-/** Objects that would be pruned and have no consent: another environment may declare them. */
-export function mayGoByMistake(guards: readonly Guard[]): ReadonlySet<Address> {
-  return new Set(guards.filter(isInDoubt).map(({ address }) => address));
+/** Objects that would be pruned and have no consent, and those that would be retired: another environment may declare them. */
+export function mayGoByMistake({ guards, changes }: Pick<Plan, "guards" | "changes">): ReadonlySet<Address> {
+  return new Set([...guards.filter(isInDoubt), ...changes.filter(isRetired)].map(({ address }) => address));
+}
+
+function isRetired({ action, labels, blocked }: Change): boolean {
+  return action === "delete" && blocked === null && labels.includes("retire");
 }
 
 function isInDoubt({ rule, consent }: Guard): boolean {
@@ -88,19 +92,11 @@ function isInDoubt({ rule, consent }: Guard): boolean {
  */
 export function nameOtherEnvironments(
   guards: readonly Guard[],
-  { owner, account }: Pick<Desired, "owner" | "account">,
+  desired: Pick<Desired, "owner" | "account">,
   others: readonly OtherEnvironment[],
   unchecked = 0,
 ): Guard[] {
-  const under = new Map<Address, string[]>();
-  for (const { name, desired } of others) {
-    if (desired.owner !== owner || desired.account !== account) continue;
-    for (const address of new Set(desired.declared.map((entry) => entry.address))) {
-      const names = under.get(address);
-      if (names === undefined) under.set(address, [name]);
-      else names.push(name);
-    }
-  }
+  const under = declaringEnvironments(desired, others);
   return guards.map((one) => {
     if (!isInDoubt(one)) return one;
     const names = under.get(one.address);
@@ -110,6 +106,52 @@ export function nameOtherEnvironments(
       ...(unchecked === 0 ? {} : { uncheckedEnvironments: unchecked }),
     };
   });
+}
+
+/** How many are named in one message. */
+const MAX_NAMED_ENVIRONMENTS = 5;
+
+/** `keep` is consent to retire what a family no longer keeps, but not what another environment declares. */
+export function refuseRetiredElsewhere(
+  changes: readonly Change[],
+  desired: Pick<Desired, "owner" | "account">,
+  others: readonly OtherEnvironment[],
+): Diagnostic[] {
+  const under = declaringEnvironments(desired, others);
+  return changes.filter(isRetired).flatMap(({ address, span }): Diagnostic[] => {
+    const names = under.get(address)?.toSorted(compareText) ?? [];
+    if (names.length === 0) return [];
+    const where = `the environment${names.length === 1 ? "" : "s"} ${listNames(names.slice(0, MAX_NAMED_ENVIRONMENTS))}`;
+    return [
+      {
+        code: "retired-elsewhere",
+        severity: "error",
+        summary: `${address} would be retired, and ${where} ${names.length === 1 ? "declares" : "declare"} it`,
+        detail:
+          "Environments with the same owner in the same account share their image families: each takes what the others declare for old.",
+        fix: "Give each environment an owner or a family of its own, for example `family: golden-${var.env}`.",
+        address,
+        ...(span === null ? {} : { span }),
+      },
+    ];
+  });
+}
+
+/** Key: an address. Value: the other environments of the same owner and account that declare it. */
+function declaringEnvironments(
+  { owner, account }: Pick<Desired, "owner" | "account">,
+  others: readonly OtherEnvironment[],
+): ReadonlyMap<Address, readonly string[]> {
+  const under = new Map<Address, string[]>();
+  for (const { name, desired } of others) {
+    if (desired.owner !== owner || desired.account !== account) continue;
+    for (const address of new Set(desired.declared.map((entry) => entry.address))) {
+      const names = under.get(address);
+      if (names === undefined) under.set(address, [name]);
+      else names.push(name);
+    }
+  }
+  return under;
 }
 
 /** @param today YYYY-MM-DD, UTC; a consent is still valid on the day of its `until` */

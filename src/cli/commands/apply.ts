@@ -196,7 +196,7 @@ async function run(
       return EXIT.unreviewed;
     }
     const session = { ...opened, checkSelection: bound === null };
-    const planned = await planUntilDetached(session, flags);
+    const planned = await nameOtherEnvironments({ ...session, flags }, await planUntilDetached(session, flags));
     if (!planned.ok) {
       if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
         terminal.print(
@@ -205,7 +205,7 @@ async function run(
         );
       return planned.code;
     }
-    const plan = await nameOtherEnvironments({ ...session, flags }, planned.plan);
+    const { plan } = planned;
     const bounds = bound === null ? [] : [bound];
     const verdict = judgeRun(plan, bounds, flags.failOn ?? []);
     const code = await printRunVerdict(terminal, plan, verdict, flags);

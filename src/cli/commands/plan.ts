@@ -83,14 +83,14 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
     return EXIT.error;
   }
   return inReading(terminal, directory, flags, async (session) => {
-    const planned = await planIn(session);
+    const planned = await nameOtherEnvironments(session, await planIn(session));
     if (!planned.ok) {
       // A refused plan is printed as data, too. A wrong request (exit code 1) has no plan to print.
       if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
         showPlan(terminal, planned.refused, "json");
       return planned.code;
     }
-    const made = await nameOtherEnvironments(session, planned.plan);
+    const made = planned.plan;
     const written = flags.out === undefined || (await writePlan(session, made, flags.out));
     showPlan(terminal, made, flags.format);
     await writeGithubSummary(terminal, () => renderPlanMarkdown(made));
