@@ -1,6 +1,6 @@
 /** Judges what came of one attempt: done, to be repeated, or failed, and whether it may have had an effect. Pure. */
 
-import type { ApiError, FailureType, Method } from "../model/api.ts";
+import { type ApiError, type FailureType, MAX_TEXT_CHARACTERS, type Method } from "../model/api.ts";
 import { isJsonObject, type Json } from "../model/resource.ts";
 import { isLongerThan, isPlain, UNSAFE } from "../model/text.ts";
 import {
@@ -159,8 +159,6 @@ function hideWithin<Value extends Json | undefined>(value: Value, hide: (text: s
   return Object.fromEntries(entries) as Value;
 }
 
-/** The longest text that the service keeps is a record's target of 65,535 characters (API.md, Domain record). */
-export const MAX_TEXT_CHARACTERS = 65_536;
 /** Of a list within an object. The service allows far fewer. */
 const MAX_LIST_ITEMS = 10_000;
 

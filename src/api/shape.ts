@@ -1,10 +1,9 @@
 /** What an object of a list must hold before anything is planned with it (API.md, Resources and their fields). */
 
 import { isIPv4 } from "node:net";
-import type { ListAnswer } from "../model/api.ts";
+import { type ListAnswer, MAX_TEXT_CHARACTERS } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import type { ReadClient } from "./connection.ts";
-import { MAX_TEXT_CHARACTERS } from "./outcome.ts";
 
 /** What is wrong with a value. */
 interface Problem {

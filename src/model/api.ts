@@ -185,3 +185,6 @@ export const LOOK_AGAIN_AFTER_SECONDS = 6;
 export function isDenied({ status }: Pick<Failure, "status">): boolean {
   return status === 401 || status === 403;
 }
+
+/** Of a text in an answer: the longest that the service keeps is a record's target of 65,535 characters (API.md, Domain record). */
+export const MAX_TEXT_CHARACTERS = 65_536;

@@ -5,7 +5,7 @@ import { isRecordType, isText, rulesOf } from "../dns/record.ts";
 import { unicodeName } from "../dns/unicode.ts";
 import type { KindFacts } from "../model/kind.ts";
 import type { Json, Values } from "../model/resource.ts";
-import { columnsOf, cut, escapeText, shorten } from "./terminal.ts";
+import { columnsOf, cut, escapeText, padded, shorten } from "./terminal.ts";
 import type { ChangeView, FieldDiff, Mark } from "./view.ts";
 
 /** A line, and the lines below it if the values are too long for one. */
@@ -104,10 +104,6 @@ function headOf(view: ChangeView): Head {
   const lead = isRecord ? "" : `${kind.words[0]} `;
   const start = from === undefined || to === undefined ? "" : `${lead}${from.text} ${ARROW} `;
   return { title: `${start === "" ? lead : start}${(to ?? from)?.text ?? ""}`, type, from: start };
-}
-
-function padded(text: string, columns: number): string {
-  return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
 }
 
 function joinCells(name: string, type: string): string {

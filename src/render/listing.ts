@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../model/resource.ts";
 import { jsonText } from "../model/text.ts";
-import { columnsOf, escapeText } from "./terminal.ts";
+import { columnsOf, escapeText, padded } from "./terminal.ts";
 
 /** A value of the service. null: there is none. */
 type Cell = string | number | boolean | null;
@@ -29,7 +29,7 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
   ];
   const widths = shown.map((_, index) => lines.reduce((most, line) => Math.max(most, columnsOf(line[index] ?? "")), 0));
   return lines
-    .map((cells) => cells.map((cell, index) => cell + " ".repeat((widths[index] ?? 0) - columnsOf(cell))).join(BETWEEN))
+    .map((cells) => cells.map((cell, index) => padded(cell, widths[index] ?? 0)).join(BETWEEN))
     .map((line) => `${line.trimEnd()}\n`)
     .join("");
 }

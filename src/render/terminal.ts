@@ -142,6 +142,11 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
+/** Filled with blanks up to so many columns. */
+export function padded(text: string, columns: number): string {
+  return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
+}
+
 function columnsOfCharacter(character: string): 0 | 1 | 2 {
   if (COMBINING.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;

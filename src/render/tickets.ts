@@ -1,32 +1,10 @@
 /** Tickets as text: a table, and a thread in which nothing that somebody has written can pass for a heading. */
 
+import type { Ticket, TicketEntity, TicketReply } from "../model/ticket.ts";
 import { createPaint } from "./change-lines.ts";
 import type { TextOptions } from "./plan-text.ts";
-import { columnsOf, cut, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap, wrapItems } from "./terminal.ts";
+import { columnsOf, cut, DEFAULT_WIDTH_COLUMNS, escapeText, padded, usableWidth, wrap, wrapItems } from "./terminal.ts";
 import { count } from "./view.ts";
-
-/** As `tenon/tickets` reads them: the fields that are shown. */
-export interface ShownTicket {
-  readonly id: number;
-  readonly summary: string;
-  readonly description: string;
-  readonly status: string;
-  readonly closable: boolean;
-  readonly opened: string;
-  readonly opened_by: string;
-  readonly updated: string;
-  readonly updated_by: string | null;
-  readonly closed: string | null;
-  readonly attachments: readonly string[];
-  readonly entity: { readonly id: number; readonly label: string; readonly type: string } | null;
-}
-
-export interface ShownReply {
-  readonly created: string;
-  readonly created_by: string;
-  readonly description: string;
-  readonly from_linode: boolean;
-}
 
 /** A longer value of the service is cut in a table, and in headings. */
 const MAX_CELL_COLUMNS = 40;
@@ -36,7 +14,7 @@ const INDENT = 2;
 const GAP = "  ";
 
 /** One line for each ticket, and a line that counts them. Newline-terminated. */
-export function renderTicketList(tickets: readonly ShownTicket[], options: TextOptions, onlyOpen: boolean): string {
+export function renderTicketList(tickets: readonly Ticket[], options: TextOptions, onlyOpen: boolean): string {
   if (tickets.length === 0) return onlyOpen ? "No open tickets.\n" : "No tickets.\n";
   const paint = createPaint(options.colour);
   const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
@@ -70,7 +48,7 @@ export interface ThreadOptions extends TextOptions {
 const MAX_TEXT_LINES = 200;
 
 /** The ticket and the replies to it, the oldest first. Newline-terminated. */
-export function renderTicket(ticket: ShownTicket, replies: readonly ShownReply[], options: ThreadOptions): string {
+export function renderTicket(ticket: Ticket, replies: readonly TicketReply[], options: ThreadOptions): string {
   const paint = createPaint(options.colour);
   const width = usableWidth(options.width ?? DEFAULT_WIDTH_COLUMNS);
   const { last } = options;
@@ -94,7 +72,7 @@ export function renderTicket(ticket: ShownTicket, replies: readonly ShownReply[]
   return `${blocks.flat().join("\n")}\n`;
 }
 
-function factsOf(ticket: ShownTicket, replies: readonly ShownReply[], width: number): string[] {
+function factsOf(ticket: Ticket, replies: readonly TicketReply[], width: number): string[] {
   const { entity, attachments, closed, closable, status } = ticket;
   const answers = replies.filter(({ from_linode }) => from_linode).length;
   const facts: [name: string, lines: readonly string[]][] = [
@@ -136,14 +114,12 @@ function byAt(author: string | null, time: string): string {
   return author === null ? secondOf(time) : `${secondOf(time)} by ${cell(author)}`;
 }
 
-type ShownEntity = NonNullable<ShownTicket["entity"]>;
-
 /** `vpc prod`, or by its id if it has no label. */
-function entityName({ id, label, type }: ShownEntity): string {
+function entityName({ id, label, type }: TicketEntity): string {
   return `${cell(type)} ${label === "" ? String(id) : cell(label)}`;
 }
 
-function entityText(entity: ShownEntity): string {
+function entityText(entity: TicketEntity): string {
   return entity.label === "" ? entityName(entity) : `${entityName(entity)} (id ${entity.id})`;
 }
 
@@ -154,10 +130,6 @@ function cell(text: string): string {
 
 function shortened(text: string, columns: number): string {
   return columnsOf(text) <= columns ? text : `${cut(text, columns - 1)}…`;
-}
-
-function padded(text: string, columns: number): string {
-  return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
 }
 
 /** The service's times are UTC, and have no zone (OBSERVED.md, Pages, filters, limits). Anything else stays as it is. */

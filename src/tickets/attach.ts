@@ -5,8 +5,9 @@ import { basename, extname } from "node:path";
 import { readContent, readProblem } from "../files/files.ts";
 import type { FormFile } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
+import type { Ticket } from "../model/ticket.ts";
 import { inRun, type Posted, post, type Run, type TicketRequest } from "./post.ts";
-import { isClosed, readTicket, type Ticket, ticketPath } from "./ticket.ts";
+import { isClosed, readTicket, ticketPath } from "./ticket.ts";
 import type { TicketOutcome } from "./write.ts";
 
 /** API.md, Support. */

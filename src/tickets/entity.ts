@@ -4,7 +4,7 @@ import { toAscii } from "../dns/unicode.ts";
 import type { ReadApi } from "../model/api.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { isJsonObject, type JsonObject, nameInAddress } from "../model/resource.ts";
-import { suggestion } from "../model/text.ts";
+import { nearest } from "../model/text.ts";
 import type { Result } from "./ticket.ts";
 
 /** In API.md's words: each with `_id` is a field of a ticket that is opened. */
@@ -41,8 +41,9 @@ const MAX_ID_DIGITS = 15;
 export function parseEntityName(text: string): EntityResult<NamedEntity> {
   const [kind = "", rest = "", ...more] = text.split("/");
   if (!isKind(kind)) {
-    const unknown = more.length === 0 && rest !== "" ? suggestion(kind, ENTITY_KINDS) : "";
-    return invalid(text, `A ticket is about one of: ${ENTITY_KINDS.join(", ")}. ${unknown}`.trim());
+    const best = nearest(kind, ENTITY_KINDS);
+    const meant = best === null ? "" : ` Did you mean \`${best}\`?`;
+    return invalid(text, `A ticket is about one of: ${ENTITY_KINDS.join(", ")}.${meant}`);
   }
   if (more.length > 0) return invalid(text, `It is a part of ${kind}/${rest}, and a ticket is about the whole.`);
   if (/^\d+$/.test(rest) && rest.length <= MAX_ID_DIGITS && Number(rest) > 0)

@@ -1,6 +1,7 @@
 /** Support tickets (`tenon/tickets`): reads, opens, answers and closes them, attaches files, and drafts one from what failed. */
 
 export type { FormFile } from "../model/api.ts";
+export type { Ticket, TicketEntity, TicketReply } from "../model/ticket.ts";
 export { type AttachedFile, attachFiles, type CheckedFiles, checkAttachments } from "./attach.ts";
 export { type DraftContext, type DraftResult, draftTicket, type TicketDraft } from "./draft.ts";
 export {
@@ -18,9 +19,6 @@ export {
   type Result,
   readReplies,
   readTicket,
-  type Ticket,
-  type TicketEntity,
   type TicketFilter,
-  type TicketReply,
 } from "./ticket.ts";
 export { closeTicket, type NewTicket, openTicket, replyToTicket, type TicketOutcome } from "./write.ts";

@@ -1,43 +1,9 @@
 /** Tickets and replies as values, read from the service's answers (API.md, Support ticket, Ticket reply). */
 
-import type { Failure, ListAnswer, ReadApi } from "../model/api.ts";
+import { type Failure, type ListAnswer, MAX_TEXT_CHARACTERS, type ReadApi } from "../model/api.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { isLongerThan } from "../model/text.ts";
-
-/** The fields of API.md under its names. What the service leaves out is empty. */
-export interface Ticket {
-  readonly id: number;
-  readonly summary: string;
-  readonly description: string;
-  /** `new`, `open` or `closed`. */
-  readonly status: string;
-  readonly closable: boolean;
-  readonly opened: string;
-  readonly opened_by: string;
-  readonly updated: string;
-  readonly updated_by: string | null;
-  readonly closed: string | null;
-  /** Names of files. */
-  readonly attachments: readonly string[];
-  readonly entity: TicketEntity | null;
-}
-
-/** What a ticket is about. */
-export interface TicketEntity {
-  readonly id: number;
-  readonly label: string;
-  readonly type: string;
-  readonly url: string;
-}
-
-export interface TicketReply {
-  readonly id: number;
-  readonly created: string;
-  readonly created_by: string;
-  readonly description: string;
-  /** An employee of the operator wrote it (the API's own name). */
-  readonly from_linode: boolean;
-}
+import type { Ticket, TicketEntity, TicketReply } from "../model/ticket.ts";
 
 export type Result<Value> =
   | { readonly ok: true; readonly value: Value }
@@ -56,8 +22,6 @@ export function isClosed({ status }: Pick<Ticket, "status">): boolean {
 
 /** More names than this are not believed: the service was seen to take five. */
 const MAX_ATTACHMENT_NAMES = 1_000;
-/** Of a text of the service, as of those of all other lists. */
-const MAX_TEXT_CHARACTERS = 65_536;
 
 /** @returns null if it is no ticket */
 export function parseTicket(body: Json): Ticket | null {

@@ -1,6 +1,7 @@
 /** Opens, answers and closes tickets. Each looks first at what is there, so that a command that was killed can be run again. */
 
 import type { JsonObject } from "../model/resource.ts";
+import type { Ticket, TicketReply } from "../model/ticket.ts";
 import type { Entity } from "./entity.ts";
 import { inRun, type Posted, post, type TicketRequest } from "./post.ts";
 import { isSameText, type TicketText } from "./text.ts";
@@ -12,8 +13,6 @@ import {
   readReplies,
   readTicket,
   TICKETS,
-  type Ticket,
-  type TicketReply,
   ticketPath,
   ticketsWhere,
 } from "./ticket.ts";

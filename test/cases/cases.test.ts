@@ -111,39 +111,14 @@ function shown(plan: Plan, given: Case): Record<string, unknown> {
   };
 }
 
+/** What a case may say of a plan, in the order of `shown`. */
+const EXPECTED = [
+  ...["changes", "labels", "guards", "gaps", "blocked", "refusals", "warnings", "steps", "bodies"],
+  ...["leftAlone", "families", "holds", "ranges", "freeSpace"],
+] as readonly (keyof Case)[];
+
 function expected(given: Case): Record<string, unknown> {
-  const {
-    changes,
-    labels,
-    guards,
-    gaps,
-    blocked,
-    refusals,
-    warnings,
-    steps,
-    bodies,
-    leftAlone,
-    families,
-    holds,
-    ranges,
-    freeSpace,
-  } = given;
-  return {
-    changes,
-    labels,
-    guards,
-    gaps,
-    blocked,
-    refusals,
-    warnings,
-    steps,
-    bodies,
-    leftAlone,
-    families,
-    holds,
-    ranges,
-    freeSpace,
-  };
+  return Object.fromEntries(EXPECTED.map((key) => [key, given[key]]));
 }
 
 function familyText({ name, keep, members }: Plan["families"][number]): string {

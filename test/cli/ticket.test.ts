@@ -5,6 +5,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Seed } from "../../src/emulator/index.ts";
+import { expectPlainText } from "../security/hostile.ts";
 import { tested } from "../support/emulator.ts";
 import { here } from "./here.ts";
 import { emulator, ended, envOf, expectPlain, folder, run, start } from "./run.ts";
@@ -116,8 +117,7 @@ describe("tenon ticket show", () => {
     );
     for (const args of [["show", "7"], ["list"]]) {
       const { stdout } = await run(["ticket", ...args], options);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
-      expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+      expectPlainText(stdout);
       expect(stdout.match(/^>>/gm)).toBeNull();
       expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
     }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { renderTicket, renderTicketList, type ShownTicket } from "../../src/render/tickets.ts";
+import type { Ticket } from "../../src/model/ticket.ts";
+import { renderTicket, renderTicketList } from "../../src/render/tickets.ts";
 
-const TICKET: ShownTicket = {
+const TICKET: Ticket = {
   id: 20000001,
   summary: "No answer",
   description: "ns1 is silent.",
@@ -13,14 +14,20 @@ const TICKET: ShownTicket = {
   updated_by: "support",
   closed: null,
   attachments: [],
-  entity: { id: 101, label: "prod", type: "vpc" },
+  entity: { id: 101, label: "prod", type: "vpc", url: "/v4/vpcs/101" },
 };
 const PLAIN = { colour: false, width: 80 };
 
 describe("a ticket as text", () => {
   it("has what people look for first, and keeps lines and indentation", () => {
     const description = "See:\n\n\tindented\n    so, too\r\nend \n\n";
-    const reply = { created: "2026-11-22T11:30:00", created_by: "support", description: "Done.", from_linode: true };
+    const reply = {
+      id: 1,
+      created: "2026-11-22T11:30:00",
+      created_by: "support",
+      description: "Done.",
+      from_linode: true,
+    };
     expect(
       renderTicket({ ...TICKET, description, closable: false }, [reply], { ...PLAIN, last: 20 }),
     ).toBe(`Ticket 20000001 (open): No answer
@@ -67,7 +74,8 @@ anna, 2026-11-22 10:00:00 UTC, opened it
   });
 
   it("holds words of the longest text", () => {
-    const replies = Array.from({ length: 30 }, () => ({
+    const replies = Array.from({ length: 30 }, (_, index) => ({
+      id: index + 1,
       created: "",
       created_by: "",
       from_linode: false,

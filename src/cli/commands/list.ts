@@ -41,9 +41,9 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
       "after",
       `
 Kinds:
-  addresses  the addresses and ranges that interfaces of nodes have in VPCs, with
-             node, interface, configuration profile and 1:1 NAT; needs the scope
-             ips:read_only
+  addresses  the addresses and ranges that interfaces of nodes have in VPCs,
+             with node, interface, configuration profile and 1:1 NAT; needs the
+             scope ips:read_only
 
 In CSV, a text that a spreadsheet would take for a formula has an apostrophe
 before it.

@@ -9,7 +9,6 @@ import type {
   AttachedFile,
   Entity,
   NamedEntity,
-  Ticket,
   TicketOutcome,
   TicketReply,
   TicketRequest,
@@ -164,11 +163,7 @@ function sayEnded(terminal: Terminal, ended: Ended, verb: string, id: number | n
   const ticket = id === null ? "the ticket" : `ticket ${id}`;
   switch (ended.outcome) {
     case "refused": {
-      const fix = isClosedTicket(ended.ticket)
-        ? "Open another one, and name this one in it."
-        : "Ask for it with tenon ticket reply.";
-      const why = isClosedTicket(ended.ticket) ? "it is closed" : "only the operator can close it";
-      const code = isClosedTicket(ended.ticket) ? "ticket-closed" : "ticket-not-closable";
+      const { code, why, fix } = ended.ticket.status === "closed" ? CLOSED : NOT_CLOSABLE;
       sayError(terminal, { code, summary: `${ticket} cannot be ${verb}: ${why}`, fix });
       return EXIT.refused;
     }
@@ -183,9 +178,16 @@ function sayEnded(terminal: Terminal, ended: Ended, verb: string, id: number | n
   }
 }
 
-function isClosedTicket({ status }: Ticket): boolean {
-  return status === "closed";
-}
+const CLOSED = {
+  code: "ticket-closed",
+  why: "it is closed",
+  fix: "Open another one, and name this one in it.",
+} as const;
+const NOT_CLOSABLE = {
+  code: "ticket-not-closable",
+  why: "only the operator can close it",
+  fix: "Ask for it with tenon ticket reply.",
+} as const;
 
 function sayUnknown(terminal: Terminal, what: string, { message }: Failure, id: number | null): void {
   const look = id === null ? "tenon ticket list" : `tenon ticket show ${id}`;
