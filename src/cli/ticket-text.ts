@@ -5,8 +5,8 @@ import { mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readProblem, readRegular } from "../files/files.ts";
-import { jsonText } from "../model/text.ts";
 import { escapeText } from "../render/terminal.ts";
+import { renderTicketJson } from "../render/tickets.ts";
 import type { Entity, TicketDraft, TicketText } from "../tickets/index.ts";
 import { holdsToken } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
@@ -148,7 +148,7 @@ export async function printDraft(
   if (draft === null) return EXIT.error;
   const { joinText } = await import("../tickets/index.ts");
   const { entity } = draft;
-  terminal.print(format === "json" ? `${jsonText(draft, 2)}\n` : joinText(draft));
+  terminal.print(format === "json" ? renderTicketJson({ draft }) : joinText(draft));
   if (format === "text" && entity !== null) {
     terminal.say(`note: it is about one object: tenon ticket open --entity ${entity.kind}/${entity.id}\n`);
   }

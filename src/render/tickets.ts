@@ -1,5 +1,6 @@
 /** Tickets as text: a table, and a thread in which nothing that somebody has written can pass for a heading. */
 
+import { jsonText } from "../model/text.ts";
 import type { Ticket, TicketEntity, TicketReply } from "../model/ticket.ts";
 import { createPaint } from "./change-lines.ts";
 import type { TextOptions } from "./plan-text.ts";
@@ -37,6 +38,14 @@ export function renderTicketList(tickets: readonly Ticket[], options: TextOption
   const lines = rows.map((row, index) => (tickets[index]?.status === "closed" ? paint.dim(lineOf(row)) : lineOf(row)));
   const counted = `${count(tickets.length, "ticket", "tickets")}${onlyOpen ? ", open" : `, ${open} open`}.`;
   return `${[paint.bold(lineOf(heads)), ...lines, "", counted].join("\n")}\n`;
+}
+
+/** The version of `schemas/ticket.schema.json`. */
+const TICKET_FORMAT_VERSION = 1;
+
+/** Newline-terminated. */
+export function renderTicketJson(said: object): string {
+  return `${jsonText({ format_version: TICKET_FORMAT_VERSION, ...said }, 2)}\n`;
 }
 
 export interface ThreadOptions extends TextOptions {

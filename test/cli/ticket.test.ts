@@ -3,6 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { Seed } from "../../src/emulator/index.ts";
 import { expectPlainText } from "../security/hostile.ts";
@@ -384,5 +385,32 @@ describe("tenon ticket attach", () => {
       "b.txt",
       "c.txt",
     ]);
+  });
+});
+
+describe("tenon ticket --format json", () => {
+  it("prints what the schema says, whatever was asked", async () => {
+    const schema = JSON.parse(await readFile(new URL("../../schemas/ticket.schema.json", import.meta.url), "utf8"));
+    const fits = new Ajv2020({ allowUnionTypes: true }).compile(schema);
+    const failed = { type: "step-failed", step: "create vpc/prod", outcome: "failed", failure: { message: "no" } };
+    const { options } = await world({ "a.txt": "trace", "events.jsonl": `${JSON.stringify(failed)}\n` });
+    const text = ["--description", "It is back."];
+    for (const args of [
+      ["list"],
+      ["show", "7"],
+      ["open", "--summary", "One more", ...text, "--entity", "vpc/prod"],
+      ["open", "--summary", "One more", ...text, "--entity", "vpc/prod"],
+      ["reply", "7", ...text],
+      ["attach", "7", "a.txt"],
+      ["attach", "7", "a.txt"],
+      ["draft", "events.jsonl"],
+      ["close", "7"],
+      ["close", "7"],
+      ["show", "7"],
+    ]) {
+      const { code, stdout, stderr } = await here(["ticket", ...args, "--format", "json"], options);
+      expect({ args, code, stderr: args[0] === "draft" ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
+      expect([args, fits(JSON.parse(stdout)), fits.errors]).toEqual([args, true, null]);
+    }
   });
 });

@@ -136,7 +136,7 @@ describe("tenon ticket draft", () => {
       { summary: "Please detach", entity: { type: "vpc", id: 101 } },
     ]);
     expect(
-      JSON.parse((await here(["ticket", "draft", "the.plan", "--format", "json"], options)).stdout).entity,
+      JSON.parse((await here(["ticket", "draft", "the.plan", "--format", "json"], options)).stdout).draft.entity,
     ).toEqual({ kind: "vpc", id: 101 });
   });
 

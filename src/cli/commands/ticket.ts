@@ -2,9 +2,8 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import { type ClientApi, type Connection, type Failure, systemClock } from "../../index.ts";
-import { jsonText } from "../../model/text.ts";
 import { escapeText } from "../../render/terminal.ts";
-import { renderTicket, renderTicketList } from "../../render/tickets.ts";
+import { renderTicket, renderTicketJson, renderTicketList } from "../../render/tickets.ts";
 import type {
   AttachedFile,
   Entity,
@@ -53,7 +52,7 @@ function parseId(value: string): number {
 }
 
 function print(terminal: Terminal, { format }: TicketFlags, text: string, json: object): void {
-  terminal.print(format === "json" ? `${jsonText(json, 2)}\n` : text);
+  terminal.print(format === "json" ? renderTicketJson(json) : text);
 }
 
 // Reading: list and show.
@@ -469,7 +468,7 @@ function filesText(files: readonly AttachedFile[]): string {
 }
 
 function filesJson(ticket: number, files: readonly AttachedFile[]): object {
-  return { ticket, files: files.map(({ name, bytes, outcome }) => ({ name, bytes, outcome })) };
+  return { ticket_id: ticket, files: files.map(({ name, bytes, outcome }) => ({ name, bytes, outcome })) };
 }
 
 // Closing.
