@@ -417,7 +417,7 @@ function tooManyPatterns(span: NonNullable<Diagnostic["span"]>): Diagnostic {
   return {
     code: "too-many-patterns",
     severity: "error",
-    summary: "too many patterns under `ignore`",
+    summary: "too many patterns under `ignore`, `shared_with` or `part`",
     detail: `Each pattern is compared with each record of its domain. In this project, the characters of the records times the number of patterns are more than ${MAX_IGNORE_COMPARISONS.toLocaleString("en")}; the rest is not checked.`,
     fix: "Join patterns with stars, or divide the project.",
     span,
