@@ -356,8 +356,8 @@ async function removeExtras(
 /** A list inside a copy that this run made: the records of a cloned zone. */
 export interface CopiedList {
   readonly path: readonly string[];
-  /** Objects of this run in the original's list, each of which another run had made as well. */
-  readonly contested: readonly MadeObject[];
+  /** Objects of this run in the original's list, each of which another run may have made as well. */
+  readonly made: readonly MadeObject[];
 }
 
 /**
@@ -365,12 +365,12 @@ export interface CopiedList {
  * are one value of one DNS answer: the oldest stays. Another run that finds the copy keeps the same one.
  */
 export async function resolveCopyDuplicates(
-  { path, contested }: CopiedList,
+  { path, made: all }: CopiedList,
   context: Context,
   listener: DuplicateListener,
 ): Promise<void> {
   const answer = await context.api.list({ path }, context.aborting);
-  for (const made of contested) {
+  for (const made of all) {
     const { step, unit } = made;
     const { lookup } = step;
     const key = lookup === null ? null : (unit.duplicateKey?.(lookup) ?? null);

@@ -203,7 +203,7 @@ class Execution {
       this.#stop.halt(result.halts);
       this.#skip(this.#schedule.stop([step.id]));
     }
-    this.#skip(this.#schedule.end(step.id, outcome));
+    this.#skip(this.#schedule.end(step.id, outcome, failure?.type === "aborted"));
   }
 
   /** Remembers what later steps, and the checks at the end of the run, need to know of this step. */

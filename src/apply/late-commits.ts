@@ -94,10 +94,22 @@ export class LateCommits {
     // An interrupted run checks only the POSTs that it sent twice itself; there is no time for the rest.
     const { aborted } = context.stopping;
     await this.#resolveDuplicates([...this.#duplicable.values()].filter(({ repeated }) => repeated || !aborted));
+    const shared = this.#inSharedLists();
     for (const { step, id } of this.#inOrder(this.#copies)) {
-      const copiedLists = listsOfCopy(step, id, this.#inOrder([...this.#contested.values()]), context);
+      const copiedLists = listsOfCopy(step, id, shared, context);
       for (const copied of copiedLists) await resolveCopyDuplicates(copied, context, this.#listener());
     }
+  }
+
+  /**
+   * What this run has made in the lists in which it has met another run: that run may have removed some of its own by now, so that only a copy
+   * that was made meanwhile still shows that they were there.
+   */
+  #inSharedLists(): readonly MadeObject[] {
+    const { products } = this.#options.context;
+    const listOf = ({ step }: MadeObject): string => JSON.stringify(resolvePath(step.lookup?.path ?? [], products));
+    const lists = new Set([...this.#contested.values()].map(listOf));
+    return this.#inOrder([...this.#duplicable.values()].filter((made) => lists.has(listOf(made))));
   }
 
   #resolveDuplicates(made: readonly MadeObject[]): Promise<void> {
@@ -203,17 +215,17 @@ function isCopy({ path, lookup }: RequestStep, { products }: Context): boolean {
 }
 
 /**
- * For each list of the original that holds some of the contested objects, the same list of the copy. If domain 1 was cloned as domain 7,
+ * For each list of the original that holds some of the objects, the same list of the copy. If domain 1 was cloned as domain 7,
  * records in `domains/1/records` give `domains/7/records`.
  */
 function listsOfCopy(
   copy: RequestStep,
   id: ObjectId,
-  contested: readonly MadeObject[],
+  made: readonly MadeObject[],
   context: Context,
 ): readonly CopiedList[] {
-  const lists = new Map<string, CopiedList & { contested: MadeObject[] }>();
-  for (const one of inListsOfTarget(copy, contested, context)) {
+  const lists = new Map<string, CopiedList & { made: MadeObject[] }>();
+  for (const one of inListsOfTarget(copy, made, context)) {
     const [object, listPath] = [
       resolvePath(copy.path, context.products),
       resolvePath(one.step.lookup?.path ?? [], context.products),
@@ -221,9 +233,9 @@ function listsOfCopy(
     if (!object.ok || !listPath.ok) continue;
     const idIndex = object.value.length - 2;
     const path = listPath.value.with(idIndex, String(id));
-    const found = lists.get(path.join("/")) ?? { path, contested: [] };
+    const found = lists.get(path.join("/")) ?? { path, made: [] };
     lists.set(path.join("/"), found);
-    found.contested.push(one);
+    found.made.push(one);
   }
   return [...lists.values()];
 }

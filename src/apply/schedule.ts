@@ -91,15 +91,19 @@ export class Schedule {
     return node.id;
   }
 
-  /** A running step has ended. Returns what is skipped because of it. */
-  end(id: string, outcome: EndedOutcome): readonly Skip[] {
+  /**
+   * A running step has ended. Returns what is skipped because of it.
+   * @param isAborted because of the stop: what waits for it is skipped because of the step that has stopped the run, if one has
+   */
+  end(id: string, outcome: EndedOutcome, isAborted = false): readonly Skip[] {
     const node = this.#node(id);
     if (node.state !== "running" || node.rank === null) throw new Error(`Step ${id} is ${node.state}, not running.`);
     this.#running -= 1;
     this.#unended -= 1;
     node.state = outcome;
     node.spoiled = outcome !== "done";
-    if (node.spoiled) node.causes = [node.rank];
+    const stoppedBy = isAborted ? (this.#stoppedBy ?? []) : [];
+    if (node.spoiled) node.causes = stoppedBy.length > 0 ? stoppedBy : [node.rank];
     const skips: Skip[] = [];
     this.#leave(node, skips);
     return skips;

@@ -87,6 +87,21 @@ describe("the schedule", () => {
     expect(schedule.finished).toBe(true);
   });
 
+  test("names the step that has stopped the run, and not a wait that had to end because of it", () => {
+    const schedule = new Schedule(
+      [step("denied"), step("wait"), step("after-both", "denied", "wait"), step("after", "wait")],
+      [],
+    );
+    schedule.start();
+    schedule.start();
+    schedule.stop(["denied"]);
+    expect(schedule.end("denied", "failed")).toEqual([]);
+    expect(schedule.end("wait", "failed", true)).toEqual([
+      { id: "after-both", because: ["denied"] },
+      { id: "after", because: ["denied"] },
+    ]);
+  });
+
   test("refuses a plan with a cycle, a dead end or a repeated id", () => {
     expect(() => new Schedule([step("a", "b"), step("b", "a")], [])).toThrow(/cycle/);
     expect(() => new Schedule([step("a", "filled")], [{ id: "filled", after: ["a"] }])).toThrow(/cycle/);

@@ -223,17 +223,10 @@ class Meeting {
     return found;
   }
 
-  /** Names of the domains that either run made as copies of others. */
-  #copies(): readonly string[] {
-    const strategies = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.plan.strategies : []));
-    return strategies.flatMap(({ copies }) => copies.map((address) => address.slice("domain/".length)));
-  }
-
   /**
    * With nothing else done there is one of each, and the next plan is empty. There are two exceptions, in which the run that ended last,
    * which could see both, has not ended with 0: the answer to a POST was lost, so that nobody may know who made which of two equal
-   * objects; and the clock jumped so far that a run has waited an hour for the other's upload in vain. Of a domain that was cloned while both
-   * filled its source, nobody may know that records came twice: docs/explanation/known-limits.md. The next plan removes them.
+   * objects; and the clock jumped so far that a run has waited an hour for the other's upload in vain.
    */
   async #leftTwice(): Promise<readonly string[]> {
     const { api } = this.#service;
@@ -244,9 +237,8 @@ class Meeting {
       const notices = this.#runs.flatMap(({ ending }) => (ending?.type === "applied" ? ending.report.notices : []));
       const mayBeLeft = this.#temper.lost !== null || notices.some((text) => text.includes(UPLOAD_NOT_READY));
       const told = mayBeLeft ? [] : left.map((name) => `${name} is there twice`);
-      const unexpected = left.filter((name) => !this.#copies().some((copy) => name.endsWith(` of ${copy}`)));
-      return last !== undefined && isClean(last) && unexpected.length > 0
-        ? [...told, `the last run ended with 0, and twice is: ${unexpected.join()}`]
+      return last !== undefined && isClean(last)
+        ? [...told, `the last run ended with 0, and twice is: ${left.join()}`]
         : told;
     }
     const isOneCommit = JSON.stringify(sides[0].manifest) === JSON.stringify(sides[1].manifest);

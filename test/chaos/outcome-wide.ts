@@ -55,11 +55,7 @@ function* reportProblems({ steps }: Report, plan: Plan, outcome: Outcome): Gener
   if (steps.length !== plan.steps.length) yield "the report does not tell of every step";
   if (second !== undefined) yield `${undone.map(({ step, failure }) => `${step}: ${failure?.message}`).join("; ")}`;
   if (first?.failure && !outcome.words.test(first.failure.message)) yield `${first.step}: ${first.failure.message}`;
-  // A wait that had to end is a cause, too, of what needs what it waited for.
-  const causes = new Set(ended.map(({ step }) => step));
-  const isDue = (because: readonly string[]): boolean =>
-    because.length > 0 && because.every((step) => causes.has(step));
-  const strange = steps.filter((step) => step.outcome === "skipped" && !isDue(step.because));
+  const strange = steps.filter((step) => step.outcome === "skipped" && step.because.join() !== first?.step);
   yield* strange.map(({ step, because }) => `${step} is skipped because of [${because.join()}]`);
 }
 
