@@ -76,6 +76,10 @@ interface Candidate {
   readonly identity: LiveIdentity;
 }
 
+function byId({ identity: a }: Candidate, { identity: b }: Candidate): number {
+  return compareIds(a.id, b.id);
+}
+
 /** Live objects of one unit, each to be claimed once. */
 class Candidates {
   readonly #byId: ReadonlyMap<ObjectId, Candidate>;
@@ -96,12 +100,12 @@ class Candidates {
 
   /**
    * The unclaimed objects of a key. Unfinished objects of our own interrupted runs are left out if there is a finished one; if there is
-   * none, only the first of them is returned.
+   * none, only the oldest of them is returned.
    */
   withKey(key: string): Candidate[] {
     const open = (this.#byKey.get(key) ?? []).filter((candidate) => !this.claimed.has(candidate));
     const finished = open.filter(({ identity }) => !this.#isOurRemnant(identity));
-    return finished.length > 0 ? finished : open.slice(0, 1);
+    return finished.length > 0 ? finished : open.toSorted(byId).slice(0, 1);
   }
 
   #isOurRemnant({ unfinished, owner }: LiveIdentity): boolean {
@@ -166,16 +170,8 @@ export function matchUnit(unit: Unit, desired: Desired, live: LiveUnit, options:
   const { refusals, warnings, guessed, unclear } = findings;
   const claimedByOthers = findClaimedByOthers(declared, absent, matches, context);
   const withEntries = withFormer(matches, unit, options.former ?? []);
-  return {
-    matches: withEntries,
-    refusals,
-    warnings,
-    guessed,
-    unclear,
-    claimedByOthers,
-    leftAlone,
-    families: undeclared.families,
-  };
+  const { families } = undeclared;
+  return { matches: withEntries, refusals, warnings, guessed, unclear, claimedByOthers, leftAlone, families };
 }
 
 /**
@@ -236,7 +232,7 @@ function chooseAmongSameLabel(
   context: MatchContext,
 ): Candidate | Candidate[] {
   const { unit, desired, options, alsoDelete } = context;
-  const sorted = preferred(entry, found, context).sort((a, b) => compareIds(a.identity.id, b.identity.id));
+  const sorted = preferred(entry, found, context).sort(byId);
   const [only, second] = sorted;
   if (only !== undefined && second === undefined) return only;
   if (entry.id !== null && "spec" in entry && sorted.length <= MAX_COMPARED) {

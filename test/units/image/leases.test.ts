@@ -3,9 +3,12 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { applyPlan, type Consent, type Desired, type Plan, type PlanRequest, planProject } from "../../../src/index.ts";
+import type { Live } from "../../../src/model/live.ts";
 import type { JsonObject } from "../../../src/model/resource.ts";
+import { makePlan, type PlanOptions } from "../../../src/plan/plan.ts";
 import { renderPlanText } from "../../../src/render/index.ts";
 import { renderReportText } from "../../../src/render/report.ts";
+import { units as allUnits } from "../../../src/units/index.ts";
 import { Account, changeList, HASTY_CLOCK } from "../../support/account.ts";
 import { planText, planTextFrom, snapshotText } from "../../support/snapshot.ts";
 
@@ -237,3 +240,34 @@ test("the emulator tells its own time, wherever its clock is moved", async () =>
   const ahead = (answer.servedMilliseconds ?? 0) - Date.now();
   expect(Math.round(ahead / (HOUR_SECONDS * 1000))).toBe(10);
 });
+
+test("of several unfinished uploads of one label the oldest is meant, in whatever order the service lists them", async () => {
+  const images = ["private/12", "private/9", "private/10"].map((id) => {
+    return { id, label: "golden", description: "[tenon:me]", status: "pending_upload" as const };
+  });
+  const listing = await Account.open({ seed: { images } });
+  try {
+    const manifest =
+      "tenon: 1\nowner: me\nimages: [{ label: golden, upload: { file: image.img.gz, region: us-east } }]";
+    const { desired } = await listing.load({ "tenon.yaml": manifest, "image.img.gz": gzipSync("disk") });
+    if (desired === null) throw new Error("it does not load");
+    const live = (await listing.list("images")).filter(({ id }) => String(id).startsWith("private/"));
+    expect(live).toHaveLength(3);
+    for (const items of [live, live.toReversed()]) {
+      const units: Live["units"] = { image: { items, total: items.length } };
+      const { changes } = makePlan(desired, { units }, allUnits, OPTIONS);
+      expect(changes.map(({ id, action }) => [id, action])).toEqual([
+        ["private/9", "update"],
+        ["private/10", "delete"],
+        ["private/12", "delete"],
+      ]);
+    }
+  } finally {
+    await listing.close();
+  }
+});
+
+const OPTIONS: PlanOptions = {
+  ...{ goal: "apply", nowMilliseconds: 0, targets: [], excludes: [], consents: [], maxChanges: null },
+  ...{ takeOwnershipFrom: [], account: null, clone: true },
+};
