@@ -5,6 +5,7 @@ import { RECORD_TYPES, type RecordType } from "../../dns/record.ts";
 import { type Node, ZoneTree } from "../../dns/zone-tree.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
+import { compareText } from "../../model/text.ts";
 import { type LiveZone, zoneName } from "./live.ts";
 import { anyLiveRecord, pointerTarget, type RecordValues, recordFqdn } from "./wire-record.ts";
 
@@ -178,10 +179,10 @@ export class AccountResolver {
     return reachable;
   }
 
-  /** The NS records of a delegation. */
+  /** The NS records of a delegation, by their targets: what is chosen among them does not depend on the order of the service's list. */
   serversAt(zone: string, cut: string): readonly SideRecord[] {
     const records = this.recordsAt(zone, cut);
-    const known = this.#servers.get(records) ?? records.filter(({ values }) => values.type === "NS");
+    const known = this.#servers.get(records) ?? records.filter(({ values }) => values.type === "NS").sort(byTarget);
     this.#servers.set(records, known);
     return known;
   }
@@ -315,6 +316,10 @@ export class AccountResolver {
     for (let zone = name; zone !== ""; zone = parentOf(zone)) if (this.#hosted.has(zone)) return true;
     return false;
   }
+}
+
+function byTarget({ values: a }: SideRecord, { values: b }: SideRecord): number {
+  return compareText(a.target, b.target);
 }
 
 function aliasIn(node: Node<SideRecord> | null): SideRecord | null {

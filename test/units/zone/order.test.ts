@@ -15,15 +15,20 @@ const SPAN = { file: "tenon.yaml", start: 0, end: 0 };
 const TIME = { created: "2026-01-01T00:00:00", updated: "2026-01-01T00:00:00" };
 const SECONDS = { refresh_sec: 0, retry_sec: 0, expire_sec: 0, ttl_sec: 0 };
 
-function planOf(live: readonly Entry[], desired: readonly Entry[]): Plan {
+function liveZone(id: number, name: string, live: readonly Entry[]): { domain: WireDomain; records: WireRecord[] } {
   const domain: WireDomain = {
-    ...{ id: 1, domain: "a.example", type: "master", status: "active", soa_email: "h@a.example" },
+    ...{ id, domain: name, type: "master", status: "active", soa_email: "h@a.example" },
     ...{ description: "", group: "", master_ips: [], axfr_ips: [], tags: [], ...SECONDS, ...TIME },
   };
-  const records = live.map((entry, id): WireRecord => {
+  const records = live.map((entry, index): WireRecord => {
     const zeros = { priority: 0, weight: 0, port: 0, protocol: null, service: null, tag: null };
-    return { id, ...entry, ttl_sec: 300, ...zeros, ...TIME };
+    return { id: index, ...entry, ttl_sec: 300, ...zeros, ...TIME };
   });
+  return { domain, records };
+}
+
+/** @param undeclared what b.example holds, which nothing declares; absent: it is not there */
+function planOf(live: readonly Entry[], desired: readonly Entry[], undeclared?: readonly Entry[]): Plan {
   const specs = desired.map((entry) => ({
     ...entry,
     ttl_sec: 300,
@@ -36,7 +41,9 @@ function planOf(live: readonly Entry[], desired: readonly Entry[]): Plan {
   const names = { unit: "zone", address: "domain/a.example", key: "a.example", id: null, movedFrom: null };
   const declared = { ...names, protect: false, note: null, span: SPAN, spec } as Declared;
   const wanted: Desired = { owner: null, account: null, declared: [declared], removed: [], allow: [], lintOff: [] };
-  const found = { units: { zone: { items: [{ domain, records }], total: 1 } } };
+  const others = undeclared === undefined ? [] : [liveZone(2, "b.example", undeclared)];
+  const items = [liveZone(1, "a.example", live), ...others];
+  const found = { units: { zone: { items, total: items.length } } };
   return makePlan(wanted, found, units, {
     ...{ goal: "apply", nowMilliseconds: 0, targets: [], excludes: [], consents: [], maxChanges: null },
     ...{ takeOwnershipFrom: [], clone: false, account: null },
@@ -238,4 +245,19 @@ test("an alias waits until the delegation that hides its target is gone", () => 
   expect(gaps).toEqual([]);
   expect(steps.map(({ id }) => id)).toEqual(["delete domain/a.example/sub/NS", "create domain/a.example/www/CNAME"]);
   expect(steps[1]?.after).toEqual(["delete domain/a.example/sub/NS"]);
+});
+
+test("which server of a delegation a pointer beneath it waits for does not depend on the order of the service's list", () => {
+  const servers = ["z.a.example", "www.a.example"].map((target): Entry => ({ type: "NS", name: "sub", target }));
+  const desired: Entry[] = [
+    { type: "A", name: "*", target: "192.0.2.1" },
+    { type: "A", name: "www", target: "192.0.2.1" },
+    { type: "MX", name: "", target: "host.sub.b.example" },
+  ];
+  const stepsOf = (live: readonly Entry[]) => planOf([], desired, live).steps.map(({ id, after }) => ({ id, after }));
+  expect(stepsOf(servers)).toContainEqual({
+    id: "create domain/a.example/@/MX",
+    after: [expect.stringContaining("/A")],
+  });
+  expect(stepsOf(servers.toReversed())).toEqual(stepsOf(servers));
 });
