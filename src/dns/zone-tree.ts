@@ -1,7 +1,7 @@
 /** The names of a zone as a tree: which exist, which are delegated away, and which a wildcard stands for (RFC 1034, 4.3.2; RFC 4592). */
 
 import { parentOf } from "./name.ts";
-import type { RecordType } from "./record.ts";
+import { RECORD_TYPES, type RecordType } from "./record.ts";
 
 /** The records of one name. */
 export interface Node<Item> {
@@ -9,12 +9,13 @@ export interface Node<Item> {
   readonly types: ReadonlySet<RecordType>;
 }
 
-interface GrowingNode<Item> extends Node<Item> {
-  readonly items: Item[];
-  readonly types: Set<RecordType>;
-}
+/** Of most names there is one record: a set of types for each name would take half of the memory of a tree. */
+const ONE_TYPE: ReadonlyMap<RecordType, ReadonlySet<RecordType>> = new Map(
+  RECORD_TYPES.map((type) => [type, new Set([type])]),
+);
 
-const EMPTY: Node<never> = { items: [], types: new Set() };
+const NOTHING: readonly never[] = [];
+const NO_TYPES: ReadonlySet<RecordType> = new Set();
 
 /**
  * All names are of one form, lower-case ASCII without a final dot: relative to the zone, with `""` as its apex, or absolute, with the
@@ -22,51 +23,69 @@ const EMPTY: Node<never> = { items: [], types: new Set() };
  */
 export class ZoneTree<Item extends { readonly name: string }> {
   readonly apex: string;
-  readonly #nodes: Map<string, GrowingNode<Item>> = new Map();
-  /** All names that exist, also those with nothing but names below them (RFC 4592, 2.2.2). */
-  readonly #names: Set<string>;
+  readonly #typeOf: (item: Item) => RecordType;
+  readonly #items: Map<string, Item[]> = new Map();
+  /** Of names with records of several types. */
+  readonly #types: Map<string, Set<RecordType>> = new Map();
+  /** Names without records that exist all the same: those above others (RFC 4592, 2.2.2), and the apex. */
+  readonly #empty: Set<string>;
   readonly #cuts: Set<string> = new Set();
 
   constructor(apex: string, items: Iterable<Item>, typeOf: (item: Item) => RecordType) {
     this.apex = apex;
-    this.#names = new Set([apex]);
+    this.#typeOf = typeOf;
+    this.#empty = new Set([apex]);
     for (const item of items) {
       const { name } = item;
-      const node = this.#nodes.get(name) ?? { items: [], types: new Set() };
-      this.#nodes.set(name, node);
-      const type = typeOf(item);
-      node.items.push(item);
-      node.types.add(type);
-      if (type === "NS" && name !== apex) this.#cuts.add(name);
-      for (let known = name; !this.#names.has(known); known = parentOf(known)) this.#names.add(known);
+      if (name !== apex && typeOf(item) === "NS") this.#cuts.add(name);
+      const known = this.#items.get(name);
+      if (known === undefined) this.#put(name, [item]);
+      else this.#add(known, item);
     }
   }
 
-  /** Every name that exists, the apex first. */
-  names(): Iterable<string> {
-    return this.#names;
+  #put(name: string, items: Item[]): void {
+    this.#items.set(name, items);
+    if (this.#empty.delete(name)) return;
+    for (let above = parentOf(name); !this.exists(above); above = parentOf(above)) this.#empty.add(above);
+  }
+
+  #add(known: Item[], item: Item): void {
+    const types = this.typesAt(item.name);
+    const type = this.#typeOf(item);
+    known.push(item);
+    if (!types.has(type)) this.#types.set(item.name, new Set([...types, type]));
+  }
+
+  /** Every name that exists: those with records, then those without. */
+  *names(): Iterable<string> {
+    yield* this.#items.keys();
+    yield* this.#empty;
   }
 
   /** The records of each name that has some, in the order in which each name's first record was given. */
   *sets(): Iterable<readonly [string, readonly Item[]]> {
-    for (const [name, { items }] of this.#nodes) yield [name, items];
+    yield* this.#items;
   }
 
   node(name: string): Node<Item> {
-    return this.#nodes.get(name) ?? EMPTY;
+    return { items: this.at(name), types: this.typesAt(name) };
   }
 
   at(name: string): readonly Item[] {
-    return this.node(name).items;
+    return this.#items.get(name) ?? NOTHING;
   }
 
   typesAt(name: string): ReadonlySet<RecordType> {
-    return this.node(name).types;
+    const first = this.at(name)[0];
+    if (first === undefined) return NO_TYPES;
+    const type = this.#typeOf(first);
+    return this.#types.get(name) ?? ONE_TYPE.get(type) ?? new Set([type]);
   }
 
   /** Whether the name is the apex, or there are records at it or below it. */
   exists(name: string): boolean {
-    return this.#names.has(name);
+    return this.#items.has(name) || this.#empty.has(name);
   }
 
   /** The delegation nearest to the apex, at or above the name: what is at and below it is another zone's (RFC 1034, 4.2.1). */
@@ -88,10 +107,10 @@ export class ZoneTree<Item extends { readonly name: string }> {
    * there is none.
    */
   answeringName(name: string): string | null {
-    if (this.#names.has(name)) return name;
+    if (this.exists(name)) return name;
     let encloser = name;
-    while (!this.#names.has(encloser)) encloser = parentOf(encloser);
+    while (!this.exists(encloser)) encloser = parentOf(encloser);
     const wildcard = encloser === "" ? "*" : `*.${encloser}`;
-    return this.#nodes.has(wildcard) ? wildcard : null;
+    return this.#items.has(wildcard) ? wildcard : null;
   }
 }
