@@ -17,6 +17,7 @@ const MAX_KEY_CHARACTERS = 500;
 const UNUSUAL_CHARACTER = /(?!\n)\p{Cc}|[\u2028\u2029\ufeff]/u;
 /** What the core schema may take for a number, beside decimal integers: signs, fractions, exponents, octal, hexadecimal, infinity. */
 const UNUSUAL_NUMBER = /^(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0[ox].*|[-+]?\.(?:inf|nan))$/i;
+/** Those that JavaScript writes as they are written. */
 const INTEGER = /^(?:0|[1-9][0-9]{0,14})$/;
 /** A plain text of these characters before a comment gets a warning: `v=DMARC1; p=none # strict`. */
 const CUT_BY_COMMENT = /[;=]/;
@@ -76,10 +77,9 @@ class Reader {
   #at = 0;
   /** Of the line that is read; -1 after the last. */
   #indent: number = 0;
-  /** The value that was read last. A number or boolean has the text that it was written as. */
+  /** The value that was read last. */
   #start = 0;
   #end = 0;
-  #source: string | null = null;
 
   constructor(file: string, text: string, places: Places) {
     this.#file = file;
@@ -163,7 +163,7 @@ class Reader {
       if (key in map) throw UNUSUAL;
       this.#at += 1;
       map[key] = this.#blockMapValue(indent);
-      places.putKey(map, key, [keyStart, keyEnd], [this.#start, this.#end], this.#source);
+      places.putKey(map, key, [keyStart, keyEnd], [this.#start, this.#end], null);
     } while (this.#indent === indent && !this.#isDash());
     if (this.#indent > indent) throw UNUSUAL;
     this.#close(map, start, this.#end);
@@ -191,7 +191,7 @@ class Reader {
       const dash = this.#at;
       this.#at += 1;
       const item = this.#blockItem(indent, dash);
-      places.putKey(list, list.length, [this.#start, this.#end], [this.#start, this.#end], this.#source);
+      places.putKey(list, list.length, [this.#start, this.#end], [this.#start, this.#end], null);
       list.push(item);
       this.#count();
     } while (this.#indent === indent && this.#isDash());
@@ -234,11 +234,10 @@ class Reader {
   #lineValue(): Json {
     const begin = this.#at;
     const value = this.#isCollection() ? this.#flow() : this.#scalar(false);
-    const [start, end, source] = [begin, this.#at, this.#source];
+    const end = this.#at;
     this.#endLine();
-    this.#start = start;
+    this.#start = begin;
     this.#end = end;
-    this.#source = source;
     return value;
   }
 
@@ -266,7 +265,7 @@ class Reader {
       this.#at += 1;
       this.#skipSpaces();
       map[key] = this.#flowValue();
-      places.putKey(map, key, [keyStart, keyEnd], [this.#start, this.#end], this.#source);
+      places.putKey(map, key, [keyStart, keyEnd], [this.#start, this.#end], null);
       this.#nextInFlow(CLOSE_MAP);
     }
     this.#at += 1;
@@ -283,7 +282,7 @@ class Reader {
     this.#skipSpaces();
     while (this.#text.charCodeAt(this.#at) !== CLOSE_LIST) {
       const item = this.#flowValue();
-      places.putKey(list, list.length, [this.#start, this.#end], [this.#start, this.#end], this.#source);
+      places.putKey(list, list.length, [this.#start, this.#end], [this.#start, this.#end], null);
       list.push(item);
       this.#nextInFlow(CLOSE_LIST);
     }
@@ -338,7 +337,6 @@ class Reader {
 
   #scalar(inFlow: boolean): Json {
     this.#count();
-    this.#source = null;
     const code = this.#text.charCodeAt(this.#at);
     if (code === QUOTE || code === APOSTROPHE) return this.#quoted(code);
     if (code < 128 && STARTS_PLAIN[code] !== 1) throw UNUSUAL;
@@ -390,18 +388,12 @@ class Reader {
     const first = text.charCodeAt(0);
     // Signs, digits and dots.
     if (first < 0x3a) {
-      if (INTEGER.test(text)) {
-        this.#source = text;
-        return Number(text);
-      }
+      if (INTEGER.test(text)) return Number(text);
       if (UNUSUAL_NUMBER.test(text)) throw UNUSUAL;
       return text;
     }
     if (text.length > 5) return text;
-    if (text === "true" || text === "false") {
-      this.#source = text;
-      return text === "true";
-    }
+    if (text === "true" || text === "false") return text === "true";
     if (text === "null" || text === "~") return null;
     if (/^(?:true|false|null)$/i.test(text)) throw UNUSUAL;
     return text;
@@ -418,10 +410,9 @@ class Reader {
 
   #close(collection: object, start: number, end: number): void {
     this.#depth -= 1;
-    this.#places.setEnd(collection, end);
+    this.#places.close(collection, end);
     this.#start = start;
     this.#end = end;
-    this.#source = null;
   }
 
   #count(): void {

@@ -208,6 +208,7 @@ function cloneAt(value: object, at: Span, places: Places, text: (text: string) =
     clone[key] = nested ? cloneAt(item, at, places, text) : typeof item === "string" ? text(item) : item;
     places.putKey(clone, key, offsets, offsets, nested ? null : places.source(value, key));
   }
+  places.close(clone);
   return clone as Json;
 }
 

@@ -294,6 +294,7 @@ class Converter {
       else this.#refuse(duplicateKey(key, at, first));
       if (first === undefined) seen.set(key, at);
     }
+    this.#context.places.close(object);
     return object;
   }
 
@@ -312,6 +313,7 @@ class Converter {
     const list: Json[] = [];
     this.#context.places.put(list, this.#file, offsets(node));
     for (const [index, item] of node.items.entries()) this.#put(list, index, offsets(item as Node), item as Node);
+    this.#context.places.close(list);
     return list;
   }
 
@@ -326,7 +328,8 @@ class Converter {
   #source(node: Node | null, value: Json | undefined): string | null {
     if (typeof value !== "number" && typeof value !== "boolean") return null;
     const scalar = this.#context.yaml.isAlias(node) ? this.#anchors.get(node.source) : node;
-    return this.#context.yaml.isScalar(scalar) ? (scalar.source ?? null) : null;
+    const source = this.#context.yaml.isScalar(scalar) ? (scalar.source ?? null) : null;
+    return source === String(value) ? null : source;
   }
 
   /** `v=DMARC1; p=none # strict`: what follows the ` #` is a comment, which the writer of a TXT may not have meant. */

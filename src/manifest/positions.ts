@@ -8,7 +8,7 @@ interface KeyPlace {
   readonly keyEnd: number;
   readonly valueStart: number;
   readonly valueEnd: number;
-  /** The text of a number or boolean as it was written: `010`, `1e3`. Null for everything else. */
+  /** The text of a number or boolean, if it was not written as JSON has it: `010`, `1e3`. Null for everything else. */
   readonly source: string | null;
 }
 
@@ -57,10 +57,12 @@ export function newMapping(values?: object): Record<string, Json> {
 export class Places {
   /** Of lists, and of objects that are no mappings of a manifest. */
   readonly #others: WeakMap<object, Place> = new WeakMap();
+  readonly #noNames: Names = new SharedNames();
   #hasBroken = false;
 
+  /** Each of the object's keys follows by `putKey`, then `close`. */
   put(object: object, file: string, [start, end]: Offsets): void {
-    this.#set(object, new WrittenPlace(file, start, end, Array.isArray(object)));
+    this.#set(object, this.#open(object, file, start, end));
   }
 
   /** For an object that `put` has put, and no clone has the place of. */
@@ -68,9 +70,12 @@ export class Places {
     this.#written(object).add(key, keyAt, valueAt, source);
   }
 
-  /** For an object whose end was not known yet when it was put. */
-  setEnd(object: object, end: number): void {
-    this.#written(object).end = end;
+  /**
+   * All keys of an object that `put` has put are there.
+   * @param end where it ends, if that was not known when it was put
+   */
+  close(object: object, end?: number): void {
+    this.#written(object).close(end);
   }
 
   /** The clone stands where the original does. */
@@ -86,11 +91,12 @@ export class Places {
   /** A list has lost elements: `kept` are the old indices of what remains. In place. */
   reindex(list: object, kept: readonly number[]): void {
     const place = this.#place(list);
-    const left = new WrittenPlace(place.file, place.start, place.end, true);
+    const left = this.#open(list, place.file, place.start, place.end);
     for (const [index, old] of kept.entries()) {
       const at = place.at(String(old));
       if (at !== null) left.addPlace(index, at);
     }
+    left.close();
     this.#set(list, left);
   }
 
@@ -116,8 +122,9 @@ export class Places {
 
   /** Gives places to an object made of parts of a manifest: it stands at `at`, and each of its keys and values at the span in `keys`. */
   make(object: object, at: Span, keys: Readonly<Record<string, Span>> = {}): void {
-    const place = new WrittenPlace(at.file, at.start, at.end, Array.isArray(object));
+    const place = this.#open(object, at.file, at.start, at.end);
     for (const [key, { start, end }] of Object.entries(keys)) place.add(key, [start, end], [start, end], null);
+    place.close();
     this.#set(object, place);
   }
 
@@ -146,8 +153,11 @@ export class Places {
     return { file: place.file, start: at.keyStart, end: at.keyEnd };
   }
 
+  /** The text of a number or boolean as it was written; null for everything else. */
   source(object: object, key: string | number): string | null {
-    return this.#place(object).at(String(key))?.source ?? null;
+    const source = this.#place(object).at(String(key))?.source ?? null;
+    const value = (object as Readonly<Record<string | number, Json>>)[key];
+    return source ?? (typeof value === "number" || typeof value === "boolean" ? String(value) : null);
   }
 
   markBroken(object: object, key: string | number): void {
@@ -165,6 +175,10 @@ export class Places {
   /** Keys of `object` whose values were reported already. */
   brokenKeys(object: object): ReadonlySet<string> {
     return this.#place(object).broken ?? NO_KEYS;
+  }
+
+  #open(object: object, file: string, start: number, end: number): WrittenPlace {
+    return new WrittenPlace(file, start, end, Array.isArray(object) ? null : this.#noNames);
   }
 
   #place(object: object): Place {
@@ -186,40 +200,44 @@ export class Places {
 }
 
 const NO_KEYS: ReadonlySet<string> = new Set();
-/** Numbers that a key takes in `#offsets`. */
-const OFFSETS_PER_KEY = 4;
-/** Up to so many keys are looked through one by one; for more an index is made. */
-const MAX_UNINDEXED_KEYS = 16;
+/** Up to so many names are shared, and looked through one by one; for more an index is made. */
+const MAX_SHARED_NAMES = 16;
 
-/** An object as it is written: the places of its keys as numbers in a row. */
+/** An object as it is written. */
 class WrittenPlace implements Place {
   readonly file: string;
   readonly start: number;
   end: number;
   broken: Set<string> | null = null;
   /** null: a list, whose keys are its indices. */
-  readonly #names: string[] | null;
-  readonly #offsets: number[] = [];
+  #names: Names | null;
+  /** `OFFSETS_PER_KEY` for each key; `close` packs them. */
+  #offsets: number[] | PackedOffsets = [];
   /** null: no key has one. */
   #sources: Map<string, string> | null = null;
-  #index: Map<string, number> | null = null;
 
-  constructor(file: string, start: number, end: number, isList: boolean) {
+  constructor(file: string, start: number, end: number, names: Names | null) {
     this.file = file;
     this.start = start;
     this.end = end;
-    this.#names = isList ? null : [];
+    this.#names = names;
   }
 
-  /** A list's keys come in their order, without gaps. */
+  /** A list's keys come in their order, without gaps. Not after `close`. */
   add(key: string | number, keyAt: Offsets, valueAt: Offsets, source: string | null): void {
-    this.#names?.push(String(key));
-    this.#offsets.push(keyAt[0], keyAt[1], valueAt[0], valueAt[1]);
+    if (this.#names !== null) this.#names = this.#names.with(String(key));
+    (this.#offsets as number[]).push(keyAt[0], keyAt[1], valueAt[0], valueAt[1]);
     if (source !== null) this.#addSource(String(key), source);
   }
 
   addPlace(key: string | number, { keyStart, keyEnd, valueStart, valueEnd, source }: KeyPlace): void {
     this.add(key, [keyStart, keyEnd], [valueStart, valueEnd], source);
+  }
+
+  /** All keys are there. */
+  close(end: number = this.end): void {
+    this.end = end;
+    this.#offsets = packOffsets(this.start, this.#offsets as number[]);
   }
 
   setSource(key: string, source: string | null): void {
@@ -233,30 +251,113 @@ class WrittenPlace implements Place {
   }
 
   keys(): Iterable<string> {
-    return this.#names ?? Array.from({ length: this.#offsets.length / OFFSETS_PER_KEY }, (_, index) => String(index));
+    if (this.#names !== null) return this.#names.all;
+    return Array.from({ length: this.#offsets.length / OFFSETS_PER_KEY }, (_, index) => String(index));
   }
 
   at(key: string): KeyPlace | null {
     const found = this.#find(key);
     if (found === -1) return null;
-    const [keyStart = 0, keyEnd = 0, valueStart = 0, valueEnd = 0] = this.#offsets.slice(
-      found * OFFSETS_PER_KEY,
-      (found + 1) * OFFSETS_PER_KEY,
-    );
+    const [keyStart = 0, keyEnd = 0, valueStart = 0, valueEnd = 0] = offsetsAt(found, this.start, this.#offsets);
     return { keyStart, keyEnd, valueStart, valueEnd, source: this.#sources?.get(key) ?? null };
   }
 
   /** @returns the number of the key, or -1 */
   #find(key: string): number {
-    const names = this.#names;
-    if (names === null) {
-      const index = Number(key);
-      return index * OFFSETS_PER_KEY < this.#offsets.length ? index : -1;
-    }
-    if (names.length <= MAX_UNINDEXED_KEYS) return names.indexOf(key);
-    if (this.#index?.size !== names.length) this.#index = new Map(names.map((name, index) => [name, index]));
-    return this.#index.get(key) ?? -1;
+    if (this.#names !== null) return this.#names.indexOf(key);
+    const index = Number(key);
+    return index * OFFSETS_PER_KEY < this.#offsets.length ? index : -1;
   }
+}
+
+// The names of a mapping's keys. Most mappings have the same few as many others, in the same order, and share the list of them.
+
+/** In the order of the text. */
+interface Names {
+  readonly all: readonly string[];
+  with(name: string): Names;
+  /** @returns the number of the key, or -1 */
+  indexOf(name: string): number;
+}
+
+class SharedNames implements Names {
+  readonly all: readonly string[];
+  /** The lists that begin with these names and have one more. */
+  #longer: Map<string, Names> | null = null;
+
+  constructor(all: readonly string[] = []) {
+    this.all = all;
+  }
+
+  with(name: string): Names {
+    this.#longer ??= new Map();
+    const known = this.#longer.get(name);
+    if (known !== undefined) return known;
+    const all = [...this.all, name];
+    if (all.length > MAX_SHARED_NAMES) return new OwnNames(all);
+    const longer = new SharedNames(all);
+    this.#longer.set(name, longer);
+    return longer;
+  }
+
+  indexOf(name: string): number {
+    return this.all.indexOf(name);
+  }
+}
+
+class OwnNames implements Names {
+  readonly all: string[];
+  readonly #index: Map<string, number>;
+
+  constructor(all: string[]) {
+    this.all = all;
+    this.#index = new Map(all.map((name, index) => [name, index]));
+  }
+
+  with(name: string): Names {
+    this.#index.set(name, this.all.length);
+    this.all.push(name);
+    return this;
+  }
+
+  indexOf(name: string): number {
+    return this.#index.get(name) ?? -1;
+  }
+}
+
+// Offsets of keys and values, four for each key, in as little memory as they need: there are some of each record until all files are loaded.
+
+const OFFSETS_PER_KEY = 4;
+const MAX_CODE = 0xffff;
+
+/**
+ * Of few keys that stand close to each other: a text, each of whose characters stands for the distance from the offset before. Otherwise
+ * the offsets themselves.
+ */
+type PackedOffsets = string | Int32Array;
+
+function packOffsets(start: number, offsets: readonly number[]): PackedOffsets {
+  if (offsets.length > MAX_SHARED_NAMES * OFFSETS_PER_KEY) return Int32Array.from(offsets);
+  let last = start;
+  const codes = offsets.map((offset) => {
+    const distance = offset - last;
+    last = offset;
+    return distance < 0 ? -2 * distance - 1 : 2 * distance;
+  });
+  return codes.some((code) => code > MAX_CODE) ? Int32Array.from(offsets) : String.fromCharCode(...codes);
+}
+
+/** The four offsets of one key. */
+function offsetsAt(index: number, start: number, offsets: PackedOffsets | readonly number[]): readonly number[] {
+  const [from, to] = [index * OFFSETS_PER_KEY, (index + 1) * OFFSETS_PER_KEY];
+  if (typeof offsets !== "string") return Array.from(offsets.slice(from, to));
+  let last = start;
+  const unpacked = Array.from({ length: to }, (_, at) => {
+    const code = offsets.charCodeAt(at);
+    last += code % 2 === 0 ? code / 2 : -(code + 1) / 2;
+    return last;
+  });
+  return unpacked.slice(from);
 }
 
 /** An object with defaults: the keys in `added` are another object's. */
