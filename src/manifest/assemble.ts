@@ -13,17 +13,20 @@ import type { UnitForm } from "./schema.ts";
 interface AssembleInput {
   readonly root: JsonObject;
   readonly trees: readonly JsonObject[];
-  /** Entries of a section, expanded. */
-  entries(section: string): readonly JsonObject[];
+  /** Entries of a section, expanded. One may lose its records when the next is asked for. */
+  entries(section: string): Iterable<JsonObject> | AsyncIterable<JsonObject>;
 }
 
-export function assemble(
+export async function assemble(
   input: AssembleInput,
   units: readonly UnitForm[],
   context: AssembleContext,
-): { desired: Desired; loaded: Loaded[] } {
+): Promise<{ desired: Desired; loaded: Loaded[] }> {
   const owner = textOrNull(input.root["owner"]);
-  const loaded = units.flatMap((unit) => loadUnit(unit, input.entries(unit.spec.section), owner, context));
+  const loaded: Loaded[] = [];
+  for (const unit of units) {
+    for (const one of await loadUnit(unit, input.entries(unit.spec.section), owner, context)) loaded.push(one);
+  }
   checkDuplicates(loaded, context);
   checkMoves(loaded, context);
   const removed = loadRemoved(input.trees, units, loaded, context);
@@ -42,12 +45,12 @@ export function assemble(
   };
 }
 
-function loadUnit(
+async function loadUnit(
   unit: UnitForm,
-  entries: readonly JsonObject[],
+  entries: Iterable<JsonObject> | AsyncIterable<JsonObject>,
   owner: string | null,
   context: AssembleContext,
-): Loaded[] {
+): Promise<Loaded[]> {
   const loaded: Loaded[] = [];
   const unitContext: LoadContext = {
     owner,
@@ -55,7 +58,7 @@ function loadUnit(
     span: (object, key) => context.places.span(object, key),
     report: (diagnostic) => context.report(diagnostic),
   };
-  for (const entry of entries) {
+  for await (const entry of entries) {
     const lacks = context.incomplete.has(entry);
     const declared = unit.spec.load(entry, {
       ...unitContext,

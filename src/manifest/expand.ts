@@ -54,8 +54,8 @@ export interface ExpandContext extends RecordSetContext {
   readonly budget: Budget;
   /** Everything read so far. */
   readonly sources: Sources;
-  /** Objects without a required key, or from which validation removed a wrong one. */
-  readonly incomplete: ReadonlySet<object>;
+  /** Objects without a required key, or from which validation removed a wrong one; the entries that are made from one are added. */
+  readonly incomplete: Set<object>;
   /**
    * Reads the zone file that a domain names. `stated`: the records that the manifest itself has for the domain. `sharing`: how many domains
    * of the same entry read this file, this one included.
@@ -73,25 +73,21 @@ interface ExpandInput {
   readonly tree: JsonObject;
 }
 
-interface ExpandedDomains {
-  readonly entries: readonly JsonObject[];
-  /** The entries made from an object that is `incomplete` in the context. */
-  readonly incomplete: readonly JsonObject[];
-}
-
-/** Every domain of the project as an entry of its own: `domain` is one name, `records` is complete and plain, and there is no `use`. */
-export async function expandDomains(
+/**
+ * Every domain of the project as an entry of its own: `domain` is one name, `records` is complete and plain, and there is no `use`. An entry
+ * has its records until the next one is asked for, and those of the tree that it comes from are gone then: what a large project says takes
+ * more memory than what is made of it.
+ */
+export async function* expandDomains(
   files: readonly ExpandInput[],
   sets: RecordSets,
   context: ExpandContext,
-): Promise<ExpandedDomains> {
-  const entries: JsonObject[] = [];
-  const incomplete: JsonObject[] = [];
+): AsyncGenerator<JsonObject> {
   const everUsed = new Set<RecordSet>();
   const excess = firstTooMany(files, sets, context);
   if (excess !== null) {
     context.report(tooManyRecords(excess, context));
-    return { entries, incomplete };
+    return;
   }
   const limits = new ExpansionLimits(context);
   const setsOf = new UsedSets(sets, context);
@@ -103,26 +99,31 @@ export async function expandDomains(
         withDefaults(record, objectAt(defaults, "record"), context.places),
       );
       const entry = withDomainDefaults(written, objectAt(defaults, "domain"), context.places);
-      if (!limits.takeFields(entry)) return { entries, incomplete };
+      if (!limits.takeFields(entry)) return;
       const used = setsOf.of(entry);
       for (const set of used) everUsed.add(set);
-      if (!limits.takeRecords(entry, [own, ...used.map(({ records }) => records)])) return { entries, incomplete };
+      if (!limits.takeRecords(entry, [own, ...used.map(({ records }) => records)])) return;
       const singles = eachDomain(entry, context);
       for (const single of singles) {
         const origins = { own, used, left: recordLimit(context.sources) - total, domains: singles.length, limits };
         const expanded = await expandDomain(single, origins, context);
         if (expanded === "too-many-records") context.report(tooManyRecords(entry, context));
-        if (typeof expanded === "string") return { entries, incomplete };
+        if (typeof expanded === "string") return;
         total += expanded.count + RECORDS_PER_DOMAIN;
-        entries.push(expanded.entry);
         if (context.incomplete.has(written) || context.incomplete.has(objectAt(defaults, "domain")))
-          incomplete.push(expanded.entry);
+          context.incomplete.add(expanded.entry);
+        yield expanded.entry;
+        forgetRecords(expanded.entry);
       }
+      forgetRecords(written);
     }
   }
   // An incomplete object may be the one that uses the set.
   if (context.setsKnown && context.incomplete.size === 0) reportUnused(sets, everUsed, context);
-  return { entries, incomplete };
+}
+
+function forgetRecords(entry: JsonObject): void {
+  if (Object.hasOwn(entry, "records")) (entry as Record<string, Json>)["records"] = null;
 }
 
 /**

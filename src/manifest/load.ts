@@ -294,13 +294,13 @@ class Loading {
     expand: ExpandContext,
   ): Promise<{ desired: Desired; loaded: Loaded[] }> {
     const files = trees.map((tree) => ({ tree }));
-    const domains = await expandDomains(files, collectRecordSets(files, expand), expand);
-    const entries = (section: string): readonly JsonObject[] =>
-      section === "domains" ? domains.entries : sectionEntries(trees, section);
+    const domains = expandDomains(files, collectRecordSets(files, expand), expand);
+    const entries = (section: string): Iterable<JsonObject> | AsyncIterable<JsonObject> =>
+      section === "domains" ? domains : sectionEntries(trees, section);
     const context = {
       places: this.#places,
       allowedSeconds: this.#options.allowedSeconds,
-      incomplete: new Set([...expand.incomplete, ...domains.incomplete]),
+      incomplete: expand.incomplete,
       report: this.#report,
     };
     return assemble({ root, trees, entries }, this.#units, context);

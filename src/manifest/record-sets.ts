@@ -294,7 +294,8 @@ export function withDefaults(
   taken?: ReadonlySet<string>,
 ): JsonObject {
   const isTaken = (key: string) => !Object.hasOwn(entry, key) && (taken === undefined || taken.has(key));
-  const missing = keysOfDefaults(defaults).filter(isTaken);
+  const keys = keysOfDefaults(defaults);
+  const missing = keys.every(isTaken) ? keys : keys.filter(isTaken);
   if (missing.length === 0) return entry;
   const merged = newMapping(entry);
   for (const key of missing) merged[key] = defaults[key] as Json;
