@@ -102,6 +102,12 @@ module.exports = {
       "Tickets are no resources that are planned: they are handed an api, and share with an apply how a run is stopped.",
     ),
     only(
+      "watch-is-beside-the-pipeline",
+      "^src/watch/",
+      ["^src/(api|model|watch)/"],
+      "A watch is handed how to look; it knows how to tell what is new, and to whom.",
+    ),
+    only(
       "format-writes-manifests",
       "^src/format/(?!index\\.ts$)",
       ["^src/(model|dns)/", "^src/format/(?!index\\.ts$)", "^src/render/terminal\\.ts$"],
@@ -152,7 +158,7 @@ module.exports = {
       [
         "^src/(cli|files|model|render)/",
         "^src/index\\.ts$",
-        "^src/(emulator|format|import|live|tickets|verify)/index\\.ts$",
+        "^src/(emulator|format|import|live|tickets|verify|watch)/index\\.ts$",
       ],
       "The command line uses what every user of the library can use, and what shows it.",
     ),

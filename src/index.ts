@@ -1,6 +1,7 @@
 /**
  * The library's face: from manifests to a plan, from a plan to a report. What else there is stands behind `tenon/emulator`, `tenon/format`,
- * `tenon/import`, `tenon/live`, `tenon/render`, `tenon/tickets` and `tenon/verify`.
+ * `tenon/import`, `tenon/live`, `tenon/render`, `tenon/tickets`, `tenon/verify` and
+ * `tenon/watch`.
  */
 
 import type { OpenOptions, OpenProject } from "./open.ts";

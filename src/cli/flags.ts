@@ -247,6 +247,45 @@ function parseImageTimeout(value: string): number {
   return seconds;
 }
 
+// The flags of `drift --watch`.
+
+const MIN_WATCH_SECONDS = 5;
+const MAX_WATCH_SECONDS = 86_400;
+const MAX_PORT = 65_535;
+/** `[::1]:9464`, `127.0.0.1:9464`, `9464`. */
+const LISTEN = /^(?:(?:\[([0-9a-f:.]{2,45})\]|([a-z0-9.-]{1,253})):)?(\d{1,5})$/i;
+
+export function parseWatchInterval(value: string): number {
+  const seconds = parseDuration(value);
+  if (seconds < MIN_WATCH_SECONDS || seconds > MAX_WATCH_SECONDS)
+    throw new InvalidArgumentError("Write a time from 5s to 24h.");
+  return seconds;
+}
+
+/** Without a host: this machine only. */
+export function parseListen(value: string): { readonly host: string; readonly port: number } {
+  const [matched, ipv6, host, port] = LISTEN.exec(value) ?? [];
+  if (matched === undefined || Number(port) > MAX_PORT)
+    throw new InvalidArgumentError("Write a port, or a host and a port, such as 9464 or 0.0.0.0:9464.");
+  return { host: ipv6 ?? host ?? "127.0.0.1", port: Number(port) };
+}
+
+/** @throws CommanderError, which is printed */
+export function refuseWatchFlags(command: Command): void {
+  const has = (name: string) => command.getOptionValue(name) !== undefined;
+  const beside = ["every", "webhook", "serve"].filter(has).map((name) => `--${name}`);
+  if (!has("watch")) {
+    if (beside.length > 0)
+      command.error(`error: ${beside.join(", ")} cannot be used without --watch`, { code: CONFLICT });
+    return;
+  }
+  if (has("live")) {
+    command.error("error: --watch and --live conflict: a snapshot does not change", { code: CONFLICT });
+  }
+  if (command.getOptionValue("format") === "markdown")
+    command.error("error: --watch and --format markdown conflict: news is text or JSON lines", { code: CONFLICT });
+}
+
 export type FailOn = "refused" | "blocked";
 
 export function failOnFlag(description: string): Option {

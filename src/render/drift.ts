@@ -171,7 +171,18 @@ export function renderDriftJson(drift: Drift): string {
   return `{\n${[...parts, `"objects":${list}`].join(",\n")}\n}\n`;
 }
 
-function objectJson({ key, address, liveAddress, root, kind, status, id, labels, fields, note }: DriftObject): Json {
+export function objectJson({
+  key,
+  address,
+  liveAddress,
+  root,
+  kind,
+  status,
+  id,
+  labels,
+  fields,
+  note,
+}: DriftObject): Json {
   return {
     key,
     address,

@@ -7,11 +7,13 @@ import type { Report } from "../model/report.ts";
 import type { Verification } from "../model/verification.ts";
 import { units } from "../units/index.ts";
 import * as drifts from "./drift.ts";
+import * as news from "./drift-news.ts";
 import * as documents from "./markdown/documents.ts";
 import * as texts from "./plan-text.ts";
 
 export { type DiagnosticStyle, renderDiagnostics } from "./diagnostics.ts";
 export { renderDriftJson } from "./drift.ts";
+export { type News, renderNewsJson } from "./drift-news.ts";
 export { renderPlanJson, renderPlanJsonParts } from "./plan-json.ts";
 export { renderUnreviewedText, type TextOptions } from "./plan-text.ts";
 export { renderReportJson, renderReportText, renderValidationJson } from "./report.ts";
@@ -36,6 +38,16 @@ export function renderGuardsText(plan: Plan, options: texts.TextOptions): string
 /** Newline-terminated. Linear in the number of objects. */
 export function renderDriftText(drift: Drift, options: texts.TextOptions): string {
   return drifts.renderDriftText(drift, options, KINDS);
+}
+
+/** News of a watch, newline-terminated. Linear in the number of objects. */
+export function renderNewsText(found: news.News, at: string, options: texts.TextOptions): string {
+  return news.renderNewsText(found, at, options, KINDS);
+}
+
+/** The body of a POST to a webhook of Slack, or of another chat that takes the same. */
+export function renderNewsMessage(found: news.News): string {
+  return news.renderNewsMessage(found, KINDS);
 }
 
 /**

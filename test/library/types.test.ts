@@ -5,7 +5,17 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
-const ENTRIES: readonly string[] = ["", "emulator/", "format/", "import/", "live/", "render/", "tickets/", "verify/"];
+const ENTRIES: readonly string[] = [
+  "",
+  "emulator/",
+  "format/",
+  "import/",
+  "live/",
+  "render/",
+  "tickets/",
+  "verify/",
+  "watch/",
+];
 
 const files = ENTRIES.map((entry) => join(ROOT, `src/${entry}index.ts`));
 const { options } = ts.parseJsonConfigFileContent(

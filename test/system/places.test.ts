@@ -335,6 +335,7 @@ it("a new kind is one folder under src/units and one line in src/units/index.ts,
     "src/emulator/store.ts",
     "src/emulator/data-file.ts",
     "schemas/plan.schema.json",
+    "schemas/drift-news.schema.json",
     "schemas/drift.schema.json",
   ])
     expect(contributing).toContain(`\`${place}\``);

@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { type Drift, driftOf, hasDrift, unclearIdentities } from "../../index.ts";
 import { renderDriftJson } from "../../render/drift.ts";
 import { renderDriftMarkdown, renderDriftText } from "../../render/index.ts";
+import type { WatchFlags } from "../drift-watch.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
@@ -15,7 +16,10 @@ import {
   DIRECTORY,
   type Format,
   formatFlag,
+  parseListen,
+  parseWatchInterval,
   refuseServiceBesideLive,
+  refuseWatchFlags,
 } from "../flags.ts";
 import { sayDiagnostics } from "../messages.ts";
 import { withJsonErrors, writeGithubSummary } from "../output.ts";
@@ -33,6 +37,10 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .option("--changed-since <ref|dir>", CHANGED_SINCE)
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
     .option("--exclude <address>", "all but this address; repeatable", collect)
+    .option("--watch", "look again and again, and print only what is new; ends with 0")
+    .option("--every <time>", "with --watch: between two looks (default: 5m)", parseWatchInterval)
+    .option("--webhook <url>", "with --watch: post news there, too; or TENON_WEBHOOK")
+    .option("--serve <[host:]port>", "with --watch: /healthz and Prometheus' /metrics", parseListen)
     .addHelpText(
       "after",
       `
@@ -44,38 +52,55 @@ unadopted   it is there as declared, without the owner's tag: no drift
 Examples:
   tenon drift
   tenon drift infra --env production --format json
-  tenon drift --target 'domain/*'`,
+  tenon drift --target 'domain/*'
+  tenon drift --watch --every 5m --serve 9464`,
     )
     .action(async (directory, flags) => {
       refuseServiceBesideLive(command);
+      refuseWatchFlags(command);
       finish(await drift(terminal, directory, flags));
     });
   addConnectionFlags(addProjectFlags(command));
 }
 
-type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom">;
+type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom"> &
+  Omit<WatchFlags, "format">;
 
 /** Codes of the plan's warnings that matter without an apply, too. */
 const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
-function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
+async function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   const { format } = flags;
-  return withJsonErrors(terminal, { format, stream: false }, (inner) => printDrift(inner, directory, flags));
+  if (flags.watch !== true || format === "markdown")
+    return withJsonErrors(terminal, { format, stream: false }, (inner) => printDrift(inner, directory, flags));
+  const { watch } = await import("../drift-watch.ts");
+  return withJsonErrors(terminal, { format, stream: false }, (inner) =>
+    watch(inner, { ...flags, format }, (quiet) => look(quiet, directory, flags)),
+  );
 }
 
-function printDrift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
-  return inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
+async function printDrift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
+  const found = await look(terminal, directory, flags);
+  if (typeof found === "number") return found;
+  terminal.print(textOf(found, flags.format, terminal));
+  await writeGithubSummary(terminal, () => renderDriftMarkdown(found));
+  return hasDrift(found) ? EXIT.pending : EXIT.done;
+}
+
+/** @returns the exit code if there is no comparison, which is reported */
+async function look(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<Drift | ExitCode> {
+  let found: Drift | null = null;
+  const code = await inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
     // The base only says what is to be compared with the account.
     const { base: _, ...alone } = session;
     const planned = await planIn({ ...alone, sendsFiles: false });
     if (!planned.ok) return planned.code;
     const warnings = planned.plan.warnings.filter(({ code }) => ABOUT_READING.has(code));
     sayDiagnostics(terminal, [...warnings, ...unclearIdentities(planned.plan)], session.project.sources);
-    const found = driftOf(planned.plan);
-    terminal.print(textOf(found, flags.format, terminal));
-    await writeGithubSummary(terminal, () => renderDriftMarkdown(found));
-    return hasDrift(found) ? EXIT.pending : EXIT.done;
+    found = driftOf(planned.plan);
+    return EXIT.done;
   });
+  return found ?? code;
 }
 
 function textOf(found: Drift, format: Format, terminal: Terminal): string {

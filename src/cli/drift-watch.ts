@@ -1,0 +1,146 @@
+/** `tenon drift --watch`: looks again and again until a signal comes, prints and posts only what is new. */
+
+import { type Drift, systemClock } from "../index.ts";
+import { renderNewsJson, renderNewsMessage, renderNewsText } from "../render/index.ts";
+import { escapeText } from "../render/terminal.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import { sayDiagnostics, sayError } from "./messages.ts";
+import { readVersion, type Terminal } from "./terminal.ts";
+
+export interface WatchFlags {
+  readonly watch?: boolean;
+  /** Seconds. */
+  readonly every?: number;
+  readonly webhook?: string;
+  readonly serve?: { readonly host: string; readonly port: number };
+  readonly format: "text" | "json";
+}
+
+const DEFAULT_EVERY_SECONDS = 300;
+
+/** @param look compares once, and says what goes wrong on the terminal that it is given */
+export async function watch(
+  terminal: Terminal,
+  flags: WatchFlags,
+  look: (terminal: Terminal) => Promise<Drift | ExitCode>,
+): Promise<ExitCode> {
+  const { checkWebhookUrl, openWebhook, serveWatch, WatchStatus, watchDrift } = await import("../watch/index.ts");
+  const address = flags.webhook || terminal.environment["TENON_WEBHOOK"] || null;
+  const checked = address === null ? null : checkWebhookUrl(address.trim());
+  if (checked?.ok === false) {
+    sayDiagnostics(terminal, [checked.diagnostic]);
+    return EXIT.error;
+  }
+  const everyMilliseconds = (flags.every ?? DEFAULT_EVERY_SECONDS) * 1000;
+  const status = new WatchStatus();
+  const { interrupt, environment } = terminal;
+  const quiet = new QuietTerminal(terminal);
+  return interrupt.whileHandlingSignals(async () => {
+    const webhook = checked === null ? null : await openWebhook(checked.url, environment);
+    const server =
+      flags.serve === undefined
+        ? null
+        : await serve(terminal, flags.serve, (host, port) => {
+            return serveWatch({
+              ...{ status, host, port, everyMilliseconds, version: readVersion() },
+              now: () => Date.now(),
+            });
+          });
+    if (server === "failed") return EXIT.error;
+    try {
+      let code: ExitCode = EXIT.error;
+      const failed = await watchDrift({
+        ...{ everyMilliseconds, clock: systemClock, signal: interrupt.first, status },
+        look: async () => {
+          const found = await look(quiet.terminal);
+          const said = quiet.take();
+          if (typeof found === "number") {
+            code = found;
+            return { ok: false, message: said };
+          }
+          quiet.sayNew(said);
+          return { ok: true, drift: found };
+        },
+        print: (news) => {
+          const at = new Date().toISOString();
+          const text = flags.format === "json" ? renderNewsJson(news, at) : renderNewsText(news, at, terminal.results);
+          // Problems go where they go without --watch; for a program they are news like the others.
+          if (news.type === "unreadable" && flags.format === "text") terminal.say(text);
+          else terminal.print(text);
+        },
+        ...(webhook === null ? {} : { post: (news) => webhook.post(renderNewsMessage(news), interrupt.first) }),
+        reportPost: (problem) => terminal.say(`${new Date().toISOString()} ${postText(problem)}\n`),
+      });
+      if (failed !== null) terminal.say(failed.message);
+      return failed === null ? EXIT.done : code;
+    } finally {
+      await Promise.all([webhook?.close(), server?.close()]);
+    }
+  });
+}
+
+function postText(problem: string | null): string {
+  return problem === null
+    ? "The webhook takes messages again."
+    : `warning: the webhook did not take the message: ${escapeText(problem)}. The next look tries again.`;
+}
+
+type Server = { readonly port: number; close(): Promise<void> };
+
+async function serve(
+  terminal: Terminal,
+  { host, port }: { readonly host: string; readonly port: number },
+  start: (host: string, port: number) => Promise<Server>,
+): Promise<Server | "failed"> {
+  try {
+    const server = await start(host, port);
+    terminal.say(`listening on http://${host.includes(":") ? `[${host}]` : host}:${server.port}/metrics\n`);
+    return server;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    sayError(terminal, {
+      code: "invalid-argument",
+      summary: `--serve ${host}:${port} cannot be listened on: ${escapeText(why)}`,
+      fix: "Give another port, or 0 for any that is free.",
+    });
+    return "failed";
+  }
+}
+
+/** Keeps what is said until it is known whether it was said before. */
+class QuietTerminal {
+  readonly terminal: Terminal;
+  readonly #outer: Terminal;
+  #said = "";
+  #last = "";
+  /** Until a look succeeds, what is said is said by the command. */
+  #isFirst = true;
+
+  constructor(outer: Terminal) {
+    this.#outer = outer;
+    this.terminal = {
+      ...outer,
+      // What is said may be posted, too.
+      messages: { ...outer.messages, colour: false, isTerminal: false },
+      say: (text) => {
+        this.#said += text;
+      },
+      record: (diagnostics, sources) => {
+        if (this.#isFirst) outer.record?.(diagnostics, sources);
+      },
+    };
+  }
+
+  take(): string {
+    const said = this.#said;
+    this.#said = "";
+    return said;
+  }
+
+  /** Warnings of a look that succeeded. */
+  sayNew(text: string): void {
+    this.#isFirst = false;
+    if (text !== this.#last) this.#outer.say(text);
+    this.#last = text;
+  }
+}

@@ -1,0 +1,149 @@
+/** Looks at the drift of a project again and again, and says only what is new. */
+
+import isEqual from "fast-deep-equal";
+import { type Drift, type DriftObject, hasDrift } from "../model/change.ts";
+import type { Clock } from "../model/clock.ts";
+
+/** One comparison of the manifests with the account. */
+export type Look =
+  | { readonly ok: true; readonly drift: Drift }
+  /** `message`: why there was none, in lines for people. */
+  | { readonly ok: false; readonly message: string };
+
+/** What one who was told of an earlier look does not know yet. */
+export type WatchNews =
+  | {
+      readonly type: "drift";
+      readonly drift: Drift;
+      /** Objects that have drifted since, or drifted otherwise. */
+      readonly appeared: readonly DriftObject[];
+      /** Objects whose drift is over. */
+      readonly resolved: readonly DriftObject[];
+      /** The last that was said is that there was no comparison. */
+      readonly wasUnreadable: boolean;
+    }
+  | { readonly type: "unreadable"; readonly message: string };
+
+export interface WatchOptions {
+  look(): Promise<Look>;
+  /** From the beginning of one look to that of the next; a look that takes longer is followed by the next at once. */
+  readonly everyMilliseconds: number;
+  readonly clock: Clock;
+  /** Ends the watch. */
+  readonly signal: AbortSignal;
+  readonly status: WatchStatus;
+  print(news: WatchNews): void;
+  /** Posts news elsewhere. @returns null if it arrived, else why not; then it is part of the next news. Absent: nothing is posted. */
+  post?(news: WatchNews): Promise<string | null>;
+  /** Called when posting begins to fail, or fails otherwise, and with null when it works again. */
+  reportPost?(problem: string | null): void;
+}
+
+/**
+ * Ends when `signal` is aborted, and never for what a look or a post says, except for the first look: if that fails, something is set up wrong.
+ * @returns null, or the first look if it failed
+ */
+export async function watchDrift(options: WatchOptions): Promise<(Look & { readonly ok: false }) | null> {
+  const { clock, signal, status, everyMilliseconds } = options;
+  const reader = new Listener(null);
+  const poster = new Poster(options);
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    const started = clock.now();
+    const look = await options.look();
+    if (signal.aborted) return null;
+    if (isFirst && !look.ok) return look;
+    status.looked(look, started, clock.now());
+    const news = reader.news(look);
+    if (news !== null) options.print(news);
+    reader.knows(look);
+    await poster.post(look);
+    await clock.sleep(started + everyMilliseconds - clock.now(), signal);
+  }
+  return null;
+}
+
+/** Someone who is told news: knows what the last look that reached them has found. */
+class Listener {
+  #drift: Drift | null;
+  #message: string | null = null;
+
+  /** @param drift what they take for granted; null: they want to know even that there is none */
+  constructor(drift: Drift | null) {
+    this.#drift = drift;
+  }
+
+  /** Linear in the number of objects. @returns null if they know all of it */
+  news(look: Look): WatchNews | null {
+    if (!look.ok) return look.message === this.#message ? null : { type: "unreadable", message: look.message };
+    const { drift } = look;
+    const earlier = new Map(this.#drift?.objects.map((object) => [object.key, object]));
+    const later = new Set(drift.objects.map(({ key }) => key));
+    const appeared = drift.objects.filter((object) => !isEqual(earlier.get(object.key), object));
+    const resolved = (this.#drift?.objects ?? []).filter(({ key }) => !later.has(key));
+    const wasUnreadable = this.#message !== null;
+    const isKnown = appeared.length + resolved.length === 0 && this.#drift !== null && !wasUnreadable;
+    return isKnown ? null : { type: "drift", drift, appeared, resolved, wasUnreadable };
+  }
+
+  knows(look: Look): void {
+    this.#message = look.ok ? null : look.message;
+    if (look.ok) this.#drift = look.drift;
+  }
+}
+
+/** What was not taken is not kept, but compared anew: however long the receiver is away, there is one post when it is back. */
+class Poster {
+  readonly #options: WatchOptions;
+  #listener: Listener | null = null;
+  #problem: string | null = null;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+  }
+
+  async post(look: Look): Promise<void> {
+    const { post, reportPost, status, signal } = this.#options;
+    if (post === undefined) return;
+    this.#listener ??= new Listener(look.ok ? { ...look.drift, objects: [] } : null);
+    const news = this.#listener.news(look);
+    if (news === null || isOnlyUnadopted(news)) return this.#listener.knows(look);
+    const problem = await post(news);
+    if (signal.aborted) return;
+    status.posted(problem === null);
+    if (problem === null) this.#listener.knows(look);
+    if (problem !== this.#problem) reportPost?.(problem);
+    this.#problem = problem;
+  }
+}
+
+/** That an object lacks the owner's tag is no drift. */
+function isOnlyUnadopted(news: WatchNews): boolean {
+  if (news.type === "unreadable" || news.wasUnreadable) return false;
+  return [...news.appeared, ...news.resolved].every(({ status }) => status === "unadopted");
+}
+
+/** How the watch goes: what `/healthz` and `/metrics` say. */
+export class WatchStatus {
+  /** The last look that succeeded; null: none yet. */
+  drift: Drift | null = null;
+  readonly looks: { done: number; failed: number } = { done: 0, failed: 0 };
+  readonly posts: { done: number; failed: number } = { done: 0, failed: 0 };
+  lastSuccessMilliseconds: number | null = null;
+  lastLookSeconds = 0;
+
+  looked(look: Look, startedMilliseconds: number, endedMilliseconds: number): void {
+    this.looks[look.ok ? "done" : "failed"] += 1;
+    this.lastLookSeconds = (endedMilliseconds - startedMilliseconds) / 1000;
+    if (!look.ok) return;
+    this.drift = look.drift;
+    this.lastSuccessMilliseconds = endedMilliseconds;
+  }
+
+  posted(isTaken: boolean): void {
+    this.posts[isTaken ? "done" : "failed"] += 1;
+  }
+
+  get hasDrift(): boolean {
+    return this.drift !== null && hasDrift(this.drift);
+  }
+}
