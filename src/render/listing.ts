@@ -19,6 +19,8 @@ export interface Column<Row> {
 
 const BETWEEN = "  ";
 const NOTHING = "-";
+/** A longer cell stands out of its column: otherwise one value of the service would fill all other rows with blanks. */
+const MAX_ALIGNED_COLUMNS = 100;
 
 /** A heading and a line for each row, newline-terminated. Whatever the service said is escaped; nothing is cut. */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
@@ -27,11 +29,16 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
     shown.map(({ heading }) => heading ?? ""),
     ...rows.map((row) => shown.map((column) => plain((column.shown ?? column.value)(row)))),
   ];
-  const widths = shown.map((_, index) => lines.reduce((most, line) => Math.max(most, columnsOf(line[index] ?? "")), 0));
+  const widths = shown.map((_, index) => lines.reduce((most, line) => Math.max(most, widthOf(line[index] ?? "")), 0));
   return lines
     .map((cells) => cells.map((cell, index) => padded(cell, widths[index] ?? 0)).join(BETWEEN))
     .map((line) => `${line.trimEnd()}\n`)
     .join("");
+}
+
+function widthOf(cell: string): number {
+  const columns = columnsOf(cell);
+  return columns > MAX_ALIGNED_COLUMNS ? 0 : columns;
 }
 
 function plain(cell: Cell): string {

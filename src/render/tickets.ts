@@ -160,7 +160,7 @@ const TAB = " ".repeat(4);
 
 function textLines(text: string, width: number, most: number): string[] {
   const indent = " ".repeat(INDENT);
-  const lines = text.replace(/\s+$/, "").split(/\r\n|[\r\n]/);
+  const lines = text.trimEnd().split(/\r\n|[\r\n]/);
   const shown: string[] = [];
   for (const whole of lines) {
     // What is not shown need not be broken into lines.
