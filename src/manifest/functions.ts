@@ -142,9 +142,20 @@ class Evaluation {
 
 /** A variable, or an argument, may be of any length. */
 const MAX_SHOWN_CHARACTERS = 60;
+/** Longer than any network or number: nothing more is looked at, for thousands of calls may get one variable of megabytes. */
+const MAX_ARGUMENT_CHARACTERS = 64;
+
+/** A list is written out once, however many calls get it. */
+const written: WeakMap<object, string> = new WeakMap();
 
 function shown(value: Json): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return shortened(String(value));
+  const text = written.get(value) ?? shortened(JSON.stringify(value));
+  written.set(value, text);
+  return text;
+}
+
+function shortened(text: string): string {
   return `\`${text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text}\``;
 }
 
@@ -198,18 +209,18 @@ const FUNCTIONS: Readonly<Record<string, (values: readonly Argument[], at: Part)
       throw new CallError(argumentCount(values.length), at);
     }
     const [bits, number] = [wholeNumber(newbits, "newbits"), wholeNumber(netnum, "netnum")];
-    const text = typeof prefix.value === "string" ? prefix.value : JSON.stringify(prefix.value);
+    const text = isShort(prefix.value) ? prefix.value : "";
     const subnet = cidrSubnet(text, bits, number);
     if (subnet.ok) return subnet.cidr;
     switch (subnet.problem) {
       case "not-cidr":
         throw new CallError(
-          badPrefix(`${shown(text)} is no IPv4 range`, "It takes an address/prefix in CIDR form."),
+          badPrefix(`${shown(prefix.value)} is no IPv4 range`, "It takes an address/prefix in CIDR form."),
           prefix,
         );
       case "ipv6":
         throw new CallError(
-          badPrefix(`${shown(text)} is a range of IPv6`, "Subnets of a VPC have IPv4 addresses."),
+          badPrefix(`${shown(prefix.value)} is a range of IPv6`, "Subnets of a VPC have IPv4 addresses."),
           prefix,
         );
       case "too-long":
@@ -219,6 +230,10 @@ const FUNCTIONS: Readonly<Record<string, (values: readonly Argument[], at: Part)
     }
   },
 };
+
+function isShort(value: Json): value is string {
+  return typeof value === "string" && value.length <= MAX_ARGUMENT_CHARACTERS;
+}
 
 function argumentCount(count: number): CallProblem {
   return {
@@ -231,7 +246,7 @@ function argumentCount(count: number): CallProblem {
 
 /** A text of digits is a number, as in Terraform. */
 function wholeNumber({ value, start, end }: Argument, name: string): number {
-  const number = typeof value === "string" && /^-?\d+$/.test(value) ? Number(value) : value;
+  const number = isShort(value) && /^-?\d+$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isSafeInteger(number) && number >= 0) return number;
   throw new CallError(
     {

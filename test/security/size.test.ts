@@ -178,6 +178,21 @@ test("invalid references are reported twenty at a time, and mismatched brackets 
   }
 });
 
+test("a variable of megabytes is looked at no further by thousands of calls, whichever argument it is", async () => {
+  const text = `"${"1".repeat(2_000_000)}"`;
+  const values = `[${"1,".repeat(40_000)}1]`;
+  for (const [value, call, code] of [
+    [text, "cidrsubnet(var.x,8,1)", "bad-argument"],
+    [text, "cidrsubnet('10.0.0.0/8',var.x,1)", "bad-argument"],
+    [values, "cidrsubnet(var.x,8,1)", "bad-argument"],
+    [values, "cidrsubnet('10.0.0.0/8',8,var.x)", "bad-argument"],
+  ] as const) {
+    const vpcs = list(30, (index) => `{ label: v${index}, region: "${`\${${call}}`.repeat(2_000)}" }`);
+    const found = codes(await loadText(`variables: { x: { default: ${value} } }\nvpcs: [${vpcs}]\n`));
+    expect([call, new Set(found)]).toEqual([call, new Set([code])]);
+  }
+});
+
 test("a mistake in a record that thousands of domains share is kept once, and counted", async () => {
   const text = sets("{ type: MX, target: a.b, priority: 10 }") + domains(2_000, "use: [s]");
   const result = await loadText(text);
