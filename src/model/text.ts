@@ -31,18 +31,29 @@ export function compileGlob(glob: string): (text: string) => boolean {
   };
 }
 
+/** A glob that is compared with many others, read once. */
+export interface GlobOutline {
+  /** What stands before the first star, and behind the last one. */
+  readonly first: string;
+  readonly last: string;
+  readonly hasStar: boolean;
+  fits(text: string): boolean;
+}
+
+export function outlineOf(glob: string): GlobOutline {
+  const parts = partsOf(glob);
+  return { first: parts[0] ?? "", last: parts.at(-1) ?? "", hasStar: parts.length > 1, fits: compileGlob(glob) };
+}
+
 /**
  * Whether some text fits both globs. Where both have a star, the stars take in whatever the other glob wants between its ends, so that only
  * the ends can disagree.
  */
-export function globsMeet(one: string, other: string): boolean {
-  const [parts, otherParts] = [partsOf(one), partsOf(other)];
-  if (parts.length === 1) return globMatches(other, parts[0] ?? "");
-  if (otherParts.length === 1) return globMatches(one, otherParts[0] ?? "");
-  const [first, otherFirst] = [parts[0] ?? "", otherParts[0] ?? ""];
-  const [last, otherLast] = [parts.at(-1) ?? "", otherParts.at(-1) ?? ""];
-  const startsAlike = first.startsWith(otherFirst) || otherFirst.startsWith(first);
-  return startsAlike && (last.endsWith(otherLast) || otherLast.endsWith(last));
+export function globsMeet(one: GlobOutline, other: GlobOutline): boolean {
+  if (!one.hasStar) return other.fits(one.first);
+  if (!other.hasStar) return one.fits(other.first);
+  const startsAlike = one.first.startsWith(other.first) || other.first.startsWith(one.first);
+  return startsAlike && (one.last.endsWith(other.last) || other.last.endsWith(one.last));
 }
 
 /** What stands literally before, between and after the stars. */

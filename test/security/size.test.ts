@@ -276,6 +276,13 @@ test("stars of patterns under ignore are counted: each is one more search in eac
   expect(codes(await loadText(text(21)))).toEqual(["too-many-patterns"]);
 });
 
+test("shared names with hundreds of stars are read once for each domain, and not once for each other name", async () => {
+  const stars = `${"*a".repeat(28)}.`.repeat(4);
+  const shares = list(100, (index) => `{ owner: o${index}, names: ["${stars}x${index}y"] }`);
+  const text = domains(1_000, `shared_with: [${shares}]\n    records: []`);
+  expect(codes(await loadText(`owner: edge\n${text}`))).toEqual([]);
+}, 20_000);
+
 test("the live records of a zone are read once, however many registries its patterns name", () => {
   const target = "heritage=external-dns,external-dns/owner=a";
   const live = Array.from({ length: 12_000 }, (_, index) => ({ type: "TXT", name: `a-n${index}`, target }));

@@ -7,7 +7,7 @@ import { nameProblem, parentOf, relativeName } from "../../dns/name.ts";
 import { compileNameGlob, toAscii } from "../../dns/unicode.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { domainAddress } from "../../model/resource.ts";
-import { globsMeet, groupBy } from "../../model/text.ts";
+import { type GlobOutline, globsMeet, groupBy, outlineOf } from "../../model/text.ts";
 import type { LoadContext } from "../../model/unit.ts";
 import type { DomainEntry, PartEntry, ShareEntry } from "./schema.ts";
 import type { RecordSpec, Share, ZoneContext, ZoneSpec } from "./spec.ts";
@@ -134,6 +134,7 @@ export const MAX_SHARED_NAMES = 100;
 /** A name under `shared_with` or `part`, and where it stands. */
 interface WrittenName {
   readonly glob: string;
+  readonly outline: GlobOutline;
   readonly list: readonly string[];
   readonly index: number;
 }
@@ -160,7 +161,7 @@ export function loadShares(entry: DomainEntry, context: ZoneContext): readonly S
     owners.set(owner, share);
     const written = loadNames(names, earlier.length, context);
     for (const name of written) {
-      const met = earlier.find(({ glob }) => globsMeet(literal(glob), literal(name.glob)));
+      const met = earlier.find(({ outline }) => globsMeet(outline, name.outline));
       if (met !== undefined) context.error(overlap(name, met, context));
     }
     for (const name of written) earlier.push(name);
@@ -250,17 +251,13 @@ function loadNames(list: readonly string[], before: number, context: ZoneContext
       context.error({ ...badName(text, read.problem, context.zone), span: context.span(list, index) });
       continue;
     }
-    names.push({ glob: read.glob, list, index });
+    names.push({ glob: read.glob, outline: outlineOf(read.glob === "@" ? "" : read.glob), list, index });
   }
   return names;
 }
 
 function globsOf(names: readonly WrittenName[]): readonly string[] {
   return [...new Set(names.map(({ glob }) => glob))].sort();
-}
-
-function literal(glob: string): string {
-  return glob === "@" ? "" : glob;
 }
 
 function overlap(name: WrittenName, met: WrittenName, context: LoadContext) {
