@@ -155,11 +155,11 @@ async function baseAtRef(terminal: Terminal, temporary: string, request: BaseReq
     sayDiagnostics(terminal, [await refusal(request, found, terminal.environment)]);
     return { ok: false, code: EXIT.error };
   }
-  const isThere = found.exists && (await isProject(folder));
+  const isThere = found.missing !== null && (await isProject(folder));
   if (!isThere) return { ok: true, base: { name, desired: NOTHING } };
   const former = (file: string, index: number): Promise<string | null> =>
     variablesAtRef(file, join(temporary, `variables-${index}`), request, terminal.environment);
-  const loaded = await loadBase(folder, await withFormerVariables(request, former));
+  const loaded = await loadBase(folder, await withFormerVariables(request, former), found.missing ?? []);
   const contentOf = (file: string) => contentAtRef(file, request, terminal);
   return loaded.ok && loaded.base !== null ? { ok: true, base: { ...loaded.base, contentOf } } : loaded;
 }
@@ -257,11 +257,18 @@ async function refusal(
   }
 }
 
-/** Loads the base with the same flags as far as they apply to it. A base without the requested environment declares no objects. */
-async function loadBase(directory: string, request: BaseRequest): Promise<OpenedBase> {
+/**
+ * Loads the base with the same flags as far as they apply to it. A base without the requested environment declares no objects.
+ * @param missing folders in it that could not be had
+ */
+async function loadBase(directory: string, request: BaseRequest, missing: readonly string[] = []): Promise<OpenedBase> {
   const { name, flags, dialect, project } = request;
   const { parsed } = project;
-  const loaded = await load(directory, flags, dialect, { past: true, ...(parsed === undefined ? {} : { parsed }) });
+  const loaded = await load(directory, flags, dialect, {
+    past: true,
+    missing,
+    ...(parsed === undefined ? {} : { parsed }),
+  });
   if (loaded.project !== null) return { ok: true, base: { name, desired: loaded.project.desired } };
   const errors = errorsOf(loaded);
   if (loaded.fault === "request" && errors.some(({ code }) => code === "unknown-environment")) {

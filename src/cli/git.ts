@@ -1,7 +1,8 @@
 /** Reads folders and files as a git commit has them. Git runs as a process, never through a shell. */
 
+import { isUtf8 } from "node:buffer";
 import { type ExecFileException, execFile, spawn } from "node:child_process";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { contentOfStream } from "../files/files.ts";
@@ -21,6 +22,8 @@ const MAX_FILES = 100_000;
 const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
 /** A larger file is neither a manifest nor a zone file, and is left out. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
+/** The most submodules of a folder that are written, those within submodules included. */
+const MAX_SUBMODULES = 50;
 /** At most this many ref names are compared with a mistyped one. */
 const MAX_REFS = 500;
 /** Exit code of `rev-parse --verify --quiet` for a ref that does not exist; any other code but 0 is a failure. */
@@ -59,8 +62,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 type GitProblem = "no-git" | "no-repository" | "no-commit" | "ambiguous" | "unusable";
 
 export type Checkout =
-  /** false: the commit does not have the folder. */
-  | { readonly ok: true; readonly exists: boolean }
+  /** `missing`: submodules within the folder whose commit is not here, as paths relative to it; null: the commit does not have the folder. */
+  | { readonly ok: true; readonly missing: readonly string[] | null }
   /** `detail`: git's message, or ours: one sentence without a full stop. For `ambiguous`: the refs, separated by commas. */
   | { readonly ok: false; readonly problem: GitProblem; readonly detail: string };
 
@@ -75,7 +78,8 @@ interface GitCall {
 }
 
 /**
- * Writes `folder`, as it is at `ref`, into `into`. Neither the work tree nor the index is touched.
+ * Writes `folder`, as it is at `ref`, into `into`, with the submodules that are checked out in it. Neither the work tree nor the index is
+ * touched.
  * @param ref must not begin with a hyphen
  * @param into an empty folder of our own
  */
@@ -91,19 +95,52 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (!commit.ok) return failed(commit, "no-commit");
   const prefix = withoutLineEnd(place.stdout).replace(/\/$/, "");
   const tree = await git(["rev-parse", "--verify", "--quiet", `${withoutLineEnd(commit.stdout)}:${prefix}`]);
-  if (!tree.ok) return tree.status === ABSENT_STATUS ? { ok: true, exists: false } : failed(tree, "no-repository");
+  if (!tree.ok) return tree.status === ABSENT_STATUS ? { ok: true, missing: null } : failed(tree, "no-repository");
   const type = await git(["cat-file", "-t", withoutLineEnd(tree.stdout)]);
   if (!type.ok) return failed(type, "no-repository");
   // At `ref` the folder's name may have been that of a file.
-  if (withoutLineEnd(type.stdout) !== "tree") return { ok: true, exists: false };
-  const list = await git(["ls-tree", "-r", "-l", "-z", "--full-tree", withoutLineEnd(tree.stdout)]);
+  if (withoutLineEnd(type.stdout) !== "tree") return { ok: true, missing: null };
+  return writeTree(withoutLineEnd(tree.stdout), folder, into, { environment, submodulesLeft: MAX_SUBMODULES });
+}
+
+interface Writing {
+  readonly environment: Environment;
+  submodulesLeft: number;
+}
+
+/** @param folder a folder of the repository that has the tree; that of the tree itself in the work tree */
+async function writeTree(tree: string, folder: string, into: string, writing: Writing): Promise<Checkout> {
+  const git = (args: readonly string[], input = ""): Promise<GitCall> =>
+    runGit(args, input, folder, writing.environment);
+  const list = await git(["ls-tree", "-r", "-l", "-z", "--full-tree", tree]);
   if (!list.ok) return failed(list, "no-repository");
-  const entries = parseList(list.stdout);
-  if (typeof entries === "string") return { ok: false, problem: "unusable", detail: entries };
+  const listed = parseList(list.stdout);
+  if (typeof listed === "string") return { ok: false, problem: "unusable", detail: listed };
+  const { entries, submodules } = listed;
   const blobs = await git(["cat-file", "--batch"], entries.map(({ id }) => `${id}\n`).join(""));
   if (!blobs.ok) return failed(blobs, "no-repository");
   const detail = await writeEntries(entries, blobs.stdout, into);
-  return detail === null ? { ok: true, exists: true } : { ok: false, problem: "unusable", detail };
+  if (detail !== null) return { ok: false, problem: "unusable", detail };
+  const missing: string[] = [];
+  for (const { path, id } of submodules) {
+    const within = await writeSubmodule(id, join(folder, path), join(into, path), writing);
+    for (const other of within) missing.push(other === "" ? path : `${path}/${other}`);
+  }
+  return { ok: true, missing };
+}
+
+/** @returns what is missing of it: "" for all of it, or paths of submodules within it */
+async function writeSubmodule(id: string, own: string, into: string, writing: Writing): Promise<readonly string[]> {
+  writing.submodulesLeft -= 1;
+  const isHere =
+    writing.submodulesLeft >= 0 &&
+    (await topOf(own, writing.environment)) === own &&
+    (await runGit(["cat-file", "-e", `${id}^{commit}`], "", own, writing.environment)).ok;
+  if (!isHere) return [""];
+  const written = await writeTree(`${id}^{tree}`, own, into, writing);
+  if (written.ok) return written.missing ?? [""];
+  await rm(into, { recursive: true, force: true });
+  return [""];
 }
 
 /**
@@ -339,27 +376,35 @@ interface Entry {
   readonly isLink: boolean;
 }
 
+interface Listed {
+  readonly entries: readonly Entry[];
+  readonly submodules: readonly Pick<Entry, "path" | "id">[];
+}
+
 /**
- * `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Submodules, files that are too large and names that are not UTF-8 are left out.
+ * `MODE SP TYPE SP ID SP+ SIZE TAB PATH NUL`. Files that are too large and names that are not UTF-8 are left out.
  * @returns the entries, or why the folder is unusable, as a clause
  */
-function parseList(output: Buffer): Entry[] | string {
+function parseList(output: Buffer): Listed | string {
   const entries: Entry[] = [];
+  const submodules: Pick<Entry, "path" | "id">[] = [];
   let bytes = 0;
-  for (const line of output.toString("utf8").split("\0")) {
-    const match = /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s.exec(line);
+  for (let start = 0, end = output.indexOf(0); end !== -1; start = end + 1, end = output.indexOf(0, start)) {
+    const line = output.subarray(start, end);
+    // No manifest can name a file whose name is not UTF-8; decoded, several such names may become one.
+    const match = isUtf8(line) ? /^(\d{6}) (\w+) ([0-9a-f]{40,64}) +(\d+|-)\t(.+)$/s.exec(line.toString("utf8")) : null;
     if (match === null) continue;
     const [, mode, type, id = "", size, path = ""] = match;
-    // No manifest can name a file whose name is not UTF-8; decoded, several such names may become one.
-    if (type !== "blob" || Number(size) > MAX_FILE_BYTES || path.includes("\ufffd")) continue;
     if (path.split("/").some((part) => /^(\.{0,2}|\.git)$/i.test(part))) return `it holds the path ${path}`;
+    if (type === "commit") submodules.push({ path, id });
+    if (type !== "blob" || Number(size) > MAX_FILE_BYTES) continue;
     bytes += Number(size);
     entries.push({ path, id, isLink: mode === "120000" });
   }
   if (entries.length > MAX_FILES) return `it has more than ${MAX_FILES} files`;
   const through = throughLink(entries);
   if (through !== null) return `it holds the path ${through} beneath a link`;
-  return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : entries;
+  return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : { entries, submodules };
 }
 
 /** The path of a file beneath a symbolic link: git makes no such tree, but one can be forged. Some file systems ignore case. */

@@ -20,7 +20,7 @@ export function load(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  more: Pick<LoadOptions, "past" | "parsed" | "keepParsed"> = {},
+  more: Pick<LoadOptions, "past" | "missing" | "parsed" | "keepParsed"> = {},
 ): Promise<LoadResult> {
   return loadProject({
     ...more,

@@ -21,7 +21,8 @@ interface FoundFile {
 
 type PatternProblem =
   | { readonly pattern: number; readonly type: "outside" | "no-match" | "too-many" | "too-many-patterns" }
-  | { readonly pattern: number; readonly type: "file"; readonly file: string; readonly problem: FileProblem };
+  | { readonly pattern: number; readonly type: "file"; readonly file: string; readonly problem: FileProblem }
+  | { readonly pattern: number; readonly type: "missing-folder"; readonly folder: string };
 
 interface FoundFiles {
   readonly files: readonly FoundFile[];
@@ -55,8 +56,14 @@ class Walk {
  * leading dot must be written out. The search stops at the first "too many".
  * @param root real path of the project folder
  * @param rootFile real path of the root file, which is never found again
+ * @param missing folders of the project that are not there: whether they hold a file that a pattern names is not known
  */
-export async function findFiles(root: string, rootFile: string, patterns: readonly string[]): Promise<FoundFiles> {
+export async function findFiles(
+  root: string,
+  rootFile: string,
+  patterns: readonly string[],
+  missing: readonly string[] = [],
+): Promise<FoundFiles> {
   const found = new Map<string, FoundFile>();
   const problems: PatternProblem[] = [];
   const walk = new Walk(root);
@@ -70,6 +77,8 @@ export async function findFiles(root: string, rootFile: string, patterns: readon
       problems.push({ pattern, type: "outside" });
       continue;
     }
+    const folder = missing.find((one) => mayLeadInto(segments, one));
+    if (folder !== undefined) problems.push({ pattern, type: "missing-folder", folder });
     const names = await matches(segments, walk);
     if (names?.length === 0) problems.push({ pattern, type: "no-match" });
     for (const file of names ?? []) {
@@ -131,6 +140,27 @@ async function matches(segments: readonly string[], walk: Walk): Promise<string[
     }
   }
   return [...found].sort();
+}
+
+/** Whether the pattern can name a file beneath the folder. */
+function mayLeadInto(segments: readonly string[], folder: string): boolean {
+  let reached = withNothing(new Set([0]), segments);
+  for (const name of folder.split("/")) {
+    const next = new Set<number>();
+    for (const at of reached) {
+      const segment = segments[at];
+      if (segment === "**" && !isSkipped(name)) next.add(at);
+      else if (segment !== undefined && segment !== "**" && segmentMatches(segment, name)) next.add(at + 1);
+    }
+    reached = withNothing(next, segments);
+  }
+  return [...reached].some((at) => at < segments.length);
+}
+
+/** `**` also stands for no segment at all. */
+function withNothing(reached: Set<number>, segments: readonly string[]): Set<number> {
+  for (const at of reached) if (segments[at] === "**" && at + 1 < segments.length) reached.add(at + 1);
+  return reached;
 }
 
 async function list(folder: string): Promise<Dirent[]> {
@@ -235,11 +265,13 @@ interface RootOfProject {
   readonly root: string;
   readonly rootPath: string;
   readonly tree: JsonObject;
+  /** See `findFiles`. */
+  readonly missing?: readonly string[];
 }
 
 /** The files that `files:` names, sorted by path. A file that cannot be read is reported, and listed as damaged. */
 export async function readFurtherFiles(
-  { root, rootPath, tree }: RootOfProject,
+  { root, rootPath, tree, missing = [] }: RootOfProject,
   sources: Sources,
   context: ParseContext,
 ): Promise<ParsedFile[]> {
@@ -248,7 +280,7 @@ export async function readFurtherFiles(
   const patterns = (list as readonly Json[]).map((pattern, index) => patternText(pattern, list, index, context));
   const broken = context.places.brokenKeys(list);
   const usable = patterns.map((pattern, index) => (broken.has(String(index)) ? "" : pattern));
-  const found = await findFiles(root, rootPath, usable);
+  const found = await findFiles(root, rootPath, usable, missing);
   for (const problem of found.problems) {
     const pattern = usable[problem.pattern] ?? "";
     if (pattern !== "" || problem.type === "too-many-patterns")
@@ -315,6 +347,12 @@ function explain(problem: PatternProblem, pattern: string): Diagnostic {
       return {
         ...fileProblem(problem.file, problem.problem),
         fix: "Put the file into the project folder, or change the pattern.",
+      };
+    case "missing-folder":
+      return {
+        ...fileProblem(problem.folder, "unreadable"),
+        detail: "It is a submodule, and its commit at the base is not there.",
+        fix: "Fetch the history of the submodule.",
       };
     case "too-many": {
       const detail = `A project may have ${MAX_FILES.toLocaleString("en")} files, and patterns look at a bounded number of folders.`;

@@ -254,7 +254,7 @@ describe("tenon plan --base", () => {
     };
     const { options } = await repository(files);
     const into = await folder({});
-    expect(await checkOut(options.cwd, "HEAD", into, process.env)).toEqual({ ok: true, exists: true });
+    expect(await checkOut(options.cwd, "HEAD", into, process.env)).toEqual({ ok: true, missing: [] });
     for (const [name, text] of Object.entries(files)) expect(await readFile(join(into, name), "utf8")).toBe(text);
   });
 

@@ -291,6 +291,64 @@ test("a file of variables in a submodule is read as it was in the commit of the 
   expect(lacking.stdout).toContain("whose commit at the base is not there");
 }, 120_000);
 
+test("manifests in a submodule are read as they were in the commit of the base, or the base is not used", async () => {
+  const labels = ["a", "b"];
+  const vpc = (label: string, index: number) => ({
+    id: index + 1,
+    label,
+    region: "us-east",
+    description: "[tenon:edge]",
+  });
+  const service = await emulator({ seed: { vpcs: labels.map(vpc) } });
+  const manifest = (some: readonly string[]) =>
+    `tenon: 1\nvpcs: [${some.map((label) => `{ label: ${label}, region: us-east }`).join(", ")}]\n`;
+  const shared = await folder({ "deep/net.yaml": manifest(labels) });
+  git(shared, "init", "--quiet", "--initial-branch", "main");
+  git(shared, "add", "--all");
+  git(shared, "commit", "--quiet", "--message", "1");
+  const root = 'tenon: 1\nowner: edge\nallow: [{ delete: "vpc/*" }]\nfiles: ["shared/**/*.yaml"]\n';
+  const cwd = await folder({ "tenon.yaml": root });
+  git(cwd, "init", "--quiet", "--initial-branch", "main");
+  for (const name of ["shared", "other"])
+    git(cwd, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", shared, name);
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", "base");
+  git(cwd, "switch", "--quiet", "--create", "change");
+  await writeFile(join(cwd, "shared/deep/net.yaml"), manifest(["b"]));
+  git(join(cwd, "shared"), "commit", "--quiet", "--all", "--message", "2");
+  git(cwd, "commit", "--quiet", "--all", "--message", "change");
+  const plan = async (...args: readonly string[]) => {
+    const { code, stdout } = await here(["plan", ...args, "--format", "json"], { cwd, env: envOf(service) });
+    return { code, origins: stdout.match(/"(?:this-change|already-pending)"/g), stdout };
+  };
+  const base = ["--base", "refs/heads/main"] as const;
+  expect(await plan(...base)).toMatchObject({ code: 0, origins: ['"this-change"'] });
+  // What no pattern leads to may be missing.
+  await rm(join(cwd, "other"), { recursive: true });
+  expect(await plan(...base)).toMatchObject({ code: 0, origins: ['"this-change"'] });
+  // A change can take the submodule out, and a shallow one lacks the commit of the base.
+  for (const take of [
+    () => rm(join(cwd, ".git/modules/shared/objects"), { recursive: true }),
+    () => rm(join(cwd, "shared"), { recursive: true }),
+  ]) {
+    await take();
+    const lacking = await plan(...base);
+    expect(lacking).toMatchObject({ code: 0, origins: null, stdout: expect.stringContaining("base-invalid") });
+    expect(lacking.stdout).toContain("cannot use shared");
+  }
+});
+
+test("a file whose name holds a replacement character is part of the base", async () => {
+  const { cwd, options } = await pullRequest();
+  const name = join(cwd, "\ufffd.yaml");
+  await writeFile(join(cwd, "tenon.yaml"), `${PROJECT}files: ["*.yaml"]\n`);
+  await writeFile(name, "tenon: 1\nvpcs: [{ label: more, region: us-east }]\n");
+  git(cwd, "add", "--all");
+  git(cwd, "commit", "--quiet", "--message", "more");
+  const { stdout } = await here(["plan", "--base", "HEAD"], options);
+  expect(stdout).toContain("This change, compared with HEAD: nothing.");
+});
+
 test("file names that are not UTF-8 do not keep the base from being read", async () => {
   const { cwd, options } = await pullRequest();
   const names = ["a\xff.txt", "a\xfe.txt"].map((name) =>
