@@ -94,7 +94,7 @@ export function attachFiles(
   | Extract<TicketOutcome<Ticket>, { readonly outcome: "refused" | "unread" }>
 > {
   return inRun(request, async (run) => {
-    const ticket = await readTicket(run.api, id, run.aborting);
+    const ticket = await readTicket(run.api, id, run.stopping);
     if (!ticket.ok) return { ...ticket, outcome: "unread" };
     if (isClosed(ticket.value)) return { outcome: "refused", ticket: ticket.value };
     const attached: AttachedFile[] = [];

@@ -29,6 +29,7 @@ export interface TicketRequest {
 export interface Run {
   readonly api: Api;
   readonly clock: Clock;
+  /** Ends also what is read before anything is sent. */
   readonly stopping: AbortSignal;
   readonly aborting: AbortSignal;
   note(text: string): void;

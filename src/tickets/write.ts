@@ -57,8 +57,8 @@ export function openTicket(
 ): Promise<TicketOutcome<Ticket>> {
   return inRun(request, async (run) => {
     const since = new Date(run.clock.now() - SAME_TICKET_HOURS * MILLISECONDS_PER_HOUR).toISOString().slice(0, 19);
-    const recent = () => ticketsWhere(run.api, { opened: { "+gte": since } }, run.aborting);
-    const before = await recent();
+    const recent = (signal: AbortSignal) => ticketsWhere(run.api, { opened: { "+gte": since } }, signal);
+    const before = await recent(run.stopping);
     if (!before.ok) return { ...before, outcome: "unread" };
     const same = before.value.find((found) => !isClosed(found) && isSame(found, ticket));
     if (same !== undefined && !again) return { outcome: "there", value: same };
@@ -67,7 +67,7 @@ export function openTicket(
       request: { method: "POST", path: TICKETS, body: bodyOf(ticket) },
       read: parseTicket,
       look: async () => {
-        const found = await recent();
+        const found = await recent(run.aborting);
         if (!found.ok) return found;
         const made = found.value.filter((one) => !known.has(one.id) && isSame(one, ticket));
         return { ok: true, value: made.sort((left, right) => left.id - right.id) };
@@ -98,10 +98,10 @@ export function replyToTicket(
   { again }: { readonly again: boolean },
 ): Promise<TicketOutcome<TicketReply>> {
   return inRun(request, async (run) => {
-    const ticket = await readTicket(run.api, id, run.aborting);
+    const ticket = await readTicket(run.api, id, run.stopping);
     if (!ticket.ok) return { ...ticket, outcome: "unread" };
     if (isClosed(ticket.value)) return { outcome: "refused", ticket: ticket.value };
-    const before = await readReplies(run.api, id, run.aborting);
+    const before = await readReplies(run.api, id, run.stopping);
     if (!before.ok) return { ...before, outcome: "unread" };
     const isOurs = (reply: TicketReply) => !reply.from_linode && isSameText(reply.description, description);
     const newest = before.value.at(-1);
@@ -123,7 +123,7 @@ export function replyToTicket(
 /** A ticket that is closed is `there`; one that may not be closed is `refused`. */
 export function closeTicket(request: TicketRequest, id: number): Promise<TicketOutcome<Ticket>> {
   return inRun(request, async (run) => {
-    const before = await readTicket(run.api, id, run.aborting);
+    const before = await readTicket(run.api, id, run.stopping);
     if (!before.ok) return { ...before, outcome: "unread" };
     const ticket = before.value;
     if (isClosed(ticket)) return { outcome: "there", value: ticket };

@@ -132,3 +132,19 @@ test("the first Ctrl-C lets a request end that is under way, and starts no other
   expect(stderr).toBe("warning: b.txt was not sent\nwarning: c.txt was not sent\n");
   expect(await stateOf(service)).toEqual({ ...BEFORE, attachments: ["a.txt"] });
 });
+
+test("the first signal ends what is read before anything is sent", async () => {
+  const { service, options } = await world("slow-headers=20000,method=GET");
+  for (const [command, args] of Object.entries(COMMANDS)) {
+    const asked = service.requests.length;
+    const child = start(args, options);
+    const end = ended(child);
+    await until(() => service.requests.length > asked);
+    const begin = performance.now();
+    child.kill("SIGTERM");
+    expect([command, (await end).code]).toEqual([command, 143]);
+    // What is under way may take seven seconds, once something was sent.
+    expect(performance.now() - begin).toBeLessThan(4_000);
+  }
+  expect(postsOf(service)).toBe(0);
+});
