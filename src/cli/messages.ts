@@ -64,7 +64,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "ticket-unknown": "the account has no such ticket",
   "token-in-plan": "the plan holds the access token, and is not saved",
   "token-in-snapshot": "the account holds the access token, and the snapshot is not saved",
-  "token-in-text": "the text of a ticket or reply holds the access token, and is not sent",
+  "token-in-text": "the text of a ticket or reply, or a file for one, holds the access token, and is not sent",
   "unexpected-argument": "an argument too many",
   "unknown-command": "there is no such command",
   "unknown-option": "the command has no such option",

@@ -414,3 +414,13 @@ describe("tenon ticket --format json", () => {
     }
   });
 });
+
+it("a file that holds the token is not attached, and none beside it", async () => {
+  const service = await emulator({ seed: { tickets: [{ id: 7, summary: "s", description: "x" }] } });
+  const cwd = await folder({ "a.txt": "a", "log.txt": "authorization: Bearer emulator-token\n" });
+  const { code, stderr } = await run(["ticket", "attach", "7", "a.txt", "log.txt"], { cwd, env: envOf(service) });
+  expect(code).toBe(1);
+  expect(stderr).toContain("log.txt holds the access token, and nothing is sent");
+  expect(stderr).not.toContain("emulator-token");
+  expect(service.requests).toEqual([]);
+});

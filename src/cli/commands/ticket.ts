@@ -1,7 +1,9 @@
 /** `tenon ticket`: lists, shows, opens, answers and closes support tickets, attaches files, and drafts a ticket from what failed. */
 
 import { type Command, InvalidArgumentError } from "commander";
+import { readRegular } from "../../files/files.ts";
 import { type ClientApi, type Connection, type Failure, systemClock } from "../../index.ts";
+import type { FormFile } from "../../model/api.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { renderTicket, renderTicketJson, renderTicketList } from "../../render/tickets.ts";
 import type {
@@ -435,7 +437,8 @@ async function attach(
     sayDiagnostics(terminal, checked.problems);
     return EXIT.error;
   }
-  return writing(terminal, flags, connect, async (request) => {
+  return writing(terminal, flags, connect, async (request, { token }) => {
+    if (await isFileLeak(terminal, checked.files, token)) return EXIT.error;
     const attached = await attachFiles(request, id, checked.files, { again: flags.again === true });
     if (attached.outcome !== "done") return sayEnded(terminal, attached, "given files", id);
     const { files } = attached;
@@ -448,6 +451,18 @@ async function attach(
     const isInPart = files.some(({ outcome }) => outcome === "done" || outcome === "there" || outcome === "unknown");
     return terminal.interrupt.code() ?? (isInPart ? EXIT.partial : EXIT.error);
   });
+}
+
+/** A log of another tool may hold the token. A file that was changed since it was checked is not sent. */
+async function isFileLeak(terminal: Terminal, files: readonly FormFile[], token: string): Promise<boolean> {
+  for (const { file, content } of files) {
+    const text = await readRegular(file, content.bytes).catch(() => "");
+    if (!holdsToken(text, token)) continue;
+    const summary = `${file} holds the access token, and nothing is sent`;
+    sayError(terminal, { code: "token-in-text", summary, fix: "Take it out." });
+    return true;
+  }
+  return false;
 }
 
 /** Reports a file that was not attached. */
