@@ -22,8 +22,10 @@ const MAX_FILES = 100_000;
 const MAX_FOLDER_BYTES = 256 * 1024 * 1024;
 /** A larger file is neither a manifest nor a zone file, and is left out. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
-/** The most submodules of a folder that are written, those within submodules included. */
-const MAX_SUBMODULES = 50;
+/** The most submodules of a folder. */
+const MAX_SUBMODULES = 1_000;
+/** The most of them that are written, those within submodules included; the rest counts as missing. */
+const MAX_WRITTEN_SUBMODULES = 50;
 /** At most this many ref names are compared with a mistyped one. */
 const MAX_REFS = 500;
 /** Exit code of `rev-parse --verify --quiet` for a ref that does not exist; any other code but 0 is a failure. */
@@ -100,7 +102,7 @@ export async function checkOut(folder: string, ref: string, into: string, enviro
   if (!type.ok) return failed(type, "no-repository");
   // At `ref` the folder's name may have been that of a file.
   if (withoutLineEnd(type.stdout) !== "tree") return { ok: true, missing: null };
-  return writeTree(withoutLineEnd(tree.stdout), folder, into, { environment, submodulesLeft: MAX_SUBMODULES });
+  return writeTree(withoutLineEnd(tree.stdout), folder, into, { environment, submodulesLeft: MAX_WRITTEN_SUBMODULES });
 }
 
 interface Writing {
@@ -402,6 +404,7 @@ function parseList(output: Buffer): Listed | string {
     entries.push({ path, id, isLink: mode === "120000" });
   }
   if (entries.length > MAX_FILES) return `it has more than ${MAX_FILES} files`;
+  if (submodules.length > MAX_SUBMODULES) return `it has more than ${MAX_SUBMODULES} submodules`;
   const through = throughLink(entries);
   if (through !== null) return `it holds the path ${through} beneath a link`;
   return bytes > MAX_FOLDER_BYTES ? `it has more than ${MAX_FOLDER_BYTES / 1024 ** 2} MiB` : { entries, submodules };
