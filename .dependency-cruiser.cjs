@@ -116,8 +116,8 @@ module.exports = {
     only(
       "import-brings-foreign-data-in",
       "^src/import/(?!index\\.ts$)",
-      ["^src/(model|dns|files|format)/", "^src/import/(?!index\\.ts$)"],
-      "What was kept elsewhere becomes manifests; the account is read by units that are handed in.",
+      ["^src/(model|dns|files|format)/", "^src/api/wire\\.ts$", "^src/import/(?!index\\.ts$)"],
+      "What was kept elsewhere becomes manifests, if need be by way of the service's objects; units that are handed in read these.",
     ),
     only(
       "faces-bind-their-part-to-the-units",

@@ -17,9 +17,9 @@ const MAX_SIGNING_RANGES = 10;
 const MIN_RANGE_LINES = 3;
 const INDENT_COLUMNS = 2;
 
-/** Everything that was not imported, with its lines: first, by file, the records that nobody misses, then each lost record. */
+/** Everything that was not imported, with its lines: first, by file, what nobody misses, then each lost record. */
 export function skippedLines(
-  { skipped, remarks, sources }: Pick<Imported, "skipped" | "remarks" | "sources">,
+  { skipped, elsewhere, remarks, sources }: Pick<Imported, "skipped" | "elsewhere" | "remarks" | "sources">,
   notMissed: NotMissed,
   width: number,
 ): string {
@@ -28,6 +28,7 @@ export function skippedLines(
   const lost = skipped.filter((one) => notMissed(one) === null);
   const sentences = [
     ...remarkLines(remarks, sources),
+    ...elsewhereLines(elsewhere, sources),
     ...typeLines(service, sources, Number.POSITIVE_INFINITY, ["belongs", "belong", "to the old service"]),
     ...typeLines(signing, sources, MAX_SIGNING_RANGES, ["comes", "come", "from the old service's signing"]),
     ...lost.map((one) => lossLine(one, sources)),
@@ -62,6 +63,18 @@ function remarkLines(remarks: Imported["remarks"], sources: Sources): string[] {
     const placed = list.flatMap(({ span }) => (span === null || what === "" ? [] : [{ span }]));
     const place = placed.length === 0 ? "" : ` (${linesOf(placed, sources, Number.POSITIVE_INFINITY)})`;
     return what === "" ? `${file} ${detail}` : `${file}: ${what}${place}: ${detail}`;
+  });
+}
+
+/** `FILE: left out (data sources are only read): data.aws_ami.base (line 4) and data.aws_vpc.main (line 9)` */
+function elsewhereLines(elsewhere: Imported["elsewhere"], sources: Sources): string[] {
+  const alike = grouped(elsewhere, ({ span, detail }) => JSON.stringify([span.file, detail]));
+  return [...alike.values()].map((list) => {
+    const { span, detail } = list[0] as (typeof list)[0];
+    // What Terraform prints is one line.
+    const hasLines = sources.position(span.file, Number.MAX_SAFE_INTEGER).line > 1;
+    const named = list.map((one) => (hasLines ? `${one.address} (${linesOf([one], sources, 1)})` : one.address));
+    return `${span.file}: left out (${detail}): ${joined(named)}`;
   });
 }
 
@@ -125,23 +138,36 @@ export function importJson(imported: Imported, out: string, notMissed: NotMissed
     const { line } = imported.sources.position(span.file, span.start);
     return { file: span.file, line, type, name, reason: notMissed(record) ?? "unsupported", detail };
   });
+  const elsewhere = imported.elsewhere.map(({ type, address, detail, span }) => {
+    const { line } = imported.sources.position(span.file, span.start);
+    return {
+      file: span.file,
+      line,
+      type,
+      name: address,
+      reason: "elsewhere",
+      detail: `${detail[0]?.toUpperCase()}${detail.slice(1)}.`,
+    };
+  });
   const json = {
     format_version: IMPORT_FORMAT_VERSION,
     out,
     files: imported.files.map(({ file }) => file),
     imported: Object.fromEntries(imported.counts.map(({ list, count }) => [list, count])),
-    left_out: leftOut,
+    left_out: [...leftOut, ...elsewhere],
   };
   return `${jsonText(json, 2)}\n`;
 }
 
 export function importSummary(imported: Imported, out: string): string {
-  const { skipped, files, counts } = imported;
+  const { skipped, elsewhere, files, counts } = imported;
   const parts = counts.flatMap(({ count, words: [one, many] }) => (count === 0 ? [] : [counted(count, one, many)]));
-  const left =
-    skipped.length === 0
-      ? ""
-      : ` ${counted(skipped.length, "record was", "records were")} left out; the messages say which.`;
+  const what = [
+    ...(skipped.length === 0 ? [] : [counted(skipped.length, "record", "records")]),
+    ...(elsewhere.length === 0 ? [] : [counted(elsewhere.length, "object", "objects")]),
+  ];
+  const isOne = skipped.length + elsewhere.length === 1;
+  const left = what.length === 0 ? "" : ` ${joined(what)} ${isOne ? "was" : "were"} left out; the messages say which.`;
   const place = escapeText(out);
   return [
     `Imported ${parts.join(", ")} into ${place} (${counted(files.length, "file", "files")}).${left}\n`,

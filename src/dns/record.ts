@@ -155,7 +155,7 @@ export interface SkippedRecord {
   readonly reason: SkipReason;
   /** As its source writes it, for example `SSHFP` or `TYPE65534`. */
   readonly type: string;
-  /** Relative to the zone, `""` the apex; absolute with a final dot if it lies outside. */
+  /** Relative to the zone, `""` the apex; absolute with a final dot if it lies outside, or if the file holds many zones. */
   readonly name: string;
   /** Full sentence: what it is and why it is skipped. */
   readonly detail: string;

@@ -1,6 +1,6 @@
 /** Collects what an import reads, and turns it into manifest entries that are written as people write them. */
 
-import { relativeName } from "../dns/name.ts";
+import { absoluteName, relativeName } from "../dns/name.ts";
 import {
   type DnsRecord,
   isNamed,
@@ -57,6 +57,12 @@ interface ForeignZone {
    * Seconds: the zone's default TTL, if its negative TTL (how long caches remember that a name does not exist) is the same; otherwise null.
    */
   readonly ttl?: number | null;
+  /** What the tool of the source makes of a TTL before the service hears of it, in seconds; absent: nothing. */
+  readonly sentTtl?: (seconds: number) => number;
+  /** More keys of the entry, for example `ignore`. */
+  readonly more?: JsonObject;
+  /** Whether the file has more zones: records that are skipped are then named in full. */
+  readonly isOneOfMany?: boolean;
 }
 
 export interface CollectOptions {
@@ -75,12 +81,11 @@ export class Collected {
   readonly #domains: ImportedDomain[] = [];
   readonly #diagnostics: Diagnostic[] = [];
   readonly #skipped: SkippedRecord[] = [];
+  readonly #elsewhere: LeftElsewhere[] = [];
   readonly #remarks: Remark[] = [];
   readonly #filledIn: FilledIn[] = [];
   readonly #signed: string[] = [];
-  readonly #rounded: Map<string, number> = new Map();
-  /** Names of the zones whose TTLs were rounded. */
-  readonly #roundedIn: string[] = [];
+  readonly #rounded: RoundedTtls = new RoundedTtls();
 
   constructor(options: CollectOptions) {
     this.#options = options;
@@ -98,8 +103,14 @@ export class Collected {
     this.#remarks.push(remark);
   }
 
+  leave(left: LeftElsewhere): void {
+    this.#elsewhere.push(left);
+  }
+
   /** Adds the domain that declares the zone, and records all that cannot be imported. */
-  take({ zone, file, named, records, skipped, inheriting = new Set(), ttl = null }: ForeignZone): void {
+  take(foreign: ForeignZone): void {
+    const { zone, file, named, records, skipped, inheriting = new Set(), ttl = null } = foreign;
+    const { sentTtl = (seconds: number) => seconds, more = {}, isOneOfMany = false } = foreign;
     for (const one of skipped) this.#skipped.push(one);
     if (skipped.some((one) => notMissed(one) === "signing")) this.#signed.push(zone);
     const { unit, allowedSeconds, soaEmail } = this.#options;
@@ -112,22 +123,22 @@ export class Collected {
     // The service has one time for both TTLs. A TTL that it would round is left to the records, where rounding is reported.
     const own = ttl !== null && ttl !== SERVICE_DEFAULT_TTL_SECONDS && allowedSeconds.includes(ttl) ? ttl : null;
     const stated = own === null ? {} : { ttl_sec: own };
-    const head = { domain: zone, type: "master", soa_email: email.email, ...stated };
+    const head = { domain: zone, type: "master", soa_email: email.email, ...stated, ...more };
     const zoneTtl = own ?? SERVICE_DEFAULT_TTL_SECONDS;
     const isDefault = (record: SourceRecord) => record.ttl_sec === zoneTtl && inheriting.has(record);
     // To the service 0 means the zone's default. In a source it means "do not cache", to which 1 comes nearest.
-    const kept = (record: SourceRecord) => (isDefault(record) ? 0 : Math.max(1, record.ttl_sec));
+    const kept = (record: SourceRecord) => (isDefault(record) ? 0 : Math.max(1, sentTtl(record.ttl_sec)));
     const entries = records.map((record) => recordEntry({ ...record, ttl_sec: kept(record) }));
     const ttls = records.map((record) => (isDefault(record) ? 0 : record.ttl_sec));
     const validated = validateImported(head, entries, unit, allowedSeconds, ttls);
     for (const { span: _, ...problem } of validated.problems) {
       this.report({ ...problem, summary: `${file}: ${problem.summary}` });
     }
-    for (const [index, problem] of validated.refused) this.#refuse(records[index] as SourceRecord, problem);
-    if (validated.rounded.size > 0) this.#roundedIn.push(zone);
-    for (const [change, count] of validated.rounded) {
-      this.#rounded.set(change, (this.#rounded.get(change) ?? 0) + count);
+    for (const [index, problem] of validated.refused) {
+      const record = records[index] as SourceRecord;
+      this.#refuse(record, isOneOfMany ? `${absoluteName(record.name, zone)}.` : record.name, problem);
     }
+    this.#rounded.add(zone, validated.rounded);
     if (validated.domain !== null) this.#domains.push(validated.domain);
   }
 
@@ -136,19 +147,20 @@ export class Collected {
     const diagnostics = [
       ...this.#diagnostics,
       ...filledInWarnings(this.#filledIn, this.sources),
-      ...(this.#rounded.size === 0 ? [] : [rounded(this.#roundedIn, this.#rounded)]),
+      ...this.#rounded.diagnostics(),
       ...(this.#signed.length === 0 ? [] : [signed(this.#signed)]),
     ];
     const imported = { owner: null, domains, others: {} };
-    return { taken: imported, diagnostics, skipped: this.#skipped, remarks: this.#remarks, sources: this.sources };
+    const [skipped, elsewhere, remarks, sources] = [this.#skipped, this.#elsewhere, this.#remarks, this.sources];
+    return { taken: imported, diagnostics, skipped, elsewhere, remarks, sources };
   }
 
-  #refuse(record: SourceRecord, problem: Diagnostic): void {
+  #refuse(record: SourceRecord, name: string, problem: Diagnostic): void {
     if (problem.code === "duplicate-record") {
       this.report(duplicate(record));
       return;
     }
-    const { type, name, span } = record;
+    const { type, span } = record;
     const detail = problem.detail === "" ? `${problem.summary}.` : problem.detail;
     this.#skipped.push({ reason: "not-holdable", type, name, detail, span });
   }
@@ -168,17 +180,33 @@ function duplicate({ type, span }: SourceRecord): Diagnostic {
   };
 }
 
-function rounded(zones: readonly string[], changes: ReadonlyMap<string, number>): Diagnostic {
-  const total = [...changes.values()].reduce((sum, count) => sum + count, 0);
-  const named = [...changes].sort(([, a], [, b]) => b - a).slice(0, MAX_NAMED_TTLS);
-  const list = named.map(([change, count]) => `${change} s (${count})`).join(", ");
-  return {
-    code: "rounded-seconds",
-    severity: "warning",
-    summary: `${total === 1 ? "a TTL is" : `${total} TTLs are`} rounded`,
-    detail: `The service keeps certain TTLs only: ${list}${changes.size > MAX_NAMED_TTLS ? ", …" : ""}. In ${someOf(zones)}.`,
-    fix: "Change them in the manifest if another value fits better.",
-  };
+/** The TTLs of all zones that the service does not keep, for one warning. */
+export class RoundedTtls {
+  /** `600 → 300`, and how often. */
+  readonly #changes: Map<string, number> = new Map();
+  readonly #zones: string[] = [];
+
+  add(zone: string, changes: ValidatedDomain["rounded"]): void {
+    if (changes.size > 0) this.#zones.push(zone);
+    for (const [change, count] of changes) this.#changes.set(change, (this.#changes.get(change) ?? 0) + count);
+  }
+
+  /** None, or the warning. */
+  diagnostics(): Diagnostic[] {
+    const total = [...this.#changes.values()].reduce((sum, count) => sum + count, 0);
+    if (total === 0) return [];
+    const named = [...this.#changes].sort(([, a], [, b]) => b - a).slice(0, MAX_NAMED_TTLS);
+    const list = `${named.map(([change, count]) => `${change} s (${count})`).join(", ")}${this.#changes.size > MAX_NAMED_TTLS ? ", …" : ""}`;
+    return [
+      {
+        code: "rounded-seconds",
+        severity: "warning",
+        summary: `${total === 1 ? "a TTL is" : `${total} TTLs are`} rounded`,
+        detail: `The service keeps certain TTLs only: ${list}. In ${someOf(this.#zones)}.`,
+        fix: "Change them in the manifest if another value fits better.",
+      },
+    ];
+  }
 }
 
 function signed(zones: readonly string[]): Diagnostic {
@@ -447,9 +475,22 @@ export interface Import {
   readonly diagnostics: readonly Diagnostic[];
   /** Records that were read and skipped, in the order of their files. */
   readonly skipped: readonly SkippedRecord[];
+  /** In the order of their files. */
+  readonly elsewhere: readonly LeftElsewhere[];
   readonly remarks: readonly Remark[];
   /** The texts that the spans above refer to. */
   readonly sources: Sources;
+}
+
+/** An object of another tool that stays with that tool. */
+export interface LeftElsewhere {
+  /** As that tool calls it, for example `aws_instance`. */
+  readonly type: string;
+  /** As that tool writes it, for example `module.net.aws_instance.web[0]`. */
+  readonly address: string;
+  /** Why, in words without a full stop that fit one object and several. */
+  readonly detail: string;
+  readonly span: Span;
 }
 
 /** Something other than a record that was not imported. Equal remarks of a file are reported together. */

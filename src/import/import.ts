@@ -4,9 +4,11 @@ import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
 import type { ReadWatch, Unit } from "../model/unit.ts";
 import { countImported, type Import, type ImportedCount, notMissed } from "./collect.ts";
+import { importDnscontrol } from "./dnscontrol.ts";
 import { importLive, type LiveRequest, type Selection } from "./live.ts";
 import { importOctodns } from "./octodns.ts";
 import { type ProjectFile, projectFiles } from "./project.ts";
+import { importTerraform } from "./terraform.ts";
 import { type ForeignRequest, importZoneFiles } from "./zone-files.ts";
 
 export type ImportSource =
@@ -17,6 +19,22 @@ export type ImportSource =
       /** Imports the objects that carry this owner's tag; null: those that carry none. */
       readonly owner: string | null;
       readonly watch: ReadWatch;
+    }
+  | {
+      readonly from: "terraform";
+      readonly paths: readonly string[];
+      readonly selection: Selection;
+      /** As of a live account. */
+      readonly owner: string | null;
+    }
+  | {
+      readonly from: "dnscontrol";
+      readonly paths: readonly string[];
+      /** Globs of names, with a tag (`example.com!inside`) or without; none: all. */
+      readonly domains: readonly string[];
+      /** As of zone files. */
+      readonly soaEmail: string | null;
+      readonly owner: string | null;
     }
   | {
       readonly from: "zone" | "octodns";
@@ -71,6 +89,15 @@ async function readFrom({ source, units, allowedSeconds, violationsOf }: RunRequ
     const { api, selection, owner, watch } = source;
     const { ok: _, ...read } = await importLive({ api, units, selection, owner, allowedSeconds, violationsOf, watch });
     return read;
+  }
+  if (source.from === "terraform") {
+    const { paths, selection, owner } = source;
+    return importTerraform({ paths, units, selection, owner, allowedSeconds, violationsOf });
+  }
+  if (source.from === "dnscontrol") {
+    const { paths, domains, soaEmail, owner } = source;
+    const read = await importDnscontrol({ paths, domains, soaEmail, unit: zoneUnit(units), allowedSeconds });
+    return { ...read, taken: { ...read.taken, owner } };
   }
   const { paths, domain, soaEmail, owner } = source;
   const request: ForeignRequest = { paths, domain, soaEmail, unit: zoneUnit(units), allowedSeconds };

@@ -1,4 +1,4 @@
-/** Import (`tenon/import`): makes a project from the account, from zone files or from octoDNS. */
+/** Import (`tenon/import`): makes a project from the account, or from what another tool holds. */
 
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/resource.ts";
@@ -9,7 +9,7 @@ import { obstacles as findObstacles, type WriteRequest } from "./project.ts";
 
 export type { SkippedRecord, SkipReason } from "../dns/record.ts";
 export type { KindFacts } from "../model/kind.ts";
-export type { Import, ImportedCount, ImportedDomain, ImportedDomains, Remark } from "./collect.ts";
+export type { Import, ImportedCount, ImportedDomain, ImportedDomains, LeftElsewhere, Remark } from "./collect.ts";
 export { notMissed } from "./collect.ts";
 export type { ImportResult, ImportSource } from "./import.ts";
 export type { Selection } from "./live.ts";

@@ -6,7 +6,7 @@ import { type Diagnostic, Sources } from "../model/diagnostic.ts";
 import type { Json, JsonObject, UnitName } from "../model/resource.ts";
 import { compareText, escapeGlob, globMatches, groupBy } from "../model/text.ts";
 import type { EntryViolation, LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
-import { type Import, type ImportedDomain, someOf, validateImported } from "./collect.ts";
+import { type Import, type ImportedDomain, RoundedTtls, someOf, validateImported } from "./collect.ts";
 
 /** Which objects of the account are imported; an empty selection means all. */
 export interface Selection {
@@ -79,6 +79,8 @@ class Taking {
   readonly #diagnostics: Diagnostic[] = [];
   /** Owner → addresses of the objects that carry its tag, and were not asked for. */
   readonly #othersOf: Map<string | null, string[]> = new Map();
+  /** Of an account with another dialect than was said, or of a state that holds what was asked for. */
+  readonly #rounded: RoundedTtls = new RoundedTtls();
 
   constructor(request: LiveRequest) {
     this.#request = request;
@@ -107,8 +109,16 @@ class Taking {
     const { owner, selection } = this.#request;
     for (const [other, addresses] of this.#othersOf) this.#report(otherOwner(addresses, other, owner));
     if (owner !== null && isNarrowed(selection)) this.#report(narrowedOwner(owner));
+    for (const diagnostic of this.#rounded.diagnostics()) this.#report(diagnostic);
     const imported = { owner: this.#request.owner, domains: this.#domains, others: this.#others };
-    return { taken: imported, diagnostics: this.#diagnostics, skipped: [], remarks: [], sources: new Sources() };
+    return {
+      taken: imported,
+      diagnostics: this.#diagnostics,
+      skipped: [],
+      elsewhere: [],
+      remarks: [],
+      sources: new Sources(),
+    };
   }
 
   #isOurs(identity: LiveIdentity): boolean {
@@ -163,6 +173,7 @@ class Taking {
       if (problem !== undefined) this.#reportLeftOut(undeclarable(identity, problem));
       return;
     }
+    this.#rounded.add(identity.key, validated.rounded);
     const refused = [
       ...[...violating].map(([index, diagnostic]) => ({ record: all?.[index] ?? {}, diagnostic })),
       ...[...validated.refused].map(([index, diagnostic]) => ({ record: list?.[index] ?? {}, diagnostic })),

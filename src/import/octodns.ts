@@ -263,7 +263,7 @@ function shown({ type, name }: Place): string {
 }
 
 /** Relative, in lower-case ASCII. Names are relative in octoDNS; a name with a final dot is read as absolute. */
-function ownName(written: string, zone: string): string {
+export function ownName(written: string, zone: string): string {
   const ascii = toAscii(written) ?? written;
   if (ascii === "@") return "";
   return ascii.endsWith(".") ? (relativeName(ascii.slice(0, -1), zone) ?? ascii) : ascii;
@@ -307,7 +307,7 @@ function numbersOf(type: RecordType, fields: Fields): Readonly<Record<string, nu
 }
 
 /** Why the service cannot keep a number, or null. */
-function beyondLimits(numbers: Readonly<Record<string, number>>): string | null {
+export function beyondLimits(numbers: Readonly<Record<string, number>>): string | null {
   for (const [field, most] of Object.entries(MAX_VALUES)) {
     const value = numbers[field] ?? 0;
     if (value > most) return `The ${field} is ${value}, and the service keeps at most ${most}.`;

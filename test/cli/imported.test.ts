@@ -15,7 +15,7 @@ function aside(reason: SkipReason, type: string, file: string, lines: readonly n
 }
 
 function told(skipped: readonly SkippedRecord[], remarks: readonly Remark[] = [], width = 80): string {
-  return skippedLines({ skipped, remarks, sources }, notMissed, width);
+  return skippedLines({ skipped, elsewhere: [], remarks, sources }, notMissed, width);
 }
 
 function range(first: number, last: number, step = 1): number[] {

@@ -25,6 +25,34 @@ export function importAccount(api: Api, options: LiveImportOptions = {}): Promis
   });
 }
 
+/** From files of Terraform. */
+export function importStates(paths: readonly string[], options: LiveImportOptions = {}): Promise<ImportResult> {
+  const { owner = null, domains = [], vpcs = [], images = false, split = false } = options;
+  return importProject({
+    source: { from: "terraform", paths, selection: { domains, vpcs, images }, owner },
+    allowedSeconds: allowedSeconds("node"),
+    split,
+    skipUnsupported: false,
+  });
+}
+
+export interface IrImportOptions extends Omit<FileImportOptions, "domain"> {
+  readonly domains?: readonly string[];
+}
+
+/** From the intermediate JSON of DNSControl. */
+export function importIr(
+  paths: readonly string[],
+  { domains = [], soaEmail, split = false, skipUnsupported = false }: IrImportOptions = {},
+): Promise<ImportResult> {
+  return importProject({
+    source: { from: "dnscontrol", paths, domains, soaEmail: soaEmail ?? null, owner: null },
+    allowedSeconds: allowedSeconds("node"),
+    split,
+    skipUnsupported,
+  });
+}
+
 export interface FileImportOptions {
   readonly domain?: string;
   readonly soaEmail?: string;

@@ -1,10 +1,10 @@
-/** `tenon import`: writes a project from an account, zone files or octoDNS, and checks that it loads. */
+/** `tenon import`: writes a project from an account, or from what another tool holds, and checks that it loads. */
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
-import type { ImportResult } from "../../import/index.ts";
+import type { ImportResult, ImportSource, Selection } from "../../import/index.ts";
 import { allowedSeconds, type Diagnostic, hasErrors, lintProject, loadProject, NEUTRAL_DIALECT } from "../../index.ts";
 import { needDialect, resolveDialect, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
@@ -18,10 +18,10 @@ import type { Terminal } from "../terminal.ts";
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
     .description(
-      "Write a project from the live account, from zone files, or from a folder of\noctoDNS. A plan of a project imported from a live account is empty.",
+      "Write a project from the live account, from zone files, or from what octoDNS,\nTerraform or DNSControl holds. A plan of a project imported from a live account\nis empty.",
     )
-    .argument("[path...]", "zone files, or octoDNS: its folder or configuration")
-    .addOption(new Option("--from <source>", "what to read").choices(["live", "zone", "octodns"]).default("live"))
+    .argument("[path...]", "the files of that tool; octoDNS: its folder or configuration")
+    .addOption(new Option("--from <source>", "what to read").choices(SOURCES).default("live"))
     .requiredOption("--out <dir>", "the folder to write the project to; - is stdout")
     .addOption(formatFlag("how to say what was imported"))
     .option("--domain <name>", "only this domain, * globs; repeatable", collect)
@@ -36,14 +36,18 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
       "after",
       `
 Without --domain, --vpc and --images all of the account is taken. With --from
-zone --domain is the name of the one zone.
+zone or octodns --domain is the name of the one zone. Terraform's file is what
+terraform show -json or terraform state pull prints, DNSControl's what
+dnscontrol print-ir does.
 
 Examples:
   tenon import --out infra
   tenon import --domain example.com --out - | less
   tenon import --domain '*.example' --split --out infra
   tenon import --from zone zones/*.zone --out infra
-  tenon import --from octodns config/production.yaml --split --out infra`,
+  tenon import --from octodns config/production.yaml --split --out infra
+  tenon import --from terraform terraform.tfstate --out infra
+  tenon import --from dnscontrol ir.json --split --out infra`,
     )
     .action(async (paths, flags) => {
       finish(await importInto(terminal, paths, flags));
@@ -51,9 +55,11 @@ Examples:
   addConnectionFlags(command);
 }
 
+const SOURCES = ["live", "zone", "octodns", "terraform", "dnscontrol"] as const;
+
 interface ImportFlags extends ConnectionFlags {
   readonly format: "text" | "json";
-  readonly from: "live" | "zone" | "octodns";
+  readonly from: (typeof SOURCES)[number];
   readonly out: string;
   readonly domain?: readonly string[];
   readonly vpc?: readonly string[];
@@ -110,13 +116,17 @@ function wrongUse(paths: readonly string[], flags: ImportFlags): CommandError | 
     return conflict(summary, "Name a folder, or leave one of the two out.");
   }
   if (from === "live") {
-    const fix = "Say --from zone or --from octodns.";
+    const fix = "Say whose files they are, for example --from zone.";
     return paths.length === 0 ? null : { code: "unexpected-argument", summary: "--from live takes no files", fix };
   }
   if (paths.length === 0) {
     return { code: "missing-argument", summary: "no file is given", fix: `Name them after --from ${from}.` };
   }
-  if (flags.vpc !== undefined || flags.images === true) return conflict("--vpc and --images are for a live account");
+  if (from === "terraform") return null;
+  if (flags.vpc !== undefined || flags.images === true) {
+    return conflict("--vpc and --images are for a live account or a state of Terraform");
+  }
+  if (from === "dnscontrol") return null;
   if (domain.length > 1 || (from === "zone" && domain.length === 1 && paths.length > 1)) {
     return conflict("--domain names the one zone of one file", "Import the files one by one, or leave it out.");
   }
@@ -134,10 +144,12 @@ async function wrongEmail({ soaEmail }: ImportFlags): Promise<CommandError | nul
   return { code: "invalid-argument", summary, fix: "For example: hostmaster@example.com." };
 }
 
-/** Whether all errors are about files that could not be read. */
+/** Whether all errors are about files that could not be read, or that are not of the kind that was asked for. */
 function isUnreadable(diagnostics: ImportRead["diagnostics"]): boolean {
-  return diagnostics.every(({ severity, code }) => severity !== "error" || code === "unreadable-file");
+  return diagnostics.every(({ severity, code }) => severity !== "error" || UNREADABLE.has(code));
 }
+
+const UNREADABLE: ReadonlySet<string> = new Set(["unreadable-file", "wrong-file"]);
 
 async function readPaths(
   terminal: Terminal,
@@ -148,17 +160,22 @@ async function readPaths(
   if (dialect === null) return EXIT.error;
   const { importProject } = await import("../../import/index.ts");
   return importProject({
-    source: {
-      from: flags.from === "zone" ? "zone" : "octodns",
-      paths,
-      domain: flags.domain?.[0] ?? null,
-      soaEmail: flags.soaEmail ?? null,
-      owner: flags.owner ?? null,
-    },
+    source: sourceOf(paths, flags),
     allowedSeconds: allowedSeconds(dialect),
     split: flags.split === true,
     skipUnsupported: flags.skipUnsupported === true,
   });
+}
+
+function sourceOf(paths: readonly string[], flags: ImportFlags): Exclude<ImportSource, { readonly from: "live" }> {
+  const { from, domain = [], owner = null, soaEmail = null } = flags;
+  if (from === "terraform") return { from, paths, selection: selectionOf(flags), owner };
+  if (from === "dnscontrol") return { from, paths, domains: domain, soaEmail, owner };
+  return { from: from === "zone" ? "zone" : "octodns", paths, domain: domain[0] ?? null, soaEmail, owner };
+}
+
+function selectionOf({ domain = [], vpc = [], images }: ImportFlags): Selection {
+  return { domains: domain, vpcs: vpc, images: images === true };
 }
 
 function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult | ExitCode> {
@@ -171,7 +188,7 @@ function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult 
         from: "live",
         api,
         owner: flags.owner ?? null,
-        selection: { domains: flags.domain ?? [], vpcs: flags.vpc ?? [], images: flags.images === true },
+        selection: selectionOf(flags),
         watch: {
           signal: terminal.interrupt.first,
           progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),

@@ -1,0 +1,89 @@
+import { readdir, readFile, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { folder, run } from "../cli/run.ts";
+import { domainOf, irOf } from "../support/dnscontrol.ts";
+import { recordOf, resource, stateOf } from "../support/terraform.ts";
+
+const SECRET = "hunter2-7f3a9c51e2d8b04c6e91";
+const ZONE = { id: "7", domain: "a.example", type: "master", soa_email: "a@a.example" };
+
+/** Everything that a run printed or wrote. */
+async function traces(args: readonly string[], files: Readonly<Record<string, string>>): Promise<string> {
+  const cwd = await folder(files);
+  const { stdout, stderr } = await run(["import", ...args, "--out", "new"], { cwd });
+  const written = await readdir(join(cwd, "new")).catch(() => []);
+  const texts = await Promise.all(written.map((file) => readFile(join(cwd, "new", file), "utf8")));
+  return [stdout, stderr, ...texts].join("\n");
+}
+
+test("what a state of Terraform holds beside networks, zones and images, or marks as sensitive, is neither shown nor written", async () => {
+  const sensitive = { sensitive_attributes: [[{ type: "get_attr", value: "target" }]] };
+  const whole = stateOf([
+    resource("linode_domain", "a", ZONE),
+    resource("linode_domain_record", "www", recordOf(1, 7, { name: "www", target: "192.0.2.1" })),
+    resource("linode_domain_record", "key", recordOf(2, 7, { record_type: "TXT", name: "key", target: SECRET }), {
+      instance: sensitive,
+    }),
+    resource("linode_instance", "web", { id: "3", root_pass: SECRET }),
+  ]);
+  const wrong = stateOf([resource("linode_instance", "web", { root_pass: SECRET }), { type: SECRET }]);
+  for (const state of [whole, wrong, whole.slice(0, -40), whole.replace('"version": 4', '"version": 5'), SECRET]) {
+    expect(await traces(["--from", "terraform", "a.tfstate"], { "a.tfstate": state })).not.toContain(SECRET);
+  }
+  expect(await traces(["--from", "terraform", "a.tfstate"], { "a.tfstate": whole })).toContain("192.0.2.1");
+  const credentials = JSON.stringify({ linode: { TYPE: "LINODE", token: SECRET } }, null, 1);
+  for (const text of [credentials, credentials.slice(0, -5)]) {
+    expect(await traces(["--from", "dnscontrol", "creds.json"], { "creds.json": text })).not.toContain(SECRET);
+  }
+});
+
+test("a file of Terraform or DNSControl steers no terminal and brings no key into the project", async () => {
+  const hostile = "a\u001b[2J\u202e\n- evil: true";
+  const state = stateOf([
+    resource("linode_domain", "a", { ...ZONE, description: hostile }),
+    resource("linode_domain_record", hostile, recordOf(1, 7, { record_type: "TXT", name: hostile, target: hostile })),
+    resource("linode_vpc", "v", { id: "1", label: hostile, region: "us-east" }),
+    resource(hostile, "x", {}),
+  ]);
+  const ir = irOf([
+    domainOf("a.example", [
+      { type: "A", name: "www", target: "192.0.2.1" },
+      { type: hostile, name: hostile, target: hostile, filepos: hostile, meta: { [hostile]: hostile } },
+      { type: "TXT", name: hostile, target: hostile },
+    ]),
+    domainOf(`b.example!${hostile}`, [], { dnsProviders: {} }),
+  ]);
+  const skip = "--skip-unsupported";
+  for (const [args, files] of [
+    [["--from", "terraform", "a.tfstate"], { "a.tfstate": state }],
+    [["--from", "dnscontrol", "ir.json", skip], { "ir.json": ir }],
+  ] as const) {
+    const shown = await traces(args, files);
+    expect(shown).toContain("a.example");
+    for (const words of ["\u001b", "\u202e", "\n- evil"]) expect(shown).not.toContain(words);
+  }
+});
+
+test("a file of a hundred megabytes, or of brackets alone, from Terraform or DNSControl is refused", async () => {
+  for (const from of ["terraform", "dnscontrol"]) {
+    const cwd = await folder({
+      "large.json": "{",
+      "deep.json": "[".repeat(4_000_000),
+      "deep-maps.json": '{"a":'.repeat(900_000),
+    });
+    await truncate(join(cwd, "large.json"), 100 * 1024 ** 2);
+    for (const [file, words] of [
+      ["large.json", "it is larger than 64 MiB"],
+      ["deep.json", "nested deeper than 128 levels"],
+      ["deep-maps.json", "nested deeper than 128 levels"],
+    ] as const) {
+      const ended = await run(["import", "--from", from, file, "--out", "new"], { cwd });
+      expect([from, file, ended.code === 1 || ended.code === 3, ended.stderr]).toEqual([
+        ...[from, file, true],
+        expect.stringContaining(words),
+      ]);
+    }
+    expect((await readdir(cwd)).sort()).toEqual(["deep-maps.json", "deep.json", "large.json"]);
+  }
+});
