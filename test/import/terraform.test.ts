@@ -277,6 +277,24 @@ describe("resources of the provider", () => {
 });
 
 describe("what stays with Terraform", () => {
+  it("is what no manifest has, and that it would replace something", async () => {
+    const result = await imported([
+      resource(
+        "linode_vpc",
+        "v",
+        { id: "3", label: "v", region: "a", ipv6: [{ range: "2001:db8::/52" }] },
+        {
+          instance: { status: "tainted" },
+        },
+      ),
+      resource("linode_vpc_subnet", "s", { id: "4", vpc_id: 3, label: "s", ipv4: "10.0.0.0/24", ipv6: [] }),
+    ]);
+    expect(result.ok && result.remarks.map(({ what, detail }) => `${what} ${detail}`)).toEqual([
+      "`ipv6` of linode_vpc.v is not managed by Tenon, and stays as it is",
+      "linode_vpc.v is tainted: Terraform would replace it; it is taken as it is",
+    ]);
+  });
+
   it("is listed with its address and the reason", async () => {
     const result = await imported([
       resource("linode_domain", "a", ZONE),
@@ -400,7 +418,13 @@ describe("a value that is marked sensitive", () => {
       format_version: "1.0",
       values: {
         root_module: {
-          resources: [{ ...base, address: "linode_domain.a", type: "linode_domain", values: ZONE }],
+          resources: [
+            {
+              ...{ ...base, address: "linode_domain.a", type: "linode_domain" },
+              values: { ...ZONE, tags: ["web", SECRET], group: SECRET },
+              sensitive_values: { tags: [false, true], group: { a: { b: true } }, description: { c: false } },
+            },
+          ],
           child_modules: [
             {
               address: "module.m",
@@ -418,6 +442,10 @@ describe("a value that is marked sensitive", () => {
     const result = await importedText(JSON.stringify(shown));
     expect(elsewhereOf(result)).toEqual([
       expect.stringMatching(/^module\.m\.linode_domain_record\.key: a value is marked/),
+    ]);
+    expect(result.ok && result.remarks.map(({ what }) => what)).toEqual([
+      "`group` of linode_domain.a",
+      "`tags` of linode_domain.a",
     ]);
     expect(JSON.stringify(result)).not.toContain(SECRET);
   });
