@@ -72,7 +72,7 @@ function elsewhereLines(elsewhere: Imported["elsewhere"], sources: Sources): str
   return [...alike.values()].map((list) => {
     const { span, detail } = list[0] as (typeof list)[0];
     // What Terraform prints is one line.
-    const hasLines = sources.position(span.file, Number.MAX_SAFE_INTEGER).line > 1;
+    const hasLines = list.some((one) => sources.position(one.span.file, one.span.start).line > 1);
     const named = list.map((one) => (hasLines ? `${one.address} (${linesOf([one], sources, 1)})` : one.address));
     return `${span.file}: left out (${detail}): ${joined(named)}`;
   });

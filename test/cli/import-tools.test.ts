@@ -40,6 +40,12 @@ terraform.tfstate: left out (data sources are only read):
     expect(await here(["validate", "infra"], { cwd })).toMatchObject({ code: 0 });
   });
 
+  it("names no line of what Terraform prints as one", async () => {
+    const cwd = await folder({ "state.json": `${JSON.stringify(JSON.parse(STATE))}\n` });
+    const { stderr } = await here(["import", "--from", "terraform", "state.json", "--out", "-"], { cwd });
+    expect(stderr).toContain("state.json: left out (data sources are only read): data.linode_region.here\n");
+  });
+
   it("says it to programs, too", async () => {
     const cwd = await folder({ "terraform.tfstate": STATE });
     const args = [
