@@ -120,8 +120,19 @@ module.exports = {
       "What was kept elsewhere becomes manifests, if need be by way of the service's objects; units that are handed in read these.",
     ),
     only(
+      "export-writes-for-other-tools",
+      "^src/export/(?!index\\.ts$)",
+      [
+        "^src/(model|dns|files|units)/",
+        "^src/api/wire\\.ts$",
+        "^src/export/(?!index\\.ts$)",
+        "^src/render/listing\\.ts$",
+      ],
+      "What units know of their objects is said in other tools' words: it asks them for the service's own, and neither reads nor plans by itself.",
+    ),
+    only(
       "faces-bind-their-part-to-the-units",
-      "^src/(format|import|lint|live|render|verify)/index\\.ts$",
+      "^src/(export|format|import|lint|live|render|verify)/index\\.ts$",
       ["^src/(api|dns|files|manifest|model|render|saved|units)/", "^src/$1/"],
       "The index of a part is what others see of it (`tenon/import`): it hands the part its units, and knows no other part but how text is read and shown.",
     ),
@@ -158,7 +169,7 @@ module.exports = {
       [
         "^src/(cli|files|model|render)/",
         "^src/index\\.ts$",
-        "^src/(emulator|format|import|live|tickets|verify|watch)/index\\.ts$",
+        "^src/(emulator|export|format|import|live|tickets|verify|watch)/index\\.ts$",
       ],
       "The command line uses what every user of the library can use, and what shows it.",
     ),

@@ -58,7 +58,7 @@ async function bundleCommandLine(folder) {
 
 /** The sub-paths of the package. Nothing is minified: who uses a library reads its stacks. */
 async function bundleLibrary(folder) {
-  const parts = ["emulator", "format", "import", "live", "render", "tickets", "verify", "watch"];
+  const parts = ["emulator", "export", "format", "import", "live", "render", "tickets", "verify", "watch"];
   const input = Object.fromEntries(parts.map((part) => [part, join(DIST, part, "index.js")]));
   await bundle({ folder, input: { index: join(DIST, "index.js"), ...input }, minify: false });
 }

@@ -47,6 +47,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "missing-argument": "an argument is missing",
   "missing-option": "an option that the command cannot do without is missing",
   "missing-value": "an option is given without its value",
+  "nothing-to-export": "the project declares nothing that the format can hold",
   "plan-file-as-project": "a saved plan was given where a project belongs",
   "plan-file-unreadable": "the file of `--plan`, or of `show`, cannot be read",
   "service-aborted": "a request was given up because the run was interrupted",
@@ -86,6 +87,7 @@ export type ErrorCode =
   | "missing-argument"
   | "missing-option"
   | "missing-value"
+  | "nothing-to-export"
   | "plan-file-as-project"
   | "plan-file-unreadable"
   | "service-aborted"

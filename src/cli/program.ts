@@ -106,6 +106,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/import.ts")).define,
   },
   {
+    name: "export",
+    usage: "[options] [dir]",
+    summary: "write the project for Terraform, octoDNS and others",
+    access: "reads",
+    load: async () => (await import("./commands/export.ts")).define,
+  },
+  {
     name: "fmt",
     usage: "[options] [dir]",
     summary: "bring the manifests into one form",

@@ -22,7 +22,7 @@ import {
   UploadFiles,
   withEnvironments,
 } from "../index.ts";
-import type { Snapshot } from "../model/live.ts";
+import type { Live, Snapshot } from "../model/live.ts";
 import { renderPlanMarkdown } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
 import { type BaseRequest, openBase } from "./base.ts";
@@ -71,7 +71,7 @@ interface Moment {
 }
 
 export type Planned =
-  | { readonly ok: true; readonly plan: Plan; readonly longLists: LongLists }
+  | { readonly ok: true; readonly plan: Plan; readonly live: Live; readonly longLists: LongLists }
   /** `refused`: the plan that was refused, if there is one. */
   | { readonly ok: false; readonly code: ExitCode; readonly refused: Plan | null };
 
@@ -164,7 +164,8 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     return { ok: false, code: EXIT.error, refused: null };
   }
   const plan = { ...result.plan, warnings: [...(session.warnings ?? []), ...result.plan.warnings] };
-  return plan.refusals.length === 0 ? { ok: true, plan, longLists: result.longLists } : refused(session, plan);
+  const { live, longLists } = result;
+  return plan.refusals.length === 0 ? { ok: true, plan, live, longLists } : refused(session, plan);
 }
 
 async function refused({ terminal, project, flags }: PlanSession, plan: Plan): Promise<Planned> {

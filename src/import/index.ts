@@ -1,5 +1,6 @@
 /** Import (`tenon/import`): makes a project from the account, or from what another tool holds. */
 
+import { writeFolder } from "../files/folder.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json } from "../model/resource.ts";
 import { units } from "../units/index.ts";
@@ -8,13 +9,13 @@ import { type ImportResult, type ImportSource, runImport, zoneUnit } from "./imp
 import { obstacles as findObstacles, type WriteRequest } from "./project.ts";
 
 export type { SkippedRecord, SkipReason } from "../dns/record.ts";
+export type { FolderFile, FolderRequest } from "../files/folder.ts";
 export type { KindFacts } from "../model/kind.ts";
 export type { Import, ImportedCount, ImportedDomain, ImportedDomains, LeftElsewhere, Remark } from "./collect.ts";
 export { notMissed } from "./collect.ts";
 export type { ImportResult, ImportSource } from "./import.ts";
 export type { Selection } from "./live.ts";
-export type { ProjectFile } from "./project.ts";
-export { type WriteRequest, writeProject } from "./project.ts";
+export type { ProjectFile, WriteRequest } from "./project.ts";
 
 export interface ImportRequest {
   readonly source: ImportSource;
@@ -35,6 +36,15 @@ export async function importProject(request: ImportRequest): Promise<ImportResul
   const { validatorOf, violationsOf } = await import("../manifest/validate.ts");
   const validator = await validatorOf(units);
   return runImport({ ...request, units, violationsOf: (entry, section) => violationsOf(entry, section, validator) });
+}
+
+/**
+ * All files are first written and synced under temporary names, and then renamed. After a failure new files are removed again; an existing
+ * file stays as it was unless its replacement was renamed already.
+ * @throws the file system's error
+ */
+export function writeProject(request: WriteRequest): Promise<void> {
+  return writeFolder(request);
 }
 
 /** What prevents the writing of a project; empty if nothing does. Writes nothing. */

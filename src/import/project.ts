@@ -1,9 +1,8 @@
 /** The imported domains → the files of a project, in the form that `tenon fmt` keeps; and writing those files. */
 
-import { createHash, randomUUID } from "node:crypto";
-import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
-import { whereLinkLeads } from "../files/paths.ts";
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type FolderFile, type FolderRequest, findInTheWay, zoneFileName } from "../files/folder.ts";
 import { escapeReferences, writeManifest } from "../format/write.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
@@ -21,11 +20,7 @@ const ZONES_FOLDER = "zones";
 /** The pattern under `files:` in the root file of a project with a file for each domain. */
 const ZONES_PATTERN: string = `${ZONES_FOLDER}/*.yaml`;
 
-export interface ProjectFile {
-  /** Relative to the project folder, with at most one slash, a forward one. */
-  readonly file: string;
-  readonly text: string;
-}
+export type ProjectFile = FolderFile;
 
 interface ProjectOptions {
   /** A file for each domain. */
@@ -50,7 +45,7 @@ export async function projectFiles(
   const files = [{ file: ROOT_FILE, text: await write(root, SCHEMA, units) }];
   if (!isSplit) return files;
   for (const domain of domains) {
-    const file = `${ZONES_FOLDER}/${fileName(domain.name)}`;
+    const file = `${ZONES_FOLDER}/${zoneFileName(domain.name, "yaml")}`;
     files.push({ file, text: await write(manifest([domain], {}, {}), `../${SCHEMA}`, units) });
   }
   return files;
@@ -98,140 +93,18 @@ function write(content: JsonObject, schema: string, units: readonly Unit[]): Pro
   return writeManifest(content, { units, arrangesRecords: true, comment: `yaml-language-server: $schema=${schema}` });
 }
 
-/** Names that mean a device on some systems, with any extension. */
-const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;
-/** File systems take 255 octets. */
-const MAX_NAME_CHARACTERS = 200;
-const DIGEST_CHARACTERS = 12;
-
-/**
- * `example.com.yaml`. Domain names have letters, digits, hyphens and dots; a name with anything else gets a digest, so that it stays
- * unique.
- */
-export function fileName(zone: string): string {
-  const plain = zone.replace(/[^a-z0-9.-]/g, "_").replace(/^\.+/, "_");
-  const isPlain = plain === zone && zone.length <= MAX_NAME_CHARACTERS;
-  const digest = createHash("sha256").update(zone).digest("hex").slice(0, DIGEST_CHARACTERS);
-  const stem = isPlain ? plain : `${plain.slice(0, MAX_NAME_CHARACTERS)}-${digest}`;
-  return `${DEVICE.test(stem) ? `zone-${stem}` : stem}.yaml`;
-}
-
 // Writing a project: all of its files or none, and over existing files only with `force`.
 
-export interface WriteRequest {
-  /** The project folder; made if it is not there. */
-  readonly out: string;
-  readonly files: readonly ProjectFile[];
-  /** Existing files are overwritten. */
-  readonly force: boolean;
-}
-
-/** At most this many files are named; the rest is counted. */
-const MAX_NAMED_EXISTING_FILES = 5;
-/** Readable by whoever may read the folder: a project belongs into git. */
-const FILE_MODE = 0o644;
+export type WriteRequest = FolderRequest;
 
 /** Reads the list under `files` in the text of a root file; empty if it cannot be read. */
 type FilesIn = (text: string) => Promise<readonly Json[]>;
 
 /** What prevents the writing of a project; empty if nothing does. Writes nothing. */
-export async function obstacles({ out, files, force }: WriteRequest, filesIn: FilesIn): Promise<Diagnostic[]> {
-  const led = await whereLinkLeads(out);
-  if (led !== null) {
-    const where = led === "private" ? "into a folder of git or of Tenon" : "out of this folder";
-    return [problem("symbolic-link", `${out} leads ${where} by a symbolic link`, LINK_DETAIL)];
-  }
-  const folders = [out, ...new Set(files.map(({ file }) => dirname(join(out, file))))];
-  for (const folder of folders) {
-    const found = await lstat(folder).catch(() => null);
-    if (found?.isSymbolicLink() === true)
-      return [problem("symbolic-link", `${folder} is a symbolic link`, LINK_DETAIL)];
-    if (found !== null && !found.isDirectory()) return [problem("not-a-folder", `${folder} is not a folder`, "")];
-  }
-  const existing: string[] = [];
-  for (const { file } of files) {
-    const found = await lstat(join(out, file)).catch(() => null);
-    if (found === null) continue;
-    if (!found.isFile()) return [problem("not-a-file", `${join(out, file)} is not a regular file`, LINK_DETAIL)];
-    existing.push(file);
-  }
-  return [
-    ...(existing.length === 0 || force ? [] : [alreadyThere(out, existing)]),
-    ...(await findLeftovers(out, files, filesIn)),
-  ];
-}
-
-const LINK_DETAIL = "What is written stays in the folder that was named.";
-
-function problem(code: string, summary: string, detail: string): Diagnostic {
-  return { code, severity: "error", summary, detail, fix: "Name another folder with --out." };
-}
-
-function alreadyThere(out: string, existing: readonly string[]): Diagnostic {
-  const named = existing.slice(0, MAX_NAMED_EXISTING_FILES).join(", ");
-  const more =
-    existing.length > MAX_NAMED_EXISTING_FILES ? ` and ${existing.length - MAX_NAMED_EXISTING_FILES} more` : "";
-  return {
-    code: "file-exists",
-    severity: "error",
-    summary: `${out} has ${existing.length === 1 ? "this file" : "these files"} already: ${named}${more}`,
-    detail: "Nothing was written.",
-    fix: "Name another folder with --out, or give --force to overwrite.",
-  };
-}
-
-/**
- * All files are first written and synced under temporary names, and then renamed. After a failure new files are removed again; an existing
- * file stays as it was unless its replacement was renamed already.
- * @throws the file system's error
- */
-export async function writeProject({ out, files, force }: WriteRequest): Promise<void> {
-  const made = await makeFolders(out, files);
-  const mark = `.${randomUUID()}.new`;
-  const placed: string[] = [];
-  try {
-    for (const { file, text } of files) await writeNew(join(out, file) + mark, text);
-    for (const { file } of files) {
-      const path = join(out, file);
-      const isNew = (await lstat(path).catch(() => null)) === null;
-      if (!isNew && !force) throw Object.assign(new Error(`${path} appeared meanwhile`), { code: "EEXIST" });
-      await rename(path + mark, path);
-      if (isNew) placed.push(path);
-    }
-  } catch (error) {
-    for (const { file } of files) await rm(join(out, file) + mark, { force: true });
-    for (const path of placed) await rm(path, { force: true });
-    for (const folder of made.reverse()) await rmdir(folder).catch(() => undefined);
-    throw error;
-  }
-}
-
-/** @returns the folders that were made */
-async function makeFolders(out: string, files: readonly ProjectFile[]): Promise<string[]> {
-  const made: string[] = [];
-  for (const folder of new Set([out, ...files.map(({ file }) => dirname(join(out, file)))])) {
-    await makeFolder(resolve(folder), made);
-  }
-  return made;
-}
-
-/** Makes folders one by one: where the system refuses folders with an odd error (`/proc`), Node's own recursion never ends. */
-async function makeFolder(folder: string, made: string[]): Promise<void> {
-  const found = await stat(folder).catch(() => null);
-  if (found?.isDirectory() === true) return;
-  if (dirname(folder) !== folder) await makeFolder(dirname(folder), made);
-  await mkdir(folder);
-  made.push(folder);
-}
-
-async function writeNew(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", FILE_MODE);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+export async function obstacles(request: WriteRequest, filesIn: FilesIn): Promise<Diagnostic[]> {
+  const inTheWay = await findInTheWay(request);
+  const isWrong = inTheWay.some(({ code }) => code !== "file-exists");
+  return isWrong ? inTheWay : [...inTheWay, ...(await findLeftovers(request.out, request.files, filesIn))];
 }
 
 // Leftovers: files of a project that the import does not write. They are reported and not removed, as somebody may have written them.

@@ -52,7 +52,18 @@ test("each sub-path of the package leads to a built module and its types", async
   const modules = Object.entries(exports).flatMap(([path, target]) =>
     typeof target === "string" ? [] : [{ path, ...target }],
   );
-  const paths = [".", "./emulator", "./format", "./import", "./live", "./render", "./tickets", "./verify", "./watch"];
+  const paths = [
+    ".",
+    "./emulator",
+    "./export",
+    "./format",
+    "./import",
+    "./live",
+    "./render",
+    "./tickets",
+    "./verify",
+    "./watch",
+  ];
   expect(modules.map(({ path }) => path)).toEqual(paths);
   for (const { path, types, default: file } of modules) {
     expect([path, (await readFile(join(ROOT, types), "utf8")).length > 0]).toEqual([path, true]);

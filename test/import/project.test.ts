@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { obstacles } from "../../src/import/index.ts";
-import { fileName, writeProject } from "../../src/import/project.ts";
+import { zoneFileName } from "../../src/files/folder.ts";
+import { obstacles, writeProject } from "../../src/import/index.ts";
 import { folder } from "../manifest/support.ts";
 
 describe("the file of a zone", () => {
@@ -12,18 +12,18 @@ describe("the file of a zone", () => {
     ["nul.example", "zone-nul.example.yaml"],
     ["xn--bcher-kva.example", "xn--bcher-kva.example.yaml"],
   ])("%s is %s", (zone, file) => {
-    expect(fileName(zone)).toBe(file);
+    expect(zoneFileName(zone, "yaml")).toBe(file);
   });
 
   it.each(["../x", "a/b", "..", ".hidden", "a\\b", "a\u0000b", "a.".repeat(120)])("%j stays in its folder", (zone) => {
-    const file = fileName(zone);
+    const file = zoneFileName(zone, "yaml");
     expect(file).toMatch(/^[a-z0-9_-][a-z0-9._-]*\.yaml$/);
     expect(file.length).toBeLessThan(256);
   });
 
   it("is another one for another zone", () => {
     const zones = ["a/b", "a_b", "a\\b", `${"a".repeat(210)}1`, `${"a".repeat(210)}2`];
-    expect(new Set(zones.map(fileName)).size).toBe(zones.length);
+    expect(new Set(zones.map((zone) => zoneFileName(zone, "yaml"))).size).toBe(zones.length);
   });
 });
 

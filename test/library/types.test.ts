@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const ENTRIES: readonly string[] = [
   "",
   "emulator/",
+  "export/",
   "format/",
   "import/",
   "live/",

@@ -343,11 +343,12 @@ export async function readZone(api: ReadApi, zone: string, signal?: AbortSignal)
     else notes.push(unknownType(record));
   }
   // Without it the zone can be written all the same; a right may be missing, or it is not rendered yet.
-  const lines = rendered.ok ? linesOf(rendered.body) : [];
+  const lines = rendered.ok ? renderedLines(rendered.body) : [];
   return { ok: true, source: { zone, fields: liveDomain(live), records, rendered: lines }, notes };
 }
 
-function linesOf(body: Json): readonly string[] {
+/** The zone file in an answer of the service, line by line. */
+export function renderedLines(body: Json): readonly string[] {
   const lines = isJsonObject(body) ? body["zone_file"] : null;
   return Array.isArray(lines) ? lines.filter((line: Json) => typeof line === "string") : [];
 }

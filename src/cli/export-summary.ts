@@ -1,0 +1,90 @@
+/** The summary of an export: what was written, and what its format could not hold. */
+
+import type { ExportedProject, ExportFormat, LeftOut } from "../export/index.ts";
+import { groupBy, jsonText } from "../model/text.ts";
+import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
+
+/** At most this many addresses are named for one reason; the rest is counted. `--format json` has all of them. */
+const MAX_NAMED_ADDRESSES = 3;
+const INDENT_COLUMNS = 2;
+
+/** One paragraph for each reason, newline-terminated; empty if the format holds everything. */
+export function leftOutLines({ leftOut }: Pick<ExportedProject, "leftOut">, width: number): string {
+  const groups = groupBy(leftOut, ({ what, detail }) => JSON.stringify([what, detail]));
+  return [...groups.values()].map((group) => paragraph(sentence(group), width)).join("");
+}
+
+/** `not exported: ignore (2): …: domain/a.example, domain/b.example` */
+function sentence(group: readonly LeftOut[]): string {
+  const [{ what, detail } = { what: "", detail: "" }] = group;
+  const addresses = group.flatMap(({ address }) => (address === null ? [] : [address]));
+  const named = addresses.slice(0, MAX_NAMED_ADDRESSES).join(", ");
+  const rest = addresses.length - MAX_NAMED_ADDRESSES;
+  const count = addresses.length > 1 ? ` (${addresses.length})` : "";
+  const places = addresses.length === 0 ? "" : `: ${named}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return `not exported: ${what}${count}: ${detail}${places}`;
+}
+
+/** The lines after the first are indented. */
+function paragraph(text: string, width: number): string {
+  const lines = wrap(escapeText(text), usableWidth(width), INDENT_COLUMNS);
+  return `${lines.join("\n").slice(INDENT_COLUMNS)}\n`;
+}
+
+interface Written {
+  readonly to: ExportFormat;
+  readonly out: string;
+  readonly fromManifest?: boolean;
+}
+
+const WORDS: Readonly<Record<keyof ExportedProject["counts"], readonly [one: string, many: string]>> = {
+  vpcs: ["VPC", "VPCs"],
+  subnets: ["subnet", "subnets"],
+  domains: ["domain", "domains"],
+  records: ["record", "records"],
+  images: ["image", "images"],
+};
+
+export function exportSummary({ counts, known, pending, files }: ExportedProject, { to, out }: Written): string {
+  const kinds = Object.keys(WORDS) as (keyof typeof WORDS)[];
+  const parts = kinds.flatMap((kind) => (counts[kind] === 0 ? [] : [counted(counts[kind], WORDS[kind])]));
+  const place = escapeText(out);
+  const where = to === "csv" ? `into ${place}` : `into ${place} (${counted(files.length, ["file", "files"])})`;
+  const waits = pending === 1 ? "1 change is" : `${pending} changes are`;
+  return [
+    `Exported ${parts.join(", ")} ${where}.\n`,
+    pending === 0 ? "" : `${waits} pending: what was written is how tenon apply would leave the account.\n`,
+    to === "terraform" ? terraformLines(counts, known, place) : "",
+  ].join("");
+}
+
+function terraformLines(counts: ExportedProject["counts"], known: number, place: string): string {
+  const total = Object.values<number>({ ...counts }).reduce((sum, count) => sum + count, 0);
+  const made = total - known;
+  const makes = made === 0 ? "" : `, and ${made} that ${made === 1 ? "is" : "are"} not in the account would be made`;
+  const imports = known === 0 ? "No object is imported" : `${known} ${known === 1 ? "is" : "are"} imported`;
+  return `${imports}${makes}.\nNext: cd ${place} && terraform init && terraform plan\n`;
+}
+
+function counted(number: number, [one, many]: readonly [string, string]): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+/** The version of schemas/export.schema.json. */
+const EXPORT_FORMAT_VERSION = 1;
+
+/** The same for programs: one document, newline-terminated. */
+export function exportJson(exported: ExportedProject, { to, out }: Written): string {
+  const { files, counts, known, pending, leftOut } = exported;
+  const json = {
+    format_version: EXPORT_FORMAT_VERSION,
+    to,
+    out,
+    files: files.map(({ file }) => file),
+    exported: { ...counts },
+    with_id: known,
+    pending,
+    left_out: leftOut.map(({ address, what, detail }) => ({ address, what, detail })),
+  };
+  return `${jsonText(json, 2)}\n`;
+}
