@@ -61,9 +61,9 @@ export function exportSummary({ counts, known, pending, files }: ExportedProject
 function terraformLines(counts: ExportedProject["counts"], known: number, place: string): string {
   const total = Object.values<number>({ ...counts }).reduce((sum, count) => sum + count, 0);
   const made = total - known;
-  const makes = made === 0 ? "" : `, and ${made} that ${made === 1 ? "is" : "are"} not in the account would be made`;
-  const imports = known === 0 ? "No object is imported" : `${known} ${known === 1 ? "is" : "are"} imported`;
-  return `${imports}${makes}.\nNext: cd ${place} && terraform init && terraform plan\n`;
+  const isThere = `${known} ${known === 1 ? "is" : "are"} in the account`;
+  const there = made === 0 ? "All of it is in the account" : `${isThere}, and ${made} would be made`;
+  return `${there}.\nNext: cd ${place} && terraform init && terraform plan\n`;
 }
 
 function counted(number: number, [one, many]: readonly [string, string]): string {

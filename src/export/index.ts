@@ -108,7 +108,8 @@ function count(
   const missing = new Set(
     leftOut.flatMap(({ what, address }) => (what === "image" || what === "domain" ? [address] : [])),
   );
-  const isThere = ({ address }: { readonly address: string }) => !missing.has(address);
+  const isThere = ({ address, id }: { readonly address: string; readonly id: ObjectId | null }) =>
+    id !== null || !missing.has(address);
   const vpcs = onlyZones ? [] : exported.vpcs;
   const images = onlyZones ? [] : exported.images.filter(isThere);
   const written = exported.domains.filter(onlyZones ? isWhole : isThere);

@@ -136,8 +136,21 @@ class TerraformWriter {
     this.#add("linode_domain_record", name, body, domain === null || id === null ? null : `${domain},${id}`);
   }
 
+  /**
+   * An image that is there is read, not managed: the provider does not read from the account whether it has cloud-init, takes that for a change,
+   * and would destroy the image to make it anew.
+   */
   image({ address, id, label, description, source, note, protect }: ExportedImage): void {
-    if (id === null && source?.type !== "upload") {
+    if (id !== null) {
+      const detail = "Terraform would make it anew to manage it, so it is a data source, whose id others can use";
+      this.leftOut.push({ address, what: "image", detail });
+      const name = this.#names.of("data.linode_image", [label]);
+      this.#resources.push(
+        `${comment(note)}data "linode_image" "${name}" {\n${aligned([["id", quote(String(id))]], 2)}}\n`,
+      );
+      return;
+    }
+    if (source?.type !== "upload") {
       const detail =
         source === null
           ? "it is not in the account, and nothing says how to make it"
@@ -145,42 +158,17 @@ class TerraformWriter {
       this.leftOut.push({ address, what: "image", detail });
       return;
     }
-    const name = this.#names.of("linode_image", [label]);
-    const described = id === null && description === "" ? {} : { description };
-    const made = this.#source(source);
-    const cloudInit = id === null && source?.cloud_init === true ? { cloud_init: true } : {};
-    const fields = { label, ...described, ...made, ...cloudInit };
-    if (id === null) {
-      this.#add("linode_image", name, { fields, note, protect }, null);
-      return;
-    }
-    // What made it is not in the account: to compare it would make the image anew, which nothing here could take back.
-    const ignored = [...Object.keys(made), "cloud_init", "file_hash"].sort();
-    const detail =
-      "how it was made is not in the account: Terraform is told to ignore that, and never to destroy the image";
-    this.leftOut.push({ address, what: "source", detail });
-    this.#add("linode_image", name, { fields, note, protect: true, ignored }, String(id));
-  }
-
-  /** The provider wants a source of each image, of one that is imported, too. */
-  #source(source: ExportedImage["source"]): Readonly<Record<string, Json>> {
-    switch (source?.type) {
-      case "upload":
-        return { file_path: `${this.#options.projectPath}${source.file}`, region: source.region };
-      case "capture":
-        return { disk_id: source.disk_id, linode_id: 0 };
-      default:
-        return { file_path: "unknown.img.gz", region: "unknown" };
-    }
+    const fields = {
+      ...{ label, file_path: `${this.#options.projectPath}${source.file}`, region: source.region },
+      ...(description === "" ? {} : { description }),
+      ...(source.cloud_init ? { cloud_init: true } : {}),
+    };
+    this.#add("linode_image", this.#names.of("linode_image", [label]), { fields, note, protect }, null);
   }
 
   /** @param id for the import; null: it is to be made */
-  #add(type: string, name: string, { fields, note, protect, ignored = [] }: Body, id: string | null): void {
-    const lifecycle = [
-      ...(protect ? [["prevent_destroy", "true"] as const] : []),
-      ...(ignored.length === 0 ? [] : [["ignore_changes", `[${ignored.join(", ")}]`] as const]),
-    ];
-    const nested = lifecycle.length === 0 ? "" : `\n  lifecycle {\n${aligned(lifecycle, 4)}  }\n`;
+  #add(type: string, name: string, { fields, note, protect }: Body, id: string | null): void {
+    const nested = protect ? "\n  lifecycle {\n    prevent_destroy = true\n  }\n" : "";
     const attributes = aligned(
       Object.entries(fields).map(([field, value]) => [field, expression(value)] as const),
       2,
@@ -195,8 +183,6 @@ interface Body {
   readonly fields: Readonly<Record<string, Json | Expression>>;
   readonly note: string | null;
   readonly protect: boolean;
-  /** Attributes whose changes are ignored. */
-  readonly ignored?: readonly string[];
 }
 
 const DOMAIN_FIELDS = [
