@@ -61,8 +61,9 @@ export function exportSummary({ counts, known, pending, files }: ExportedProject
 function terraformLines(counts: ExportedProject["counts"], known: number, place: string): string {
   const total = Object.values<number>({ ...counts }).reduce((sum, count) => sum + count, 0);
   const made = total - known;
-  const isThere = `${known} ${known === 1 ? "is" : "are"} in the account`;
-  const there = made === 0 ? "All of it is in the account" : `${isThere}, and ${made} would be made`;
+  const isThere = `${known} ${known === 1 ? "is" : "are"} in the account, and ${made} would be made`;
+  const nothing = "No ids are known, so Terraform would make all of it";
+  const there = made === 0 ? "All of it is in the account" : known === 0 ? nothing : isThere;
   return `${there}.\nNext: cd ${place} && terraform init && terraform plan\n`;
 }
 

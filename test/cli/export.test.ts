@@ -5,6 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { here } from "./here.ts";
 import { emulator, envOf, expectPlain, folder, PROJECT, run } from "./run.ts";
+import { faults } from "./stage.ts";
 
 /** Whatever a format may find hard. */
 const HARD = `tenon: 1
@@ -149,6 +150,8 @@ describe("tenon export --to terraform", () => {
       imports: new Map(),
     });
     expect(offline.stderr.replace(/\s+/g, " ")).toContain("records: the manifests do not say what they are");
+    const written = await here(["export", "infra", "--to", "terraform", "--from-manifest", "--out", "tf"], { cwd });
+    expect(written.stdout).toContain("No ids are known, so Terraform would make all of it.\n");
   });
 
   it("names each of many equal records by itself, over several pages of the account", async () => {
@@ -246,6 +249,22 @@ describe("tenon export --to zone", () => {
       { cwd },
     );
     expect(named).toMatchObject({ code: 0, stderr: "" });
+  });
+});
+
+describe("a service that falters", () => {
+  it.each([
+    ["is asked again after a 429 in the middle", "status=429,retry-after=1,method=GET,nth=3", 0],
+    ["ends the export where it cannot be read, and nothing is written", "status=500,method=GET,path=/domains", 1],
+  ])("%s", async (_, fault, code) => {
+    const domains = ["a", "b", "c"].map((label) => ({ domain: `${label}.example`, soa_email: "a@a.example" }));
+    const service = await emulator({ seed: { domains }, ...faults(fault) });
+    const declared = domains.map(({ domain }) => `  - { domain: ${domain}, type: master, soa_email: a@a.example }\n`);
+    const cwd = await folder({ "tenon.yaml": `tenon: 1\ndomains:\n${declared.join("")}` });
+    const args = ["export", "--to", "zone", "--retry-for", "2s", "--out", "zones"];
+    const ended = await here(args, { cwd, env: envOf(service) });
+    expect([ended.code, ended.stderr]).toEqual([code, expect.any(String)]);
+    expect(await readdir(cwd)).toEqual(code === 0 ? ["tenon.yaml", "zones"] : ["tenon.yaml"]);
   });
 });
 
