@@ -29,6 +29,15 @@ export type { ApplyEvent, NoteType, StopReason } from "./apply/events.ts";
 export type { ApplyRequest } from "./apply/execute.ts";
 export type { Journal, JournalEntry, JournalHeader, JournalOptions, OpenedJournal } from "./apply/journal.ts";
 export type { Intent } from "./apply/step.ts";
+export {
+  DECLARED_HERE,
+  type InventoryFilter,
+  type InventoryItem,
+  type InventoryRequest,
+  type InventoryResult,
+  NOBODY,
+  takeInventory,
+} from "./inventory.ts";
 export { lintProject } from "./lint/index.ts";
 export type { LongLists } from "./live/long-lists.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";

@@ -68,6 +68,20 @@ export function addProjectFlags(command: Command): Command {
     .option("--skip-unsupported", "leave out what the service cannot keep of zone files");
 }
 
+/** For commands that look at the account, with a project or without. */
+export interface PresentProjectFlags extends ProjectFlags {
+  /** A folder or root file; absent: that of the folder where one is, if there is any; false: none. */
+  readonly project?: string | false;
+}
+
+export function addPresentProjectFlags(command: Command): Command {
+  return addProjectFlags(
+    command
+      .option("--project <dir>", "the project's folder or root file (default: here, if any)")
+      .option("--no-project", "look at no project"),
+  );
+}
+
 export function addConnectionFlags(command: Command): Command {
   command
     .addOption(new Option("--base-url <url>", "the service's address, with /v4").env("TENON_BASE_URL"))

@@ -72,8 +72,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "list",
-    usage: "[options] <kind>",
-    summary: "list what is in the account: addresses",
+    usage: "[options] [kind]",
+    summary: "list what is in the account, and whose it is",
     access: "reads",
     load: async () => (await import("./commands/list.ts")).define,
   },

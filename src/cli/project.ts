@@ -9,8 +9,9 @@ import {
   NEUTRAL_DIALECT,
   type Project,
 } from "../index.ts";
+import { needDialect } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import type { ProjectFlags } from "./flags.ts";
+import type { ConnectionFlags, PresentProjectFlags, ProjectFlags } from "./flags.ts";
 import { sayError, sayLoaded } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -76,4 +77,30 @@ export async function openProject(
   }
   sayLoaded(terminal, diagnostics, sources);
   return project === null ? { ok: false, code: exitOf(fault) } : { ok: true, project };
+}
+
+type Present =
+  | { readonly ok: true; readonly project: Project | null }
+  | { readonly ok: false; readonly code: ExitCode };
+
+/**
+ * The project of a command that can do without: null if `--no-project` is given, or if none is named and there is none here. One that is
+ * there and cannot be read is an error: without it, what it declares would pass for nobody's.
+ */
+export async function openPresentProject(
+  terminal: Terminal,
+  flags: PresentProjectFlags & Pick<ConnectionFlags, "dialect">,
+): Promise<Present> {
+  const { project: directory } = flags;
+  if (directory === false) return { ok: true, project: null };
+  const dialect = needDialect(terminal, flags);
+  if (dialect === null) return { ok: false, code: EXIT.error };
+  if (directory === undefined && !(await isFile("tenon.yaml"))) return { ok: true, project: null };
+  const opened = await openProject(terminal, directory, flags, dialect);
+  if (!opened.ok && directory === undefined) terminal.say("  --no-project looks at the account alone.\n");
+  return opened;
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isFile() === true;
 }

@@ -92,11 +92,8 @@ export async function inSession<Client extends ReadClient>(
   const opened = await openProject(terminal, directory, flags, dialect, { keepParsed });
   if (!opened.ok) return opened.code;
   const { project } = opened;
-  const refusal = checkAccount(project.desired, accountOf(terminal));
-  if (refusal !== null) {
-    sayDiagnostics(terminal, [refusal], project.sources);
-    return EXIT.refused;
-  }
+  const refusal = accountRefused(terminal, project);
+  if (refusal !== null) return refusal;
   const found = await changedSinceOf(terminal, { directory, project, flags, dialect });
   if (!found.ok) return found.code;
   const { changedSince } = found;
@@ -234,6 +231,14 @@ function nearestEnvironments({ environments, inputs }: Project): string[] {
   const distances = environments.map((name, index) => ({ name, distance: Math.abs(index - own) }));
   const others = distances.filter(({ name }) => name !== inputs.environment);
   return others.sort((a, b) => a.distance - b.distance).map(({ name }) => name);
+}
+
+/** @returns null if the project may be used with this account; why not is reported */
+export function accountRefused(terminal: Terminal, { desired, sources }: Project): ExitCode | null {
+  const refusal = checkAccount(desired, accountOf(terminal));
+  if (refusal === null) return null;
+  sayDiagnostics(terminal, [refusal], sources);
+  return EXIT.refused;
 }
 
 /** TENON_ACCOUNT; null if it is not set. */

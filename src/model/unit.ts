@@ -6,7 +6,7 @@ import type { ConsentRule, Declared, Removed } from "./desired.ts";
 import type { Diagnostic, Span } from "./diagnostic.ts";
 import type { UnitKinds } from "./kind.ts";
 import type { Family, FreeSpace, Guard, LeftAlone, Lookup, RequestStep, Step, Strategy } from "./plan.ts";
-import type { Address, Json, JsonObject, ObjectId, Values } from "./resource.ts";
+import type { Address, Json, JsonObject, Kind, ObjectId, Values } from "./resource.ts";
 
 /**
  * The functions of one unit. All but `read` and `detail` are pure.
@@ -22,6 +22,8 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   readonly canBeRenamed: boolean;
   /** All that tells it from an equal object; null while something is attached to it. Absent: keys do not repeat. */
   content?(live: Live): Json;
+  /** What a list of the account shows of the live object and, if that was read, of each that is in it. The object itself comes first. */
+  list(live: Live): readonly ListedResource[];
   /** The way back: what would declare the live object, saying only what differs from the defaults; null if nothing can. */
   declare(live: Live): Declared<Spec> | null;
   /** Of several live objects of an entry's key, those that it can mean; the others are left from before. Absent: all of them. */
@@ -60,6 +62,18 @@ export interface Unit<Spec = unknown, Live = unknown> extends UnitKinds {
   duplicateKey?(lookup: Lookup, item?: JsonObject): string | null;
   /** How an item that goes by the same name stands to what the step sent. `own`: what the step made, as it is listed now. */
   likeness?(lookup: Lookup, item: JsonObject, own: JsonObject): Likeness;
+}
+
+/** A live resource as lists show it. */
+export interface ListedResource {
+  readonly kind: Kind;
+  /** By its name alone: several may have it. */
+  readonly address: Address;
+  readonly id: ObjectId;
+  /** What a glob of names is compared with: a label, a domain's name, a record's name within its domain. */
+  readonly name: string;
+  /** Under the API's names, with what it is in: `vpc`, `vpc_id`. */
+  readonly values: Values;
 }
 
 /** What is in none of the lists is pruned. */

@@ -152,6 +152,17 @@ interface Worked {
   readonly context: StepContext;
 }
 
+/** What each entry means, and how it stands beside that: as a plan sees it, before anything is judged or ordered. */
+export function compareUnit(
+  unit: Unit,
+  desired: Desired,
+  live: LiveUnit,
+  options: PlanOptions,
+): Pick<Worked, "matched" | "paired"> {
+  const selection = selectionOf({ ...options, changedSince: null });
+  return planUnit(unit, desired, live, { ...options, narrowed: false, selection });
+}
+
 interface UnitOptions extends PlanOptions {
   readonly narrowed: boolean;
   readonly selection: Selection;

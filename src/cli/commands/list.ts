@@ -1,110 +1,259 @@
-/** `tenon list KIND`: what is in the account, as a table, JSON or CSV. */
+/** `tenon list [KIND]`: what is in the account and whose it is, as a table, JSON or CSV. */
 
 import { Argument, type Command, Option } from "commander";
-import type { ReadApi } from "../../model/api.ts";
+import type { Desired } from "../../index.ts";
+import { isDenied, type ReadApi } from "../../model/api.ts";
 import { suggestion } from "../../model/text.ts";
 import type { Column } from "../../render/listing.ts";
 import { withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { addConnectionFlags, type ConnectionFlags } from "../flags.ts";
-import { sayError, sayFailure } from "../messages.ts";
+import {
+  addConnectionFlags,
+  addPresentProjectFlags,
+  type ConnectionFlags,
+  type PresentProjectFlags,
+} from "../flags.ts";
+import {
+  ADDRESS_COLUMNS,
+  COLUMNS,
+  type ListedKind,
+  SUMMARY_COLUMNS,
+  type SummaryRow,
+  TICKET_COLUMNS,
+} from "../list-columns.ts";
+import { type CommandError, sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
+import { Progress } from "../progress.ts";
+import { openPresentProject } from "../project.ts";
+import { accountRefused } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
 const FORMATS = ["table", "json", "csv"] as const;
 
-interface ListFlags extends ConnectionFlags {
-  readonly vpc?: string;
+/** The flags that narrow a list. */
+const FILTERS = ["name", "whose", "vpc", "domain", "type"] as const;
+
+type Filter = (typeof FILTERS)[number];
+
+interface ListFlags extends ConnectionFlags, PresentProjectFlags, Partial<Readonly<Record<Filter, string>>> {
   readonly format: (typeof FORMATS)[number];
 }
-
-/** Lists one kind. @returns null if it could not, which is reported */
-type List = (terminal: Terminal, api: ReadApi, flags: ListFlags) => Promise<Listing | null>;
 
 interface Listing {
   readonly rows: readonly unknown[];
   readonly columns: readonly Column<never>[];
   /** What text says if there is nothing. */
   readonly none: string;
+  /** What text says below a table. */
+  readonly note?: string;
+}
+
+interface ListKind {
+  readonly filters: readonly Filter[];
+  /** @param desired null: there is no project. @returns null if it could not be listed, which is reported */
+  list(terminal: Terminal, api: ReadApi, flags: ListFlags, desired: Desired | null): Promise<Listing | null>;
+  /** Whose its objects are is said, so that a project matters. */
+  readonly isOwned: boolean;
 }
 
 /** What can be listed → how. */
-const KINDS: Readonly<Record<string, List>> = { addresses };
+const KINDS: Readonly<Record<string, ListKind>> = {
+  vpcs: { filters: ["name", "whose"], isOwned: true, list: objects("vpcs") },
+  subnets: { filters: ["name", "whose", "vpc"], isOwned: true, list: objects("subnets") },
+  addresses: { filters: ["vpc"], isOwned: false, list: addresses },
+  domains: { filters: ["name", "whose", "type"], isOwned: true, list: objects("domains") },
+  records: { filters: ["name", "whose", "domain", "type"], isOwned: true, list: objects("records") },
+  images: { filters: ["name", "whose"], isOwned: true, list: objects("images") },
+  tickets: { filters: [], isOwned: false, list: tickets },
+};
+
+/** Without a KIND. */
+const SUMMARY: ListKind = { filters: [], isOwned: true, list: summary };
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
-    .description("List what is in the account. Nothing is changed, and no manifest is read.")
-    .addArgument(new Argument("<kind>", "what to list").choices(Object.keys(KINDS)))
-    .option("--vpc <glob>", "only of VPCs with such a label, for example 'prod-*'")
+    .description("List what is in the account, and whose it is. Nothing is changed.")
+    .addArgument(new Argument("[kind]", "what to list (default: a summary)").choices(Object.keys(KINDS)))
+    .option("--name <glob>", "only of such a name or label, for example 'prod-*'")
+    .option("--whose <glob>", "only here, nobody, or an owner's")
+    .option("--vpc <glob>", "subnets and addresses: only of such VPCs")
+    .option("--domain <glob>", "records: only of such domains; no others are read")
+    .option("--type <glob>", "records and domains: only of such a type")
     .addOption(new Option("--format <format>", "how to show it").choices(FORMATS).default("table"))
     .addHelpText(
       "after",
       `
 Kinds:
-  addresses  the addresses and ranges that interfaces of nodes have in VPCs,
-             with node, interface, configuration profile and 1:1 NAT; needs the
-             scope ips:read_only
+  vpcs, subnets  networks, with their regions and ranges
+  addresses      the addresses and ranges that interfaces of nodes have in VPCs,
+                 with node, interface, configuration profile and 1:1 NAT; needs
+                 the scope ips:read_only
+  domains        DNS zones
+  records        DNS records: one list for each domain that --domain fits
+  images         private machine images that somebody made
+  tickets        support tickets: tenon ticket shows them
+
+Whose it is:
+  here           the project declares it: that of --project, else of the folder
+                 where you are, if it holds a tenon.yaml
+  owner NAME     it carries the tag of this owner, and is not declared here
+  nobody         neither
 
 In CSV, a text that a spreadsheet would take for a formula has an apostrophe
 before it.
 
 Examples:
-  tenon list addresses
+  tenon list
+  tenon list domains --whose nobody
+  tenon list records --domain 'shop*' --type MX
   tenon list addresses --vpc prod --format csv > addresses.csv
-  tenon list addresses --format json | jq '.addresses[] | select(.active)'`,
+  tenon list vpcs --format json | jq '.vpcs[] | select(.owner == "edge").id'`,
     )
     .action(async (kind, flags) => {
       const format = flags.format === "json" ? "json" : "text";
       finish(await withJsonErrors(terminal, { format, stream: false }, (inner) => list(inner, kind, flags)));
     });
-  addConnectionFlags(command);
+  addConnectionFlags(addPresentProjectFlags(command));
 }
 
-async function list(terminal: Terminal, kind: string, flags: ListFlags): Promise<ExitCode> {
-  const listing = await withReader(terminal, flags, async (api) => KINDS[kind]?.(terminal, api, flags) ?? null);
+async function list(terminal: Terminal, name: string | undefined, flags: ListFlags): Promise<ExitCode> {
+  const kind = name === undefined ? SUMMARY : (KINDS[name] as ListKind);
+  const misplaced = FILTERS.find((filter) => flags[filter] !== undefined && !kind.filters.includes(filter));
+  if (misplaced !== undefined) {
+    sayError(terminal, misplacedFilter(misplaced, name));
+    return EXIT.error;
+  }
+  const opened = kind.isOwned ? await openPresentProject(terminal, flags) : { ok: true as const, project: null };
+  if (!opened.ok) return opened.code;
+  const { project } = opened;
+  const refusal = project === null ? null : accountRefused(terminal, project);
+  if (refusal !== null) return refusal;
+  const listing = await withReader(terminal, flags, (api) => kind.list(terminal, api, flags, project?.desired ?? null));
   if (typeof listing === "number") return listing;
   if (listing === null) return terminal.interrupt.code() ?? EXIT.error;
-  const { renderCsv, renderListJson, renderTable } = await import("../../render/listing.ts");
-  const columns = listing.columns as readonly Column<unknown>[];
-  switch (flags.format) {
-    case "table":
-      terminal.print(listing.rows.length === 0 ? `${listing.none}\n` : renderTable(listing.rows, columns));
-      break;
-    case "json":
-      terminal.print(renderListJson(kind, listing.rows, columns));
-      break;
-    case "csv":
-      terminal.print(renderCsv(listing.rows, columns));
-  }
+  await print(terminal, name ?? "kinds", listing, flags.format);
   return EXIT.done;
 }
 
-type AddressRow = import("../../live/index.ts").AddressRow;
+function misplacedFilter(filter: Filter, name: string | undefined): CommandError {
+  const taking = Object.keys(KINDS).filter((kind) => KINDS[kind]?.filters.includes(filter));
+  const what = name === undefined ? "the summary" : `a list of ${name}`;
+  return {
+    code: "conflicting-options",
+    summary: `--${filter} does not narrow ${what}`,
+    fix: `It is for lists of ${taking.join(", ").replace(/, ([^,]*)$/, " and $1")}.`,
+  };
+}
 
-const ADDRESS_COLUMNS: readonly Column<AddressRow>[] = [
-  { field: "vpc", heading: "VPC", value: ({ vpc }) => vpc, shown: ({ vpc, vpc_id }) => vpc ?? `#${vpc_id}` },
-  {
-    field: "subnet",
-    heading: "SUBNET",
-    value: ({ subnet }) => subnet,
-    shown: ({ subnet, subnet_id }) => subnet ?? `#${subnet_id}`,
-  },
-  {
-    field: "address",
-    heading: "ADDRESS",
-    value: ({ address }) => address,
-    shown: ({ address, address_range }) => address ?? address_range,
-  },
-  { field: "address_range", heading: null, value: (row) => row.address_range },
-  { field: "nat_1_1", heading: "NAT 1:1", value: (row) => row.nat_1_1 },
-  { field: "active", heading: "ACTIVE", value: ({ active }) => active },
-  { field: "node_id", heading: "NODE", value: (row) => row.node_id },
-  { field: "interface_id", heading: "INTERFACE", value: (row) => row.interface_id },
-  { field: "config_id", heading: "CONFIG", value: (row) => row.config_id },
-  { field: "region", heading: "REGION", value: ({ region }) => region },
-  { field: "vpc_id", heading: null, value: (row) => row.vpc_id },
-  { field: "subnet_id", heading: null, value: (row) => row.subnet_id },
-];
+async function print(
+  terminal: Terminal,
+  name: string,
+  { rows, columns: own, none, note = "" }: Listing,
+  format: ListFlags["format"],
+): Promise<void> {
+  const { renderCsv, renderListJson, renderTable } = await import("../../render/listing.ts");
+  const columns = own as readonly Column<unknown>[];
+  switch (format) {
+    case "table":
+      terminal.print(rows.length === 0 ? `${none}\n` : `${renderTable(rows, columns)}${note}`);
+      break;
+    case "json":
+      terminal.print(renderListJson(name, rows, columns));
+      break;
+    case "csv":
+      terminal.print(renderCsv(rows, columns));
+  }
+}
+
+// VPCs, subnets, domains, records and images, which somebody declares and owns.
+
+function objects(name: ListedKind): ListKind["list"] {
+  const { kind, one, many, columns, filterOfRoot } = COLUMNS[name];
+  return async (terminal, api, flags, desired) => {
+    const { takeInventory } = await import("../../index.ts");
+    const root = filterOfRoot === null ? undefined : flags[filterOfRoot];
+    const progress = new Progress(terminal);
+    progress.show("Reading the account");
+    const taken = await takeInventory({
+      ...{ api, desired, kinds: [kind], nowMilliseconds: Date.now() },
+      filter: {
+        ...(flags.name === undefined ? {} : { name: flags.name }),
+        ...(flags.whose === undefined ? {} : { whose: flags.whose }),
+        ...(flags.type === undefined ? {} : { type: flags.type }),
+        ...(root === undefined ? {} : { root }),
+      },
+      watch: {
+        signal: terminal.interrupt.first,
+        progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
+      },
+    }).finally(() => progress.end());
+    if (!taken.ok) {
+      sayFailure(terminal, `cannot read ${taken.what}`, taken.failure);
+      return null;
+    }
+    if (root !== undefined && filterOfRoot !== null && !taken.hasRoot) {
+      sayError(terminal, noRoot(filterOfRoot, root, taken.roots));
+      return null;
+    }
+    const isNarrowed = FILTERS.some((filter) => flags[filter] !== undefined);
+    const none = isNarrowed ? `No ${one} fits.` : `No ${many}.`;
+    return { rows: taken.items, columns, none };
+  };
+}
+
+function noRoot(filter: "vpc" | "domain", glob: string, roots: readonly string[]): CommandError {
+  const word = filter === "vpc" ? "VPC" : "domain";
+  return {
+    code: "invalid-argument",
+    summary: `no ${word} of the account fits --${filter} '${glob}'`,
+    fix: suggestion(glob, roots) || `The account has no ${word}.`,
+  };
+}
+
+/** Kinds that one list shows with all their objects. */
+const COUNTED = ["vpcs", "subnets", "domains", "images"] as const satisfies readonly ListedKind[];
+
+const MORE = `
+tenon list KIND lists them; and records, addresses, tickets.
+`;
+
+/** A list that the token may not read is no reason to show nothing of the others. */
+async function summary(
+  terminal: Terminal,
+  api: ReadApi,
+  _: ListFlags,
+  desired: Desired | null,
+): Promise<Listing | null> {
+  const { DECLARED_HERE, NOBODY, takeInventory } = await import("../../index.ts");
+  const lists = [["vpcs", "subnets"], ["domains"], ["images"]] as const satisfies readonly (readonly ListedKind[])[];
+  const taken = await Promise.all(
+    lists.map((names) =>
+      takeInventory({
+        ...{ api, desired, kinds: names.map((name) => COLUMNS[name].kind), nowMilliseconds: Date.now() },
+        watch: { signal: terminal.interrupt.first },
+      }),
+    ),
+  );
+  const failures = taken.filter((one) => !one.ok);
+  const fatal = failures.find(({ failure }) => !isDenied(failure)) ?? (failures.length === 3 ? failures[0] : undefined);
+  if (fatal !== undefined) {
+    sayFailure(terminal, `cannot read ${fatal.what}`, fatal.failure);
+    return null;
+  }
+  for (const { what } of failures) terminal.say(`warning: the token may not read ${what}\n`);
+  const rows = COUNTED.map((name): SummaryRow => {
+    const result = taken[lists.findIndex((names) => (names as readonly string[]).includes(name))];
+    if (result?.ok !== true) return { kind: name, count: null, here: null, owned: null, nobody: null };
+    const own = result.items.filter(({ kind }) => kind === COLUMNS[name].kind);
+    const here = own.filter(({ whose }) => whose === DECLARED_HERE).length;
+    const nobody = own.filter(({ whose }) => whose === NOBODY).length;
+    const owned = own.length - here - nobody;
+    return { kind: name, count: own.length, here: desired === null ? null : here, owned, nobody };
+  });
+  return { rows, columns: SUMMARY_COLUMNS, none: "", note: MORE };
+}
+
+// Addresses and tickets, which nobody declares.
 
 async function addresses(terminal: Terminal, api: ReadApi, { vpc }: ListFlags): Promise<Listing | null> {
   const { globMatches } = await import("../../model/text.ts");
@@ -115,9 +264,16 @@ async function addresses(terminal: Terminal, api: ReadApi, { vpc }: ListFlags): 
     return null;
   }
   if (vpc !== undefined && !read.vpcs.some((label) => globMatches(vpc, label))) {
-    const fix = suggestion(vpc, read.vpcs) || "The account has no VPC.";
-    sayError(terminal, { code: "invalid-argument", summary: `no VPC of the account fits --vpc '${vpc}'`, fix });
+    sayError(terminal, noRoot("vpc", vpc, read.vpcs));
     return null;
   }
   return { rows: read.rows, columns: ADDRESS_COLUMNS, none: "No addresses." };
+}
+
+async function tickets(terminal: Terminal, api: ReadApi): Promise<Listing | null> {
+  const { listTickets } = await import("../../tickets/index.ts");
+  const found = await listTickets(api, { open: false }, terminal.interrupt.first);
+  if (found.ok) return { rows: found.value, columns: TICKET_COLUMNS, none: "No tickets." };
+  sayFailure(terminal, `cannot read ${found.what}`, found.failure);
+  return null;
 }

@@ -10,7 +10,7 @@ import { splitDescription } from "../owner-tag.ts";
 import { preferImages } from "./content.ts";
 import { pairImages, readBackOfImage } from "./diff.ts";
 import { retainImages } from "./family.ts";
-import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, readImages } from "./live.ts";
+import { contentOfImage, declareImage, identifyImage, isOver, leaseEnd, listImage, readImages } from "./live.ts";
 import { imageSpec } from "./manifest.ts";
 import type { ImageSpec } from "./spec.ts";
 import { imageSteps, objectionToImageDelete } from "./steps.ts";
@@ -26,6 +26,7 @@ export const image: Unit<ImageSpec, WireImage> = {
   identify: identifyImage,
   canBeRenamed: true,
   content: contentOfImage,
+  list: listImage,
   declare: declareImage,
   prefer: preferImages,
   retain: retainImages,

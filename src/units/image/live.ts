@@ -4,7 +4,7 @@ import type { WireImage } from "../../api/wire.ts";
 import type { ReadApi } from "../../model/api.ts";
 import type { Declared } from "../../model/desired.ts";
 import { imageAddress, type Json } from "../../model/resource.ts";
-import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
+import type { ListedResource, LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { UNSTATED } from "../common.ts";
 import { splitDescription } from "../owner-tag.ts";
 import type { ImageSpec } from "./spec.ts";
@@ -28,6 +28,13 @@ export function identifyImage(image: WireImage): LiveIdentity {
     ...(image.status === "pending_upload" ? { unfinished: true } : {}),
     shown: { status: image.status, size: image.size, created: image.created },
   };
+}
+
+export function listImage(image: WireImage): ListedResource[] {
+  const { id, label, status, size, created, updated } = image;
+  const description = splitDescription(image.description).text;
+  const values = { label, description, status, size, created, updated };
+  return [{ kind: "image", address: imageAddress(label), id, name: label, values }];
 }
 
 /** Never null (in use), because nothing can be attached to an image. */

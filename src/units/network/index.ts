@@ -3,7 +3,7 @@
 import type { Unit } from "../../model/unit.ts";
 import { conflictInNetwork, lossesOfNetwork, pairNetworks, readBackOfNetwork } from "./diff.ts";
 import { freeSpaceOfNetworks } from "./free-space.ts";
-import { declareNetwork, detailNetwork, identifyNetwork, type LiveNetwork, readNetworks } from "./live.ts";
+import { declareNetwork, detailNetwork, identifyNetwork, type LiveNetwork, listNetwork, readNetworks } from "./live.ts";
 import { type NetworkSpec, networkSpec } from "./manifest.ts";
 import {
   contentOfNetwork,
@@ -28,6 +28,7 @@ export const network: Unit<NetworkSpec, LiveNetwork> = {
   identify: identifyNetwork,
   canBeRenamed: true,
   content: contentOfNetwork,
+  list: listNetwork,
   declare: declareNetwork,
   normalise: pairNetworks,
   steps: networkSteps,

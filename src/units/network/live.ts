@@ -6,7 +6,7 @@ import type { AttachedInterface, InterfaceDetail } from "../../model/change.ts";
 import type { Declared } from "../../model/desired.ts";
 import { type Address, subnetAddress, vpcAddress } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
-import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
+import type { ListedResource, LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { NOWHERE, readEach, UNSTATED } from "../common.ts";
 import { splitDescription } from "../owner-tag.ts";
 import type { NetworkSpec } from "./manifest.ts";
@@ -132,4 +132,31 @@ export function declareNetwork(live: LiveNetwork): Declared<NetworkSpec> {
 /** Pads the numbers of a range, so that ranges sort as text in the order of their addresses. */
 function sortable(cidr: string): string {
   return cidr.replace(/\d+/g, (number) => number.padStart(3, "0"));
+}
+
+// What lists show of a live network.
+
+export function listNetwork(live: LiveNetwork): ListedResource[] {
+  const { vpc } = live;
+  const { id, label, region, created, updated } = vpc;
+  const { address } = identifyNetwork(live);
+  const [description, subnets] = [splitDescription(vpc.description).text, vpc.subnets.length];
+  const own = { label, region, description, subnets, interfaces: countInterfaces(vpc.subnets), created, updated };
+  return [
+    { kind: "vpc", address, id, name: label, values: own },
+    ...vpc.subnets.map((subnet) => ({
+      kind: "vpc_subnet",
+      address: subnetAddress(address, subnet.label),
+      id: subnet.id,
+      name: subnet.label,
+      values: {
+        ...{ vpc: label, vpc_id: id, label: subnet.label, ipv4: subnet.ipv4, interfaces: countInterfaces([subnet]) },
+        ...{ created: subnet.created, updated: subnet.updated },
+      },
+    })),
+  ];
+}
+
+function countInterfaces(subnets: readonly WireSubnet[]): number {
+  return subnets.reduce((sum, { nodes }) => nodes.reduce((own, node) => own + node.interfaces.length, sum), 0);
 }

@@ -7,7 +7,7 @@ import { recogniseOne } from "../common.ts";
 import { pairZones } from "./diff.ts";
 import { amendBody, conflictInZone, readBackOfZone, statedContent } from "./domain.ts";
 import { lossesOfZone } from "./guards.ts";
-import { identifyZone, type LiveZone, readZones } from "./live.ts";
+import { identifyZone, type LiveZone, listZone, readZones } from "./live.ts";
 import { loadZone, readDomainName } from "./load-domain.ts";
 import { declareZone, writeZone, ZONE_LAYOUT } from "./manifest.ts";
 import { DOMAIN_SCHEMA, ZONE_DEFINITIONS } from "./schema.ts";
@@ -54,6 +54,7 @@ export const zone: Unit<ZoneSpec, LiveZone> = {
   read: readZones,
   identify: identifyZone,
   canBeRenamed: false,
+  list: listZone,
   declare: declareZone,
   normalise: pairZones,
   steps: zoneSteps,

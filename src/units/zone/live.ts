@@ -3,11 +3,12 @@
 import type { WireDomain, WireRecord } from "../../api/wire.ts";
 import { toAscii } from "../../dns/unicode.ts";
 import type { ReadApi } from "../../model/api.ts";
-import { domainAddress } from "../../model/resource.ts";
-import type { LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
+import { domainAddress, recordAddress } from "../../model/resource.ts";
+import type { ListedResource, LiveIdentity, ReadResult, ReadWatch, Scope } from "../../model/unit.ts";
 import { readEach } from "../common.ts";
 import { ownerOfTags, sharedWithOf } from "../owner-tag.ts";
 import type { ZoneSpec } from "./spec.ts";
+import { anyLiveRecord } from "./wire-record.ts";
 
 export interface LiveZone {
   readonly domain: WireDomain;
@@ -85,4 +86,26 @@ export function identifyZone({ domain }: LiveZone): LiveIdentity {
     ...(sharedWith.length === 0 ? {} : { sharedWith }),
     shown: { type: domain.type, status: domain.status, created: domain.created },
   };
+}
+
+/** A record by what it says, with the name that a resolver asks for: that of an SRV holds its service. */
+export function listZone(live: LiveZone): ListedResource[] {
+  const { domain, records } = live;
+  const { id, type, status, description, group, soa_email, ttl_sec, created, updated } = domain;
+  const { key, address } = identifyZone(live);
+  const own = { domain: key, type, status, description, group, soa_email, ttl_sec, created, updated };
+  return [
+    { kind: "domain", address, id, name: key, values: own },
+    ...(records ?? []).map((record): ListedResource => {
+      const values = anyLiveRecord(record, key);
+      const name = values.name === "" ? "@" : values.name;
+      return {
+        kind: "domain_record",
+        address: recordAddress(address, values.name, values.type),
+        id: record.id,
+        name,
+        values: { domain: key, domain_id: id, ...values, name },
+      };
+    }),
+  ];
 }

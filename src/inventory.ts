@@ -1,0 +1,191 @@
+/** The account's objects and whose they are: declared in the project, tagged with an owner, or nobody's. */
+
+import { compileNameGlob } from "./dns/unicode.ts";
+import type { Failure, ReadApi } from "./model/api.ts";
+import type { Desired } from "./model/desired.ts";
+import { Kinds } from "./model/kind.ts";
+import { type Address, type Kind, nameInAddress, type ObjectId, type Values } from "./model/resource.ts";
+import { compareIds, compareText, compileGlob } from "./model/text.ts";
+import type { LiveIdentity, Match, ReadWatch, Unit } from "./model/unit.ts";
+import { compareUnit } from "./plan/plan.ts";
+import { rootAddresses } from "./units/common.ts";
+import { units } from "./units/index.ts";
+
+export interface InventoryRequest {
+  readonly api: ReadApi;
+  /** null: there is no project, so that nothing is known to be declared. */
+  readonly desired: Desired | null;
+  /** Their objects are listed. */
+  readonly kinds: readonly Kind[];
+  readonly filter?: InventoryFilter;
+  /** Milliseconds since the epoch. */
+  readonly nowMilliseconds: number;
+  readonly watch?: ReadWatch;
+}
+
+/** Globs; an absent one fits everything. */
+export interface InventoryFilter {
+  /** Of the object's own name, as `InventoryItem.name` has it. */
+  readonly name?: string;
+  /** Of `whose`, or of the owner's name alone. */
+  readonly whose?: string;
+  /** Of the label or domain of the VPC or zone that the object is, or is in. Only what fits is read. */
+  readonly root?: string;
+  /** Of `values.type`, whatever its case. */
+  readonly type?: string;
+}
+
+export interface InventoryItem {
+  readonly kind: Kind;
+  /** That of its entry; of what no entry means, one that no other object of the account has, records aside. */
+  readonly address: Address;
+  /** Of the network, zone or image that it is, or is in. */
+  readonly root: Address;
+  readonly id: ObjectId;
+  readonly name: string;
+  /** Whether an entry of the project means it; null: there is no project. */
+  readonly declared: boolean | null;
+  /** The owner in its tag, or in that of what it is in; null: nobody's. */
+  readonly owner: string | null;
+  /** `here` if it is declared, `owner NAME`, or `nobody`. */
+  readonly whose: string;
+  /** Under the API's names, with what it is in: `vpc`, `vpc_id`. */
+  readonly values: Values;
+}
+
+export type InventoryResult =
+  | {
+      readonly ok: true;
+      /** By kind in the order of the units, then by address and id. */
+      readonly items: readonly InventoryItem[];
+      /** Of the kinds: what is declared and not in the account. Sorted, each once. */
+      readonly missing: readonly Address[];
+      /** Names of all VPCs, zones and images that were read, whatever the filter. Sorted, each once. */
+      readonly roots: readonly string[];
+      /** Whether any of them fits `filter.root`. */
+      readonly hasRoot: boolean;
+    }
+  /** `what` could not be read. */
+  | { readonly ok: false; readonly what: string; readonly failure: Failure };
+
+export const DECLARED_HERE = "here";
+export const NOBODY = "nobody";
+
+/** Reads with list calls only: a list of each unit that has one of the kinds, and for records one of each zone that fits `filter.root`. */
+export async function takeInventory(request: InventoryRequest): Promise<InventoryResult> {
+  const { kinds, filter = {} } = request;
+  const wanted = units.filter((unit) => unit.kinds.some(({ kind }) => kinds.includes(kind)));
+  const found = await Promise.all(wanted.map((unit) => readUnit(unit, request)));
+  const failed = found.find((one) => !one.ok);
+  if (failed?.ok === false) return failed;
+  const read = found.filter((one) => one.ok);
+  const fits = compileFilter(filter);
+  const order = new Kinds(units).all.map(({ kind }) => kind);
+  const items = read.flatMap((one) => one.items).filter((item) => kinds.includes(item.kind) && fits(item));
+  return {
+    ok: true,
+    items: items.sort(
+      (a, b) =>
+        order.indexOf(a.kind) - order.indexOf(b.kind) || compareText(a.address, b.address) || compareIds(a.id, b.id),
+    ),
+    missing: [...new Set(read.flatMap((one) => one.missing))].sort(compareText),
+    roots: [...new Set(read.flatMap((one) => one.roots))].sort(compareText),
+    hasRoot: read.some((one) => one.hasRoot),
+  };
+}
+
+const NO_PROJECT: Desired = { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
+
+async function readUnit(
+  unit: Unit,
+  { api, desired, kinds, filter = {}, nowMilliseconds, watch = {} }: InventoryRequest,
+): Promise<InventoryResult> {
+  const [root] = unit.kinds;
+  const isOfRoot = compileRoot(unit, filter.root);
+  const needsContents = unit.kinds.some(({ kind }) => kind !== root.kind && kinds.includes(kind));
+  const wants = ({ key }: LiveIdentity): boolean => needsContents && isOfRoot(key);
+  const scope = { declared: [], removed: [], owner: null, destroy: false, wants };
+  const result = await unit.read(scope, api, watch);
+  if (!result.ok) return result;
+  const project = desired ?? NO_PROJECT;
+  const { matched, paired } = compareUnit(unit, project, result, {
+    ...{ goal: "apply", nowMilliseconds, targets: [], excludes: [], consents: [], maxChanges: null },
+    ...{ takeOwnershipFrom: [], account: project.account, clone: true },
+  });
+  const addresses = addressesOf(unit, result.items, matched.matches);
+  const declaredAt = new Map<string, Address>();
+  const missing: Address[] = [];
+  for (const { resource } of paired.pairs) {
+    const { kind, id, after, address, labels, part } = resource;
+    if (after === null || part === true || labels.includes("release")) continue;
+    if (id !== null) declaredAt.set(keyOf(kind, id), address);
+    else if (kinds.includes(kind) && isOfRoot(nameInAddress(resource.root, root.kind) ?? "")) missing.push(address);
+  }
+  const items = result.items.flatMap((live): InventoryItem[] => {
+    const identity = unit.identify(live);
+    if (!isOfRoot(identity.key)) return [];
+    const own = addresses.get(live) ?? identity.address;
+    return unit.list(live).map((resource) => {
+      const known = declaredAt.get(keyOf(resource.kind, resource.id));
+      const address = known ?? own + resource.address.slice(identity.address.length);
+      const { kind, id, name, values } = resource;
+      const what = { kind, address, root: own, id, name, values };
+      return { ...what, ...whoseOf(identity, known !== undefined, desired) };
+    });
+  });
+  const roots = result.items.map((live) => unit.identify(live).key);
+  return { ok: true, items, missing, roots, hasRoot: roots.some(isOfRoot) };
+}
+
+function whoseOf(
+  { owner }: LiveIdentity,
+  isDeclared: boolean,
+  desired: Desired | null,
+): Pick<InventoryItem, "declared" | "owner" | "whose"> {
+  const whose = isDeclared ? DECLARED_HERE : owner === null ? NOBODY : `owner ${owner}`;
+  return { declared: desired === null ? null : isDeclared, owner, whose };
+}
+
+/** As a plan names them, where one names them: what no entry means gets its id where its label repeats. */
+function addressesOf(unit: Unit, items: readonly unknown[], matches: readonly Match[]): ReadonlyMap<unknown, Address> {
+  const meant = matches.filter(({ live }) => live !== null);
+  const others = new Set(items);
+  for (const { live } of meant) others.delete(live);
+  const rest = [...others].map(
+    (live): Match => ({ intent: "delete", declared: null, removed: null, live, label: null, former: null }),
+  );
+  // An entry whose object is not known keeps the address of its label.
+  const unclear = matches.filter(({ live }) => live === null);
+  const named = rootAddresses([...meant, ...unclear, ...rest], (live) => unit.identify(live));
+  return new Map([...named].map(([match, address]) => [match.live, address]));
+}
+
+function keyOf(kind: Kind, id: ObjectId): string {
+  return `${kind} ${id}`;
+}
+
+function compileRoot(unit: Unit, glob: string | undefined): (key: string) => boolean {
+  if (glob === undefined) return () => true;
+  return compileName(unit.kinds[0].kind, glob);
+}
+
+/** Names of domains are compared as DNS compares them, in Unicode and in punycode. */
+function compileName(kind: Kind, glob: string): (name: string) => boolean {
+  return kind === "domain" || kind === "domain_record" ? compileNameGlob(glob) : compileGlob(glob);
+}
+
+function compileFilter({ name, whose, type }: InventoryFilter): (item: InventoryItem) => boolean {
+  const ofKind = new Map<Kind, (name: string) => boolean>();
+  const fitsName = (item: InventoryItem): boolean => {
+    if (name === undefined) return true;
+    const fits = ofKind.get(item.kind) ?? compileName(item.kind, name);
+    ofKind.set(item.kind, fits);
+    return fits(item.name);
+  };
+  const fitsWhose = whose === undefined ? () => true : compileGlob(whose);
+  const fitsType = type === undefined ? () => true : compileGlob(type.toUpperCase());
+  return (item) =>
+    fitsName(item) &&
+    (fitsWhose(item.whose) || (item.owner !== null && fitsWhose(item.owner))) &&
+    fitsType(String(item.values["type"] ?? "").toUpperCase());
+}
