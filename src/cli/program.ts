@@ -140,6 +140,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     access: "nothing",
     load: async () => (await import("./commands/demo.ts")).define,
   },
+  {
+    name: "version",
+    usage: "[options]",
+    summary: "show the version, and what it runs on",
+    access: "nothing",
+    load: async () => (await import("./commands/version.ts")).define,
+  },
 ];
 
 /** Runs the command that the arguments name. @param args without the program's own name */
@@ -160,6 +167,7 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
     program.outputHelp({ error: true });
     return EXIT.error;
   }
+  if (await isOfOtherTool(terminal, args)) return EXIT.error;
   try {
     await program.parseAsync([...args], { from: "user" });
   } catch (error) {
@@ -170,6 +178,22 @@ export async function runCommand(terminal: Terminal, args: readonly string[]): P
     return EXIT.error;
   }
   return code;
+}
+
+/** Says what to use instead of a command that people know from another tool. */
+async function isOfOtherTool(terminal: Terminal, args: readonly string[]): Promise<boolean> {
+  const words = args.filter((word) => !word.startsWith("-"));
+  const [name] = words;
+  // What stands before a command is an option of the program, which is told what is wrong with it.
+  if (name === undefined || args[0] !== name || COMMANDS.some((entry) => entry.name === name)) return false;
+  const { adviceInstead } = await import("./other-tools.ts");
+  const fix = adviceInstead(words);
+  if (fix === null) return false;
+  const [{ sayError }, { printError }] = await Promise.all([import("./messages.ts"), import("./output.ts")]);
+  const problem = { code: "unknown-command", summary: `tenon has no command '${name}'`, fix } as const;
+  sayError(terminal, problem);
+  if (wantsJson(args)) printError(terminal, problem, false);
+  return true;
 }
 
 /** An error in the arguments of a command. */
