@@ -32,11 +32,14 @@ export type { Intent } from "./apply/step.ts";
 export {
   DECLARED_HERE,
   type InventoryFilter,
-  type InventoryItem,
   type InventoryRequest,
   type InventoryResult,
   NOBODY,
+  type OutputsRequest,
+  type ParsedAddress,
+  parseAddress,
   takeInventory,
+  takeOutputs,
 } from "./inventory.ts";
 export { lintProject } from "./lint/index.ts";
 export type { LongLists } from "./live/long-lists.ts";
@@ -98,6 +101,7 @@ export {
   Sources,
   type Span,
 } from "./model/diagnostic.ts";
+export type { InspectedContents, Inspection, InventoryItem } from "./model/inventory.ts";
 export type { Live, LiveUnit } from "./model/live.ts";
 export {
   type Barrier,
@@ -143,6 +147,9 @@ export {
   createReadApi,
   deletedInDoubt,
   findUnreviewed,
+  type InspectRequest,
+  type InspectResult,
+  inspectAddress,
   loadProject,
   openJournal,
   type PlanFileResult,

@@ -3,9 +3,10 @@
 import { compileNameGlob } from "./dns/unicode.ts";
 import type { Failure, ReadApi } from "./model/api.ts";
 import type { Desired } from "./model/desired.ts";
+import type { InventoryItem } from "./model/inventory.ts";
 import { Kinds } from "./model/kind.ts";
-import { type Address, type Kind, nameInAddress, type ObjectId, type Values } from "./model/resource.ts";
-import { compareIds, compareText, compileGlob } from "./model/text.ts";
+import { type Address, type Kind, nameInAddress, type ObjectId } from "./model/resource.ts";
+import { compareIds, compareText, compileGlob, escapeGlob } from "./model/text.ts";
 import type { LiveIdentity, Match, ReadWatch, Unit } from "./model/unit.ts";
 import { compareUnit } from "./plan/plan.ts";
 import { rootAddresses } from "./units/common.ts";
@@ -33,24 +34,6 @@ export interface InventoryFilter {
   readonly root?: string;
   /** Of `values.type`, whatever its case. */
   readonly type?: string;
-}
-
-export interface InventoryItem {
-  readonly kind: Kind;
-  /** That of its entry; of what no entry means, one that no other object of the account has, records aside. */
-  readonly address: Address;
-  /** Of the network, zone or image that it is, or is in. */
-  readonly root: Address;
-  readonly id: ObjectId;
-  readonly name: string;
-  /** Whether an entry of the project means it; null: there is no project. */
-  readonly declared: boolean | null;
-  /** The owner in its tag, or in that of what it is in; null: nobody's. */
-  readonly owner: string | null;
-  /** `here` if it is declared, `owner NAME`, or `nobody`. */
-  readonly whose: string;
-  /** Under the API's names, with what it is in: `vpc`, `vpc_id`. */
-  readonly values: Values;
 }
 
 export type InventoryResult =
@@ -188,4 +171,54 @@ function compileFilter({ name, whose, type }: InventoryFilter): (item: Inventory
     fitsName(item) &&
     (fitsWhose(item.whose) || (item.owner !== null && fitsWhose(item.owner))) &&
     fitsType(String(item.values["type"] ?? "").toUpperCase());
+}
+
+// One address, and what other tools want to know of it.
+
+export interface ParsedAddress {
+  readonly address: Address;
+  readonly kind: Kind;
+  /** Of the network, zone or image that it names, or what it names is in. */
+  readonly root: Address;
+  readonly rootKind: Kind;
+  /** That of the root: a label, or a domain. */
+  readonly rootName: string;
+}
+
+const KINDS: Kinds = new Kinds(units);
+
+/** @returns null if no resource could have such an address: it is a path, or has a kind that there is not */
+export function parseAddress(address: string): ParsedAddress | null {
+  const [kind, rootKind] = [KINDS.at(address)?.kind, KINDS.rootAt(address)?.kind];
+  if (kind === undefined || rootKind === undefined) return null;
+  const root = address.split("/", 2).join("/");
+  const rootName = nameInAddress(root, rootKind);
+  return rootName === null || rootName === "" ? null : { address, kind, root, rootKind, rootName };
+}
+
+/** Of a unit whose objects are renamed, any of them may be the one that has the address. */
+export function filterFor({ rootKind, rootName }: ParsedAddress): InventoryFilter {
+  const unit = units.find(({ kinds: [root] }) => root.kind === rootKind);
+  return unit?.canBeRenamed === false ? { root: escapeGlob(rootName) } : {};
+}
+
+export interface OutputsRequest extends Pick<InventoryRequest, "api" | "nowMilliseconds" | "watch"> {
+  readonly desired: Desired;
+  /** null: all that is declared, but for records, which nobody refers to by id. */
+  readonly address: ParsedAddress | null;
+}
+
+/** What is declared and there, with its ids: of the units that the project declares anything of, a list each. */
+export function takeOutputs({ desired, address, ...request }: OutputsRequest): Promise<InventoryResult> {
+  if (address !== null) {
+    const filter = filterFor(address);
+    return takeInventory({ ...request, desired, kinds: [address.kind], filter }).then(onlyDeclared);
+  }
+  const used = units.filter(({ name }) => desired.declared.some(({ unit }) => unit === name));
+  const kinds = used.flatMap((unit) => unit.kinds.filter(({ identifiedByValues }) => identifiedByValues !== true));
+  return takeInventory({ ...request, desired, kinds: kinds.map(({ kind }) => kind) }).then(onlyDeclared);
+}
+
+function onlyDeclared(result: InventoryResult): InventoryResult {
+  return result.ok ? { ...result, items: result.items.filter(({ declared }) => declared === true) } : result;
 }

@@ -3,6 +3,7 @@
 import type { ClientApi, Connection, ReadClient } from "./api/index.ts";
 import type { ApplyRequest } from "./apply/execute.ts";
 import type { JournalOptions, OpenedJournal } from "./apply/journal.ts";
+import { filterFor, type ParsedAddress, takeInventory } from "./inventory.ts";
 import { lintPlanned } from "./lint/index.ts";
 import { LongLists } from "./live/long-lists.ts";
 import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, unionOf } from "./live/read.ts";
@@ -12,14 +13,16 @@ import type { Failure, FileContent, ReadApi } from "./model/api.ts";
 import type { Change, ChangedSince } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "./model/diagnostic.ts";
+import type { InspectedContents, Inspection, InventoryItem } from "./model/inventory.ts";
 import { Kinds } from "./model/kind.ts";
 import type { Live } from "./model/live.ts";
 import { DEFAULT_IMAGE_TIMEOUT_SECONDS, DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
 import type { Address } from "./model/resource.ts";
-import { groupBy } from "./model/text.ts";
+import { escapeGlob, groupBy } from "./model/text.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
+import { driftOf } from "./plan/drift.ts";
 import { mayGoByMistake, nameOtherEnvironments, type OtherEnvironment, refuseRetiredElsewhere } from "./plan/guards.ts";
 import { wrongAccount } from "./plan/match.ts";
 import { rateOf } from "./plan/pace.ts";
@@ -290,6 +293,65 @@ export function withEnvironments(
 ): Plan {
   const refusals = [...plan.refusals, ...refuseRetiredElsewhere(plan.changes, desired, others)];
   return { ...plan, refusals, guards: nameOtherEnvironments(plan.guards, desired, others, unchecked) };
+}
+
+export interface InspectRequest extends Pick<PlanRequest, "api" | "nowMilliseconds" | "inputs" | "account" | "watch"> {
+  /** null: there is no project. */
+  readonly desired: Desired | null;
+  readonly address: ParsedAddress;
+}
+
+export type InspectResult =
+  /** null: neither the account nor the project has the address; `known` are those that they have, of the same kind. */
+  | { readonly ok: true; readonly inspection: Inspection | null; readonly known: readonly Address[] }
+  /** `what` could not be read. */
+  | { readonly ok: false; readonly what: string; readonly failure: Failure };
+
+/** What has an address, in the account and in the project. Reads, once, what a plan of its network, zone or image reads. */
+export async function inspectAddress({ desired, address, ...request }: InspectRequest): Promise<InspectResult> {
+  const { root, rootKind, kind } = address;
+  const api = new Recording(request.api);
+  const kinds = units.find((unit) => unit.kinds[0].kind === rootKind)?.kinds.map((facts) => facts.kind) ?? [];
+  const taken = await takeInventory({ ...request, api, desired, kinds, filter: filterFor(address) });
+  if (!taken.ok) return taken;
+  const stated = desired === null ? [] : [...desired.declared, ...desired.removed];
+  let plan: Plan | null = null;
+  if (desired !== null && stated.some((entry) => entry.address === root)) {
+    const targets = [escapeGlob(root)];
+    const planned = await planProject({ ...request, api, desired, goal: "apply", targets, checkSelection: false });
+    if (!planned.ok) return planned;
+    plan = planned.plan;
+  }
+  const changes = (plan?.changes ?? []).filter((change) => change.address === address.address);
+  const live = taken.items.filter((item) => item.address === address.address);
+  const others = [
+    ...taken.items.map((item) => item.address),
+    ...taken.missing,
+    ...stated.map((entry) => entry.address),
+  ];
+  const known = new Set([...others, ...taken.roots.map((name) => `${rootKind}/${name}`)]);
+  if (live.length === 0 && changes.length === 0) return { ok: true, inspection: null, known: [...known].sort() };
+  const isUnclaimed = live.every(({ declared, owner }) => declared === false && owner === desired?.owner);
+  const inspection = {
+    ...{ address: address.address, kind, root, live, changes, plan },
+    isProtected: desired?.declared.some((entry) => entry.address === root && entry.protect) ?? false,
+    mayBePruned: live.length > 0 && isUnclaimed && changes.length === 0 && desired?.owner !== null,
+    contents: address.address === root ? contentsOf(root, taken.items, plan) : null,
+  };
+  return { ok: true, inspection, known: [] };
+}
+
+function contentsOf(root: Address, items: readonly InventoryItem[], plan: Plan | null): InspectedContents | null {
+  const kind = new Kinds(units).contentsAt(root)?.kind;
+  if (kind === undefined) return null;
+  const within = (plan?.changes ?? []).filter((change) => change.root === root && change.kind === kind);
+  const differing = plan === null ? [] : driftOf({ ...plan, changes: within }).objects;
+  return {
+    kind,
+    live: items.filter((item) => item.root === root && item.kind === kind).length,
+    declared: within.filter(({ after }) => after !== null).length,
+    differing,
+  };
 }
 
 export type PlanFileResult =

@@ -1,7 +1,7 @@
 /** The columns of `tenon list`, kind by kind. */
 
-import type { InventoryItem } from "../index.ts";
 import type { AddressRow } from "../live/index.ts";
+import type { InventoryItem } from "../model/inventory.ts";
 import type { Json, Kind } from "../model/resource.ts";
 import type { Column } from "../render/listing.ts";
 import { escapeText, shorten } from "../render/terminal.ts";

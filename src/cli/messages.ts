@@ -32,6 +32,7 @@ export function sayStrict(terminal: Terminal): void {
 
 /** Error codes of the command line itself → their meaning. The codes are stable, and listed in docs/reference/exit-codes.md. */
 export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
+  "address-unknown": "an address names nothing that the project declares, or for `show` nothing in the account either",
   "base-unknown": "`--base` names no project folder and no git ref that is here",
   "base-unreadable": "the project at `--base` could not be taken from git",
   "conflicting-options": "two options exclude each other, or an option is given without the one that it needs",
@@ -48,6 +49,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "missing-option": "an option that the command cannot do without is missing",
   "missing-value": "an option is given without its value",
   "nothing-to-export": "the project declares nothing that the format can hold",
+  "object-missing": "what `output` names is declared, and the account has no object that is surely it",
   "plan-file-as-project": "a saved plan was given where a project belongs",
   "plan-file-unreadable": "the file of `--plan`, or of `show`, cannot be read",
   "service-aborted": "a request was given up because the run was interrupted",
@@ -72,6 +74,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
 };
 
 export type ErrorCode =
+  | "address-unknown"
   | "base-unknown"
   | "base-unreadable"
   | "conflicting-options"
@@ -88,6 +91,7 @@ export type ErrorCode =
   | "missing-option"
   | "missing-value"
   | "nothing-to-export"
+  | "object-missing"
   | "plan-file-as-project"
   | "plan-file-unreadable"
   | "service-aborted"

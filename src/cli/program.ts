@@ -86,10 +86,17 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "show",
-    usage: "[options] [path]",
-    summary: "show a saved plan, or the expanded manifests",
-    access: "nothing",
+    usage: "[options] [what]",
+    summary: "show an object, a saved plan, or the expanded manifests",
+    access: "reads",
     load: async () => (await import("./commands/show.ts")).define,
+  },
+  {
+    name: "output",
+    usage: "[options] [address]",
+    summary: "print the ids of what is declared, for other tools",
+    access: "reads",
+    load: async () => (await import("./commands/output.ts")).define,
   },
   {
     name: "zone",

@@ -101,6 +101,6 @@ export async function openPresentProject(
   return opened;
 }
 
-async function isFile(path: string): Promise<boolean> {
+export async function isFile(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isFile() === true;
 }

@@ -1,6 +1,7 @@
 /** Render (`tenon/render`): plans, reports, drift, diagnostics and verifications as text, JSON and markdown. */
 
 import type { Change, Drift } from "../model/change.ts";
+import type { Inspection } from "../model/inventory.ts";
 import { Kinds } from "../model/kind.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Report } from "../model/report.ts";
@@ -8,12 +9,14 @@ import type { Verification } from "../model/verification.ts";
 import { units } from "../units/index.ts";
 import * as drifts from "./drift.ts";
 import * as news from "./drift-news.ts";
+import * as inspections from "./inspection.ts";
 import * as documents from "./markdown/documents.ts";
 import * as texts from "./plan-text.ts";
 
 export { type DiagnosticStyle, renderDiagnostics } from "./diagnostics.ts";
 export { renderDriftJson } from "./drift.ts";
 export { type News, renderNewsJson } from "./drift-news.ts";
+export { renderInspectionJson } from "./inspection.ts";
 export { renderPlanJson, renderPlanJsonParts } from "./plan-json.ts";
 export { renderUnreviewedText, type TextOptions } from "./plan-text.ts";
 export { renderReportJson, renderReportText, renderValidationJson } from "./report.ts";
@@ -78,4 +81,9 @@ export function renderDriftMarkdown(drift: Drift): string {
  */
 export function renderUnreviewedMarkdown(extra: readonly Change[]): string {
   return documents.renderUnreviewedMarkdown(extra, KINDS);
+}
+
+/** What has one address, in the account beside what the project makes of it. Newline-terminated. */
+export function renderInspectionText(inspection: Inspection, options: texts.TextOptions): string {
+  return inspections.renderInspectionText(inspection, options, KINDS);
 }

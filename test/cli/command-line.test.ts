@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { here } from "./here.ts";
 import { folder, run } from "./run.ts";
 
-const COMMANDS = ["validate", "plan", "apply", "destroy", "show", "emulate", "demo"];
+const COMMANDS = ["validate", "plan", "apply", "destroy", "list", "show", "output", "emulate", "demo", "version"];
 
 describe("tenon --help", () => {
   it.each([[[]], ...COMMANDS.map((command) => [[command]])])(
@@ -86,7 +86,7 @@ describe("a wrong command line", () => {
     [["plan", "--fail-on", "bad weather"], "--fail-on", "refused, blocked"],
     [["emulate", "--port", "65536"], "--port", "65535"],
     [["emulate", "--rate-limit", "5"], "--rate-limit", "N/SECONDS"],
-    [["show"], "no plan file is given", "--expanded"],
+    [["show"], "nothing is named that is to be shown", "--expanded"],
   ])("is explained, and exits with 1: %j", async (args, what, fix) => {
     const { code, stdout, stderr } = await run(args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

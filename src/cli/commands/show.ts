@@ -1,54 +1,90 @@
-/** `tenon show`: shows a saved plan, or the desired state with everything expanded. */
+/** `tenon show`: shows an object of the account beside its declaration, a saved plan, or the desired state with everything expanded. */
 
 import type { Command } from "commander";
 import { renderDesired } from "../../format/index.ts";
-import { needDialect } from "../connection.ts";
+import { type ParsedAddress, parseAddress } from "../../index.ts";
+import { suggestion } from "../../model/text.ts";
+import { renderInspectionJson, renderInspectionText } from "../../render/index.ts";
+import { escapeText } from "../../render/terminal.ts";
+import { needDialect, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { ALL_FORMATS, addDialectFlags, addProjectFlags, type Format, formatFlag, type ProjectFlags } from "../flags.ts";
-import { sayError } from "../messages.ts";
+import {
+  ALL_FORMATS,
+  addConnectionFlags,
+  addPresentProjectFlags,
+  type ConnectionFlags,
+  type Format,
+  formatFlag,
+  type PresentProjectFlags,
+} from "../flags.ts";
+import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { showPlan, withJsonErrors } from "../output.ts";
-import { openProject } from "../project.ts";
+import { isFile, openPresentProject, openProject } from "../project.ts";
 import { readPlanFile } from "../reviewed-plan.ts";
+import { accountOf, accountRefused } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
-    .description("Show a saved plan, or with --expanded what the manifests come down to.")
-    .argument("[path]", "a plan file; with --expanded a project")
+    .description(
+      "Show one object of the account beside its declaration, a saved plan, or with\n--expanded what the manifests come down to. Nothing is changed.",
+    )
+    .argument("[what]", "an address, or a plan file; with --expanded a project")
     .option("--expanded", "variables, defaults and record sets in place")
     .addOption(formatFlag("how to show it; markdown is for plans", ALL_FORMATS))
     .addHelpText(
       "after",
       `
+What begins with vpc/, domain/ or image/ is an address; for a file of such a
+path write ./ before it. Only an address needs a connection: its network, zone
+or image is read. ~ marks a field that differs; under DECLARED stands what an
+apply leaves there, so that what is not stated is as in the account.
+
 Examples:
+  tenon show domain/example.com
+  tenon show vpc/prod/subnet/web --project infra --env staging
+  tenon show domain/example.com/www/A --format json | jq '.objects[].id'
   tenon show production.plan
-  tenon show production.plan --format json
   tenon show --expanded infra --env staging`,
     )
-    .action(async (path, flags) => {
-      finish(await show(terminal, path, flags));
+    .action(async (what, flags) => {
+      finish(await show(terminal, what, flags));
     });
-  addDialectFlags(addProjectFlags(command), "with --expanded: the service's word for node");
+  addConnectionFlags(addPresentProjectFlags(command));
 }
 
-interface ShowFlags extends ProjectFlags {
+interface ShowFlags extends PresentProjectFlags, ConnectionFlags {
   readonly expanded?: boolean;
   readonly format: Format;
-  readonly dialect?: string;
 }
 
-/** @param path a plan file; with `--expanded` a project */
-export function show(terminal: Terminal, path: string | undefined, flags: ShowFlags): Promise<ExitCode> {
-  const work = flags.expanded === true ? showExpanded : showSaved;
-  return withJsonErrors(terminal, { format: flags.format, stream: false }, (inner) => work(inner, path, flags));
+/** @param what an address or a plan file; with `--expanded` a project */
+export function show(terminal: Terminal, what: string | undefined, flags: ShowFlags): Promise<ExitCode> {
+  const { format } = flags;
+  return withJsonErrors(terminal, { format, stream: false }, async (inner) => {
+    if (flags.expanded === true) return showExpanded(inner, what, flags);
+    const address = what === undefined ? null : parseAddress(what);
+    return address === null ? showSaved(inner, what, flags) : showObject(inner, address, flags);
+  });
 }
+
+/** The beginnings of addresses, as people may misspell them. */
+const KIND = /^(vpcs?|domains?|zones?|images?|subnets?|records?)(?=\/)/i;
 
 async function showSaved(terminal: Terminal, path: string | undefined, flags: ShowFlags): Promise<ExitCode> {
+  if (path !== undefined && KIND.test(path) && !(await isFile(path))) {
+    sayError(terminal, {
+      code: "invalid-argument",
+      summary: `${path} is neither an address nor a file`,
+      fix: "An address begins with vpc/, domain/ or image/, as in vpc/prod/subnet/web or domain/example.com/www/A.",
+    });
+    return EXIT.error;
+  }
   const read = await readPlanFile(terminal, path);
   if (!read.ok) return read.code;
   if (read.plan === null) {
-    const fix = "Name a plan file, or give --expanded for the desired state.";
-    sayError(terminal, { code: "missing-argument", summary: "no plan file is given", fix });
+    const fix = "Name an address or a plan file, or give --expanded for the desired state.";
+    sayError(terminal, { code: "missing-argument", summary: "nothing is named that is to be shown", fix });
     return EXIT.error;
   }
   showPlan(terminal, read.plan, flags.format);
@@ -57,15 +93,65 @@ async function showSaved(terminal: Terminal, path: string | undefined, flags: Sh
 
 async function showExpanded(terminal: Terminal, directory: string | undefined, flags: ShowFlags): Promise<ExitCode> {
   const { format } = flags;
-  if (format === "markdown") {
-    const fix = "Give --format text or json for the desired state.";
-    sayError(terminal, { code: "conflicting-options", summary: "markdown is for plans", fix });
-    return EXIT.error;
-  }
+  if (format === "markdown") return onlyPlansAsMarkdown(terminal, "the desired state");
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
-  const opened = await openProject(terminal, directory, flags, dialect);
+  const named = directory ?? (flags.project === false ? undefined : flags.project);
+  const opened = await openProject(terminal, named, flags, dialect);
   if (!opened.ok) return opened.code;
   terminal.print(await renderDesired(opened.project.desired, format));
   return EXIT.done;
+}
+
+function onlyPlansAsMarkdown(terminal: Terminal, what: string): ExitCode {
+  const fix = `Give --format text or json for ${what}.`;
+  sayError(terminal, { code: "conflicting-options", summary: "markdown is for plans", fix });
+  return EXIT.error;
+}
+
+async function showObject(terminal: Terminal, address: ParsedAddress, flags: ShowFlags): Promise<ExitCode> {
+  const { format } = flags;
+  if (format === "markdown") return onlyPlansAsMarkdown(terminal, "an object");
+  const opened = await openPresentProject(terminal, flags);
+  if (!opened.ok) return opened.code;
+  const { project } = opened;
+  const refusal = project === null ? null : accountRefused(terminal, project);
+  if (refusal !== null) return refusal;
+  return withReader(terminal, flags, async (api) => {
+    const { inspectAddress } = await import("../../index.ts");
+    const result = await inspectAddress({
+      ...{ api, desired: project?.desired ?? null, address, nowMilliseconds: Date.now() },
+      account: accountOf(terminal),
+      watch: { signal: terminal.interrupt.first },
+    });
+    if (!result.ok) {
+      sayFailure(terminal, `cannot read ${result.what}`, result.failure);
+      return terminal.interrupt.code() ?? EXIT.error;
+    }
+    const { inspection, known } = result;
+    if (inspection === null) return sayUnknown(terminal, address, known, project !== null);
+    // What is refused is of interest: it is shown beside the object.
+    sayDiagnostics(terminal, inspection.plan?.refusals ?? [], project?.sources);
+    terminal.print(
+      format === "json" ? renderInspectionJson(inspection) : renderInspectionText(inspection, terminal.results),
+    );
+    return EXIT.done;
+  });
+}
+
+async function sayUnknown(
+  terminal: Terminal,
+  { address }: ParsedAddress,
+  known: readonly string[],
+  hasProject: boolean,
+): Promise<ExitCode> {
+  const where = hasProject ? "neither the account nor the project has" : "the account does not have";
+  const isPath = await isFile(address);
+  const file = isPath ? ` For the file of this name write ./${address}.` : "";
+  sayError(terminal, {
+    code: "address-unknown",
+    summary: `${where} ${address}`,
+    fix: `${suggestion(address, known.map(escapeText)) || "tenon list shows what is there."}${file}`,
+  });
+  return EXIT.error;
 }
