@@ -242,6 +242,7 @@ const NODE_HASHES = {
 const ASSETS = [
   "package.json",
   "schemas/live.schema.json",
+  "schemas/manifest.schema.json",
   "schemas/plan.schema.json",
   "dist/validators",
   "examples/demo",

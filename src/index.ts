@@ -41,7 +41,8 @@ export {
   takeInventory,
   takeOutputs,
 } from "./inventory.ts";
-export { lintProject } from "./lint/index.ts";
+export { lintProject, lintRules } from "./lint/index.ts";
+export type { RuleText } from "./lint/rule.ts";
 export type { LongLists } from "./live/long-lists.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export { contentInside, contentsInside } from "./manifest/read.ts";

@@ -70,6 +70,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "token-in-text": "the text of a ticket or reply, or a file for one, holds the access token, and is not sent",
   "unexpected-argument": "an argument too many",
   "unknown-command": "there is no such command",
+  "unknown-field": "`explain` knows no such field, and no such code",
   "unknown-option": "the command has no such option",
 };
 
@@ -112,6 +113,7 @@ export type ErrorCode =
   | "token-in-text"
   | "unexpected-argument"
   | "unknown-command"
+  | "unknown-field"
   | "unknown-option";
 
 /** `summary` is a clause, `fix` sentences that say what to do. */

@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   preview: "tenon plan shows what would change.",
   "print-ir": "tenon show --expanded --format json prints what the manifests come down to.",
   push: "tenon apply makes the changes, after asking.",
-  "write-types": "The first line of a manifest names its schema, for editors: see docs/reference/manifest.md.",
+  "write-types": "The first line of a manifest names its schema, for editors; tenon explain shows its fields.",
   // octoDNS, Pulumi, kubectl.
   delete:
     "Take the entry out of the manifest, or name it under `removed`, and apply. tenon destroy deletes all that is declared.",

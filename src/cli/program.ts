@@ -127,6 +127,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/fmt.ts")).define,
   },
   {
+    name: "explain",
+    usage: "[options] [what]",
+    summary: "explain a field of a manifest, or a code",
+    access: "nothing",
+    load: async () => (await import("./commands/explain.ts")).define,
+  },
+  {
     name: "ticket",
     usage: "",
     summary: "read and write support tickets",

@@ -7,7 +7,7 @@ import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isOthersName } from "../units/zone/sharing.ts";
 import type { ZoneSpec } from "../units/zone/spec.ts";
 import { lintChanges } from "./changes.ts";
-import type { LintZone } from "./rule.ts";
+import type { LintZone, RuleText } from "./rule.ts";
 
 /**
  * Checks the zones of a project by every lint rule that `lint: { off: [code] }` does not switch off.
@@ -20,6 +20,12 @@ export async function lintProject(
   const [{ lintZones }, { arrange }] = await Promise.all([import("./lint.ts"), import("../manifest/assemble.ts")]);
   const linted = lintZones(lintZonesOf(desired), desired.lintOff, sources, desired.lintOffSpans);
   return arrange([...found, ...linted], sources.files());
+}
+
+/** What each rule finds, why it matters, and what to do. */
+export async function lintRules(): Promise<readonly RuleText[]> {
+  const { ALL_RULES } = await import("./lint.ts");
+  return ALL_RULES.map(({ code, severity, finds, why, fix }) => ({ code, severity, finds, why, fix }));
 }
 
 function lintZonesOf({ declared }: Desired): LintZone[] {

@@ -3,7 +3,19 @@ import { describe, expect, it } from "vitest";
 import { here } from "./here.ts";
 import { folder, run } from "./run.ts";
 
-const COMMANDS = ["validate", "plan", "apply", "destroy", "list", "show", "output", "emulate", "demo", "version"];
+const COMMANDS = [
+  "validate",
+  "plan",
+  "apply",
+  "destroy",
+  "list",
+  "show",
+  "output",
+  "explain",
+  "emulate",
+  "demo",
+  "version",
+];
 
 describe("tenon --help", () => {
   it.each([[[]], ...COMMANDS.map((command) => [[command]])])(

@@ -1,0 +1,103 @@
+/** `tenon explain [WHAT]`: what a field of a manifest is, and what a code means. */
+
+import type { Command } from "commander";
+import { readPackageFile } from "../../files/package-files.ts";
+import { lintRules } from "../../index.ts";
+import type { JsonObject } from "../../model/resource.ts";
+import { jsonText, nearest } from "../../model/text.ts";
+import { explainField, fieldTree, renderExplanation } from "../../render/explain.ts";
+import { escapeText, usableWidth, wrap } from "../../render/terminal.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import { formatFlag } from "../flags.ts";
+import { ERROR_CODES, sayError } from "../messages.ts";
+import { withJsonErrors } from "../output.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface ExplainFlags {
+  readonly recursive?: boolean;
+  readonly format: "text" | "json";
+}
+
+export function define(command: Command, terminal: Terminal, finish: Finish): void {
+  command
+    .description("Explain a field of a manifest, or the code of a message.")
+    .argument("[what]", "a field such as vpcs.subnets.ipv4, or a code (default: all of a manifest)")
+    .option("--recursive", "the fields below it, all levels, by name and type")
+    .addOption(formatFlag("how to show it"))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  tenon explain domains
+  tenon explain domain.records.MX
+  tenon explain vpcs.subnets.ipv4
+  tenon explain images --recursive
+  tenon explain mx-without-spf`,
+    )
+    .action(async (what, flags) => {
+      const { format } = flags;
+      finish(
+        await withJsonErrors(terminal, { format, stream: false }, async (inner) => explain(inner, what ?? "", flags)),
+      );
+    });
+}
+
+async function explain(terminal: Terminal, what: string, { recursive, format }: ExplainFlags): Promise<ExitCode> {
+  const schema = JSON.parse(readPackageFile("schemas/manifest.schema.json")) as JsonObject;
+  const found = explainField(schema, what);
+  const width = usableWidth(terminal.results.width);
+  if (found.ok) {
+    const { explanation } = found;
+    if (format === "json") terminal.print(`${jsonText(explanation, 2)}\n`);
+    else if (recursive === true) terminal.print(`${fieldTree(schema, explanation).join("\n")}\n`);
+    else terminal.print(renderExplanation(explanation, width));
+    return EXIT.done;
+  }
+  const codes = await codeTexts();
+  const code = codes.get(what);
+  if (code !== undefined) {
+    terminal.print(format === "json" ? `${jsonText({ code: what, ...code }, 2)}\n` : codeText(what, code, width));
+    return EXIT.done;
+  }
+  const near = what.includes("-") ? nearest(what, [...codes.keys()]) : null;
+  sayError(terminal, {
+    code: "unknown-field",
+    summary: `${found.where} has no field ${found.word}`,
+    fix: near === null ? found.suggestion : `Did you mean the code \`${near}\`?`,
+  });
+  return EXIT.error;
+}
+
+interface CodeText {
+  /** Of a lint rule; null: an error of the command line. */
+  readonly severity: "error" | "warning" | null;
+  readonly finds: string;
+  readonly why: string;
+  readonly fix: string;
+}
+
+async function codeTexts(): Promise<ReadonlyMap<string, CodeText>> {
+  const rules = await lintRules();
+  return new Map<string, CodeText>([
+    ...Object.entries(ERROR_CODES).map(
+      ([code, meaning]) => [code, { severity: null, finds: meaning, why: "", fix: "" }] as const,
+    ),
+    ...rules.map(({ code, severity, finds, why, fix }) => [code, { severity, finds, why, fix }] as const),
+  ]);
+}
+
+function codeText(code: string, { severity, finds, why, fix }: CodeText, width: number): string {
+  const kind = severity === null ? "an error of the command line" : `a lint ${severity}`;
+  const off =
+    severity === null
+      ? ""
+      : `Switched off with \`lint: { off: [${code}] }\`: at a record, a domain, or in the root file.`;
+  const parts = [
+    [`${escapeText(code)}, ${kind}`, ...wrap(finds, width, 2)],
+    ...[why, fix, off].map((text) => wrap(text, width, 2)),
+  ];
+  return `${parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")}\n`;
+}

@@ -1,0 +1,55 @@
+/** `tenon explain`: fields of a manifest and codes of messages, on the real command line. */
+
+import { describe, expect, it } from "vitest";
+import { here } from "./here.ts";
+import { expectPlain, run } from "./run.ts";
+
+const explain = (...args: string[]) => here(["explain", ...args], {});
+
+describe("tenon explain", () => {
+  it("of a field says its type, values, default and reason, in a real process without a project or a service", async () => {
+    const { code, stdout, stderr } = await run(["explain", "domain.status"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toBe(`domains.status (Status)
+  one of active, disabled, null; default: active
+
+  Whether the domain is served.
+`);
+  });
+
+  it("of a type of record shows the fields that it takes", async () => {
+    const { stdout } = await explain("domain.records.mx");
+    expect(stdout).toContain("domains.records.MX (MX record)");
+    expect(stdout).toContain("  { type: MX, target: mx.example.net., priority: 10 }");
+    expect(stdout).not.toContain("weight");
+  });
+
+  it("of nothing lists what a manifest has, and all levels of it with --recursive", async () => {
+    expect((await explain()).stdout).toContain("  record_sets ");
+    expect((await explain("vpcs", "--recursive")).stdout).toContain("subnets  <list of objects>\n  label  <text>\n");
+  });
+
+  it("of a code says what it finds, why, and what to do", async () => {
+    const { stdout } = await explain("mx-without-spf");
+    expect(stdout).toContain("mx-without-spf, a lint warning");
+    expect(stdout).toContain("lint: { off: [mx-without-spf] }");
+    expect((await explain("token-in-plan")).stdout).toContain("an error of the command line");
+    expect(JSON.parse((await explain("cname-loop", "--format", "json")).stdout)).toMatchObject({
+      ...{ code: "cname-loop", severity: "error" },
+    });
+  });
+
+  it("is JSON, too", async () => {
+    expect(JSON.parse((await explain("vpcs.subnets.ipv4", "--format", "json")).stdout)).toMatchObject({
+      ...{ path: "vpcs.subnets.ipv4", type: "text", required: true },
+    });
+  });
+
+  it("is an error of what there is not, with what is near", async () => {
+    expectPlain(await explain("domains.recrods"), 1, ["domains has no field recrods", "Did you mean `records`?"]);
+    expectPlain(await explain("mx-without-sfp"), 1, ["Did you mean the code `mx-without-spf`?"]);
+    expectPlain(await explain("\u001b[31m"), 1, ["a manifest has no field \\u{1b}[31m"]);
+    const { code, stdout } = await explain("nothing", "--format", "json");
+    expect([code, JSON.parse(stdout).diagnostics[0].code]).toEqual([1, "unknown-field"]);
+  });
+});
