@@ -35,6 +35,7 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   /** true unless --no-clone is given. */
   readonly clone: boolean;
   readonly format: Format;
+  readonly full?: boolean;
 }
 
 /** What narrows a run to a change of the manifests: the flag, or the plan file that is carried out. */
@@ -175,6 +176,7 @@ export function refuseServiceBesideLive(command: Command): void {
 
 export function addPlanFlags(command: Command): Command {
   return command
+    .addOption(fullFlag())
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
     .option("--exclude <address>", "all but this address; repeatable", collect)
     .option("--allow <rule=address>", "consent: delete, replace, bulk, ns; repeatable", collectConsents)
@@ -183,6 +185,11 @@ export function addPlanFlags(command: Command): Command {
     .option("--image-timeout <time>", "how long to wait until an image is available (default: 1h)", parseImageTimeout)
     .option("--no-clone", "make each domain by itself, never as a copy")
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
+}
+
+/** Read by `folding`. */
+export function fullFlag(): Option {
+  return new Option("--full", "show each change and warning, however many are alike");
 }
 
 /** @param choices must include text, the default */

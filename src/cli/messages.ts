@@ -13,8 +13,7 @@ export function sayDiagnostics(
 ): void {
   if (diagnostics.length === 0) return;
   terminal.record?.(diagnostics, sources);
-  const { colour, width } = terminal.messages;
-  const text = renderDiagnostics(diagnostics, sources, { colour, width });
+  const text = renderDiagnostics(diagnostics, sources, terminal.messages);
   terminal.say(text.endsWith("\n") ? text : `${text}\n`);
 }
 

@@ -24,6 +24,16 @@ interface Look {
   readonly colour: boolean;
   readonly width: number;
   readonly isTerminal: boolean;
+  /** Whether nothing of a plan is folded. Absent: many changes that are alike are one entry. */
+  readonly full?: boolean;
+  /** Whether of many warnings with one code only the first are shown. Absent: each is. */
+  readonly folded?: boolean;
+}
+
+/** The same terminal, on which what is alike is folded unless `--full` is given. */
+export function folding(terminal: Terminal, { full = false }: { readonly full?: boolean }): Terminal {
+  const { results, messages } = terminal;
+  return { ...terminal, results: { ...results, full }, messages: { ...messages, full, folded: !full } };
 }
 
 const DEFAULT_WIDTH_COLUMNS = 80;

@@ -182,6 +182,31 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** As `compareText`, but numbers in the texts count as numbers: `brand2` comes before `brand10`. Equal only for equal texts. */
+export function compareNatural(a: string, b: string): number {
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  if (start === a.length || start === b.length) return a.length - b.length;
+  while (start > 0 && isDigit(a, start - 1)) start -= 1;
+  if (!isDigit(a, start) || !isDigit(b, start)) return compareText(a, b);
+  const [one, other] = [digitsAt(a, start), digitsAt(b, start)];
+  // Without leading zeros the longer number is the larger one, whatever its length.
+  return one.length - other.length || compareText(one, other) || compareText(a, b);
+}
+
+function isDigit(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index);
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+/** The number that begins there, without leading zeros. */
+function digitsAt(text: string, start: number): string {
+  let end = start;
+  while (isDigit(text, end)) end += 1;
+  while (start < end - 1 && text[start] === "0") start += 1;
+  return text.slice(start, end);
+}
+
 // "Did you mean": the nearest of the known words to one that is not known.
 
 /** Words longer than this are no typing errors, and comparing them costs time. */

@@ -11,6 +11,7 @@ import type { Change } from "../model/change.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Plan } from "../model/plan.ts";
 import type { JsonObject } from "../model/resource.ts";
+import { groupBy } from "../model/text.ts";
 import { type Excerpt, escapeText, excerpt, usableWidth, wrap } from "./terminal.ts";
 import { byOrigin, count, PENDING_MARK } from "./view.ts";
 
@@ -18,12 +19,17 @@ export interface DiagnosticStyle {
   readonly colour: boolean;
   /** Columns of the terminal. */
   readonly width: number;
+  /** Whether of many warnings with one code only the first are shown, and the others counted. Absent: each is shown. */
+  readonly folded?: boolean;
 }
 
 /** More than a person reads; a hostile manifest has a million. */
 const MAX_SHOWN_DIAGNOSTICS = 1_000;
 
-/** One block for each, in the order given, and a line that counts them; empty without diagnostics. */
+/** Of more warnings with one code than this, so many are shown if they are folded. */
+export const MAX_UNFOLDED_WARNINGS = 3;
+
+/** Errors first, then warnings, each as a block, and a line that counts them; empty without diagnostics. */
 export function renderDiagnostics(
   diagnostics: readonly Diagnostic[],
   sources: Sources,
@@ -31,20 +37,34 @@ export function renderDiagnostics(
 ): string {
   if (diagnostics.length === 0) return "";
   const painter = new Painter(sources, style);
-  const shown = mostImportant(diagnostics);
-  const blocks = shown.map((diagnostic) => painter.block(diagnostic));
-  const rest = diagnostics.length - shown.length;
-  const unshown = rest === 0 ? "" : `; the first ${MAX_SHOWN_DIAGNOSTICS.toLocaleString("en")} are shown`;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const warnings = diagnostics.filter(({ severity }) => severity !== "error");
+  const groups = style.folded === true ? foldedByCode(warnings) : warnings.map((warning) => [warning]);
+  const entries = [
+    ...errors.map((error) => ({ blocks: [error], more: 0 })),
+    ...groups.map((group) => {
+      const blocks = group.slice(0, MAX_UNFOLDED_WARNINGS);
+      return { blocks, more: group.length - blocks.length };
+    }),
+  ];
+  const shown = entries.slice(0, MAX_SHOWN_DIAGNOSTICS);
+  const blocks = shown.flatMap(({ blocks: own, more }) => [
+    ...own.map((diagnostic) => painter.block(diagnostic)),
+    ...(more > 0 && own[0] !== undefined ? [painter.more(own[0], more)] : []),
+  ]);
+  const unshown =
+    entries.length === shown.length ? "" : `; the first ${MAX_SHOWN_DIAGNOSTICS.toLocaleString("en")} are shown`;
   return `${blocks.join("\n\n")}\n\n${countLine(diagnostics)}${unshown}\n`;
 }
 
-/** The diagnostics that are shown, in their order. Warnings are left out before any error is. */
-function mostImportant(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  if (diagnostics.length <= MAX_SHOWN_DIAGNOSTICS) return diagnostics;
-  const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const warnings = diagnostics.filter(({ severity }) => severity !== "error");
-  const chosen = new Set([...errors, ...warnings].slice(0, MAX_SHOWN_DIAGNOSTICS));
-  return diagnostics.filter((diagnostic) => chosen.has(diagnostic));
+/** Warnings with one code, if there are many of them, in the place of the first; each of the others by itself, in the order given. */
+export function foldedByCode(warnings: readonly Diagnostic[]): (readonly Diagnostic[])[] {
+  const groups = groupBy(warnings, ({ code }) => code);
+  return warnings.flatMap((warning) => {
+    const group = groups.get(warning.code) ?? [];
+    if (group.length <= MAX_UNFOLDED_WARNINGS) return [[warning]];
+    return group[0] === warning ? [group] : [];
+  });
 }
 
 /** `3 errors, 1 warning` */
@@ -84,6 +104,12 @@ class Painter {
       lines.push(`  note: ${escapeText(message)}`, ...this.#source(at, "-", this.#colours.cyan));
     }
     return lines.join("\n");
+  }
+
+  /** Counts the warnings with the same code that are not shown. */
+  more({ code, severity }: Diagnostic, number: number): string {
+    const { bold, yellow } = this.#colours;
+    return `${yellow(bold(`${severity}[${code}]`))}${bold(`: and ${number} more like these; --full shows each`)}`;
   }
 
   /** What follows the first line is indented as far as the text of the first. */

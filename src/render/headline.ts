@@ -2,6 +2,7 @@
 
 import { unicodeName } from "../dns/unicode.ts";
 import type { Change, ChangeLabel } from "../model/change.ts";
+import type { Kinds } from "../model/kind.ts";
 import type { Address } from "../model/resource.ts";
 import { quoted } from "./change-lines.ts";
 import { escapeText } from "./terminal.ts";
@@ -61,12 +62,20 @@ export function headlineOfMany(groups: readonly GroupView[]): string {
   return what + withThem(records, ...contents.words) + ignoredText(ignored);
 }
 
+/** For many with the same changes: `39 domains alike:`, and `brand1.example … brand39.example`. */
+export function headlineOfAlike(
+  groups: readonly GroupView[],
+  kinds: Kinds,
+): { readonly what: string; readonly names: string } {
+  const [first, last] = [groups[0]?.root ?? "", groups.at(-1)?.root ?? ""];
+  const words = kinds.rootAt(first)?.words ?? ["object", "objects"];
+  return { what: `${count(groups.length, ...words)} alike:`, names: `${shownName(first)} … ${shownName(last)}` };
+}
+
 /** An object with the number of objects that are deleted with it: `example.com (12 records, 1 ignored)`. */
 export function memberText(group: GroupView): string {
   const { own, contents, children } = group;
-  const root = rootShown(group);
-  const name = nameOf(root);
-  const shown = (isPlainName(name) ? escapeText(name) : quoted(name)) + unicodeText(root);
+  const shown = shownName(rootShown(group));
   const { records = 0, ignored = 0 } = own?.change.holds ?? {};
   const held = [
     ...[children.length, records].flatMap((number) =>
@@ -75,6 +84,12 @@ export function memberText(group: GroupView): string {
     ...(ignored === null || ignored === 0 ? [] : [`${ignored} ignored`]),
   ];
   return held.length === 0 ? shown : `${shown} (${held.join(", ")})`;
+}
+
+/** The name of a network, zone or image as it stands in a list of names. */
+export function shownName(root: Address): string {
+  const name = nameOf(root);
+  return (isPlainName(name) ? escapeText(name) : quoted(name)) + unicodeText(root);
 }
 
 function withThem(number: number, one: string, many: string): string {

@@ -1,9 +1,9 @@
 /** The plan as text for a terminal, a log or a review: its changes, its guards and warnings, and the summary line that CI reads. */
 
 import type { Change } from "../model/change.ts";
+import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Plan, PlanBase } from "../model/plan.ts";
-import type { Address } from "../model/resource.ts";
 import { freeSpaceText, rangeText } from "./address-space.ts";
 import { blockText } from "./blocks.ts";
 import {
@@ -21,8 +21,9 @@ import {
   tableOf,
 } from "./change-lines.ts";
 import { askedOf, consentLines, consentText } from "./consent.ts";
-import { warningMarks } from "./diagnostics.ts";
-import { headline, headlineOfMany, isInHeadline, labelText, memberText } from "./headline.ts";
+import { foldedByCode, MAX_UNFOLDED_WARNINGS, warningMarks } from "./diagnostics.ts";
+import { type AlikeGroup, type Entry, entriesOf, type FoldContext, foldContext, ZONE_NAME } from "./folding.ts";
+import { headline, headlineOfAlike, headlineOfMany, isInHeadline, labelText, memberText } from "./headline.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, hang, usableWidth, wrap, wrapItems } from "./terminal.ts";
 import {
   type Alike,
@@ -31,7 +32,6 @@ import {
   type ChangeView,
   changedSinceText,
   count,
-  entriesOf,
   familyTexts,
   GAPS_HEADING,
   type GroupView,
@@ -57,6 +57,8 @@ export interface TextOptions {
   readonly colour: boolean;
   /** Columns; 80 if absent. */
   readonly width?: number;
+  /** Whether each network, zone and image, and each warning, is shown by itself, however many are alike. Absent: they are folded. */
+  readonly full?: boolean;
 }
 
 const CHILD_INDENT = "  ";
@@ -69,17 +71,20 @@ const DETAIL_INDENT = 6;
  */
 export function renderPlanText(plan: Plan, options: TextOptions, kinds: Kinds): string {
   const view = viewPlan(plan, kinds);
-  const context = { ...contextOf(options, kinds), sources: shownSources(plan) };
+  const fold = foldContext(kinds, shownSources(plan), { full: options.full ?? false, plan });
+  const context = { ...contextOf(options, kinds), fold };
+  const { sections: changes, isFolded } = changeSections(plan, view, context);
+  const warnings = warningSections(plan, context);
   const sections = [
-    ...changeSections(plan, view, context),
+    ...changes,
     ...familyLines(plan, context),
     gapLines(plan, context),
     strategyLines(plan, context),
     freeSpaceLines(plan, context),
-    ...groupAlike(plan.refusals, () => "").map((alike) => alikeLines("Refused", alike, context)),
-    ...groupAlike(plan.warnings, warningMarks(plan)).map((alike) => alikeLines("Warning", alike, context)),
+    ...groupAlike(plan.refusals, () => "").map((alike) => diagnosticLines("Refused", alike, context)),
+    ...warnings.sections,
     guardLines(plan, view, context),
-    footLines(plan, view, context),
+    [...(isFolded || warnings.isFolded ? wrap(FOLDED, context.width, 0) : []), ...footLines(plan, view, context)],
     [...splitLines(plan, view, context.width), lastLine(plan, view, context.paint)],
   ];
   return `${sections
@@ -92,28 +97,44 @@ interface Context {
   readonly kinds: Kinds;
   readonly paint: Paint;
   readonly width: number;
-  /** Root of a copy → the root it is cloned from. */
-  readonly sources: ReadonlyMap<Address, Address>;
+  readonly fold: FoldContext;
 }
 
 function contextOf({ colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions, kinds: Kinds): Context {
-  return { kinds, paint: createPaint(colour), width: usableWidth(width), sources: new Map() };
+  return { kinds, paint: createPaint(colour), width: usableWidth(width), fold: foldContext(kinds, new Map()) };
+}
+
+const FOLDED = "What is alike is shown once; --full shows each.";
+
+interface Sections {
+  readonly sections: readonly string[][];
+  /** Whether something is left out that `--full` shows. */
+  readonly isFolded: boolean;
 }
 
 /** If there is a base, the changes that the proposal brings come first. */
-function changeSections(plan: Plan, view: PlanView, context: Context): string[][] {
+function changeSections(plan: Plan, view: PlanView, context: Context): Sections {
+  let isFolded = false;
   const linesOf = (groups: readonly GroupView[]): string[][] =>
-    entriesOf(groups).map((entry) => entryLines(entry, context));
-  if (plan.base === null) return linesOf(view.groups);
+    entriesOf(groups, context.fold).map((entry) => {
+      isFolded ||= entry.type === "alike";
+      return entryLines(entry, context);
+    });
+  if (plan.base === null) {
+    const sections = linesOf(view.groups);
+    return { sections, isFolded };
+  }
   const { paint, width } = context;
   const origins = byOrigin(plan);
+  const own = linesOf(groupsOf(origins.own, context.kinds));
   const pending = linesOf(groupsOf(origins.pending, context.kinds));
-  return [
+  const sections = [
     wrap(ownHeading(plan.base, origins), width, 0).map(paint.bold),
-    ...linesOf(groupsOf(origins.own, context.kinds)),
+    ...own,
     ...(pending.length === 0 ? [] : [wrap(PENDING_HEADING, width, 0).map(paint.dim), ...pending]),
     withdrawnLines(plan.base, context),
   ];
+  return { sections, isFolded };
 }
 
 function withdrawnLines(base: PlanBase, { paint, width }: Context): string[] {
@@ -123,14 +144,33 @@ function withdrawnLines(base: PlanBase, { paint, width }: Context): string[] {
   return lines;
 }
 
-function entryLines(entry: readonly GroupView[], context: Context): string[] {
-  const [first] = entry;
-  if (first === undefined) return [];
-  return entry.length === 1 ? groupLines(first, context) : goingLines(entry, first, context);
+function entryLines(entry: Entry, context: Context): string[] {
+  switch (entry.type) {
+    case "one":
+      return groupLines(entry.group, headline(entry.group), context);
+    case "going":
+      return goingLines(entry.groups, context);
+    case "alike":
+      return alikeLines(entry.groups, entry.shown, context);
+  }
+}
+
+/** Many with the same changes: how many there are, the first and the last of them, and what each of them gets. */
+function alikeLines(groups: readonly GroupView[], shown: AlikeGroup, context: Context): string[] {
+  const { width, kinds, paint } = context;
+  const { what, names } = headlineOfAlike(groups, kinds);
+  const whole = `${what} ${names}`;
+  const signs = shown.own === null ? CHILD_INDENT.length : markColumns(shown.own) + columnsOf(labelText(shown.own));
+  const isWide = signs + columnsOf(whole) > width;
+  const [first = "", ...rest] = groupLines(shown, isWide ? what : whole, context);
+  const below = isWide ? wrap(names, width, FIELD_INDENT.length) : [];
+  const note = shown.isTemplate ? [paint.dim(`${FIELD_INDENT}${ZONE_NAME} is the name of each`)] : [];
+  return [first, ...below, ...note, ...rest];
 }
 
 /** Many objects that are only deleted share one heading; each of them is still named. */
-function goingLines(groups: readonly GroupView[], { own }: GroupView, context: Context): string[] {
+function goingLines(groups: readonly GroupView[], context: Context): string[] {
+  const own = groups[0]?.own ?? null;
   if (own === null) return [];
   const lines = headLines(own, headlineOfMany(groups), context);
   for (const line of wrapItems(groups.map(memberText), context.width, FIELD_INDENT.length)) lines.push(line);
@@ -138,9 +178,9 @@ function goingLines(groups: readonly GroupView[], { own }: GroupView, context: C
 }
 
 /** A clone has exactly the records of its source: if the plan shows those, they are counted, not shown again. */
-function groupLines(group: GroupView, context: Context): string[] {
-  const lines = group.own === null ? [context.paint.bold(`  ${headline(group)}`)] : ownLines(group, group.own, context);
-  const source = context.sources.get(group.root);
+function groupLines(group: GroupView, head: string, context: Context): string[] {
+  const lines = group.own === null ? [context.paint.bold(CHILD_INDENT + head)] : ownLines(group.own, head, context);
+  const source = context.fold.sources.get(group.root);
   if (source !== undefined) {
     const alike = `${count(group.children.length, "record", "records")} as in ${escapeText(source.replace("/", " "))}`;
     return [...lines, ...wrap(alike, context.width, FIELD_INDENT.length)];
@@ -150,8 +190,8 @@ function groupLines(group: GroupView, context: Context): string[] {
   return lines;
 }
 
-function ownLines(group: GroupView, own: ChangeView, context: Context): string[] {
-  const lines = headLines(own, headline(group), context);
+function ownLines(own: ChangeView, head: string, context: Context): string[] {
+  const lines = headLines(own, head, context);
   const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
   for (const line of fieldLines(own, fields, context.width - FIELD_INDENT.length)) lines.push(FIELD_INDENT + line);
   lines.push(...detailLines(own, context, FIELD_INDENT.length));
@@ -244,12 +284,33 @@ function freeSpaceLines({ freeSpace }: Plan, { width }: Context): string[] {
 }
 
 /** Each summary begins with the word; its further lines are indented. */
-function alikeLines(word: "Refused" | "Warning", { summaries, advice }: Alike, { paint, width }: Context): string[] {
+function diagnosticLines(
+  word: "Refused" | "Warning",
+  { summaries, advice }: Alike,
+  { paint, width }: Context,
+): string[] {
   const colour = word === "Warning" ? paint.warn : paint.bad;
   return [
     ...summaries.flatMap((summary) => hang(`${word}: ${summary}`, width, FIELD_INDENT.length).map(colour)),
     ...advice.flatMap((text) => wrap(text, width, CHILD_INDENT.length)),
   ];
+}
+
+/** Of many warnings with one code the first, and how many more there are. */
+function warningSections(plan: Plan, context: Context): Sections {
+  const markOf = warningMarks(plan);
+  const linesOf = (warnings: readonly Diagnostic[]): string[][] =>
+    groupAlike(warnings, markOf).map((alike) => diagnosticLines("Warning", alike, context));
+  const groups = context.fold.full ? [] : foldedByCode(plan.warnings).filter(({ length }) => length > 1);
+  const folded = new Set(groups.flat());
+  const sections = linesOf(plan.warnings.filter((warning) => !folded.has(warning)));
+  for (const group of groups) {
+    // What the proposed change brings comes first.
+    const ordered = group.toSorted((a, b) => markOf(a).length - markOf(b).length);
+    const more = [`Warning: and ${group.length - MAX_UNFOLDED_WARNINGS} more like these`];
+    sections.push(...linesOf(ordered.slice(0, MAX_UNFOLDED_WARNINGS)), more.map(context.paint.warn));
+  }
+  return { sections, isFolded: groups.length > 0 };
 }
 
 function guardLines(plan: Plan, view: PlanView, { kinds, paint, width }: Context): string[] {

@@ -19,7 +19,7 @@ import {
   summarise,
 } from "../model/plan.ts";
 import type { Address, Json, Values } from "../model/resource.ts";
-import { compareText, groupBy } from "../model/text.ts";
+import { compareNatural, groupBy } from "../model/text.ts";
 import { columnsOf, escapeText, shorten } from "./terminal.ts";
 
 /** The action on an object, as Terraform marks it. `none`: only objects within it change. */
@@ -60,7 +60,6 @@ export interface FieldDiff {
   readonly forcesReplacement: boolean;
 }
 
-/** Groups and their children are in the order of the plan's changes. Linear in their number. */
 export function viewPlan(plan: Plan, kinds: Kinds): PlanView {
   const summary = summarise(plan.changes);
   return {
@@ -72,7 +71,7 @@ export function viewPlan(plan: Plan, kinds: Kinds): PlanView {
   };
 }
 
-/** Groups and their children are in the order given. */
+/** In the natural order of their addresses: `brand2` before `brand10`. A plan's own order is by text, in which numbers mean nothing. */
 export function groupsOf(changes: readonly Change[], kinds: Kinds): GroupView[] {
   const groups = new Map<Address, { own: ChangeView | null; children: ChangeView[] }>();
   for (const change of changes) {
@@ -84,38 +83,13 @@ export function groupsOf(changes: readonly Change[], kinds: Kinds): GroupView[] 
     if (kinds.isRoot(change.kind) && group.own === null) group.own = view;
     else group.children.push(view);
   }
-  return [...groups].map(([root, group]) => ({ root, contents: kinds.contentsAt(root), ...group }));
+  return [...groups]
+    .map(([root, { own, children }]) => ({ root, contents: kinds.contentsAt(root), own, children: inOrder(children) }))
+    .sort((a, b) => compareNatural(a.root, b.root));
 }
 
-/** Up to this many objects of a kind that are only deleted are shown one by one; more of them as one entry. */
-const MAX_UNFOLDED_GROUPS = 3;
-
-/**
- * Groups as they are shown, in the order of the first group of each entry. Many groups of a kind that are only deleted are one entry, if
- * each has no more to show than its name and what is deleted with it.
- */
-export function entriesOf(groups: readonly GroupView[]): (readonly GroupView[])[] {
-  const alike = groupBy(groups, reasonToGo);
-  return groups.flatMap((group) => {
-    const reason = reasonToGo(group);
-    const together = reason === null ? [] : (alike.get(reason) ?? []);
-    if (together.length <= MAX_UNFOLDED_GROUPS) return [[group]];
-    return together[0] === group ? [together] : [];
-  });
-}
-
-/** The key that groups in one entry share; null: the group is shown by itself. */
-function reasonToGo({ own, contents, children }: GroupView): string | null {
-  if (own === null || ![own, ...children].every(onlyGoes)) return null;
-  // A second object of the same address is among the children, but is not part of the first.
-  const part = own.kind.takesContents ? null : contents;
-  if (children.some(({ kind, change }) => kind !== part || change.labels.length > 0)) return null;
-  const { kind, labels } = own.change;
-  return labels.every((label) => label === "prune" || label === "retire") ? `${kind} ${labels.join()}` : null;
-}
-
-function onlyGoes({ mark, change }: ChangeView): boolean {
-  return mark === "delete" && change.blocked === null && change.note === null;
+function inOrder(views: ChangeView[]): ChangeView[] {
+  return views.sort((a, b) => compareNatural(a.change.key, b.change.key));
 }
 
 function viewChange(change: Change, kind: KindFacts): ChangeView {
@@ -242,7 +216,7 @@ export function actionEntries(items: readonly (Keyed & { readonly action: Action
 
 /** `domain/a.example (200)`, or the key of the change if there is only one; sorted. */
 function rootCounts(keys: readonly string[]): string[] {
-  const roots = [...byRoot(keys.map((key) => ({ key })))].sort(([a], [b]) => compareText(a, b));
+  const roots = [...byRoot(keys.map((key) => ({ key })))].sort(([a], [b]) => compareNatural(a, b));
   return roots.map(([root, group]) =>
     escapeText(group.length === 1 ? (group[0]?.key ?? root) : `${root} (${group.length})`),
   );

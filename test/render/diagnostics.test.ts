@@ -47,6 +47,41 @@ describe("a diagnostic as text", () => {
     expect(renderDiagnostics([], new Sources(), { colour: false, width: 80 })).toBe("");
   });
 
+  test("errors come first, and of many warnings with one code the first three are shown where they are folded", () => {
+    const one = (code: string, severity: "error" | "warning", summary: string): Diagnostic => {
+      return { code, severity, summary, detail: "" };
+    };
+    const many = [1, 2, 3, 4, 5].map((number) => one("often", "warning", `w${number}`));
+    const all = [...many.slice(0, 2), one("bad", "error", "e1"), one("rare", "warning", "r"), ...many.slice(2)];
+    const errors = Array.from({ length: 900 }, (_, index) => one("bad", "error", `e${index + 2}`));
+    const shown = (folded: boolean, of: readonly Diagnostic[] = all): string[] =>
+      renderDiagnostics(of, new Sources(), { colour: false, width: 80, folded })
+        .split("\n")
+        .filter((line) => line !== "");
+    expect(shown(true)).toEqual([
+      "error[bad]: e1",
+      "warning[often]: w1",
+      "warning[often]: w2",
+      "warning[often]: w3",
+      "warning[often]: and 2 more like these; --full shows each",
+      "warning[rare]: r",
+      "1 error, 6 warnings",
+    ]);
+    expect(shown(false).slice(0, -1)).toEqual([
+      "error[bad]: e1",
+      ...["often]: w1", "often]: w2", "rare]: r", "often]: w3", "often]: w4", "often]: w5"].map(
+        (text) => `warning[${text}`,
+      ),
+    ]);
+    // What there is no room for is a warning, wherever it stands.
+    const crowd = shown(false, [...Array.from({ length: 900 }, () => many[0] as Diagnostic), ...errors]);
+    expect(crowd.filter((line) => line.startsWith("error"))).toHaveLength(900);
+    expect(crowd.at(-1)).toBe("900 errors, 900 warnings; the first 1,000 are shown");
+    expect(shown(true, [...errors, ...errors.slice(0, 50), ...many])).toContain(
+      "warning[often]: and 2 more like these; --full shows each",
+    );
+  });
+
   test("a span over several lines marks the rest of the first, one at the end a column behind it", () => {
     expect(show("abc\ndef\n", 1, 6)[4]).toBe("   |  ^^");
     expect(show("abc", 3, 3)[4]).toBe("   |    ^");

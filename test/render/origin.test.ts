@@ -128,7 +128,7 @@ No changes. Your infrastructure matches the configuration.
     const marked = (changes: readonly Change[]): string[] => {
       const text = renderPlanText(
         attributeOrigins(plan(changes, { warnings }), plan([pending]), "main", new Kinds(units)),
-        PLAIN,
+        { ...PLAIN, full: true },
       );
       return [...text.matchAll(/^Warning: (\w+) \(already pending before this change\)$/gm)].map(
         ([, what = ""]) => what,

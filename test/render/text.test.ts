@@ -174,9 +174,9 @@ describe("a plan as text", () => {
   });
 
   it("shows in a fold no name that could be taken for two", () => {
-    const labels = ["a", "b, c", "d (9 subnets)", 'e"', " f"];
+    const labels = [" f", "a", "b, c", "d (9 subnets)", 'e"'];
     const text = linesOf(...labels.map((label) => change(`image/${label}`, "image", { before: { label } })));
-    expect(text.slice(0, 2)).toEqual(["- 5 images", '    a, "b, c", "d (9 subnets)", "e\\"", " f"']);
+    expect(text.slice(0, 2)).toEqual(["- 5 images", '    " f", a, "b, c", "d (9 subnets)", "e\\""']);
   });
 
   it("shows of a new domain what is not the default, and the owner only where it changes", () => {
@@ -216,10 +216,10 @@ describe("a plan as text", () => {
       labels: ["rename"],
     });
     expect(linesOf(made, disguised, renamed).slice(1, 5)).toEqual([
-      "  + xn--strae-oqa (straße) A 192.0.2.1",
-      "  + xn--pypal-4ve          A 192.0.2.1",
       "  ~ xn--strae-oqa.old (straße.old) → _x.xn--bro-hoa (_x.büro) A (rename)",
       "      192.0.2.1",
+      "  + xn--pypal-4ve          A 192.0.2.1",
+      "  + xn--strae-oqa (straße) A 192.0.2.1",
     ]);
   });
 

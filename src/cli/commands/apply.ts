@@ -50,7 +50,7 @@ import { printMarkdown, withJsonErrors } from "../output.ts";
 import { ApplyProgress, Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, narrowingDiffers, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
-import type { Terminal } from "../terminal.ts";
+import { folding, type Terminal } from "../terminal.ts";
 import { judgeRun, printRunVerdict } from "../verdict.ts";
 import { prepareVerificationServers, printVerification, timeoutOf, verifiedCode, watched } from "../verification.ts";
 
@@ -78,7 +78,7 @@ another goal, or made with flags that are not given here, is an error.
 Run again, it goes on where it was interrupted.`,
     )
     .action(async (directory, flags) => {
-      finish(await apply(terminal, directory, flags, connect));
+      finish(await apply(folding(terminal, flags), directory, flags, connect));
     });
   addPlanFlags(addConnectionFlags(addProjectFlags(addVerifyFlags(command, "default: 5m"))));
 }
@@ -97,7 +97,7 @@ Examples:
 --plan takes a plan of tenon plan --destroy only.`,
     )
     .action(async (directory, flags) => {
-      finish(await destroy(terminal, directory, flags, connect));
+      finish(await destroy(folding(terminal, flags), directory, flags, connect));
     });
   addPlanFlags(addConnectionFlags(addProjectFlags(command)));
 }

@@ -18,13 +18,14 @@ import {
   formatFlag,
   parseListen,
   parseWatchInterval,
+  fullFlag,
   refuseServiceBesideLive,
   refuseWatchFlags,
 } from "../flags.ts";
 import { sayDiagnostics } from "../messages.ts";
 import { withJsonErrors, writeGithubSummary } from "../output.ts";
 import { inReading, planIn, type ReadingFlags } from "../session.ts";
-import type { Terminal } from "../terminal.ts";
+import { folding, type Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
@@ -33,6 +34,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     )
     .argument("[dir]", DIRECTORY)
     .addOption(formatFlag("text is for people, json for programs, markdown for an issue", ALL_FORMATS))
+    .addOption(fullFlag())
     .option("--live <file>", "look at a file of tenon live, without a token")
     .option("--changed-since <ref|dir>", CHANGED_SINCE)
     .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
@@ -58,7 +60,7 @@ Examples:
     .action(async (directory, flags) => {
       refuseServiceBesideLive(command);
       refuseWatchFlags(command);
-      finish(await drift(terminal, directory, flags));
+      finish(await drift(folding(terminal, flags), directory, flags));
     });
   addConnectionFlags(addProjectFlags(command));
 }

@@ -22,7 +22,7 @@ import {
 import { sayError } from "../messages.ts";
 import { showPlan, withJsonErrors, writeGithubSummary } from "../output.ts";
 import { inReading, nameOtherEnvironments, type PlanSession, planIn, type ReadingFlags } from "../session.ts";
-import type { Terminal } from "../terminal.ts";
+import { folding, type Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
@@ -56,7 +56,7 @@ Examples:
     )
     .action(async (directory, flags) => {
       refuseServiceBesideLive(command);
-      finish(await plan(terminal, directory, flags));
+      finish(await plan(folding(terminal, flags), directory, flags));
     });
   addPlanFlags(addConnectionFlags(addProjectFlags(command)));
 }

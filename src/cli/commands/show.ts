@@ -15,6 +15,7 @@ import {
   type ConnectionFlags,
   type Format,
   formatFlag,
+  fullFlag,
   type PresentProjectFlags,
 } from "../flags.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
@@ -22,7 +23,7 @@ import { showPlan, withJsonErrors } from "../output.ts";
 import { isFile, openPresentProject, openProject } from "../project.ts";
 import { readPlanFile } from "../reviewed-plan.ts";
 import { accountOf, accountRefused } from "../session.ts";
-import type { Terminal } from "../terminal.ts";
+import { folding, type Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
@@ -32,6 +33,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .argument("[what]", "an address, or a plan file; with --expanded a project")
     .option("--expanded", "variables, defaults and record sets in place")
     .addOption(formatFlag("how to show it; markdown is for plans", ALL_FORMATS))
+    .addOption(fullFlag())
     .addHelpText(
       "after",
       `
@@ -48,7 +50,7 @@ Examples:
   tenon show --expanded infra --env staging`,
     )
     .action(async (what, flags) => {
-      finish(await show(terminal, what, flags));
+      finish(await show(folding(terminal, flags), what, flags));
     });
   addConnectionFlags(addPresentProjectFlags(command));
 }

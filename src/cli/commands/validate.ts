@@ -5,11 +5,11 @@ import { hasErrors, lintProject } from "../../index.ts";
 import { renderValidationJson } from "../../render/report.ts";
 import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { addDialectFlags, addProjectFlags, DIRECTORY, formatFlag, type ProjectFlags } from "../flags.ts";
+import { addDialectFlags, addProjectFlags, DIRECTORY, formatFlag, fullFlag, type ProjectFlags } from "../flags.ts";
 import { sayDiagnostics, sayStrict } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
 import { exitOf, load } from "../project.ts";
-import type { Terminal } from "../terminal.ts";
+import { folding, type Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
@@ -17,6 +17,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .argument("[dir]", DIRECTORY)
     .option("--strict", "warnings are errors")
     .addOption(formatFlag("how to show what was found"))
+    .addOption(fullFlag())
     .addHelpText(
       "after",
       `
@@ -26,7 +27,7 @@ Examples:
   tenon validate --strict --format json`,
     )
     .action(async (directory, flags) => {
-      finish(await validate(terminal, directory, flags));
+      finish(await validate(folding(terminal, flags), directory, flags));
     });
   addDialectFlags(addProjectFlags(command));
 }

@@ -1,12 +1,12 @@
 /** Composes a whole comment: lists and changes share its room, and room that one part does not need goes to the others. */
 
 import type { Change } from "../../model/change.ts";
-import type { Kinds } from "../../model/kind.ts";
 import type { Address } from "../../model/resource.ts";
 import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../change-lines.ts";
-import { headline, headlineOfMany, isInHeadline, labelText } from "../headline.ts";
-import { escapeText } from "../terminal.ts";
-import { type ChangeView, count, entriesOf, type FieldDiff, type GroupView, groupsOf, type Mark } from "../view.ts";
+import { type Entry, entriesOf, type FoldContext, groupsIn, ZONE_NAME } from "../folding.ts";
+import { headline, headlineOfAlike, headlineOfMany, isInHeadline, labelText, shownName } from "../headline.ts";
+import { escapeText, wrapItems } from "../terminal.ts";
+import { type ChangeView, count, type FieldDiff, type GroupView, groupsOf, type Mark } from "../view.ts";
 import { codeBlock, codeSpan, fenceCost, fold, htmlCode, type Tense, tallyByKind, tallyText } from "./parts.ts";
 
 interface Comment {
@@ -75,9 +75,7 @@ export interface Section {
 }
 
 interface ChangesFrame {
-  readonly kinds: Kinds;
-  /** See `shownSources`. */
-  readonly sources: ReadonlyMap<Address, Address>;
+  readonly fold: FoldContext;
   readonly tense: Tense;
   /** Where the whole plan or report can be seen: our own words. */
   readonly whole: string;
@@ -85,7 +83,7 @@ interface ChangesFrame {
 
 interface UnitItem extends Fittable {
   readonly section: Section;
-  /** One network, zone or image, or many that are only deleted. */
+  /** One network, zone or image, or many of one entry. */
   readonly groups: readonly GroupView[];
 }
 
@@ -107,20 +105,41 @@ function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: 
   return [...blocks, ...missingBlock(counted + uncounted, isCut, frame)];
 }
 
-function itemsOf(section: Section, { kinds, sources, tense }: ChangesFrame): UnitItem[] {
+function itemsOf(section: Section, { fold: context, tense }: ChangesFrame): UnitItem[] {
   // The section's heading shows the origin of its changes.
   const own = section.changes.map((change) => ({ ...change, origin: null }));
-  return entriesOf(groupsOf(own, kinds)).map((groups) => {
+  return entriesOf(groupsOf(own, context.kinds), context).map((entry) => {
+    const groups = groupsIn(entry);
     const weight = section.weight * 2 + (groups.flatMap(viewsOf).some(isLoss) ? 1 : 0);
-    const [first, ...others] = groups as [GroupView, ...GroupView[]];
-    if (others.length > 0)
-      return { section, groups, weight, render: (level: Level) => renderGoing(groups, tense, level) };
-    const unit = { group: first, source: sources.get(first.root) ?? null, tense };
-    return { section, groups, weight, render: (level: Level) => renderUnit(unit, level) };
+    return { section, groups, weight, render: rendererOf(entry, context, tense) };
   });
 }
 
-function headingOf({ heading, changes }: Section, { kinds, tense }: ChangesFrame): string[] {
+function rendererOf(entry: Entry, { kinds, sources }: FoldContext, tense: Tense): (level: Level) => Rendering {
+  switch (entry.type) {
+    case "going":
+      return (level) => renderGoing(entry.groups, tense, level);
+    case "one": {
+      const { group } = entry;
+      const frame = { group, all: [group], head: headline(group), source: sources.get(group.root) ?? null, tense };
+      return (level) => renderUnit(frame, level);
+    }
+    case "alike": {
+      const { groups, shown } = entry;
+      const { what, names } = headlineOfAlike(groups, kinds);
+      const frame = {
+        group: shown,
+        all: groups,
+        head: `${what} ${names}`,
+        source: sources.get(shown.root) ?? null,
+        tense,
+      };
+      return (level) => renderUnit({ ...frame, isTemplate: shown.isTemplate }, level);
+    }
+  }
+}
+
+function headingOf({ heading, changes }: Section, { fold: { kinds }, tense }: ChangesFrame): string[] {
   if (heading === null) return [];
   const views = groupsOf(changes, kinds).flatMap(viewsOf);
   return [`### ${heading}: ${tallyText(views, tense)}`];
@@ -137,7 +156,7 @@ function joined(texts: readonly string[]): string[] {
   return blocks;
 }
 
-function restBlocks(rest: readonly UnitItem[], { kinds, tense }: ChangesFrame): string[] {
+function restBlocks(rest: readonly UnitItem[], { fold: { kinds }, tense }: ChangesFrame): string[] {
   if (rest.length === 0) return [];
   const views = rest.flatMap(({ groups }) => groups.flatMap(viewsOf));
   const tallies = tallyByKind(views, kinds, tense);
@@ -300,7 +319,13 @@ interface Rendering {
 }
 
 interface UnitFrame {
+  /** What is shown. */
   readonly group: GroupView;
+  /** What it is shown for: the group itself, or all that are alike. */
+  readonly all: readonly GroupView[];
+  readonly head: string;
+  /** Whether `ZONE_NAME` stands in a value. */
+  readonly isTemplate?: boolean;
   /** The domain that it is a clone of, with exactly the same records; null if it is none. */
   readonly source: Address | null;
   readonly tense: Tense;
@@ -334,11 +359,11 @@ function viewsOf({ own, children }: GroupView): ChangeView[] {
 }
 
 function renderUnit(frame: UnitFrame, level: Level): Rendering {
-  const { group, tense } = frame;
+  const { group, all, head, tense } = frame;
   const views = viewsOf(group);
-  const counts = countsText(views, tense);
+  const counts = countsText(all.flatMap(viewsOf), tense);
   const isPlain = level === "counts" || (level === "losses" && !views.some(isLoss));
-  if (isPlain) return { text: `- ${codeSpan(headline(group))}: ${counts}`, counted: views.length, isCut: false };
+  if (isPlain) return { text: `- ${codeSpan(head)}: ${counts}`, counted: views.length * all.length, isCut: false };
   const shown = level === "losses" ? views.filter(isLoss) : views;
   const { lines, isCut } = unitLines(frame, shown, level);
   const missing = views.length - shown.length;
@@ -347,9 +372,29 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
       `  and ${tallyText(
         views.filter((view) => !isLoss(view)),
         tense,
-      )}, not shown here`,
+      )}${all.length > 1 ? " each" : ""}, not shown here`,
     );
-  return { text: fold(`${htmlCode(headline(group))}: ${counts}`, codeBlock(lines, "diff")), counted: missing, isCut };
+  return {
+    text: fold(`${htmlCode(head)}: ${counts}`, codeBlock([...lines, ...memberLines(frame, level)], "diff")),
+    counted: missing * all.length,
+    isCut,
+  };
+}
+
+/** Which networks, zones or images are alike. */
+function memberLines({ all, isTemplate }: UnitFrame, level: Level): string[] {
+  if (all.length === 1) return [];
+  const note = isTemplate === true ? [`  ${ZONE_NAME} is the name of each`] : [];
+  return level === "full"
+    ? [
+        ...note,
+        ...wrapItems(
+          all.map(({ root }) => shownName(root)),
+          CODE_COLUMNS,
+          2,
+        ),
+      ]
+    : note;
 }
 
 /**
@@ -389,9 +434,9 @@ function joinLines(parts: readonly Lines[]): Lines {
   return { lines: parts.flatMap(({ lines }) => lines), isCut: parts.some(({ isCut }) => isCut) };
 }
 
-function unitLines({ group, source }: UnitFrame, views: readonly ChangeView[], level: Level): Lines {
+function unitLines({ group, head, source }: UnitFrame, views: readonly ChangeView[], level: Level): Lines {
   const children = views.filter((view) => view !== group.own);
-  const own = group.own !== null && views.includes(group.own) ? [ownLines(group, group.own, level)] : [];
+  const own = group.own !== null && views.includes(group.own) ? [ownLines(head, group.own, level)] : [];
   if (source !== null && children.length > 0) {
     const alike = `+   ${count(children.length, "record", "records")} as in ${escapeText(source.replace("/", " "))}`;
     return joinLines([...own, { lines: [alike], isCut: false }]);
@@ -412,7 +457,7 @@ function isShortField({ change }: ChangeView, { name }: FieldDiff): boolean {
   return texts.every((text) => text.length <= MAX_SHORT_FIELD_CHARACTERS);
 }
 
-function ownLines(group: GroupView, own: ChangeView, level: Level): Lines {
+function ownLines(head: string, own: ChangeView, level: Level): Lines {
   const isFull = level === "full";
   const fields = own.fields.filter(({ name }) => !isInHeadline(own, name));
   const shown = level === "lines" ? [] : fields.filter((field) => isFull || isShortField(own, field));
@@ -420,7 +465,7 @@ function ownLines(group: GroupView, own: ChangeView, level: Level): Lines {
   const note = noteLines(own, isFull);
   return {
     lines: [
-      `${signOf(own)} ${headline(group)}${labelText(own)}${hiddenHint(own, hidden, false, isFull)}`,
+      `${signOf(own)} ${head}${labelText(own)}${hiddenHint(own, hidden, false, isFull)}`,
       ...valueLines(own, fieldLines(own, shown, CODE_COLUMNS - VALUE_INDENT.length)),
       ...note.lines,
     ],

@@ -11,6 +11,7 @@ import { blockText } from "../blocks.ts";
 import { type Asked, askedOf, consentLines, consentText } from "../consent.ts";
 import { warningMarks } from "../diagnostics.ts";
 import { driftSummary, type Folded, foldedObjects, noDriftText, objectLines, unadoptedText } from "../drift.ts";
+import { foldContext } from "../folding.ts";
 import { adviceText, leftovers, notBegun, notBegunHeading, reasonsOf } from "../report.ts";
 import { escapeText, hang, shorten, wrap } from "../terminal.ts";
 import { renderVerificationText } from "../verification.ts";
@@ -37,6 +38,8 @@ import { CODE_COLUMNS, composeWithin, type List, type Section } from "./comment.
 import { codeSpan, summaryText, wholeSummaryText } from "./parts.ts";
 
 const MAX_NAME_COLUMNS = 200;
+/** Characters of changes that are compared to find what is alike: the zones of a large account, and no more of a hostile plan. */
+const MAX_COMPARED_CHARACTERS: number = 16 * 1024 * 1024;
 const WHOLE_PLAN = "All of it: `tenon show PLAN`, or `--format json`.";
 
 /**
@@ -49,7 +52,11 @@ export function renderPlanMarkdown(plan: Plan, kinds: Kinds): string {
     head: planHead(plan, view),
     before: listsBefore(plan, view, kinds),
     sections: sectionsOf(plan),
-    frame: { kinds, sources: shownSources(plan), tense: "ahead", whole: WHOLE_PLAN },
+    frame: {
+      fold: foldContext(kinds, shownSources(plan), { plan, maxCharacters: MAX_COMPARED_CHARACTERS }),
+      tense: "ahead",
+      whole: WHOLE_PLAN,
+    },
     after: listsAfter(plan, view, kinds),
     foot: planFoot(plan, view, kinds),
   });
@@ -225,7 +232,11 @@ export function renderReportMarkdown(
     head: reportHead(report, plan, left),
     before: [...outcomeLists(report, plan), notBegunList(report), noticeList(report)],
     sections: [{ heading: "Done", weight: 0, changes: doneChanges(report, plan) }],
-    frame: { kinds, sources: shownSources(plan), tense: "done", whole: WHOLE_REPORT },
+    frame: {
+      fold: foldContext(kinds, shownSources(plan), { maxCharacters: MAX_COMPARED_CHARACTERS }),
+      tense: "done",
+      whole: WHOLE_REPORT,
+    },
     after: verification === null ? [] : [verificationList(verification)],
     foot: reportFoot(report, plan, left),
   });
@@ -328,7 +339,7 @@ export function renderDriftMarkdown(drift: Drift, kinds: Kinds): string {
     head: [`## ${isFound ? driftSummary(drift) : noDriftText(drift)}`],
     before: STATUSES.map((status) => listOf(status, folded, kinds)),
     sections: [],
-    frame: { kinds, sources: new Map(), tense: "ahead", whole: WHOLE_DRIFT },
+    frame: { fold: foldContext(kinds, new Map()), tense: "ahead", whole: WHOLE_DRIFT },
     after: [],
     foot: [
       ...[changedSinceText(drift, kinds, baseName), unadopted].filter((text) => text !== ""),
@@ -364,7 +375,7 @@ export function renderUnreviewedMarkdown(extra: readonly Change[], kinds: Kinds)
       },
     ],
     sections: [],
-    frame: { kinds, sources: new Map(), tense: "ahead", whole: "" },
+    frame: { fold: foldContext(kinds, new Map()), tense: "ahead", whole: "" },
     after: [],
     foot: [ADVICE],
   });

@@ -37,8 +37,13 @@ export function hostilePlan(text: string): Plan {
         blocked: { type: "kept-records", records: [record(text, "CAA", text, 0, { tag: text })] },
       }),
       ...["1", "2", "3", "4"].map((number) => {
-        const address = `image/${number}${text}`;
+        // Behind all others, whatever the text begins with.
+        const address = `image/~${number}${text}`;
         return change(address, "image", { root: address, before: values, labels: ["prune"] });
+      }),
+      ...["1", "2", "3", "4"].map((number) => {
+        const address = `domain/alike-${number}.example/x/TXT`;
+        return change(address, "domain_record", { after: record(text, "TXT", `- ${text}`), note: text });
       }),
     ],
     {

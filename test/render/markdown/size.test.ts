@@ -9,9 +9,9 @@ import { anatomyOf, fits, MAX_BODY_CHARACTERS, statedIn } from "./anatomy.ts";
 
 type Doing = "create" | "update" | "delete" | "blocked";
 
-function recordChange(zone: string, index: number, doing: Doing, target: string): Change {
+function recordChange(zone: string, index: number, doing: Doing, target: string, former = "192.0.2.1"): Change {
   const name = `host-${index}`;
-  const [before, after] = [record(name, "A", "192.0.2.1"), record(name, "A", target)];
+  const [before, after] = [record(name, "A", former), record(name, "A", target)];
   return change(`domain/${zone}/${name}/A`, "domain_record", {
     ...(doing === "create" || doing === "blocked" ? {} : { before }),
     ...(doing === "delete" ? {} : { after }),
@@ -19,10 +19,11 @@ function recordChange(zone: string, index: number, doing: Doing, target: string)
   });
 }
 
+/** No two of the later zones have equal records, or they would be one entry. */
 function zones(count: number, records: number, doing: (index: number) => Doing = () => "create"): Change[] {
   return Array.from({ length: count }, (_, zone) =>
     Array.from({ length: records }, (_, index) =>
-      recordChange(`zone-${zone}.example`, index, doing(index), "192.0.2.2"),
+      recordChange(`zone-${zone}.example`, index, doing(index), zone < 3 ? "192.0.2.2" : `192.0.2.2.${zone}`),
     ),
   ).flat();
 }
@@ -63,7 +64,7 @@ describe("a comment on a large plan", () => {
     const fields = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`field_${index}`, "x".repeat(40)]));
     const changes = Array.from({ length: 300 }, (_, index) => {
       const label = `image-${String(index).padStart(3, "0")}`;
-      return change(`image/${label}`, "image", { after: { label, ...fields } });
+      return change(`image/${label}`, "image", { after: { label, ...fields, field_0: label } });
     });
     const text = expectWhole(plan(changes));
     expect(statedIn(text)).toMatchObject({ lines: 300, counted: 0 });
@@ -180,7 +181,7 @@ describe("a comment of about the size that fits", () => {
       fc.property(units, going, fc.boolean(), (drawn, gone, hasBase) => {
         const within = drawn.flatMap(({ records, doing: what, width }, zone) =>
           Array.from({ length: records }, (_, index) => ({
-            ...recordChange(`z${zone}.${"y".repeat(width)}`, index, what, "1".repeat(width)),
+            ...recordChange(`z${zone}.${"y".repeat(width)}`, index, what, `${"1".repeat(width)}.${zone}`, `1.${zone}`),
             origin: hasBase ? (index % 3 === 0 ? ("already-pending" as const) : ("this-change" as const)) : null,
           })),
         );
