@@ -133,6 +133,7 @@ export {
   type UploadStep,
   type WaitStep,
   type WithdrawnChange,
+  type WithheldChange,
 } from "./model/plan.ts";
 export type { ChangeOutcome, ChangeReport, Report, StepOutcome, StepReport } from "./model/report.ts";
 export type { Address, Json, JsonObject, Kind, ObjectId, UnitName, Values } from "./model/resource.ts";

@@ -81,6 +81,8 @@ export interface PlanChoice extends ReadWatch {
   readonly excludes?: readonly string[];
   /** What `findChangedSince` found: nothing else is read. Default: null, all. */
   readonly changedSince?: ChangedSince | null;
+  /** true: whatever would delete or replace an object is left out, with what depends on it. Default: false. */
+  readonly neverDestroy?: boolean;
   /** An apply refuses a plan of more changes. Default: null, any number. */
   readonly maxChanges?: number | null;
   /** Objects with the tag of these owners become this project's. Default: none. */
@@ -218,6 +220,7 @@ class Opened implements OpenProject {
       targets: choice.targets ?? [],
       excludes: choice.excludes ?? [],
       changedSince: choice.changedSince ?? null,
+      neverDestroy: choice.neverDestroy ?? false,
       checkSelection,
       inputs,
       contentOf: (file) => this.#uploads.contentOf(file, signal === undefined ? {} : { signal }),

@@ -110,6 +110,8 @@ export interface PlanRequest {
   readonly imageTimeoutSeconds?: number;
   /** Narrows the plan to what `findChangedSince` found: nothing else is read. */
   readonly changedSince?: ChangedSince | null;
+  /** true: whatever would delete or replace an object is left out, with what depends on it. Default: false. */
+  readonly neverDestroy?: boolean;
   /** The manifests without the proposed change: each change of the plan is then attributed to it, or not. */
   readonly base?: Base;
 }
@@ -249,6 +251,7 @@ function planOptions(request: PlanRequest, owned: readonly string[]): PlanOption
     imageTimeoutSeconds: request.imageTimeoutSeconds ?? DEFAULT_IMAGE_TIMEOUT_SECONDS,
     former: request.base?.desired.declared ?? [],
     changedSince: request.changedSince ?? null,
+    neverDestroy: request.neverDestroy ?? false,
   };
 }
 

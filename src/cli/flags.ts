@@ -36,6 +36,7 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly clone: boolean;
   readonly format: Format;
   readonly full?: boolean;
+  readonly neverDestroy?: boolean;
 }
 
 /** What narrows a run to a change of the manifests: the flag, or the plan file that is carried out. */
@@ -185,6 +186,10 @@ export function addPlanFlags(command: Command): Command {
     .option("--image-timeout <time>", "how long to wait until an image is available (default: 1h)", parseImageTimeout)
     .option("--no-clone", "make each domain by itself, never as a copy")
     .option("--take-ownership-from <owner>", "take over objects of that owner; repeatable", collect);
+}
+
+export function neverDestroyFlag(): Option {
+  return new Option("--never-destroy", "leave out what would delete or replace, and say what");
 }
 
 /** Read by `folding`. */

@@ -17,7 +17,10 @@ const MAX_PLAN_BYTES = 384 * 1024 * 1024;
 type Reviewed<T> = { readonly ok: true; readonly plan: T } | { readonly ok: false; readonly code: ExitCode };
 
 /** The flags that were given beside a plan file. */
-type Asked = Pick<PlanFlags, "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone"> & {
+type Asked = Pick<
+  PlanFlags,
+  "env" | "target" | "exclude" | "skipUnsupported" | "takeOwnershipFrom" | "clone" | "neverDestroy"
+> & {
   readonly changedSince?: string;
   /** Nothing is taken from the file: a flag that is not given must be absent there, too. */
   readonly pin?: boolean;
@@ -25,10 +28,10 @@ type Asked = Pick<PlanFlags, "env" | "target" | "exclude" | "skipUnsupported" | 
 
 /** The flags, completed with those that the plan file was made with. */
 export function asPlanned<Flags extends PlanFlags & ChangedSinceFlags>(flags: Flags, { inputs }: Plan): Flags {
-  const { environment, variables, targets, excludes, skipUnsupported, takeOwnershipFrom, clone } = inputs;
+  const { environment, variables, targets, excludes, skipUnsupported, takeOwnershipFrom, clone, neverDestroy } = inputs;
   const env = environment === null ? {} : { env: environment };
   const selection = { target: targets, exclude: excludes, savedChangedSince: inputs.changedSince };
-  return { ...flags, ...env, ...selection, saved: variables, skipUnsupported, takeOwnershipFrom, clone };
+  return { ...flags, ...env, ...selection, saved: variables, skipUnsupported, takeOwnershipFrom, clone, neverDestroy };
 }
 
 /**
@@ -36,7 +39,7 @@ export function asPlanned<Flags extends PlanFlags & ChangedSinceFlags>(flags: Fl
  * @param command `destroy` takes plans of its own goal only; with `--pin`, `apply` does, too
  */
 export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: Plan): Diagnostic | null {
-  const { pin = false, env, target, exclude, takeOwnershipFrom, skipUnsupported, clone } = asked;
+  const { pin = false, env, target, exclude, takeOwnershipFrom, skipUnsupported, clone, neverDestroy } = asked;
   if (goal !== command && (pin || command === "destroy")) return OTHER_GOAL[goal];
   const isGiven = (value: unknown): boolean => pin || value !== undefined;
   const { environment, targets, excludes } = inputs;
@@ -60,6 +63,7 @@ export function differsFromPlan(asked: Asked, command: Goal, { goal, inputs }: P
   for (const [flag, given, made] of [
     ["--skip-unsupported", skipUnsupported, inputs.skipUnsupported],
     ["--no-clone", clone ? undefined : true, !inputs.clone],
+    ["--never-destroy", neverDestroy, inputs.neverDestroy],
   ] as const) {
     if (isGiven(given) && (given ?? false) !== made)
       return differs("options", made ? `no ${flag}` : flag, made ? "with it" : "without it", pin);

@@ -141,6 +141,7 @@ export async function planIn(session: PlanSession): Promise<Planned> {
     targets: flags.target ?? [],
     excludes: flags.exclude ?? [],
     changedSince: session.changedSince,
+    neverDestroy: flags.neverDestroy ?? false,
     checkSelection: session.checkSelection ?? true,
     inputs: project.inputs,
     consents: flags.allow ?? [],

@@ -37,6 +37,8 @@ export interface Plan {
   readonly pace: Pace | null;
   /** What the changes were compared with to tell whose they are; null: nothing. */
   readonly base: PlanBase | null;
+  /** What `--never-destroy` leaves out. Sorted by key. It stays as it is, and is a no-op among the changes if it is there. */
+  readonly withheld: readonly WithheldChange[];
 }
 
 /** What a plan was asked for, beside the project itself. */
@@ -56,6 +58,8 @@ export interface PlanInputs {
   readonly clone: boolean;
   /** --changed-since; null: the whole project. */
   readonly changedSince: ChangedSince | null;
+  /** --never-destroy: whatever would delete or replace an object is left out. */
+  readonly neverDestroy: boolean;
 }
 
 /** The value of a variable. */
@@ -88,6 +92,12 @@ export interface PlanBase {
 }
 
 export interface WithdrawnChange {
+  readonly key: string;
+  readonly action: Action;
+}
+
+/** A change that would delete or replace an object, or that is part of such a one. */
+export interface WithheldChange {
   readonly key: string;
   readonly action: Action;
 }

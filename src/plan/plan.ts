@@ -31,6 +31,7 @@ import {
   selectChanges,
   selectionOf,
   unmatchedGlobs,
+  withholdRemovals,
   withoutBlockedSteps,
 } from "./select.ts";
 
@@ -69,6 +70,8 @@ export interface PlanOptions {
   readonly former?: readonly Declared[];
   /** Default: null. */
   readonly changedSince?: ChangedSince | null;
+  /** Whether whatever would delete or replace an object is left out. Default: false. */
+  readonly neverDestroy?: boolean;
 }
 
 /** @param live a unit that is absent was not read, and is not planned */
@@ -85,7 +88,10 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
   const whole = diffPairs(pairs);
   const stepsOf = (changes: readonly Change[]) => worked.flatMap((work) => unitSteps(work, changes));
   const selected = narrowed ? selectChanges(whole, selection, kinds) : whole;
-  const changes = narrowed ? blockHeld(plainSteps(worked, whole), selected) : selected;
+  const { neverDestroy = false } = options;
+  const kept = neverDestroy ? withholdRemovals(selected, kinds) : { changes: selected, withheld: [] };
+  const changes =
+    narrowed || kept.withheld.length > 0 ? blockHeld(plainSteps(worked, whole), kept.changes) : kept.changes;
   const unblocked = withoutBlockedSteps(stepsOf(changes), changes);
   const ordered = orderSteps(unblocked.planned);
   const today = todayOf(options);
@@ -102,6 +108,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
       takeOwnershipFrom: options.takeOwnershipFrom,
       clone: options.clone,
       changedSince,
+      neverDestroy,
     },
     changes: unblocked.changes,
     ...ordered,
@@ -128,6 +135,7 @@ export function makePlan(desired: Desired, live: Live, units: readonly Unit[], o
     requestCount: ordered.steps.length + countLastLooks(ordered.steps, kinds),
     pace: null,
     base: null,
+    withheld: kept.withheld,
   };
 }
 

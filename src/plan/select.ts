@@ -4,9 +4,9 @@ import type { Change, ChangeLabel } from "../model/change.ts";
 import type { Desired } from "../model/desired.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
-import type { Narrowing } from "../model/plan.ts";
+import type { Narrowing, WithheldChange } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
-import { globMatches, groupBy, mayMatchWithin, nearest } from "../model/text.ts";
+import { compareText, globMatches, groupBy, mayMatchWithin, nearest } from "../model/text.ts";
 import type { PlannedStep } from "../model/unit.ts";
 import { removes } from "./diff.ts";
 import { claimEdges, dependenciesOf, type Edges, edgesOf, producersOf, referencesOf } from "./edges.ts";
@@ -236,6 +236,34 @@ function asItIs(change: Change): Change[] {
   ];
 }
 
+// What `--never-destroy` leaves out.
+
+interface Kept {
+  readonly changes: readonly Change[];
+  readonly withheld: readonly WithheldChange[];
+}
+
+/**
+ * Whatever would delete or replace an object stays as it is, and with an object that is to be made anew all that is in it. A record that
+ * gets another value is changed in place, and is no delete.
+ */
+export function withholdRemovals(changes: readonly Change[], kinds: Kinds): Kept {
+  const own = groupBy(
+    changes.filter(({ kind }) => kinds.isRoot(kind)),
+    ({ root }) => root,
+  );
+  // Several objects may have one address: then what is within them says by itself whether it goes.
+  const going = new Set(
+    [...own].flatMap(([root, objects]) => (objects.every(({ action }) => removes(action)) ? [root] : [])),
+  );
+  const isWithheld = ({ action, root }: Change): boolean => action !== "no-op" && (removes(action) || going.has(root));
+  const withheld = changes.filter(isWithheld).map(({ key, action }) => ({ key, action }));
+  return {
+    changes: changes.flatMap((change) => (isWithheld(change) ? asItIs(change) : [change])),
+    withheld: withheld.sort((a, b) => compareText(a.key, b.key)),
+  };
+}
+
 // Steps that a blocked change takes with it: its own, and those that cannot be done without them.
 
 interface Unblocked {
@@ -290,7 +318,11 @@ export function blockHeld(whole: readonly PlannedStep[], selected: readonly Chan
       if (active.has(key)) held.set(key, new Set([...(held.get(key) ?? []), ...holders]));
     }
   }
-  return selected.map((change) => withBlock(change, held.get(change.key)));
+  return selected.map((change) => {
+    const on = held.get(change.key);
+    if (change.blocked !== null || on === undefined) return change;
+    return { ...change, blocked: { type: "depends", on: [...on].sort(), leftOut: true } };
+  });
 }
 
 /**

@@ -21,6 +21,7 @@ import {
   type Strategy,
   type Summary,
   summarise,
+  type WithheldChange,
 } from "../model/plan.ts";
 import type { Address, Json, JsonObject, Kind, UnitName, Values } from "../model/resource.ts";
 import { compareText, jsonText, visibleJson } from "../model/text.ts";
@@ -90,12 +91,13 @@ interface WantedChange extends ChangeShape {
   readonly previous_address: string | null;
 }
 
-/** Of the last four, what is absent was not given. */
+/** Of the last five, what is absent was not given. */
 export interface SavedInputs extends Pick<PlanInputs, "environment" | "variables" | "targets" | "excludes"> {
   readonly skip_unsupported?: boolean;
   readonly take_ownership_from?: readonly string[];
   readonly clone?: boolean;
   readonly changed_since?: ChangedSince;
+  readonly never_destroy?: true;
 }
 
 interface TenonPart {
@@ -128,6 +130,8 @@ interface TenonPart {
   /** Absent if there is none. */
   readonly free_space?: readonly FreeSpace[];
   readonly left_alone: readonly LeftAlone[];
+  /** What `--never-destroy` leaves out. Absent if there is nothing. */
+  readonly withheld?: readonly WithheldChange[];
   /** Absent from files of versions that knew no families. */
   readonly families?: readonly SavedFamily[];
 }
@@ -187,7 +191,7 @@ function toPlanFile(plan: Plan, summary: Summary): object {
   const file = {
     format_version: TERRAFORM_FORMAT_VERSION,
     applyable: !errored && summary.add + summary.change + summary.destroy > 0,
-    complete: !errored && summary.blocked === 0 && !isNarrowed(plan.inputs),
+    complete: !errored && summary.blocked === 0 && plan.withheld.length === 0 && !isNarrowed(plan.inputs),
     errored,
     planned_values: { root_module: { resources: listOf(changes, plannedResource) } },
     resource_changes: listOf(changes, (change) => [resourceChange(change, plan.goal)]),
@@ -196,8 +200,17 @@ function toPlanFile(plan: Plan, summary: Summary): object {
   return { ...file, tenon: { ...file.tenon, digest: digestOf(file) } };
 }
 
-function savedInputs({ skipUnsupported, takeOwnershipFrom, changedSince, ...others }: PlanInputs): SavedInputs {
-  const narrowing = changedSince === null ? {} : { changed_since: changedSince };
+function savedInputs({
+  skipUnsupported,
+  takeOwnershipFrom,
+  changedSince,
+  neverDestroy,
+  ...others
+}: PlanInputs): SavedInputs {
+  const narrowing = {
+    ...(changedSince === null ? {} : { changed_since: changedSince }),
+    ...(neverDestroy ? { never_destroy: true as const } : {}),
+  };
   return { ...others, skip_unsupported: skipUnsupported, take_ownership_from: takeOwnershipFrom, ...narrowing };
 }
 
@@ -235,6 +248,7 @@ function tenonPart(
     warnings: plan.warnings,
     ...(plan.freeSpace.length === 0 ? {} : { free_space: plan.freeSpace }),
     left_alone: plan.leftAlone,
+    ...(plan.withheld.length === 0 ? {} : { withheld: plan.withheld }),
     families: plan.families.map(savedFamily),
   };
 }

@@ -38,6 +38,7 @@ import {
   gapText,
   groupAlike,
   groupsOf,
+  isWithheldFolded,
   leftAloneText,
   noChangesText,
   ownHeading,
@@ -50,6 +51,8 @@ import {
   viewPlan,
   withdrawnEntries,
   withdrawnHeading,
+  withheldEntries,
+  withheldHeading,
 } from "./view.ts";
 
 export interface TextOptions {
@@ -77,6 +80,7 @@ export function renderPlanText(plan: Plan, options: TextOptions, kinds: Kinds): 
   const warnings = warningSections(plan, context);
   const sections = [
     ...changes,
+    withheldLines(plan, context),
     ...familyLines(plan, context),
     gapLines(plan, context),
     strategyLines(plan, context),
@@ -84,7 +88,12 @@ export function renderPlanText(plan: Plan, options: TextOptions, kinds: Kinds): 
     ...groupAlike(plan.refusals, () => "").map((alike) => diagnosticLines("Refused", alike, context)),
     ...warnings.sections,
     guardLines(plan, view, context),
-    [...(isFolded || warnings.isFolded ? wrap(FOLDED, context.width, 0) : []), ...footLines(plan, view, context)],
+    [
+      ...(isFolded || warnings.isFolded || isWithheldFolded(plan.withheld, fold.full)
+        ? wrap(FOLDED, context.width, 0)
+        : []),
+      ...footLines(plan, view, context),
+    ],
     [...splitLines(plan, view, context.width), lastLine(plan, view, context.paint)],
   ];
   return `${sections
@@ -253,6 +262,14 @@ function detailLines(view: ChangeView, { paint, width }: Context, indent: number
   lines.push(...wrap(`blocked: ${reason}`, width, indent).map(paint.bad));
   for (const item of items) lines.push(...wrap(item, width, indent + CHILD_INDENT.length));
   if (fix !== "") lines.push(...wrap(fix, width, indent));
+  return lines;
+}
+
+/** What `--never-destroy` leaves out. */
+function withheldLines({ withheld }: Plan, { paint, width, fold }: Context): string[] {
+  if (withheld.length === 0) return [];
+  const lines = wrap(`${withheldHeading(withheld)}:`, width, 0).map(paint.warn);
+  for (const line of withheldEntries(withheld, fold.full).flat()) lines.push(CHILD_INDENT + line);
   return lines;
 }
 

@@ -17,6 +17,7 @@ import {
   type Strategy,
   type Summary,
   summarise,
+  type WithheldChange,
 } from "../model/plan.ts";
 import type { Address, Json, Values } from "../model/resource.ts";
 import { compareNatural, groupBy } from "../model/text.ts";
@@ -174,6 +175,28 @@ export function withdrawnEntries({ withdrawn }: PlanBase): string[][] {
   return withdrawn.map(({ action, key }) => [`${action} ${escapeText(key)}`]);
 }
 
+/** `Left out by --never-destroy: 3 to delete, 1 to replace` */
+export function withheldHeading(withheld: readonly WithheldChange[]): string {
+  const byAction = groupBy(withheld, ({ action }) => action);
+  const counts = (["delete", "replace", "create"] as const).flatMap((action) => {
+    const some = byAction.get(action) ?? [];
+    return some.length === 0 ? [] : [`${some.length} to ${action}`];
+  });
+  return `Left out by --never-destroy: ${counts.join(", ")}`;
+}
+
+/** Each entry as lines, escaped. If they are not shown in full, the networks, zones and images of many are counted. */
+export function withheldEntries(withheld: readonly WithheldChange[], full: boolean): string[][] {
+  const inOrderOfNames = withheld.toSorted((a, b) => compareNatural(a.key, b.key));
+  if (withheld.length <= MAX_TOLD_APART || full) return actionEntries(inOrderOfNames);
+  return someRootCounts(inOrderOfNames.map(({ key }) => key)).map((line) => [line]);
+}
+
+/** Whether `withheldEntries` counts some of them. */
+export function isWithheldFolded({ length }: readonly WithheldChange[], full: boolean): boolean {
+  return length > MAX_TOLD_APART && !full;
+}
+
 /** `This change: 1 to add, …. Already pending: ….` */
 export function splitText({ own, pending }: ByOrigin): string {
   return `This change: ${countsText(summarise(own))} Already pending: ${countsText(summarise(pending))}`;
@@ -289,6 +312,7 @@ function joined(large: number, unit: string, small: number, smallUnit: string): 
 // Sentences about a plan that all formats for people share.
 
 const NO_CHANGES = "No changes. Your infrastructure matches the configuration.";
+const NO_CHANGES_KEPT = "No changes but what --never-destroy leaves out.";
 const NO_CHANGES_WITHIN = "No changes within the targets.";
 /** In Terraform's words. */
 const NOTHING_TO_DESTROY = "No changes. No objects need to be destroyed.";
@@ -323,7 +347,8 @@ export function changedSinceText(
 }
 
 /** The line of a plan without changes. A narrowed run has looked only at its targets. */
-export function noChangesText({ goal, inputs }: Pick<Plan, "goal" | "inputs">): string {
+export function noChangesText({ goal, inputs, withheld }: Pick<Plan, "goal" | "inputs" | "withheld">): string {
+  if (withheld.length > 0) return NO_CHANGES_KEPT;
   if (isNarrowed(inputs)) return NO_CHANGES_WITHIN;
   return goal === "destroy" ? NOTHING_TO_DESTROY : NO_CHANGES;
 }

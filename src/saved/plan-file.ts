@@ -106,16 +106,19 @@ function toPlan(file: PlanFile): SavedPlan {
     requestCount: tenon.requests,
     pace: tenon.pace,
     base: tenon.base,
+    withheld: tenon.withheld ?? [],
   };
 }
 
-function toInputs({ skip_unsupported, take_ownership_from, clone, changed_since, ...others }: SavedInputs): PlanInputs {
+function toInputs(inputs: SavedInputs): PlanInputs {
+  const { skip_unsupported, take_ownership_from, clone, changed_since, never_destroy, ...others } = inputs;
   return {
     ...others,
     skipUnsupported: skip_unsupported ?? false,
     takeOwnershipFrom: take_ownership_from ?? [],
     clone: clone ?? true,
     changedSince: changed_since ?? null,
+    neverDestroy: never_destroy ?? false,
   };
 }
 

@@ -18,6 +18,7 @@ export const NO_INPUTS: PlanInputs = {
   takeOwnershipFrom: [],
   clone: true,
   changedSince: null,
+  neverDestroy: false,
 };
 
 export function change(address: string, kind: Kind, rest: Partial<Change>): Change {
@@ -63,6 +64,7 @@ export function plan(changes: readonly Change[], rest: Partial<Plan> = {}): Plan
     requestCount: changes.filter(({ action }) => action !== "no-op").length,
     pace: null,
     base: null,
+    withheld: [],
     ...rest,
   };
 }

@@ -36,10 +36,12 @@ import {
   addVerifyFlags,
   CHANGED_SINCE,
   type ChangedSinceFlags,
+  CONFLICT,
   DIRECTORY,
   type FailOn,
   failOnFlag,
   formatFlag,
+  neverDestroyFlag,
   type PlanFlags,
   parseDuration,
   type VerifyFlags,
@@ -58,6 +60,7 @@ export function defineApply(command: Command, terminal: Terminal, finish: Finish
   addRunFlags(command)
     .description("Make the account fit the manifests. Shows the plan and asks first.")
     .option("--changed-since <ref|dir>", CHANGED_SINCE)
+    .addOption(neverDestroyFlag())
     .option("--verify", "then ask nameservers for the changed records")
     .addHelpText(
       "after",
@@ -85,6 +88,7 @@ Run again, it goes on where it was interrupted.`,
 
 export function defineDestroy(command: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
   addRunFlags(command)
+    .addOption(neverDestroyFlag().hideHelp())
     .description("Delete what is declared; with an owner, only what carries its tag.\nShows the plan and asks first.")
     .addHelpText(
       "after",
@@ -97,6 +101,9 @@ Examples:
 --plan takes a plan of tenon plan --destroy only.`,
     )
     .action(async (directory, flags) => {
+      if (flags.neverDestroy === true) {
+        command.error("error: destroy and --never-destroy contradict each other", { code: CONFLICT });
+      }
       finish(await destroy(folding(terminal, flags), directory, flags, connect));
     });
   addPlanFlags(addConnectionFlags(addProjectFlags(command)));

@@ -17,6 +17,7 @@ import {
   type FailOn,
   failOnFlag,
   formatFlag,
+  neverDestroyFlag,
   refuseServiceBesideLive,
 } from "../flags.ts";
 import { sayError } from "../messages.ts";
@@ -31,6 +32,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .addOption(formatFlag("text is for people, json for programs, markdown for a comment", ALL_FORMATS))
     .option("--out <file>", "save the plan, as the bound of a later apply")
     .option("--destroy", "show what tenon destroy would do")
+    .addOption(neverDestroyFlag().conflicts("destroy"))
     .option("--base <ref|dir>", "tell this change from what was pending there")
     .addOption(new Option("--changed-since <ref|dir>", CHANGED_SINCE).conflicts(["base", "destroy"]))
     .option("--live <file>", "plan against a file of tenon live, without a token")

@@ -33,6 +33,8 @@ import {
   strategyText,
   viewPlan,
   withdrawnEntries,
+  withheldEntries,
+  withheldHeading,
 } from "../view.ts";
 import { CODE_COLUMNS, composeWithin, type List, type Section } from "./comment.ts";
 import { codeSpan, summaryText, wholeSummaryText } from "./parts.ts";
@@ -146,6 +148,11 @@ function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
     list(
       "Withdrawn: pending without the proposed change, and not with it:",
       plan.base === null ? [] : withdrawnEntries(plan.base),
+      4_000,
+    ),
+    list(
+      `${plan.withheld.length === 0 ? "" : withheldHeading(plan.withheld)}:`,
+      withheldEntries(plan.withheld, true),
       4_000,
     ),
     list(

@@ -123,5 +123,6 @@ export function plan(steps: readonly Step[], barriers: readonly Barrier[] = [], 
     requestCount: steps.length,
     pace: null,
     base: null,
+    withheld: [],
   };
 }
