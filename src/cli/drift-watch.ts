@@ -18,11 +18,11 @@ export interface WatchFlags {
 
 const DEFAULT_EVERY_SECONDS = 300;
 
-/** @param look compares once, and says what goes wrong on the terminal that it is given */
+/** @param look compares once, hands on what it found, and says what goes wrong on the terminal that it is given */
 export async function watch(
   terminal: Terminal,
   flags: WatchFlags,
-  look: (terminal: Terminal) => Promise<Drift | ExitCode>,
+  look: (terminal: Terminal, use: (found: Drift) => Promise<ExitCode>) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { checkWebhookUrl, openWebhook, serveWatch, WatchStatus, watchDrift } = await import("../watch/index.ts");
   const address = flags.webhook || terminal.environment["TENON_WEBHOOK"] || null;
@@ -52,14 +52,16 @@ export async function watch(
       const failed = await watchDrift({
         ...{ everyMilliseconds, clock: systemClock, signal: interrupt.first, status },
         look: async () => {
-          const found = await look(quiet.terminal);
+          const found: Drift[] = [];
+          code = await look(quiet.terminal, async (drift) => {
+            found.push(drift);
+            return EXIT.done;
+          });
           const said = quiet.take();
-          if (typeof found === "number") {
-            code = found;
-            return { ok: false, message: said };
-          }
+          const [drift] = found;
+          if (drift === undefined) return { ok: false, message: said };
           quiet.sayNew(said);
-          return { ok: true, drift: found };
+          return { ok: true, drift };
         },
         print: (news) => {
           const at = new Date().toISOString();

@@ -37,6 +37,7 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly format: Format;
   readonly full?: boolean;
   readonly neverDestroy?: boolean;
+  readonly jsonInto?: string;
 }
 
 /** What narrows a run to a change of the manifests: the flag, or the plan file that is carried out. */
@@ -192,6 +193,11 @@ export function neverDestroyFlag(): Option {
   return new Option("--never-destroy", "leave out what would delete or replace, and say what");
 }
 
+/** Read by `withJsonErrors`. */
+export function jsonIntoFlag(): Option {
+  return new Option("--json-into <file>", "write the JSON document to a file, too");
+}
+
 /** Read by `folding`. */
 export function fullFlag(): Option {
   return new Option("--full", "show each change and warning, however many are alike");
@@ -307,6 +313,9 @@ export function refuseWatchFlags(command: Command): void {
   }
   if (has("live")) {
     command.error("error: --watch and --live conflict: a snapshot does not change", { code: CONFLICT });
+  }
+  if (has("jsonInto")) {
+    command.error("error: --watch and --json-into conflict: news is many lines, and no document", { code: CONFLICT });
   }
   if (command.getOptionValue("format") === "markdown")
     command.error("error: --watch and --format markdown conflict: news is text or JSON lines", { code: CONFLICT });

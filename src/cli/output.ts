@@ -1,20 +1,24 @@
-/** Output in the requested format: a plan, the summary of a CI step, and JSON even when a command fails. */
+/** Output in the requested format: a plan, the summary of a CI step, JSON even when a command fails, and JSON in a file beside it. */
 
 import { appendFile } from "node:fs/promises";
+import { whyUnwritable, writeProblem, writeWhole } from "../files/files.ts";
 import { type Diagnostic, type Plan, Sources } from "../index.ts";
 import { renderPlanMarkdown, renderPlanText } from "../render/index.ts";
 import { renderPlanJsonParts } from "../render/plan-json.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
+import { holdsToken } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { Format } from "./flags.ts";
-import { asDiagnostic, type CommandError } from "./messages.ts";
+import { asDiagnostic, type CommandError, sayError } from "./messages.ts";
 import type { Terminal } from "./terminal.ts";
 
 // Showing a plan in the requested format.
 
-export function showPlan(terminal: Terminal, plan: Plan, format: Format): void {
+/** @param token that must not be in a file with the plan; undefined: there is none */
+export function showPlan(terminal: Terminal, plan: Plan, format: Format, token?: string): void {
   for (const text of planText(terminal, plan, format)) terminal.print(text);
+  terminal.document?.(renderPlanJsonParts(plan), token);
 }
 
 function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<string> {
@@ -26,6 +30,18 @@ function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<stri
     case "markdown":
       return [renderPlanMarkdown(plan)];
   }
+}
+
+/**
+ * Prints a command's JSON document if that is the format, and hands it to `--json-into` if that is given.
+ * @param make not called if neither wants it
+ * @param token that must not be in the file; undefined: there is none
+ */
+export function printJson(terminal: Terminal, format: Format, make: () => string, token?: string): void {
+  if (format !== "json" && terminal.document === undefined) return;
+  const text = make();
+  if (format === "json") terminal.print(text);
+  terminal.document?.([text], token);
 }
 
 // The summary of a GitHub Actions step: markdown for the job's page, appended to the file that GITHUB_STEP_SUMMARY names.
@@ -68,40 +84,120 @@ const ENDED: Diagnostic = {
   detail: "It was interrupted, or stopped.",
 };
 
+interface JsonOptions {
+  readonly format: Format;
+  /** Whether the format is a stream of lines, of which the last one is the document. */
+  readonly stream: boolean;
+  /** The file of `--json-into`; undefined: it was not given. */
+  readonly jsonInto?: string | undefined;
+}
+
+interface JsonDocument {
+  readonly parts: Iterable<string>;
+  readonly token: string | undefined;
+}
+
 /**
  * Runs a command. If the command ends without printing its document (for a stream: its last line), the errors that it has reported are
- * printed instead, in the shape of `validate --format json`; for a stream as a last line of the type `error`.
+ * printed instead, in the shape of `validate --format json`; for a stream as a last line of the type `error`. `--json-into` writes the
+ * document, or the errors, to a file, whatever the format is.
  */
 export async function withJsonErrors(
   terminal: Terminal,
-  { format, stream }: { readonly format: Format; readonly stream: boolean },
+  { format, stream, jsonInto }: JsonOptions,
   work: (terminal: Terminal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  if (format !== "json") return work(terminal);
+  if (format !== "json" && jsonInto === undefined) return work(terminal);
   const problems: Problems[number][] = [];
-  let isComplete = false;
-  const print = (diagnostics: readonly Problems[number][]): void =>
-    terminal.print(renderErrorsJson(diagnostics, stream));
+  const held: { document: JsonDocument | null } = { document: null };
+  let isPrinted = false;
+  const giveErrors = (diagnostics: readonly Problems[number][]): void => {
+    const text = renderErrorsJson(diagnostics, stream);
+    if (format === "json" && !isPrinted) terminal.print(text);
+    held.document ??= { parts: [text], token: undefined };
+  };
   const inner: Terminal = {
     ...terminal,
     print: (text) => {
-      if (!stream || LAST_LINE.test(text)) isComplete = true;
+      if (!stream || LAST_LINE.test(text)) isPrinted = true;
       terminal.print(text);
     },
     record: (diagnostics, sources) => {
       for (const problem of diagnosticsJson(diagnostics, sources)) problems.push(problem);
     },
+    ...(jsonInto === undefined
+      ? {}
+      : {
+          document: (parts, token) => {
+            held.document = { parts, token };
+          },
+        }),
   };
-  let code: ExitCode;
+  const unwritable = jsonInto === undefined ? null : await whyUnwritable(jsonInto);
+  let code: ExitCode = EXIT.error;
   try {
-    code = await work(inner);
+    if (unwritable === null) code = await work(inner);
+    else sayError(inner, { code: "file-unwritable", summary: `the JSON file cannot be written: ${unwritable}` });
   } catch (error) {
-    if (!isComplete) print([...problems, ...diagnosticsJson([bugOf(error)], new Sources())]);
+    giveErrors([...problems, ...diagnosticsJson([bugOf(error)], new Sources())]);
+    await writeInto(terminal, jsonInto, held.document);
     throw error;
   }
-  if (isComplete || code === EXIT.done) return code;
-  print(problems.some(isError) ? problems : [...problems, ...diagnosticsJson([ENDED], new Sources())]);
-  return code;
+  if (code !== EXIT.done)
+    giveErrors(problems.some(isError) ? problems : [...problems, ...diagnosticsJson([ENDED], new Sources())]);
+  const isWritten = unwritable !== null || (await writeInto(terminal, jsonInto, held.document));
+  // What a command has found weighs less than that nobody can read it; what it could not do weighs more.
+  return isWritten || (code !== EXIT.done && code !== EXIT.pending) ? code : EXIT.error;
+}
+
+async function writeInto(
+  terminal: Terminal,
+  file: string | undefined,
+  document: JsonDocument | null,
+): Promise<boolean> {
+  return file === undefined || document === null || writeJson(terminal, { ...document, file, noun: "JSON file" });
+}
+
+// JSON in a file: a plan for a later apply, or what `--json-into` asks for.
+
+/** Plans and reports hold record values and notes: only their author may read them. */
+const FILE_MODE = 0o600;
+
+interface JsonFile extends JsonDocument {
+  readonly file: string;
+  /** What messages call the file. */
+  readonly noun: "plan file" | "JSON file";
+}
+
+/** Says why if the file cannot be written. A document that holds the access token is not. */
+export async function writeJson(terminal: Terminal, { file, parts, token, noun }: JsonFile): Promise<boolean> {
+  try {
+    await writeWhole(file, withoutToken(parts, token), FILE_MODE);
+    return true;
+  } catch (error) {
+    if (error instanceof TokenInDocument) {
+      const what = noun === "plan file" ? "the plan" : "the document";
+      sayError(terminal, {
+        code: "token-in-plan",
+        summary: `${what} holds the token, in some name, text, record or variable, and is not saved`,
+        fix: "Take it out of the manifest, the variables or the account, and revoke it.",
+      });
+      return false;
+    }
+    const summary = `the ${noun} cannot be written: ${writeProblem(error, file)}`;
+    sayError(terminal, { code: "file-unwritable", summary });
+    return false;
+  }
+}
+
+class TokenInDocument extends Error {}
+
+/** No part that holds the token is handed on. A part ends with a line, so that the token is never divided. */
+function* withoutToken(parts: Iterable<string>, token: string | undefined): Generator<string> {
+  for (const part of parts) {
+    if (token !== undefined && holdsToken(part, token)) throw new TokenInDocument();
+    yield part;
+  }
 }
 
 /** Prints the error of a command that could not begin. */

@@ -16,6 +16,11 @@ export interface Terminal {
   /** Prints text unchanged: the caller ends its lines. */
   print(text: string): void;
   say(text: string): void;
+  /**
+   * Called with the document of `--format json` where `--json-into` wants it beside what is printed; the last one counts.
+   * @param token that must not be in it; undefined: there is none
+   */
+  document?(parts: Iterable<string>, token: string | undefined): void;
   /** Called with errors and warnings if a program wants them as data. */
   record?(diagnostics: readonly Diagnostic[], sources: Sources): void;
 }

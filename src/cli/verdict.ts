@@ -13,7 +13,7 @@ import { renderPlanEventJson, renderRefusalJson, renderReportJson } from "../ren
 import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, Format } from "./flags.ts";
-import { printMarkdown } from "./output.ts";
+import { printJson, printMarkdown } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
@@ -47,7 +47,7 @@ export async function printRunVerdict(
   terminal: Terminal,
   plan: Plan,
   verdict: Verdict,
-  { format, yes }: { readonly format: Format; readonly yes?: boolean },
+  { format, yes, token }: { readonly format: Format; readonly yes?: boolean; readonly token: string },
 ): Promise<ExitCode | null> {
   if (format === "text") terminal.print(renderPlanText(plan, terminal.results));
   if (format === "json") terminal.print(renderPlanEventJson(plan, Date.now()));
@@ -58,23 +58,23 @@ export async function printRunVerdict(
       return null;
     case "unreviewed":
       sayUnreviewed(terminal, verdict.extra);
-      if (format === "json") terminal.print(renderRefusalJson(plan, "unreviewed", verdict.extra));
+      printJson(terminal, format, () => renderRefusalJson(plan, "unreviewed", verdict.extra), token);
       await printMarkdown(terminal, format, () => renderUnreviewedMarkdown(verdict.extra));
       return EXIT.unreviewed;
     case "guarded":
       if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
       sayRefused(terminal, "refused; nothing was done");
-      if (format === "json") terminal.print(renderRefusalJson(plan, "consent"));
+      printJson(terminal, format, () => renderRefusalJson(plan, "consent"), token);
       await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
       return EXIT.refused;
     case "blocked":
       sayBlocked(terminal, plan);
-      if (format === "json") terminal.print(renderRefusalJson(plan, "blocked"));
+      printJson(terminal, format, () => renderRefusalJson(plan, "blocked"), token);
       await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
       return EXIT.refused;
     case "idle":
       // A report without a run, so that a program that reads reports finds one.
-      if (format === "json") terminal.print(renderReportJson(idleReport(plan), plan));
+      printJson(terminal, format, () => renderReportJson(idleReport(plan), plan), token);
       await printMarkdown(terminal, format, () => renderReportMarkdown(idleReport(plan), plan, null));
       return verdict.blocked > 0 ? EXIT.partial : EXIT.done;
   }

@@ -129,6 +129,7 @@ describe("tenon drift --watch", () => {
     for (const [args, words] of [
       [["--every", "5m"], "--every cannot be used without --watch"],
       [["--watch", "--live", "live.json"], "--watch and --live conflict"],
+      [["--watch", "--json-into", "drift.json"], "--watch and --json-into conflict"],
       [["--watch", "--format", "markdown"], "--watch and --format markdown conflict"],
       [["--watch", "--every", "1s"], "Write a time from 5s to 24h."],
       [["--watch", "--serve", "nowhere:99999"], "Write a port"],

@@ -41,6 +41,7 @@ import {
   type FailOn,
   failOnFlag,
   formatFlag,
+  jsonIntoFlag,
   neverDestroyFlag,
   type PlanFlags,
   parseDuration,
@@ -48,7 +49,7 @@ import {
 } from "../flags.ts";
 import { runMetadata } from "../git.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
-import { printMarkdown, withJsonErrors } from "../output.ts";
+import { printJson, printMarkdown, withJsonErrors } from "../output.ts";
 import { ApplyProgress, Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, narrowingDiffers, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
@@ -119,6 +120,7 @@ function addRunFlags(command: Command): Command {
     .addOption(
       formatFlag("text is for people, json streams events and the report, markdown is for a comment", ALL_FORMATS),
     )
+    .addOption(jsonIntoFlag())
     .addOption(failOnFlag("do nothing and exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
     .option("--journal <path>", "where to keep the evidence (default: .tenon/journal)")
     .option("--wait-detached <time>", "how long to wait until interfaces are detached: 10m", parseDuration);
@@ -164,10 +166,10 @@ export function destroy(
 
 function withEvents(
   terminal: Terminal,
-  { format }: ApplyFlags,
+  { format, jsonInto }: ApplyFlags,
   work: (terminal: Terminal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withJsonErrors(terminal, { format, stream: true }, work);
+  return withJsonErrors(terminal, { format, stream: true, jsonInto }, work);
 }
 
 async function run(
@@ -203,19 +205,21 @@ async function run(
       return EXIT.unreviewed;
     }
     const session = { ...opened, checkSelection: bound === null };
+    const { token } = session.connection;
     const planned = await nameOtherEnvironments({ ...session, flags }, await planUntilDetached(session, flags));
     if (!planned.ok) {
-      if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
-        terminal.print(
-          renderPlanEventJson(planned.refused, Date.now()) +
-            renderRefusalJson(planned.refused, planned.refused.refusals.every(isUploadProblem) ? "file" : "identity"),
-        );
+      if (planned.code === EXIT.refused && planned.refused !== null) {
+        const { refused } = planned;
+        if (flags.format === "json") terminal.print(renderPlanEventJson(refused, Date.now()));
+        const reason = refused.refusals.every(isUploadProblem) ? "file" : "identity";
+        printJson(terminal, flags.format, () => renderRefusalJson(refused, reason), token);
+      }
       return planned.code;
     }
     const { plan } = planned;
     const bounds = bound === null ? [] : [bound];
     const verdict = judgeRun(plan, bounds, flags.failOn ?? []);
-    const code = await printRunVerdict(terminal, plan, verdict, flags);
+    const code = await printRunVerdict(terminal, plan, verdict, { ...flags, token });
     if (code !== null) return code;
     const askedMilliseconds = Date.now();
     const consent = await isConsented(terminal, plan, flags);
@@ -275,7 +279,10 @@ async function planWithinShown(
   const verdict = judgeRun(planned.plan, [...bounds, asBound(shown)], flags.failOn ?? []);
   if (verdict.type === "go") return planned.plan;
   terminal.say(`${changed} has changed since the plan was shown. Now the plan is:\n\n`);
-  return (await printRunVerdict(terminal, planned.plan, verdict, flags)) ?? planned.plan;
+  return (
+    (await printRunVerdict(terminal, planned.plan, verdict, { ...flags, token: session.connection.token })) ??
+    planned.plan
+  );
 }
 
 /** `--wait-detached`: plans again until no attached interface blocks a change, or the time is over. */
@@ -335,7 +342,7 @@ async function carryOut(
       verification = await verifyReport(session, plan, report, flags, servers);
     } finally {
       // The report is printed even if the verification fails.
-      if (format === "json") terminal.print(renderReportJson(report, plan, verification));
+      printJson(terminal, format, () => renderReportJson(report, plan, verification), connection.token);
       await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
     }
     if (format === "text" && verification !== null) printVerification(terminal, verification);

@@ -16,14 +16,15 @@ import {
   DIRECTORY,
   type Format,
   formatFlag,
+  fullFlag,
+  jsonIntoFlag,
   parseListen,
   parseWatchInterval,
-  fullFlag,
   refuseServiceBesideLive,
   refuseWatchFlags,
 } from "../flags.ts";
 import { sayDiagnostics } from "../messages.ts";
-import { withJsonErrors, writeGithubSummary } from "../output.ts";
+import { printJson, withJsonErrors, writeGithubSummary } from "../output.ts";
 import { inReading, planIn, type ReadingFlags } from "../session.ts";
 import { folding, type Terminal } from "../terminal.ts";
 
@@ -34,6 +35,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     )
     .argument("[dir]", DIRECTORY)
     .addOption(formatFlag("text is for people, json for programs, markdown for an issue", ALL_FORMATS))
+    .addOption(jsonIntoFlag())
     .addOption(fullFlag())
     .option("--live <file>", "look at a file of tenon live, without a token")
     .option("--changed-since <ref|dir>", CHANGED_SINCE)
@@ -72,45 +74,48 @@ type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" |
 const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
 async function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
-  const { format } = flags;
-  if (flags.watch !== true || format === "markdown")
-    return withJsonErrors(terminal, { format, stream: false }, (inner) => printDrift(inner, directory, flags));
-  const { watch } = await import("../drift-watch.ts");
-  return withJsonErrors(terminal, { format, stream: false }, (inner) =>
-    watch(inner, { ...flags, format }, (quiet) => look(quiet, directory, flags)),
+  const { format, jsonInto } = flags;
+  if (flags.watch === true && format !== "markdown") {
+    const { watch } = await import("../drift-watch.ts");
+    return withJsonErrors(terminal, { format, stream: false }, (inner) =>
+      watch(inner, { ...flags, format }, (quiet, use) => look(quiet, directory, flags, use)),
+    );
+  }
+  return withJsonErrors(terminal, { format, stream: false, jsonInto }, (inner) =>
+    look(inner, directory, flags, async (found, token) => {
+      printJson(inner, format, () => renderDriftJson(found), token);
+      if (format !== "json") inner.print(textOf(found, format, inner));
+      await writeGithubSummary(inner, () => renderDriftMarkdown(found));
+      return hasDrift(found) ? EXIT.pending : EXIT.done;
+    }),
   );
 }
 
-async function printDrift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
-  const found = await look(terminal, directory, flags);
-  if (typeof found === "number") return found;
-  terminal.print(textOf(found, flags.format, terminal));
-  await writeGithubSummary(terminal, () => renderDriftMarkdown(found));
-  return hasDrift(found) ? EXIT.pending : EXIT.done;
-}
-
-/** @returns the exit code if there is no comparison, which is reported */
-async function look(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<Drift | ExitCode> {
-  let found: Drift | null = null;
-  const code = await inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
+/**
+ * Compares once. What goes wrong is reported.
+ * @param use is handed what was found, and the token that must not be in a file with it
+ */
+function look(
+  terminal: Terminal,
+  directory: string | undefined,
+  flags: DriftFlags,
+  use: (found: Drift, token: string | undefined) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  return inReading(terminal, directory, { ...flags, clone: true }, async (session) => {
     // The base only says what is to be compared with the account.
     const { base: _, ...alone } = session;
     const planned = await planIn({ ...alone, sendsFiles: false });
     if (!planned.ok) return planned.code;
     const warnings = planned.plan.warnings.filter(({ code }) => ABOUT_READING.has(code));
     sayDiagnostics(terminal, [...warnings, ...unclearIdentities(planned.plan)], session.project.sources);
-    found = driftOf(planned.plan);
-    return EXIT.done;
+    return use(driftOf(planned.plan), session.token);
   });
-  return found ?? code;
 }
 
-function textOf(found: Drift, format: Format, terminal: Terminal): string {
+function textOf(found: Drift, format: Exclude<Format, "json">, terminal: Terminal): string {
   switch (format) {
     case "text":
       return renderDriftText(found, terminal.results);
-    case "json":
-      return renderDriftJson(found);
     case "markdown":
       return renderDriftMarkdown(found);
   }

@@ -1,11 +1,10 @@
 /** `tenon plan`: shows what apply would do, and saves it for review. */
 
 import { type Command, Option } from "commander";
-import { whyUnwritable, writeProblem, writeWhole } from "../../files/files.ts";
+import { whyUnwritable } from "../../files/files.ts";
 import { type Plan, summarise } from "../../index.ts";
 import { renderPlanMarkdown } from "../../render/index.ts";
 import { renderPlanJsonParts } from "../../render/plan-json.ts";
-import { holdsToken } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   ALL_FORMATS,
@@ -17,11 +16,12 @@ import {
   type FailOn,
   failOnFlag,
   formatFlag,
+  jsonIntoFlag,
   neverDestroyFlag,
   refuseServiceBesideLive,
 } from "../flags.ts";
 import { sayError } from "../messages.ts";
-import { showPlan, withJsonErrors, writeGithubSummary } from "../output.ts";
+import { showPlan, withJsonErrors, writeGithubSummary, writeJson } from "../output.ts";
 import { inReading, nameOtherEnvironments, type PlanSession, planIn, type ReadingFlags } from "../session.ts";
 import { folding, type Terminal } from "../terminal.ts";
 
@@ -30,6 +30,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .description("Show what apply would do. Nothing is changed.")
     .argument("[dir]", DIRECTORY)
     .addOption(formatFlag("text is for people, json for programs, markdown for a comment", ALL_FORMATS))
+    .addOption(jsonIntoFlag())
     .option("--out <file>", "save the plan, as the bound of a later apply")
     .option("--destroy", "show what tenon destroy would do")
     .addOption(neverDestroyFlag().conflicts("destroy"))
@@ -69,13 +70,9 @@ interface PlanCommandFlags extends ReadingFlags {
   readonly failOn?: readonly FailOn[];
 }
 
-const HELD_TOKEN = "the plan holds the token, in some name, text, record or variable, and is not saved";
-/** A plan holds record values and notes: only its author may read it. */
-const PLAN_FILE_MODE = 0o600;
-
 export function plan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
-  const { format } = flags;
-  return withJsonErrors(terminal, { format, stream: false }, (inner) => makePlan(inner, directory, flags));
+  const { format, jsonInto } = flags;
+  return withJsonErrors(terminal, { format, stream: false, jsonInto }, (inner) => makePlan(inner, directory, flags));
 }
 
 async function makePlan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
@@ -88,42 +85,23 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
     const planned = await nameOtherEnvironments(session, await planIn(session));
     if (!planned.ok) {
       // A refused plan is printed as data, too. A wrong request (exit code 1) has no plan to print.
-      if (planned.code === EXIT.refused && planned.refused !== null && flags.format === "json")
-        showPlan(terminal, planned.refused, "json");
+      if (planned.code === EXIT.refused && planned.refused !== null) {
+        const { refused } = planned;
+        if (flags.format === "json") showPlan(terminal, refused, "json", session.token);
+        else terminal.document?.(renderPlanJsonParts(refused), session.token);
+      }
       return planned.code;
     }
     const made = planned.plan;
     const written = flags.out === undefined || (await writePlan(session, made, flags.out));
-    showPlan(terminal, made, flags.format);
+    showPlan(terminal, made, flags.format, session.token);
     await writeGithubSummary(terminal, () => renderPlanMarkdown(made));
     return written ? exitCode(made, flags) : EXIT.error;
   });
 }
 
-async function writePlan({ terminal, token }: PlanSession, plan: Plan, file: string): Promise<boolean> {
-  try {
-    await writeWhole(file, withoutToken(renderPlanJsonParts(plan), token), PLAN_FILE_MODE);
-    return true;
-  } catch (error) {
-    if (error instanceof TokenInPlan) {
-      const fix = "Take it out of the manifest, the variables or the account, and revoke it.";
-      sayError(terminal, { code: "token-in-plan", summary: HELD_TOKEN, fix });
-      return false;
-    }
-    const summary = `the plan file cannot be written: ${writeProblem(error, file)}`;
-    sayError(terminal, { code: "file-unwritable", summary });
-    return false;
-  }
-}
-
-class TokenInPlan extends Error {}
-
-/** No part that holds the token is handed on. A part ends with a line, so that the token is never divided. */
-function* withoutToken(parts: Iterable<string>, token: string | undefined): Generator<string> {
-  for (const part of parts) {
-    if (token !== undefined && holdsToken(part, token)) throw new TokenInPlan();
-    yield part;
-  }
+function writePlan({ terminal, token }: PlanSession, plan: Plan, file: string): Promise<boolean> {
+  return writeJson(terminal, { file, parts: renderPlanJsonParts(plan), token, noun: "plan file" });
 }
 
 function exitCode(plan: Plan, { failOn = [], detailedExitcode }: PlanCommandFlags): ExitCode {

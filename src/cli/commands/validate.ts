@@ -5,9 +5,17 @@ import { hasErrors, lintProject } from "../../index.ts";
 import { renderValidationJson } from "../../render/report.ts";
 import { needDialect } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { addDialectFlags, addProjectFlags, DIRECTORY, formatFlag, fullFlag, type ProjectFlags } from "../flags.ts";
+import {
+  addDialectFlags,
+  addProjectFlags,
+  DIRECTORY,
+  formatFlag,
+  fullFlag,
+  jsonIntoFlag,
+  type ProjectFlags,
+} from "../flags.ts";
 import { sayDiagnostics, sayStrict } from "../messages.ts";
-import { withJsonErrors } from "../output.ts";
+import { printJson, withJsonErrors } from "../output.ts";
 import { exitOf, load } from "../project.ts";
 import { folding, type Terminal } from "../terminal.ts";
 
@@ -17,6 +25,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .argument("[dir]", DIRECTORY)
     .option("--strict", "warnings are errors")
     .addOption(formatFlag("how to show what was found"))
+    .addOption(jsonIntoFlag())
     .addOption(fullFlag())
     .addHelpText(
       "after",
@@ -35,12 +44,13 @@ Examples:
 interface ValidateFlags extends ProjectFlags {
   readonly strict?: boolean;
   readonly format: "text" | "json";
+  readonly jsonInto?: string;
   readonly dialect?: string;
 }
 
 function validate(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
-  const { format } = flags;
-  return withJsonErrors(terminal, { format, stream: false }, (inner) => check(inner, directory, flags));
+  const { format, jsonInto } = flags;
+  return withJsonErrors(terminal, { format, stream: false, jsonInto }, (inner) => check(inner, directory, flags));
 }
 
 async function check(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
@@ -49,9 +59,8 @@ async function check(terminal: Terminal, directory: string | undefined, flags: V
   const { project, fault, diagnostics: found, sources } = await load(directory, flags, dialect);
   const diagnostics = project === null ? found : await lintProject(project, found);
   const isValid = project !== null && !hasErrors(diagnostics) && !(flags.strict === true && diagnostics.length > 0);
-  if (flags.format === "json") {
-    terminal.print(renderValidationJson(diagnostics, sources));
-  } else {
+  printJson(terminal, flags.format, () => renderValidationJson(diagnostics, sources));
+  if (flags.format === "text") {
     sayDiagnostics(terminal, diagnostics, sources);
     if (!isValid && !hasErrors(diagnostics)) sayStrict(terminal);
     if (isValid) terminal.print(verdict(project.desired.declared.length, diagnostics.length));
