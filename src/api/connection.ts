@@ -26,7 +26,7 @@ export interface Connection {
   readonly token: string;
   /** The word the service uses where API.md says `node`. Default: `node`. */
   readonly dialect?: string;
-  /** How long passing failures are retried; null: 30 s while nothing ever answered, 5 min otherwise. */
+  /** How long passing failures are retried; null: 30 s while nothing ever answered (2 s where nothing listens on this machine), 5 min otherwise. */
   readonly retryForSeconds?: number | null;
   /** Requests in flight at a time. Default: 8. */
   readonly concurrency?: number;
@@ -113,6 +113,10 @@ export type CheckedBaseUrl =
   | { readonly ok: true; readonly url: string }
   | { readonly ok: false; readonly diagnostic: Diagnostic };
 
+/** Of the first error that most people meet, and who has no account yet is told what needs none. */
+const FIRST_FIX =
+  "Set TENON_SERVICE=linode for a known service, or TENON_BASE_URL to the address of another, for example https://api.example.com/v4. Without an account, `tenon demo` shows everything at once, and `tenon emulate --port 8080` serves the whole API at http://127.0.0.1:8080/v4.";
+
 const FIX = "Set TENON_BASE_URL or --base-url to the service's address, for example https://api.example.com/v4.";
 
 /**
@@ -125,7 +129,8 @@ export function checkBaseUrl(text: string | undefined): CheckedBaseUrl {
     return refuse(
       "base-url-missing",
       "no base URL is set",
-      "It says which service to talk to; there is no default. A known service has a name, too: --service linode.",
+      "It says which service to talk to; there is no default.",
+      FIRST_FIX,
     );
   // A URL is read without its line breaks and tabs: what is shown in two lines would be one host.
   if (/[\p{Cc}\s]/u.test(trimmed)) {
@@ -163,8 +168,8 @@ export function checkBaseUrl(text: string | undefined): CheckedBaseUrl {
   return { ok: true, url: url.href.replace(/(?<!\/)\/+$/, "") };
 }
 
-function refuse(code: string, summary: string, detail: string): CheckedBaseUrl {
-  return { ok: false, diagnostic: { code, severity: "error", summary, detail, fix: FIX } };
+function refuse(code: string, summary: string, detail: string, fix: string = FIX): CheckedBaseUrl {
+  return { ok: false, diagnostic: { code, severity: "error", summary, detail, fix } };
 }
 
 /** https, or http to a loopback host. */

@@ -39,6 +39,8 @@ export interface FailedAttempt {
   readonly retryAfter: number | null;
   /** The answer is larger than Tenon reads. */
   readonly exceeds?: "answer";
+  /** As in `Failure`. */
+  readonly nobodyListens?: true;
 }
 
 type AnswerOutcome = Extract<HttpOutcome, { type: "answer" }>;
@@ -48,6 +50,8 @@ export interface ClassifyContext {
   readonly method: Method;
   /** Host and port, for messages. */
   readonly host: string;
+  /** Whether that is this machine. */
+  readonly isLoopback: boolean;
   /** Milliseconds since the epoch: Retry-After may be a date. */
   readonly now: number;
   /** Takes the token out of the service's words: they might repeat it. */
@@ -86,9 +90,14 @@ function classifyLost(lost: LostOutcome, context: ClassifyContext): FailedAttemp
   const message = lostMessage(lost, context.host);
   if (lost.code === ABORTED) return failedAttempt("aborted", { effect, status: lost.status, message });
   const repeat = context.method === "POST" && effect === "unknown" ? "no" : repeatOfLost(lost);
-  const more = SIZE_CODES.includes(lost.code) ? ({ exceeds: "answer" } as const) : {};
+  const more = {
+    ...(SIZE_CODES.includes(lost.code) ? ({ exceeds: "answer" } as const) : {}),
+    ...(lost.code === REFUSED && context.isLoopback ? ({ nobodyListens: true } as const) : {}),
+  };
   return failedAttempt(typeOfLost(lost.code), { effect, repeat, status: lost.status, message, ...more });
 }
+
+const REFUSED = "ECONNREFUSED";
 
 function typeOfLost(code: string): "refused" | "malformed" | "unreachable" {
   if (REFUSED_BY_TENON_CODES.includes(code)) return "refused";
@@ -382,8 +391,8 @@ export const CHANGED_SINCE_PLAN = "the file does not hold what it held when the 
 function lostMessage(lost: Extract<HttpOutcome, { type: "lost" }>, host: string): string {
   const { code, detail } = lost;
   switch (code) {
-    case "ECONNREFUSED":
-      return `${host} refuses connections (ECONNREFUSED)`;
+    case REFUSED:
+      return `${host} refuses connections (${REFUSED})`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return `the name ${host} cannot be resolved (${code})`;

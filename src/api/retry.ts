@@ -4,6 +4,8 @@ import type { FailedAttempt } from "./outcome.ts";
 
 /** The budget while no answer of any kind has come: the address is probably wrong. */
 const SILENT_BUDGET_MILLISECONDS = 30_000;
+/** The same where nothing listens on this machine: whoever forgot to start it waits for nothing, and one that just starts is met. */
+const REFUSED_HERE_BUDGET_MILLISECONDS = 2_000;
 /** The budget once the service is known to be there. */
 const BUDGET_MILLISECONDS = 300_000;
 const FIRST_BACKOFF_MILLISECONDS = 500;
@@ -33,9 +35,14 @@ interface RetryState {
 }
 
 /** @param seconds what the user set, or null */
-export function retryBudget(seconds: number | null, everAnswered: boolean): number {
+export function retryBudget(
+  seconds: number | null,
+  everAnswered: boolean,
+  { nobodyListens }: Pick<FailedAttempt, "nobodyListens">,
+): number {
   if (seconds !== null) return seconds * 1000;
-  return everAnswered ? BUDGET_MILLISECONDS : SILENT_BUDGET_MILLISECONDS;
+  if (everAnswered) return BUDGET_MILLISECONDS;
+  return nobodyListens === true ? REFUSED_HERE_BUDGET_MILLISECONDS : SILENT_BUDGET_MILLISECONDS;
 }
 
 /** Milliseconds to wait before the next attempt; null: give up. */

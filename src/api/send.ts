@@ -2,7 +2,7 @@
 
 import type { Answer, Failure } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
-import type { ApiEvent } from "./connection.ts";
+import { type ApiEvent, isLoopback } from "./connection.ts";
 import type { Limiter, Permit } from "./limiter.ts";
 import { type AttemptResult, type ClassifyContext, type FailedAttempt, neededScope } from "./outcome.ts";
 import { MAX_WINDOW_MILLISECONDS, retryBudget, throttleWait, waitBeforeRetry } from "./retry.ts";
@@ -115,9 +115,11 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       status: outcome.status,
       milliseconds: now - sentAt,
     });
+    const { host, hostname } = new URL(call.origin);
     return prepared.classify(outcome, {
       method: call.method,
-      host: new URL(call.origin).host,
+      host,
+      isLoopback: isLoopback(hostname),
       now,
       hide: options.hide,
       holdsToken: options.holdsToken,
@@ -136,7 +138,7 @@ export function createRequestSender(options: RequestSenderOptions): RequestSende
       attempts: state.attempts,
       lost: state.lost,
       throttledMilliseconds: state.throttledMilliseconds,
-      budget: retryBudget(options.retryForSeconds, everAnswered),
+      budget: retryBudget(options.retryForSeconds, everAnswered, failed),
       random: options.random(),
     });
     if (wait === null) return null;
@@ -192,6 +194,7 @@ function failureOf(failed: FailedAttempt, { call, shownPath }: PreparedRequest, 
     maintenance: failed.maintenance,
     attempts: state.attempts,
     ...(failed.exceeds === undefined ? {} : { exceeds: failed.exceeds }),
+    ...(failed.nobodyListens === undefined ? {} : { nobodyListens: failed.nobodyListens }),
   };
 }
 

@@ -183,7 +183,7 @@ async function resolveToken(flags: ConnectionFlags, environment: Environment, ba
       "token-missing",
       "no token is set",
       "Requests are made in the name of a personal access token.",
-      `Set ${variable === OUR_VARIABLE ? variable : `${OUR_VARIABLE} or ${variable}`}, or name a file that holds it with --token-file.`,
+      tokenAdvice(variable, baseUrl),
     );
   }
   return refuse(
@@ -192,6 +192,20 @@ async function resolveToken(flags: ConnectionFlags, environment: Environment, ba
     "",
     "Name a file that holds the token and nothing else.",
   );
+}
+
+/** @param variable where the token was looked for */
+function tokenAdvice(variable: string, baseUrl: string): string {
+  const set = `Set ${variable === OUR_VARIABLE ? variable : `${OUR_VARIABLE} or ${variable}`}, or name a file that holds it with --token-file.`;
+  // `checkBaseUrl` lets plain http through to this machine only.
+  if (new URL(baseUrl).protocol === "http:")
+    return `${set} What \`tenon emulate\` serves takes emulator-token; \`tenon demo\` needs none.`;
+  const known = serviceAt(baseUrl);
+  const other =
+    known === null || variable !== OUR_VARIABLE
+      ? ""
+      : ` With TENON_SERVICE=${known.name} ${known.tokenVariable} is read, too.`;
+  return `${set}${other} Without an account, \`tenon demo\` shows everything at once, and \`tenon emulate\` serves the whole API on this machine.`;
 }
 
 const OUR_VARIABLE = "TENON_TOKEN";

@@ -130,7 +130,11 @@ export function sayError(terminal: Terminal, { code, summary, fix = "" }: Comman
 
 export function sayFailure(terminal: Terminal, what: string, failure: Failure): void {
   const fix = adviceFor(failure);
-  record(terminal, { code: `service-${failure.type}`, summary: `${what}: ${failureText(failure)}`, fix });
+  record(terminal, {
+    code: `service-${failure.type}`,
+    summary: `${what}: ${failureText(failure)}`,
+    fix: fix.replace(/\n +/g, " "),
+  });
   terminal.say(`error: ${escapeText(what)}: ${failureText(failure)}\n${fix === "" ? "" : `  ${fix}\n`}`);
 }
 
@@ -142,10 +146,12 @@ export function asDiagnostic({ code, summary, fix = "" }: CommandError): Diagnos
   return { code, severity: "error", summary, detail: "", ...(fix === "" ? {} : { fix }) };
 }
 
-function adviceFor({ status, type, exceeds }: Failure): string {
+function adviceFor({ status, type, exceeds, nobodyListens }: Failure): string {
   if (status === 401) return "Check the token in TENON_TOKEN or --token-file: it may be wrong, expired or revoked.";
   if (status === 403) return "The token lacks a scope or a grant for this.";
   if (status === 404) return "Check the base URL: it has to end with the version, for example /v4.";
+  if (nobodyListens === true)
+    return "Check the base URL: nothing listens there.\n  `tenon emulate --port N` serves the whole API on this machine; `tenon demo` needs no service.\n  TENON_SERVICE=linode is the known service, TENON_BASE_URL the address of any other.";
   if (type === "unreachable") return "Check the base URL, the network and the proxy settings.";
   if (exceeds === "lists") return "Read less at once: with --target, or for an import with --domain or --vpc.";
   if (exceeds === "answer")

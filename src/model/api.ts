@@ -166,6 +166,8 @@ export interface Failure {
   readonly attempts: number;
   /** The limit of Tenon that was exceeded: on the size of one answer, or of all lists together. Absent: none. */
   readonly exceeds?: "answer" | "lists";
+  /** The address is of this machine (loopback), and refused the connection. */
+  readonly nobodyListens?: true;
 }
 
 /** Whether a request that failed may have had an effect all the same. */

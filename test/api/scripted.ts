@@ -23,6 +23,8 @@ export interface Scripted {
   readonly baseUrl: string;
   readonly port: number;
   readonly requests: Received[];
+  /** Closes its port, and what is connected to it. */
+  stop(): Promise<void>;
 }
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -48,12 +50,13 @@ export async function serve(script: Script): Promise<Scripted> {
     script(request, response, incoming.socket);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  cleanups.push(async () => {
+  const { port } = server.address() as AddressInfo;
+  const stop = async (): Promise<void> => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-  });
-  const { port } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${port}/v4`, port, requests };
+  };
+  cleanups.push(stop);
+  return { baseUrl: `http://127.0.0.1:${port}/v4`, port, requests, stop };
 }
 
 export function json(response: ServerResponse, status: number, body: Json, headers: Record<string, string> = {}): void {

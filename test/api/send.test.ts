@@ -146,13 +146,39 @@ describe("an answer that is not JSON", () => {
 
 describe("nobody there", () => {
   it("is retried for 30 seconds, a POST too, and says what was refused", async () => {
-    const port = await closedPort();
-    const { api, clock } = await open(`http://127.0.0.1:${port}/v4`);
+    // The proxy refuses: what counts is whose address it was to be.
+    const environment = { HTTPS_PROXY: `http://127.0.0.1:${await closedPort()}` };
+    const { api, clock } = await open("https://api.example.com/v4", { environment });
     const failure = failureOf(await api.send(POST));
     expect(failure).toMatchObject({ type: "unreachable", effect: "none", status: null });
-    expect(failure.message).toBe(`127.0.0.1:${port} refuses connections (ECONNREFUSED)`);
+    expect(failure.message).toBe("api.example.com refuses connections (ECONNREFUSED)");
+    expect(failure.nobodyListens).toBeUndefined();
     expect(clock.slept.reduce((a, b) => a + b)).toBe(30_000);
     expect(failure.attempts).toBe(clock.slept.length + 1);
+  });
+
+  it.each(["127.0.0.1", "localhost", "127.7.7.7"])("on this machine (%s) is told after 2 seconds", async (host) => {
+    const port = await closedPort();
+    const { api, clock } = await open(`http://${host}:${port}/v4`);
+    const failure = failureOf(await api.send(POST));
+    expect(failure).toMatchObject({ type: "unreachable", effect: "none", status: null, nobodyListens: true });
+    expect(failure.message).toBe(`${host}:${port} refuses connections (ECONNREFUSED)`);
+    expect(clock.slept.reduce((a, b) => a + b)).toBe(2_000);
+  });
+
+  it("on this machine is waited for as long as --retry-for says", async () => {
+    const { api, clock } = await open(`http://127.0.0.1:${await closedPort()}/v4`, { retryForSeconds: 60 });
+    expect(failureOf(await api.send(GET))).toMatchObject({ nobodyListens: true });
+    expect(clock.slept.reduce((a, b) => a + b)).toBe(60_000);
+  });
+
+  it("any more, once the service on this machine has answered, is retried for 5 minutes", async () => {
+    const server = await serve((_request, response) => json(response, 200, {}));
+    const { api, clock } = await open(server.baseUrl);
+    await api.send(GET);
+    await server.stop();
+    expect(failureOf(await api.send(GET))).toMatchObject({ nobodyListens: true });
+    expect(clock.slept.reduce((a, b) => a + b)).toBe(300_000);
   });
 
   it("is not retried with --retry-for 0", async () => {

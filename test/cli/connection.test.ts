@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { here as run } from "./here.ts";
-import { emulator, envOf, folder, PROJECT } from "./run.ts";
+import { emulator, envOf, expectPlain, folder, PROJECT, run as runProcess } from "./run.ts";
 
 const TOKEN = "not-a-token-anyone-has";
 const BASE = "http://127.0.0.1:9/v4";
@@ -26,6 +26,29 @@ describe("the connection", () => {
     expect(stderr).toContain(`error[${problem}]`);
     expect(stderr).not.toContain("secret-word");
     expect(stderr).not.toContain(TOKEN);
+  });
+
+  it.each([
+    ["nothing at all", {}, ["TENON_SERVICE=linode", "tenon demo", "tenon emulate --port 8080"]],
+    [
+      "a service and no token",
+      { TENON_SERVICE: "linode" },
+      ["TENON_TOKEN or LINODE_TOKEN", "tenon demo", "tenon emulate"],
+    ],
+    [
+      "the address of a known service and no token",
+      { TENON_BASE_URL: "https://api.linode.com/v4" },
+      ["TENON_TOKEN", "With TENON_SERVICE=linode LINODE_TOKEN is read, too", "tenon demo", "tenon emulate"],
+    ],
+    ["an emulator and no token", { TENON_BASE_URL: BASE }, ["emulator-token", "tenon demo", "tenon emulate"]],
+    [
+      "an emulator that was not started",
+      { TENON_BASE_URL: BASE, TENON_TOKEN: TOKEN },
+      ["TENON_SERVICE=linode", "tenon demo", "tenon emulate --port N"],
+    ],
+  ])("of a newcomer with %s: the message says what can be done", async (_, env, words) => {
+    const cwd = await folder({ "tenon.yaml": PROJECT });
+    expectPlain(await runProcess(["plan"], { cwd, env }), 1, words);
   });
 
   it("takes the token from a file, and says which file it could not read", async () => {
@@ -53,7 +76,7 @@ describe("the connection", () => {
     const { code, stderr } = await run(["plan", "--retry-for", "0s"], { cwd, env });
     expect(code).toBe(1);
     expect(stderr).toContain("error: cannot read ");
-    expect(stderr).toContain("Check the base URL, the network and the proxy settings.");
+    expect(stderr).toContain("Check the base URL: nothing listens there.");
     expect(stderr).not.toContain("    at ");
   });
 
