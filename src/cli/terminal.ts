@@ -1,8 +1,9 @@
 /** The terminal, or a pipe or file in its place: results on stdout, messages on stderr, colour only if it is visible. */
 
-import { readPackageFile } from "../files/package-files.ts";
 import type { Diagnostic, Sources } from "../index.ts";
 import type { Interrupt } from "./interrupt.ts";
+
+export { readVersion } from "../files/package-files.ts";
 
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -61,10 +62,4 @@ function lookOf(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Loo
   const isPlain = (environment["NO_COLOR"] ?? "") !== "" || environment["TERM"] === "dumb";
   const isForced = (environment["FORCE_COLOR"] ?? "") !== "";
   return { colour: (isTerminal || isForced) && !isPlain, width: stream.columns || DEFAULT_WIDTH_COLUMNS, isTerminal };
-}
-
-// The version, from the package itself.
-
-export function readVersion(): string {
-  return (JSON.parse(readPackageFile("package.json")) as { version: string }).version;
 }

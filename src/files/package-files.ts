@@ -28,6 +28,11 @@ export function readPackageFile(path: string): string {
   return assets === null ? readFileSync(packageFile(path), "utf8") : assets.getAsset(path, "utf8");
 }
 
+/** Of Tenon, from the package itself. */
+export function readVersion(): string {
+  return (JSON.parse(readPackageFile("package.json")) as { version: string }).version;
+}
+
 /** @param path from the package's folder */
 export async function copyPackageFolder(path: string, to: string): Promise<void> {
   if (assets === null) return cp(packageFile(path), to, { recursive: true });

@@ -15,6 +15,7 @@ import { type ParseContext, type ParsedFile, ParsedFiles } from "./parse.ts";
 import { Places } from "./positions.ts";
 import { resolveInside } from "./read.ts";
 import { collectRecordSets } from "./record-sets.ts";
+import { judgeRequires } from "./requires.ts";
 import { isOwnKey, ROOT_ONLY_KEYS, type UnitForm } from "./schema.ts";
 import { checkUploadFile } from "./upload-file.ts";
 import { coerceScalars, type Validator, validateTree, validatorOf } from "./validate.ts";
@@ -45,6 +46,8 @@ export interface LoadOptions {
   readonly keepParsed?: boolean;
   /** `parsed` of the project as it is now: a file with the same text is not parsed again. */
   readonly parsed?: object;
+  /** The version of Tenon that `requires` is judged for. Default: that of this package. */
+  readonly version?: string;
   /** Seconds that the service keeps as they are, ascending, without 0. */
   readonly allowedSeconds: readonly number[];
 }
@@ -157,7 +160,7 @@ class Loading {
     if (rootPath === null) return null;
     const root = dirname(rootPath);
     const context = this.#parseContext();
-    const rootFile = await readManifest(rootPath, ROOT_FILE, this.#sources, context);
+    const rootFile = await this.#readRoot(rootPath, context);
     if (rootFile?.tree == null) return null;
     const { variables, given } = await this.#variables(rootFile.tree, rootFile.damaged, context);
     this.#interpolate(rootFile, variables, !rootFile.damaged);
@@ -191,7 +194,7 @@ class Loading {
     if (rootPath === null) return null;
     const root = dirname(rootPath);
     const context = this.#parseContext();
-    const rootFile = await readManifest(rootPath, ROOT_FILE, this.#sources, context);
+    const rootFile = await this.#readRoot(rootPath, context);
     if (rootFile?.tree == null) return null;
     const { environment = null, variables: assigned = {}, variableFiles = [] } = this.#options;
     const files = await readVariableFiles(variableFiles, new Sources(), { ...context, report: this.#reportRequest });
@@ -206,6 +209,18 @@ class Loading {
       { file: ROOT_FILE, path: await realpath(rootPath) },
       ...resolved.flatMap(({ file, found }) => (found.ok ? [{ file, path: found.path }] : [])),
     ];
+  }
+
+  /** @returns null if it cannot be read, or requires another version of Tenon: then nothing else is reported */
+  async #readRoot(path: string, context: ParseContext): Promise<ParsedFile | null> {
+    const problems: Diagnostic[] = [];
+    const report = (diagnostic: Diagnostic): void => void problems.push(diagnostic);
+    const file = await readManifest(path, ROOT_FILE, this.#sources, { ...context, report });
+    const verdict = file?.tree == null ? null : await judgeRequires(file.tree, this.#options.version, this.#places);
+    const isOther = verdict?.code === "other-version";
+    for (const problem of isOther ? [] : problems) this.#report(problem);
+    if (verdict !== null) this.#report(verdict);
+    return isOther ? null : file;
   }
 
   #parseContext(): ParseContext {

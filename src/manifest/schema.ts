@@ -8,6 +8,7 @@ export type UnitForm = Pick<Unit, "name" | "spec">;
 
 /** Keys that only the root file may have. */
 export const ROOT_ONLY_KEYS: readonly string[] = [
+  "requires",
   "owner",
   "account",
   "files",
@@ -61,6 +62,14 @@ const PROJECT_PROPERTIES: Readonly<Record<string, JsonObject>> = {
     type: "integer",
     const: 1,
     examples: [1],
+  },
+  requires: {
+    title: "Required version",
+    description:
+      "Root file only. The versions of Tenon that may run this project, as npm writes ranges; quote it. Another version refuses the project before it looks at the rest.",
+    type: "string",
+    minLength: 1,
+    examples: [">=0.2 <1", "^0.2"],
   },
   owner: {
     title: "Owner",

@@ -64,6 +64,11 @@ test("the yaml library is loaded for what is unusual in a manifest", async () =>
   expect(libraries).toEqual([...READING, "yaml"].sort());
 });
 
+test("the library that reads ranges of versions is loaded for a project that requires one", async () => {
+  const { libraries } = await loadedBy(["validate"], `${MINIMAL}requires: ">=0.1"\n`);
+  expect(libraries).toEqual([...READING, "semver"].sort());
+});
+
 test("plan loads the client, and of undici only what sends requests", async () => {
   const { files, libraries, undici } = await loadedBy(["plan"]);
   expect({ files, libraries }).toEqual({ files: 6, libraries: [...READING, "undici"].sort() });
