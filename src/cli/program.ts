@@ -5,6 +5,7 @@ import type { ClientApi } from "../index.ts";
 import type { WithClient } from "./connection.ts";
 import { EXIT, EXIT_CODES_HELP, type ExitCode, type Finish } from "./exit.ts";
 import { CONFLICT } from "./flags.ts";
+import { ADVICE, EVERYWHERE_HELP, obeyEverywhere } from "./known-flags.ts";
 import type { ErrorCode } from "./messages.ts";
 import { readVersion, type Terminal } from "./terminal.ts";
 
@@ -164,7 +165,8 @@ export const COMMANDS: readonly CommandEntry[] = [
 ];
 
 /** Runs the command that the arguments name. @param args without the program's own name */
-export async function runCommand(terminal: Terminal, args: readonly string[]): Promise<ExitCode> {
+export async function runCommand(asked: Terminal, words: readonly string[]): Promise<ExitCode> {
+  const { terminal, args } = obeyEverywhere(asked, words);
   let code: ExitCode = EXIT.done;
   const finish: Finish = (ended) => {
     code = ended;
@@ -237,7 +239,7 @@ export async function buildProgram(
     .helpOption("-h, --help", "show this help")
     .configureHelp({ helpWidth: HELP_WIDTH_COLUMNS, subcommandTerm: listed })
     .configureOutput({ writeOut: (text) => terminal.print(text), writeErr: (text) => terminal.say(text) })
-    .addHelpText("after", `\n${PROGRAM_EXAMPLES}\n\n${EXIT_CODES_HELP}`);
+    .addHelpText("after", `\n${EVERYWHERE_HELP}\n\n${PROGRAM_EXAMPLES}\n\n${EXIT_CODES_HELP}`);
   for (const entry of COMMANDS) {
     const { name, summary } = entry;
     const command = program.command(name).summary(summary);
@@ -307,8 +309,8 @@ const HABITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 function explainErrors(command: Command, called: string, misused: (misuse: Misuse) => void): void {
   const name = command.name();
   const habitOf = (message: string): string | undefined => {
-    const flag = /^error: unknown option '([^']+)'/.exec(message)?.[1] ?? "";
-    const habits = HABITS[name] ?? {};
+    const flag = /^error: unknown option '([^'=]+)/.exec(message)?.[1] ?? "";
+    const habits = { ...ADVICE, ...HABITS[name] };
     return Object.hasOwn(habits, flag) ? habits[flag] : undefined;
   };
   command.showHelpAfterError(`(${called} --help shows what there is)`);

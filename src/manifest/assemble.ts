@@ -74,7 +74,7 @@ async function loadUnit(
 
 function checkDuplicates(loaded: readonly Loaded[], context: AssembleContext): void {
   const first = new Map<string, Declared>();
-  for (const { declared } of loaded) {
+  for (const { declared, entry } of loaded) {
     const known = first.get(declared.address);
     if (known === undefined) {
       first.set(declared.address, declared);
@@ -91,12 +91,18 @@ function checkDuplicates(loaded: readonly Loaded[], context: AssembleContext): v
       detail: `${declared.address} may have one entry in all files of the project.${why}`,
       fix: differ
         ? "Rename one of the two objects, and declare it under its new label."
-        : "Join the two, or remove one.",
+        : `Join the two, or remove one.${recordSetAdvice(declared, known, entry)}`,
       span: declared.span,
       related: [{ message: "first here", span: known.span }],
       address: declared.address,
     });
   }
+}
+
+/** Several people put records into one domain, each in a file of their own. */
+function recordSetAdvice({ span }: Declared, known: Declared, entry: JsonObject): string {
+  if (!Object.hasOwn(entry, "domain") || span.file === known.span.file) return "";
+  return " Records that several files bring to one domain can be record sets: `record_sets: { web: […] }` in each file, and `use: [web, mail]` in the one entry of the domain.";
 }
 
 /** `moved_from` must name an object that is no longer declared, and only one entry may name it: anything else is ambiguous. */

@@ -76,6 +76,8 @@ export interface LoadResult {
   /** Errors and warnings, in the order of the files. */
   readonly diagnostics: Diagnostic[];
   readonly sources: Sources;
+  /** The names under `environments:`, also where there are errors; empty if the root file cannot be read. */
+  readonly environments: readonly string[];
   /** Characters of the project's files and of all that was put in, whether or not there are errors: a measure of the work. */
   readonly characters: number;
 }
@@ -92,6 +94,7 @@ export async function loadProject(options: LoadOptions, units: readonly UnitForm
     fault,
     diagnostics: arranged(found, sources),
     sources,
+    environments: loading.environments,
     characters: loading.characters,
   };
 }
@@ -137,6 +140,7 @@ class Loading {
   readonly #parsed: ParsedFiles | undefined;
   readonly #places: Places;
   readonly #budget: Budget = new Budget();
+  #environments: readonly string[] = [];
   readonly #report: (diagnostic: Diagnostic) => void;
   readonly #reportRequest: (diagnostic: Diagnostic) => void;
 
@@ -151,6 +155,10 @@ class Loading {
     this.#reportRequest = (diagnostic) => found.request.add(diagnostic);
   }
 
+  get environments(): readonly string[] {
+    return this.#environments;
+  }
+
   get characters(): number {
     return this.#sources.characters + this.#budget.spent;
   }
@@ -162,6 +170,7 @@ class Loading {
     const context = this.#parseContext();
     const rootFile = await this.#readRoot(rootPath, context);
     if (rootFile?.tree == null) return null;
+    this.#environments = environmentNames(rootFile.tree);
     const { variables, given } = await this.#variables(rootFile.tree, rootFile.damaged, context);
     this.#interpolate(rootFile, variables, !rootFile.damaged);
     const { missing = [] } = this.#options;
@@ -183,9 +192,14 @@ class Loading {
     const named = this.#options.past === true ? [] : await this.#checkFiles(root, assembled.loaded);
     const desired = named.length === 0 ? assembled.desired : { ...assembled.desired, files: named };
     const { environment = null, skipUnsupported = false } = this.#options;
-    const environments = environmentNames(rootFile.tree);
     const inputs = { environment, variables: given, skipUnsupported };
-    return { root, desired, environments, inputs, ...(this.#parsed === undefined ? {} : { parsed: this.#parsed }) };
+    return {
+      root,
+      desired,
+      environments: this.#environments,
+      inputs,
+      ...(this.#parsed === undefined ? {} : { parsed: this.#parsed }),
+    };
   }
 
   /** Resolves variables only for the names under `files:`, so a variable without a value is not reported. */

@@ -6,6 +6,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { nearest, suggestion } from "../model/text.ts";
 import type { EntryViolation } from "../model/unit.ts";
+import { homesOf, keysAt, suggestValue } from "./corrections.ts";
 import { Places } from "./positions.ts";
 import { isOwnKey, manifestSchema, type UnitForm } from "./schema.ts";
 
@@ -48,7 +49,7 @@ export function validateTree(
   const misspelt = misspeltKeys(violations);
   for (const violation of violations) {
     if (!isAlreadyReported(violation, places) && !isMisspelt(violation, misspelt))
-      report(violationDiagnostic(violation, places));
+      report(violationDiagnostic(violation, validator.schema, places));
   }
   for (const violation of violations) discardInvalid(violation, incomplete, indicesToRemove);
   if (places.hasBroken) removeBroken(tree, places, incomplete, indicesToRemove);
@@ -68,7 +69,7 @@ export function violationsOf(entry: JsonObject, section: string, validator: Vali
     const places = new Places();
     const objects = [violation.value, ...violation.way.map(({ container }) => container)];
     for (const object of objects) if (typeof object === "object" && object !== null) places.put(object, "", [0, 0]);
-    const { span: _, ...diagnostic } = violationDiagnostic(violation, places);
+    const { span: _, ...diagnostic } = violationDiagnostic(violation, validator.schema, places);
     const [, , list, index] = violation.way.map(({ key }) => key);
     return { diagnostic, record: list === "records" && index !== undefined ? Number(index) : null };
   });
@@ -268,7 +269,7 @@ interface Violation {
   readonly value: Json;
 }
 
-function violationDiagnostic(violation: Violation, places: Places): Diagnostic {
+function violationDiagnostic(violation: Violation, manifest: JsonObject, places: Places): Diagnostic {
   const { error, way, value } = violation;
   const last = way.at(-1);
   const schema = isJsonObject(error.parentSchema) ? error.parentSchema : {};
@@ -276,13 +277,13 @@ function violationDiagnostic(violation: Violation, places: Places): Diagnostic {
   const at = last === undefined ? places.span(value as object) : places.span(last.container, last.key);
   switch (error.keyword) {
     case "additionalProperties":
-      return unknownKey(violation, schema, places);
+      return unknownKey(violation, schema, manifest, places);
     case "oneOf":
       return notOneKey(violation, schema, places);
     case "required":
       return missingKey(violation, schema, places);
     case "type":
-      return value === null ? emptyValue(name, schema, at) : wrongType(name, value, schema, at);
+      return value === null ? emptyValue(name, schema, at) : wrongType(name, violation, schema, manifest, at);
     case "const":
     case "enum": {
       const allowed = [...((schema["enum"] as Json[] | undefined) ?? [schema["const"] ?? null])].map(String);
@@ -346,19 +347,35 @@ function knownKeys({ parentSchema }: ErrorObject): string[] {
   return typeof schema === "object" && schema !== null ? Object.keys(schema) : [];
 }
 
-function unknownKey({ error, value, way }: Violation, schema: JsonObject, places: Places): Diagnostic {
+function unknownKey(
+  { error, value, way }: Violation,
+  schema: JsonObject,
+  manifest: JsonObject,
+  places: Places,
+): Diagnostic {
   const key = String(error.params["additionalProperty"]);
   const span = places.keySpan(value as object, key);
   const known = knownKeys(error);
   if (known.length === 0) return badVariableName(key, span);
   const title = String(schema["title"] ?? "mapping").toLowerCase();
   const where = way.length === 0 ? "a manifest" : withArticle(title);
-  const detail = `\`${key}\` is not a key of ${where}.`;
-  const merge = "Merge keys belong to YAML 1.1; use `defaults` or `record_sets`.";
   const best = nearest(key, known);
+  const homes = best === null ? homesOf(key, manifest) : [];
+  const elsewhere = homes.length === 0 ? "" : `, but of ${listWords(homes)}`;
+  const detail = `\`${key}\` is not a key of ${where}${elsewhere}.`;
+  const merge = "Merge keys belong to YAML 1.1; use `defaults` or `record_sets`.";
   const list = `Known are: ${known.join(", ")}. Keys that begin with \`x-\` are yours.`;
   const fix = key === "<<" ? merge : best !== null ? `Did you mean \`${best}\`?` : list;
   return { code: "unknown-key", severity: "error", summary: `unknown key \`${key}\``, detail, fix, span };
+}
+
+/** Of the kinds of mapping that have a key: `lint` and `note` are at home in many. */
+const MAX_LISTED_HOMES = 4;
+
+function listWords(words: readonly string[]): string {
+  const [shown, rest] = [words.slice(0, MAX_LISTED_HOMES), words.length - MAX_LISTED_HOMES];
+  if (rest > 0) return `${shown.join(", ")} and ${rest} more`;
+  return shown.length === 1 ? String(shown[0]) : `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}`;
 }
 
 function badVariableName(key: string, span: At): Diagnostic {
@@ -446,7 +463,13 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   object: "a mapping",
 };
 
-function wrongType(name: Name, value: Json, schema: JsonObject, span: At): Diagnostic {
+function wrongType(
+  name: Name,
+  { way, value }: Violation,
+  schema: JsonObject,
+  manifest: JsonObject,
+  span: At,
+): Diagnostic {
   const types = [schema["type"]]
     .flat()
     .map(String)
@@ -454,8 +477,11 @@ function wrongType(name: Name, value: Json, schema: JsonObject, span: At): Diagn
   const wanted = types.map((type) => TYPE_WORDS[type] ?? type).join(" or ");
   const is = Array.isArray(value) ? "a list" : isJsonObject(value) ? "a mapping" : shown(value);
   const detail = `${sentence(name.phrase)} must be ${wanted}, but is ${is}.`;
-  const quoted = typeof value === "string" && /^(-?\d+|true|false)$/.test(value);
-  const fix = quoted ? "Write it without quotes." : `Write ${wanted}.`;
+  const quoted = value === "true" || value === "false";
+  const path = way.map(({ key }) => key);
+  const siblings = keysAt(path.slice(0, -1), manifest);
+  const meant = suggestValue({ value, key: name.key, isEntry: name.isEntry, schema, siblings });
+  const fix = meant ?? (quoted ? "Write it without quotes." : `Write ${wanted}.`);
   return { code: "wrong-type", severity: "error", summary: `${name.phrase} must be ${wanted}`, detail, fix, span };
 }
 

@@ -56,7 +56,10 @@ export function resolveVariables(root: JsonObject, inputs: VariableInputs, conte
   fromSaved(inputs.saved ?? {}, names, values, context);
   for (const file of inputs.files) fromFile(file, names, values, context);
   fromAssignments(inputs.assigned, names, values, context);
-  return complete(root, declared, values, context);
+  const { environment } = inputs;
+  const isUnknown = environment !== null && !environmentNames(root).includes(environment);
+  // What a misspelt environment would have set is not missing.
+  return complete(root, declared, values, isUnknown ? { ...context, reportRequest: () => {} } : context);
 }
 
 function take(

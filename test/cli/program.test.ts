@@ -37,6 +37,8 @@ function loadedWith(file: string, loaded: Set<string> = new Set()): Set<string> 
 test("the version and the list of commands need none of the product", () => {
   const src = join(import.meta.dirname, "../../src");
   const loaded = [...loadedWith(join(src, "cli/main.ts"))].map((file) => relative(src, file)).sort();
-  const own = ["exit", "flags", "interrupt", "main", "program", "terminal"].map((name) => `cli/${name}.ts`);
+  const own = ["exit", "flags", "interrupt", "known-flags", "main", "program", "terminal"].map(
+    (name) => `cli/${name}.ts`,
+  );
   expect(loaded).toEqual([...own, "files/package-files.ts"]);
 });

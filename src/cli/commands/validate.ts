@@ -1,9 +1,11 @@
 /** `tenon validate`: checks the manifests without any connection. */
 
 import type { Command } from "commander";
-import { hasErrors, lintProject } from "../../index.ts";
+import { hasErrors } from "../../index.ts";
 import { renderValidationJson } from "../../render/report.ts";
+import { escapeText } from "../../render/terminal.ts";
 import { needDialect } from "../connection.ts";
+import { checkEnvironments } from "../environments.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
   addDialectFlags,
@@ -16,7 +18,6 @@ import {
 } from "../flags.ts";
 import { sayDiagnostics, sayStrict } from "../messages.ts";
 import { printJson, withJsonErrors } from "../output.ts";
-import { exitOf, load } from "../project.ts";
 import { folding, type Terminal } from "../terminal.ts";
 
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
@@ -30,6 +31,9 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .addHelpText(
       "after",
       `
+Without --env a project that has environments is checked in each of them; each
+problem is told once, with the environments in which it was found.
+
 Examples:
   tenon validate
   tenon validate infra --env staging
@@ -56,19 +60,22 @@ function validate(terminal: Terminal, directory: string | undefined, flags: Vali
 async function check(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
-  const { project, fault, diagnostics: found, sources } = await load(directory, flags, dialect);
-  const diagnostics = project === null ? found : await lintProject(project, found);
-  const isValid = project !== null && !hasErrors(diagnostics) && !(flags.strict === true && diagnostics.length > 0);
+  const { diagnostics, sources, exitCode, declared, where } = await checkEnvironments(directory, flags, dialect);
+  const isValid = !hasErrors(diagnostics) && !(flags.strict === true && diagnostics.length > 0);
   printJson(terminal, flags.format, () => renderValidationJson(diagnostics, sources));
   if (flags.format === "text") {
     sayDiagnostics(terminal, diagnostics, sources);
     if (!isValid && !hasErrors(diagnostics)) sayStrict(terminal);
-    if (isValid) terminal.print(verdict(project.desired.declared.length, diagnostics.length));
+    if (isValid) terminal.print(verdict(declared, diagnostics.length, where));
+    else if (where !== "") terminal.say(`Checked ${escapeText(where)}.\n`);
   }
-  return isValid ? EXIT.done : exitOf(fault);
+  return isValid ? EXIT.done : exitCode;
 }
 
-function verdict(declared: number, warnings: number): string {
+/** @param declared for each environment */
+function verdict(declared: readonly number[], warnings: number, where: string): string {
+  const [least, most] = [Math.min(...declared), Math.max(...declared)];
   const suffix = warnings === 0 ? "" : `, ${warnings} ${warnings === 1 ? "warning" : "warnings"}`;
-  return `The manifest is valid: ${declared} declared${suffix}.\n`;
+  const checked = where === "" ? "" : `\nChecked ${escapeText(where)}.`;
+  return `The manifest is valid: ${least === most ? least : `${least} to ${most}`} declared${suffix}.${checked}\n`;
 }

@@ -1,0 +1,152 @@
+/** What was most likely meant by a value of the wrong type, or by a key in the wrong place: for the fix of a violation. */
+
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+
+/** A longer value is not put into a suggestion. */
+const MAX_SUGGESTED_CHARACTERS = 60;
+
+interface WrongValue {
+  readonly value: Json;
+  /** The key that it stands under; of an entry of a list that of the list. */
+  readonly key: string;
+  readonly isEntry: boolean;
+  /** Of what is wanted in its place. */
+  readonly schema: JsonObject;
+  /** The keys that may stand beside its own, with their schemas. */
+  readonly siblings: JsonObject;
+}
+
+/** @returns a sentence; null: nothing better than the type's name can be said */
+export function suggestValue({ value, key, isEntry, schema, siblings }: WrongValue): string | null {
+  const types = [schema["type"]].flat();
+  if (Array.isArray(value)) {
+    const plural = `${key}s`;
+    return !isEntry && types.includes("string") && isList(siblings[plural]) ? `Did you mean \`${plural}\`?` : null;
+  }
+  if (typeof value !== "string" && typeof value !== "number") return null;
+  if (types.includes("integer") && typeof value === "string") return suggestNumber(value, key);
+  if (String(value).length > MAX_SUGGESTED_CHARACTERS) return null;
+  if (types.includes("array") && !isEntry) return suggestList(value, key, schema, siblings);
+  if (types.includes("object") && isEntry) return suggestEntry(value, schema);
+  return null;
+}
+
+function isList(schema: Json | undefined): boolean {
+  return isJsonObject(schema) && [schema["type"]].flat().includes("array");
+}
+
+function suggestNumber(text: string, key: string): string | null {
+  if (/^-?\d+$/.test(text)) return "Write it without quotes.";
+  const seconds = key.endsWith("_sec") ? parseSeconds(text) : null;
+  return seconds === null ? null : `Write ${seconds}: seconds, without a unit.`;
+}
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h: 3_600, m: 60, s: 1 };
+
+/** Words for the units, singular or plural. */
+const UNIT_WORDS = /^(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$/;
+const AMOUNT = /(\d{1,9})\s*([a-z]+)\s*/y;
+
+/** `1h`, `1h30m`, `2 days` → seconds; null: no such time. */
+function parseSeconds(text: string): number | null {
+  const words = text.trim().toLowerCase();
+  let seconds = 0;
+  AMOUNT.lastIndex = 0;
+  while (AMOUNT.lastIndex < words.length) {
+    const [, count, unit = ""] = AMOUNT.exec(words) ?? [];
+    if (count === undefined || !UNIT_WORDS.test(unit)) return null;
+    seconds += Number(count) * (UNIT_SECONDS[unit.charAt(0)] ?? 0);
+  }
+  return seconds > 0 ? seconds : null;
+}
+
+function suggestList(value: string | number, key: string, schema: JsonObject, siblings: JsonObject): string | null {
+  const items = isJsonObject(schema["items"]) ? schema["items"] : {};
+  if (items["$ref"] !== undefined || [items["type"]].flat().includes("object")) return null;
+  const singular = key.replace(/s$/, "");
+  const alone = singular !== key && Object.hasOwn(siblings, singular) ? `, or \`${singular}: ${flow(value)}\`` : "";
+  return `Write \`${key}: [${flow(value)}]\`${alone}.`;
+}
+
+/** The schema's own example, with the value where something of its shape stands. */
+function suggestEntry(value: string | number, schema: JsonObject): string | null {
+  const example = [schema["examples"]].flat()[0];
+  if (!isJsonObject(example)) return null;
+  const shape = shapeOf(value);
+  const fitting = Object.keys(example).find((name) => shapeOf(example[name] as Json) === shape);
+  const entry = fitting === undefined ? example : { ...example, [fitting]: value };
+  return `Write a mapping, for example \`${flow(entry)}\`.`;
+}
+
+function shapeOf(value: Json): string {
+  if (typeof value !== "string") return typeof value;
+  if (/^[\d.]+\/\d+$/.test(value)) return "range";
+  if (/^[\d.]+$/.test(value)) return "address";
+  return value.includes(".") ? "name" : "word";
+}
+
+/** Texts that YAML reads as they are, also within brackets. */
+const PLAIN = /^[A-Za-z0-9_/][\w./*@-]*$/;
+
+function flow(value: Json): string {
+  if (typeof value === "string") return PLAIN.test(value) ? value : JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => flow(item as Json)).join(", ")}]`;
+  if (!isJsonObject(value)) return String(value);
+  // An empty list would be taken to mean none.
+  const entries = Object.entries(value).filter(([, item]) => !(Array.isArray(item) && item.length === 0));
+  return `{ ${entries.map(([key, item]) => `${key}: ${flow(item as Json)}`).join(", ")} }`;
+}
+
+// A key that is known, but not where it stands.
+
+/** Schema of a manifest → key → what has it, for example `region` → a VPC. */
+const homes: WeakMap<JsonObject, ReadonlyMap<string, readonly string[]>> = new WeakMap();
+
+/** @returns what has such a key, with its article and sorted; empty: nothing has */
+export function homesOf(key: string, manifest: JsonObject): readonly string[] {
+  const known = homes.get(manifest) ?? collectHomes(manifest);
+  homes.set(manifest, known);
+  return known.get(key) ?? [];
+}
+
+function collectHomes(manifest: JsonObject): Map<string, readonly string[]> {
+  const found = new Map<string, Set<string>>();
+  const visit = (schema: Json): void => {
+    if (typeof schema !== "object" || schema === null) return;
+    if (isJsonObject(schema) && isJsonObject(schema["properties"]) && typeof schema["title"] === "string") {
+      const title = schema === manifest ? "the manifest itself" : withArticle(schema["title"]);
+      for (const key of Object.keys(schema["properties"])) found.set(key, (found.get(key) ?? new Set()).add(title));
+    }
+    for (const part of Object.values(schema)) visit(part as Json);
+  };
+  visit(manifest);
+  return new Map([...found].map(([key, titles]) => [key, [...titles].sort()]));
+}
+
+function withArticle(title: string): string {
+  const word = /^[A-Z]{2}/.test(title) ? title : title.toLowerCase();
+  return `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
+}
+
+// The schema of what a value stands in.
+
+/** The keys that a mapping at this place may have, with their schemas; empty if the place is none that the schema knows. */
+export function keysAt(path: readonly string[], manifest: JsonObject): JsonObject {
+  let schema: Json | undefined = manifest;
+  for (const part of path) {
+    const here = resolveReference(schema, manifest);
+    if (here === null) return {};
+    const properties: JsonObject = isJsonObject(here["properties"]) ? here["properties"] : {};
+    schema = Object.hasOwn(properties, part) ? properties[part] : (here["items"] ?? here["additionalProperties"]);
+  }
+  const properties = resolveReference(schema, manifest)?.["properties"];
+  return isJsonObject(properties) ? properties : {};
+}
+
+function resolveReference(schema: Json | undefined, manifest: JsonObject): JsonObject | null {
+  if (!isJsonObject(schema)) return null;
+  const reference = schema["$ref"];
+  if (typeof reference !== "string") return schema;
+  const definitions = isJsonObject(manifest["$defs"]) ? manifest["$defs"] : {};
+  return resolveReference(definitions[reference.slice("#/$defs/".length)], manifest);
+}
