@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { EXIT } from "../../src/cli/exit.ts";
@@ -56,6 +56,25 @@ vpcs: [{ label: "\${var.env}", region: us-east, protect: "\${var.protect}" }]
   expect(await applied("cut.plan")).toMatchObject({ code: 1, isAsked: false });
   expect(await run(["plan", "--out", "the.plan"], options)).toMatchObject({ code: 0 });
   expect(await applied("the.plan")).toMatchObject({ code: 0, isAsked: true });
+});
+
+it("plan.sh writes the plan to the log as text for people, and as markdown to the comment and once to the summary", async () => {
+  const tenon = `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`;
+  const manifest = "tenon: 1\nvpcs: [{ label: prod, region: us-east }]\n";
+  const cwd = await folder({ "tenon.yaml": manifest, "bin/tenon": tenon, summary: "" });
+  await chmod(join(cwd, "bin/tenon"), 0o755);
+  const path = `${join(cwd, "bin")}:${process.env["PATH"]}`;
+  const env = { ...envOf(await emulator()), PATH: path, GITHUB_STEP_SUMMARY: join(cwd, "summary") };
+  const { code, stdout } = await ended(spawn("bash", [join(SCRIPTS, "plan.sh")], { cwd, env }));
+  const [shown, comment, summary] = await Promise.all([
+    run(["show", "tenon-out/plan.json"], { cwd }),
+    readFile(join(cwd, "tenon-out/comment.md"), "utf8"),
+    readFile(join(cwd, "summary"), "utf8"),
+  ]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: shown.stdout });
+  expect(stdout).toContain('+ vpc prod\n    region  "us-east"\n');
+  expect(comment).toContain("<summary><code>vpc prod</code>");
+  expect(summary.match(/<details/g)).toHaveLength(1);
 });
 
 it("common.sh shortens long messages in their middle, and says so; short ones are as they are", async () => {

@@ -17,7 +17,9 @@ if [[ -n ${LIVE:-} ]]; then options+=(--live "$LIVE"); fi
 
 code=0
 tenon plan "${PROJECT:-.}" "${options[@]}" >"$out/plan.md" 2>"$out/messages.txt" || code=$?
-untrusted cat "$out/messages.txt" "$out/plan.md"
+untrusted cat "$out/messages.txt"
+# The log is read as text: the same plan, without the marks of the comment, and once in the step's summary.
+if [[ ! -s $out/plan.json ]] || ! GITHUB_STEP_SUMMARY='' untrusted tenon show "$out/plan.json"; then untrusted cat "$out/plan.md"; fi
 
 # If there is no plan, the comment shows the messages. An indent of four spaces makes them a code block, whatever they contain.
 {

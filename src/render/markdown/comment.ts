@@ -71,8 +71,13 @@ export interface Section {
   readonly heading: string | null;
   /** Heavier sections come first if there is not room for all. */
   readonly weight: number;
+  /** What a reviewer came for: its changes are unfolded, unless they are of many objects. */
+  readonly isOpen?: true;
   readonly changes: readonly Change[];
 }
+
+/** Networks, zones and images that are unfolded at once. */
+const MAX_OPEN_UNITS = 10;
 
 interface ChangesFrame {
   readonly fold: FoldContext;
@@ -108,20 +113,28 @@ function renderChanges(sections: readonly Section[], frame: ChangesFrame, room: 
 function itemsOf(section: Section, { fold: context, tense }: ChangesFrame): UnitItem[] {
   // The section's heading shows the origin of its changes.
   const own = section.changes.map((change) => ({ ...change, origin: null }));
-  return entriesOf(groupsOf(own, context.kinds), context).map((entry) => {
+  const entries = entriesOf(groupsOf(own, context.kinds), context);
+  const isOpen = section.isOpen === true && entries.length <= MAX_OPEN_UNITS;
+  return entries.map((entry) => {
     const groups = groupsIn(entry);
     const weight = section.weight * 2 + (groups.flatMap(viewsOf).some(isLoss) ? 1 : 0);
-    return { section, groups, weight, render: rendererOf(entry, context, tense) };
+    return { section, groups, weight, render: rendererOf(entry, context, tense, isOpen) };
   });
 }
 
-function rendererOf(entry: Entry, { kinds, sources }: FoldContext, tense: Tense): (level: Level) => Rendering {
+function rendererOf(
+  entry: Entry,
+  { kinds, sources }: FoldContext,
+  tense: Tense,
+  isOpen: boolean,
+): (level: Level) => Rendering {
   switch (entry.type) {
     case "going":
-      return (level) => renderGoing(entry.groups, tense, level);
+      return (level) => renderGoing(entry.groups, tense, level, isOpen);
     case "one": {
       const { group } = entry;
-      const frame = { group, all: [group], head: headline(group), source: sources.get(group.root) ?? null, tense };
+      const source = sources.get(group.root) ?? null;
+      const frame = { group, all: [group], head: headline(group), source, tense, isOpen };
       return (level) => renderUnit(frame, level);
     }
     case "alike": {
@@ -133,6 +146,7 @@ function rendererOf(entry: Entry, { kinds, sources }: FoldContext, tense: Tense)
         head: `${what} ${names}`,
         source: sources.get(shown.root) ?? null,
         tense,
+        isOpen,
       };
       return (level) => renderUnit({ ...frame, isTemplate: shown.isTemplate }, level);
     }
@@ -329,6 +343,7 @@ interface UnitFrame {
   /** The domain that it is a clone of, with exactly the same records; null if it is none. */
   readonly source: Address | null;
   readonly tense: Tense;
+  readonly isOpen: boolean;
 }
 
 /**
@@ -359,7 +374,7 @@ function viewsOf({ own, children }: GroupView): ChangeView[] {
 }
 
 function renderUnit(frame: UnitFrame, level: Level): Rendering {
-  const { group, all, head, tense } = frame;
+  const { group, all, head, tense, isOpen } = frame;
   const views = viewsOf(group);
   const counts = countsText(all.flatMap(viewsOf), tense);
   const isPlain = level === "counts" || (level === "losses" && !views.some(isLoss));
@@ -375,7 +390,7 @@ function renderUnit(frame: UnitFrame, level: Level): Rendering {
       )}${all.length > 1 ? " each" : ""}, not shown here`,
     );
   return {
-    text: fold(`${htmlCode(head)}: ${counts}`, codeBlock([...lines, ...memberLines(frame, level)], "diff")),
+    text: fold(`${htmlCode(head)}: ${counts}`, codeBlock([...lines, ...memberLines(frame, level)], "diff"), isOpen),
     counted: missing * all.length,
     isCut,
   };
@@ -400,7 +415,7 @@ function memberLines({ all, isTemplate }: UnitFrame, level: Level): string[] {
 /**
  * Many objects that are only deleted, for one reason, which is stated once. If there is little room, only the first of them have a line.
  */
-function renderGoing(groups: readonly GroupView[], tense: Tense, level: Level): Rendering {
+function renderGoing(groups: readonly GroupView[], tense: Tense, level: Level, isOpen: boolean): Rendering {
   const views = groups.flatMap(viewsOf);
   const own = groups[0]?.own;
   const head = headlineOfMany(groups) + (own == null ? "" : labelText(own));
@@ -414,7 +429,7 @@ function renderGoing(groups: readonly GroupView[], tense: Tense, level: Level): 
   const { lines, isCut } = joinLines(parts);
   const counted = views.length - shown.flatMap(viewsOf).length;
   if (counted > 0) lines.push(`  and ${tallyText(groups.slice(shown.length).flatMap(viewsOf), tense)}, not shown here`);
-  return { text: fold(`${htmlCode(head)}: ${counts}`, codeBlock(lines, "diff")), counted, isCut };
+  return { text: fold(`${htmlCode(head)}: ${counts}`, codeBlock(lines, "diff"), isOpen), counted, isCut };
 }
 
 /** `84 changed`, or `3 changes: 2 to add, 1 to change`. */

@@ -97,7 +97,7 @@ function sectionsOf({ base, changes }: Plan): Section[] {
   const real = changes.filter(({ action }) => action !== "no-op");
   if (base === null) return [{ heading: null, weight: 0, changes: real }];
   return [
-    { heading: "This change", weight: 1, changes: real.filter(isProposed) },
+    { heading: "This change", weight: 1, isOpen: true, changes: real.filter(isProposed) },
     { heading: "Already pending", weight: 0, changes: real.filter((change) => !isProposed(change)) },
   ];
 }

@@ -38,8 +38,8 @@ export function htmlCode(text: string): string {
 }
 
 /** The body needs blank lines around it, so that it is read as markdown. */
-export function fold(summary: string, body: string): string {
-  return `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;
+export function fold(summary: string, body: string, isOpen: boolean = false): string {
+  return `<details${isOpen ? " open" : ""}>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`;
 }
 
 /** How many characters these lines may add to the two fences. */

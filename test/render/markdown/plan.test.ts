@@ -33,6 +33,23 @@ describe("a plan as markdown", () => {
     await expect(text).toMatchFileSnapshot("../../golden/plan-base.md");
   });
 
+  it("unfolds what this change brings, unless it is of many objects, and folds what was pending", () => {
+    const zones = (many: number, origin: "this-change" | "already-pending") =>
+      Array.from({ length: many }, (_, index) => {
+        const address = `domain/${origin}-${index}.example/www/A`;
+        return { ...change(address, "domain_record", { after: record("www", "A", "192.0.2.1") }), origin };
+      });
+    const base = { name: "origin/main", withdrawn: [] };
+    const folds = (own: number): (string | undefined)[] => {
+      const text = renderPlanMarkdown(plan([...zones(own, "this-change"), ...zones(2, "already-pending")], { base }));
+      const [, mine = "", pending = ""] = text.split("### ");
+      expect([mine, pending]).toEqual([expect.stringMatching(/^This/), expect.stringMatching(/^Already/)]);
+      return [mine, pending].map((part) => [...new Set(part.match(/<details.*>/g))].join());
+    };
+    expect(folds(10)).toEqual(["<details open>", "<details>"]);
+    expect(folds(11)).toEqual(["<details>", "<details>"]);
+  });
+
   it("names the base that it was narrowed by as code, whatever the name", () => {
     const name = "x`](https://evil.example) @admin <b>\u202e";
     const changedSince = { name, addresses: ["domain/a.example", "vpc/a", "vpc/b"] };

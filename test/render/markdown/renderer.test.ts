@@ -26,10 +26,10 @@ function tagsOf(html: string): string[] {
   return [...new Set([...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag))].sort();
 }
 
-const OURS = ["b", "details", "h2", "h3", "li", "p", "strong", "summary", "ul"].flatMap((tag) => [
-  `<${tag}>`,
-  `</${tag}>`,
-]);
+const OURS = [
+  "<details open>",
+  ...["b", "details", "h2", "h3", "li", "p", "strong", "summary", "ul"].flatMap((tag) => [`<${tag}>`, `</${tag}>`]),
+];
 
 describe("what GitHub Flavored Markdown makes of it", () => {
   it("has nothing but our own tags, and no text of others outside code, whatever that is", () => {
