@@ -7,7 +7,16 @@ function only(name, from, allowed, comment) {
 
 /** Of package.json's libraries those that the package bundles; the others are tools. */
 const BUNDLED = [
-  ...["@fastify/multipart", "ajv", "commander", "dns-packet", "fast-deep-equal", "fastest-levenshtein", "fastify"],
+  ...[
+    "@clack/prompts",
+    "@fastify/multipart",
+    "ajv",
+    "commander",
+    "dns-packet",
+    "fast-deep-equal",
+    "fastest-levenshtein",
+    "fastify",
+  ],
   ...["ipaddr.js", "picocolors", "semver", "undici", "yaml"],
 ];
 

@@ -246,6 +246,9 @@ const ASSETS = [
   "schemas/plan.schema.json",
   "dist/validators",
   "examples/demo",
+  "examples/ci/github",
+  "examples/ci/gitlab",
+  "examples/ci/scripts",
 ];
 
 /** Node's single executable application: one script, with the code that V8 makes of it, and one asset for each file. */

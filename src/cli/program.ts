@@ -37,6 +37,13 @@ type CommandEntry = Access & {
 /** In the order of the help. A command's file is loaded only if it is named. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
+    name: "init",
+    usage: "[options] [dir]",
+    summary: "begin a project",
+    access: "nothing",
+    load: async () => (await import("./commands/init.ts")).define,
+  },
+  {
     name: "validate",
     usage: "[options] [dir]",
     summary: "check the manifests, without a connection",

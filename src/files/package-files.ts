@@ -28,6 +28,9 @@ export function readPackageFile(path: string): string {
   return assets === null ? readFileSync(packageFile(path), "utf8") : assets.getAsset(path, "utf8");
 }
 
+/** Where an editor finds the schema of manifests, from the folder of a project that has Tenon as a package. */
+export const MANIFEST_SCHEMA = "node_modules/tenon/schemas/manifest.schema.json";
+
 /** Of Tenon, from the package itself. */
 export function readVersion(): string {
   return (JSON.parse(readPackageFile("package.json")) as { version: string }).version;

@@ -235,6 +235,7 @@ function endsWithBlankLine(item: Node | Pair<Node, Node | null>, yaml: Yaml): bo
 
 const ROOT_KEYS: readonly string[] = [
   "tenon",
+  "requires",
   "owner",
   "account",
   "files",
@@ -247,7 +248,7 @@ const ROOT_KEYS: readonly string[] = [
 const LAST_ROOT_KEYS: readonly string[] = ["removed", "allow", "lint", OTHER_KEYS];
 
 /** Short keys at the head of a manifest, which need no blank line between them. */
-const HEAD_KEYS: ReadonlySet<string> = new Set(["tenon", "owner", "account", "files"]);
+const HEAD_KEYS: ReadonlySet<string> = new Set(["tenon", "requires", "owner", "account", "files"]);
 
 const REMOVED_KEYS: readonly string[] = ["id", "destroy", "ignore", OTHER_KEYS];
 

@@ -3,6 +3,7 @@
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FolderFile, type FolderRequest, findInTheWay, zoneFileName } from "../files/folder.ts";
+import { MANIFEST_SCHEMA } from "../files/package-files.ts";
 import { escapeReferences, writeManifest } from "../format/write.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
@@ -11,9 +12,6 @@ import type { Unit } from "../model/unit.ts";
 import type { ImportedDomains } from "./collect.ts";
 import { withDefaults } from "./live.ts";
 import { type DomainWithRecordSets, extractRecordSets } from "./record-sets.ts";
-
-/** Where an editor finds the schema, from the project folder. */
-const SCHEMA = "node_modules/tenon/schemas/manifest.schema.json";
 
 const ROOT_FILE = "tenon.yaml";
 const ZONES_FOLDER = "zones";
@@ -42,11 +40,11 @@ export async function projectFiles(
     ...(isSplit ? { files: [ZONES_PATTERN] } : {}),
     ...(escapeReferences(imported.others) as JsonObject),
   });
-  const files = [{ file: ROOT_FILE, text: await write(root, SCHEMA, units) }];
+  const files = [{ file: ROOT_FILE, text: await write(root, MANIFEST_SCHEMA, units) }];
   if (!isSplit) return files;
   for (const domain of domains) {
     const file = `${ZONES_FOLDER}/${zoneFileName(domain.name, "yaml")}`;
-    files.push({ file, text: await write(manifest([domain], {}, {}), `../${SCHEMA}`, units) });
+    files.push({ file, text: await write(manifest([domain], {}, {}), `../${MANIFEST_SCHEMA}`, units) });
   }
   return files;
 }

@@ -418,7 +418,7 @@ function noRootFile(given: string): Diagnostic {
     severity: "error",
     summary: `there is no ${ROOT_FILE} in ${given}`,
     detail: `A project is a folder whose root file is ${ROOT_FILE}.`,
-    fix: "Name another folder, or write one that begins with `tenon: 1`.",
+    fix: "Name another folder, or begin a project here with `tenon init`.",
   };
 }
 

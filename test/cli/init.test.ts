@@ -1,0 +1,129 @@
+/** `tenon init`: what it writes is valid, in the one form, and never over what is there. */
+
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { SCRIPTS } from "../examples/ci/workflow.ts";
+import { emulator, envOf, expectPlain, folder, run } from "./run.ts";
+
+async function filesOf(cwd: string): Promise<string[]> {
+  const entries = await readdir(cwd, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name));
+  return files.map((file) => file.slice(cwd.length + 1)).sort();
+}
+
+describe("what is written without a terminal", () => {
+  test.each([
+    ["nothing asked for", [], 0],
+    ["a domain", ["--domain", "example.com"], 1],
+    ["domains, an owner and an address", ["--domain", "a.example", "--domain", "b.example", "--owner", "edge"], 2],
+    ["a name in Unicode", ["--domain", "bücher.example", "--soa-email", "post@bücher.example"], 1],
+    [
+      "names that YAML takes for something else",
+      ["--domain", "1e3", "--domain", "null", "--owner", "10", "--soa-email", "a@b.example"],
+      2,
+    ],
+  ])("validates strictly, is formatted, and plans no deletion: %s", async (_, flags, declared) => {
+    const cwd = await folder({});
+    const { code, stderr } = await run(["init", "infra", ...flags], { cwd });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await filesOf(cwd)).toEqual(["infra/.gitignore", "infra/tenon.yaml"]);
+    const text = await readFile(join(cwd, "infra/tenon.yaml"), "utf8");
+    expect(text).toMatch(/^# yaml-language-server: \$schema=node_modules\/tenon\/schemas\/manifest\.schema\.json\n/);
+    expect(await run(["validate", "--strict", "infra"], { cwd })).toMatchObject({
+      code: 0,
+      stdout: `The manifest is valid: ${declared} declared.\n`,
+    });
+    expect(await run(["fmt", "--check", "infra"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
+    const seed = { domains: [{ domain: "example.com", records: [{ type: "A", name: "www", target: "192.0.2.1" }] }] };
+    const service = await emulator({ seed: seed as never });
+    const { stdout } = await run(["plan", "infra"], { cwd, env: envOf(service) });
+    expect(stdout).toMatch(/0 to destroy|^No changes/m);
+  });
+
+  test("declares what its comments propose, once they are comments no more", async () => {
+    const cwd = await folder({});
+    await run(["init", "."], { cwd });
+    const path = join(cwd, "tenon.yaml");
+    const text = await readFile(path, "utf8");
+    const lines = text.split("\n").map((line) => line.replace(/^# (?=owner|domains|vpcs| )/, ""));
+    await writeFile(path, lines.join("\n"));
+    const { code, stdout } = await run(["validate"], { cwd });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("valid: 2 declared") });
+  });
+
+  test("is refused where it would be invalid, and nothing is written", async () => {
+    const cwd = await folder({});
+    expectPlain(await run(["init", "--domain", "b..c"], { cwd }), 1, ["bad-domain", "Nothing was written."]);
+    expectPlain(await run(["init", "--owner", "Edge Team"], { cwd }), 1, ["bad-format", "Nothing was written."]);
+    expectPlain(await run(["init", "--domain", "${var.x}"], { cwd }), 1, ["unknown-variable"]);
+    expect(await filesOf(cwd)).toEqual([]);
+  });
+});
+
+describe("what is there already", () => {
+  test("is never overwritten without --force, not in part either", async () => {
+    const cwd = await folder({ "tenon.yaml": "tenon: 1 # mine\n", "ci/tenon/plan.sh": "mine\n" });
+    const refused = await run(["init", "--pipeline", "github"], { cwd });
+    expectPlain(refused, 4, ["these files are there already: tenon.yaml, ci/tenon/plan.sh", "--force"]);
+    expect(await filesOf(cwd)).toEqual(["ci/tenon/plan.sh", "tenon.yaml"]);
+    expect((await run(["init", "--pipeline", "github", "--force"], { cwd })).code).toBe(0);
+    expect(await readFile(join(cwd, "tenon.yaml"), "utf8")).toContain("requires:");
+  });
+
+  test("as .gitignore is left as it is, and what it lacks is told", async () => {
+    const cwd = await folder({ ".gitignore": "/node_modules/\n*.log\n" });
+    const { code, stdout } = await run(["init"], { cwd });
+    expect(code).toBe(0);
+    expect(stdout).toContain(".gitignore was there and is left as it is; it lacks: .tenon/, tenon-*/, *.plan\n");
+    expect(await readFile(join(cwd, ".gitignore"), "utf8")).toBe("/node_modules/\n*.log\n");
+  });
+
+  test("as a symbolic link or a folder is refused, with --force too", async () => {
+    const cwd = await folder({ "elsewhere/tenon.yaml": "mine\n" });
+    await mkdir(join(cwd, "a"));
+    await symlink("../elsewhere/tenon.yaml", join(cwd, "a/tenon.yaml"));
+    await mkdir(join(cwd, "b/tenon.yaml"), { recursive: true });
+    for (const name of ["a", "b"])
+      expectPlain(await run(["init", name, "--force"], { cwd }), 4, ["tenon.yaml is no regular file"]);
+    expect(await readFile(join(cwd, "elsewhere/tenon.yaml"), "utf8")).toBe("mine\n");
+  });
+});
+
+describe("a pipeline", () => {
+  test("goes to the root of the repository, and names the project and the service", async () => {
+    const cwd = await folder({ ".git/HEAD": "ref: refs/heads/main\n" });
+    const args = ["init", "infra/dns", "--pipeline", "github", "--service", "linode"];
+    expect((await run(args, { cwd })).code).toBe(0);
+    const scripts = (await readdir(SCRIPTS)).map((name) => `ci/tenon/${name}`);
+    const workflows = ["apply", "drift", "plan"].map((name) => `.github/workflows/tenon-${name}.yml`);
+    const own = [".git/HEAD", "infra/dns/.gitignore", "infra/dns/tenon.yaml"];
+    expect(await filesOf(cwd)).toEqual([...own, ...workflows, ...scripts].sort());
+    for (const file of workflows) {
+      const text = await readFile(join(cwd, file), "utf8");
+      expect(text).toContain(
+        "\n  TENON_BASE_URL: https://api.linode.com/v4\n  TENON_DIALECT: linode\n  PROJECT: infra/dns\n",
+      );
+    }
+    expect(await readFile(join(cwd, "ci/tenon/plan.sh"), "utf8")).toBe(
+      await readFile(join(SCRIPTS, "plan.sh"), "utf8"),
+    );
+  });
+
+  test("for GitLab is one file beside the scripts", async () => {
+    const cwd = await folder({});
+    expect((await run(["init", "--pipeline", "gitlab"], { cwd })).code).toBe(0);
+    const text = await readFile(join(cwd, ".gitlab-ci.yml"), "utf8");
+    expect(text).toContain("\n  PROJECT: .\n");
+    expect(text).toContain("https://api.example.com/v4");
+  });
+
+  test("of another forge is refused", async () => {
+    expectPlain(await run(["init", "--pipeline", "jenkins"]), 1, ["Allowed choices are github, gitlab, none"]);
+  });
+});
+
+test("who runs a command where there is no project is told of it", async () => {
+  const { stderr } = await run(["plan"], { cwd: await folder({}) });
+  expect(stderr).toContain("`tenon init`");
+});
