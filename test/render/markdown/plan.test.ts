@@ -37,7 +37,7 @@ describe("a plan as markdown", () => {
     const zones = (many: number, origin: "this-change" | "already-pending") =>
       Array.from({ length: many }, (_, index) => {
         const address = `domain/${origin}-${index}.example/www/A`;
-        return { ...change(address, "domain_record", { after: record("www", "A", "192.0.2.1") }), origin };
+        return { ...change(address, "domain_record", { after: record("www", "A", `192.0.2.${index}`) }), origin };
       });
     const base = { name: "origin/main", withdrawn: [] };
     const folds = (own: number): (string | undefined)[] => {
