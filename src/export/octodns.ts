@@ -49,7 +49,7 @@ function zoneText({ address, fields, records, others }: ExportedDomain, leftOut:
     const items = types.map((type) => {
       const set = sets.get(type) ?? [];
       const ttls = new Set(set.map(({ ttl_sec }) => ttl_sec || zoneTtl));
-      const ttl = Math.min(...ttls);
+      const ttl = [...ttls].reduce((least, seconds) => Math.min(least, seconds));
       if (ttls.size > 1) {
         const detail = `its records differ in their TTL, and a record set of octoDNS has one: the lowest, ${ttl}`;
         leftOut.push({ address, what: `${shownName({ name })} ${type}`, detail });

@@ -23,7 +23,7 @@ export function writeZones(
     const all = [...(records ?? []).map(({ record }) => record), ...others];
     const written = exportZone({ zone, fields, records: all, rendered }, options);
     files.push({ file: zoneFileName(zone, "zone"), text: written.text });
-    notes.push(...written.notes);
+    for (const note of written.notes) notes.push(note);
   }
   return { files, leftOut, notes };
 }

@@ -40,6 +40,11 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["check", "--live", "--nameserver", "127.0.0.1:9"],
   ],
   import: [["--out", "-"]],
+  export: [
+    ["--to", "terraform", "--out", "tf"],
+    ["--to", "zone", "--out", "zones"],
+    ["--to", "csv", "--from-manifest", "--out", "-"],
+  ],
   fmt: [["--check"]],
 };
 /** They serve, or play against, an account of their own. */

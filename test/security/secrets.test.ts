@@ -34,6 +34,10 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "zone export": [["example.com", "--out", "example.zone"]],
   "zone check": [["--format", "json"]],
   import: [["--owner", "edge", "--out", "imported"]],
+  export: [
+    ["--to", "terraform", "--out", "tf"],
+    ["--to", "csv", "--out", "all.csv", "--format", "json"],
+  ],
   fmt: [["--check"]],
   "ticket draft": [["own.jsonl"]],
   "ticket open": [
