@@ -44,9 +44,10 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
       `
 What is written is how tenon apply would leave the account:
   terraform  main.tf for the provider linode/linode, with an import block for
-             each object that is there: a plan of Terraform changes nothing
+             each object that is there (of an image, a data source): a plan of
+             Terraform changes nothing
   octodns    ZONE.yaml for each domain, for a YamlProvider
-  zone       ZONE.zone for each domain (RFC 1035), as tenon zone export writes it
+  zone       ZONE.zone for each domain (RFC 1035), as tenon zone export does
   csv        one table: a row for each VPC, subnet, domain, record and image
 What a format cannot hold is listed with its address.
 
