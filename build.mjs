@@ -241,6 +241,7 @@ const NODE_HASHES = {
 /** Of the files of the package those that commands read. */
 const ASSETS = [
   "package.json",
+  "completions",
   "schemas/live.schema.json",
   "schemas/manifest.schema.json",
   "schemas/plan.schema.json",

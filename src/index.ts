@@ -31,6 +31,7 @@ export type { Journal, JournalEntry, JournalHeader, JournalOptions, OpenedJourna
 export type { Intent } from "./apply/step.ts";
 export {
   DECLARED_HERE,
+  declaredAddresses,
   type InventoryFilter,
   type InventoryRequest,
   type InventoryResult,

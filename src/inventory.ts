@@ -8,7 +8,7 @@ import { Kinds } from "./model/kind.ts";
 import { type Address, type Kind, nameInAddress, type ObjectId } from "./model/resource.ts";
 import { compareIds, compareText, compileGlob, escapeGlob } from "./model/text.ts";
 import type { LiveIdentity, Match, ReadWatch, Unit } from "./model/unit.ts";
-import { compareUnit } from "./plan/plan.ts";
+import { compareUnit, type PlanOptions } from "./plan/plan.ts";
 import { rootAddresses } from "./units/common.ts";
 import { units } from "./units/index.ts";
 
@@ -79,6 +79,12 @@ export async function takeInventory(request: InventoryRequest): Promise<Inventor
 
 const NO_PROJECT: Desired = { owner: null, account: null, declared: [], removed: [], allow: [], lintOff: [] };
 
+/** Of everything, without consents. */
+const PLAIN_PLAN: Omit<PlanOptions, "nowMilliseconds" | "account"> = {
+  ...{ goal: "apply", targets: [], excludes: [], consents: [], maxChanges: null },
+  ...{ takeOwnershipFrom: [], clone: true },
+};
+
 async function readUnit(
   unit: Unit,
   { api, desired, kinds, filter = {}, nowMilliseconds, watch = {} }: InventoryRequest,
@@ -91,10 +97,8 @@ async function readUnit(
   const result = await unit.read(scope, api, watch);
   if (!result.ok) return result;
   const project = desired ?? NO_PROJECT;
-  const { matched, paired } = compareUnit(unit, project, result, {
-    ...{ goal: "apply", nowMilliseconds, targets: [], excludes: [], consents: [], maxChanges: null },
-    ...{ takeOwnershipFrom: [], account: project.account, clone: true },
-  });
+  const options = { ...PLAIN_PLAN, nowMilliseconds, account: project.account };
+  const { matched, paired } = compareUnit(unit, project, result, options);
   const addresses = addressesOf(unit, result.items, matched.matches);
   const declaredAt = new Map<string, Address>();
   const missing: Address[] = [];
@@ -221,4 +225,13 @@ export function takeOutputs({ desired, address, ...request }: OutputsRequest): P
 
 function onlyDeclared(result: InventoryResult): InventoryResult {
   return result.ok ? { ...result, items: result.items.filter(({ declared }) => declared === true) } : result;
+}
+
+/** Of all that is declared, subnets and records included. Sorted, each once. */
+export function declaredAddresses(desired: Desired): Address[] {
+  const pairs = units.flatMap((unit) => {
+    const options = { ...PLAIN_PLAN, nowMilliseconds: 0, account: desired.account };
+    return compareUnit(unit, desired, { items: [], total: 0 }, options).paired.pairs;
+  });
+  return [...new Set(pairs.map(({ resource }) => resource.address))].sort(compareText);
 }

@@ -38,6 +38,7 @@ const WORDS: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   preview: "tenon plan shows what would change.",
   "print-ir": "tenon show --expanded --format json prints what the manifests come down to.",
   push: "tenon apply makes the changes, after asking.",
+  "shell-completion": "tenon completion bash, zsh, fish or powershell.",
   "write-types": "The first line of a manifest names its schema, for editors; tenon explain shows its fields.",
   // octoDNS, Pulumi, kubectl.
   delete:

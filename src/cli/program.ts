@@ -163,6 +163,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/demo.ts")).define,
   },
   {
+    name: "completion",
+    usage: "[options] [shell]",
+    summary: "print what makes a shell complete tenon's words",
+    access: "nothing",
+    load: async () => (await import("./commands/completion.ts")).define,
+  },
+  {
     name: "version",
     usage: "[options]",
     summary: "show the version, and what it runs on",

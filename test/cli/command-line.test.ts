@@ -14,6 +14,7 @@ const COMMANDS = [
   "explain",
   "emulate",
   "demo",
+  "completion",
   "version",
 ];
 

@@ -65,6 +65,7 @@ it("the package needs no other, and installs with engine-strict by the oldest No
 it("it holds what people and programs read beside the code: schemas, examples, and the licences of what is in it", () => {
   expect(readdirSync(join(PACKAGE, "schemas"))).toContain("manifest.schema.json");
   expect(readdirSync(join(PACKAGE, "examples"))).toContain("ci");
+  expect(readdirSync(join(PACKAGE, "completions"))).toContain("tenon.bash");
   const licences = readFileSync(join(PACKAGE, "dist/LICENSES.txt"), "utf8");
   const named = [...licences.matchAll(/^(\S+) \d\S* \([^)]+\)/gm)].map(([, name]) => name);
   for (const name of ["ajv", "commander", "fastify", "undici", "yaml"]) expect(named).toContain(name);
