@@ -13,7 +13,7 @@ import {
 import type { Declared } from "../model/desired.ts";
 import { type Diagnostic, Sources, type Span } from "../model/diagnostic.ts";
 import type { KindFacts } from "../model/kind.ts";
-import type { Json, JsonObject } from "../model/resource.ts";
+import type { Address, Json, JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
 import type { LoadContext, Unit } from "../model/unit.ts";
 
@@ -480,6 +480,8 @@ export interface Import {
   readonly remarks: readonly Remark[];
   /** The texts that the spans above refer to. */
   readonly sources: Sources;
+  /** What was not read, as the project that it would be added to declares it. */
+  readonly already?: readonly Address[];
 }
 
 /** An object of another tool that stays with that tool. */

@@ -2,12 +2,14 @@
 
 import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
+import type { Address } from "../model/resource.ts";
 import type { ReadWatch, Unit } from "../model/unit.ts";
 import { countImported, type Import, type ImportedCount, notMissed } from "./collect.ts";
 import { importDnscontrol } from "./dnscontrol.ts";
+import { type Existing, withoutDeclared } from "./into.ts";
 import { importLive, type LiveRequest, type Selection } from "./live.ts";
 import { importOctodns } from "./octodns.ts";
-import { type ProjectFile, projectFiles } from "./project.ts";
+import { filesInto, type ProjectFile, projectFiles } from "./project.ts";
 import { importTerraform } from "./terraform.ts";
 import { type ForeignRequest, importZoneFiles } from "./zone-files.ts";
 
@@ -56,10 +58,23 @@ export interface RunRequest {
   readonly split: boolean;
   /** Records that the service cannot hold are left out, not an error. */
   readonly skipUnsupported: boolean;
+  /** The project that the files are added to. Absent: a new one. */
+  readonly into?: Into;
+}
+
+export interface Into {
+  /** Absolute path of the project's folder. */
+  readonly folder: string;
+  readonly existing: Existing;
 }
 
 export type ImportResult =
-  | ({ readonly ok: true; readonly files: readonly ProjectFile[]; readonly counts: readonly ImportedCount[] } & Import)
+  | ({
+      readonly ok: true;
+      readonly files: readonly ProjectFile[];
+      readonly counts: readonly ImportedCount[];
+      readonly already: readonly Address[];
+    } & Import)
   /** `imported` is null if the account could not be read. */
   | { readonly ok: false; readonly imported: Import }
   | { readonly ok: false; readonly imported: null; readonly what: string; readonly failure: Failure };
@@ -68,26 +83,34 @@ export type ImportResult =
 export async function runImport(request: RunRequest): Promise<ImportResult> {
   const read = await readFrom(request);
   if ("failure" in read) return { ok: false, imported: null, what: read.what, failure: read.failure };
-  const { taken } = read;
+  const { into, units } = request;
+  const undeclared = into === undefined ? null : withoutDeclared(read.taken, into.existing, units);
+  const { taken } = undeclared ?? read;
+  const already = [...(read.already ?? []), ...(undeclared?.already ?? [])].sort();
   const missed = request.skipUnsupported ? 0 : read.skipped.filter((one) => notMissed(one) === null).length;
   const isEmpty = taken.domains.length === 0 && Object.keys(taken.others).length === 0;
   const diagnostics = [
     ...read.diagnostics,
     ...(missed === 0 ? [] : [unsupported(missed)]),
-    ...(isEmpty && !hasErrors(read.diagnostics) ? [nothingTaken()] : []),
+    ...(isEmpty && already.length === 0 && !hasErrors(read.diagnostics) ? [nothingTaken()] : []),
   ];
-  const imported = { ...read, diagnostics };
+  const imported = { ...read, taken, diagnostics };
   if (hasErrors(diagnostics)) return { ok: false, imported };
-  const files = await projectFiles(taken, request.units, { split: request.split, lifts: true });
-  return { ...imported, ok: true, files, counts: countImported(taken, request.units) };
+  const files =
+    into === undefined
+      ? await projectFiles(taken, units, { split: request.split, lifts: true })
+      : await filesInto(into.folder, taken, units, { split: request.split, existing: into.existing });
+  return { ...imported, ok: true, files: isEmpty ? [] : files, counts: countImported(taken, units), already };
 }
 
 type Read = Import | { readonly what: string; readonly failure: Failure };
 
-async function readFrom({ source, units, allowedSeconds, violationsOf }: RunRequest): Promise<Read> {
+async function readFrom({ source, units, allowedSeconds, violationsOf, into }: RunRequest): Promise<Read> {
   if (source.from === "live") {
     const { api, selection, owner, watch } = source;
-    const { ok: _, ...read } = await importLive({ api, units, selection, owner, allowedSeconds, violationsOf, watch });
+    const declared = into === undefined ? {} : { declared: into.existing.declared };
+    const request = { api, units, selection, owner, allowedSeconds, violationsOf, watch, ...declared };
+    const { ok: _, ...read } = await importLive(request);
     return read;
   }
   if (source.from === "terraform") {

@@ -3,7 +3,7 @@
 import { entryOf } from "../format/write.ts";
 import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, Sources } from "../model/diagnostic.ts";
-import type { Json, JsonObject, UnitName } from "../model/resource.ts";
+import type { Address, Json, JsonObject, UnitName } from "../model/resource.ts";
 import { compareText, escapeGlob, globMatches, groupBy } from "../model/text.ts";
 import type { EntryViolation, LiveIdentity, LoadContext, ReadWatch, Unit } from "../model/unit.ts";
 import { type Import, type ImportedDomain, RoundedTtls, someOf, validateImported } from "./collect.ts";
@@ -14,6 +14,8 @@ export interface Selection {
   readonly domains: readonly string[];
   readonly vpcs: readonly string[];
   readonly images: boolean;
+  /** These objects alone, in place of the globs. */
+  readonly addresses?: ReadonlySet<Address>;
 }
 
 export interface LiveRequest {
@@ -26,6 +28,11 @@ export interface LiveRequest {
   /** The violations of the manifest schema by an entry of a section: the service may hold objects that it would refuse today. */
   readonly violationsOf: (entry: JsonObject, section: string) => readonly EntryViolation[];
   readonly watch: ReadWatch;
+  /**
+   * What the project declares that the objects are added to: these are not read. Objects without a tag are imported beside those of the
+   * owner.
+   */
+  readonly declared?: ReadonlySet<Address>;
 }
 
 type LiveImport =
@@ -37,8 +44,8 @@ export async function importLive(request: LiveRequest): Promise<LiveImport> {
   const taking = new Taking(request);
   for (const unit of request.units) {
     if (!isSelected(unit.name, request.selection)) continue;
-    const { owner } = request;
-    const wants = (identity: LiveIdentity): boolean => taking.isWanted(unit.name, identity) && identity.owner === owner;
+    const wants = (identity: LiveIdentity): boolean =>
+      taking.isWanted(unit.name, identity) && taking.mayTake(identity) && !taking.isDeclared(identity);
     const scope = { declared: [], removed: [], owner: null, destroy: false, wants };
     const read = await unit.read(scope, request.api, request.watch);
     if (!read.ok) return read;
@@ -49,7 +56,7 @@ export async function importLive(request: LiveRequest): Promise<LiveImport> {
 
 function isSelected(unit: UnitName, selection: Selection): boolean {
   const { domains, vpcs, images } = selection;
-  if (!isNarrowed(selection)) return true;
+  if (!isNarrowed(selection) || selection.addresses !== undefined) return true;
   return (
     new Map([
       ["network", vpcs.length > 0],
@@ -59,8 +66,32 @@ function isSelected(unit: UnitName, selection: Selection): boolean {
   );
 }
 
-function isNarrowed({ domains, vpcs, images }: Selection): boolean {
-  return domains.length > 0 || vpcs.length > 0 || images;
+function isNarrowed({ domains, vpcs, images, addresses }: Selection): boolean {
+  return domains.length > 0 || vpcs.length > 0 || images || addresses !== undefined;
+}
+
+export interface Importable {
+  readonly address: Address;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** What `importLive` would import of the whole account, by its names alone. Sorted by address. */
+export async function listImportable(
+  request: Pick<LiveRequest, "api" | "units" | "owner" | "watch"> & Required<Pick<LiveRequest, "declared">>,
+): Promise<{ readonly ok: true; readonly found: readonly Importable[] } | Extract<LiveImport, { ok: false }>> {
+  const found = new Map<Address, Importable>();
+  for (const unit of request.units) {
+    const scope = { declared: [], removed: [], owner: null, destroy: false, wants: () => false };
+    const read = await unit.read(scope, request.api, request.watch);
+    if (!read.ok) return read;
+    for (const live of read.items) {
+      const { address, key, owner, unfinished } = unit.identify(live);
+      if ((owner !== null && owner !== request.owner) || request.declared.has(address) || unfinished === true) continue;
+      found.set(address, { address, kind: unit.kinds[0].words[0], name: key });
+    }
+  }
+  return { ok: true, found: [...found.values()].sort((a, b) => compareText(a.address, b.address)) };
 }
 
 interface Found {
@@ -86,7 +117,20 @@ class Taking {
     this.#request = request;
   }
 
-  isWanted(unit: UnitName, { key }: LiveIdentity): boolean {
+  readonly #already: Address[] = [];
+
+  /** Whether it carries the tag that is asked for. */
+  mayTake({ owner }: LiveIdentity): boolean {
+    return owner === this.#request.owner || (owner === null && this.#request.declared !== undefined);
+  }
+
+  isDeclared({ address }: LiveIdentity): boolean {
+    return this.#request.declared?.has(address) === true;
+  }
+
+  isWanted(unit: UnitName, { key, address }: LiveIdentity): boolean {
+    const { addresses } = this.#request.selection;
+    if (addresses !== undefined) return addresses.has(address);
     const globs = this.#globsOf(unit).map((glob) => (unit === ZONE ? glob.toLowerCase() : glob));
     return globs.length === 0 || globs.some((glob) => globMatches(glob, key));
   }
@@ -97,7 +141,9 @@ class Taking {
     for (const key of [...byKey.keys()].sort(compareText)) {
       const same = (byKey.get(key) ?? []).sort((a, b) => compareIds(a.identity, b.identity));
       const wanted = same.filter(({ identity }) => this.isWanted(unit.name, identity));
-      const ours = wanted.filter(({ identity }) => this.#isOurs(identity));
+      const [known] = wanted.filter(({ identity }) => this.isDeclared(identity));
+      if (known !== undefined) this.#already.push(known.identity.address);
+      const ours = known === undefined ? wanted.filter(({ identity }) => this.#isOurs(identity)) : [];
       const [first, ...others] = ours;
       if (first !== undefined) this.#takeOne(unit, first, same.length > 1);
       for (const { identity } of others) this.#reportLeftOut(sameLabel(identity, first?.identity));
@@ -108,7 +154,8 @@ class Taking {
   result(): Import {
     const { owner, selection } = this.#request;
     for (const [other, addresses] of this.#othersOf) this.#report(otherOwner(addresses, other, owner));
-    if (owner !== null && isNarrowed(selection)) this.#report(narrowedOwner(owner));
+    const isAdded = this.#request.declared !== undefined;
+    if (owner !== null && isNarrowed(selection) && !isAdded) this.#report(narrowedOwner(owner));
     for (const diagnostic of this.#rounded.diagnostics()) this.#report(diagnostic);
     const imported = { owner: this.#request.owner, domains: this.#domains, others: this.#others };
     return {
@@ -118,12 +165,13 @@ class Taking {
       elsewhere: [],
       remarks: [],
       sources: new Sources(),
+      already: this.#already,
     };
   }
 
   #isOurs(identity: LiveIdentity): boolean {
     const { owner } = this.#request;
-    if (identity.owner === owner) return true;
+    if (this.mayTake(identity)) return true;
     if (owner !== null && identity.sharedWith?.includes(owner) === true) {
       this.#report(partOf(identity, owner));
       return false;

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 import type { ImportedDomains } from "./collect.ts";
+import { type Existing, freeName } from "./into.ts";
 import { withDefaults } from "./live.ts";
 import { type DomainWithRecordSets, extractRecordSets } from "./record-sets.ts";
 
@@ -48,6 +49,37 @@ export async function projectFiles(
   }
   return files;
 }
+
+/** The one file of the domains and entries, or with `split` one for each domain and one for the rest, for a project that has a root file. */
+export async function filesInto(
+  folder: string,
+  imported: ImportedDomains,
+  units: readonly Unit[],
+  { split, existing }: { readonly split: boolean; readonly existing: Existing },
+): Promise<ProjectFile[]> {
+  const { sets, domains } = extractRecordSets(imported.domains, existing.recordSets);
+  const others = escapeReferences(imported.others) as JsonObject;
+  const isRest = Object.keys(sets).length > 0 || Object.keys(others).length > 0;
+  const zoneFile = (name: string): Promise<string> => freeName(folder, `${ZONES_FOLDER}/${zoneFileName(name, "yaml")}`);
+  const [first] = domains;
+  if (first !== undefined && domains.length === 1 && !isRest) {
+    const text = await write(manifest(domains, {}, {}), `../${MANIFEST_SCHEMA}`, units);
+    return [{ file: await zoneFile(first.name), text }];
+  }
+  const inOne = split ? [] : domains;
+  const files: ProjectFile[] = [];
+  if (isRest || inOne.length > 0) {
+    const text = await write(manifest(inOne, sets, others), MANIFEST_SCHEMA, units);
+    files.push({ file: await freeName(folder, IMPORTED_FILE), text });
+  }
+  for (const domain of split ? domains : []) {
+    const text = await write(manifest([domain], {}, {}), `../${MANIFEST_SCHEMA}`, units);
+    files.push({ file: await zoneFile(domain.name), text });
+  }
+  return files;
+}
+
+const IMPORTED_FILE = "imported.yaml";
 
 function plainDomains({ domains }: ImportedDomains): DomainWithRecordSets[] {
   return domains.map(({ name, entry, records }) => ({

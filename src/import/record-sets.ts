@@ -2,8 +2,9 @@
 
 import { escapeReferences } from "../format/write.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
-import { compareText } from "../model/text.ts";
+import { compareText, groupBy } from "../model/text.ts";
 import type { ImportedDomain } from "./collect.ts";
+import type { KnownRecordSet } from "./into.ts";
 
 /** The fewest domains that must have a group in common. */
 const MIN_DOMAINS = 3;
@@ -38,9 +39,17 @@ interface Group {
   readonly members: readonly number[];
 }
 
-/** Linear in the number of records. The domains have the same records when the manifest is loaded. */
-export function extractRecordSets(domains: readonly ImportedDomain[]): ExtractedRecordSets {
-  const rrsets = domains.map(rrsetsOf);
+/**
+ * Linear in the number of records, times the record sets that are there. The domains have the same records when the manifest is loaded.
+ * @param known the record sets of the project that the domains are added to
+ */
+export function extractRecordSets(
+  domains: readonly ImportedDomain[],
+  known: readonly KnownRecordSet[] = [],
+): ExtractedRecordSets {
+  const all = domains.map(rrsetsOf);
+  const found = all.map((rrsets) => knownSetsIn(rrsets, known));
+  const rrsets = all.map((list, index) => list.filter(({ signature }) => !found[index]?.signatures.has(signature)));
   const members = new Map<string, { rrset: Rrset; domains: number[] }>();
   for (const [index, list] of rrsets.entries()) {
     for (const rrset of list) {
@@ -50,8 +59,8 @@ export function extractRecordSets(domains: readonly ImportedDomain[]): Extracted
     }
   }
   const groups = worthwhile([...members.values()]);
-  const named = nameGroups(groups);
-  const uses = domains.map((): string[] => []);
+  const named = nameGroups(groups, new Set(known.map(({ name }) => name)));
+  const uses = found.map(({ names }): string[] => [...names]);
   const extracted = new Set<string>();
   for (const [name, group] of named) {
     for (const index of group.members) uses[index]?.push(name);
@@ -63,9 +72,46 @@ export function extractRecordSets(domains: readonly ImportedDomain[]): Extracted
       name,
       entry: escapeReferences(entry) as JsonObject,
       use: uses[index] ?? [],
-      records: records === null ? null : ownRecords(records, extracted, rrsets[index] ?? []),
+      records:
+        records === null
+          ? null
+          : ownRecords(records, new Set([...extracted, ...(found[index]?.signatures ?? [])]), all[index] ?? []),
     })),
   };
+}
+
+interface KnownSetsFound {
+  readonly names: readonly string[];
+  /** Of the RRsets that they have. */
+  readonly signatures: ReadonlySet<string>;
+}
+
+/** The sets all of whose RRsets the domain has, the largest first; no two of one RRset. */
+function knownSetsIn(rrsets: readonly Rrset[], known: readonly KnownRecordSet[]): KnownSetsFound {
+  const there = new Set(rrsets.map(({ signature }) => signature));
+  const names: string[] = [];
+  const signatures = new Set<string>();
+  const usable = known.flatMap(({ name, records }) => {
+    const own = records === null || records.length === 0 ? [] : signaturesOf(records);
+    return own.length === 0 ? [] : [{ name, own }];
+  });
+  for (const { name, own } of usable.sort((a, b) => b.own.length - a.own.length || compareText(a.name, b.name))) {
+    if (!own.every((signature) => there.has(signature) && !signatures.has(signature))) continue;
+    names.push(name);
+    for (const signature of own) signatures.add(signature);
+  }
+  return { names, signatures };
+}
+
+function signaturesOf(records: readonly JsonObject[]): string[] {
+  return [...groupBy(records, ownerOf).values()].map(signatureOf);
+}
+
+function signatureOf(records: readonly JsonObject[]): string {
+  return records
+    .map((record) => JSON.stringify(record))
+    .sort()
+    .join("\n");
 }
 
 function rrsetsOf({ name, records }: ImportedDomain): Rrset[] {
@@ -80,10 +126,7 @@ function rrsetsOf({ name, records }: ImportedDomain): Rrset[] {
     const general = list.map((record) => generalise(record, name));
     return {
       records: general,
-      signature: general
-        .map((record) => JSON.stringify(record))
-        .sort()
-        .join("\n"),
+      signature: signatureOf(general),
     };
   });
 }
@@ -124,15 +167,17 @@ function worthwhile(found: readonly { readonly rrset: Rrset; readonly domains: r
 }
 
 /** The set that most domains use has its plain name; other sets of its category are numbered. */
-function nameGroups(groups: readonly Group[]): (readonly [string, Group])[] {
+function nameGroups(groups: readonly Group[], reserved: ReadonlySet<string>): (readonly [string, Group])[] {
   const ordered = groups
     .map((group) => ({ group, content: group.rrsets.map(({ signature }) => signature).join("\n") }))
     .sort((a, b) => b.group.members.length - a.group.members.length || compareText(a.content, b.content));
   const counts = new Map<SetCategory, number>();
   const named = ordered.map(({ group }) => {
-    const count = (counts.get(group.category) ?? 0) + 1;
+    const nameOf = (count: number): string => (count === 1 ? group.category : `${group.category}-${count}`);
+    let count = (counts.get(group.category) ?? 0) + 1;
+    while (reserved.has(nameOf(count))) count += 1;
     counts.set(group.category, count);
-    return [count === 1 ? group.category : `${group.category}-${count}`, group] as const;
+    return [nameOf(count), group] as const;
   });
   return named.sort(([a], [b]) => compareText(a, b));
 }

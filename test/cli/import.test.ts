@@ -174,7 +174,7 @@ describe("what is there already", () => {
 
 describe("wrong use", () => {
   it.each([
-    [["import"], "required option '--out"],
+    [["import"], "neither --out nor --into is given"],
     [["import", "--from", "zone", "--out", "x"], "no file is given"],
     [["import", "a.zone", "--out", "x"], "no files"],
     [["import", "--from", "zone", "a", "b", "--domain", "c.example", "--out", "x"], "one zone of one file"],

@@ -9,6 +9,7 @@ import { allowedSeconds, type Diagnostic, hasErrors, lintProject, loadProject, N
 import { needDialect, resolveDialect, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
+import { add, type Opened, openInto, tick } from "../import-into.ts";
 import { importJson, importSummary, skippedLines } from "../import-summary.ts";
 import { type CommandError, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
@@ -22,7 +23,8 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     )
     .argument("[path...]", "the files of that tool; octoDNS: its folder or configuration")
     .addOption(new Option("--from <source>", "what to read").choices(SOURCES).default("live"))
-    .requiredOption("--out <dir>", "the folder to write the project to; - is stdout")
+    .option("--out <dir>", "the folder to write the project to; - is stdout")
+    .option("--into <dir>", "add a file to this project, of what it does not declare")
     .addOption(formatFlag("how to say what was imported"))
     .option("--domain <name>", "only this domain, * globs; repeatable", collect)
     .option("--vpc <label>", "only this VPC, * globs; repeatable", collect)
@@ -35,15 +37,17 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .addHelpText(
       "after",
       `
-Without --domain, --vpc and --images all of the account is taken. With --from
-zone or octodns --domain is the name of the one zone. Terraform's file is what
-terraform show -json or terraform state pull prints, DNSControl's what
-dnscontrol print-ir does.
+Without --domain, --vpc and --images all of the account is taken; on a terminal,
+--into offers a list to tick. With --from zone or octodns --domain is the name
+of the one zone. Terraform's file is what terraform show -json or terraform
+state pull prints, DNSControl's what dnscontrol print-ir does. --into extends
+"files" of the root file; with --out - it prints instead.
 
 Examples:
   tenon import --out infra
   tenon import --domain example.com --out - | less
   tenon import --domain '*.example' --split --out infra
+  tenon import --into infra --domain example.com
   tenon import --from zone zones/*.zone --out infra
   tenon import --from octodns config/production.yaml --split --out infra
   tenon import --from terraform terraform.tfstate --out infra
@@ -60,7 +64,8 @@ const SOURCES = ["live", "zone", "octodns", "terraform", "dnscontrol"] as const;
 interface ImportFlags extends ConnectionFlags {
   readonly format: "text" | "json";
   readonly from: (typeof SOURCES)[number];
-  readonly out: string;
+  readonly out?: string;
+  readonly into?: string;
   readonly domain?: readonly string[];
   readonly vpc?: readonly string[];
   readonly images?: boolean;
@@ -87,7 +92,12 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
     sayError(terminal, wrong);
     return EXIT.error;
   }
-  const result = await (flags.from === "live" ? readLive(terminal, flags) : readPaths(terminal, paths, flags));
+  const opened = flags.into === undefined ? null : await openInto(terminal, flags.into, flags);
+  if (typeof opened === "number") return opened;
+  const into: Opened | null = opened;
+  const result = await (flags.from === "live"
+    ? readLive(terminal, flags, into)
+    : readPaths(terminal, paths, flags, into));
   if (typeof result === "number") return result;
   if (!result.ok && result.imported === null) {
     sayFailure(terminal, `cannot read ${result.what}`, result.failure);
@@ -98,12 +108,21 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
   terminal.say(skippedLines(read, notMissed, terminal.messages.width));
   sayDiagnostics(terminal, read.diagnostics, read.sources);
   if (!result.ok) return flags.from === "live" || isUnreadable(read.diagnostics) ? EXIT.error : EXIT.invalid;
-  return write(terminal, result, flags);
+  return into === null
+    ? write(terminal, result, { ...flags, out: flags.out ?? "" })
+    : add(terminal, result, into, flags);
 }
 
 /** An error of flags that do not go together, or of arguments; null if there is none. */
 function wrongUse(paths: readonly string[], flags: ImportFlags): CommandError | null {
   const { from, owner, domain = [] } = flags;
+  if (flags.out === undefined && flags.into === undefined) {
+    const fix = "Name a folder for a new project with --out, or a project to add to with --into.";
+    return { code: "missing-option", summary: "neither --out nor --into is given", fix };
+  }
+  if (flags.into !== undefined && flags.out !== undefined && flags.out !== STDOUT) {
+    return conflict("--into adds to one project, and --out names another", "Leave one of the two out; --out - prints.");
+  }
   if (owner !== undefined && !OWNER.test(owner)) {
     const fix = "An owner has lower-case letters, digits and hyphens, at most 32.";
     return { code: "invalid-argument", summary: `--owner ${owner} is not a valid owner`, fix };
@@ -155,6 +174,7 @@ async function readPaths(
   terminal: Terminal,
   paths: readonly string[],
   flags: ImportFlags,
+  into: Opened | null,
 ): Promise<ImportResult | ExitCode> {
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
@@ -164,6 +184,7 @@ async function readPaths(
     allowedSeconds: allowedSeconds(dialect),
     split: flags.split === true,
     skipUnsupported: flags.skipUnsupported === true,
+    ...(into === null ? {} : { into }),
   });
 }
 
@@ -178,17 +199,21 @@ function selectionOf({ domain = [], vpc = [], images }: ImportFlags): Selection 
   return { domains: domain, vpcs: vpc, images: images === true };
 }
 
-function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult | ExitCode> {
+function readLive(terminal: Terminal, flags: ImportFlags, into: Opened | null): Promise<ImportResult | ExitCode> {
   return withReader(terminal, flags, async (api, connection) => {
     const { importProject } = await import("../../import/index.ts");
+    const owner = flags.owner ?? into?.owner ?? null;
+    const isChosen = flags.domain !== undefined || flags.vpc !== undefined || flags.images === true;
+    const ticked = into === null || isChosen ? {} : await tick(terminal, api, { owner, into });
+    if (typeof ticked === "number") return ticked;
     const progress = new Progress(terminal);
     progress.show("Reading the account");
     const result = await importProject({
       source: {
         from: "live",
         api,
-        owner: flags.owner ?? null,
-        selection: selectionOf(flags),
+        owner,
+        selection: { ...selectionOf(flags), ...ticked },
         watch: {
           signal: terminal.interrupt.first,
           progress: (done, total) => progress.show(`Reading the account: ${done} of ${total} lists`),
@@ -197,12 +222,17 @@ function readLive(terminal: Terminal, flags: ImportFlags): Promise<ImportResult 
       allowedSeconds: allowedSeconds(connection.dialect ?? NEUTRAL_DIALECT),
       split: flags.split === true,
       skipUnsupported: flags.skipUnsupported === true,
+      ...(into === null ? {} : { into }),
     }).finally(() => progress.end());
     return terminal.interrupt.code() ?? result;
   });
 }
 
-async function write(terminal: Terminal, result: ImportRead, flags: ImportFlags): Promise<ExitCode> {
+async function write(
+  terminal: Terminal,
+  result: ImportRead,
+  flags: ImportFlags & { readonly out: string },
+): Promise<ExitCode> {
   const { notMissed, obstacles, writeProject } = await import("../../import/index.ts");
   const request = { out: flags.out, files: result.files, force: flags.force === true };
   const inTheWay = flags.out === STDOUT ? [] : await obstacles(request);

@@ -1,0 +1,182 @@
+/** `tenon import --into`: adds what is imported to a project that exists, as new files that its root file names. */
+
+import { readFile, realpath, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { writeWhole } from "../files/files.ts";
+import { whereLinkLeads } from "../files/paths.ts";
+import type { ExistingProject, ImportResult, Selection } from "../import/index.ts";
+import { allowedSeconds, hasErrors, loadProject, NEUTRAL_DIALECT, type ReadClient } from "../index.ts";
+import { escapeText } from "../render/terminal.ts";
+import { resolveDialect } from "./connection.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import type { ConnectionFlags } from "./flags.ts";
+import { importJson, importSummary } from "./import-summary.ts";
+import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
+import { Progress } from "./progress.ts";
+import { exitOf } from "./project.ts";
+import { askSome } from "./questions.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type Opened = Extract<ExistingProject, { ok: true }>;
+type ImportRead = Extract<ImportResult, { ok: true }>;
+
+interface IntoFlags extends ConnectionFlags {
+  readonly format: "text" | "json";
+  readonly out?: string;
+}
+
+/** @returns an exit code if the project has errors, which are reported */
+export async function openInto(
+  terminal: Terminal,
+  directory: string,
+  flags: ConnectionFlags,
+): Promise<Opened | ExitCode> {
+  const { openExisting } = await import("../import/index.ts");
+  const seconds = allowedSeconds(resolveDialect(flags) ?? NEUTRAL_DIALECT);
+  const opened = await openExisting({ directory, allowedSeconds: seconds });
+  if (opened.ok) return opened;
+  sayDiagnostics(terminal, opened.diagnostics, opened.sources);
+  terminal.say(`Nothing was imported: ${escapeText(directory)} has errors, or variables without values.\n`);
+  return exitOf(opened.fault);
+}
+
+/** Offers the objects that the project does not declare as a list to tick; all of them where nobody can be asked. */
+export async function tick(
+  terminal: Terminal,
+  api: ReadClient,
+  { owner, into }: { readonly owner: string | null; readonly into: Opened },
+): Promise<Pick<Selection, "addresses"> | ExitCode> {
+  if (!terminal.canAsk) return {};
+  const { listImportable } = await import("../import/index.ts");
+  const progress = new Progress(terminal);
+  progress.show("Reading the account");
+  const watch = { signal: terminal.interrupt.first, progress: () => {} };
+  const { declared } = into.existing;
+  const listed = await listImportable({ api, owner, declared, watch }).finally(() => progress.end());
+  if (!listed.ok) {
+    sayFailure(terminal, `cannot read ${listed.what}`, listed.failure);
+    return EXIT.error;
+  }
+  if (listed.found.length === 0) return {};
+  const choices = listed.found.map(({ address, kind, name }) => ({
+    value: address,
+    label: `${kind} ${escapeText(name)}`,
+  }));
+  const chosen = await askSome(terminal, "What is to be imported? Tab ticks, typing searches.", choices);
+  if (chosen !== null) return { addresses: new Set(chosen) };
+  terminal.say("Nothing was written.\n");
+  return terminal.interrupt.code() ?? EXIT.error;
+}
+
+/** At most this many are named. */
+const MAX_NAMED = 10;
+
+/** Writes the new files and the root file, or prints the new files. If the project would have errors, all is as it was. */
+export async function add(terminal: Terminal, result: ImportRead, into: Opened, flags: IntoFlags): Promise<ExitCode> {
+  sayAlready(terminal, result.already);
+  if (result.files.length === 0) {
+    if (flags.format === "json") terminal.print(await jsonOf(result, into));
+    else terminal.say("Everything that was asked for is declared already; nothing was written.\n");
+    return EXIT.done;
+  }
+  if (flags.out !== undefined) {
+    for (const { text } of result.files) terminal.print(text);
+    return EXIT.done;
+  }
+  const { rootWith } = await import("../import/index.ts");
+  const names = result.files.map(({ file }) => file);
+  const { text: root, added } = await rootWith(into, names);
+  if (root === null) {
+    const summary = "`files` of the root file is written in a way that only a person can extend";
+    const fix = `Nothing was written. Write it as a list, such as files: [${added.slice(0, MAX_NAMED).join(", ")}], and run this again.`;
+    sayError(terminal, { code: "file-unwritable", summary, fix });
+    return EXIT.refused;
+  }
+  const code = await write(terminal, result, into, { root, flags });
+  if (code !== EXIT.done) return code;
+  if (flags.format === "json") terminal.print(await jsonOf(result, into));
+  else {
+    terminal.print(importSummary(result, into.folder));
+    if (added.length > 0) terminal.print(`files of ${ROOT_FILE} names ${escapeText(someOf(added))} now.\n`);
+  }
+  return EXIT.done;
+}
+
+const ROOT_FILE = "tenon.yaml";
+
+async function write(
+  terminal: Terminal,
+  result: ImportRead,
+  into: Opened,
+  { root, flags }: { readonly root: string; readonly flags: IntoFlags },
+): Promise<ExitCode> {
+  const { writeProject } = await import("../import/index.ts");
+  const isExtended = root !== into.rootText;
+  const path = await realpath(join(into.folder, ROOT_FILE));
+  const leading = await Promise.all(
+    result.files.map(({ file }) => whereLinkLeads(join(into.folder, file), into.folder)),
+  );
+  if (leading.some((where) => where !== null)) {
+    const summary = "a symbolic link leads out of the project, or into a folder of git or Tenon";
+    sayError(terminal, { code: "file-unwritable", summary, fix: "Nothing was written. Remove the link." });
+    return EXIT.refused;
+  }
+  if ((await readFile(path, "utf8")).replace(/^\ufeff/, "") !== into.rootText) {
+    const summary = `${ROOT_FILE} was changed while the source was read`;
+    sayError(terminal, { code: "file-unwritable", summary, fix: "Nothing was written. Run this again." });
+    return EXIT.refused;
+  }
+  const mode = (await stat(path)).mode & PERMISSION_BITS;
+  // New files first: a root file that names what is not there would be an error meanwhile.
+  try {
+    await writeProject({ out: into.folder, files: result.files, force: false });
+    if (isExtended) await writeWhole(path, root, mode);
+  } catch (error) {
+    await undo(result, into);
+    const summary = `cannot write to ${into.folder}: ${(error as Error).message}`;
+    sayError(terminal, { code: "file-unwritable", summary, fix: "The project is as it was." });
+    return EXIT.error;
+  }
+  const errors = await errorsOf(into, flags);
+  if (errors === null) return EXIT.done;
+  await undo(result, into);
+  if (isExtended) await writeWhole(path, into.rootText, mode);
+  sayDiagnostics(terminal, errors.diagnostics, errors.sources);
+  const summary = "with what was imported the project would have errors; it is as it was";
+  sayError(terminal, {
+    code: "internal-error",
+    summary,
+    fix: "Import with --out to another folder, and move over what you need.",
+  });
+  return EXIT.error;
+}
+
+/** The permission bits of a mode, without the file type. */
+const PERMISSION_BITS = 0o7777;
+
+async function undo({ files }: ImportRead, { folder }: Opened): Promise<void> {
+  for (const { file } of files) await rm(join(folder, file), { force: true });
+}
+
+/** The errors of the project as it is now; null: there are none. */
+async function errorsOf({ folder }: Opened, flags: ConnectionFlags) {
+  const options = { directory: folder, allowedSeconds: allowedSeconds(resolveDialect(flags) ?? NEUTRAL_DIALECT) };
+  const { fault, diagnostics, sources } = await loadProject(options);
+  return fault === "manifest" && hasErrors(diagnostics) ? { diagnostics, sources } : null;
+}
+
+async function jsonOf(result: ImportRead, { folder }: Opened): Promise<string> {
+  const { notMissed } = await import("../import/index.ts");
+  return importJson(result, folder, notMissed);
+}
+
+function sayAlready(terminal: Terminal, already: readonly string[]): void {
+  if (already.length === 0) return;
+  const [is, are] = already.length === 1 ? ["is", "one"] : ["are", already.length.toLocaleString("en")];
+  terminal.say(`${are} ${is} declared already, and left out: ${escapeText(someOf(already))}\n`);
+}
+
+function someOf(names: readonly string[]): string {
+  const rest = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${rest > 0 ? ` and ${rest.toLocaleString("en")} more` : ""}`;
+}

@@ -1,0 +1,161 @@
+/** `tenon import --into`: what the project does not declare is added to it, and a plan of it is empty. */
+
+import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Seed } from "../../src/emulator/index.ts";
+import { emulator, envOf, expectPlain, folder, run } from "./run.ts";
+
+const RECORDS = (name: string) => [
+  { type: "A", name: "www", target: "192.0.2.1", ttl_sec: 300 },
+  { type: "MX", target: "mx.example.net", priority: 10 },
+  { type: "TXT", name: "_dmarc", target: `v=DMARC1; p=reject; rua=mailto:d@${name}` },
+];
+
+function seedOf(many: number): Seed {
+  const names = Array.from({ length: many }, (_, index) => `d${index}.example`);
+  const vpcs = [{ label: "prod", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.1.0/24" }] }];
+  return { domains: names.map((domain) => ({ domain, records: RECORDS(domain) })), vpcs } as never;
+}
+
+const HEAD = "# ours: ü\ntenon: 1 # the format\n";
+const SETS = `
+record_sets:
+  # for all
+  post:
+    - { type: MX, target: mx.example.net., priority: 10 }
+    - { type: TXT, name: _dmarc, target: "v=DMARC1; p=reject; rua=mailto:d@\${zone}" }
+`;
+
+async function project(many: number, files: Readonly<Record<string, string>>) {
+  const service = await emulator({ seed: seedOf(many) });
+  const cwd = await folder(files);
+  const tenon = (...args: string[]) => run(args, { cwd, env: envOf(service) });
+  return { service, cwd, tenon, read: (file: string) => readFile(join(cwd, file), "utf8") };
+}
+
+describe("an import into a project", () => {
+  test("adds one domain as a file of its own, uses record sets, and keeps every comment", async () => {
+    const { tenon, read } = await project(3, { "tenon.yaml": `${HEAD}${SETS}` });
+    const { code, stdout, stderr } = await tenon("import", "--into", ".", "--domain", "d1.example");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("Imported 1 domain, 3 records");
+    expect(stdout).toContain("files of tenon.yaml names zones/d1.example.yaml now.\n");
+    expect(await read("tenon.yaml")).toBe(`${HEAD}files: [zones/d1.example.yaml]\n${SETS}`);
+    const zone = await read("zones/d1.example.yaml");
+    expect(zone).toContain("$schema=../node_modules/tenon/schemas/manifest.schema.json\n");
+    expect(zone).toContain("    use: [post]\n    records:\n      - { type: A, name: www");
+    expect((await tenon("plan")).stdout).toContain("No changes.");
+    expect((await tenon("fmt", "--check")).code).toBe(0);
+  });
+
+  test("adds all the rest, without what is declared already, whose records are not read", async () => {
+    const { service, tenon, read } = await project(4, { "tenon.yaml": `${HEAD}${SETS}` });
+    await tenon("import", "--into", ".", "--domain", "d1.example");
+    service.clearRequests();
+    const { code, stderr } = await tenon("import", "--into", ".");
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "one is declared already, and left out: domain/d1.example\n",
+    });
+    expect(service.requests.filter(({ path }) => path.endsWith("/records"))).toHaveLength(3);
+    const text = await read("imported.yaml");
+    expect(text).toContain("defaults:\n");
+    expect(text).toContain("- label: prod\n");
+    expect(text).not.toContain("d1.example");
+    expect((await tenon("plan")).stdout).toContain("No changes.");
+    expect((await tenon("fmt", "--check")).code).toBe(0);
+    const again = await tenon("import", "--into", ".");
+    expect(again).toMatchObject({ code: 0, stdout: "" });
+    expect(again.stderr).toContain("Everything that was asked for is declared already; nothing was written.\n");
+  });
+
+  test("extends no list whose patterns find the new files, and takes a free name", async () => {
+    const root = `${HEAD}files: ["zones/**"]\n`;
+    const { tenon, read, cwd } = await project(2, { "tenon.yaml": root, "zones/d1.example.yaml": "tenon: 1\n" });
+    expect((await tenon("import", "--into", ".", "--domain", "d1.example")).code).toBe(0);
+    expect(await read("tenon.yaml")).toBe(root);
+    expect(await readdir(join(cwd, "zones"))).toEqual(["d1.example-2.yaml", "d1.example.yaml"]);
+    expect((await tenon("plan")).stdout).toContain("No changes.");
+  });
+
+  test("names new record sets otherwise than those that are there", async () => {
+    const sets = "record_sets:\n  mail:\n    - { type: MX, target: other.example.net., priority: 5 }\n";
+    const { tenon, read } = await project(4, { "tenon.yaml": `${HEAD}${sets}` });
+    expect((await tenon("import", "--into", ".")).code).toBe(0);
+    expect(await read("imported.yaml")).toMatch(/record_sets:\n {2}mail-2:\n/);
+    expect((await tenon("plan")).stdout).toContain("No changes.");
+  });
+
+  test("takes what is untagged beside what carries the owner's tag, and looks into every environment", async () => {
+    const root = `tenon: 1
+owner: edge
+variables: { env: {} }
+environments: { a: { variables: { env: d0 } }, b: { variables: { env: d1 } } }
+domains: [{ domain: "\${var.env}.example", type: master, soa_email: hostmaster@example.com }]
+`;
+    const { tenon, read } = await project(3, { "tenon.yaml": root });
+    const { code, stderr } = await tenon("import", "--into", ".");
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "2 are declared already, and left out: domain/d0.example, domain/d1.example\n",
+    });
+    expect(await read("imported.yaml")).toContain("domain: d2.example\n");
+    expect((await tenon("plan", "--env", "a")).stdout).not.toContain("d2.example/www");
+  });
+
+  test("prints with --out -, and writes nothing", async () => {
+    const { tenon, cwd } = await project(2, { "tenon.yaml": HEAD });
+    const { code, stdout } = await tenon("import", "--into", ".", "--domain", "d1.example", "--out", "-");
+    expect(code).toBe(0);
+    expect(stdout).toContain("domain: d1.example\n");
+    expect(await readdir(cwd)).toEqual(["tenon.yaml"]);
+  });
+
+  test("adds a zone file's zone, too", async () => {
+    const zone = "$ORIGIN new.example.\n@ 300 IN SOA ns1 hostmaster 1 300 300 1209600 300\nwww 300 A 192.0.2.9\n";
+    const { tenon, read } = await project(1, { "tenon.yaml": HEAD, "new.zone": zone });
+    expect((await tenon("import", "--into", ".", "--from", "zone", "new.zone")).code).toBe(0);
+    expect(await read("zones/new.example.yaml")).toContain("192.0.2.9");
+    expect((await tenon("validate")).stdout).toContain("valid: 1 declared");
+  });
+
+  test("of 1,200 domains is a file of each, found by one pattern", async () => {
+    const { tenon, read } = await project(1_200, { "tenon.yaml": `${HEAD}${SETS}` });
+    expect((await tenon("import", "--into", ".", "--domain", "*", "--split")).code).toBe(0);
+    expect(await read("tenon.yaml")).toBe(`${HEAD}files: [zones/*.yaml]
+${SETS}`);
+    expect((await tenon("plan")).stdout).toContain("No changes.");
+  });
+});
+
+describe("a project that nothing can be added to", () => {
+  test.each([
+    ["has errors", { "tenon.yaml": `${HEAD}vpcss: []\n` }, 3, ["unknown-key", "Nothing was imported"]],
+    ["is none", {}, 1, ["no-project"]],
+    ["lacks a value", { "tenon.yaml": "tenon: 1\nvariables: { x: {} }\n" }, 1, ["missing-variable"]],
+    [
+      "is on one line",
+      { "tenon.yaml": "{ tenon: 1 }\n" },
+      4,
+      ["only a person can extend", "files: [zones/d1.example.yaml]"],
+    ],
+  ])("because it %s is left as it is", async (_, files, code, words) => {
+    const { tenon, cwd } = await project(2, files as Record<string, string>);
+    expectPlain(await tenon("import", "--into", ".", "--domain", "d1.example"), code, words);
+    expect(await readdir(cwd)).toEqual(Object.keys(files));
+  });
+
+  test("because a link leads out of it is left as it is", async () => {
+    const { tenon, cwd } = await project(2, { "a/tenon.yaml": HEAD });
+    await mkdir(join(cwd, "outside"));
+    await symlink("../outside", join(cwd, "a/zones"));
+    expectPlain(await tenon("import", "--into", "a", "--domain", "d1.example"), 4, ["a symbolic link leads"]);
+    expect(await readdir(join(cwd, "outside"))).toEqual([]);
+  });
+
+  test("beside --out of another folder, or with neither, is an error of the flags", async () => {
+    expectPlain(await run(["import", "--into", "a", "--out", "b"]), 1, ["--into adds to one project"]);
+    expectPlain(await run(["import"]), 1, ["neither --out nor --into"]);
+  });
+});
