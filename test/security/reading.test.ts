@@ -27,6 +27,7 @@ const SEED = {
 
 /** By command: each way in which it connects, or could. */
 const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  init: [["begun", "--yes"]],
   validate: [[]],
   plan: [["--out", "the.plan"], ["--destroy"], ["--target", "domain/*", "--format", "json"]],
   drift: [[], ["--format", "markdown"]],
@@ -39,7 +40,10 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["check"],
     ["check", "--live", "--nameserver", "127.0.0.1:9"],
   ],
-  import: [["--out", "-"]],
+  import: [
+    ["--out", "-"],
+    ["--into", ".", "--out", "-"],
+  ],
   export: [
     ["--to", "terraform", "--out", "tf"],
     ["--to", "zone", "--out", "zones"],

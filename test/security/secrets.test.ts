@@ -17,6 +17,7 @@ const IMAGE = `${PROJECT}images:\n  - { label: golden, upload: { file: golden.im
 
 /** Command → runs of it. A command of the program that is not here fails the test. `PLAN`, `LIVE`: saved files. */
 const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  init: [["begun", "--domain", "example.net", "--yes"]],
   validate: [["--format", "json"]],
   plan: [
     ["--out", "the.plan"],
