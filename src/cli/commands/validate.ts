@@ -74,7 +74,8 @@ async function check(terminal: Terminal, directory: string | undefined, flags: V
 
 /** @param declared for each environment */
 function verdict(declared: readonly number[], warnings: number, where: string): string {
-  const [least, most] = [Math.min(...declared), Math.max(...declared)];
+  const ascending = [...declared].sort((a, b) => a - b);
+  const [least = 0, most = least] = [ascending[0], ascending.at(-1)];
   const suffix = warnings === 0 ? "" : `, ${warnings} ${warnings === 1 ? "warning" : "warnings"}`;
   const checked = where === "" ? "" : `\nChecked ${escapeText(where)}.`;
   return `The manifest is valid: ${least === most ? least : `${least} to ${most}`} declared${suffix}.${checked}\n`;
