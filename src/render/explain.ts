@@ -362,7 +362,7 @@ export function factsText(explanation: Explanation): string {
 }
 
 function fieldLines(fields: readonly FieldSummary[], width: number): string[] {
-  const columns = Math.max(...fields.map(({ name }) => columnsOf(name)));
+  const columns = fields.reduce((most, { name }) => Math.max(most, columnsOf(name)), 0);
   const indent = INDENT + columns + 2;
   return fields.flatMap(({ name, type, required, description }) => {
     const text = `<${type}>${required ? " required" : ""} ${firstSentence(description)}`.trimEnd();

@@ -164,7 +164,7 @@ function fieldsOf({ live, change }: Side): Field[] {
 function tableOf(side: Side, columns: number): string[] {
   const fields = fieldsOf(side);
   const isCompared = side.change !== null && side.change.after !== null;
-  const names = Math.max(...fields.map(({ name }) => columnsOf(escapeText(name))), "FIELD".length);
+  const names = fields.reduce((most, { name }) => Math.max(most, columnsOf(escapeText(name))), "FIELD".length);
   const room = columns - DIFFERS.length - names - BETWEEN.length;
   const each = isCompared ? Math.floor((room - BETWEEN.length) / 2) : room;
   const shown = (value: Json | undefined): string => {
@@ -182,7 +182,7 @@ function tableOf(side: Side, columns: number): string[] {
       declared: shown(field.declared),
     })),
   ];
-  const values = Math.max(...rows.map((row) => columnsOf(row.live)));
+  const values = rows.reduce((most, row) => Math.max(most, columnsOf(row.live)), 0);
   return rows.map(({ mark, name, live, declared }) => {
     const start = `${mark}${padded(name, names)}${BETWEEN}`;
     return (isCompared ? `${start}${padded(live, values)}${BETWEEN}${declared}` : `${start}${live}`).trimEnd();
