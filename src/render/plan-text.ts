@@ -325,7 +325,8 @@ function warningSections(plan: Plan, context: Context): Sections {
     // What the proposed change brings comes first.
     const ordered = group.toSorted((a, b) => markOf(a).length - markOf(b).length);
     const more = [`Warning: and ${group.length - MAX_UNFOLDED_WARNINGS} more like these`];
-    sections.push(...linesOf(ordered.slice(0, MAX_UNFOLDED_WARNINGS)), more.map(context.paint.warn));
+    for (const lines of linesOf(ordered.slice(0, MAX_UNFOLDED_WARNINGS))) sections.push(lines);
+    sections.push(more.map(context.paint.warn));
   }
   return { sections, isFolded: groups.length > 0 };
 }
