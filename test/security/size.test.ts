@@ -17,6 +17,7 @@ import { compareIds, globMatches } from "../../src/model/text.ts";
 import { renderPlanMarkdown } from "../../src/render/index.ts";
 import { codeSpan } from "../../src/render/markdown/parts.ts";
 import { units } from "../../src/units/index.ts";
+import { misspeltRegions } from "../../src/units/network/regions.ts";
 import { splitDescription } from "../../src/units/owner-tag.ts";
 import { ignoring } from "../../src/units/zone/ignore.ts";
 import { here } from "../cli/here.ts";
@@ -191,6 +192,19 @@ test("a variable of megabytes is looked at no further by thousands of calls, whi
     const found = codes(await loadText(`variables: { x: { default: ${value} } }\nvpcs: [${vpcs}]\n`));
     expect([call, new Set(found)]).toEqual([call, new Set([code])]);
   }
+});
+
+test("VPCs in thousands of regions are each compared with the most used ones alone", async () => {
+  const making = (count: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const declared = {
+        address: `vpc/n${index}`,
+        span: { file: "tenon.yaml", start: 0, end: 0 },
+        spec: { region: `r${index}` },
+      };
+      return { intent: "create", live: null, declared } as unknown as Parameters<typeof misspeltRegions>[0][number];
+    });
+  expect(await growth(400, 4, async (count) => misspeltRegions(making(count), []))).toBeLessThan(6);
 });
 
 test("a mistake in a record that thousands of domains share is kept once, and counted", async () => {

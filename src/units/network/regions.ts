@@ -9,6 +9,9 @@ import type { NetworkSpec } from "./manifest.ts";
 
 type Counts = ReadonlyMap<string, number>;
 
+/** The most regions that a new one is compared with, the most used ones. No service has as many; a manifest may say anything. */
+const MAX_COMPARED_REGIONS = 200;
+
 /** One plan pairs networks many times, and looks at the same list each time. */
 const counted: WeakMap<readonly unknown[], Counts> = new WeakMap();
 
@@ -31,12 +34,13 @@ export function misspeltRegions(
   const declared = countRegions(
     matches.flatMap((match) => (match.declared === null ? [] : [match.declared.spec.region])),
   );
+  const candidates = mostUsed(liveRegions, declared);
   const meant = new Map<string, Meant | null>();
   return making.flatMap((entry) => {
     const { region } = entry.spec;
     if (liveRegions.has(region)) return [];
     const known = meant.get(region);
-    const found = known === undefined ? nearRegion(region, liveRegions, declared) : known;
+    const found = known === undefined ? nearRegion(region, declared.get(region) ?? 0, candidates) : known;
     meant.set(region, found);
     return found === null ? [] : [misspelt(entry, found)];
   });
@@ -54,15 +58,21 @@ interface Meant {
   readonly declared: number;
 }
 
-/** The most used of those that are one letter away, in the account or in more of the manifest; null if there is none. */
-function nearRegion(region: string, live: Counts, declared: Counts): Meant | null {
-  const own = declared.get(region) ?? 0;
-  const [best] = [...new Set([...live.keys(), ...declared.keys()])]
-    .filter((other) => isOneEdit(region, other))
-    .map((other): Meant => ({ region: other, live: live.get(other) ?? 0, declared: declared.get(other) ?? 0 }))
-    .filter((other) => other.live > 0 || other.declared > own)
-    .sort((a, b) => b.live - a.live || b.declared - a.declared || compareText(a.region, b.region));
-  return best ?? null;
+function mostUsed(live: Counts, declared: Counts): Meant[] {
+  return [...new Set([...live.keys(), ...declared.keys()])]
+    .map((region): Meant => ({ region, live: live.get(region) ?? 0, declared: declared.get(region) ?? 0 }))
+    .sort((a, b) => b.live - a.live || b.declared - a.declared || compareText(a.region, b.region))
+    .slice(0, MAX_COMPARED_REGIONS);
+}
+
+/**
+ * The first of those that are one letter away, in the account or in more of the manifest; null if there is none.
+ * @param own how many entries of the manifest are in the region
+ */
+function nearRegion(region: string, own: number, candidates: readonly Meant[]): Meant | null {
+  return (
+    candidates.find((other) => (other.live > 0 || other.declared > own) && isOneEdit(region, other.region)) ?? null
+  );
 }
 
 function misspelt({ spec, address, span }: Declared<NetworkSpec>, { region, live, declared }: Meant): Diagnostic {
