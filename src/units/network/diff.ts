@@ -19,6 +19,7 @@ import { rootLabels, splitDescription } from "../owner-tag.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
 import { misspeltRegions } from "./regions.ts";
+import { likelyRenames } from "./renames.ts";
 
 /** At least one of the two is not null. */
 interface SubnetMatch {
@@ -95,7 +96,11 @@ export function pairNetworks(matches: readonly Match<NetworkSpec, LiveNetwork>[]
     }
   }
   const leftAlone: LeftAlone[] = unmanaged === 0 ? [] : [{ kind: "vpc_subnet", count: unmanaged, reason: "unmanaged" }];
-  return { pairs, leftAlone, warnings: [...warnings, ...misspeltRegions(matches, context.live)] };
+  return {
+    pairs,
+    leftAlone,
+    warnings: [...warnings, ...likelyRenames(matches), ...misspeltRegions(matches, context.live)],
+  };
 }
 
 /**
