@@ -116,7 +116,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "import",
     usage: "[options] [path...]",
-    summary: "write a project from an account, zone files or octoDNS",
+    summary: "write a project from an account or another tool",
     access: "reads",
     load: async () => (await import("./commands/import.ts")).define,
   },
@@ -364,4 +364,5 @@ Environment:
   TENON_SERVICE    a known service, by name: linode (or --service); LINODE_TOKEN
                    is then the token where TENON_TOKEN is not set
   TENON_DIALECT    the service's word for node (or --dialect)
+  TENON_WEBHOOK    where drift --watch posts news (or --webhook)
   TENON_DEBUG      not empty: unexpected errors show where they come from`;
