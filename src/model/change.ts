@@ -185,6 +185,20 @@ export interface DriftField {
   readonly live: Json;
 }
 
+/** What one who was told of an earlier comparison does not know yet. */
+export type WatchNews =
+  | {
+      readonly type: "drift";
+      readonly drift: Drift;
+      /** Objects that have drifted since, or drifted otherwise. */
+      readonly appeared: readonly DriftObject[];
+      /** Objects whose drift is over. */
+      readonly resolved: readonly DriftObject[];
+      /** The last that was said is that there was no comparison. */
+      readonly wasUnreadable: boolean;
+    }
+  | { readonly type: "unreadable"; readonly message: string };
+
 /** Narrows a run to the networks, zones and images that a change of the manifests is about. Nothing else is read. */
 export interface ChangedSince {
   /** The base that the manifests were compared with, as it was given: a git ref or a folder. */

@@ -1,6 +1,6 @@
 /** News of a watch as text for a terminal or a log, as JSON lines, and as a message of a webhook. */
 
-import { type Drift, type DriftObject, hasDrift } from "../model/change.ts";
+import { hasDrift, type WatchNews } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import { jsonText } from "../model/text.ts";
 import { createPaint } from "./change-lines.ts";
@@ -9,17 +9,6 @@ import type { TextOptions } from "./plan-text.ts";
 import { cut, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth } from "./terminal.ts";
 import { count, sortKeys } from "./view.ts";
 
-/** What there is to say, by a watch (`WatchNews` of `tenon/watch`). */
-export type News =
-  | {
-      readonly type: "drift";
-      readonly drift: Drift;
-      readonly appeared: readonly DriftObject[];
-      readonly resolved: readonly DriftObject[];
-      readonly wasUnreadable: boolean;
-    }
-  | { readonly type: "unreadable"; readonly message: string };
-
 const INDENT = "  ";
 /** As wide as the longest status and two spaces. */
 const RESOLVED = "resolved    ";
@@ -27,7 +16,7 @@ const READABLE_AGAIN = "The account can be read again.";
 
 /** Newline-terminated; begins with the time. Linear in the number of objects. */
 export function renderNewsText(
-  news: News,
+  news: WatchNews,
   at: string,
   { colour, width = DEFAULT_WIDTH_COLUMNS }: TextOptions,
   kinds: Kinds,
@@ -41,7 +30,11 @@ export function renderNewsText(
   return `${[paint.dim(at), ...(wasUnreadable ? [READABLE_AGAIN] : []), ...lines, last].join("\n")}\n`;
 }
 
-function newsLines({ drift, appeared, resolved }: News & { type: "drift" }, columns: number, kinds: Kinds): string[] {
+function newsLines(
+  { drift, appeared, resolved }: WatchNews & { type: "drift" },
+  columns: number,
+  kinds: Kinds,
+): string[] {
   const shown = foldedObjects({ ...drift, objects: appeared });
   return [
     ...shown.flatMap(({ object, within }) => objectLines(object, within, columns, kinds)),
@@ -53,7 +46,7 @@ function newsLines({ drift, appeared, resolved }: News & { type: "drift" }, colu
 const NEWS_FORMAT_VERSION = 1;
 
 /** One line, newline-terminated. */
-export function renderNewsJson(news: News, at: string): string {
+export function renderNewsJson(news: WatchNews, at: string): string {
   const head = { format_version: NEWS_FORMAT_VERSION, type: news.type, at };
   if (news.type === "unreadable") return `${jsonText({ ...head, message: news.message })}\n`;
   const { drift, appeared, resolved } = news;
@@ -73,7 +66,7 @@ const MAX_MESSAGE_LINES = 30;
 const MAX_MESSAGE_COLUMNS = 200;
 
 /** The body of the POST: `{"text": "…"}`. */
-export function renderNewsMessage(news: News, kinds: Kinds): string {
+export function renderNewsMessage(news: WatchNews, kinds: Kinds): string {
   const lines = news.type === "unreadable" ? news.message.trimEnd().split("\n") : newsLines(news, 100, kinds);
   const shown = lines.slice(0, MAX_MESSAGE_LINES).map((line) => cut(line, MAX_MESSAGE_COLUMNS));
   const more = lines.length - shown.length;
@@ -82,7 +75,7 @@ export function renderNewsMessage(news: News, kinds: Kinds): string {
   return `${jsonText({ text: text.join("\n") })}\n`;
 }
 
-function headOf(news: News): string {
+function headOf(news: WatchNews): string {
   if (news.type === "unreadable") return "Tenon cannot compare the account with the manifests:";
   const { drift, wasUnreadable } = news;
   const owner = drift.owner === null ? "" : ` (${asCode(escapeText(drift.owner))})`;

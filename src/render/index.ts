@@ -1,6 +1,6 @@
 /** Render (`tenon/render`): plans, reports, drift, diagnostics and verifications as text, JSON and markdown. */
 
-import type { Change, Drift } from "../model/change.ts";
+import type { Change, Drift, WatchNews } from "../model/change.ts";
 import type { Inspection } from "../model/inventory.ts";
 import { Kinds } from "../model/kind.ts";
 import type { Plan } from "../model/plan.ts";
@@ -15,7 +15,7 @@ import * as texts from "./plan-text.ts";
 
 export { type DiagnosticStyle, renderDiagnostics } from "./diagnostics.ts";
 export { renderDriftJson } from "./drift.ts";
-export { type News, renderNewsJson } from "./drift-news.ts";
+export { renderNewsJson } from "./drift-news.ts";
 export { renderInspectionJson } from "./inspection.ts";
 export { renderPlanJson, renderPlanJsonParts } from "./plan-json.ts";
 export { renderUnreviewedText, type TextOptions } from "./plan-text.ts";
@@ -44,12 +44,12 @@ export function renderDriftText(drift: Drift, options: texts.TextOptions): strin
 }
 
 /** News of a watch, newline-terminated. Linear in the number of objects. */
-export function renderNewsText(found: news.News, at: string, options: texts.TextOptions): string {
+export function renderNewsText(found: WatchNews, at: string, options: texts.TextOptions): string {
   return news.renderNewsText(found, at, options, KINDS);
 }
 
 /** The body of a POST to a webhook of Slack, or of another chat that takes the same. */
-export function renderNewsMessage(found: news.News): string {
+export function renderNewsMessage(found: WatchNews): string {
   return news.renderNewsMessage(found, KINDS);
 }
 

@@ -1,6 +1,7 @@
 /** Watch (`tenon/watch`): looks for drift again and again, posts what is new to a webhook, and answers `/healthz` and `/metrics`. */
 
+export type { WatchNews } from "../model/change.ts";
 export type { Clock } from "../model/clock.ts";
 export { type ServeOptions, serveWatch, type WatchServer } from "./server.ts";
-export { type Look, type WatchNews, type WatchOptions, WatchStatus, watchDrift } from "./watch.ts";
+export { type Look, type WatchOptions, WatchStatus, watchDrift } from "./watch.ts";
 export { checkWebhookUrl, openWebhook, type Webhook } from "./webhook.ts";

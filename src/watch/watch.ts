@@ -1,7 +1,7 @@
 /** Looks at the drift of a project again and again, and says only what is new. */
 
 import isEqual from "fast-deep-equal";
-import { type Drift, type DriftObject, hasDrift } from "../model/change.ts";
+import { type Drift, hasDrift, type WatchNews } from "../model/change.ts";
 import type { Clock } from "../model/clock.ts";
 
 /** One comparison of the manifests with the account. */
@@ -9,20 +9,6 @@ export type Look =
   | { readonly ok: true; readonly drift: Drift }
   /** `message`: why there was none, in lines for people. */
   | { readonly ok: false; readonly message: string };
-
-/** What one who was told of an earlier look does not know yet. */
-export type WatchNews =
-  | {
-      readonly type: "drift";
-      readonly drift: Drift;
-      /** Objects that have drifted since, or drifted otherwise. */
-      readonly appeared: readonly DriftObject[];
-      /** Objects whose drift is over. */
-      readonly resolved: readonly DriftObject[];
-      /** The last that was said is that there was no comparison. */
-      readonly wasUnreadable: boolean;
-    }
-  | { readonly type: "unreadable"; readonly message: string };
 
 export interface WatchOptions {
   look(): Promise<Look>;
