@@ -87,12 +87,13 @@ class Poster {
     this.#options = options;
   }
 
-  async post(look: Look): Promise<void> {
+  async post(found: Look): Promise<void> {
     const { post, reportPost, status, signal } = this.#options;
     if (post === undefined) return;
+    const look = withoutUnadopted(found);
     this.#listener ??= new Listener(look.ok ? { ...look.drift, objects: [] } : null);
     const news = this.#listener.news(look);
-    if (news === null || isOnlyUnadopted(news)) return this.#listener.knows(look);
+    if (news === null) return this.#listener.knows(look);
     const problem = await post(news);
     if (signal.aborted) return;
     status.posted(problem === null);
@@ -102,10 +103,11 @@ class Poster {
   }
 }
 
-/** That an object lacks the owner's tag is no drift. */
-function isOnlyUnadopted(news: WatchNews): boolean {
-  if (news.type === "unreadable" || news.wasUnreadable) return false;
-  return [...news.appeared, ...news.resolved].every(({ status }) => status === "unadopted");
+/** That an object lacks the owner's tag is no drift: an object of which nothing else is left is one whose drift is over. */
+function withoutUnadopted(look: Look): Look {
+  if (!look.ok) return look;
+  const objects = look.drift.objects.filter(({ status }) => status !== "unadopted");
+  return { ok: true, drift: { ...look.drift, objects } };
 }
 
 /** How the watch goes: what `/healthz` and `/metrics` say. */

@@ -144,3 +144,13 @@ test("an object that only lacks the owner's tag is printed, and not posted", asy
   expect(found.printed).toEqual(["[]", "[+vpc/a unadopted]", "[-vpc/a]"]);
   expect(found.posted).toEqual([]);
 });
+
+test("an object whose drift is over is posted as such, also where it still lacks the owner's tag", async () => {
+  const found = await watched([
+    drift(),
+    drift(object("vpc/a", "changed", "us-west"), object("vpc/b", "unadopted")),
+    drift(object("vpc/a", "unadopted"), object("vpc/b", "unadopted")),
+  ]);
+  expect(found.printed).toEqual(["[]", "[+vpc/a changed, +vpc/b unadopted]", "[+vpc/a unadopted]"]);
+  expect(found.posted).toEqual(["[+vpc/a changed]", "[-vpc/a]"]);
+});
