@@ -18,7 +18,7 @@ import { Kinds } from "./model/kind.ts";
 import type { Live } from "./model/live.ts";
 import { DEFAULT_IMAGE_TIMEOUT_SECONDS, DEFAULT_UPLOAD_TIMEOUT_SECONDS, type Goal, type Plan } from "./model/plan.ts";
 import type { Report } from "./model/report.ts";
-import type { Address } from "./model/resource.ts";
+import { type Address, rootAddress } from "./model/resource.ts";
 import { escapeGlob, groupBy } from "./model/text.ts";
 import type { LiveIdentity, ReadWatch } from "./model/unit.ts";
 import { attributeGuards, attributeOrigins } from "./plan/compare-base.ts";
@@ -332,7 +332,7 @@ export async function inspectAddress({ desired, address, ...request }: InspectRe
     ...taken.missing,
     ...stated.map((entry) => entry.address),
   ];
-  const known = new Set([...others, ...taken.roots.map((name) => `${rootKind}/${name}`)]);
+  const known = new Set([...others, ...taken.roots.map((name) => rootAddress(rootKind, name))]);
   if (live.length === 0 && changes.length === 0) return { ok: true, inspection: null, known: [...known].sort() };
   const isUnclaimed = live.every(({ declared, owner }) => declared === false && owner === desired?.owner);
   const inspection = {

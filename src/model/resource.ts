@@ -46,6 +46,11 @@ export function imageAddress(label: string): Address {
   return `image/${segment(label)}`;
 }
 
+/** Of a VPC, a domain or an image: `kind` is a root's. */
+export function rootAddress(kind: Kind, name: string): Address {
+  return `${kind}/${segment(name)}`;
+}
+
 /** The name in the address of a root; null if it is no address of that kind. */
 export function nameInAddress(address: Address, kind: Kind): string | null {
   if (!address.startsWith(`${kind}/`)) return null;

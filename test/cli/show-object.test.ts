@@ -175,6 +175,12 @@ describe("what is an address, and what a file", () => {
     expect([code, JSON.parse(stdout).diagnostics[0].code]).toEqual([1, "address-unknown"]);
   });
 
+  it("suggests the address of a label with a slash, as it can be given", async () => {
+    const service = await emulator({ seed: { vpcs: [{ label: "team/prod", region: "us-east" }] } as Seed });
+    const options = { env: envOf(service), cwd: await folder({}) };
+    expectPlain(await here(["show", "vpc/team/prod"], options), 1, ["Did you mean `vpc/team%2Fprod`?"]);
+  });
+
   it("shows a hostile label escaped", async () => {
     const seed = { images: [{ label: "a\u202e\u001b[31m" }] } as Seed;
     const service = await emulator({ seed });
