@@ -23,7 +23,15 @@ import {
 import { askedOf, consentLines, consentText } from "./consent.ts";
 import { foldedByCode, MAX_UNFOLDED_WARNINGS, warningMarks } from "./diagnostics.ts";
 import { type AlikeGroup, type Entry, entriesOf, type FoldContext, foldContext, ZONE_NAME } from "./folding.ts";
-import { headline, headlineOfAlike, headlineOfMany, isInHeadline, labelText, memberText } from "./headline.ts";
+import {
+  headline,
+  headlineOfAlike,
+  headlineOfMany,
+  isInHeadline,
+  labelText,
+  memberText,
+  shownName,
+} from "./headline.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, hang, usableWidth, wrap, wrapItems } from "./terminal.ts";
 import {
   type Alike,
@@ -164,15 +172,19 @@ function entryLines(entry: Entry, context: Context): string[] {
   }
 }
 
-/** Many with the same changes: how many there are, the first and the last of them, and what each of them gets. */
+/** Up to so many that are alike are all named: who reads a plan wants to know whether one of them is among those. */
+const MAX_NAMED_ALIKE = 12;
+
+/** Many with the same changes: how many there are and their names, of many the first and the last, and what each of them gets. */
 function alikeLines(groups: readonly GroupView[], shown: AlikeGroup, context: Context): string[] {
   const { width, kinds, paint } = context;
-  const { what, names } = headlineOfAlike(groups, kinds);
-  const whole = `${what} ${names}`;
+  const { what, names: range } = headlineOfAlike(groups, kinds);
+  const names = groups.length <= MAX_NAMED_ALIKE ? groups.map(({ root }) => shownName(root)) : [range];
+  const whole = `${what} ${names.join(", ")}`;
   const signs = shown.own === null ? CHILD_INDENT.length : markColumns(shown.own) + columnsOf(labelText(shown.own));
   const isWide = signs + columnsOf(whole) > width;
   const [first = "", ...rest] = groupLines(shown, isWide ? what : whole, context);
-  const below = isWide ? wrap(names, width, FIELD_INDENT.length) : [];
+  const below = isWide ? wrapItems(names, width, FIELD_INDENT.length) : [];
   const note = shown.isTemplate ? [paint.dim(`${FIELD_INDENT}${ZONE_NAME} is the name of each`)] : [];
   return [first, ...below, ...note, ...rest];
 }

@@ -95,6 +95,24 @@ describe("one edit of a record set in 39 zones", () => {
   });
 });
 
+describe("the names of what is alike", () => {
+  it("are all there, so that one between the first and the last is seen to be among them or not", () => {
+    const text = renderPlanText(plan(byKey(brands(6).filter(({ root }) => root !== "domain/brand3.example"))), PLAIN);
+    const names = "brand1.example, brand2.example, brand4.example,";
+    expect(text.split("\n").slice(0, 3)).toEqual([
+      "  5 domains alike:",
+      `    ${names} brand5.example,`,
+      "    brand6.example",
+    ]);
+    expect(renderPlanText(plan(byKey(brands(12))), PLAIN)).toContain("brand11.example, brand12.example\n");
+  });
+
+  it("are the first and the last of more than twelve", () => {
+    const text = renderPlanText(plan(byKey(brands(13))), PLAIN);
+    expect(text).toContain("  13 domains alike: brand1.example … brand13.example\n");
+  });
+});
+
 describe("what is never folded", () => {
   const four = numbers(4).map((number) => `zone${number}.example`);
   const within = (rest: (zone: string) => Partial<Change>): Change[] =>
