@@ -1,5 +1,6 @@
 /** The files of a new project: a root file with comments, what git is to ignore, and a pipeline from examples/ci. */
 
+import { domainToASCII } from "node:url";
 import { MANIFEST_SCHEMA, readPackageFile } from "../files/package-files.ts";
 
 export interface SkeletonOptions {
@@ -11,7 +12,10 @@ export interface SkeletonOptions {
   readonly version: string;
 }
 
-/** A manifest that changes nothing in the account: the domains are named, and their records are left alone. */
+/**
+ * A manifest that changes no record: the domains are named, and their records are left alone. The network stands first, as a comment behind
+ * an entry is indented like the entry's by `tenon fmt`.
+ */
 export function rootFileText({ domains, soaEmail, owner, version }: SkeletonOptions): string {
   const [first = "example.com"] = domains;
   return `# yaml-language-server: $schema=${MANIFEST_SCHEMA}
@@ -19,8 +23,8 @@ export function rootFileText({ domains, soaEmail, owner, version }: SkeletonOpti
 tenon: 1
 requires: "${requiredRange(version)}" # the versions of Tenon that may run this
 ${owner === null ? OWNER_LATER : `${OWNER}owner: ${scalar(owner)}\n`}
-${domains.length === 0 ? domainsLater(first) : domainsText(domains, soaEmail ?? `hostmaster@${first}`)}
-${NETWORK}`;
+${NETWORK}
+${domains.length === 0 ? domainsLater(first) : domainsText(domains, soaEmail ?? `hostmaster@${domainToASCII(first) || first}`)}`;
 }
 
 const OWNER =

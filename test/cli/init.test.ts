@@ -52,6 +52,17 @@ describe("what is written without a terminal", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("valid: 2 declared") });
   });
 
+  test("proposes a network at the margin behind one domain, too, so that it is valid as it stands", async () => {
+    const cwd = await folder({});
+    await run(["init", ".", "--domain", "bücher.example"], { cwd });
+    const path = join(cwd, "tenon.yaml");
+    const text = await readFile(path, "utf8");
+    expect(text).toContain("soa_email: hostmaster@xn--bcher-kva.example }");
+    await writeFile(path, text.replace(/^# (?=vpcs| {3})/gm, "").replace(/^# {3}/gm, "  "));
+    const { code, stdout } = await run(["validate"], { cwd });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("valid: 2 declared") });
+  });
+
   test("is refused where it would be invalid, and nothing is written", async () => {
     const cwd = await folder({});
     expectPlain(await run(["init", "--domain", "b..c"], { cwd }), 1, ["bad-domain", "Nothing was written."]);

@@ -19,7 +19,7 @@ import type { Terminal } from "../terminal.ts";
 export function define(command: Command, terminal: Terminal, finish: Finish): void {
   command
     .description(
-      "Begin a project: a commented root file, .gitignore and, if wanted, a pipeline.\nNothing in an account is changed by what it declares.",
+      "Begin a project: a commented root file, .gitignore and, if wanted, a pipeline.\nWhat it declares changes no record in an account.",
     )
     .argument("[dir]", "the project's folder, made if it is not there (default: here)")
     .option("--domain <name>", "a domain to declare, its records left alone; repeatable", collect)
@@ -37,7 +37,8 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
       "after",
       `
 On a terminal it asks for what no flag says. The pipeline goes to the root of
-the git repository that the folder is in.
+the git repository that the folder is in. If a domain is in the account, a plan
+shows that it gets the SOA address, and the owner's tag.
 
 Examples:
   tenon init
