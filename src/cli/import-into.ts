@@ -5,12 +5,21 @@ import { join } from "node:path";
 import { writeWhole } from "../files/files.ts";
 import { whereLinkLeads } from "../files/paths.ts";
 import type { ExistingProject, ImportResult, Selection } from "../import/index.ts";
-import { allowedSeconds, hasErrors, loadProject, NEUTRAL_DIALECT, type ReadClient } from "../index.ts";
+import {
+  allowedSeconds,
+  type Diagnostic,
+  hasErrors,
+  lintProject,
+  loadProject,
+  NEUTRAL_DIALECT,
+  type Project,
+  type ReadClient,
+} from "../index.ts";
 import { escapeText } from "../render/terminal.ts";
 import { resolveDialect } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ConnectionFlags } from "./flags.ts";
-import { importJson, importSummary } from "./import-summary.ts";
+import { importJson, importSummary, refusedByValidate } from "./import-summary.ts";
 import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { Progress } from "./progress.ts";
 import { exitOf } from "./project.ts";
@@ -137,11 +146,17 @@ async function write(
     sayError(terminal, { code: "file-unwritable", summary, fix: "The project is as it was." });
     return EXIT.error;
   }
-  const errors = await errorsOf(into, flags);
-  if (errors === null) return EXIT.done;
+  const loaded = await loadProject({
+    directory: into.folder,
+    allowedSeconds: allowedSeconds(resolveDialect(flags) ?? NEUTRAL_DIALECT),
+  });
+  if (loaded.fault !== "manifest" || !hasErrors(loaded.diagnostics)) {
+    await warnOfLint(terminal, loaded.project, result);
+    return EXIT.done;
+  }
   await undo(result, into);
   if (isExtended) await writeWhole(path, into.rootText, mode);
-  sayDiagnostics(terminal, errors.diagnostics, errors.sources);
+  sayDiagnostics(terminal, loaded.diagnostics, loaded.sources);
   const summary = "with what was imported the project would have errors; it is as it was";
   sayError(terminal, {
     code: "internal-error",
@@ -158,11 +173,13 @@ async function undo({ files }: ImportRead, { folder }: Opened): Promise<void> {
   for (const { file } of files) await rm(join(folder, file), { force: true });
 }
 
-/** The errors of the project as it is now; null: there are none. */
-async function errorsOf({ folder }: Opened, flags: ConnectionFlags) {
-  const options = { directory: folder, allowedSeconds: allowedSeconds(resolveDialect(flags) ?? NEUTRAL_DIALECT) };
-  const { fault, diagnostics, sources } = await loadProject(options);
-  return fault === "manifest" && hasErrors(diagnostics) ? { diagnostics, sources } : null;
+/** Warns if `validate` would refuse what is in the new files; null: the variables of the project have no values. */
+async function warnOfLint(terminal: Terminal, project: Project | null, { files }: ImportRead): Promise<void> {
+  if (project === null) return;
+  const added = new Set(files.map(({ file }) => file));
+  const isRefused = ({ severity, span }: Diagnostic) => severity === "error" && added.has(span?.file ?? "");
+  const refused = (await lintProject(project)).filter(isRefused);
+  if (refused.length > 0) sayDiagnostics(terminal, [refusedByValidate(refused)]);
 }
 
 async function jsonOf(result: ImportRead, { folder }: Opened): Promise<string> {

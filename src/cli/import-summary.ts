@@ -1,7 +1,7 @@
 /** The summary of an import: the objects that were imported, and those that were left out. */
 
 import type { ImportResult } from "../import/index.ts";
-import type { Sources, Span } from "../index.ts";
+import type { Diagnostic, Sources, Span } from "../index.ts";
 import { jsonText } from "../model/text.ts";
 import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
 
@@ -177,4 +177,18 @@ export function importSummary(imported: Imported, out: string): string {
 
 function counted(number: number, one: string, many: string): string {
   return `${number} ${number === 1 ? one : many}`;
+}
+
+/** A warning of errors that were in the source, and are imported with its zones. */
+export function refusedByValidate(linted: readonly Diagnostic[]): Diagnostic {
+  const counts = new Map<string, number>();
+  for (const { code } of linted) counts.set(code, (counts.get(code) ?? 0) + 1);
+  const codes = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([code, count]) => `${code} (${count})`);
+  return {
+    code: "import-invalid",
+    severity: "warning",
+    summary: `validate refuses what was imported: ${codes.join(", ")}`,
+    detail: "It was so where it comes from. It can be planned and applied as it is.",
+    fix: "Run tenon validate to see the places; mend them, or switch a rule off with `lint: { off: [CODE] }`.",
+  };
 }

@@ -106,16 +106,16 @@ export async function runImport(request: RunRequest): Promise<ImportResult> {
 type Read = Import | { readonly what: string; readonly failure: Failure };
 
 async function readFrom({ source, units, allowedSeconds, violationsOf, into }: RunRequest): Promise<Read> {
+  const declared = into === undefined ? {} : { declared: into.existing.declared };
   if (source.from === "live") {
     const { api, selection, owner, watch } = source;
-    const declared = into === undefined ? {} : { declared: into.existing.declared };
     const request = { api, units, selection, owner, allowedSeconds, violationsOf, watch, ...declared };
     const { ok: _, ...read } = await importLive(request);
     return read;
   }
   if (source.from === "terraform") {
     const { paths, selection, owner } = source;
-    return importTerraform({ paths, units, selection, owner, allowedSeconds, violationsOf });
+    return importTerraform({ paths, units, selection, owner, allowedSeconds, violationsOf, ...declared });
   }
   if (source.from === "dnscontrol") {
     const { paths, domains, soaEmail, owner } = source;

@@ -146,7 +146,7 @@ class Taking {
       const ours = known === undefined ? wanted.filter(({ identity }) => this.#isOurs(identity)) : [];
       const [first, ...others] = ours;
       if (first !== undefined) this.#takeOne(unit, first, same.length > 1);
-      for (const { identity } of others) this.#reportLeftOut(sameLabel(identity, first?.identity));
+      for (const { identity } of others) this.#reportLeftOut(identity, sameLabel(identity, first?.identity));
     }
     this.#warnOfUnmatched(unit, found);
   }
@@ -185,7 +185,7 @@ class Taking {
   #takeOne(unit: Unit, { live, identity }: Found, repeats: boolean): void {
     const declared = unit.declare(live);
     if (declared === null) {
-      this.#reportLeftOut(unfinished(identity));
+      this.#reportLeftOut(identity, unfinished(identity));
       return;
     }
     if (identity.sharedWith !== undefined) this.#report(sharedWith(identity, identity.sharedWith));
@@ -196,7 +196,7 @@ class Taking {
     }
     const problem = firstProblem(unit, entry, this.#request) ?? this.#violations(unit, entry)[0]?.diagnostic ?? null;
     if (problem !== null) {
-      this.#reportLeftOut(undeclarable(identity, problem));
+      this.#reportLeftOut(identity, undeclarable(identity, problem));
       return;
     }
     const entries = this.#others[unit.spec.section] ?? [];
@@ -209,7 +209,7 @@ class Taking {
     const violations = this.#violations(unit, entry);
     const [violation] = violations.filter(({ record }) => record === null);
     if (violation !== undefined) {
-      this.#reportLeftOut(undeclarable(identity, violation.diagnostic));
+      this.#reportLeftOut(identity, undeclarable(identity, violation.diagnostic));
       return;
     }
     const all = (records as readonly JsonObject[] | undefined) ?? null;
@@ -218,7 +218,7 @@ class Taking {
     const validated = validateImported(head, list, unit, this.#request.allowedSeconds);
     const [problem] = validated.problems;
     if (validated.domain === null) {
-      if (problem !== undefined) this.#reportLeftOut(undeclarable(identity, problem));
+      if (problem !== undefined) this.#reportLeftOut(identity, undeclarable(identity, problem));
       return;
     }
     this.#rounded.add(identity.key, validated.rounded);
@@ -257,9 +257,8 @@ class Taking {
     this.#diagnostics.push(diagnostic);
   }
 
-  /** Warns of an object that will not be declared. With an owner, the warning says that a plan deletes the object. */
-  #reportLeftOut(diagnostic: Diagnostic): void {
-    const { owner } = this.#request;
+  /** Warns of an object that will not be declared. If it carries the owner's tag, the warning says that a plan deletes it. */
+  #reportLeftOut({ owner }: LiveIdentity, diagnostic: Diagnostic): void {
     const more = owner === null ? "" : ` It carries the tag of ${owner} and is not declared, so a plan deletes it.`;
     this.#report({ ...diagnostic, detail: `${diagnostic.detail}${more}` });
   }

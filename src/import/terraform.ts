@@ -40,7 +40,16 @@ export async function importTerraform(request: TerraformRequest): Promise<Import
     ({ span: a }, { span: b }) => placeOf(a) - placeOf(b) || a.start - b.start,
   );
   const diagnostics = [...inventory.diagnostics, ...read.diagnostics];
-  return { taken, diagnostics, skipped: [], elsewhere, remarks, sources };
+  const { already } = read;
+  return {
+    taken,
+    diagnostics,
+    skipped: [],
+    elsewhere,
+    remarks,
+    sources,
+    ...(already === undefined ? {} : { already }),
+  };
 }
 
 type Kind = "linode_vpc" | "linode_vpc_subnet" | "linode_domain" | "linode_domain_record" | "linode_image";

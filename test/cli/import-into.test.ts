@@ -104,6 +104,73 @@ domains: [{ domain: "\${var.env}.example", type: master, soa_email: hostmaster@e
     expect((await tenon("plan", "--env", "a")).stdout).not.toContain("d2.example/www");
   });
 
+  test("says of what it leaves out that a plan deletes it only if it carries the owner's tag", async () => {
+    const vpcs = [
+      { label: "odd name", region: "us-east" },
+      { label: "odd edge", region: "us-east", description: "[tenon:edge]" },
+    ];
+    const service = await emulator({ seed: { vpcs, domains: [{ domain: "d0.example" }] } as never });
+    const cwd = await folder({ "tenon.yaml": "tenon: 1\nowner: edge\n" });
+    const { code, stderr } = await run(["import", "--into", "."], { cwd, env: envOf(service) });
+    expect(code).toBe(0);
+    const [edge, nobody] = ["vpc/odd edge", "vpc/odd name"].map((address) => {
+      const text = stderr.slice(stderr.indexOf(`${address} is left out`));
+      return text.slice(0, text.indexOf("fix:"));
+    });
+    expect(edge?.replace(/\s+/g, " ")).toContain(
+      "It carries the tag of edge and is not declared, so a plan deletes it.",
+    );
+    expect(nobody).not.toContain("tag of");
+  });
+
+  test("takes from a state of Terraform what carries the tag of the project's owner, too", async () => {
+    const vpc = (label: string, description: string) => ({
+      schema_version: 0,
+      attributes: { id: label === "ours" ? "1" : "2", label, region: "us-east", description },
+    });
+    const instances = (label: string, description: string) => ({
+      mode: "managed",
+      type: "linode_vpc",
+      name: label,
+      provider: 'provider["registry.terraform.io/linode/linode"]',
+      instances: [vpc(label, description)],
+    });
+    const state = {
+      version: 4,
+      terraform_version: "1.9.0",
+      serial: 1,
+      lineage: "x",
+      outputs: {},
+      resources: [instances("ours", "ours [tenon:edge]"), instances("nobodys", "")],
+    };
+    const files = { "tenon.yaml": "tenon: 1\nowner: edge\n", "a.tfstate": JSON.stringify(state) };
+    const cwd = await folder(files);
+    const add = () => run(["import", "--from", "terraform", "a.tfstate", "--into", "."], { cwd });
+    const { code, stdout, stderr } = await add();
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("Imported 2 VPCs");
+    const again = await add();
+    expect(again.code).toBe(0);
+    expect(again.stderr).toContain("2 are declared already, and left out: vpc/nobodys, vpc/ours\n");
+  });
+
+  test("warns if validate refuses what was added, and not of what was refused before", async () => {
+    const bad = '      - { type: TXT, name: a._domainkey, target: "v=DKIM1; k=rsa; p=AAA" }\n';
+    const old = `domains:\n  - domain: old.example\n    type: master\n    soa_email: a@old.example\n    records:\n${bad}`;
+    const zone = (text: string) => `$ORIGIN new.example.\n@ 300 IN SOA ns1 hostmaster 1 300 300 1209600 300\n${text}\n`;
+    const { tenon } = await project(1, {
+      "tenon.yaml": `${HEAD}${old}`,
+      "bad.zone": zone('a._domainkey 300 TXT "v=DKIM1; k=rsa; p=AAA"').replaceAll("new.example", "bad.example"),
+      "new.zone": zone("www 300 A 192.0.2.9"),
+    });
+    const good = await tenon("import", "--into", ".", "--from", "zone", "new.zone");
+    expect(good.code).toBe(0);
+    expect(good.stderr).not.toContain("import-invalid");
+    const refused = await tenon("import", "--into", ".", "--from", "zone", "bad.zone");
+    expect(refused.code).toBe(0);
+    expect(refused.stderr).toContain("warning[import-invalid]: validate refuses what was imported: dkim-key (1)\n");
+  });
+
   test("prints with --out -, and writes nothing", async () => {
     const { tenon, cwd } = await project(2, { "tenon.yaml": HEAD });
     const { code, stdout } = await tenon("import", "--into", ".", "--domain", "d1.example", "--out", "-");
@@ -154,8 +221,16 @@ describe("a project that nothing can be added to", () => {
     expect(await readdir(join(cwd, "outside"))).toEqual([]);
   });
 
-  test("beside --out of another folder, or with neither, is an error of the flags", async () => {
+  test("beside --out of another folder, for another owner, or with neither flag, is an error of the flags", async () => {
     expectPlain(await run(["import", "--into", "a", "--out", "b"]), 1, ["--into adds to one project"]);
+    const cwd = await folder({
+      "tenon.yaml": "tenon: 1\n",
+      "b/tenon.yaml": "tenon: 1\nowner: team\n",
+      "a.tfstate": "{}",
+    });
+    const edge = ["import", "--from", "terraform", "a.tfstate", "--owner", "edge", "--into"];
+    expectPlain(await run([...edge, "."], { cwd }), 1, ["--owner edge was given", "has no owner", "owner: edge"]);
+    expectPlain(await run([...edge, "b"], { cwd }), 1, ["the project of --into is of team"]);
     expectPlain(await run(["import"]), 1, ["neither --out nor --into"]);
   });
 });

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { ImportResult, ImportSource, Selection } from "../../import/index.ts";
-import { allowedSeconds, type Diagnostic, hasErrors, lintProject, loadProject, NEUTRAL_DIALECT } from "../../index.ts";
+import { allowedSeconds, hasErrors, lintProject, loadProject, NEUTRAL_DIALECT } from "../../index.ts";
 import { needDialect, resolveDialect, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
 import { add, type Opened, openInto, tick } from "../import-into.ts";
-import { importJson, importSummary, skippedLines } from "../import-summary.ts";
+import { importJson, importSummary, refusedByValidate, skippedLines } from "../import-summary.ts";
 import { type CommandError, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
 import { Progress } from "../progress.ts";
@@ -95,6 +95,11 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
   const opened = flags.into === undefined ? null : await openInto(terminal, flags.into, flags);
   if (typeof opened === "number") return opened;
   const into: Opened | null = opened;
+  const foreign = into === null ? null : foreignOwner(flags, into);
+  if (foreign !== null) {
+    sayError(terminal, foreign);
+    return EXIT.error;
+  }
   const result = await (flags.from === "live"
     ? readLive(terminal, flags, into)
     : readPaths(terminal, paths, flags, into));
@@ -152,6 +157,14 @@ function wrongUse(paths: readonly string[], flags: ImportFlags): CommandError | 
   return null;
 }
 
+/** What another owner has would be refused by a plan of the project, and what nobody has becomes the project's in any case. */
+function foreignOwner({ owner }: ImportFlags, into: Opened): CommandError | null {
+  if (owner === undefined || owner === into.owner) return null;
+  const whose = into.owner === null ? "has no owner" : `is of ${into.owner}`;
+  const fix = `Leave --owner out, or set \`owner: ${owner}\` in the root file of the project first.`;
+  return conflict(`--owner ${owner} was given, and the project of --into ${whose}`, fix);
+}
+
 function conflict(summary: string, fix = ""): CommandError {
   return { code: "conflicting-options", summary, fix };
 }
@@ -180,7 +193,7 @@ async function readPaths(
   if (dialect === null) return EXIT.error;
   const { importProject } = await import("../../import/index.ts");
   return importProject({
-    source: sourceOf(paths, flags),
+    source: sourceOf(paths, flags, into),
     allowedSeconds: allowedSeconds(dialect),
     split: flags.split === true,
     skipUnsupported: flags.skipUnsupported === true,
@@ -188,8 +201,12 @@ async function readPaths(
   });
 }
 
-function sourceOf(paths: readonly string[], flags: ImportFlags): Exclude<ImportSource, { readonly from: "live" }> {
-  const { from, domain = [], owner = null, soaEmail = null } = flags;
+function sourceOf(
+  paths: readonly string[],
+  flags: ImportFlags,
+  into: Opened | null,
+): Exclude<ImportSource, { readonly from: "live" }> {
+  const { from, domain = [], owner = into?.owner ?? null, soaEmail = null } = flags;
   if (from === "terraform") return { from, paths, selection: selectionOf(flags), owner };
   if (from === "dnscontrol") return { from, paths, domains: domain, soaEmail, owner };
   return { from: from === "zone" ? "zone" : "octodns", paths, domain: domain[0] ?? null, soaEmail, owner };
@@ -287,18 +304,4 @@ async function loads(terminal: Terminal, result: ImportRead, flags: ImportFlags)
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** The errors were in the source, and are imported with its zones. */
-function refusedByValidate(linted: readonly Diagnostic[]): Diagnostic {
-  const counts = new Map<string, number>();
-  for (const { code } of linted) counts.set(code, (counts.get(code) ?? 0) + 1);
-  const codes = [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([code, count]) => `${code} (${count})`);
-  return {
-    code: "import-invalid",
-    severity: "warning",
-    summary: `validate refuses what was imported: ${codes.join(", ")}`,
-    detail: "It was so where it comes from. It can be planned and applied as it is.",
-    fix: "Run tenon validate to see the places; mend them, or switch a rule off with `lint: { off: [CODE] }`.",
-  };
 }
