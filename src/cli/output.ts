@@ -92,6 +92,10 @@ interface JsonOptions {
   readonly jsonInto?: string | undefined;
 }
 
+/** What other flags take for stdout, which `--json-into` leaves to people. */
+const STDOUT = "-";
+const NO_FILE = "- is stdout, and that is what --format json is for";
+
 interface JsonDocument {
   readonly parts: Iterable<string>;
   readonly token: string | undefined;
@@ -133,7 +137,7 @@ export async function withJsonErrors(
           },
         }),
   };
-  const unwritable = jsonInto === undefined ? null : await whyUnwritable(jsonInto);
+  const unwritable = jsonInto === undefined ? null : jsonInto === STDOUT ? NO_FILE : await whyUnwritable(jsonInto);
   let code: ExitCode = EXIT.error;
   try {
     if (unwritable === null) code = await work(inner);

@@ -86,6 +86,7 @@ describe("--json-into", () => {
     for (const [file, words] of [
       ["missing/a.json", "there is no folder missing"],
       ["sub", "sub is a folder"],
+      ["-", "- is stdout, and that is what --format json is for"],
       ["link.json", "link.json leads out of this folder by a symbolic link; name the place itself"],
     ] as const) {
       for (const command of ["plan", "apply", "drift", "validate"]) {
