@@ -15,6 +15,9 @@ type NotMissed = (record: SkippedRecord) => "service" | "signing" | null;
 const MAX_SIGNING_RANGES = 10;
 /** From this many consecutive lines on, only the first and the last are named. */
 const MIN_RANGE_LINES = 3;
+/** Records that nobody misses are told by file and line of at most this many files, and of more in one sentence. */
+const MAX_FILES_TOLD_APART = 10;
+const MAX_FILES_NAMED = 3;
 const INDENT_COLUMNS = 2;
 
 /** Everything that was not imported, with its lines: first, by file, what nobody misses, then each lost record. */
@@ -44,6 +47,14 @@ function typeLines(
   [one, several, why]: readonly [string, string, string],
 ): string[] {
   const byFile = grouped(skipped, ({ span }) => span.file);
+  if (byFile.size > MAX_FILES_TOLD_APART) {
+    const counts = [...grouped(skipped, ({ type }) => type)].map(
+      ([type, { length }]) => `${length.toLocaleString("en")} ${type}`,
+    );
+    const named = [...byFile.keys()].slice(0, MAX_FILES_NAMED).join(", ");
+    const files = `${byFile.size.toLocaleString("en")} files (${named} and ${(byFile.size - MAX_FILES_NAMED).toLocaleString("en")} more)`;
+    return [`${files}: ${joined(counts)} ${several} ${why} and are left out`];
+  }
   return [...byFile].map(([file, list]) => {
     const byType = [...grouped(list, ({ type }) => type)];
     const types = byType.map(([type, those]) => {

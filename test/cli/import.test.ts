@@ -172,6 +172,28 @@ describe("what is there already", () => {
   });
 });
 
+describe("many zone files", () => {
+  it("are told together: what belongs to the old service is counted, and named in JSON", async () => {
+    const names = Array.from({ length: 1_200 }, (_, index) => `d${index}.example`);
+    const text = (name: string) => `$ORIGIN ${name}.
+@ 300 IN SOA ns1 hostmaster 1 300 300 1209600 300
+@ 300 NS ns1.old.example.
+@ 300 NS ns2.old.example.
+www 300 A 192.0.2.1
+`;
+    const cwd = await folder(Object.fromEntries(names.map((name) => [`${name}.zone`, text(name)])));
+    const args = ["import", "--from", "zone", ...names.map((name) => `${name}.zone`)];
+    const { code, stderr } = await here([...args, "--out", "a"], { cwd });
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      "1,200 files (d0.example.zone, d1.example.zone, d2.example.zone and 1,197\n" +
+        "  more): 1,200 SOA and 2,400 NS belong to the old service and are left out\n",
+    );
+    const data = await here([...args, "--out", "b", "--format", "json"], { cwd });
+    expect(JSON.parse(data.stdout).left_out).toHaveLength(3_600);
+  });
+});
+
 describe("wrong use", () => {
   it.each([
     [["import"], "neither --out nor --into is given"],
