@@ -116,7 +116,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "import",
     usage: "[options] [path...]",
-    summary: "write a project from an account or another tool",
+    summary: "write a project from an account or another tool's files",
     access: "reads",
     load: async () => (await import("./commands/import.ts")).define,
   },
