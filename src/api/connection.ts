@@ -1,6 +1,5 @@
 /** What a client of the service is made from, and the events it emits. */
 
-import { setMaxListeners } from "node:events";
 import type { Api, Method, ReadApi } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
@@ -180,32 +179,4 @@ export function isSecure(url: URL): boolean {
 /** `hostname` as WHATWG URLs give it: IPv4 in four parts, IPv6 in brackets. Other names under `localhost` go through DNS. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
-}
-
-// Signals that thousands of requests listen to, as one interruption must reach them all.
-
-/** Keeps Node from taking many listeners for a leak: each of ours is removed when its request ends. */
-export function shared<Signal extends AbortSignal | undefined>(signal: Signal): Signal {
-  if (signal) setMaxListeners(0, signal);
-  return signal;
-}
-
-interface Ending {
-  readonly signal: AbortSignal;
-  abort(): void;
-  /** Lets go of the outer signal; must be called. */
-  release(): void;
-}
-
-/** A signal of our own that the outer one aborts too. AbortSignal.any would keep growing on a long-lived outer signal. */
-export function endingWith(outer: AbortSignal | undefined): Ending {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  if (outer?.aborted) abort();
-  outer?.addEventListener("abort", abort);
-  return {
-    signal: shared(controller.signal),
-    abort,
-    release: () => outer?.removeEventListener("abort", abort),
-  };
 }

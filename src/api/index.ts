@@ -1,15 +1,8 @@
 /** The API client: one connection to the service, as the rest of the product sees it. */
 
 import { type Answer, type ApiRequest, DEFAULT_CONCURRENCY, type Failure } from "../model/api.ts";
-import {
-  type ClientApi,
-  type Connection,
-  checkBaseUrl,
-  endingWith,
-  type ReadClient,
-  shared,
-  systemClock,
-} from "./connection.ts";
+import { endingWith, shared } from "../model/ending.ts";
+import { type ClientApi, type Connection, checkBaseUrl, type ReadClient, systemClock } from "./connection.ts";
 import { errorsFromWire, fromWire, NEUTRAL_DIALECT, otherPath, toWire } from "./dialect.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 import { createLister, DEFAULT_PAGE_SIZE, filterHeader, MAX_LIST_CHARACTERS } from "./lists.ts";

@@ -2,8 +2,8 @@
 
 import type { Answer, ApiRequest, Failure, ListAnswer, ListRequest, Subset } from "../model/api.ts";
 import type { Clock } from "../model/clock.ts";
+import { endingWith } from "../model/ending.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import { endingWith } from "./connection.ts";
 
 export const DEFAULT_PAGE_SIZE = 500;
 /** The page size that every service allows (API.md: more than 100 items are split). */

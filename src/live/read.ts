@@ -3,6 +3,7 @@
 import { type Failure, isDenied, type ReadApi } from "../model/api.ts";
 import type { ChangedSince, InterfaceDetail } from "../model/change.ts";
 import type { Declared, Desired, Removed } from "../model/desired.ts";
+import { endingWith } from "../model/ending.ts";
 import type { Live, LiveUnit } from "../model/live.ts";
 import { type Address, nameInAddress, type UnitName } from "../model/resource.ts";
 import { mayMatchWithin } from "../model/text.ts";
@@ -32,17 +33,15 @@ export async function readLive(options: ReadOptions): Promise<LiveResult> {
     const scope = scopeOf(unit, options);
     return isNeeded(scope) ? [{ unit, scope }] : [];
   });
-  const stop = new AbortController();
-  const signal = options.watch?.signal;
-  const watch = { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]) };
+  const stop = endingWith(options.watch?.signal);
   const tally = new Tally(options.watch);
   const results = await Promise.all(
     wanted.map(async ({ unit, scope }) => {
-      const result = await unit.read(scope, options.api, { ...watch, progress: tally.of(unit.name) });
+      const result = await unit.read(scope, options.api, { signal: stop.signal, progress: tally.of(unit.name) });
       if (!result.ok) stop.abort();
       return { name: unit.name, result };
     }),
-  );
+  ).finally(stop.release);
   const units: Partial<Record<UnitName, LiveUnit>> = {};
   const failures: Extract<LiveResult, { ok: false }>[] = [];
   for (const { name, result } of results) {

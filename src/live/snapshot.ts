@@ -10,6 +10,7 @@ import {
   type ReadApi,
 } from "../model/api.ts";
 import type { Desired } from "../model/desired.ts";
+import { endingWith } from "../model/ending.ts";
 import type { Snapshot, UnreadList } from "../model/live.ts";
 import type { JsonObject } from "../model/resource.ts";
 import { compareText } from "../model/text.ts";
@@ -61,9 +62,8 @@ type Failed = Extract<SnapshotResult, { ok: false }>;
  * be read
  */
 async function readWhole(options: SnapshotOptions, api: ReadApi): Promise<Failed | null> {
-  const stop = new AbortController();
-  const given = options.watch?.signal;
-  const signal = given === undefined ? stop.signal : AbortSignal.any([given, stop.signal]);
+  const stop = endingWith(options.watch?.signal);
+  const { signal } = stop;
   const tally = new Tally(options.watch);
   const results = await Promise.all(
     options.units.map(async (unit) => {
@@ -71,7 +71,7 @@ async function readWhole(options: SnapshotOptions, api: ReadApi): Promise<Failed
       if (mustEnd(result, unit, options.desired)) stop.abort();
       return { unit, result };
     }),
-  );
+  ).finally(stop.release);
   const failures = results.flatMap(({ unit, result }) => (result.ok ? [] : [{ unit, result }]));
   const bad = failures.filter(({ unit, result }) => mustEnd(result, unit, options.desired));
   if (bad.length === 0) return failures.length === results.length ? (failures[0]?.result ?? null) : null;

@@ -4,6 +4,7 @@ import isEqual from "fast-deep-equal";
 import type { Change } from "../model/change.ts";
 import type { Declared } from "../model/desired.ts";
 import type { Span } from "../model/diagnostic.ts";
+import { endingWith } from "../model/ending.ts";
 import type { Lookup, PathPart, RequestStep } from "../model/plan.ts";
 import type { Address, Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { compareIds, groupBy } from "../model/text.ts";
@@ -43,18 +44,17 @@ export async function readEach<Item, Part extends object>(
   outer: AbortSignal | undefined,
   read: (item: Item, signal: AbortSignal) => Promise<Part | Failed>,
 ): Promise<{ readonly ok: true; readonly parts: readonly Part[] } | Failed> {
-  const stop = new AbortController();
-  const signal = outer === undefined ? stop.signal : AbortSignal.any([outer, stop.signal]);
+  const stop = endingWith(outer);
   let failed: Failed | null = null;
   const parts = await Promise.all(
     items.map(async (item): Promise<Part | null> => {
-      const result = await read(item, signal);
+      const result = await read(item, stop.signal);
       if (!isFailed(result)) return result;
       failed ??= result;
       stop.abort();
       return null;
     }),
-  );
+  ).finally(stop.release);
   return failed ?? { ok: true, parts: parts.filter((part) => part !== null) };
 }
 

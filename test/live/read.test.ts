@@ -249,6 +249,36 @@ describe("reading the account", () => {
   });
 });
 
+describe("a signal that outlives many reads", () => {
+  // As a watch has it. What still listened to it would be kept as long as the watch runs.
+  it.each(["live", "snapshot"] as const)(
+    "is let go of when a %s read is over, and ends one until then",
+    async (which) => {
+      const service = await emulator({ seed: { domains: [{ domain: "example.com" }, { domain: "example.net" }] } });
+      const manifest = `domains: [{ domain: example.com, ${ZONE}, records: [] }, { domain: example.net, ${ZONE}, records: [] }]`;
+      const [desired, api, outer] = [await desiredOf(manifest), await apiOf(service.baseUrl), new AbortController()];
+      const inner: (AbortSignal | undefined)[] = [];
+      const list: Api["list"] = (request, signal) => {
+        inner.push(signal);
+        return api.list(request, signal);
+      };
+      const made = { nowMilliseconds: 0, host: "", dialect: "node", account: null };
+      const request = { ...made, desired, units, api: { ...api, list }, watch: { signal: outer.signal } };
+      const readOnce = () => (which === "live" ? readLive({ ...request, destroy: false }) : takeSnapshot(request));
+      expect(await readOnce()).toMatchObject({ ok: true });
+      const past = inner.splice(0);
+      const second = readOnce();
+      outer.abort();
+      expect(await second).toMatchObject({ ok: false, failure: { type: "aborted" } });
+      expect(inner.length).toBeGreaterThan(0);
+      expect(inner.map((signal) => signal?.aborted)).toEqual(inner.map(() => true));
+      // The list of domains, and those of the records of two.
+      expect(past.length).toBeGreaterThanOrEqual(3);
+      expect(past.map((signal) => signal?.aborted)).toEqual(past.map(() => false));
+    },
+  );
+});
+
 describe("a removed domain", () => {
   const domains = Array.from({ length: 1_200 }, (_, index) => ({ id: index + 1, domain: `z${1_000 + index}.example` }));
 
