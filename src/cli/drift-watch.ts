@@ -36,7 +36,6 @@ export async function watch(
   const { interrupt, environment } = terminal;
   const quiet = new QuietTerminal(terminal);
   return interrupt.whileHandlingSignals(async () => {
-    const webhook = checked === null ? null : await openWebhook(checked.url, environment);
     const server =
       flags.serve === undefined
         ? null
@@ -47,6 +46,7 @@ export async function watch(
             });
           });
     if (server === "failed") return EXIT.error;
+    const webhook = checked === null ? null : await openWebhook(checked.url, environment);
     try {
       let code: ExitCode = EXIT.error;
       const failed = await watchDrift({

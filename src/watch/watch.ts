@@ -31,7 +31,7 @@ export interface WatchOptions {
  */
 export async function watchDrift(options: WatchOptions): Promise<(Look & { readonly ok: false }) | null> {
   const { clock, signal, status, everyMilliseconds } = options;
-  const reader = new Listener(null);
+  const reader = new Listener(null, true);
   const poster = new Poster(options);
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     const started = clock.now();
@@ -53,14 +53,21 @@ class Listener {
   #drift: Drift | null;
   #message: string | null = null;
 
+  /** Whether they want to hear of an outage again if it is told in other words. */
+  readonly #hearsWords: boolean;
+
   /** @param drift what they take for granted; null: they want to know even that there is none */
-  constructor(drift: Drift | null) {
+  constructor(drift: Drift | null, hearsWords: boolean) {
     this.#drift = drift;
+    this.#hearsWords = hearsWords;
   }
 
   /** Linear in the number of objects. @returns null if they know all of it */
   news(look: Look): WatchNews | null {
-    if (!look.ok) return look.message === this.#message ? null : { type: "unreadable", message: look.message };
+    if (!look.ok) {
+      const isKnown = this.#hearsWords ? look.message === this.#message : this.#message !== null;
+      return isKnown ? null : { type: "unreadable", message: look.message };
+    }
     const { drift } = look;
     const earlier = new Map(this.#drift?.objects.map((object) => [object.key, object]));
     const later = new Set(drift.objects.map(({ key }) => key));
@@ -91,7 +98,7 @@ class Poster {
     const { post, reportPost, status, signal } = this.#options;
     if (post === undefined) return;
     const look = withoutUnadopted(found);
-    this.#listener ??= new Listener(look.ok ? { ...look.drift, objects: [] } : null);
+    this.#listener ??= new Listener(look.ok ? { ...look.drift, objects: [] } : null, false);
     const news = this.#listener.news(look);
     if (news === null) return this.#listener.knows(look);
     const problem = await post(news);
