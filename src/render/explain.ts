@@ -289,8 +289,8 @@ const TARGETS: Readonly<Record<TargetFormat, string>> = {
   octets: "text: for issue and issuewild the authority, for iodef an address to report to",
 };
 
-/** Within `records`. */
-const RECORD_EXAMPLES: Readonly<Record<RecordTypeName, JsonObject>> = {
+/** Within `records`. A type that the table of types has and this one has not is explained without an example. */
+const RECORD_EXAMPLES: Readonly<Partial<Record<RecordTypeName, JsonObject>>> = {
   NS: { type: "NS", name: "dev", target: "ns1.example.net." },
   A: { type: "A", name: "www", target: "192.0.2.10" },
   AAAA: { type: "AAAA", name: "www", target: "2001:db8::10" },
@@ -315,13 +315,14 @@ function explainRecord(schema: JsonObject, { path, node }: Place, type: RecordTy
     const description = name === "target" ? sentence(TARGETS[target]) : summary.description;
     return { ...summary, name, description, required: (required as readonly string[]).includes(name) };
   });
+  const example = RECORD_EXAMPLES[type];
   const root = allowsRoot === true ? " A target of `.` says that there is no such service." : "";
   return {
     path: [...path, type].join("."),
     title: `${type} record`,
     description: `The fields of a record of the type ${type}, beside override, note and lint. It has a target, or several under \`targets\`: one record each.${root}`,
     ...{ type: "object", required: false, values: [], limits: [] },
-    examples: [yaml(RECORD_EXAMPLES[type])],
+    examples: example === undefined ? [] : [yaml(example)],
     fields,
   };
 }
