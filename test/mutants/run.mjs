@@ -132,7 +132,15 @@ function copyTo(folder) {
   for (const part of ["src", "dist", "test", "schemas", "completions", "examples", "docs", "bench"]) {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   }
-  const pages = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "action.yml"];
+  const pages = [
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "LICENSE",
+    "action.yml",
+  ];
   for (const part of [...pages, "package.json", "tsconfig.json", ".ci"]) {
     cpSync(join(ROOT, part), join(folder, part), { recursive: true });
   }
