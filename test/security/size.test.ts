@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { MAX_LOOKED_AT_ENVIRONMENTS } from "../../src/cli/session.ts";
 import { buildCaa } from "../../src/dns/builders.ts";
 import { reformat } from "../../src/format/reformat.ts";
 import { lintProject, type Project } from "../../src/index.ts";
@@ -14,6 +13,7 @@ import {
 import type { Block, Change } from "../../src/model/change.ts";
 import type { Guard } from "../../src/model/plan.ts";
 import { compareIds, globMatches } from "../../src/model/text.ts";
+import { MAX_LOOKED_AT_ENVIRONMENTS } from "../../src/pipeline.ts";
 import { renderPlanMarkdown } from "../../src/render/index.ts";
 import { codeSpan } from "../../src/render/markdown/parts.ts";
 import { units } from "../../src/units/index.ts";
