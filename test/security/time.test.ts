@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { lintProject } from "../../src/index.ts";
 import { extendFiles } from "../../src/import/into.ts";
+import { lintProject } from "../../src/index.ts";
 import { findFiles } from "../../src/manifest/files.ts";
 import { globMatches, mayMatchWithin } from "../../src/model/text.ts";
 import { escapeText } from "../../src/render/terminal.ts";
