@@ -9,7 +9,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Goal, Guard, Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
-import { compareText, compileGlob, groupBy, listNames } from "../model/text.ts";
+import { compareText, compileGlob, groupBy, listNames, shellWord } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 
 export interface PolicyOptions {
@@ -134,7 +134,7 @@ export function refuseRetiredElsewhere(
       declaring.length === 0
         ? {
             summary: `${address} would be retired, and ${where} may declare it: the project has errors there`,
-            fix: `Mend the errors, which \`tenon validate --env ${names[0]}\` shows, or leave out what would go with --never-destroy.`,
+            fix: `Mend the errors, which \`tenon validate --env ${shellWord(names[0] ?? "")}\` shows, or leave out what would go with --never-destroy.`,
           }
         : {
             summary: `${address} would be retired, and ${where} ${isOne ? "declares" : "declare"} it`,

@@ -91,6 +91,19 @@ test("the name of a folder is quoted in a command that a summary proposes", asyn
   expect(await readdir(cwd)).not.toContain("owned");
 });
 
+test("the name of an environment is quoted in a command that a message proposes", async () => {
+  const name = "a'$(touch owned)'b";
+  const set = `environments: { ${JSON.stringify(name)}: { variables: { x: a } } }\nvariables: { x: {} }\n`;
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\n${set}vpcs: [{ label: "\${var.x}", region: us-east }]\n` });
+  for (const args of [["validate"], ["plan"]]) {
+    const { stdout, stderr } = await run(args, { cwd });
+    const option = /--env ('.*[^.]')\./.exec((stdout + stderr).replace(/\s+/g, " "))?.[1] ?? "";
+    execFileSync("sh", ["-c", `printf %s ${option} >told`], { cwd });
+    expect([args, await readFile(join(cwd, "told"), "utf8")]).toEqual([args, name]);
+  }
+  expect((await readdir(cwd)).sort()).toEqual(["tenon.yaml", "told"]);
+});
+
 test("a zone file lies inside the project, by its path and by every link", async () => {
   await expectNoWayOut(ZONE, "secret.txt");
 });
