@@ -117,6 +117,16 @@ module.exports = {
       "A watch is handed how to look; it knows how to tell what is new, and to whom.",
     ),
     only(
+      "fleet-is-beside-the-pipeline",
+      "^src/fleet/",
+      [
+        "^src/(fleet|files|model)/",
+        "^src/api/index\\.ts$",
+        "^src/manifest/(assemble|files|limits|positions|validate)\\.ts$",
+      ],
+      "A fleet is handed how to run an account; it knows which accounts there are, and when each has its turn.",
+    ),
+    only(
       "format-writes-manifests",
       "^src/format/(?!index\\.ts$)",
       ["^src/(model|dns)/", "^src/format/(?!index\\.ts$)", "^src/render/terminal\\.ts$"],
@@ -178,7 +188,7 @@ module.exports = {
       [
         "^src/(cli|files|model|render)/",
         "^src/index\\.ts$",
-        "^src/(emulator|export|format|import|live|tickets|verify|watch)/index\\.ts$",
+        "^src/(emulator|export|fleet|format|import|live|tickets|verify|watch)/index\\.ts$",
       ],
       "The command line uses what every user of the library can use, and what shows it.",
     ),

@@ -9,6 +9,7 @@ import { isBuiltin } from "node:module";
 import { join, relative, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { schemaModule } from "./dist/files/schemas.js";
+import { FLEET_SCHEMA } from "./dist/fleet/schema.js";
 import { manifestSchema } from "./dist/manifest/schema.js";
 import { units } from "./dist/units/index.js";
 
@@ -20,6 +21,7 @@ async function compileSchemas(folder) {
   const saved = ["plan", "live"].map((name) => readFileSync(join(ROOT, "schemas", `${name}.schema.json`), "utf8"));
   const modules = await Promise.all([
     schemaModule(manifestSchema(units), "all"),
+    schemaModule(FLEET_SCHEMA, "all"),
     ...saved.map((text) => schemaModule(JSON.parse(text), "first")),
   ]);
   rmSync(folder, { recursive: true, force: true });

@@ -6,22 +6,18 @@
 
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request as ask, createServer } from "node:http";
-import { createServer as createSecureServer } from "node:https";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { findProgram, runProgram } from "../program.mjs";
+import { openServiceProxy } from "./service-proxy.mjs";
 
 const DIST = process.env.TENON_DIST ?? new URL("../../dist/", import.meta.url).href;
 const MAIN = fileURLToPath(new URL("bin/tenon.js", DIST));
 const TOKEN = "emulator-token";
 const ROUNDS = 3;
-/** The only address that DNSControl knows. */
-const SERVICE = "api.linode.com";
 
 const PLANS = [
   { name: "plan of one record", zones: 1, records: 1, creates: false },
@@ -211,7 +207,6 @@ function configureTerraform({ plan: { zones, records, creates }, cwd, origin }) 
   return { env, setUp, words: creates ? apply : ["plan", "-input=false", "-detailed-exitcode"] };
 }
 
-/** It cannot be told another address: a proxy of this process stands for the service, with a certificate that it is told to trust. */
 async function configureDnscontrol({ plan: { zones, records, creates }, cwd, tool, origin }) {
   const entries = recordsOf(records).map(
     ({ type, name, target, ttl_sec }) => `  ${type}("${name}", "${target}", TTL(${ttl_sec}))`,
@@ -224,38 +219,6 @@ async function configureDnscontrol({ plan: { zones, records, creates }, cwd, too
   writeFileSync(join(cwd, "dnsconfig.js"), head + all.join(""));
   const credentials = { none: { TYPE: "NONE" }, linode: { TYPE: "LINODE", token: TOKEN } };
   writeFileSync(join(cwd, "creds.json"), JSON.stringify(credentials));
-  const [key, certificate] = ["key.pem", "certificate.pem"].map((file) => join(cwd, file));
-  const subject = ["-subj", `/CN=${SERVICE}`, "-addext", `subjectAltName=DNS:${SERVICE}`];
-  const made = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", key, "-out", certificate];
-  await runProgram(tool.openssl, ["req", "-x509", ...made, ...subject]);
-  const { port, close } = await proxy(origin, { key: readFileSync(key), cert: readFileSync(certificate) });
-  const env = { HTTPS_PROXY: `http://127.0.0.1:${port}`, NO_PROXY: "", no_proxy: "", SSL_CERT_FILE: certificate };
+  const { env, close } = await openServiceProxy({ openssl: tool.openssl, folder: cwd, origin });
   return { env, close, words: [creates ? "push" : "preview"] };
-}
-
-/** Every tunnel leads to the emulator. */
-async function proxy(origin, credentials) {
-  const service = createSecureServer(credentials, async (incoming, response) => {
-    const { method, url } = incoming;
-    // The emulator answers under its own name only.
-    const { host: _, ...headers } = incoming.headers;
-    const forwarded = ask(`${origin}${url}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode, answer.headers);
-      pipeline(answer, response).catch(() => {});
-    });
-    forwarded.on("error", () => response.destroy());
-    await pipeline(incoming, forwarded).catch(() => {});
-  });
-  const server = createServer().on("connect", (_request, socket) => {
-    socket.on("error", () => {});
-    socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
-    service.emit("connection", socket);
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const close = () => {
-    server.close();
-    service.closeAllConnections();
-    server.closeAllConnections();
-  };
-  return { port: server.address().port, close };
 }

@@ -47,6 +47,7 @@ export const ERROR_CODES: Readonly<Record<ErrorCode, string>> = {
   "missing-argument": "an argument is missing",
   "missing-option": "an option that the command cannot do without is missing",
   "missing-value": "an option is given without its value",
+  "nothing-selected": "`--select` fits no account of the fleet, or the fleet has none",
   "nothing-to-export": "the project declares nothing that the format can hold",
   "object-missing": "what `output` names is declared, and the account has no object that is surely it",
   "plan-file-as-project": "a saved plan was given where a project belongs",
@@ -89,6 +90,7 @@ export type ErrorCode =
   | "invalid-argument"
   | "missing-argument"
   | "missing-option"
+  | "nothing-selected"
   | "missing-value"
   | "nothing-to-export"
   | "object-missing"

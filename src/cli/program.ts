@@ -142,6 +142,13 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./commands/explain.ts")).define,
   },
   {
+    name: "fleet",
+    usage: "",
+    summary: "plan, apply and compare many accounts",
+    access: "writes",
+    load: async () => (await import("./commands/fleet.ts")).define,
+  },
+  {
     name: "ticket",
     usage: "",
     summary: "read and write support tickets",

@@ -23,7 +23,7 @@ import {
 import type { Live, Snapshot } from "../model/live.ts";
 import { renderPlanMarkdown } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
-import { type BaseRequest, openBase } from "./base.ts";
+import type { BaseRequest, OpenedBase } from "./base.ts";
 import { needDialect, resolveDialect, type WithClient, withReader } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { ChangedSinceFlags, PlanFlags } from "./flags.ts";
@@ -112,7 +112,7 @@ async function changedSinceOf(
 > {
   const { changedSince: name, savedChangedSince: saved } = flags;
   if (saved !== undefined || name === undefined) return { ok: true, changedSince: saved ?? null };
-  const opened = await openBase(terminal, { ...request, flags, flag: "--changed-since", name });
+  const opened = await openedBase(terminal, { ...request, flags, flag: "--changed-since", name });
   if (!opened.ok) return opened;
   if (opened.base !== null)
     return { ok: true, changedSince: findChangedSince(name, request.project.desired, opened.base.desired) };
@@ -251,7 +251,8 @@ export async function inReading(
   const { project } = loaded;
   const refusal = checkAccount(project.desired, moment === null ? accountOf(terminal) : moment.account);
   if (refusal !== null) return refuse(terminal, refusal, project);
-  const base = compared === null ? null : await openBase(terminal, { ...compared, directory, project, flags, dialect });
+  const base =
+    compared === null ? null : await openedBase(terminal, { ...compared, directory, project, flags, dialect });
   if (base?.ok === false) return base.code;
   const isNarrowed = compared?.flag === "--changed-since" && base !== null && base.base !== null;
   const session = {
@@ -268,6 +269,12 @@ export async function inReading(
   if (snapshot === null) return withReader(terminal, flags, (api, { token }) => work({ ...session, api, token }));
   const { openSnapshot } = await import("../live/index.ts");
   return work({ ...session, api: openSnapshot(snapshot) });
+}
+
+/** git, and what reads a base, are loaded only when a plan is compared with one. */
+async function openedBase(terminal: Terminal, request: BaseRequest): Promise<OpenedBase> {
+  const { openBase } = await import("./base.ts");
+  return openBase(terminal, request);
 }
 
 /** If the base is invalid, the whole project is read: the change may mend it. */

@@ -358,7 +358,7 @@ function unknownKey(
   const known = knownKeys(error);
   if (known.length === 0) return badVariableName(key, span);
   const title = String(schema["title"] ?? "mapping").toLowerCase();
-  const where = way.length === 0 ? "a manifest" : withArticle(title);
+  const where = withArticle(way.length === 0 ? title.replace(/^tenon /, "") : title);
   const best = nearest(key, known);
   const homes = best === null ? homesOf(key, manifest) : [];
   const elsewhere = homes.length === 0 ? "" : `, but of ${listWords(homes)}`;

@@ -51,6 +51,11 @@ export function rootAddress(kind: Kind, name: string): Address {
   return `${kind}/${segment(name)}`;
 }
 
+/** The VPC, domain or image that an address is of, or within: a label's slash is escaped. */
+export function rootOf(address: Address): Address {
+  return address.split("/", 2).join("/");
+}
+
 /** The name in the address of a root; null if it is no address of that kind. */
 export function nameInAddress(address: Address, kind: Kind): string | null {
   if (!address.startsWith(`${kind}/`)) return null;

@@ -8,7 +8,7 @@ import type { Consent, ConsentRule, Declared, Desired } from "../model/desired.t
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Goal, Guard, Plan } from "../model/plan.ts";
-import type { Address } from "../model/resource.ts";
+import { type Address, rootOf } from "../model/resource.ts";
 import { compareText, compileGlob, groupBy, listNames, shellWord } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 
@@ -317,9 +317,4 @@ export function guardKeysOf(change: Change, kinds: Kinds): string[] {
 /** Only records have NS as their `type`, so the kind need not be checked. */
 function isApexNameserver({ before, after }: Change): boolean {
   return [before, after].some((values) => values?.["type"] === "NS" && values["name"] === "");
-}
-
-/** A label's slash is escaped in an address. */
-function rootOf(address: Address): Address {
-  return address.split("/").slice(0, 2).join("/");
 }

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Kinds } from "../model/kind.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Address, Json, Values } from "../model/resource.ts";
+import { type Address, type Json, rootOf, type Values } from "../model/resource.ts";
 import { groupBy } from "../model/text.ts";
 import type { ChangeView, FieldDiff, GroupView } from "./view.ts";
 
@@ -57,7 +57,6 @@ export function foldContext(
 
 /** Groups with a gap stand by themselves; groups with guards are folded only with groups that have the same. */
 function marksOf({ guards, gaps }: Pick<Plan, "guards" | "gaps">): Map<Address, string | null> {
-  const rootOf = (address: Address): Address => address.split("/", 2).join("/");
   const marks = new Map<Address, string | null>();
   for (const [root, own] of groupBy(guards, ({ address }) => rootOf(address))) {
     const texts = own.map(({ rule, address, consent, count, of, origin }) =>

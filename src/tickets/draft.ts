@@ -5,7 +5,7 @@
 
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
-import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { isJsonObject, type Json, type JsonObject, rootOf } from "../model/resource.ts";
 import { blockText } from "../render/blocks.ts";
 import { escapeText } from "../render/terminal.ts";
 import { parsePlanFile, type SavedPlan } from "../saved/plan-file.ts";
@@ -134,10 +134,6 @@ function entityOf(items: readonly Item[]): Entity | null {
   const id = known.find(([address]) => address === root)?.[1];
   if (others.length > 0 || (kind !== "vpc" && kind !== "domain")) return null;
   return typeof id === "number" && Number.isSafeInteger(id) ? { kind, id } : null;
-}
-
-function rootOf(address: string): string {
-  return address.split("/", 2).join("/");
 }
 
 function quoted(text: string): string {

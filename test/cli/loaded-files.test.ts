@@ -70,7 +70,8 @@ test("the library that reads ranges of versions is loaded for a project that req
 });
 
 test("plan loads the client, and of undici only what sends requests", async () => {
-  const { files, libraries, undici } = await loadedBy(["plan"]);
+  const { files, libraries, undici, sources } = await loadedBy(["plan"]);
+  expect(sources.filter((source) => /src\/cli\/(base|git)\.ts$/.test(source))).toEqual([]);
   expect({ files, libraries }).toEqual({ files: 6, libraries: [...READING, "undici"].sort() });
   expect(undici).toContain("dispatcher/pool.js");
   expect(undici.filter((file) => /fetch\/index|websocket\/|cache|mock|interceptor/.test(file))).toEqual([]);

@@ -79,9 +79,11 @@ const WITHOUT: Readonly<Record<string, string>> = {
   "snapshot-malformed": "is of a command without --format json: test/cli/live.test.ts",
   "snapshot-of-others": "needs a snapshot: test/cli/live.test.ts",
   "ticket-outcome-unknown": "needs lost answers: test/tickets/outcomes.test.ts",
+  "token-missing": "is of an account of a fleet: test/cli/fleet.test.ts",
   "token-in-plan": "shows nothing of the plan: test/cli/saved-plan.test.ts",
   "token-in-snapshot": "is of a command without --format json: test/cli/live.test.ts",
   "too-large": "needs a file of megabytes: test/dns/zone-file/hostile.test.ts",
+  "too-many-accounts": "needs ten thousand accounts: test/fleet/fleet-file.test.ts",
   "too-many-files": "needs a thousand files: test/manifest/limits.test.ts",
 };
 

@@ -10,11 +10,22 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { here } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
 
 const execute = promisify(execFile);
+
+type OpenServiceProxy = (request: {
+  readonly openssl: string;
+  readonly folder: string;
+  readonly origin: string;
+}) => Promise<{ readonly env: Readonly<Record<string, string>>; readonly close: () => void }>;
+
+const SERVICE_PROXY = join(import.meta.dirname, "../../bench/peers/service-proxy.mjs");
+const { openServiceProxy } = (await import(SERVICE_PROXY)) as {
+  readonly openServiceProxy: OpenServiceProxy;
+};
 
 const FIXTURES = join(import.meta.dirname, "../fixtures");
 const PLUGINS = process.env["TENON_TERRAFORM_PLUGINS"] ?? join(homedir(), ".terraform.d/plugins");
@@ -109,4 +120,43 @@ test.runIf(hasDnscontrol)("what DNSControl prints is what the fixture holds, and
     await here([...args, join(FIXTURES, "dnscontrol/ir.json")], { cwd }),
   ];
   expect([fresh.code, fresh.stdout]).toEqual([0, kept.stdout]);
+});
+
+/** What its provider for the service accepts, of every type. */
+const PUSHED = `var REG = NewRegistrar("none");
+var LIN = NewDnsProvider("linode");
+D("one.example", REG, DnsProvider(LIN), DefaultTTL(300),
+  MX("@", 10, "mx1.example.net."), MX("@", 20, "mx2.example.net."), TXT("@", "v=spf1 include:_spf.example.net -all"),
+  A("@", "192.0.2.1"), A("www", "192.0.2.2", TTL("1h")), AAAA("www", "2001:db8::2"), CNAME("blog", "www"),
+  CNAME("shop", "stores.example.com."), SRV("_sip._tcp", 10, 5, 5060, "sip"), A("sip", "192.0.2.6"),
+  CAA("@", "issue", "letsencrypt.org"), NS("lab", "ns1.lab.one.example."), A("ns1.lab", "192.0.2.53"),
+  TXT("long", Array(400).join("é")));
+D("bücher.example", REG, DnsProvider(LIN), A("straße", "198.51.100.9"));
+`;
+
+test.runIf(hasDnscontrol)("what DNSControl has pushed comes in, and a plan of it is empty", async () => {
+  const domains = ["one.example", "xn--bcher-kva.example"].map((domain) => ({
+    ...{ domain, type: "master" as const, soa_email: "a@a.example" },
+  }));
+  const service = await emulator({ seed: { domains } });
+  const cwd = await folder({
+    "creds.json": JSON.stringify({ none: { TYPE: "NONE" }, linode: { TYPE: "LINODE", token: "emulator-token" } }),
+    "dnsconfig.js": PUSHED,
+  });
+  const origin = service.baseUrl.replace(/\/v4$/, "");
+  const { env, close } = await openServiceProxy({ openssl: "openssl", folder: cwd, origin });
+  onTestFinished(close);
+  const options = { cwd, env: { ...process.env, ...env } };
+  await execute("dnscontrol", ["push"], options);
+  await execute("dnscontrol", ["print-ir", "--out", "ir.json"], { cwd });
+  const imported = await here(
+    ["import", "--from", "dnscontrol", "ir.json", "--soa-email", "a@a.example", "--out", "new"],
+    {
+      cwd,
+    },
+  );
+  expect(imported).toMatchObject({ code: 0, stderr: "" });
+  expect(imported.stdout).toContain("Imported 2 domains, 15 records");
+  const planned = await here(["plan", "new", "--detailed-exitcode"], { cwd, env: envOf(service) });
+  expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/^No changes\./m) });
 });

@@ -47,7 +47,6 @@ import {
   parseDuration,
   type VerifyFlags,
 } from "../flags.ts";
-import { runMetadata } from "../git.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
 import { printJson, printMarkdown, withJsonErrors } from "../output.ts";
 import { ApplyProgress, Progress } from "../progress.ts";
@@ -311,6 +310,7 @@ async function carryOut(
   const { terminal, project, api, connection } = session;
   const { format } = flags;
   const { root } = project;
+  const { runMetadata } = await import("../git.ts");
   const header = await runMetadata(root, connection.baseUrl, terminal.environment);
   const opened = await openJournal({ root, path: flags.journal ?? null, startedMilliseconds: Date.now(), header });
   if (!opened.ok) {

@@ -67,13 +67,13 @@ Examples:
   addConnectionFlags(addProjectFlags(command));
 }
 
-type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom"> &
+export type DriftFlags = Omit<ReadingFlags, "base" | "clone" | "allow" | "maxChanges" | "takeOwnershipFrom"> &
   Omit<WatchFlags, "format">;
 
 /** Codes of the plan's warnings that matter without an apply, too. */
 const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
-async function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
+export async function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   const { format, jsonInto } = flags;
   if (flags.watch === true && format !== "markdown") {
     const { watch } = await import("../drift-watch.ts");

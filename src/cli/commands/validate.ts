@@ -52,7 +52,7 @@ interface ValidateFlags extends ProjectFlags {
   readonly dialect?: string;
 }
 
-function validate(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
+export function validate(terminal: Terminal, directory: string | undefined, flags: ValidateFlags): Promise<ExitCode> {
   const { format, jsonInto } = flags;
   return withJsonErrors(terminal, { format, stream: false, jsonInto }, (inner) => check(inner, directory, flags));
 }

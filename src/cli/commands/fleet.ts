@@ -1,0 +1,379 @@
+/** `tenon fleet`: the same commands for many accounts, each with its project, from one fleet file. */
+
+import { mkdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { writeProblem } from "../../files/files.ts";
+import type { Fleet, FleetAccount, FleetEvent } from "../../fleet/index.ts";
+import type { ClientApi } from "../../index.ts";
+import type { AccountResult, FleetCommand, FleetReport } from "../../model/fleet.ts";
+import { suggestion } from "../../model/text.ts";
+import { renderFleetJsonParts, renderFleetMarkdown, renderFleetText } from "../../render/fleet.ts";
+import { type Column, renderListJson, renderTable } from "../../render/listing.ts";
+import type { WithClient } from "../connection.ts";
+import { EXIT, type ExitCode, type Finish } from "../exit.ts";
+import {
+  ALL_FORMATS,
+  addPlanFlags,
+  collect,
+  type Format,
+  failOnFlag,
+  formatFlag,
+  fullFlag,
+  jsonIntoFlag,
+  neverDestroyFlag,
+  parseCount,
+} from "../flags.ts";
+import { type AccountFlags, runAccount } from "../fleet-account.ts";
+import { sayDiagnostics, sayError } from "../messages.ts";
+import { withJsonErrors, writeGithubSummary } from "../output.ts";
+import { Progress } from "../progress.ts";
+import { folding, type Terminal } from "../terminal.ts";
+
+type Connect = WithClient<ClientApi>;
+
+const FILE = "the fleet file, or its folder (default: fleet.yaml here)";
+
+export function define(fleet: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
+  fleet.description("The same commands for many accounts, each with its project, from one fleet file.");
+  addList(fleet, terminal, finish);
+  addValidate(fleet, terminal, finish);
+  addPlan(fleet, terminal, finish);
+  addApply(fleet, terminal, finish, connect);
+  addDrift(fleet, terminal, finish);
+}
+
+/** What every command of a fleet takes. */
+function addFleetFlags(command: Command): Command {
+  return command
+    .argument("[file]", FILE)
+    .option(
+      "--select <terms>",
+      "only accounts that fit, name=GLOB and label.KEY=GLOB;\nwith commas all, repeated any",
+      collect,
+    );
+}
+
+/** What those that run something for each account take. */
+function addRunFlags(command: Command, description: string): Command {
+  return addFleetFlags(command)
+    .addOption(new Option("--workers <n>", "accounts at a time").argParser(parseWorkers).default(DEFAULT_WORKERS))
+    .option("--canary <name>", "first this account; the others only if it does well")
+    .option("--max-failures <n>", "begin no further account after more failures", parseCount)
+    .addOption(formatFlag(description, ALL_FORMATS))
+    .addOption(jsonIntoFlag());
+}
+
+const DEFAULT_WORKERS = 4;
+const MAX_WORKERS = 64;
+
+function parseWorkers(value: string): number {
+  const count = parseCount(value);
+  if (count < 1 || count > MAX_WORKERS) throw new InvalidArgumentError(`Write a number from 1 to ${MAX_WORKERS}.`);
+  return count;
+}
+
+function addList(fleet: Command, terminal: Terminal, finish: Finish): void {
+  const command = fleet
+    .command("list")
+    .summary("list the accounts of a fleet")
+    .description("List the accounts of a fleet. Nothing is sent.")
+    .addOption(new Option("--format <format>", "how to show it").choices(["table", "json"]).default("table"))
+    .action(async (file, flags) => {
+      const format = flags.format === "json" ? "json" : "text";
+      finish(await withJsonErrors(terminal, { format, stream: false }, (inner) => list(inner, file, flags)));
+    });
+  addFleetFlags(command);
+}
+
+function addValidate(fleet: Command, terminal: Terminal, finish: Finish): void {
+  const command = fleet
+    .command("validate")
+    .summary("check the fleet file and the projects of its accounts")
+    .description("Check the fleet file, and the project of each account as that account has it.\nNothing is sent.")
+    .option("--strict", "warnings are errors")
+    .addOption(fullFlag())
+    .action(async (file, flags) => finish(await run(folding(terminal, flags), "validate", file, flags, null)));
+  addRunFlags(command, "text is for people, json for programs, markdown for a comment");
+}
+
+function addPlan(fleet: Command, terminal: Terminal, finish: Finish): void {
+  const command = fleet
+    .command("plan")
+    .summary("show what apply would do in each account")
+    .description("Show what apply would do in each account. Nothing is changed.")
+    .option("--out <dir>", "save a plan for each account, NAME.plan, for fleet apply --plan")
+    .option("--detailed-exitcode", "exit with 2 if changes are pending anywhere")
+    .addOption(neverDestroyFlag())
+    .addOption(failOnFlag("exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
+    .addHelpText("after", EXAMPLES)
+    .action(async (file, flags) => finish(await run(folding(terminal, flags), "plan", file, flags, null)));
+  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment"));
+}
+
+function addApply(fleet: Command, terminal: Terminal, finish: Finish, connect: Connect): void {
+  const command = fleet
+    .command("apply")
+    .summary("make each account fit its manifests")
+    .description("Make each account fit its manifests. Asks nothing, so that it needs --yes.")
+    .option("--yes", "do not ask")
+    .option("--plan <dir>", "in each account nothing that its saved plan does not show")
+    .option("--stop-on-guard", "begin no further account after one that a guard refuses")
+    .addOption(neverDestroyFlag())
+    .addOption(failOnFlag("do nothing in an account where a change is: refused, blocked, or either"))
+    .addHelpText("after", EXAMPLES)
+    .action(async (file, flags) => finish(await run(folding(terminal, flags), "apply", file, flags, connect)));
+  addPlanFlags(addRunFlags(command, "text is for people, json for programs, markdown for a comment"));
+}
+
+function addDrift(fleet: Command, terminal: Terminal, finish: Finish): void {
+  const command = fleet
+    .command("drift")
+    .summary("say where accounts differ from their manifests")
+    .description(
+      "Say where accounts differ from their manifests. Nothing is changed.\nExits with 2 if there is drift anywhere.",
+    )
+    .addOption(fullFlag())
+    .option("--target <address>", "only this address and beneath, * globs; repeatable", collect)
+    .option("--exclude <address>", "all but this address; repeatable", collect)
+    .action(async (file, flags) => finish(await run(folding(terminal, flags), "drift", file, flags, null)));
+  addRunFlags(command, "text is for people, json for programs, markdown for an issue");
+}
+
+const EXAMPLES = `
+Examples:
+  tenon fleet plan --select label.tier=gold
+  tenon fleet plan --out plans && tenon fleet apply --plan plans --yes
+  tenon fleet apply --yes --workers 8 --canary test-account --max-failures 0`;
+
+// Opening the fleet file.
+
+interface FleetFlags {
+  readonly select?: readonly string[];
+}
+
+/** `all`: whether they are selected or not. */
+type Opened =
+  | { readonly ok: true; readonly fleet: Fleet; readonly all: readonly FleetAccount[] }
+  | { readonly ok: false; readonly code: ExitCode };
+
+/** The fleet with the accounts that are selected: at least one. */
+async function open(terminal: Terminal, file: string | undefined, { select = [] }: FleetFlags): Promise<Opened> {
+  const { loadFleet, parseSelection } = await import("../../fleet/index.ts");
+  const { fleet, fault, diagnostics, sources } = await loadFleet(file ?? ".", {
+    service: terminal.environment["TENON_SERVICE"]?.trim() ?? "",
+    baseUrl: terminal.environment["TENON_BASE_URL"]?.trim() ?? "",
+  });
+  sayDiagnostics(terminal, diagnostics, sources);
+  if (fleet === null) return { ok: false, code: fault === "request" ? EXIT.error : EXIT.invalid };
+  const parsed = parseSelection(select);
+  if (!parsed.ok) {
+    const summary = `--select does not take '${parsed.part}'`;
+    sayError(terminal, { code: "invalid-argument", summary, fix: "Write name=GLOB or label.KEY=GLOB." });
+    return { ok: false, code: EXIT.error };
+  }
+  const accounts = fleet.accounts.filter(parsed.selection);
+  if (accounts.length > 0) return { ok: true, fleet: { ...fleet, accounts }, all: fleet.accounts };
+  const summary =
+    select.length === 0 ? "the fleet has no accounts" : `no account fits --select ${select.join(" --select ")}`;
+  const fix = select.length === 0 ? "Add accounts to the file." : "tenon fleet list shows names and labels.";
+  sayError(terminal, { code: "nothing-selected", summary, fix });
+  return { ok: false, code: EXIT.error };
+}
+
+// `tenon fleet list`.
+
+async function list(
+  terminal: Terminal,
+  file: string | undefined,
+  flags: FleetFlags & { readonly format: "table" | "json" },
+): Promise<ExitCode> {
+  const opened = await open(terminal, file, flags);
+  if (!opened.ok) return opened.code;
+  const { accounts } = opened.fleet;
+  terminal.print(
+    flags.format === "json" ? renderListJson("accounts", accounts, COLUMNS) : renderTable(accounts, COLUMNS),
+  );
+  return EXIT.done;
+}
+
+const COLUMNS: readonly Column<FleetAccount>[] = [
+  { field: "name", heading: "NAME", value: ({ name }) => name },
+  {
+    field: "project",
+    heading: "PROJECT",
+    value: ({ project }) => project,
+    shown: ({ project }) => relative(".", project) || ".",
+  },
+  { field: "environment", heading: "ENVIRONMENT", value: ({ environment }) => environment },
+  { field: "base_url", heading: "SERVICE", value: ({ baseUrl }) => baseUrl },
+  {
+    field: "token",
+    heading: "TOKEN",
+    value: ({ token }) => ("env" in token ? `env ${token.env}` : `file ${token.file}`),
+  },
+  {
+    field: "labels",
+    heading: "LABELS",
+    value: ({ labels }) =>
+      Object.entries(labels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(",") || null,
+  },
+];
+
+// What runs a command for each account.
+
+interface RunFlags extends Omit<AccountFlags, "plan" | "out">, FleetFlags {
+  readonly workers: number;
+  readonly canary?: string;
+  readonly maxFailures?: number;
+  readonly stopOnGuard?: boolean;
+  readonly detailedExitcode?: boolean;
+  /** A folder. */
+  readonly out?: string;
+  /** A folder. */
+  readonly plan?: string;
+  readonly format: Format;
+}
+
+function run(
+  terminal: Terminal,
+  command: FleetCommand,
+  file: string | undefined,
+  flags: RunFlags,
+  connect: Connect | null,
+): Promise<ExitCode> {
+  const { format, jsonInto } = flags;
+  return withJsonErrors(terminal, { format, stream: false, jsonInto }, async (inner) => {
+    if (command === "apply" && flags.yes !== true) {
+      const fix = "Look at tenon fleet plan --out plans first, then give --plan plans --yes.";
+      sayError(inner, { code: "consent-not-asked", summary: "fleet apply does not ask for each account", fix });
+      return EXIT.error;
+    }
+    const opened = await open(inner, file, flags);
+    if (!opened.ok) return opened.code;
+    const { accounts } = opened.fleet;
+    const { canary } = flags;
+    if (canary !== undefined && !accounts.some(({ name }) => name === canary)) {
+      const known = suggestion(
+        canary,
+        accounts.map(({ name }) => name),
+      );
+      sayError(inner, {
+        code: "invalid-argument",
+        summary: `the canary ${canary} is not among the accounts`,
+        fix: known,
+      });
+      return EXIT.error;
+    }
+    const problem = flags.out === undefined ? null : await folderProblem(flags.out);
+    if (problem !== null) {
+      sayError(inner, { code: "file-unwritable", summary: `the folder for plans cannot be made: ${problem}` });
+      return EXIT.error;
+    }
+    const results = await inner.interrupt.whileHandlingSignals(() =>
+      runAll(inner, { command, ...opened }, flags, connect),
+    );
+    return show(inner, { command, accounts: results }, flags);
+  });
+}
+
+async function folderProblem(folder: string): Promise<string | null> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return null;
+  } catch (error) {
+    return writeProblem(error, folder);
+  }
+}
+
+async function runAll(
+  terminal: Terminal,
+  { command, fleet, all }: Extract<Opened, { ok: true }> & { readonly command: FleetCommand },
+  flags: RunFlags,
+  connect: Connect | null,
+): Promise<AccountResult[]> {
+  const { EmbeddedQueue, runFleet } = await import("../../fleet/index.ts");
+  const { accounts } = fleet;
+  const hidden = new Set(all.flatMap(({ token }) => ("env" in token ? [token.env] : [])));
+  const progress = new FleetProgress(terminal, accounts.length);
+  const { workers, canary = null, maxFailures = null, stopOnGuard = false, plan, out, jsonInto: _, ...shared } = flags;
+  const fileIn = (folder: string, { name }: FleetAccount): string => join(folder, `${name}.plan`);
+  const queue = new EmbeddedQueue();
+  try {
+    return await runFleet({
+      ...{ accounts, queue, workers, canary, maxFailures, stopOnGuard },
+      signal: terminal.interrupt.first,
+      observe: (event) => progress.report(event),
+      runAccount: (account) => {
+        const own = {
+          ...shared,
+          ...(plan === undefined ? {} : { plan: fileIn(plan, account) }),
+          ...(out === undefined ? {} : { out: fileIn(out, account) }),
+          // The document of each account is kept whatever the format is.
+          format: flags.format === "markdown" ? ("markdown" as const) : ("text" as const),
+        };
+        return runAccount(terminal, command, account, own, { hidden, connect });
+      },
+    });
+  } finally {
+    progress.end();
+    await queue.close();
+  }
+}
+
+class FleetProgress {
+  readonly #progress: Progress;
+  readonly #total: number;
+  #done = 0;
+  #running = 0;
+
+  constructor(terminal: Terminal, total: number) {
+    this.#progress = new Progress(terminal);
+    this.#total = total;
+  }
+
+  report(event: FleetEvent): void {
+    this.#running += event.type === "begun" ? 1 : -1;
+    if (event.type === "done") this.#done += 1;
+    this.#progress.show(`${this.#done} of ${this.#total} accounts done, ${this.#running} running`);
+  }
+
+  end(): void {
+    this.#progress.end();
+  }
+}
+
+async function show(terminal: Terminal, report: FleetReport, flags: RunFlags): Promise<ExitCode> {
+  if (flags.format === "json") for (const part of renderFleetJsonParts(report)) terminal.print(part);
+  if (flags.format === "markdown") terminal.print(renderFleetMarkdown(report));
+  if (flags.format === "text") {
+    terminal.print(renderFleetText(report, { width: terminal.results.width, full: flags.full ?? false }));
+  }
+  terminal.document?.(renderFleetJsonParts(report), undefined);
+  await writeGithubSummary(terminal, () => renderFleetMarkdown(report));
+  const worst = worstOf(report);
+  if (terminal.interrupt.code() !== null) return terminal.interrupt.code() ?? EXIT.interrupted;
+  // An account's plan ends with 2 where changes are pending, whether or not the fleet's does.
+  return worst === EXIT.pending && report.command === "plan" && flags.detailedExitcode !== true ? EXIT.done : worst;
+}
+
+/** From the best to the worst: what is in an unknown or half-done state needs a person most. */
+const ORDER: readonly ExitCode[] = [
+  EXIT.done,
+  EXIT.pending,
+  EXIT.refused,
+  EXIT.unreviewed,
+  EXIT.invalid,
+  EXIT.partial,
+  EXIT.error,
+  EXIT.hungUp,
+  EXIT.interrupted,
+  EXIT.terminated,
+];
+
+function worstOf({ accounts }: FleetReport): ExitCode {
+  const ranks = accounts.map(({ outcome }) => (outcome.type === "ran" ? ORDER.indexOf(outcome.code as ExitCode) : 0));
+  return ORDER[ranks.reduce((most, rank) => Math.max(most, rank), 0)] ?? EXIT.error;
+}

@@ -1,0 +1,185 @@
+/** Runs a command of the command line for one account of a fleet, in this process, with the account's own token and no other. */
+
+import type { FleetAccount } from "../fleet/index.ts";
+import { type ClientApi, SERVICES } from "../index.ts";
+import type { AccountOutcome, FleetCommand } from "../model/fleet.ts";
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
+import { holdsToken, type WithClient } from "./connection.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
+import type { FailOn, PlanFlags } from "./flags.ts";
+import { sayDiagnostics } from "./messages.ts";
+import type { Terminal } from "./terminal.ts";
+
+type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
+
+/** What the fleet's command was asked for, for every account. */
+export interface AccountFlags extends Omit<PlanFlags, "env" | "var" | "varFile" | "baseUrl" | "service" | "dialect"> {
+  readonly failOn?: readonly FailOn[];
+  readonly strict?: boolean;
+  readonly yes?: boolean;
+  /** Of this account: its reviewed plan. */
+  readonly plan?: string;
+  /** Of this account: where its plan is saved. */
+  readonly out?: string;
+}
+
+/** @param connect opens a client that writes; null: the command only reads */
+export async function runAccount(
+  outer: Terminal,
+  command: FleetCommand,
+  account: FleetAccount,
+  flags: AccountFlags,
+  { hidden, connect }: { readonly hidden: ReadonlySet<string>; readonly connect: WithClient<ClientApi> | null },
+): Promise<Ran> {
+  const captured = new Capture(outer, environmentOf(outer, account, hidden));
+  const { terminal } = captured;
+  const variable = "env" in account.token ? account.token.env : null;
+  const isMissing = command !== "validate" && variable !== null && !outer.environment[variable]?.trim();
+  let code: ExitCode = EXIT.error;
+  if (isMissing) {
+    const summary = `no token is set: ${variable} is empty`;
+    const fix = `Set ${variable} where this account is run.`;
+    sayDiagnostics(terminal, [{ code: "token-missing", severity: "error", summary, detail: "", fix }]);
+  } else {
+    code = await perform(terminal, command, account.project, flagsOf(account, flags), connect);
+  }
+  return captured.outcome(command, code);
+}
+
+function flagsOf(account: FleetAccount, flags: AccountFlags): AccountFlags & PlanFlags {
+  return {
+    ...flags,
+    ...(account.environment === null ? {} : { env: account.environment }),
+    var: account.variables,
+    baseUrl: account.baseUrl,
+    dialect: account.dialect,
+    ...("file" in account.token ? { tokenFile: account.token.file } : {}),
+  };
+}
+
+async function perform(
+  terminal: Terminal,
+  command: FleetCommand,
+  project: string,
+  flags: AccountFlags & PlanFlags,
+  connect: WithClient<ClientApi> | null,
+): Promise<ExitCode> {
+  switch (command) {
+    case "validate":
+      return (await import("./commands/validate.ts")).validate(terminal, project, { ...flags, format: "text" });
+    case "plan":
+      return (await import("./commands/plan.ts")).plan(terminal, project, { ...flags, detailedExitcode: true });
+    case "drift":
+      return (await import("./commands/drift.ts")).drift(terminal, project, flags);
+    case "apply":
+      if (connect === null) throw new Error("An apply needs a client that writes");
+      return (await import("./commands/apply.ts")).apply(terminal, project, flags, connect);
+  }
+}
+
+/** Tokens of other accounts, and what names another account, service or summary, are left out. */
+function environmentOf(
+  { environment }: Terminal,
+  { token, account }: FleetAccount,
+  hidden: ReadonlySet<string>,
+): Terminal["environment"] {
+  const own = Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name]) => !hidden.has(name) && !HIDDEN.test(name) && !SERVICE_TOKENS.has(name),
+    ),
+  );
+  return {
+    ...own,
+    ...("env" in token ? { TENON_TOKEN: environment[token.env] } : {}),
+    ...(account === null ? {} : { TENON_ACCOUNT: account }),
+  };
+}
+
+const HIDDEN = /^(?:TENON_(?!DEBUG$)|GITHUB_STEP_SUMMARY$)/;
+const SERVICE_TOKENS: ReadonlySet<string> = new Set(SERVICES.map(({ tokenVariable }) => tokenVariable));
+
+/** Keeps what a command prints and says, and its JSON document. */
+class Capture {
+  readonly terminal: Terminal;
+  #text = "";
+  #document: string | null = null;
+  #holdsToken = false;
+  readonly #problems: ReturnType<typeof diagnosticsJson>[number][] = [];
+
+  constructor(outer: Terminal, environment: Terminal["environment"]) {
+    const keep = (text: string): void => {
+      this.#text += text;
+    };
+    this.terminal = {
+      ...outer,
+      environment,
+      canAsk: false,
+      messages: { ...outer.messages, isTerminal: false },
+      results: { ...outer.results, isTerminal: false },
+      print: keep,
+      say: keep,
+      document: (parts, token) => {
+        const text = [...parts].join("");
+        if (token !== undefined && holdsToken(text, token)) this.#holdsToken = true;
+        else this.#document = text;
+      },
+      record: (diagnostics, sources) => {
+        for (const problem of diagnosticsJson(diagnostics, sources)) this.#problems.push(problem);
+      },
+    };
+  }
+
+  outcome(command: FleetCommand, code: ExitCode): Ran {
+    const parsed: Json = this.#document === null ? null : JSON.parse(this.#document);
+    const document = this.#document ?? (this.#problems.length === 0 ? null : renderErrorsJson(this.#problems, false));
+    const [first, ...more] = this.#problems.filter(({ severity }) => severity === "error");
+    const others = more.length === 0 ? "" : ` (and ${more.length} more)`;
+    const failed = first === undefined ? null : `error: ${first["summary"]}${others}`;
+    const done = isJsonObject(parsed) ? HEADLINES[command](parsed) : null;
+    const headline = (code === EXIT.done || code === EXIT.pending ? done : (failed ?? done)) ?? `ended with ${code}`;
+    const text = QUIET.has(headline) ? "" : this.#text;
+    if (!this.#holdsToken) return { type: "ran", code, headline, text, document };
+    // As with --json-into: what was found weighs less than that it cannot be kept.
+    const worse = code === EXIT.done || code === EXIT.pending ? EXIT.error : code;
+    return { type: "ran", code: worse, headline: TOKEN_IN_DOCUMENT, text, document: null };
+  }
+}
+
+const TOKEN_IN_DOCUMENT = "error: what was found holds the account's token: take it out, and revoke it";
+
+/** Where the line says it all, the details are left out. */
+const QUIET: ReadonlySet<string> = new Set(["no changes", "no drift", "valid"]);
+
+type Headline = (document: JsonObject) => string | null;
+
+const HEADLINES: Readonly<Record<FleetCommand, Headline>> = {
+  validate: ({ valid }) => (valid === true ? "valid" : "invalid"),
+  plan: ({ tenon }) => {
+    if (!isJsonObject(tenon ?? null)) return null;
+    const { summary, missing_consent: missing } = tenon as JsonObject;
+    const counts = countsOf(summary, { add: "to add", change: "to change", destroy: "to destroy", blocked: "blocked" });
+    const consents = Array.isArray(missing) && missing.length > 0 ? ["needs consent"] : [];
+    return [...counts, ...consents].join(", ") || "no changes";
+  },
+  drift: ({ summary }) => {
+    const words = { changed: "changed", missing: "missing", unexpected: "unexpected" };
+    return countsOf(summary, words).join(", ") || "no drift";
+  },
+  apply: (document) => {
+    const { resources, type } = document;
+    if (type === "refused") return "refused";
+    const done = countsOf(resources, { added: "added", changed: "changed", destroyed: "destroyed" });
+    const words = { failed: "failed", skipped: "skipped", unknown: "unknown", blocked: "blocked" };
+    return [...done, ...countsOf(document, words)].join(", ") || "no changes";
+  },
+};
+
+/** `["2 to add", "1 blocked"]` */
+function countsOf(counts: Json | undefined, words: Readonly<Record<string, string>>): string[] {
+  if (!isJsonObject(counts ?? null)) return [];
+  return Object.entries(words).flatMap(([name, word]) => {
+    const count = (counts as JsonObject)[name];
+    return typeof count === "number" && count > 0 ? [`${count} ${word}`] : [];
+  });
+}

@@ -1,0 +1,285 @@
+/** A fleet file → the accounts of the fleet, each with all that a run of it needs to know, or every error there is in it. */
+
+import { stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { checkBaseUrl, isDialect, NEUTRAL_DIALECT, SERVICES, serviceAt, serviceCalled } from "../api/index.ts";
+import { compiledSchema } from "../files/schemas.ts";
+import { arrange } from "../manifest/assemble.ts";
+import { readManifest } from "../manifest/files.ts";
+import { Budget } from "../manifest/limits.ts";
+import { Places } from "../manifest/positions.ts";
+import { coerceScalars, validateTree } from "../manifest/validate.ts";
+import { type Diagnostic, hasErrors, Sources, type Span } from "../model/diagnostic.ts";
+import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
+import { FLEET_SCHEMA } from "./schema.ts";
+
+export const FLEET_FILE = "fleet.yaml";
+
+/** The most accounts of a fleet. */
+const MAX_ACCOUNTS = 10_000;
+
+export interface Fleet {
+  /** The fleet file's folder, absolute. */
+  readonly folder: string;
+  /** In the order of the file. */
+  readonly accounts: readonly FleetAccount[];
+}
+
+export interface FleetAccount {
+  readonly name: string;
+  /** The project's folder or root file, absolute. */
+  readonly project: string;
+  /** null: none of the project's environments. */
+  readonly environment: string | null;
+  readonly variables: Readonly<Record<string, string>>;
+  /** As `checkBaseUrl` returned it. */
+  readonly baseUrl: string;
+  readonly dialect: string;
+  /** null: it is not known which account the token is of. */
+  readonly account: string | null;
+  readonly token: TokenSource;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Where a token is. A file's path is absolute. */
+export type TokenSource = { readonly env: string } | { readonly file: string };
+
+export interface LoadedFleet {
+  /** null if there are errors. */
+  readonly fleet: Fleet | null;
+  /** "request": there is no such file. */
+  readonly fault: "file" | "request" | null;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly sources: Sources;
+}
+
+/** Where accounts are of which the file does not say it: both may be empty. */
+export interface ServiceFallback {
+  readonly service: string;
+  readonly baseUrl: string;
+}
+
+/** @param path of the file, or of the folder that holds a `fleet.yaml` */
+export async function loadFleet(path: string, fallback: ServiceFallback): Promise<LoadedFleet> {
+  const sources = new Sources();
+  const file = (await stat(path).catch(() => null))?.isDirectory() === true ? join(path, FLEET_FILE) : path;
+  const found = await stat(file).catch(() => null);
+  if (found === null) return { fleet: null, fault: "request", diagnostics: [notThere(path)], sources };
+  const diagnostics: Diagnostic[] = [];
+  const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
+  const accounts = await readAccounts(resolve(file), sources, fallback, report);
+  const isSound = accounts !== null && !hasErrors(diagnostics);
+  return {
+    fleet: isSound ? { folder: dirname(resolve(file)), accounts } : null,
+    fault: isSound ? null : "file",
+    diagnostics: arrange(diagnostics, sources.files()),
+    sources,
+  };
+}
+
+function notThere(path: string): Diagnostic {
+  return {
+    code: "fleet-missing",
+    severity: "error",
+    summary: `there is no fleet file: ${path === "." ? FLEET_FILE : path}`,
+    detail: "",
+    fix: "Name one, or the folder that holds a fleet.yaml.",
+  };
+}
+
+async function readAccounts(
+  path: string,
+  sources: Sources,
+  fallback: ServiceFallback,
+  report: (diagnostic: Diagnostic) => void,
+): Promise<FleetAccount[] | null> {
+  const places = new Places();
+  const file = await readManifest(path, basename(path), sources, { places, budget: new Budget(), report });
+  if (file?.tree == null || file.damaged) return null;
+  const { tree } = file;
+  coerceScalars(tree, FLEET_SCHEMA, places);
+  const validate = await compiledSchema(FLEET_SCHEMA, "all");
+  const incomplete = validateTree(tree, { schema: FLEET_SCHEMA, validate }, places, report);
+  const entries = (Array.isArray(tree["accounts"]) ? tree["accounts"] : []).filter(isJsonObject);
+  const tooMany = entries[MAX_ACCOUNTS];
+  if (tooMany !== undefined) report(tooManyAccounts(places.span(tree["accounts"] as object, MAX_ACCOUNTS)));
+  const reading = new AccountReader({ folder: dirname(path), fallback, places, report }, tree["defaults"] ?? {});
+  return entries.slice(0, MAX_ACCOUNTS).flatMap((entry) => {
+    const account = reading.read(entry, incomplete.has(entry));
+    return account === null ? [] : [account];
+  });
+}
+
+function tooManyAccounts(span: Span): Diagnostic {
+  const detail = `A fleet may have ${MAX_ACCOUNTS.toLocaleString("en")} accounts; those after are not read.`;
+  const fix = "Divide the fleet into several files.";
+  return { code: "too-many-accounts", severity: "error", summary: "too many accounts", detail, fix, span };
+}
+
+function unknownService(name: string): Diagnostic {
+  const detail = `Known services: ${SERVICES.map((one) => one.name).join(", ")}.`;
+  const fix = "Write one of them, or `base_url`.";
+  return { code: "unknown-service", severity: "error", summary: `unknown service ${name}`, detail, fix };
+}
+
+type Address = Pick<FleetAccount, "baseUrl" | "dialect">;
+
+class AccountReader {
+  readonly #folder: string;
+  readonly #fallback: ServiceFallback;
+  readonly #defaults: JsonObject;
+  readonly #places: Places;
+  readonly #report: (diagnostic: Diagnostic) => void;
+  readonly #named: Map<string, JsonObject> = new Map();
+  #isFallbackReported = false;
+
+  constructor(
+    about: {
+      readonly folder: string;
+      readonly fallback: ServiceFallback;
+      readonly places: Places;
+      readonly report: (diagnostic: Diagnostic) => void;
+    },
+    defaults: Json,
+  ) {
+    this.#folder = about.folder;
+    this.#fallback = about.fallback;
+    this.#places = about.places;
+    this.#report = about.report;
+    this.#defaults = isJsonObject(defaults) ? defaults : {};
+  }
+
+  /** @param isIncomplete a key was wrong or is missing, which is reported: nothing is said of what the entry lacks */
+  read(entry: JsonObject, isIncomplete: boolean): FleetAccount | null {
+    const name = entry["name"];
+    if (typeof name === "string") this.#checkName(name, entry);
+    const project = this.#text(entry, "project");
+    if (project === null && !isIncomplete) {
+      const detail = "An account needs a project, here or under `defaults`.";
+      this.#error(entry, "missing-key", "`project` is missing", detail, "Add `project: ./project`.");
+    }
+    const address = this.#address(entry, isIncomplete);
+    const token = isJsonObject(entry["token"]) ? this.#token(entry["token"]) : null;
+    if (typeof name !== "string" || project === null || address === null || token === null) return null;
+    return {
+      name,
+      project: resolve(this.#folder, project),
+      environment: this.#text(entry, "environment"),
+      variables: this.#texts(entry, "variables"),
+      ...address,
+      account: this.#text(entry, "account"),
+      token,
+      labels: this.#texts(entry, "labels"),
+    };
+  }
+
+  #checkName(name: string, entry: JsonObject): void {
+    const first = this.#named.get(name);
+    if (first === undefined) {
+      this.#named.set(name, entry);
+      return;
+    }
+    this.#report({
+      code: "duplicate-account",
+      severity: "error",
+      summary: `two accounts are called ${name}`,
+      detail: "A run, a report and a lock are known by the account's name.",
+      fix: "Give one of them another name.",
+      span: this.#places.span(entry, "name"),
+      related: [{ message: "the first one", span: this.#places.span(first, "name") }],
+    });
+  }
+
+  /** Of the account itself, or else of the defaults: a service there does not conflict with a base URL here. */
+  #address(entry: JsonObject, isIncomplete: boolean): Address | null {
+    const own = ["service", "base_url"].some((key) => Object.hasOwn(entry, key));
+    const holder = own ? entry : this.#defaults;
+    const [service, baseUrl] = [holder["service"], holder["base_url"]];
+    if (typeof service === "string" && typeof baseUrl === "string") {
+      const detail = "A service has an address of its own.";
+      return this.#error(
+        holder,
+        "conflicting-keys",
+        "both `service` and `base_url`",
+        detail,
+        "Remove one.",
+        "base_url",
+      );
+    }
+    if (typeof service === "string") return this.#known(service, entry, holder);
+    if (typeof baseUrl === "string") return this.#given(baseUrl, entry, holder);
+    const implied = this.#implied(entry);
+    if (implied !== "none") return implied;
+    if (isIncomplete) return null;
+    const detail = "An account needs to say where its service is: here, under `defaults`, or in TENON_SERVICE.";
+    return this.#error(entry, "missing-key", "`service` or `base_url` is missing", detail, "Add `service: linode`.");
+  }
+
+  /** Of the environment. What is wrong there is reported once, without a place. */
+  #implied(entry: JsonObject): Address | "none" | null {
+    const { service, baseUrl } = this.#fallback;
+    if (service === "" && baseUrl === "") return "none";
+    const known = serviceCalled(service);
+    const checked = checkBaseUrl(baseUrl === "" ? known?.baseUrl : baseUrl);
+    if (checked.ok) return this.#withDialect(checked.url, entry, serviceAt(checked.url)?.dialect ?? NEUTRAL_DIALECT);
+    if (!this.#isFallbackReported) this.#report(baseUrl === "" ? unknownService(service) : checked.diagnostic);
+    this.#isFallbackReported = true;
+    return null;
+  }
+
+  #known(name: string, entry: JsonObject, holder: JsonObject): Address | null {
+    const service = serviceCalled(name);
+    if (service !== null) return this.#withDialect(service.baseUrl, entry, service.dialect);
+    this.#report({ ...unknownService(name), span: this.#places.span(holder, "service") });
+    return null;
+  }
+
+  #given(text: string, entry: JsonObject, holder: JsonObject): Address | null {
+    const checked = checkBaseUrl(text);
+    if (checked.ok) return this.#withDialect(checked.url, entry, serviceAt(checked.url)?.dialect ?? NEUTRAL_DIALECT);
+    const { code, summary, detail } = checked.diagnostic;
+    const fix = "Write the service's address, for example https://api.example.com/v4.";
+    return this.#error(holder, code, summary, detail, fix, "base_url");
+  }
+
+  #withDialect(baseUrl: string, entry: JsonObject, implied: string): Address | null {
+    const dialect = this.#text(entry, "dialect") ?? implied;
+    if (isDialect(dialect)) return { baseUrl, dialect };
+    const holder = Object.hasOwn(entry, "dialect") ? entry : this.#defaults;
+    return this.#error(
+      holder,
+      "dialect-invalid",
+      "the dialect is not a word",
+      "",
+      "Write one such as node.",
+      "dialect",
+    );
+  }
+
+  #token(token: JsonObject): TokenSource | null {
+    const { env, file } = token;
+    if (typeof env === "string") return { env };
+    return typeof file === "string" ? { file: resolve(this.#folder, file) } : null;
+  }
+
+  #text(entry: JsonObject, key: string): string | null {
+    const value = entry[key] ?? this.#defaults[key];
+    return typeof value === "string" ? value : null;
+  }
+
+  /** What the defaults have and the entry has, by name. */
+  #texts(entry: JsonObject, key: string): Record<string, string> {
+    const all = [this.#defaults[key], entry[key]].flatMap((one) =>
+      isJsonObject(one ?? null) ? [one as JsonObject] : [],
+    );
+    return Object.fromEntries(
+      all.flatMap((one) => Object.entries(one)).filter((pair): pair is [string, string] => typeof pair[1] === "string"),
+    );
+  }
+
+  #error(holder: JsonObject, code: string, summary: string, detail: string, fix: string, key?: string): null {
+    const span = key === undefined ? this.#places.firstKeySpan(holder) : this.#places.span(holder, key);
+    this.#report({ code, severity: "error", summary, detail, ...(fix === "" ? {} : { fix }), span });
+    return null;
+  }
+}

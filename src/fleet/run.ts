@@ -1,0 +1,132 @@
+/** Runs a command for each account of a fleet: workers take accounts from a queue until nothing waits, or something says stop. */
+
+import { setMaxListeners } from "node:events";
+import type { AccountOutcome, AccountResult, NotRunReason } from "../model/fleet.ts";
+import { compareText } from "../model/text.ts";
+import type { FleetAccount } from "./fleet-file.ts";
+import type { FleetQueue } from "./queue.ts";
+
+type Ran = Extract<AccountOutcome, { readonly type: "ran" }>;
+
+export interface FleetRun {
+  /** Those that are selected, in the order in which they are begun. */
+  readonly accounts: readonly FleetAccount[];
+  readonly queue: FleetQueue;
+  /** Accounts at a time. */
+  readonly workers: number;
+  /** The command for one account. What goes wrong with the account is in the outcome; what is thrown is a bug, and ends the whole run. */
+  runAccount(account: FleetAccount): Promise<Ran>;
+  /** Aborted: no further account is begun. */
+  readonly signal: AbortSignal;
+  /** This account goes first, and alone: the others are begun only if it does well. null: all are begun at once. */
+  readonly canary: string | null;
+  /** More accounts than this may not fail: then no further one is begun. null: any number may. */
+  readonly maxFailures: number | null;
+  /** No further account is begun after one that a guard refused. */
+  readonly stopOnGuard: boolean;
+  /** Called when an account is begun, and when it is done. */
+  observe?(event: FleetEvent): void;
+}
+
+export type FleetEvent =
+  | { readonly type: "begun"; readonly account: string }
+  | { readonly type: "done"; readonly account: string; readonly outcome: Ran; readonly left: number };
+
+/** How a command ends that found or did what it was asked for. */
+const DONE: ReadonlySet<number> = new Set([0, 2]);
+/** Refused by a guard, and nothing done. */
+const REFUSED = 4;
+
+/** @returns a result for each account, by name */
+export async function runFleet(run: FleetRun): Promise<AccountResult[]> {
+  const state = new FleetState(run);
+  const canary = run.accounts.find(({ name }) => name === run.canary);
+  if (canary !== undefined) {
+    await state.work([canary], 1);
+    if (!state.didWell(canary.name)) state.stop("canary");
+  }
+  await state.work(
+    run.accounts.filter((account) => account !== canary),
+    run.workers,
+  );
+  return state.results();
+}
+
+class FleetState {
+  readonly #run: FleetRun;
+  readonly #accounts: ReadonlyMap<string, FleetAccount>;
+  readonly #outcomes: Map<string, Ran> = new Map();
+  readonly #stopped = new AbortController();
+  #reason: NotRunReason | null = null;
+  #failures = 0;
+
+  constructor(run: FleetRun) {
+    this.#run = run;
+    this.#accounts = new Map(run.accounts.map((account) => [account.name, account]));
+    setMaxListeners(0, this.#stopped.signal);
+  }
+
+  stop(reason: NotRunReason): void {
+    this.#reason ??= reason;
+    this.#stopped.abort();
+  }
+
+  didWell(name: string): boolean {
+    const code = this.#outcomes.get(name)?.code;
+    return code !== undefined && DONE.has(code);
+  }
+
+  async work(accounts: readonly FleetAccount[], workers: number): Promise<void> {
+    const { queue, signal } = this.#run;
+    const interrupt = (): void => this.stop("interrupted");
+    if (signal.aborted) interrupt();
+    signal.addEventListener("abort", interrupt);
+    try {
+      for (const { name } of accounts) await queue.enqueue(name);
+      const count = Math.min(workers, accounts.length);
+      const ended = await Promise.allSettled(Array.from({ length: count }, () => this.#takeAll()));
+      for (const one of ended) if (one.status === "rejected") throw one.reason;
+    } finally {
+      signal.removeEventListener("abort", interrupt);
+    }
+  }
+
+  /** One worker. */
+  async #takeAll(): Promise<void> {
+    const { queue, observe } = this.#run;
+    for (;;) {
+      const lease = await queue.take(this.#stopped.signal);
+      if (lease === null) return;
+      const account = this.#accounts.get(lease.account);
+      try {
+        if (account === undefined) continue;
+        observe?.({ type: "begun", account: account.name });
+        const outcome = await this.#run.runAccount(account);
+        this.#outcomes.set(account.name, outcome);
+        this.#judge(outcome);
+        observe?.({ type: "done", account: account.name, outcome, left: this.#accounts.size - this.#outcomes.size });
+      } catch (error) {
+        this.stop("failures");
+        throw error;
+      } finally {
+        await lease.done();
+      }
+    }
+  }
+
+  #judge({ code }: Ran): void {
+    const { maxFailures, stopOnGuard } = this.#run;
+    if (!DONE.has(code)) this.#failures += 1;
+    if (stopOnGuard && code === REFUSED) this.stop("guard");
+    if (maxFailures !== null && this.#failures > maxFailures) this.stop("failures");
+  }
+
+  results(): AccountResult[] {
+    const reason = this.#reason ?? "interrupted";
+    return this.#run.accounts
+      .map(({ name, labels }): AccountResult => {
+        return { name, labels, outcome: this.#outcomes.get(name) ?? { type: "not-run", reason } };
+      })
+      .sort((a, b) => compareText(a.name, b.name));
+  }
+}

@@ -1,0 +1,156 @@
+/** What came of a command for a fleet, as text, markdown and JSON: a line for each account, equal ones as one, and the details below. */
+
+import type { AccountResult, FleetReport, NotRunReason } from "../model/fleet.ts";
+import { compareNatural, groupBy, jsonText } from "../model/text.ts";
+import { codeSpan, fold, htmlCode } from "./markdown/parts.ts";
+import { columnsOf, escapeText, hang, padded, usableWidth } from "./terminal.ts";
+
+/** So many accounts with the same result have a line each; more are one line. */
+const MAX_LINES_ALIKE = 3;
+/** Of accounts that are one line so many are named: the first ones, and the last. */
+const MAX_NAMES_SHOWN = 8;
+
+const NOT_RUN: Readonly<Record<NotRunReason, string>> = {
+  canary: "not run: the canary did not do well",
+  failures: "not run: too many accounts failed",
+  guard: "not run: a guard refused another account",
+  interrupted: "not run: interrupted",
+};
+
+function headlineOf({ outcome }: AccountResult): string {
+  return outcome.type === "ran" ? outcome.headline : NOT_RUN[outcome.reason];
+}
+
+/** Accounts with the same result, in natural order. */
+interface Alike {
+  readonly names: readonly string[];
+  readonly headline: string;
+}
+
+/** In natural order of the first names. */
+function folded(accounts: readonly AccountResult[], full: boolean): Alike[] {
+  const sorted = accounts.toSorted((a, b) => compareNatural(a.name, b.name));
+  const rows = [...groupBy(sorted, headlineOf)].flatMap(([headline, group]): Alike[] => {
+    const names = group.map(({ name }) => name);
+    const isFolded = !full && names.length > MAX_LINES_ALIKE;
+    return isFolded ? [{ names, headline }] : names.map((name) => ({ names: [name], headline }));
+  });
+  return rows.sort((a, b) => compareNatural(a.names[0] ?? "", b.names[0] ?? ""));
+}
+
+function namesOf(names: readonly string[], full: boolean): string {
+  if (full || names.length <= MAX_NAMES_SHOWN) return names.join(", ");
+  return `${names.slice(0, MAX_NAMES_SHOWN - 1).join(", ")}, … ${names.at(-1)}`;
+}
+
+interface FleetTextOptions {
+  readonly width: number;
+  /** Whether each account has a line, however many are alike. */
+  readonly full?: boolean;
+}
+
+/** Newline-terminated. The last line counts the accounts. */
+export function renderFleetText(report: FleetReport, { width, full = false }: FleetTextOptions): string {
+  const details = detailsOf(report).map(({ names, text }) => {
+    return `${hang(`== ${namesOf(names, full)}`, usableWidth(width), 3).join("\n")}\n\n${text.trimEnd()}\n\n`;
+  });
+  const rows = folded(report.accounts, full);
+  const subjects = rows.map(({ names }) => (names.length === 1 ? (names[0] ?? "") : `${names.length} accounts`));
+  const column = subjects.reduce((most, subject) => Math.max(most, columnsOf(subject)), 0);
+  const lines = rows.map(({ names, headline }, index) => {
+    const list = names.length === 1 ? "" : `: ${namesOf(names, full)}`;
+    const line = `${padded(subjects[index] ?? "", column)}  ${escapeText(headline)}${list}`;
+    return `${hang(line, usableWidth(width), column + 2).join("\n")}\n`;
+  });
+  return `${details.join("")}${lines.join("")}\n${tally(report)}\n`;
+}
+
+/** Of accounts that printed the same, one. */
+interface Detail {
+  readonly names: readonly string[];
+  readonly text: string;
+}
+
+/** Nothing of accounts for which there is nothing to say beyond their line. */
+function detailsOf({ accounts }: FleetReport): Detail[] {
+  const saying = accounts.filter(({ outcome }) => outcome.type === "ran" && outcome.text !== "");
+  const textOf = ({ outcome }: AccountResult): string => (outcome.type === "ran" ? outcome.text : "");
+  const sorted = saying.toSorted((a, b) => compareNatural(a.name, b.name));
+  return [...groupBy(sorted, textOf)].map(([text, group]) => ({ names: group.map(({ name }) => name), text }));
+}
+
+/** `Fleet: 60 accounts: 57 done, 2 failed, 1 not run.` */
+function tally({ accounts }: FleetReport): string {
+  const counts = Object.entries(countOutcomes(accounts)).filter(([, count]) => count > 0);
+  const words = counts.map(([name, count]) => `${count} ${name.replaceAll("_", " ")}`).join(", ");
+  return `Fleet: ${accounts.length} ${accounts.length === 1 ? "account" : "accounts"}: ${words}.`;
+}
+
+/** Exit code of an account → what it counts as. */
+const COUNTED: Readonly<Record<number, "done" | "pending" | "refused">> = {
+  0: "done",
+  2: "pending",
+  4: "refused",
+  5: "refused",
+};
+
+function countOutcomes(accounts: readonly AccountResult[]) {
+  const counts = { done: 0, pending: 0, refused: 0, failed: 0, not_run: 0 };
+  for (const { outcome } of accounts) {
+    counts[outcome.type === "not-run" ? "not_run" : (COUNTED[outcome.code] ?? "failed")] += 1;
+  }
+  return counts;
+}
+
+/** The version of `schemas/fleet-report.schema.json`. */
+const REPORT_FORMAT_VERSION = 1;
+
+/** As parts, for a fleet's documents together may be longer than a string can be. Newline-terminated. */
+export function* renderFleetJsonParts({ command, accounts }: FleetReport): Generator<string> {
+  yield `{\n  "format_version": ${REPORT_FORMAT_VERSION},\n  "command": ${jsonText(command)},\n  "summary": ${jsonText(countOutcomes(accounts))},\n`;
+  yield `  "accounts": [`;
+  for (const [index, { name, labels, outcome }] of accounts.entries()) {
+    yield `${index === 0 ? "" : ","}\n    { "name": ${jsonText(name)}, "labels": ${jsonText(labels)}, `;
+    if (outcome.type === "not-run") {
+      yield `"outcome": "not-run", "reason": ${jsonText(outcome.reason)} }`;
+    } else {
+      yield `"outcome": "ran", "exit_code": ${outcome.code}, "headline": ${jsonText(outcome.headline)}, "document": `;
+      yield `${outcome.document?.trim() ?? "null"} }`;
+    }
+  }
+  yield `${accounts.length === 0 ? "" : "\n  "}]\n}\n`;
+}
+
+/** Of a comment: GitHub and GitLab take more, and text that a service escapes grows. */
+const MAX_COMMENT_CHARACTERS = 60_000;
+
+/** A list, and what each account printed folded below it, as far as a comment has room. Newline-terminated. */
+export function renderFleetMarkdown(report: FleetReport): string {
+  const named = (names: readonly string[]): string => codeSpan(escapeText(namesOf(names, false)));
+  const rows = folded(report.accounts, false).map(({ names, headline }) => {
+    const subject = names.length === 1 ? named(names) : `${names.length} accounts (${named(names)})`;
+    return `- ${subject}: ${codeSpan(escapeText(headline))}\n`;
+  });
+  const blocks = [`**${tally(report)}**\n`, cutRows(rows).join("")];
+  let room = MAX_COMMENT_CHARACTERS - blocks.reduce((sum, block) => sum + block.length, 0);
+  let left = 0;
+  for (const { names, text } of detailsOf(report)) {
+    const block = `${fold(htmlCode(escapeText(namesOf(names, false))), text.trimEnd())}\n`;
+    if (left === 0 && block.length <= room) blocks.push(block);
+    else left += names.length;
+    room -= block.length;
+  }
+  if (left > 0) blocks.push(`There is no room for the details of ${left} further accounts.\n`);
+  return blocks.join("\n");
+}
+
+/** Rows differ in each account at worst: half of the comment is theirs. */
+function cutRows(rows: readonly string[]): string[] {
+  let room = MAX_COMMENT_CHARACTERS / 2;
+  const shown = rows.filter((row) => {
+    room -= row.length;
+    return room >= 0;
+  });
+  const rest = rows.length - shown.length;
+  return rest === 0 ? shown : [...shown, `- and ${rest} further lines\n`];
+}

@@ -1,0 +1,268 @@
+/** `tenon fleet`: many accounts by one command. */
+
+import { readFileSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, test } from "vitest";
+import type { Emulator, EmulatorOptions } from "../../src/emulator/index.ts";
+import { FLEET_SCHEMA } from "../../src/fleet/index.ts";
+import { here } from "./here.ts";
+import { emulator, ended, expectPlain, folder, run, start } from "./run.ts";
+
+const SCHEMA = JSON.parse(readFileSync(new URL("../../schemas/fleet-report.schema.json", import.meta.url), "utf8"));
+const fitsSchema = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true }).compile(SCHEMA);
+
+const PROJECT = `tenon: 1
+owner: edge
+variables: { domain: {}, address: { default: 192.0.2.1 } }
+domains:
+  - domain: "\${var.domain}"
+    type: master
+    soa_email: a@a.example
+    records: [{ type: A, name: www, target: "\${var.address}" }, { type: TXT, name: grüße, target: "«\${var.domain}»" }]
+`;
+
+interface Account {
+  readonly name: string;
+  readonly service: Emulator;
+}
+
+/** A fleet whose accounts share a project, each with an emulator and a token of its own. */
+async function fleetOf(count: number, options: EmulatorOptions = {}) {
+  const names = Array.from({ length: count }, (_, index) => `a${index + 1}`);
+  const accounts = await Promise.all(names.map(async (name) => ({ name, service: await emulator(options) })));
+  const cwd = await folder({ "project/tenon.yaml": PROJECT, "fleet.yaml": fileOf(accounts) });
+  const env = Object.fromEntries(names.map((name) => [variableOf(name), "emulator-token"]));
+  return { cwd, env, accounts };
+}
+
+function variableOf(name: string): string {
+  return `TOKEN_${name.toUpperCase()}`;
+}
+
+function fileOf(accounts: readonly Account[]): string {
+  const entries = accounts.map(({ name, service }, index) => {
+    const labels = `labels: { tier: ${index % 2 === 0 ? "gold" : "tin"} }`;
+    const address = `base_url: "${service.baseUrl}", token: { env: ${variableOf(name)} }`;
+    return `  - { name: ${name}, ${address}, variables: { domain: ${name}.example }, ${labels} }\n`;
+  });
+  return `fleet: 1\ndefaults: { project: ./project }\naccounts:\n${entries.join("")}`;
+}
+
+function documentOf(stdout: string) {
+  const document = JSON.parse(stdout);
+  expect(fitsSchema(document), JSON.stringify(fitsSchema.errors)).toBe(true);
+  return document as {
+    readonly summary: Readonly<Record<string, number>>;
+    readonly accounts: readonly {
+      readonly name: string;
+      readonly exit_code?: number;
+      readonly headline?: string;
+      readonly reason?: string;
+      readonly document?: Readonly<Record<string, unknown>>;
+    }[];
+  };
+}
+
+async function domainsOf({ service }: Account): Promise<string[]> {
+  const answer = await fetch(`${service.baseUrl}/domains`, { headers: { authorization: "Bearer emulator-token" } });
+  return ((await answer.json()) as { data: { domain: string }[] }).data.map(({ domain }) => domain);
+}
+
+test("the published schema of a fleet file is the one that files are checked against", async () => {
+  await expect(`${JSON.stringify(FLEET_SCHEMA, null, 2)}\n`).toMatchFileSnapshot("../../schemas/fleet.schema.json");
+});
+
+test("each account is planned, applied and compared as it would be alone", async () => {
+  const { cwd, env, accounts } = await fleetOf(12);
+  const planned = await run(["fleet", "plan"], { cwd, env });
+  expect(planned).toMatchObject({ code: 0, stderr: "" });
+  expect(planned.stdout).toContain("== a12\n\n+ domain a12.example\n");
+  expect(planned.stdout).toContain("\n12 accounts  3 to add: a1, a2, a3, a4, a5, a6, a7, … a12\n");
+  expect(planned.stdout.endsWith("\nFleet: 12 accounts: 12 pending.\n")).toBe(true);
+  expect((await here(["fleet", "plan", "--detailed-exitcode"], { cwd, env })).code).toBe(2);
+  const applied = await run(["fleet", "apply", "--yes", "--workers", "5", "--format", "json"], { cwd, env });
+  expect(applied.code).toBe(0);
+  expect(documentOf(applied.stdout).summary).toEqual({ done: 12, pending: 0, refused: 0, failed: 0, not_run: 0 });
+  for (const account of accounts) expect(await domainsOf(account)).toEqual([`${account.name}.example`]);
+  expect(await here(["fleet", "plan"], { cwd, env })).toMatchObject({
+    code: 0,
+    stdout: "12 accounts  no changes: a1, a2, a3, a4, a5, a6, a7, … a12\n\nFleet: 12 accounts: 12 done.\n",
+  });
+  const full = await here(["fleet", "drift", "--full"], { cwd, env });
+  expect(full.stdout.split("\n").filter((line) => /^a\d+ +no drift$/.test(line))).toHaveLength(12);
+  // The same plan as alone, byte for byte.
+  const service = (accounts[0] as Account).service;
+  const alone = { TENON_BASE_URL: service.baseUrl, TENON_TOKEN: "emulator-token" };
+  const single = await here(["plan", "project", "--var", "domain=a1.example", "--format", "json"], { cwd, env: alone });
+  const fleet = documentOf((await here(["fleet", "plan", "--format", "json"], { cwd, env })).stdout);
+  expect(fleet.accounts.find(({ name }) => name === "a1")?.document).toEqual(JSON.parse(single.stdout));
+});
+
+test("what is wrong with one account leaves the others alone, and the worst exit code counts", async () => {
+  const { cwd, env, accounts } = await fleetOf(6);
+  const wrong: Readonly<Record<string, string>> = {
+    a1: ", account: another",
+    a2: ", project: ./nowhere",
+    a3: ', variables: { domain: "not a domain" }',
+    a4: ", token: { file: missing.token }",
+  };
+  const text = fileOf(accounts).replace("project }", "project, account: other }");
+  const lines = text.split("\n").map((line) => {
+    const extra = wrong[/name: (a\d)/.exec(line)?.[1] ?? ""];
+    const key = /^, (\w+):/.exec(extra ?? "")?.[1] ?? "none";
+    return line.replace(new RegExp(`, ${key}: \\{[^}]*\\}`), "").replace(/^( +- .*) \}$/, `$1${extra ?? ""} }`);
+  });
+  await writeFile(join(cwd, "fleet.yaml"), lines.join("\n"));
+  await writeFile(join(cwd, "project/tenon.yaml"), PROJECT.replace("owner: edge", "owner: edge\naccount: other"));
+  const given = { ...env, TOKEN_A6: "" };
+  const { code, stdout, stderr } = await run(["fleet", "apply", "--yes", "--format", "json"], { cwd, env: given });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
+  const document = documentOf(stdout);
+  expect(document.summary).toEqual({ done: 1, pending: 0, refused: 1, failed: 4, not_run: 0 });
+  const results = document.accounts.map(({ name, exit_code, headline }) => `${name} ${exit_code} ${headline}`);
+  expect(results).toEqual([
+    expect.stringMatching(/^a1 4 error: .*account/),
+    expect.stringMatching(/^a2 1 error: .*nowhere/),
+    expect.stringMatching(/^a3 3 error: /),
+    expect.stringMatching(/^a4 1 error: the token file cannot be read/),
+    "a5 0 3 added",
+    "a6 1 error: no token is set: TOKEN_A6 is empty",
+  ]);
+  for (const account of accounts) expect(await domainsOf(account)).toEqual(account.name === "a5" ? ["a5.example"] : []);
+});
+
+test("saved plans bound what is done in each account", async () => {
+  const { cwd, env, accounts } = await fleetOf(3);
+  expect((await run(["fleet", "plan", "--out", "plans"], { cwd, env })).code).toBe(0);
+  expect((await readdir(join(cwd, "plans"))).sort()).toEqual(["a1.plan", "a2.plan", "a3.plan"]);
+  // Somebody makes another change of the project in between, and one plan is missing.
+  const fleet = await readFile(join(cwd, "fleet.yaml"), "utf8");
+  await writeFile(
+    join(cwd, "fleet.yaml"),
+    fleet.replace("domain: a2.example", "domain: a2.example, address: 192.0.2.9"),
+  );
+  await writeFile(join(cwd, "plans/a3.plan"), "{");
+  const { code, stdout } = await run(["fleet", "apply", "--yes", "--plan", "plans", "--format", "json"], { cwd, env });
+  expect(code).toBe(1);
+  expect(documentOf(stdout).accounts.map(({ name, exit_code }) => [name, exit_code])).toEqual([
+    ["a1", 0],
+    ["a2", 1],
+    ["a3", 1],
+  ]);
+  for (const account of accounts) expect(await domainsOf(account)).toEqual(account.name === "a1" ? ["a1.example"] : []);
+  // What the account has otherwise since the plan: superseded.
+  await writeFile(join(cwd, "fleet.yaml"), fleet);
+  expect((await run(["fleet", "apply", "--yes", "--select", "name=a2"], { cwd, env })).code).toBe(0);
+  await writeFile(join(cwd, "project/tenon.yaml"), PROJECT.replace("192.0.2.1", "192.0.2.7"));
+  const superseded = await here(["fleet", "apply", "--yes", "--plan", "plans", "--select", "name=a2"], { cwd, env });
+  expect(superseded.code).toBe(5);
+  expect(superseded.stdout).toContain("Fleet: 1 account: 1 refused.\n");
+});
+
+test("apply asks for --yes before it looks at anything", async () => {
+  const cwd = await folder({});
+  expectPlain(await run(["fleet", "apply"], { cwd }), 1, ["fleet apply does not ask for each account", /--plan plans/]);
+});
+
+describe("--select", () => {
+  test("takes globs of names and labels, with commas all of them, repeated any", async () => {
+    const { cwd } = await fleetOf(4);
+    const namesOf = async (...terms: readonly string[]) => {
+      const args = terms.flatMap((term) => ["--select", term]);
+      const { stdout } = await here(["fleet", "list", ...args, "--format", "json"], { cwd });
+      return JSON.parse(stdout).accounts.map(({ name }: { name: string }) => name);
+    };
+    expect(await namesOf()).toEqual(["a1", "a2", "a3", "a4"]);
+    expect(await namesOf("label.tier=g*")).toEqual(["a1", "a3"]);
+    expect(await namesOf("label.tier=gold, name=*3")).toEqual(["a3"]);
+    expect(await namesOf("name=a4", "name=a1")).toEqual(["a1", "a4"]);
+  });
+
+  test("says what is wrong with a term, and that nothing fits", async () => {
+    const { cwd } = await fleetOf(1);
+    for (const term of ["a1", "tier=gold", "label.=x", "=a1"]) {
+      expectPlain(await here(["fleet", "plan", "--select", term], { cwd }), 1, [`--select does not take '${term}'`]);
+    }
+    expectPlain(await here(["fleet", "plan", "--select", "label.zone=*"], { cwd }), 1, [
+      "no account fits",
+      /fleet list/,
+    ]);
+  });
+});
+
+test("no command of an account sees the token of another, nor what names another service", async () => {
+  const { cwd, env, accounts } = await fleetOf(2);
+  const [first, second] = accounts as [Account, Account];
+  // Without a token of its own, the second would take those that lie around.
+  const given = { TOKEN_A1: env["TOKEN_A1"] ?? "", TENON_TOKEN: "emulator-token", LINODE_TOKEN: "emulator-token" };
+  const around = { ...given, TENON_BASE_URL: first.service.baseUrl, TENON_SERVICE: "linode", TENON_ACCOUNT: "x" };
+  const bin = await folder({ git: '#!/bin/sh\nenv >> "$(dirname "$0")/seen"\nexit 1\n' });
+  await chmod(join(bin, "git"), 0o755);
+  const { code, stdout } = await run(["fleet", "apply", "--yes", "--select", "name=*"], {
+    cwd,
+    env: { ...around, PATH: `${bin}:${process.env["PATH"]}` },
+  });
+  expect(code).toBe(1);
+  expect(stdout).toContain("no token is set: TOKEN_A2 is empty");
+  expect(await domainsOf(second)).toEqual([]);
+  expect(await domainsOf(first)).toEqual(["a1.example"]);
+  expect(await readFile(join(bin, "seen"), "utf8")).not.toMatch(/emulator-token|TOKEN_A|TENON_/);
+});
+
+test("a document that holds the account's token is not kept", async () => {
+  const { cwd, env } = await fleetOf(1);
+  await writeFile(join(cwd, "project/tenon.yaml"), PROJECT.replace("grüße", "emulator-token"));
+  const { code, stdout } = await here(["fleet", "plan", "--format", "json"], { cwd, env });
+  expect([code, stdout.includes("emulator-token")]).toEqual([1, false]);
+  expect(documentOf(stdout).accounts[0]).toMatchObject({
+    document: null,
+    headline: expect.stringContaining("the account's token"),
+  });
+});
+
+test("a signal ends the run in order: what was begun is finished, and the rest is said not to have run", async () => {
+  const { cwd, env, accounts } = await fleetOf(6, { latencyMilliseconds: 150 });
+  const child = start(["fleet", "apply", "--yes", "--workers", "2", "--format", "json"], { cwd, env });
+  const done = ended(child);
+  const service = (accounts[0] as Account).service;
+  while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  child.kill("SIGTERM");
+  const { code, stdout } = await done;
+  expect(code).toBe(143);
+  const { accounts: results } = documentOf(stdout);
+  expect(results.filter(({ reason }) => reason === "interrupted").length).toBeGreaterThanOrEqual(4);
+  expect(results).toHaveLength(6);
+});
+
+test("a service that slows down, and one that refuses for a while, cost the others nothing", async () => {
+  const { cwd, env } = await fleetOf(4, { rateLimit: { requests: 6, seconds: 1 } });
+  const { code, stdout } = await run(["fleet", "apply", "--yes"], { cwd, env });
+  expect({ code, tally: stdout.trim().split("\n").at(-1) }).toEqual({ code: 0, tally: "Fleet: 4 accounts: 4 done." });
+});
+
+test("a fleet as markdown fits a comment, however many accounts differ, and names hostile text as text", async () => {
+  const accounts = Array.from({ length: 3_000 }, (_, index) => `  - { name: a${index}, token: { env: T${index} } }\n`);
+  const file = `fleet: 1\ndefaults: { project: ./project, base_url: "http://127.0.0.1:1/v4" }\naccounts:\n${accounts.join("")}`;
+  const cwd = await folder({ "fleet.yaml": file, "project/tenon.yaml": "tenon: 1\n" });
+  const { code, stdout } = await here(["fleet", "plan", "--format", "markdown", "--workers", "64"], { cwd });
+  expect(code).toBe(1);
+  expect(stdout.length).toBeLessThan(65_000);
+  expect(stdout).toMatch(/^\*\*Fleet: 3000 accounts: 3000 failed\.\*\*/);
+  expect(stdout).toContain("further lines");
+  expect(stdout).toMatch(/no room for the details of \d+ further accounts/);
+});
+
+test("validate checks the project as each account has it, and sends nothing", async () => {
+  const { cwd, accounts } = await fleetOf(3);
+  await mkdir(join(cwd, "other"));
+  await writeFile(join(cwd, "other/tenon.yaml"), "tenon: 1\ndomians: []\n");
+  const text = (await readFile(join(cwd, "fleet.yaml"), "utf8")).replace("name: a2,", "name: a2, project: ./other,");
+  await writeFile(join(cwd, "fleet.yaml"), text);
+  const { code, stdout } = await run(["fleet", "validate"], { cwd });
+  expect(code).toBe(3);
+  expect(stdout).toContain("error[unknown-key]: unknown key `domians`");
+  expect(stdout).toContain("\na1  valid\na2  error: unknown variable `domain` (and 1 more)\na3  valid\n");
+  for (const { service } of accounts) expect(service.requests).toEqual([]);
+});

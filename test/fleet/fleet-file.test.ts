@@ -1,0 +1,138 @@
+/** A fleet file is read as a whole: what each account comes to, and every error there is, with its place. */
+
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { loadFleet, type ServiceFallback } from "../../src/fleet/index.ts";
+import { folder } from "../cli/run.ts";
+
+const NONE: ServiceFallback = { service: "", baseUrl: "" };
+
+/** Of each problem its code and its place; or the accounts. */
+async function load(text: string, fallback: ServiceFallback = NONE) {
+  const cwd = await folder({ "fleet.yaml": text });
+  const { fleet, diagnostics, sources } = await loadFleet(cwd, fallback);
+  const problems = diagnostics.map(({ code, span }) => {
+    if (span === undefined) return code;
+    const { line, column } = sources.position(span.file, span.start);
+    return `${line}:${column} ${code}`;
+  });
+  return { cwd, accounts: fleet?.accounts ?? [], problems };
+}
+
+test("an account has what the defaults have and it does not say itself", async () => {
+  const { cwd, accounts, problems } = await load(`fleet: 1
+defaults:
+  project: ./project
+  environment: production
+  variables: { a: one, b: 007, c: true }
+  service: linode
+  labels: { tier: tin, "región": "ñ" }
+accounts:
+  - { name: plain, token: { env: T } }
+  - name: other
+    project: ../elsewhere
+    environment: staging
+    variables: { b: two }
+    base_url: https://api.example.com/v4/
+    dialect: node
+    account: E1
+    token: { file: secrets/other }
+    labels: { tier: gold }
+`);
+  expect(problems).toEqual([]);
+  expect(accounts).toEqual([
+    {
+      name: "plain",
+      project: join(cwd, "project"),
+      environment: "production",
+      variables: { a: "one", b: "007", c: "true" },
+      baseUrl: "https://api.linode.com/v4",
+      dialect: "linode",
+      account: null,
+      token: { env: "T" },
+      labels: { tier: "tin", región: "ñ" },
+    },
+    {
+      name: "other",
+      project: join(cwd, "../elsewhere"),
+      environment: "staging",
+      variables: { a: "one", b: "two", c: "true" },
+      baseUrl: "https://api.example.com/v4",
+      dialect: "node",
+      account: "E1",
+      token: { file: join(cwd, "secrets/other") },
+      labels: { tier: "gold", región: "ñ" },
+    },
+  ]);
+});
+
+test("all that is wrong is said at once, each at its place", async () => {
+  const { problems } = await load(`fleet: 2
+defaults: { token: { env: T }, base_url: "http://shop.example/v4" }
+acounts: []
+accounts:
+  - { name: a, token: { env: A, file: b } }
+  - { name: A, project: ., service: lindoe, token: { env: 1A } }
+  - { name: b, project: ., service: linode, base_url: "https://a.example/v4", token: { env: B } }
+  - { name: b, project: ., service: linode, dialect: "a b", token: { env: B } }
+  - { project: ., token: {} }
+  - just text
+`);
+  expect(problems).toEqual([
+    "1:8 unknown-value",
+    "2:13 unknown-key",
+    "2:42 base-url-insecure",
+    "3:1 unknown-key",
+    "5:7 missing-key",
+    "5:33 conflicting-keys",
+    "6:13 bad-format",
+    "6:37 unknown-service",
+    "6:59 bad-format",
+    "7:55 conflicting-keys",
+    "8:13 duplicate-account",
+    "8:54 dialect-invalid",
+    "9:7 missing-key",
+    "9:26 missing-key",
+    "10:5 wrong-type",
+  ]);
+});
+
+test("the environment says where accounts are that do not say it themselves, and what is wrong with it is said once", async () => {
+  const text = `fleet: 1
+accounts:
+  - { name: a, project: ., token: { env: A } }
+  - { name: b, project: ., token: { env: B }, base_url: "https://b.example/v4" }
+  - { name: c, project: ., token: { env: C } }
+`;
+  const urls = async (fallback: ServiceFallback) => (await load(text, fallback)).accounts.map(({ baseUrl }) => baseUrl);
+  expect((await load(text)).problems).toEqual(["3:7 missing-key", "5:7 missing-key"]);
+  expect(await urls({ service: "linode", baseUrl: "" })).toEqual([
+    "https://api.linode.com/v4",
+    "https://b.example/v4",
+    "https://api.linode.com/v4",
+  ]);
+  expect((await urls({ service: "", baseUrl: "https://e.example/v4" }))[0]).toBe("https://e.example/v4");
+  expect((await load(text, { service: "lindoe", baseUrl: "" })).problems).toEqual(["unknown-service"]);
+  expect((await load(text, { service: "", baseUrl: "ftp://e.example/v4" })).problems).toEqual(["base-url-insecure"]);
+});
+
+test("ten thousand accounts are read, and no more", async () => {
+  const entries = Array.from({ length: 10_001 }, (_, index) => `  - { name: a${index}, token: { env: T${index} } }\n`);
+  const head = "fleet: 1\ndefaults: { project: ., service: linode }\naccounts:\n";
+  expect((await load(head + entries.slice(1).join(""))).accounts).toHaveLength(10_000);
+  expect((await load(head + entries.join(""))).problems).toEqual(["10004:5 too-many-accounts"]);
+});
+
+test("what is no fleet file is said to be none", async () => {
+  const cwd = await folder({ "empty.yaml": "", "list.yaml": "- a\n", "bad.yaml": "fleet: [\n" });
+  const codesOf = async (file: string) => {
+    const { fleet, fault, diagnostics } = await loadFleet(join(cwd, file), NONE);
+    return [fleet, fault, ...diagnostics.map(({ code }) => code)];
+  };
+  expect(await codesOf("nowhere.yaml")).toEqual([null, "request", "fleet-missing"]);
+  for (const file of ["empty.yaml", "list.yaml", "bad.yaml"])
+    expect((await codesOf(file)).slice(0, 2)).toEqual([null, "file"]);
+  await writeFile(join(cwd, "latin.yaml"), Buffer.from([0x66, 0xfc]));
+  expect(await codesOf("latin.yaml")).toEqual([null, "file", "not-utf8"]);
+});
