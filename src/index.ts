@@ -148,11 +148,11 @@ export {
   checkAccount,
   createApi,
   createReadApi,
-  deletedInDoubt,
   findUnreviewed,
   type InspectRequest,
   type InspectResult,
   inspectAddress,
+  judgeByEnvironments,
   loadProject,
   openJournal,
   type PlanFileResult,
@@ -162,11 +162,9 @@ export {
   planProject,
   rootsHeldByInterfaces,
   TenonError,
-  withEnvironments,
 } from "./pipeline.ts";
 export { findChangedSince } from "./plan/changed-since.ts";
 export { driftOf, unclearIdentities } from "./plan/drift.ts";
-export type { OtherEnvironment } from "./plan/guards.ts";
 export { isUnmatched } from "./plan/select.ts";
 
 /**

@@ -14,7 +14,7 @@ import {
 import type { ApplyEvent } from "./apply/events.ts";
 import { readPackageFile } from "./files/package-files.ts";
 import type { LongLists } from "./live/long-lists.ts";
-import type { Project } from "./manifest/load.ts";
+import type { LoadOptions, Project } from "./manifest/load.ts";
 import { UploadFiles } from "./manifest/upload-file.ts";
 import type { ChangedSince, Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
@@ -28,6 +28,7 @@ import {
   checkAccount,
   createClients,
   findUnreviewed,
+  judgeByEnvironments,
   loadProject,
   openJournal,
   planProject,
@@ -151,14 +152,15 @@ export async function openProject(options: OpenOptions): Promise<OpenProject> {
   }
   if (typeof options.token !== "string" || options.token === "")
     throw problem("no-token", "there is no token", "Give the access token of the account as `token`.");
-  const { project, diagnostics, sources } = await loadProject({
+  const toLoad: LoadOptions = {
     directory: options.dir ?? ".",
     ...(options.env === undefined ? {} : { environment: options.env }),
     variables: options.variables ?? {},
     variableFiles: options.variableFiles ?? [],
     skipUnsupported: options.skipUnsupported ?? false,
     allowedSeconds: options.allowedSeconds ?? allowedSeconds(dialect),
-  });
+  };
+  const { project, diagnostics, sources } = await loadProject(toLoad);
   if (project === null) throw new TenonError(diagnostics, sources);
   const otherAccount = checkAccount(project.desired, options.account ?? null);
   if (otherAccount !== null) throw new TenonError([otherAccount], sources);
@@ -172,7 +174,7 @@ export async function openProject(options: OpenOptions): Promise<OpenProject> {
     clock: options.clock ?? systemClock,
     ...(options.observe === undefined ? {} : { observe: options.observe }),
   };
-  return new Opened(project, diagnostics, options, connection, await createClients(connection));
+  return new Opened({ project, warnings: diagnostics, toLoad }, options, connection, await createClients(connection));
 }
 
 const DEFAULT_CONCURRENCY = 8;
@@ -180,6 +182,7 @@ const DEFAULT_CONCURRENCY = 8;
 class Opened implements OpenProject {
   readonly project: Project;
   readonly warnings: readonly Diagnostic[];
+  readonly #toLoad: LoadOptions;
   readonly #options: OpenOptions;
   readonly #connection: Connection;
   readonly #clients: Awaited<ReturnType<typeof createClients>>;
@@ -189,8 +192,7 @@ class Opened implements OpenProject {
   readonly #uploads: UploadFiles;
 
   constructor(
-    project: Project,
-    warnings: readonly Diagnostic[],
+    { project, warnings, toLoad }: Pick<OpenProject, "project" | "warnings"> & { readonly toLoad: LoadOptions },
     options: OpenOptions,
     connection: Connection,
     clients: Awaited<ReturnType<typeof createClients>>,
@@ -198,6 +200,7 @@ class Opened implements OpenProject {
     this.project = project;
     this.#uploads = new UploadFiles(project.root);
     this.warnings = warnings;
+    this.#toLoad = toLoad;
     this.#options = options;
     this.#connection = connection;
     this.#clients = clients;
@@ -207,8 +210,11 @@ class Opened implements OpenProject {
     return this.#plan(choice, true);
   }
 
-  /** @param checkSelection false: targets and excludes may match nothing any more */
-  async #plan(choice: PlanChoice, checkSelection: boolean): Promise<Plan> {
+  /**
+   * @param checkSelection false: targets and excludes may match nothing any more
+   * @param isToBeDone false: what must not be done is no matter, only what the account has otherwise
+   */
+  async #plan(choice: PlanChoice, checkSelection: boolean, isToBeDone = true): Promise<Plan> {
     checkChoice(choice);
     const { signal, progress } = choice;
     const { desired, inputs, sources } = this.project;
@@ -235,9 +241,11 @@ class Opened implements OpenProject {
       watch: { ...(signal === undefined ? {} : { signal }), ...(progress === undefined ? {} : { progress }) },
     });
     if (planned.ok) {
-      this.#choices.set(planned.plan, choice);
-      this.#longLists.set(planned.plan, planned.longLists);
-      return planned.plan;
+      const load = (environment: string) => loadProject({ ...this.#toLoad, environment, past: true });
+      const plan = isToBeDone ? await judgeByEnvironments(planned.plan, this.project, load) : planned.plan;
+      this.#choices.set(plan, choice);
+      this.#longLists.set(plan, planned.longLists);
+      return plan;
     }
     const summary = `cannot read ${planned.what}: ${planned.failure.message}`;
     throw new TenonError(
@@ -304,7 +312,7 @@ class Opened implements OpenProject {
   async drift(
     choice: Pick<PlanChoice, "targets" | "excludes" | "changedSince" | keyof ReadWatch> = {},
   ): Promise<Drift> {
-    const plan = await this.plan({ ...choice, goal: "apply" });
+    const plan = await this.#plan({ ...choice, goal: "apply" }, true, false);
     if (hasErrors(plan.refusals)) throw new TenonError(plan.refusals, this.project.sources);
     return driftOf(plan);
   }

@@ -278,24 +278,51 @@ export function findUnreviewed(plan: Plan, reviewed: Plan): readonly Change[] {
   return exceedsReviewedPlan(plan.changes, reviewed.changes, new Kinds(units));
 }
 
-/** What the plan deletes that another environment of the project may declare, without consent that names it. */
-export function deletedInDoubt(plan: Plan): ReadonlySet<Address> {
-  return mayGoByMistake(plan);
-}
+/** At most this many other environments are searched for the objects that a plan deletes without consent: each is a project to load. */
+export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
+/** Characters of those environments once expanded: after this many, no further environment is loaded. */
+const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
 
 /**
- * The plan with, on each deletion that lacks consent, the other environments that declare what would go. It is refused if one of them declares
- * what would be retired.
- * @param unchecked how many more environments there are
+ * The plan with, on each deletion that lacks consent, the other environments that declare what would go. It is refused if one of them declares what
+ * would be retired, or if the project has errors there, so that nobody knows. Each environment is a project to load: those beyond the limits are
+ * only counted, and of each loaded one only the addresses in question are kept.
+ * @param load the project with that environment, as it was at the time of the plan
  */
-export function withEnvironments(
+export async function judgeByEnvironments(
   plan: Plan,
-  desired: Desired,
-  others: readonly OtherEnvironment[],
-  unchecked: number,
-): Plan {
+  project: Project,
+  load: (environment: string) => Promise<LoadResult>,
+): Promise<Plan> {
+  const inDoubt = mayGoByMistake(plan);
+  if (inDoubt.size === 0) return plan;
+  const names = nearestEnvironments(project);
+  const others: OtherEnvironment[] = [];
+  let characters = 0;
+  for (const name of names.slice(0, MAX_LOOKED_AT_ENVIRONMENTS)) {
+    if (characters > MAX_LOOKED_AT_CHARACTERS) break;
+    const loaded = await load(name);
+    characters += loaded.characters;
+    others.push({ name, desired: loaded.project === null ? null : inQuestion(loaded.project.desired, inDoubt) });
+  }
+  const { desired } = project;
   const refusals = [...plan.refusals, ...refuseRetiredElsewhere(plan.changes, desired, others)];
-  return { ...plan, refusals, guards: nameOtherEnvironments(plan.guards, desired, others, unchecked) };
+  const guards = nameOtherEnvironments(plan.guards, desired, others, names.length - others.length);
+  return { ...plan, refusals, guards };
+}
+
+function inQuestion({ owner, account, declared }: Desired, inDoubt: ReadonlySet<Address>): OtherEnvironment["desired"] {
+  const addresses = new Set(declared.map(({ address }) => address));
+  const both = [...inDoubt].filter((address) => addresses.has(address)).map((address) => ({ address }));
+  return { owner, account, declared: both };
+}
+
+/** All environments but the project's own, ordered by their distance from it in the root file. */
+function nearestEnvironments({ environments, inputs }: Project): string[] {
+  const own = inputs.environment === null ? 0 : environments.indexOf(inputs.environment);
+  const distances = environments.map((name, index) => ({ name, distance: Math.abs(index - own) }));
+  const others = distances.filter(({ name }) => name !== inputs.environment);
+  return others.sort((a, b) => a.distance - b.distance).map(({ name }) => name);
 }
 
 export interface InspectRequest extends Pick<PlanRequest, "api" | "nowMilliseconds" | "inputs" | "account" | "watch"> {

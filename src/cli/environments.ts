@@ -1,6 +1,7 @@
 /** The check of a project in each of its environments, with what was found told once. */
 
 import { type Diagnostic, lintProject, type Project, Sources, type Span } from "../index.ts";
+import { shellWord } from "../model/text.ts";
 import type { ProjectFlags } from "./flags.ts";
 import { exitOf, load } from "./project.ts";
 
@@ -84,7 +85,7 @@ const MAX_LISTED_ENVIRONMENTS = 10;
 /** `with --env staging, --env production` */
 function withEach(names: readonly string[]): string {
   const rest = names.length - MAX_LISTED_ENVIRONMENTS;
-  const listed = names.slice(0, MAX_LISTED_ENVIRONMENTS).map((name) => `--env ${name}`);
+  const listed = names.slice(0, MAX_LISTED_ENVIRONMENTS).map((name) => `--env ${shellWord(name)}`);
   return `with ${listed.join(", ")}${rest > 0 ? ` and ${rest.toLocaleString("en")} more` : ""}`;
 }
 

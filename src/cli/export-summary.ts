@@ -1,7 +1,7 @@
 /** The summary of an export: what was written, and what its format could not hold. */
 
 import type { ExportedProject, ExportFormat, LeftOut } from "../export/index.ts";
-import { groupBy, jsonText } from "../model/text.ts";
+import { groupBy, jsonText, shellWord } from "../model/text.ts";
 import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
 
 /** At most this many addresses are named for one reason; the rest is counted. `--format json` has all of them. */
@@ -64,7 +64,7 @@ function terraformLines(counts: ExportedProject["counts"], known: number, place:
   const isThere = `${known} ${known === 1 ? "is" : "are"} in the account, and ${made} would be made`;
   const nothing = "No ids are known, so Terraform would make all of it";
   const there = made === 0 ? "All of it is in the account" : known === 0 ? nothing : isThere;
-  return `${there}.\nNext: cd ${place} && terraform init && terraform plan\n`;
+  return `${there}.\nNext: cd ${shellWord(place)} && terraform init && terraform plan\n`;
 }
 
 function counted(number: number, [one, many]: readonly [string, string]): string {

@@ -40,6 +40,11 @@ export async function openInto(
   directory: string,
   flags: ConnectionFlags,
 ): Promise<Opened | ExitCode> {
+  if ((await whereLinkLeads(directory)) !== null) {
+    const summary = `${escapeText(directory)} leads out of this folder, or into one of git or Tenon, by a symbolic link`;
+    sayError(terminal, { code: "file-unwritable", summary, fix: "Name the folder that it leads to." });
+    return EXIT.refused;
+  }
   const { openExisting } = await import("../import/index.ts");
   const seconds = allowedSeconds(resolveDialect(flags) ?? NEUTRAL_DIALECT);
   const opened = await openExisting({ directory, allowedSeconds: seconds });

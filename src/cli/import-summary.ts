@@ -2,7 +2,7 @@
 
 import type { ImportResult } from "../import/index.ts";
 import type { Diagnostic, Sources, Span } from "../index.ts";
-import { jsonText } from "../model/text.ts";
+import { jsonText, shellWord } from "../model/text.ts";
 import { escapeText, usableWidth, wrap } from "../render/terminal.ts";
 
 type Imported = Extract<ImportResult, { ok: true }>;
@@ -182,7 +182,7 @@ export function importSummary(imported: Imported, out: string): string {
   const place = escapeText(out);
   return [
     `Imported ${parts.join(", ")} into ${place} (${counted(files.length, "file", "files")}).${left}\n`,
-    `Next: tenon plan ${place}\n`,
+    `Next: tenon plan ${shellWord(place)}\n`,
   ].join("");
 }
 

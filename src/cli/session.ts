@@ -7,20 +7,18 @@ import {
   checkAccount,
   type Desired,
   type Diagnostic,
-  deletedInDoubt,
   findChangedSince,
   type Goal,
   isUnmatched,
+  judgeByEnvironments,
   type LongLists,
   NEUTRAL_DIALECT,
-  type OtherEnvironment,
   type Plan,
   type PlanRequest,
   type Project,
   planProject,
   type ReadClient,
   UploadFiles,
-  withEnvironments,
 } from "../index.ts";
 import type { Live, Snapshot } from "../model/live.ts";
 import { renderPlanMarkdown } from "../render/index.ts";
@@ -191,47 +189,15 @@ function comparedFiles({ files = [], declared }: Desired, { contentOf, problemOf
   return { contentOf, problemOf: (file) => (compared.has(file) ? problemOf(file) : null) };
 }
 
-/** At most this many other environments are searched for the objects that a plan deletes without consent: each is a project to load. */
-export const MAX_LOOKED_AT_ENVIRONMENTS = 20;
-/** Characters of those environments once expanded: after this many, no further environment is loaded. */
-const MAX_LOOKED_AT_CHARACTERS: number = 32 * 1024 * 1024;
-
-/**
- * Names, at each deletion that lacks consent, the other environments that declare the object, and refuses to retire what one of them declares. An environment that the project cannot be
- * loaded with is skipped silently, as it was not asked for. Each environment is a project to load: those beyond the limits are only
- * counted, and of each loaded one only the addresses in question are kept.
- */
+/** Names, at each deletion that lacks consent, the other environments that declare the object, and refuses to retire what one of them may declare. */
 export async function nameOtherEnvironments(session: PlanSession, planned: Planned): Promise<Planned> {
   if (!planned.ok) return planned;
   const { project, flags } = session;
-  const inDoubt = deletedInDoubt(planned.plan);
-  if (inDoubt.size === 0) return planned;
   const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
-  const names = nearestEnvironments(project);
-  const others: OtherEnvironment[] = [];
-  let looked = 0;
-  let characters = 0;
-  for (const name of names.slice(0, MAX_LOOKED_AT_ENVIRONMENTS)) {
-    if (characters > MAX_LOOKED_AT_CHARACTERS) break;
-    const loaded = await load(project.root, { ...flags, env: name }, dialect, { past: true });
-    looked += 1;
-    characters += loaded.characters;
-    if (loaded.project === null) continue;
-    const { owner, account, declared } = loaded.project.desired;
-    const addresses = new Set(declared.map(({ address }) => address));
-    const both = [...inDoubt].filter((address) => addresses.has(address)).map((address) => ({ address }));
-    others.push({ name, desired: { owner, account, declared: both } });
-  }
-  const plan = withEnvironments(planned.plan, project.desired, others, names.length - looked);
+  const plan = await judgeByEnvironments(planned.plan, project, (env) =>
+    load(project.root, { ...flags, env }, dialect, { past: true }),
+  );
   return plan.refusals.length === 0 ? { ...planned, plan } : refused(session, plan);
-}
-
-/** All environments but the project's own, ordered by their distance from it in the root file. */
-function nearestEnvironments({ environments, inputs }: Project): string[] {
-  const own = inputs.environment === null ? 0 : environments.indexOf(inputs.environment);
-  const distances = environments.map((name, index) => ({ name, distance: Math.abs(index - own) }));
-  const others = distances.filter(({ name }) => name !== inputs.environment);
-  return others.sort((a, b) => a.distance - b.distance).map(({ name }) => name);
 }
 
 /** @returns null if the project may be used with this account; why not is reported */

@@ -72,6 +72,17 @@ export interface CollectOptions {
   readonly soaEmail: string | null;
 }
 
+/** What any project may have: records, and two more for each domain. */
+const MAX_RECORDS = 300_000;
+const RECORDS_PER_DOMAIN = 2;
+/** Entries of files that may be read for them, those that are left out or wrong included: a line of a zone file may generate thousands. */
+const MAX_ENTRIES = 1_000_000;
+/** What any `ignore` may have. */
+const MAX_IGNORE_PATTERNS = 1_000;
+const MAX_IGNORE_STARS = 10_000;
+/** Records times the patterns under `ignore` that they are compared with. */
+const MAX_COMPARISONS = 30_000_000;
+
 /** At most this many TTLs are named in a summary; the rest is counted. */
 const MAX_NAMED_TTLS = 8;
 
@@ -89,6 +100,22 @@ export class Collected {
 
   constructor(options: CollectOptions) {
     this.#options = options;
+  }
+
+  #records = 0;
+  #entries = 0;
+  #comparisons = 0;
+  #isFull = false;
+
+  /** There is more than any project may have, which is reported: what is not read yet need not be. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** Counts entries of a file, whatever becomes of them. */
+  count(entries: number, file: string): void {
+    this.#entries += entries;
+    if (this.#entries > MAX_ENTRIES) this.#fill(file);
   }
 
   get hasDiagnostics(): boolean {
@@ -111,6 +138,7 @@ export class Collected {
   take(foreign: ForeignZone): void {
     const { zone, file, named, records, skipped, inheriting = new Set(), ttl = null } = foreign;
     const { sentTtl = (seconds: number) => seconds, more = {}, isOneOfMany = false } = foreign;
+    if (!this.#hasRoomFor(foreign)) return;
     for (const one of skipped) this.#skipped.push(one);
     if (skipped.some((one) => notMissed(one) === "signing")) this.#signed.push(zone);
     const { unit, allowedSeconds, soaEmail } = this.#options;
@@ -142,6 +170,27 @@ export class Collected {
     if (validated.domain !== null) this.#domains.push(validated.domain);
   }
 
+  /** @returns false if there is none, which is reported: nothing may take hours to be refused */
+  #hasRoomFor({ zone, file, records, skipped, more }: ForeignZone): boolean {
+    const patterns = more?.["ignore"] ?? [];
+    const ignore = Array.isArray(patterns) ? (patterns as readonly Json[]) : [];
+    const stars = JSON.stringify(ignore).split("*").length - 1;
+    if (ignore.length > MAX_IGNORE_PATTERNS || stars > MAX_IGNORE_STARS) {
+      this.report(tooManyPatterns(zone, ignore.length, stars));
+      return false;
+    }
+    this.count(records.length + skipped.length, file);
+    this.#records += records.length + RECORDS_PER_DOMAIN;
+    this.#comparisons += records.length * ignore.length;
+    if (this.#records > MAX_RECORDS || this.#comparisons > MAX_COMPARISONS) this.#fill(file);
+    return !this.#isFull;
+  }
+
+  #fill(file: string): void {
+    if (!this.#isFull) this.report(tooMany(file));
+    this.#isFull = true;
+  }
+
   result(): Import {
     const domains = this.#domains.sort((a, b) => compareText(a.name, b.name));
     const diagnostics = [
@@ -164,6 +213,27 @@ export class Collected {
     const detail = problem.detail === "" ? `${problem.summary}.` : problem.detail;
     this.#skipped.push({ reason: "not-holdable", type, name, detail, span });
   }
+}
+
+function tooMany(file: string): Diagnostic {
+  return {
+    code: "too-many-records",
+    severity: "error",
+    summary: `with ${file} there is more than one project may have`,
+    detail: `A project may have ${MAX_RECORDS.toLocaleString("en")} records, each domain counting as ${RECORDS_PER_DOMAIN} more, and not too many patterns under \`ignore\` beside many records. What comes after this file is not read.`,
+    fix: "Import in parts, into several projects.",
+  };
+}
+
+function tooManyPatterns(zone: string, patterns: number, stars: number): Diagnostic {
+  const [most, few] = [MAX_IGNORE_PATTERNS.toLocaleString("en"), MAX_IGNORE_STARS.toLocaleString("en")];
+  return {
+    code: "too-many-patterns",
+    severity: "error",
+    summary: `${zone} has too many patterns of records to ignore`,
+    detail: `There are ${patterns.toLocaleString("en")} patterns with ${stars.toLocaleString("en")} stars. An \`ignore\` may have ${most}, with ${few} stars.`,
+    fix: "Join patterns with stars, and import again.",
+  };
 }
 
 /** The TTL that the service serves if neither a record nor its domain states one (OBSERVED: Zone file). */

@@ -46,6 +46,7 @@ export async function importDnscontrol(request: DnscontrolRequest): Promise<Impo
   const byZone = new Map<string, View[]>();
   for (const view of selected) byZone.set(view.zone, [...(byZone.get(view.zone) ?? []), view]);
   for (const sameZone of byZone.values()) {
+    if (collected.isFull) break;
     const view = chosenView(sameZone, collected);
     if (view !== null) new ViewReader(view, collected).take();
   }

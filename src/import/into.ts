@@ -140,8 +140,9 @@ function editOf(
   if (list.flow === true) {
     const closing = text.lastIndexOf("]", stop - 1);
     const inner = text.slice(start + 1, closing);
+    const lastLine = inner.slice(inner.lastIndexOf("\n") + 1);
     // Behind a comment there would be nothing but the comment.
-    if (closing < start || /#[^\n]*$/.test(inner)) return null;
+    if (closing < start || lastLine.includes("#")) return null;
     const hasComma = inner.trim() === "" || /,\s*$/.test(inner);
     const at = start + 1 + inner.trimEnd().length;
     return { at, text: `${hasComma ? "" : ","}${inner.trim() === "" ? "" : " "}${added.join(", ")}` };
@@ -178,10 +179,16 @@ function endOfLine(text: string, from: number): number {
   return text[next - 1] === "\r" ? next - 1 : next;
 }
 
+/** What aliases may add was limited when the file was loaded. */
+const AS_LOADED = { maxAliasCount: -1 };
+
 /** Whether the one difference is what was added to `files`. */
 function isExtended(now: Document, before: Document, added: readonly string[]): boolean {
   if (now.errors.length > 0) return false;
-  const [after, earlier] = [now.toJS() as JsonObject, before.toJS() as JsonObject];
+  const [after, earlier] = [now, before].map((document) => document.toJS(AS_LOADED) as JsonObject) as [
+    JsonObject,
+    JsonObject,
+  ];
   const wanted = { ...earlier, files: [...((earlier["files"] as Json[] | undefined) ?? []), ...added] };
   return sorted(after) === sorted(wanted);
 }

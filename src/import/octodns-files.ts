@@ -282,6 +282,8 @@ type Yaml = typeof YamlLibrary;
 const MAX_NESTING_DEPTH = 32;
 /** Nodes of one file, those behind aliases counted each time: 12,000 records have fewer. */
 const MAX_NODES = 1_000_000;
+/** Words, marks and blanks of one file, each of which is kept until its node is made: 12,000 records have some 300,000. */
+const MAX_LEXEMES = 2_000_000;
 /** Characters of the texts of one file, those behind aliases counted each time. */
 const MAX_CHARACTERS: number = 64 * 1024 * 1024;
 /**
@@ -309,8 +311,8 @@ type ReadYaml =
 
 export function readYaml(text: string, file: string, yaml: Yaml): ReadYaml {
   const document = compose(text, yaml);
-  if (document === null)
-    return { ok: false, diagnostics: [badYaml("nested too deep", "", { file, start: 0, end: 1 })] };
+  if (typeof document === "string")
+    return { ok: false, diagnostics: [badYaml(document, "", { file, start: 0, end: 1 })] };
   if (document.errors.length > 0) {
     const diagnostics = document.errors.map(({ message, pos }) =>
       badYaml("the YAML cannot be read", message, { file, start: pos[0], end: pos[1] }),
@@ -330,10 +332,11 @@ function badYaml(summary: string, detail: string, span: Span): Diagnostic {
 }
 
 /**
- * Composes token by token, to stop as soon as the nesting is too deep: deep nesting takes the library quadratic time.
- * @returns null if it is too deep
+ * Composes token by token, to stop as soon as the nesting is too deep, which takes the library quadratic time, or as there are too many values,
+ * each of which takes a hundred times its characters.
+ * @returns a text: why it is refused
  */
-function compose(text: string, yaml: Yaml): Document.Parsed | null {
+function compose(text: string, yaml: Yaml): Document.Parsed | string {
   const composer = new yaml.Composer({
     schema: "failsafe",
     uniqueKeys: false,
@@ -345,13 +348,16 @@ function compose(text: string, yaml: Yaml): Document.Parsed | null {
   const feed = (tokens: Iterable<YamlLibrary.CST.Token>): void => {
     for (const token of tokens) for (const document of composer.next(token)) first ??= document as Document.Parsed;
   };
+  let lexemes = 0;
   for (const lexeme of new yaml.Lexer().lex(text)) {
+    lexemes += 1;
+    if (lexemes > MAX_LEXEMES) return "the file has too many values";
     feed(parser.next(lexeme));
-    if (parser.stack.length > MAX_NESTING_DEPTH) return null;
+    if (parser.stack.length > MAX_NESTING_DEPTH) return "nested too deep";
   }
   feed(parser.end());
   for (const document of composer.end(true, text.length)) first ??= document as Document.Parsed;
-  return first;
+  return first ?? "the file has no document";
 }
 
 /** Stops reading a file whose YAML octoDNS might accept, but this importer does not. */

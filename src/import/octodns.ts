@@ -35,7 +35,7 @@ export async function importOctodns(request: ForeignRequest): Promise<Import> {
   if (zones.length === 0 && !collected.hasDiagnostics) collected.report(noZones(request.paths));
   const reader = { files, collected, parse: (text: string, file: string) => readYaml(text, file, yaml) };
   let withoutTtl = 0;
-  for (const zone of zones) withoutTtl += await takeZone(zone, reader);
+  for (const zone of zones) withoutTtl += collected.isFull ? 0 : await takeZone(zone, reader);
   if (withoutTtl > 0) collected.report(defaultTtl(withoutTtl));
   return collected.result();
 }

@@ -40,7 +40,7 @@ interface Group {
 }
 
 /**
- * Linear in the number of records, times the record sets that are there. The domains have the same records when the manifest is loaded.
+ * Linear in the number of records, and in that of the record sets that are there. The domains have the same records when the manifest is loaded.
  * @param known the record sets of the project that the domains are added to
  */
 export function extractRecordSets(
@@ -48,7 +48,8 @@ export function extractRecordSets(
   known: readonly KnownRecordSet[] = [],
 ): ExtractedRecordSets {
   const all = domains.map(rrsetsOf);
-  const found = all.map((rrsets) => knownSetsIn(rrsets, known));
+  const usable = new UsableSets(known);
+  const found = all.map((rrsets) => usable.in(rrsets));
   const rrsets = all.map((list, index) => list.filter(({ signature }) => !found[index]?.signatures.has(signature)));
   const members = new Map<string, { rrset: Rrset; domains: number[] }>();
   for (const [index, list] of rrsets.entries()) {
@@ -86,21 +87,44 @@ interface KnownSetsFound {
   readonly signatures: ReadonlySet<string>;
 }
 
-/** The sets all of whose RRsets the domain has, the largest first; no two of one RRset. */
-function knownSetsIn(rrsets: readonly Rrset[], known: readonly KnownRecordSet[]): KnownSetsFound {
-  const there = new Set(rrsets.map(({ signature }) => signature));
-  const names: string[] = [];
-  const signatures = new Set<string>();
-  const usable = known.flatMap(({ name, records }) => {
-    const own = records === null || records.length === 0 ? [] : signaturesOf(records);
-    return own.length === 0 ? [] : [{ name, own }];
-  });
-  for (const { name, own } of usable.sort((a, b) => b.own.length - a.own.length || compareText(a.name, b.name))) {
-    if (!own.every((signature) => there.has(signature) && !signatures.has(signature))) continue;
-    names.push(name);
-    for (const signature of own) signatures.add(signature);
+/** The record sets of the project, found by what is in them: there may be as many of them as of domains. */
+class UsableSets {
+  /** By the signature of its first RRset: sets with their ranks, the largest first. */
+  readonly #byFirst: Map<string, { readonly rank: number; readonly name: string; readonly own: readonly string[] }[]> =
+    new Map();
+
+  constructor(known: readonly KnownRecordSet[]) {
+    const usable = known.flatMap(({ name, records }) => {
+      const own = records === null || records.length === 0 ? [] : signaturesOf(records);
+      return own.length === 0 ? [] : [{ name, own }];
+    });
+    usable.sort((a, b) => b.own.length - a.own.length || compareText(a.name, b.name));
+    const seen = new Set<string>();
+    for (const [rank, { name, own }] of usable.entries()) {
+      const [first = ""] = own;
+      const content = JSON.stringify([first, ...own.slice(1).sort()]);
+      // Of sets of one content only the first can be used.
+      if (seen.has(content)) continue;
+      seen.add(content);
+      const list = this.#byFirst.get(first);
+      if (list === undefined) this.#byFirst.set(first, [{ rank, name, own }]);
+      else list.push({ rank, name, own });
+    }
   }
-  return { names, signatures };
+
+  /** The sets all of whose RRsets the domain has, the largest first; no two of one RRset. */
+  in(rrsets: readonly Rrset[]): KnownSetsFound {
+    const there = new Set(rrsets.map(({ signature }) => signature));
+    const names: string[] = [];
+    const signatures = new Set<string>();
+    const candidates = [...there].flatMap((signature) => this.#byFirst.get(signature) ?? []);
+    for (const { name, own } of candidates.sort((a, b) => a.rank - b.rank)) {
+      if (!own.every((signature) => there.has(signature) && !signatures.has(signature))) continue;
+      names.push(name);
+      for (const signature of own) signatures.add(signature);
+    }
+    return { names, signatures };
+  }
 }
 
 function signaturesOf(records: readonly JsonObject[]): string[] {

@@ -23,6 +23,7 @@ export async function importZoneFiles(request: ForeignRequest): Promise<Import> 
   const collected = new Collected(request);
   const known = new Map<string, string>();
   for (const path of request.paths) {
+    if (collected.isFull) break;
     const zone = await readOne(path, request, collected, known);
     if (zone !== null) known.set(zone, path);
   }
@@ -59,7 +60,10 @@ async function readOne(
   const reading = await readZoneFile(source.text, { zone, file: path, include: includeWithin(path, sources) });
   const isForeign = looksForeign(reading);
   for (const diagnostic of isForeign ? firstErrors(path, reading) : reading.diagnostics) collected.report(diagnostic);
-  if (isForeign) return null;
+  if (isForeign) {
+    collected.count(reading.diagnostics.length + reading.records.length + reading.skipped.length, path);
+    return null;
+  }
   const { records, skipped, inheriting, soa } = reading;
   const ttl = soa !== null && soa.ttl_sec === soa.minimum ? soa.minimum : null;
   collected.take({ zone, file: path, named: namedBy(reading), records, skipped, inheriting, ttl });

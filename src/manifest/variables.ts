@@ -6,7 +6,7 @@ import { isWithin, whereLinkLeads } from "../files/paths.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { GivenValue } from "../model/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
-import { listNames, nearest, suggestion } from "../model/text.ts";
+import { listNames, nearest, shellWord, suggestion } from "../model/text.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 import { type ParseContext, parseFile } from "./parse.ts";
 import { newMapping, type Places } from "./positions.ts";
@@ -243,7 +243,7 @@ function withoutValue(name: string, environments: readonly string[], span: Span)
   const choices =
     environments.length === 0
       ? ""
-      : ` Environments that set it: ${environments.map((word) => `--env ${word}`).join(", ")}.`;
+      : ` Environments that set it: ${environments.map((word) => `--env ${shellWord(word)}`).join(", ")}.`;
   return {
     code: "missing-variable",
     severity: "error",

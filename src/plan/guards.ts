@@ -9,7 +9,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Goal, Guard, Plan } from "../model/plan.ts";
 import { type Address, rootOf } from "../model/resource.ts";
-import { compareText, compileGlob, groupBy, listNames } from "../model/text.ts";
+import { compareText, compileGlob, groupBy, listNames, shellWord } from "../model/text.ts";
 import type { Unit } from "../model/unit.ts";
 
 export interface PolicyOptions {
@@ -67,8 +67,10 @@ export function guardsOf(
 /** The project as it is with another `--env`. */
 export interface OtherEnvironment {
   readonly name: string;
-  /** Holds only the declared entries whose object may be deleted by mistake, and of them only the address. */
-  readonly desired: Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] };
+  /** Holds only the declared entries whose object may be deleted by mistake, and of them only the address. null: the project has errors there. */
+  readonly desired:
+    | (Pick<Desired, "owner" | "account"> & { readonly declared: readonly Pick<Declared, "address">[] })
+    | null;
 }
 
 /** Objects that would be pruned and have no consent, and those that would be retired: another environment may declare them. */
@@ -111,25 +113,40 @@ export function nameOtherEnvironments(
 /** How many are named in one message. */
 const MAX_NAMED_ENVIRONMENTS = 5;
 
-/** `keep` is consent to retire what a family no longer keeps, but not what another environment declares. */
+/**
+ * `keep` is consent to retire what a family no longer keeps, but not what another environment declares, nor what it may declare: whoever brings an
+ * error into one environment would else retire its images from another.
+ */
 export function refuseRetiredElsewhere(
   changes: readonly Change[],
   desired: Pick<Desired, "owner" | "account">,
   others: readonly OtherEnvironment[],
 ): Diagnostic[] {
   const under = declaringEnvironments(desired, others);
+  const broken = others.filter((other) => other.desired === null).map(({ name }) => name);
   return changes.filter(isRetired).flatMap(({ address, span }): Diagnostic[] => {
-    const names = under.get(address)?.toSorted(compareText) ?? [];
+    const declaring = under.get(address) ?? [];
+    const names = declaring.length === 0 ? broken : declaring;
     if (names.length === 0) return [];
-    const where = `the environment${names.length === 1 ? "" : "s"} ${listNames(names.slice(0, MAX_NAMED_ENVIRONMENTS))}`;
+    const isOne = names.length === 1;
+    const where = `the environment${isOne ? "" : "s"} ${listNames(names.toSorted(compareText).slice(0, MAX_NAMED_ENVIRONMENTS))}`;
+    const what =
+      declaring.length === 0
+        ? {
+            summary: `${address} would be retired, and ${where} may declare it: the project has errors there`,
+            fix: `Mend the errors, which \`tenon validate --env ${shellWord(names[0] ?? "")}\` shows, or leave out what would go with --never-destroy.`,
+          }
+        : {
+            summary: `${address} would be retired, and ${where} ${isOne ? "declares" : "declare"} it`,
+            fix: "Give each environment an owner or a family of its own, for example `family: golden-${var.env}`.",
+          };
     return [
       {
         code: "retired-elsewhere",
         severity: "error",
-        summary: `${address} would be retired, and ${where} ${names.length === 1 ? "declares" : "declare"} it`,
         detail:
           "Environments with the same owner in the same account share their image families: each takes what the others declare for old.",
-        fix: "Give each environment an owner or a family of its own, for example `family: golden-${var.env}`.",
+        ...what,
         address,
         ...(span === null ? {} : { span }),
       },
@@ -144,7 +161,7 @@ function declaringEnvironments(
 ): ReadonlyMap<Address, readonly string[]> {
   const under = new Map<Address, string[]>();
   for (const { name, desired } of others) {
-    if (desired.owner !== owner || desired.account !== account) continue;
+    if (desired === null || desired.owner !== owner || desired.account !== account) continue;
     for (const address of new Set(desired.declared.map((entry) => entry.address))) {
       const names = under.get(address);
       if (names === undefined) under.set(address, [name]);

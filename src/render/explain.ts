@@ -157,7 +157,8 @@ function step(schema: JsonObject, { path, node }: Place, word: string): Place | 
   }
   const inner = named(schema, node);
   if (inner !== null) return { path: [...path, word], node: inner, required: false };
-  const known = path.length === 0 ? object(schema["$defs"])[lower] : undefined;
+  const definitions = object(schema["$defs"]);
+  const known = path.length === 0 && Object.hasOwn(definitions, lower) ? definitions[lower] : undefined;
   return isJsonObject(known) ? { path: [lower], node: resolve(schema, known), required: false } : null;
 }
 

@@ -35,7 +35,9 @@ export async function serveWatch(options: ServeOptions): Promise<WatchServer> {
       headersTimeout: REQUEST_TIMEOUT_MILLISECONDS,
     },
     (request, response) => {
-      const { status, text } = answer(request.method ?? "", request.url ?? "", options);
+      const { status, text } = isForeign(request.headers.host, options)
+        ? { status: 403, text: "Another host is meant. What listens on this machine alone is called by its address.\n" }
+        : answer(request.method ?? "", request.url ?? "", options);
       response.writeHead(status, {
         ...{ "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" },
         ...{ "x-content-type-options": "nosniff", connection: "close" },
@@ -53,6 +55,17 @@ async function close(server: Server): Promise<void> {
   server.close();
   server.closeAllConnections();
   await once(server, "close");
+}
+
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|localhost|[a-z0-9-]{1,63}\.localhost)(?::\d{1,5})?$/i;
+
+/**
+ * Whether a page in a browser may have sent it, whose host name its owner has made to lead to this machine (DNS rebinding). Where others are to
+ * reach the server, by whatever names they have for it, nobody can tell.
+ */
+function isForeign(host: string | undefined, options: ServeOptions): boolean {
+  const listens = options.host.includes(":") ? `[${options.host}]` : options.host;
+  return LOOPBACK.test(listens) && host !== undefined && !LOOPBACK.test(host);
 }
 
 function answer(

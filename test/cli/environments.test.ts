@@ -99,7 +99,7 @@ describe("validate without --env", () => {
 
   test("shows a hostile name of an environment escaped", async () => {
     const { stderr } = await validate(PROJECT.replace("staging:", '"a\\e[31mb":'));
-    expect(stderr).toContain("\nChecked with --env a\\u{1b}[31mb, --env production.\n");
+    expect(stderr).toContain("\nChecked with --env 'a\\u{1b}[31mb', --env production.\n");
   });
 });
 

@@ -129,6 +129,18 @@ describe("a pipeline", () => {
     expect(text).toContain("https://api.example.com/v4");
   });
 
+  test("for a folder in whose path a forge would put values is refused", async () => {
+    const cwd = await folder({ ".git/HEAD": "ref: refs/heads/main\n" });
+    for (const [forge, name] of [
+      ["github", "${{ github.token }}"],
+      ["gitlab", "a/$CI_JOB_TOKEN"],
+    ] as const) {
+      const refused = await run(["init", name, "--pipeline", forge], { cwd });
+      expectPlain(refused, 1, ["a forge would put values into the path", "has no $ in it"]);
+    }
+    expect(await filesOf(cwd)).toEqual([".git/HEAD"]);
+  });
+
   test("of another forge is refused", async () => {
     expectPlain(await run(["init", "--pipeline", "jenkins"]), 1, ["Allowed choices are github, gitlab, none"]);
   });

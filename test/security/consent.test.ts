@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { open, TenonError } from "../../src/index.ts";
 import { here as run } from "../cli/here.ts";
 import { emulator, envOf, folder } from "../cli/run.ts";
 import { codes, load, loadFiles, loadText, folder as written } from "../manifest/support.ts";
@@ -247,4 +248,55 @@ test("consent to prune one of two objects of a label does not hold for the other
   expect(code).toBe(4);
   for (const id of [103, 106]) expect(stdout).toContain(`delete=vpc/old:${id}`);
   expect(service.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+});
+
+const FAMILY = `tenon: 1
+owner: edge
+environments:
+  staging: { variables: { env: staging, net: a } }
+  production: { variables: { env: production, net: b } }
+variables: { env: {}, net: {} }
+files: [more.yaml]
+images:
+  - { label: "golden-\${var.env}-12", family: golden, keep: 1, capture: { disk_id: 7 } }
+`;
+const LIVE = {
+  disks: [{ id: 7, label: "disk", size: 1024 }],
+  images: [
+    { id: "private/1", label: "golden-production-12", description: "[tenon:edge]", created: "2026-10-01T00:00:00" },
+  ],
+};
+
+test("an image that another environment declares is not retired because a change has brought an error into that environment", async () => {
+  // An error with `net: b` alone, in a file that fewer people review.
+  const more =
+    'tenon: 1\nvpcs: [{ label: "${var.net}", region: us-east, subnets: [{ label: b, ipv4: 10.0.0.0/24 }, { label: "${var.net}", ipv4: 10.1.0.0/24 }] }]\n';
+  const service = await emulator({ seed: LIVE });
+  const cwd = await folder({ "tenon.yaml": FAMILY, "more.yaml": more });
+  const options = { cwd, env: envOf(service) };
+  expect((await run(["validate", "--env", "production"], options)).code).toBe(3);
+  for (const args of [["plan"], ["apply", "--yes"], ["apply", "--yes", "--allow", "delete=image/*"]]) {
+    const { code, stderr } = await run([...args, "--env", "staging"], options);
+    expect({ args, code }).toEqual({ args, code: 4 });
+    expect(stderr.replace(/\s+/g, " ")).toContain(
+      "error[retired-elsewhere]: image/golden-production-12 would be retired, and the environment `production` may declare it: the project has errors there",
+    );
+    expect(stderr).toContain("tenon validate --env production");
+  }
+  expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
+  const { code } = await run(["apply", "--yes", "--env", "staging", "--never-destroy"], options);
+  expect(code).toBe(0);
+  expect(service.requests.filter(({ method }) => method === "DELETE")).toEqual([]);
+});
+
+test("a program that opens the project retires no image that another environment declares", async () => {
+  const service = await emulator({ seed: LIVE });
+  const dir = await folder({ "tenon.yaml": FAMILY, "more.yaml": "tenon: 1\n" });
+  const project = await open({ dir, env: "staging", baseUrl: service.baseUrl, token: "emulator-token" });
+  onTestFinished(() => project.close());
+  expect((await project.plan()).refusals.map(({ code }) => code)).toEqual(["retired-elsewhere"]);
+  const error = await project.apply().catch((reason: unknown) => reason);
+  expect(error instanceof TenonError && error.diagnostics.map(({ code }) => code)).toEqual(["retired-elsewhere"]);
+  expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
+  expect((await project.drift()).summary).toMatchObject({ missing: 1 });
 });

@@ -2,6 +2,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
+import { serveWatch, WatchStatus } from "../../src/watch/index.ts";
 import { emulator, ended, start } from "../cli/run.ts";
 
 type Headers = Readonly<Record<string, string>>;
@@ -178,4 +179,20 @@ test("the emulator's log is bounded in bytes, and a body that needs no token is 
   expect(kept.at(-1)).toMatchObject({ path: "/v4/x", query: "", status: 404 });
   const large = JSON.stringify({ faults: ["x".repeat(100_000)] });
   expect((await ask(served.port, "POST", "/_emulator/faults", { ...JSON_BODY, ...CONTROL }, large)).status).toBe(413);
+});
+
+test("a watch that listens on this machine alone answers no request for another host name", async () => {
+  const options = { status: new WatchStatus(), everyMilliseconds: 1000, version: "1", now: () => 0 };
+  for (const [host, foreign] of [
+    ["127.0.0.1", 403],
+    ["0.0.0.0", 200],
+  ] as const) {
+    const served = await serveWatch({ ...options, host, port: 0 });
+    const got = async (name: string) => (await ask(served.port, "GET", "/metrics", { host: name })).status;
+    const own = [`127.0.0.1:${served.port}`, "localhost", "[::1]:9464"];
+    for (const name of own) expect([host, name, await got(name)]).toEqual([host, name, 200]);
+    for (const name of ["evil.example", "localhost.evil.example:80", "127.0.0.1.evil.example", "evil.example:9464"])
+      expect([host, name, await got(name)]).toEqual([host, name, foreign]);
+    await served.close();
+  }
 });

@@ -13,6 +13,11 @@ import { besideSecret, link, refuse, SECRET } from "./hostile.ts";
 const ZONE = "tenon: 1\ndomains:\n  - { domain: a.example, type: master, soa_email: a@a.example, zone_file: FILE }\n";
 const UPLOAD = "tenon: 1\nimages:\n  - { label: a, upload: { file: FILE, region: us-east } }\n";
 const FILES = "tenon: 1\nfiles: [FILE]\n";
+const IR = JSON.stringify({
+  registrars: [],
+  dns_providers: [],
+  domains: [{ name: "a.example", dnsProviders: { a: -1 }, records: [{ type: "A", name: "a", target: "192.0.2.1" }] }],
+});
 
 /** What a project that names `file` in this place is told, in the codes of its errors; never a word of the secret. */
 async function naming(manifest: string, file: string, prepare: (cwd: string) => Promise<void>): Promise<string[]> {
@@ -68,6 +73,35 @@ test("the name of a file is quoted in a command that a message proposes", async 
   execFileSync("sh", ["-c", command.replace("gzip --keep", "printf %s >told")], { cwd });
   expect(await readFile(join(cwd, "told"), "utf8")).toBe(name);
   expect((await readdir(cwd)).sort()).toEqual([name, "tenon.yaml", "told"].sort());
+});
+
+test("the name of a folder is quoted in a command that a summary proposes", async () => {
+  const name = "a'$(touch owned)'b";
+  const cwd = await folder({ "ir.json": IR });
+  for (const args of [
+    ["init", "--yes", name],
+    ["import", "--from", "dnscontrol", "ir.json", "--out", `${name}2`],
+  ]) {
+    const { code, stdout } = await run(args, { cwd });
+    expect(code).toBe(0);
+    const command = / *tenon plan .*/.exec(stdout)?.[0] ?? "";
+    execFileSync("sh", ["-c", command.replace("tenon plan", "printf %s >told")], { cwd });
+    expect(await readFile(join(cwd, "told"), "utf8")).toBe(args.at(-1));
+  }
+  expect(await readdir(cwd)).not.toContain("owned");
+});
+
+test("the name of an environment is quoted in a command that a message proposes", async () => {
+  const name = "a'$(touch owned)'b";
+  const set = `environments: { ${JSON.stringify(name)}: { variables: { x: a } } }\nvariables: { x: {} }\n`;
+  const cwd = await folder({ "tenon.yaml": `tenon: 1\n${set}vpcs: [{ label: "\${var.x}", region: us-east }]\n` });
+  for (const args of [["validate"], ["plan"]]) {
+    const { stdout, stderr } = await run(args, { cwd });
+    const option = /--env ('.*[^.]')\./.exec((stdout + stderr).replace(/\s+/g, " "))?.[1] ?? "";
+    execFileSync("sh", ["-c", `printf %s ${option} >told`], { cwd });
+    expect([args, await readFile(join(cwd, "told"), "utf8")]).toEqual([args, name]);
+  }
+  expect((await readdir(cwd)).sort()).toEqual(["tenon.yaml", "told"]);
 });
 
 test("a zone file lies inside the project, by its path and by every link", async () => {
@@ -261,6 +295,25 @@ test("a pipe, a socket or a device is not read, and not waited for", async () =>
     expect(await naming(manifest, "pipe", special)).toEqual(["unreadable-file"]);
     expect(await naming(manifest, "device", special)).toEqual(["outside-project"]);
   }
+});
+
+test("a project is begun beside a pipe or a device called .gitignore, which is not read and not waited for", async () => {
+  const cwd = await folder({ "a/x": "", "b/x": "" });
+  execFileSync("mkfifo", [join(cwd, "a/.gitignore")]);
+  await link(cwd, "b/.gitignore", "/dev/zero");
+  for (const name of ["a", "b"]) {
+    expectPlain(await run(["init", "--yes", name], { cwd }), 4, [".gitignore is no regular file of this folder"]);
+    expect((await readdir(join(cwd, name))).sort()).toEqual([".gitignore", "x"]);
+  }
+});
+
+test("an import is added to no project to which a link leads out of the checkout", async () => {
+  const parent = await folder({ "checkout/ir.json": IR, "other/tenon.yaml": "tenon: 1\n" });
+  const cwd = join(parent, "checkout");
+  await link(cwd, "infra", "../other");
+  const args = ["import", "--from", "dnscontrol", "ir.json", "--into", "infra"];
+  expectPlain(await run(args, { cwd }), 4, ["infra leads out of this folder, or into one of git or Tenon"]);
+  expect(await readdir(join(parent, "other"))).toEqual(["tenon.yaml"]);
 });
 
 test("a file of a terabyte, all of it a hole, is refused by its size before it is read", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { MAX_LOOKED_AT_ENVIRONMENTS } from "../../src/cli/session.ts";
 import { buildCaa } from "../../src/dns/builders.ts";
 import { reformat } from "../../src/format/reformat.ts";
+import { extractRecordSets } from "../../src/import/record-sets.ts";
 import { lintProject, type Project } from "../../src/index.ts";
 import {
   MAX_CONSENTS,
@@ -14,6 +14,7 @@ import {
 import type { Block, Change } from "../../src/model/change.ts";
 import type { Guard } from "../../src/model/plan.ts";
 import { compareIds, globMatches } from "../../src/model/text.ts";
+import { MAX_LOOKED_AT_ENVIRONMENTS } from "../../src/pipeline.ts";
 import { renderPlanMarkdown } from "../../src/render/index.ts";
 import { codeSpan } from "../../src/render/markdown/parts.ts";
 import { units } from "../../src/units/index.ts";
@@ -482,4 +483,18 @@ test("variables without a value, beside as many environments, are looked at once
   const text = (count: number) =>
     `variables: { ${list(count, (index) => `v${index}: {}`)} }\nenvironments: { ${list(count, (index) => `e${index}: {}`)} }\n`;
   expect(await growth(250, 4, (count) => loadText(text(count)))).toBeLessThan(6);
+});
+
+test("thousands of record sets of a project are looked through once, however many domains are added to it", async () => {
+  const record = (index: number) => ({ type: "A", name: `n${index}`, target: "192.0.2.1" });
+  const sets = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ name: `s${index}`, records: [record(1), record(index)] }));
+  const added = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ name: `d${index}.example`, entry: {}, records: [record(index)] }));
+  expect(await growth(500, 4, async (count) => extractRecordSets(added(count), sets(count)))).toBeLessThan(6);
+  const [first] = extractRecordSets(
+    [{ name: "a.example", entry: {}, records: [record(1), record(2)] }],
+    sets(4),
+  ).domains;
+  expect(first).toMatchObject({ use: ["s2"], records: [] });
 });

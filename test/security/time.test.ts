@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { extendFiles } from "../../src/import/into.ts";
 import { lintProject } from "../../src/index.ts";
 import { findFiles } from "../../src/manifest/files.ts";
 import { globMatches, mayMatchWithin } from "../../src/model/text.ts";
@@ -108,4 +109,14 @@ test("a name, an address or a reference of twenty thousand characters is refused
 test("an unknown key of a thousand characters, and a text of nothing but escapes, take no time", async () => {
   expect(codes(await loadText(`${"a".repeat(1_000)}: 1\n`))).toEqual(["unknown-key"]);
   escapeText("\u001b\u202e\u200b".repeat(500_000));
+});
+
+test("a root file is extended in no time, whatever comments and aliases stand in it", async () => {
+  const comment = `tenon: 1\nfiles: [a.yaml,\n${"#".repeat(2_000_000)}\n]\n`;
+  expect(await extendFiles(comment, ["b.yaml"])).toBeNull();
+  const commas = `tenon: 1\nfiles: [a.yaml${" ".repeat(2_000_000)}]\n`;
+  expect(await extendFiles(commas, ["b.yaml"])).toBe(commas.replace("a.yaml", "a.yaml, b.yaml"));
+  const tens = (name: string): string => `[${Array.from({ length: 10 }, () => `*${name}`).join(", ")}]`;
+  const aliases = `tenon: 1\nx-a: &a [1, 2]\nx-b: &b ${tens("a")}\nx-c: &c ${tens("b")}\nx-d: ${tens("c")}\n`;
+  expect(await extendFiles(aliases, ["b.yaml"])).toContain("files: [b.yaml]");
 });

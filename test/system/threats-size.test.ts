@@ -126,3 +126,35 @@ test("plan files and snapshots of a hundred million values, or without an end to
     }
   }
 }, 300_000);
+
+async function importFiles(source: string, files: Readonly<Record<string, string>>, paths: readonly string[]) {
+  const cwd = await folder(files);
+  const { code, stderr } = await run(["import", "--from", source, ...paths, "--out", "out"], { cwd, env: HEAP });
+  expect(stderr).not.toMatch(/unexpected: |heap|error of Tenon/);
+  expect(code).toBe(3);
+  return stderr;
+}
+
+test("hundreds of zone files of three lines, each of which generates ten thousand records, are read no further than a project may have", async () => {
+  const zone = (index: number): string =>
+    `$ORIGIN z${index}.example.\n@ 300 SOA ns.example. a.b.example. 1 1 1 1 1\n$GENERATE 1-10000 a$ 300 A 192.0.2.1\n`;
+  const files = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`z${index}.zone`, zone(index)]));
+  expect(await importFiles("zone", files, Object.keys(files))).toContain("[too-many-records]");
+});
+
+test("half a million records in one file of octoDNS are refused before they are held as values", async () => {
+  const records = list(500_000, (index) => `a${index}: { type: A, ttl: 300, value: 192.0.2.1 }\n`, "");
+  expect(await importFiles("octodns", { "a.example.yaml": records }, ["a.example.yaml"])).toContain("too many values");
+});
+
+test("a hundred thousand patterns of records that DNSControl leaves alone are refused before a record is compared with them", async () => {
+  const unmanaged = Array.from({ length: 100_000 }, (_, index) => ({ label_pattern: `a*b*c*${index}` }));
+  const records = Array.from({ length: 12_000 }, (_, index) => ({
+    type: "A",
+    name: `aabbcc${index}`,
+    target: "192.0.2.1",
+  }));
+  const domain = { name: "a.example", dnsProviders: { a: -1 }, unmanaged, records };
+  const ir = JSON.stringify({ registrars: [], dns_providers: [], domains: [domain] });
+  expect(await importFiles("dnscontrol", { "ir.json": ir }, ["ir.json"])).toContain("[too-many-patterns]");
+});

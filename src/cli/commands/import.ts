@@ -276,6 +276,11 @@ async function write(
   return EXIT.done;
 }
 
+/** Errors that say that a project, or a file of it, is too large. */
+const LIMITS: ReadonlySet<string> = new Set([
+  ...["too-many-records", "file-too-large", "project-too-large", "expands-too-far"],
+]);
+
 /**
  * Loads the project in a temporary folder, so that no project that does not load is left behind. Warns of errors that `validate` would
  * report.
@@ -291,6 +296,10 @@ async function loads(terminal: Terminal, result: ImportRead, flags: ImportFlags)
     const errors = diagnostics.filter(({ severity }) => severity === "error");
     if (project === null || hasErrors(errors)) {
       sayDiagnostics(terminal, errors, sources);
+      if (errors.every(({ code }) => LIMITS.has(code))) {
+        terminal.say("Nothing was written. Import in parts, or with --split.\n");
+        return false;
+      }
       sayError(terminal, {
         code: "internal-error",
         summary: "what was imported does not load, and nothing was written",

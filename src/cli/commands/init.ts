@@ -1,13 +1,14 @@
 /** `tenon init`: begins a project, with questions on a terminal and by flags elsewhere. */
 
-import { lstat, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { lstat, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Command, Option } from "commander";
-import { writeProblem } from "../../files/files.ts";
+import { readRegular, writeProblem } from "../../files/files.ts";
 import { readVersion } from "../../files/package-files.ts";
 import { whereLinkLeads } from "../../files/paths.ts";
 import { allowedSeconds, loadProject, NEUTRAL_DIALECT, SERVICES, serviceCalled } from "../../index.ts";
+import { shellWord } from "../../model/text.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect } from "../flags.ts";
@@ -84,6 +85,15 @@ async function init(terminal: Terminal, directory: string, given: InitFlags): Pr
   const pipeline = flags.pipeline === undefined || flags.pipeline === "none" ? null : flags.pipeline;
   const base = pipeline === null ? folder : ((await repositoryOf(folder)) ?? folder);
   const project = relative(base, folder).split(sep).join("/") || ".";
+  if (pipeline !== null && project.includes("$")) {
+    const summary = `a forge would put values into the path ${project}`;
+    sayError(terminal, {
+      code: "invalid-argument",
+      summary,
+      fix: "Name a folder whose path from the root of the repository has no $ in it.",
+    });
+    return EXIT.error;
+  }
   const inProject = (file: string): string => (project === "." ? file : `${project}/${file}`);
   const ignored = await ignoredText(join(folder, ".gitignore"));
   const files: NewFile[] = [
@@ -183,9 +193,12 @@ async function repositoryOf(folder: string): Promise<string | null> {
   }
 }
 
+/** A longer one is not looked through. */
+const MAX_IGNORED_BYTES: number = 1024 * 1024;
+
 /** The lines that a `.gitignore` that is there lacks; null: there is none. */
 async function ignoredText(path: string): Promise<readonly string[] | null> {
-  const text = await readFile(path, "utf8").catch(() => null);
+  const text = await readRegular(path, MAX_IGNORED_BYTES).catch(() => null);
   if (text === null) return null;
   const lines = new Set(text.split(/\r?\n/).map((line) => line.trim().replace(/^\//, "")));
   return IGNORED_LINES.filter((line) => !lines.has(line));
@@ -239,7 +252,7 @@ interface Written {
 
 function summary(terminal: Terminal, { base, files, directory, pipeline, ignored }: Written): string {
   const { environment } = terminal;
-  const here = directory === "." ? "" : ` ${escapeText(directory)}`;
+  const here = directory === "." ? "" : ` ${shellWord(escapeText(directory))}`;
   const hasService = [environment["TENON_SERVICE"], environment["TENON_BASE_URL"]].some(
     (value) => (value ?? "") !== "",
   );
