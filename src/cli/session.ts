@@ -22,6 +22,7 @@ import {
   UploadFiles,
   withEnvironments,
 } from "../index.ts";
+import { dateOf } from "../model/annotations.ts";
 import type { Live, Snapshot } from "../model/live.ts";
 import { renderPlanMarkdown } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
@@ -213,7 +214,9 @@ export async function nameOtherEnvironments(session: PlanSession, planned: Plann
   let characters = 0;
   for (const name of names.slice(0, MAX_LOOKED_AT_ENVIRONMENTS)) {
     if (characters > MAX_LOOKED_AT_CHARACTERS) break;
-    const loaded = await load(project.root, { ...flags, env: name }, dialect, { past: true });
+    const { today } = project.desired;
+    const more = { past: true, ...(today === undefined ? {} : { today }) };
+    const loaded = await load(project.root, { ...flags, env: name }, dialect, more);
     looked += 1;
     characters += loaded.characters;
     if (loaded.project === null) continue;
@@ -280,7 +283,10 @@ export async function inReading(
   if (!found.ok) return found.code;
   const { snapshot, dialect, moment } = found.opened;
   const compared = comparedWith(flags);
-  const loaded = await openProject(terminal, directory, flags, dialect, { keepParsed: compared !== null });
+  const loaded = await openProject(terminal, directory, flags, dialect, {
+    keepParsed: compared !== null,
+    ...(moment === null ? {} : { today: dateOf(moment.nowMilliseconds) }),
+  });
   if (!loaded.ok) return loaded.code;
   const { project } = loaded;
   const refusal = checkAccount(project.desired, moment === null ? accountOf(terminal) : moment.account);

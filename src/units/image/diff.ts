@@ -4,7 +4,7 @@ import type { WireImage } from "../../api/wire.ts";
 import type { Block, Change, ChangeLabel } from "../../model/change.ts";
 import { type Address, imageAddress, type JsonObject, type Values } from "../../model/resource.ts";
 import { type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
-import { rootAddresses } from "../common.ts";
+import { annotationsOf, rootAddresses } from "../common.ts";
 import { rootLabels, splitDescription } from "../owner-tag.ts";
 import { contentOfFile, contentOfLive, uncomparedImages } from "./content.ts";
 import { identifyImage, isOver, leaseEnd } from "./live.ts";
@@ -56,6 +56,7 @@ function imagePair(
       after: desiredValues(match, live, renew || changed || block !== null, context),
       labels: renew ? ["unfinished"] : labelsOf(match, live, changed, context),
       note: match.declared?.note ?? null,
+      ...annotationsOf(match.declared),
       span: match.declared?.span ?? match.removed?.span ?? null,
       ...(replacedBy === undefined ? {} : { replacedBy: replacedBy.address }),
     },
