@@ -12,6 +12,7 @@ import { rootLabels, sharedWithOf } from "../owner-tag.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
+import { likelyRenames } from "./renames.ts";
 import { delegatedAcross, isOthersName } from "./sharing.ts";
 import type { CreateFrom, RecordSpec, ZoneSpec } from "./spec.ts";
 import {
@@ -223,6 +224,7 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
     ...(keptCount === 0 ? [] : [{ kind: "domain_record", count: keptCount, reason: "ignored" } as const]),
     ...(othersCount === 0 ? [] : [{ kind: "domain_record", count: othersCount, reason: "shared" } as const]),
   ];
+  warnings.push(...likelyRenames(matches));
   return { pairs, leftAlone, warnings, holdsUndeclared, additive };
 }
 
