@@ -129,6 +129,10 @@ async function changedSinceOf(
 export async function planIn(session: PlanSession): Promise<Planned> {
   const { terminal, project, flags, goal, api, base } = session;
   const moment = session.moment ?? { nowMilliseconds: Date.now(), account: accountOf(terminal) };
+  const { declared, removed, owner } = project.desired;
+  const asksNothing = declared.length + removed.length === 0 && owner === null;
+  if (asksNothing && base === undefined && session.moment === undefined)
+    terminal.say("The project declares nothing, so the service was not asked: neither address nor token was tried.\n");
   const progress = new Progress(terminal);
   const files = checkedFiles(session, progress);
   progress.show("Reading the account");

@@ -207,7 +207,7 @@ function isUnreadable(diagnostics: ImportRead["diagnostics"]): boolean {
   return diagnostics.every(({ severity, code }) => severity !== "error" || UNREADABLE.has(code));
 }
 
-const UNREADABLE: ReadonlySet<string> = new Set(["unreadable-file", "wrong-file"]);
+const UNREADABLE: ReadonlySet<string> = new Set(["unreadable-file", "wrong-file", "no-terraform", "no-dnscontrol"]);
 
 async function readPaths(
   terminal: Terminal,
