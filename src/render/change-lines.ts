@@ -180,8 +180,8 @@ function recordData(values: Values): Shown {
 }
 
 function plainData(values: Values, line: Exclude<KindFacts["line"], "record">): Shown {
-  const text = line === undefined ? "" : escapeText(plainText(values[line.value]));
-  return { text, bytes: text.length };
+  const value = line === undefined ? "" : plainText(values[line.value]);
+  return { text: escapeText(value), bytes: Buffer.byteLength(value) };
 }
 
 function rdata(values: Values, target: string): string {
