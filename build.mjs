@@ -246,6 +246,7 @@ const ASSETS = [
   "completions",
   "schemas/live.schema.json",
   "schemas/manifest.schema.json",
+  "schemas/messages.json",
   "schemas/plan.schema.json",
   "dist/validators",
   "examples/demo",

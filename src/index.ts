@@ -48,6 +48,7 @@ export type { LongLists } from "./live/long-lists.ts";
 export type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
 export { contentInside, contentsInside } from "./manifest/read.ts";
 export { type CheckWatch, isUploadProblem, UploadFiles } from "./manifest/upload-file.ts";
+export type { Annotations } from "./model/annotations.ts";
 export type {
   Answer,
   Api,

@@ -9,7 +9,7 @@ import { type Address, type Kind, nameInAddress, type ObjectId } from "./model/r
 import { compareIds, compareText, compileGlob, escapeGlob } from "./model/text.ts";
 import type { LiveIdentity, Match, ReadWatch, Unit } from "./model/unit.ts";
 import { compareUnit, type PlanOptions } from "./plan/plan.ts";
-import { rootAddresses } from "./units/common.ts";
+import { annotationsOf, rootAddresses } from "./units/common.ts";
 import { units } from "./units/index.ts";
 
 export interface InventoryRequest {
@@ -101,9 +101,12 @@ async function readUnit(
   const { matched, paired } = compareUnit(unit, project, result, options);
   const addresses = addressesOf(unit, result.items, matched.matches);
   const declaredAt = new Map<string, Address>();
+  // Of a record whose entry has expired, too.
+  const said = new Map<string, Pick<InventoryItem, "annotations">>();
   const missing: Address[] = [];
   for (const { resource } of paired.pairs) {
     const { kind, id, after, address, labels, part } = resource;
+    if (id !== null) said.set(keyOf(kind, id), annotationsOf(resource));
     if (after === null || part === true || labels.includes("release")) continue;
     if (id !== null) declaredAt.set(keyOf(kind, id), address);
     else if (kinds.includes(kind) && isOfRoot(nameInAddress(resource.root, root.kind) ?? "")) missing.push(address);
@@ -116,7 +119,7 @@ async function readUnit(
       const known = declaredAt.get(keyOf(resource.kind, resource.id));
       const address = known ?? own + resource.address.slice(identity.address.length);
       const { kind, id, name, values } = resource;
-      const what = { kind, address, root: own, id, name, values };
+      const what = { kind, address, root: own, id, name, values, ...said.get(keyOf(kind, id)) };
       return { ...what, ...whoseOf(identity, known !== undefined, desired) };
     });
   });

@@ -16,6 +16,7 @@ import { readPackageFile } from "./files/package-files.ts";
 import type { LongLists } from "./live/long-lists.ts";
 import type { LoadOptions, Project } from "./manifest/load.ts";
 import { UploadFiles } from "./manifest/upload-file.ts";
+import { dateOf } from "./model/annotations.ts";
 import type { ChangedSince, Drift } from "./model/change.ts";
 import type { Consent } from "./model/desired.ts";
 import { type Diagnostic, hasErrors } from "./model/diagnostic.ts";
@@ -108,7 +109,7 @@ export interface ApplyChoice extends PlanChoice {
   readonly emit?: (event: ApplyEvent) => void;
 }
 
-/** A project and its account. One call at a time; close it when done. */
+/** A project and its account. One call at a time; close it when done. Dates of entries are past or not by the day on which it is opened. */
 export interface OpenProject {
   readonly project: Project;
   /** What loading found that is no error. */
@@ -159,6 +160,7 @@ export async function openProject(options: OpenOptions): Promise<OpenProject> {
     variableFiles: options.variableFiles ?? [],
     skipUnsupported: options.skipUnsupported ?? false,
     allowedSeconds: options.allowedSeconds ?? allowedSeconds(dialect),
+    today: dateOf((options.clock ?? systemClock).now()),
   };
   const { project, diagnostics, sources } = await loadProject(toLoad);
   if (project === null) throw new TenonError(diagnostics, sources);

@@ -9,6 +9,7 @@ import { LongLists } from "./live/long-lists.ts";
 import { type LiveResult, type ReadOptions, readDetail, readLive, readOwned, unionOf } from "./live/read.ts";
 import { Recording } from "./live/snapshot.ts";
 import type { LoadOptions, LoadResult, Project } from "./manifest/load.ts";
+import { dateOf } from "./model/annotations.ts";
 import type { Failure, FileContent, ReadApi } from "./model/api.ts";
 import type { Change, ChangedSince } from "./model/change.ts";
 import type { Consent, Desired } from "./model/desired.ts";
@@ -32,10 +33,13 @@ import { isUnmatched } from "./plan/select.ts";
 import { escapeText } from "./render/terminal.ts";
 import { units } from "./units/index.ts";
 
-/** Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. */
+/**
+ * Reads and checks the manifests of a project. Problems are in `diagnostics`; the project is null if there are errors. The day of `today`
+ * is that of the system's clock if none is given.
+ */
 export async function loadProject(options: LoadOptions): Promise<LoadResult> {
   const { loadProject: load } = await import("./manifest/load.ts");
-  return load(options, units);
+  return load({ today: dateOf(Date.now()), ...options }, units);
 }
 
 /** One connection, as two objects: what only reads has no method that writes. Sends nothing yet. To be closed by either. */

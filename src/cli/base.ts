@@ -263,10 +263,11 @@ async function refusal(
  */
 async function loadBase(directory: string, request: BaseRequest, missing: readonly string[] = []): Promise<OpenedBase> {
   const { name, flags, dialect, project } = request;
-  const { parsed } = project;
+  const { parsed, desired } = project;
   const loaded = await load(directory, flags, dialect, {
     past: true,
     missing,
+    ...(desired.today === undefined ? {} : { today: desired.today }),
     ...(parsed === undefined ? {} : { parsed }),
   });
   if (loaded.project !== null) return { ok: true, base: { name, desired: loaded.project.desired } };

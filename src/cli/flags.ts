@@ -216,7 +216,10 @@ export function collect(value: string, previous: readonly string[] = []): string
   return [...previous, value];
 }
 
-function collectVariables(value: string, previous: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function collectVariables(
+  value: string,
+  previous: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const equals = value.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("Write NAME=VALUE.");
   return Object.fromEntries([...Object.entries(previous), [value.slice(0, equals), value.slice(equals + 1)]]);

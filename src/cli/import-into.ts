@@ -1,7 +1,7 @@
-/** `tenon import --into`: adds what is imported to a project that exists, as new files that its root file names. */
+/** `tenon import --into`: adds what is imported to a project that exists, as new files that its root file names, or to one of its manifests. */
 
 import { readFile, realpath, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { writeWhole } from "../files/files.ts";
 import { whereLinkLeads } from "../files/paths.ts";
 import type { ExistingProject, ImportResult, Selection } from "../import/index.ts";
@@ -9,6 +9,7 @@ import {
   allowedSeconds,
   type Diagnostic,
   hasErrors,
+  type LoadOptions,
   lintProject,
   loadProject,
   NEUTRAL_DIALECT,
@@ -18,7 +19,7 @@ import {
 import { escapeText } from "../render/terminal.ts";
 import { resolveDialect } from "./connection.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import type { ConnectionFlags } from "./flags.ts";
+import type { ConnectionFlags, ProjectFlags } from "./flags.ts";
 import { importJson, importSummary, refusedByValidate } from "./import-summary.ts";
 import { sayDiagnostics, sayError, sayFailure } from "./messages.ts";
 import { Progress } from "./progress.ts";
@@ -26,32 +27,78 @@ import { exitOf } from "./project.ts";
 import { askSome } from "./questions.ts";
 import type { Terminal } from "./terminal.ts";
 
-export type Opened = Extract<ExistingProject, { ok: true }>;
+export type Opened = Extract<ExistingProject, { ok: true }> & {
+  /** The folder of the project as messages name it. */
+  readonly shown: string;
+};
 type ImportRead = Extract<ImportResult, { ok: true }>;
 
-interface IntoFlags extends ConnectionFlags {
+interface IntoFlags extends ConnectionFlags, Pick<ProjectFlags, "env" | "var" | "varFile"> {
   readonly format: "text" | "json";
   readonly out?: string;
 }
 
-/** @returns an exit code if the project has errors, which are reported */
-export async function openInto(
-  terminal: Terminal,
-  directory: string,
-  flags: ConnectionFlags,
-): Promise<Opened | ExitCode> {
-  if ((await whereLinkLeads(directory)) !== null) {
-    const summary = `${escapeText(directory)} leads out of this folder, or into one of git or Tenon, by a symbolic link`;
+const ROOT_FILE = "tenon.yaml";
+
+/**
+ * @param path the folder of a project, or one of its manifests, to which everything is added
+ * @returns an exit code if the project has errors, which are reported
+ */
+export async function openInto(terminal: Terminal, path: string, flags: IntoFlags): Promise<Opened | ExitCode> {
+  if ((await whereLinkLeads(path)) !== null) {
+    const summary = `${escapeText(path)} leads out of this folder, or into one of git or Tenon, by a symbolic link`;
     sayError(terminal, { code: "file-unwritable", summary, fix: "Name the folder that it leads to." });
     return EXIT.refused;
   }
   const { openExisting } = await import("../import/index.ts");
-  const seconds = allowedSeconds(resolveDialect(flags) ?? NEUTRAL_DIALECT);
-  const opened = await openExisting({ directory, allowedSeconds: seconds });
-  if (opened.ok) return opened;
-  sayDiagnostics(terminal, opened.diagnostics, opened.sources);
-  terminal.say(`Nothing was imported: ${escapeText(directory)} has errors, or variables without values.\n`);
-  return exitOf(opened.fault);
+  const isManifest = (await stat(path).catch(() => null))?.isFile() === true;
+  const shown = isManifest ? await projectAround(path) : path;
+  if (shown === null) {
+    const summary = `${path} is in no project: no folder above it has a ${ROOT_FILE}`;
+    sayError(terminal, {
+      code: "invalid-argument",
+      summary,
+      fix: "Give the folder of a project, or one of its manifests.",
+    });
+    return EXIT.error;
+  }
+  const opened = await openExisting({ directory: shown, ...loading(flags) });
+  if (!opened.ok) {
+    sayDiagnostics(terminal, opened.diagnostics, opened.sources);
+    terminal.say(`Nothing was imported: ${escapeText(shown)} has errors, or variables without values.\n`);
+    return exitOf(opened.fault);
+  }
+  if (!isManifest) return { ...opened, shown };
+  const file = relative(opened.folder, await realpath(path))
+    .split(sep)
+    .join("/");
+  const target = opened.manifests.find((manifest) => manifest.file === file);
+  if (target !== undefined) return { ...opened, shown, target };
+  const summary = `${path} is no manifest of the project in ${shown}`;
+  sayError(terminal, {
+    code: "invalid-argument",
+    summary,
+    fix: `Name it under \`files\` of ${join(shown, ROOT_FILE)} first.`,
+  });
+  return EXIT.error;
+}
+
+/** The nearest folder with a root file, as a path of the same kind; null if there is none. */
+async function projectAround(path: string): Promise<string | null> {
+  if (basename(path) === ROOT_FILE) return dirname(path);
+  for (let folder = dirname(path); ; folder = join(folder, "..")) {
+    if ((await stat(join(folder, ROOT_FILE)).catch(() => null))?.isFile() === true) return folder;
+    if (resolve(folder) === resolve(folder, "..")) return null;
+  }
+}
+
+function loading(flags: IntoFlags): Omit<LoadOptions, "directory"> {
+  return {
+    ...(flags.env === undefined ? {} : { environment: flags.env }),
+    variables: flags.var ?? {},
+    variableFiles: flags.varFile ?? [],
+    allowedSeconds: allowedSeconds(resolveDialect(flags) ?? NEUTRAL_DIALECT),
+  };
 }
 
 /** Offers the objects that the project does not declare as a list to tick; all of them where nobody can be asked. */
@@ -97,6 +144,7 @@ export async function add(terminal: Terminal, result: ImportRead, into: Opened, 
     for (const { text } of result.files) terminal.print(text);
     return EXIT.done;
   }
+  if (into.target !== undefined) return addToManifest(terminal, result, into, flags);
   const { rootWith } = await import("../import/index.ts");
   const names = result.files.map(({ file }) => file);
   const { text: root, added } = await rootWith(into, names);
@@ -110,13 +158,47 @@ export async function add(terminal: Terminal, result: ImportRead, into: Opened, 
   if (code !== EXIT.done) return code;
   if (flags.format === "json") terminal.print(await jsonOf(result, into));
   else {
-    terminal.print(importSummary(result, into.folder));
+    terminal.print(importSummary(result, into.shown));
     if (added.length > 0) terminal.print(`files of ${ROOT_FILE} names ${escapeText(someOf(added))} now.\n`);
   }
   return EXIT.done;
 }
 
-const ROOT_FILE = "tenon.yaml";
+/** Everything goes into a manifest that is there. If the project would have errors, that is as it was. */
+async function addToManifest(
+  terminal: Terminal,
+  result: ImportRead,
+  into: Opened,
+  flags: IntoFlags,
+): Promise<ExitCode> {
+  const { file = "", text: former = "" } = into.target ?? {};
+  const text = result.files[0]?.text ?? "";
+  const path = await realpath(join(into.folder, file));
+  const read = await readFile(path, "utf8");
+  const mark = read.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+  if (read.slice(mark.length) !== former) return changedMeanwhile(terminal, file);
+  const mode = (await stat(path)).mode & PERMISSION_BITS;
+  try {
+    await writeWhole(path, mark + text, mode);
+  } catch (error) {
+    const summary = `cannot write to ${join(into.shown, file)}: ${(error as Error).message}`;
+    sayError(terminal, { code: "file-unwritable", summary, fix: "The project is as it was." });
+    return EXIT.error;
+  }
+  const code = await check(terminal, result, into, flags, () => writeWhole(path, read, mode));
+  if (code !== EXIT.done) return code;
+  if (flags.format === "json") terminal.print(await jsonOf(result, into));
+  else terminal.print(importSummary(result, into.shown, join(into.shown, file)));
+  return EXIT.done;
+}
+
+const BYTE_ORDER_MARK = "\ufeff";
+
+function changedMeanwhile(terminal: Terminal, file: string): ExitCode {
+  const summary = `${file} was changed while the source was read`;
+  sayError(terminal, { code: "file-unwritable", summary, fix: "Nothing was written. Run this again." });
+  return EXIT.refused;
+}
 
 async function write(
   terminal: Terminal,
@@ -135,11 +217,8 @@ async function write(
     sayError(terminal, { code: "file-unwritable", summary, fix: "Nothing was written. Remove the link." });
     return EXIT.refused;
   }
-  if ((await readFile(path, "utf8")).replace(/^\ufeff/, "") !== into.rootText) {
-    const summary = `${ROOT_FILE} was changed while the source was read`;
-    sayError(terminal, { code: "file-unwritable", summary, fix: "Nothing was written. Run this again." });
-    return EXIT.refused;
-  }
+  if ((await readFile(path, "utf8")).replace(/^\ufeff/, "") !== into.rootText)
+    return changedMeanwhile(terminal, ROOT_FILE);
   const mode = (await stat(path)).mode & PERMISSION_BITS;
   // New files first: a root file that names what is not there would be an error meanwhile.
   try {
@@ -147,20 +226,30 @@ async function write(
     if (isExtended) await writeWhole(path, root, mode);
   } catch (error) {
     await undo(result, into);
-    const summary = `cannot write to ${into.folder}: ${(error as Error).message}`;
+    const summary = `cannot write to ${into.shown}: ${(error as Error).message}`;
     sayError(terminal, { code: "file-unwritable", summary, fix: "The project is as it was." });
     return EXIT.error;
   }
-  const loaded = await loadProject({
-    directory: into.folder,
-    allowedSeconds: allowedSeconds(resolveDialect(flags) ?? NEUTRAL_DIALECT),
+  return check(terminal, result, into, flags, async () => {
+    await undo(result, into);
+    if (isExtended) await writeWhole(path, into.rootText, mode);
   });
+}
+
+/** Loads the project with what was added; if it has errors, `restore` puts back what was there. */
+async function check(
+  terminal: Terminal,
+  result: ImportRead,
+  into: Opened,
+  flags: IntoFlags,
+  restore: () => Promise<void>,
+): Promise<ExitCode> {
+  const loaded = await loadProject({ directory: into.folder, ...loading(flags) });
   if (loaded.fault !== "manifest" || !hasErrors(loaded.diagnostics)) {
     await warnOfLint(terminal, loaded.project, result);
     return EXIT.done;
   }
-  await undo(result, into);
-  if (isExtended) await writeWhole(path, into.rootText, mode);
+  await restore();
   sayDiagnostics(terminal, loaded.diagnostics, loaded.sources);
   const summary = "with what was imported the project would have errors; it is as it was";
   sayError(terminal, {
@@ -187,9 +276,9 @@ async function warnOfLint(terminal: Terminal, project: Project | null, { files }
   if (refused.length > 0) sayDiagnostics(terminal, [refusedByValidate(refused)]);
 }
 
-async function jsonOf(result: ImportRead, { folder }: Opened): Promise<string> {
+async function jsonOf(result: ImportRead, { shown }: Opened): Promise<string> {
   const { notMissed } = await import("../import/index.ts");
-  return importJson(result, folder, notMissed);
+  return importJson(result, shown, notMissed);
 }
 
 function sayAlready(terminal: Terminal, already: readonly string[]): void {

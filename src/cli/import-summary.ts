@@ -165,12 +165,14 @@ export function importJson(imported: Imported, out: string, notMissed: NotMissed
     out,
     files: imported.files.map(({ file }) => file),
     imported: Object.fromEntries(imported.counts.map(({ list, count }) => [list, count])),
+    already: imported.already,
     left_out: [...leftOut, ...elsewhere],
   };
   return `${jsonText(json, 2)}\n`;
 }
 
-export function importSummary(imported: Imported, out: string): string {
+/** @param manifest the one to which everything was added; absent: files were written */
+export function importSummary(imported: Imported, out: string, manifest?: string): string {
   const { skipped, elsewhere, files, counts } = imported;
   const parts = counts.flatMap(({ count, words: [one, many] }) => (count === 0 ? [] : [counted(count, one, many)]));
   const what = [
@@ -181,7 +183,9 @@ export function importSummary(imported: Imported, out: string): string {
   const left = what.length === 0 ? "" : ` ${joined(what)} ${isOne ? "was" : "were"} left out; the messages say which.`;
   const place = escapeText(out);
   return [
-    `Imported ${parts.join(", ")} into ${place} (${counted(files.length, "file", "files")}).${left}\n`,
+    manifest === undefined
+      ? `Imported ${parts.join(", ")} into ${place} (${counted(files.length, "file", "files")}).${left}\n`
+      : `Imported ${parts.join(", ")} into ${escapeText(manifest)}.${left}\n`,
     `Next: tenon plan ${shellWord(place)}\n`,
   ].join("");
 }

@@ -1,6 +1,7 @@
 /** The columns of `tenon list`, kind by kind. */
 
 import type { AddressRow } from "../live/index.ts";
+import { ANNOTATION_KEYS } from "../model/annotations.ts";
 import type { InventoryItem } from "../model/inventory.ts";
 import type { Json, Kind } from "../model/resource.ts";
 import type { Column } from "../render/listing.ts";
@@ -37,6 +38,32 @@ const WHOSE: readonly Column<InventoryItem>[] = [
   { field: "id", heading: "ID", value: ({ id }) => id },
 ];
 
+/** What the entry says for people. `owner` is the owner's tag, so the entry's is `entry_owner`. */
+const ENTRY: readonly Column<InventoryItem>[] = ANNOTATION_KEYS.map((key) => ({
+  field: key === "owner" ? "entry_owner" : key,
+  heading: null,
+  value: ({ annotations }) => annotations?.[key] ?? null,
+}));
+
+const MAX_REASON_COLUMNS = 40;
+
+/** The columns of a table: one of those of the entry for each that an entry fills, so that nobody else has less room. */
+export function tableColumns(
+  columns: readonly Column<InventoryItem>[],
+  items: readonly InventoryItem[],
+): readonly Column<InventoryItem>[] {
+  return columns.map((column) => {
+    if (!ENTRY.includes(column) || items.every((item) => column.value(item) === null)) return column;
+    const heading = column.field.replace("_", " ").toUpperCase();
+    if (column.field !== "reason") return { ...column, heading };
+    const shown = ({ annotations }: InventoryItem): Cell => {
+      const reason = annotations?.reason ?? null;
+      return reason === null ? null : shorten(escapeText(reason), MAX_REASON_COLUMNS, Buffer.byteLength(reason));
+    };
+    return { ...column, heading, shown };
+  });
+}
+
 const ADDRESS: Column<InventoryItem> = { field: "address", heading: null, value: ({ address }) => address };
 const DATES: readonly Column<InventoryItem>[] = [field("created", null), field("updated", null)];
 
@@ -62,6 +89,7 @@ export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
       ...WHOSE,
       field("description", null),
       ADDRESS,
+      ...ENTRY,
       ...DATES,
     ],
   },
@@ -75,6 +103,7 @@ export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
       ...WHOSE,
       field("vpc_id", null),
       ADDRESS,
+      ...ENTRY,
       ...DATES,
     ],
   },
@@ -90,6 +119,7 @@ export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
       field("soa_email", null),
       field("ttl_sec", null),
       ADDRESS,
+      ...ENTRY,
       ...DATES,
     ],
   },
@@ -108,6 +138,7 @@ export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
       field("tag", null),
       field("domain_id", null),
       ADDRESS,
+      ...ENTRY,
     ],
   },
   images: {
@@ -119,6 +150,7 @@ export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
       ...WHOSE,
       field("description", null),
       ADDRESS,
+      ...ENTRY,
       ...DATES,
     ],
   },

@@ -332,7 +332,10 @@ function explainErrors(command: Command, called: string, misused: (misuse: Misus
   const habitOf = (message: string): string | undefined => {
     const flag = /^error: unknown option '([^'=]+)/.exec(message)?.[1] ?? "";
     const habits = { ...ADVICE, ...HABITS[name] };
-    return Object.hasOwn(habits, flag) ? habits[flag] : undefined;
+    if (Object.hasOwn(habits, flag)) return habits[flag];
+    // Terraform's flags have one dash.
+    const isLong = /^-[a-z][a-z-]+$/.test(flag) && command.options.some(({ long }) => long === `-${flag}`);
+    return isLong ? `write -${flag}, with two dashes` : undefined;
   };
   command.showHelpAfterError(`(${called} --help shows what there is)`);
   command.configureOutput({

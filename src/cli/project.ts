@@ -21,7 +21,7 @@ export function load(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string,
-  more: Pick<LoadOptions, "past" | "missing" | "parsed" | "keepParsed"> = {},
+  more: Pick<LoadOptions, "past" | "missing" | "parsed" | "keepParsed" | "today"> = {},
 ): Promise<LoadResult> {
   return loadProject({
     ...more,
@@ -64,7 +64,7 @@ export async function openProject(
   directory: string | undefined,
   flags: ProjectFlags,
   dialect: string = NEUTRAL_DIALECT,
-  more: Pick<LoadOptions, "keepParsed"> = {},
+  more: Pick<LoadOptions, "keepParsed" | "today"> = {},
 ): Promise<Opened> {
   const { project, fault, diagnostics, sources } = await load(directory, flags, dialect, more);
   if (project === null && directory !== undefined && (await isSavedPlan(directory))) {

@@ -20,6 +20,7 @@ import {
   type ReadClient,
   UploadFiles,
 } from "../index.ts";
+import { dateOf } from "../model/annotations.ts";
 import type { Live, Snapshot } from "../model/live.ts";
 import { renderPlanMarkdown } from "../render/index.ts";
 import { escapeText } from "../render/terminal.ts";
@@ -126,6 +127,10 @@ async function changedSinceOf(
 export async function planIn(session: PlanSession): Promise<Planned> {
   const { terminal, project, flags, goal, api, base } = session;
   const moment = session.moment ?? { nowMilliseconds: Date.now(), account: accountOf(terminal) };
+  const { declared, removed, owner } = project.desired;
+  const asksNothing = declared.length + removed.length === 0 && owner === null;
+  if (asksNothing && base === undefined && session.moment === undefined)
+    terminal.say("The project declares nothing, so the service was not asked: neither address nor token was tried.\n");
   const progress = new Progress(terminal);
   const files = checkedFiles(session, progress);
   progress.show("Reading the account");
@@ -194,8 +199,10 @@ export async function nameOtherEnvironments(session: PlanSession, planned: Plann
   if (!planned.ok) return planned;
   const { project, flags } = session;
   const dialect = resolveDialect(flags) ?? NEUTRAL_DIALECT;
+  const { today } = project.desired;
+  const more = { past: true, ...(today === undefined ? {} : { today }) };
   const plan = await judgeByEnvironments(planned.plan, project, (env) =>
-    load(project.root, { ...flags, env }, dialect, { past: true }),
+    load(project.root, { ...flags, env }, dialect, more),
   );
   return plan.refusals.length === 0 ? { ...planned, plan } : refused(session, plan);
 }
@@ -246,7 +253,10 @@ export async function inReading(
   if (!found.ok) return found.code;
   const { snapshot, dialect, moment } = found.opened;
   const compared = comparedWith(flags);
-  const loaded = await openProject(terminal, directory, flags, dialect, { keepParsed: compared !== null });
+  const loaded = await openProject(terminal, directory, flags, dialect, {
+    keepParsed: compared !== null,
+    ...(moment === null ? {} : { today: dateOf(moment.nowMilliseconds) }),
+  });
   if (!loaded.ok) return loaded.code;
   const { project } = loaded;
   const refusal = checkAccount(project.desired, moment === null ? accountOf(terminal) : moment.account);

@@ -2,6 +2,7 @@
 
 import type { WireDomain, WireImage, WireRecord, WireVpc } from "../api/wire.ts";
 import { type DnsRecord, RECORD_TYPES } from "../dns/record.ts";
+import type { Annotations } from "../model/annotations.ts";
 import type { Failure, ReadApi } from "../model/api.ts";
 import type { Change } from "../model/change.ts";
 import type { Declared, Desired } from "../model/desired.ts";
@@ -9,7 +10,7 @@ import type { Live } from "../model/live.ts";
 import type { Plan } from "../model/plan.ts";
 import { type Address, type Json, type ObjectId, recordAddress, subnetAddress } from "../model/resource.ts";
 import { compareText, groupBy } from "../model/text.ts";
-import { readEach } from "../units/common.ts";
+import { annotationsOf, readEach } from "../units/common.ts";
 import type { ImageSpec } from "../units/image/spec.ts";
 import type { LiveNetwork } from "../units/network/live.ts";
 import type { NetworkSpec } from "../units/network/manifest.ts";
@@ -84,7 +85,8 @@ class AccountIndex {
   }
 }
 
-function vpcOf({ address, spec, protect, note }: Declared<NetworkSpec>, index: AccountIndex | null): ExportedVpc {
+function vpcOf(declared: Declared<NetworkSpec>, index: AccountIndex | null): ExportedVpc {
+  const { address, spec, protect, note } = declared;
   const change = index?.root(address) ?? null;
   const live = change === null ? null : (index?.live<LiveNetwork>(change)?.vpc ?? null);
   const stated = new Map(spec.subnets?.map((subnet) => [subnet.label, subnet]));
@@ -93,11 +95,13 @@ function vpcOf({ address, spec, protect, note }: Declared<NetworkSpec>, index: A
     id,
     protect: stated.get(label)?.protect ?? protect,
     note: stated.get(label)?.note ?? null,
+    ...annotationsOf(stated.get(label)),
     label,
     ipv4,
   });
   return {
     ...{ address, id: change?.id ?? null, protect, note, label: spec.label, region: spec.region },
+    ...annotationsOf(declared),
     description: describe(change, spec.description, live?.description ?? null),
     subnets: subnetsOf(spec, change === null ? null : (index?.within(address) ?? null), live, subnet),
   };
@@ -124,23 +128,26 @@ function describe(change: Change | null, stated: string | null | undefined, live
   return before === text ? live : joinDescription(text, owner, sha256);
 }
 
-function imageOf({ address, spec, protect, note }: Declared<ImageSpec>, index: AccountIndex | null): ExportedImage {
+function imageOf(declared: Declared<ImageSpec>, index: AccountIndex | null): ExportedImage {
+  const { address, spec, protect, note } = declared;
   const change = index?.root(address) ?? null;
   const live = change === null ? null : (index?.live<WireImage>(change) ?? null);
   const { label, source } = spec;
   // What was never finished is made anew, under another id.
   const id = live === null || live.status === "pending_upload" ? null : live.id;
   const description = describe(change, spec.description, live === null ? null : (live.description ?? ""));
-  return { address, id, protect, note, label, description, source };
+  return { address, id, protect, note, ...annotationsOf(declared), label, description, source };
 }
 
-function domainOf({ address, spec, protect, note }: Declared<ZoneSpec>, index: AccountIndex | null): ExportedDomain {
+function domainOf(declared: Declared<ZoneSpec>, index: AccountIndex | null): ExportedDomain {
+  const { address, spec, protect, note } = declared;
   const change = index?.root(address) ?? null;
   const live = change === null ? null : (index?.live<LiveZone>(change) ?? null);
   const domain = live?.domain ?? null;
   const id = change?.id ?? null;
   return {
     ...{ address, id, protect, note, zone: spec.domain, domain: domain?.domain ?? spec.domain },
+    ...annotationsOf(declared),
     fields: fieldsOf(spec, change, domain),
     records: recordsOf(address, spec, change, live, index),
     others: othersOf(address, spec, live, index),
@@ -166,9 +173,10 @@ function recordsOf(
   live: LiveZone | null,
   index: AccountIndex | null,
 ): readonly ExportedRecord[] | null {
-  const make = ({ id, note = null, values, fields }: Parts): ExportedRecord => ({
+  const make = ({ id, note = null, values, fields, ...said }: Parts): ExportedRecord => ({
     address: recordAddress(address, values.name, values.type),
     ...{ id, note, record: plain(values), fields },
+    ...annotationsOf(said),
   });
   if (spec.records === null) {
     if (live === null || live.domain.type === "slave") return spec.fields["type"] === "slave" ? [] : null;
@@ -179,17 +187,21 @@ function recordsOf(
     return sorted(
       spec.records.map((record) => {
         const values = desiredRecord(record);
-        return make({ id: null, note: record.note, values, fields: recordBody(values, Object.keys(values)) });
+        const { note } = record;
+        const said = { note, ...annotationsOf(record) };
+        return make({ id: null, ...said, values, fields: recordBody(values, Object.keys(values)) });
       }),
     );
   }
   const byId = new Map(live?.records?.map((record) => [record.id, record]));
-  const planned = index.within(address).flatMap(({ action, after, id, note }): ExportedRecord[] => {
+  const planned = index.within(address).flatMap((one): ExportedRecord[] => {
+    const { action, after, id, note } = one;
+    const said = { note, ...annotationsOf(one) };
     if (after === null) return [];
     const there = action === "no-op" ? byId.get(id as number) : undefined;
-    if (there !== undefined && isKnownRecord(there)) return [make({ ...partsOf(there, spec.domain), note })];
+    if (there !== undefined && isKnownRecord(there)) return [make({ ...partsOf(there, spec.domain), ...said })];
     const values = after as RecordValues;
-    return [make({ id, note, values, fields: recordBody(values, Object.keys(values)) })];
+    return [make({ id, ...said, values, fields: recordBody(values, Object.keys(values)) })];
   });
   return sorted(planned);
 }
@@ -197,6 +209,7 @@ function recordsOf(
 interface Parts {
   readonly id: ObjectId | null;
   readonly note?: string | null;
+  readonly annotations?: Annotations;
   readonly values: RecordValues;
   readonly fields: Readonly<Record<string, Json>>;
 }

@@ -2,7 +2,7 @@
 
 import type { Json, ObjectId } from "../model/resource.ts";
 import { type Column, renderCsv } from "../render/listing.ts";
-import type { Exported, ExportedDomain, Extra, LeftOut, Written } from "./exported.ts";
+import type { Exported, ExportedDomain, Extra, ForPeople, LeftOut, Written } from "./exported.ts";
 
 interface Row {
   readonly kind: "vpc" | "subnet" | "domain" | "record" | "image";
@@ -27,11 +27,16 @@ interface Row {
   readonly tags?: string;
   readonly protect?: boolean;
   readonly note: string | null;
+  readonly entry_owner?: string;
+  readonly reason?: string;
+  readonly review_by?: string;
+  readonly expires?: string;
 }
 
 const FIELDS = [
   ...["kind", "address", "id", "parent", "name", "type", "value", "priority", "weight", "port", "tag", "ttl_sec"],
   ...["region", "status", "soa_email", "description", "tags", "protect", "note"],
+  ...["entry_owner", "reason", "review_by", "expires"],
 ] as (keyof Row)[];
 
 const COLUMNS: readonly Column<Row>[] = FIELDS.map((field) => ({
@@ -44,24 +49,36 @@ export const CSV_FILE = "tenon.csv";
 
 export function writeCsv(exported: Exported): Written {
   const rows = [
-    ...exported.vpcs.flatMap(({ subnets, label, address, id, region, description, protect, note }): Row[] => [
-      { kind: "vpc", address, id, name: label, region, description, protect, note },
-      ...subnets.map((subnet): Row => {
-        const { address, id, ipv4, protect, note } = subnet;
-        return { kind: "subnet", address, id, parent: label, name: subnet.label, value: ipv4, protect, note };
-      }),
-    ]),
+    ...exported.vpcs.flatMap((vpc): Row[] => {
+      const { subnets, label, address, id, region, description, protect } = vpc;
+      return [
+        { kind: "vpc", address, id, name: label, region, description, protect, ...forPeople(vpc) },
+        ...subnets.map((subnet): Row => {
+          const { address, id, ipv4, protect } = subnet;
+          const place = { address, id, parent: label, name: subnet.label };
+          return { kind: "subnet", ...place, value: ipv4, protect, ...forPeople(subnet) };
+        }),
+      ];
+    }),
     ...exported.domains.flatMap(rowsOfDomain),
-    ...exported.images.map(({ address, id, label, description, source, protect, note }): Row => {
+    ...exported.images.map((image): Row => {
+      const { address, id, label, description, source, protect } = image;
       const made = source?.type === "upload" ? { value: source.file, region: source.region } : {};
-      return { kind: "image", address, id, name: label, ...made, description, protect, note };
+      return { kind: "image", address, id, name: label, ...made, description, protect, ...forPeople(image) };
     }),
   ];
   const leftOut = [...exported.domains.flatMap(lossesOfDomain), ...exported.extras.map(unsaid)];
   return { files: [{ file: CSV_FILE, text: renderCsv(rows, COLUMNS) }], leftOut };
 }
 
-function rowsOfDomain({ address, id, zone, fields, records, protect, note, isPart }: ExportedDomain): Row[] {
+/** `owner` is the owner's tag elsewhere, so that of an entry is `entry_owner`. */
+function forPeople({ note, annotations = {} }: ForPeople): Pick<Row, "note" | "entry_owner" | "reason"> {
+  const { owner, ...others } = annotations;
+  return { note, ...(owner === undefined ? {} : { entry_owner: owner }), ...others };
+}
+
+function rowsOfDomain(domain: ExportedDomain): Row[] {
+  const { address, id, zone, fields, records, protect, isPart } = domain;
   const text = (field: string) => String(fields[field] ?? "");
   const list = (field: string) => ((fields[field] ?? []) as readonly Json[]).map(String).join(" ");
   const own: Row = {
@@ -74,14 +91,21 @@ function rowsOfDomain({ address, id, zone, fields, records, protect, note, isPar
       value: list("master_ips"),
       status: text("status"),
     },
-    ...{ soa_email: text("soa_email"), description: text("description"), tags: list("tags"), protect, note },
+    ...{
+      soa_email: text("soa_email"),
+      description: text("description"),
+      tags: list("tags"),
+      protect,
+      ...forPeople(domain),
+    },
     ttl_sec: Number(fields["ttl_sec"] ?? 0),
   };
   return [
     ...(isPart ? [] : [own]),
-    ...(records ?? []).map(({ address, id, note, record }): Row => {
-      const { type, name, target, ttl_sec, ...values } = record;
-      return { kind: "record", address, id, parent: zone, name, type, value: target, ttl_sec, ...values, note };
+    ...(records ?? []).map((one): Row => {
+      const { type, name, target, ttl_sec, ...values } = one.record;
+      const place = { address: one.address, id: one.id, parent: zone, name };
+      return { kind: "record", ...place, type, value: target, ttl_sec, ...values, ...forPeople(one) };
     }),
   ];
 }

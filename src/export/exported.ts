@@ -1,6 +1,7 @@
 /** What is exported, whatever the format: the objects of a project in the service's own words, and what a format cannot say of them. */
 
 import type { DnsRecord } from "../dns/record.ts";
+import { type Annotations, annotationText } from "../model/annotations.ts";
 import type { Address, Json, ObjectId } from "../model/resource.ts";
 import type { ImageSource } from "../units/image/spec.ts";
 
@@ -12,12 +13,24 @@ export interface Exported {
   readonly extras: readonly Extra[];
 }
 
-interface ExportedObject {
+/** What an entry says for people. */
+export interface ForPeople {
+  readonly note: string | null;
+  /** Absent: none. */
+  readonly annotations?: Annotations;
+}
+
+/** As the text of a comment, which may have several lines; null if it says nothing. */
+export function commentOf({ note, annotations }: ForPeople): string | null {
+  const lines = [note ?? "", annotationText(annotations)].filter((text) => text !== "");
+  return lines.length === 0 ? note : lines.join("\n");
+}
+
+interface ExportedObject extends ForPeople {
   readonly address: Address;
   /** null: it is not in the account, or the account was not read. */
   readonly id: ObjectId | null;
   readonly protect: boolean;
-  readonly note: string | null;
 }
 
 export interface ExportedVpc extends ExportedObject {
@@ -50,10 +63,9 @@ export interface ExportedDomain extends ExportedObject {
   readonly rendered: readonly string[];
 }
 
-export interface ExportedRecord {
+export interface ExportedRecord extends ForPeople {
   readonly address: Address;
   readonly id: ObjectId | null;
-  readonly note: string | null;
   readonly record: DnsRecord;
   /** The fields of requests: for a record of the account that does not change, as the service writes them. */
   readonly fields: Readonly<Record<string, Json>>;

@@ -3,7 +3,14 @@
 import { type DnsRecord, isText, RECORD_TYPES, type RecordType, rulesOf } from "../dns/record.ts";
 import { zoneFileName } from "../files/folder.ts";
 import { compareText, groupBy } from "../model/text.ts";
-import type { Exported, ExportedDomain, ExportedFile, LeftOut, Written } from "./exported.ts";
+import {
+  commentOf,
+  type Exported,
+  type ExportedDomain,
+  type ExportedFile,
+  type LeftOut,
+  type Written,
+} from "./exported.ts";
 import { isWhole, zoneExtras, zoneLosses } from "./zones.ts";
 
 /** Seconds that 0 stands for (OBSERVED: Zone file). */
@@ -29,7 +36,9 @@ export function writeOctodns(exported: Exported): Written {
 
 function zoneText({ address, fields, records, others }: ExportedDomain, leftOut: LeftOut[]): string {
   const notes = new Map<string, string[]>();
-  for (const { note, record } of records ?? []) {
+  for (const one of records ?? []) {
+    const { record } = one;
+    const note = commentOf(one);
     if (note === null) continue;
     const list = notes.get(`${record.type} ${record.name}`) ?? [];
     if (!list.includes(note)) list.push(note);

@@ -4,15 +4,16 @@
  */
 
 import type { Json } from "../model/resource.ts";
-import type {
-  Exported,
-  ExportedDomain,
-  ExportedImage,
-  ExportedRecord,
-  ExportedVpc,
-  Extra,
-  LeftOut,
-  Written,
+import {
+  commentOf,
+  type Exported,
+  type ExportedDomain,
+  type ExportedImage,
+  type ExportedRecord,
+  type ExportedVpc,
+  type Extra,
+  type LeftOut,
+  type Written,
 } from "./exported.ts";
 
 export interface TerraformOptions {
@@ -86,7 +87,9 @@ class TerraformWriter {
     return [HEAD, ...this.#resources, ...imports].join("\n");
   }
 
-  vpc({ id, label, region, description, note, protect, subnets }: ExportedVpc): void {
+  vpc(vpc: ExportedVpc): void {
+    const { id, label, region, description, protect, subnets } = vpc;
+    const note = commentOf(vpc);
     const name = this.#names.of("linode_vpc", [label]);
     const fields = { label, region, ...(id === null && description === "" ? {} : { description }) };
     this.#add("linode_vpc", name, { fields, note, protect }, id === null ? null : String(id));
@@ -95,7 +98,7 @@ class TerraformWriter {
       const reference = new Expression(`linode_vpc.${name}.id`);
       const body = {
         fields: { vpc_id: reference, label: subnet.label, ipv4: subnet.ipv4 },
-        note: subnet.note,
+        note: commentOf(subnet),
         protect: subnet.protect,
       };
       this.#add("linode_vpc_subnet", own, body, id === null || subnet.id === null ? null : `${id},${subnet.id}`);
@@ -103,7 +106,8 @@ class TerraformWriter {
   }
 
   domain(domain: ExportedDomain): void {
-    const { address, zone, id, note, protect, records, isPart } = domain;
+    const { address, zone, id, protect, records, isPart } = domain;
+    const note = commentOf(domain);
     if (isPart && id === null) {
       const detail = "only a part of it is declared, and the id of the domain is not known";
       this.leftOut.push({ address, what: "domain", detail });
@@ -129,7 +133,8 @@ class TerraformWriter {
   }
 
   #record(zone: string, domain: ExportedDomain["id"], domainId: Expression | number, one: ExportedRecord): void {
-    const { id, note, record } = one;
+    const { id, record } = one;
+    const note = commentOf(one);
     const label = record.name === "" ? "apex" : record.name.replaceAll("*", "wildcard");
     const name = this.#names.of("linode_domain_record", [zone, label, record.type.toLowerCase()]);
     const body = { fields: { domain_id: domainId, ...recordFields(one) }, note, protect: false };
@@ -140,7 +145,9 @@ class TerraformWriter {
    * An image that is there is read, not managed: the provider does not read from the account whether it has cloud-init, takes that for a change,
    * and would destroy the image to make it anew.
    */
-  image({ address, id, label, description, source, note, protect }: ExportedImage): void {
+  image(image: ExportedImage): void {
+    const { address, id, label, description, source, protect } = image;
+    const note = commentOf(image);
     if (id !== null) {
       const detail = "Terraform would make it anew to manage it, so it is a data source, whose id others can use";
       this.leftOut.push({ address, what: "image", detail });

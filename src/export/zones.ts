@@ -3,7 +3,7 @@
 import { zoneFileName } from "../files/folder.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import { type ExportOptions, exportZone } from "../units/zone/export.ts";
-import type { Exported, ExportedDomain, ExportedFile, Extra, LeftOut, Written } from "./exported.ts";
+import type { Exported, ExportedDomain, ExportedFile, Extra, ForPeople, LeftOut, Written } from "./exported.ts";
 
 /** With warnings of what is not in the files, or was made up. */
 export function writeZones(
@@ -29,8 +29,18 @@ export function writeZones(
 }
 
 function notesOfRecords({ records }: ExportedDomain): LeftOut[] {
-  const addresses = new Set(records?.flatMap(({ address, note }) => (note === null ? [] : [address])));
-  return [...addresses].map((address) => ({ address, what: "note", detail: "a zone file has no place for it" }));
+  const said = new Set(
+    records?.flatMap(({ address, ...one }) => wordsFor(one).map((what) => JSON.stringify([address, what]))),
+  );
+  return [...said].map((key): LeftOut => {
+    const [address, what] = JSON.parse(key) as [string, string];
+    return { address, what, detail: "a zone file has no place for it" };
+  });
+}
+
+/** The keys of what an entry says for people. */
+function wordsFor({ note, annotations }: ForPeople): string[] {
+  return [...(note === null ? [] : ["note"]), ...Object.keys(annotations ?? {})];
 }
 
 /** Whether a file of its own can hold the zone. */
@@ -49,7 +59,7 @@ export function zoneLosses({ vpcs, domains, images }: Exported): LeftOut[] {
 }
 
 function lossesOfDomain(domain: ExportedDomain): LeftOut[] {
-  const { address, fields, records, others, isPart, protect, note } = domain;
+  const { address, fields, records, others, isPart, protect } = domain;
   if (isPart)
     return [
       { address, what: "part", detail: "its file would have to hold the whole zone, which is another project's" },
@@ -71,7 +81,7 @@ function lossesOfDomain(domain: ExportedDomain): LeftOut[] {
       .map((what) => ({ address, what, detail })),
     ...(["axfr_ips", "tags"] as const).filter(isSet).map((what) => ({ address, what, detail })),
     ...(protect ? [{ address, what: "protect", detail }] : []),
-    ...(note === null ? [] : [{ address, what: "note", detail }]),
+    ...wordsFor(domain).map((what) => ({ address, what, detail })),
     ...(others.length === 0
       ? []
       : [

@@ -94,13 +94,14 @@ export function escapeReferences(value: Json): Json {
 }
 
 /** The entry of one declared object, under the keys of its section. */
-export function entryOf({ id, movedFrom, protect, note }: Declared, { head, body }: WrittenEntry): Entry {
+export function entryOf({ id, movedFrom, protect, note, annotations }: Declared, { head, body }: WrittenEntry): Entry {
   return {
     ...head,
     ...(id === null ? {} : { id }),
     ...(movedFrom === null ? {} : { moved_from: movedFrom }),
     ...(protect ? { protect } : {}),
     ...(note === null ? {} : { note }),
+    ...annotations,
     ...body,
   };
 }

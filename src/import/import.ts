@@ -2,7 +2,7 @@
 
 import type { Failure, ReadApi } from "../model/api.ts";
 import { type Diagnostic, hasErrors } from "../model/diagnostic.ts";
-import type { Address } from "../model/resource.ts";
+import type { Address, JsonObject } from "../model/resource.ts";
 import type { ReadWatch, Unit } from "../model/unit.ts";
 import { countImported, type Import, type ImportedCount, notMissed } from "./collect.ts";
 import { importDnscontrol } from "./dnscontrol.ts";
@@ -66,6 +66,16 @@ export interface Into {
   /** Absolute path of the project's folder. */
   readonly folder: string;
   readonly existing: Existing;
+  /** The manifest to which everything is added. Absent: new files are made. */
+  readonly target?: ManifestText;
+}
+
+/** A manifest of a project, as it was read. */
+export interface ManifestText {
+  /** Relative to the project's folder, forward slashes. */
+  readonly file: string;
+  readonly text: string;
+  readonly tree: JsonObject;
 }
 
 export type ImportResult =
@@ -96,11 +106,33 @@ export async function runImport(request: RunRequest): Promise<ImportResult> {
   ];
   const imported = { ...read, taken, diagnostics };
   if (hasErrors(diagnostics)) return { ok: false, imported };
-  const files =
-    into === undefined
-      ? await projectFiles(taken, units, { split: request.split, lifts: true })
-      : await filesInto(into.folder, taken, units, { split: request.split, existing: into.existing });
-  return { ...imported, ok: true, files: isEmpty ? [] : files, counts: countImported(taken, units), already };
+  const files = isEmpty ? [] : await filesOf(taken, request);
+  if (files === null) return { ok: false, imported: { ...imported, diagnostics: [...diagnostics, onlyByHand(into)] } };
+  return { ...imported, ok: true, files, counts: countImported(taken, units), already };
+}
+
+/** null: the manifest that is to have it all is written in a way in which only a person can extend it. */
+async function filesOf(
+  taken: Import["taken"],
+  { into, units, split }: RunRequest,
+): Promise<readonly ProjectFile[] | null> {
+  if (into === undefined) return projectFiles(taken, units, { split, lifts: true });
+  const { folder, existing, target } = into;
+  if (target === undefined) return filesInto(folder, taken, units, { split, existing });
+  const { entriesInto } = await import("./into-file.ts");
+  const text = await entriesInto(target, taken, units, existing);
+  return text === null ? null : [{ file: target.file, text }];
+}
+
+function onlyByHand(into: Into | undefined): Diagnostic {
+  return {
+    code: "file-unwritable",
+    severity: "error",
+    summary: `${into?.target?.file} is written in a way that only a person can extend`,
+    detail:
+      "Nothing was written. Entries are put behind those of a list that has a line for each, or behind the last section.",
+    fix: "Run tenon fmt on it first, or give --into the folder of the project: then a new file is written.",
+  };
 }
 
 type Read = Import | { readonly what: string; readonly failure: Failure };

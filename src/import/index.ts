@@ -9,7 +9,7 @@ import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { units } from "../units/index.ts";
 import { isSoaEmail as isEmail } from "./collect.ts";
-import { type ImportResult, type ImportSource, type Into, runImport, zoneUnit } from "./import.ts";
+import { type ImportResult, type ImportSource, type Into, type ManifestText, runImport, zoneUnit } from "./import.ts";
 import { extendFiles, recordSetsOf } from "./into.ts";
 import { listImportable as findImportable } from "./live.ts";
 import { obstacles as findObstacles, type WriteRequest } from "./project.ts";
@@ -19,7 +19,7 @@ export type { FolderFile, FolderRequest } from "../files/folder.ts";
 export type { KindFacts } from "../model/kind.ts";
 export type { Import, ImportedCount, ImportedDomain, ImportedDomains, LeftElsewhere, Remark } from "./collect.ts";
 export { notMissed } from "./collect.ts";
-export type { ImportResult, ImportSource, Into } from "./import.ts";
+export type { ImportResult, ImportSource, Into, ManifestText } from "./import.ts";
 export type { Existing, KnownRecordSet } from "./into.ts";
 export type { Importable, Selection } from "./live.ts";
 export type { ProjectFile, WriteRequest } from "./project.ts";
@@ -67,10 +67,16 @@ export function listImportable(
 const MAX_SEARCHED_ENVIRONMENTS = 20;
 
 export type ExistingProject =
-  | ({ readonly ok: true; readonly owner: string | null; readonly rootText: string } & Into)
+  | ({
+      readonly ok: true;
+      readonly owner: string | null;
+      readonly rootText: string;
+      /** The root file first. */
+      readonly manifests: readonly ManifestText[];
+    } & Into)
   | ({ readonly ok: false } & Pick<LoadResult, "fault" | "diagnostics" | "sources">);
 
-/** Loads a project that an import is added to, in each of its environments. */
+/** Loads a project that an import is added to, in each of its environments; its owner is that of the one that is given, if one is. */
 export async function openExisting(options: LoadOptions): Promise<ExistingProject> {
   const { loadProject, readManifests } = await import("../manifest/load.ts");
   const first = await loadProject(options, units);
@@ -87,15 +93,21 @@ export async function openExisting(options: LoadOptions): Promise<ExistingProjec
     ...(first.project === null && names[0] !== undefined ? { environment: names[0] } : {}),
   });
   if (project === undefined || texts.manifests === null) return { ...first, ok: false };
-  const trees = await Promise.all(texts.manifests.map(({ file }) => treeOf(texts.sources.text(file) ?? "")));
+  const manifests = await Promise.all(
+    texts.manifests.map(async ({ file }): Promise<ManifestText> => {
+      const text = texts.sources.text(file) ?? "";
+      return { file, text, tree: await treeOf(text) };
+    }),
+  );
   return {
     ok: true,
     folder: project.root,
     owner: project.desired.owner,
     rootText: texts.sources.text("tenon.yaml") ?? "",
+    manifests,
     existing: {
       declared: new Set(loaded.flatMap(({ desired }) => desired.declared.map(({ address }) => address))),
-      recordSets: recordSetsOf(trees),
+      recordSets: recordSetsOf(manifests.map(({ tree }) => tree)),
     },
   };
 }

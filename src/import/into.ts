@@ -173,7 +173,7 @@ function afterHead(
 }
 
 /** Before the line break, so that a comment behind the value stays with it. */
-function endOfLine(text: string, from: number): number {
+export function endOfLine(text: string, from: number): number {
   const next = text.indexOf("\n", Math.max(from - 1, 0));
   if (next === -1) return text.length;
   return text[next - 1] === "\r" ? next - 1 : next;

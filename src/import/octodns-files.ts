@@ -9,7 +9,7 @@ import { isPrivate, isWithin } from "../files/paths.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { compareText } from "../model/text.ts";
 import type { Collected } from "./collect.ts";
-import { noFile, readSource, type SourceText, unreadable, zoneName } from "./zone-files.ts";
+import { foreignJson, noFile, readSource, type SourceText, unreadable, zoneName } from "./zone-files.ts";
 
 /** The most files in one folder. */
 const MAX_FILES = 20_000;
@@ -67,6 +67,12 @@ export class OctodnsFiles {
     if (status === null) this.#collected.report(unreadable(path, noFile("there is no such file")));
     else if (status.isDirectory()) await this.#findIn(path, null);
     else {
+      const source = await this.text(path);
+      const foreign = source.ok ? foreignJson(path, source.text) : null;
+      if (foreign !== null) {
+        this.#collected.report(foreign);
+        return;
+      }
       const config = await this.#configOf(path);
       if (config === null) this.#add(nameOf(path), { path, defaultTtl: null });
       else await this.#findByConfig(path, config);

@@ -42,10 +42,12 @@ interface Group {
 /**
  * Linear in the number of records, and in that of the record sets that are there. The domains have the same records when the manifest is loaded.
  * @param known the record sets of the project that the domains are added to
+ * @param makes whether new sets are made
  */
 export function extractRecordSets(
   domains: readonly ImportedDomain[],
   known: readonly KnownRecordSet[] = [],
+  makes = true,
 ): ExtractedRecordSets {
   const all = domains.map(rrsetsOf);
   const usable = new UsableSets(known);
@@ -59,7 +61,7 @@ export function extractRecordSets(
       else known.domains.push(index);
     }
   }
-  const groups = worthwhile([...members.values()]);
+  const groups = makes ? worthwhile([...members.values()]) : [];
   const named = nameGroups(groups, new Set(known.map(({ name }) => name)));
   const uses = found.map(({ names }): string[] => [...names]);
   const extracted = new Set<string>();

@@ -46,6 +46,11 @@ async function readOne(
     collected.report(unreadable(path, source, source.isFolder ? NAME_FILES : undefined));
     return null;
   }
+  const foreign = foreignJson(path, source.text);
+  if (foreign !== null) {
+    collected.report(foreign);
+    return null;
+  }
   const of = zoneOf(path, source.text, domain);
   if (!of.ok) {
     collected.report(of.diagnostic);
@@ -68,6 +73,29 @@ async function readOne(
   const ttl = soa !== null && soa.ttl_sec === soa.minimum ? soa.minimum : null;
   collected.take({ zone, file: path, named: namedBy(reading), records, skipped, inheriting, ttl });
   return zone;
+}
+
+/** Of a large file only so much is looked at. */
+const MAX_LOOKED_AT_CHARACTERS = 65_536;
+
+/** Says what the JSON of another tool is, of which nothing is shown; null: it is none of these. */
+export function foreignJson(path: string, text: string): Diagnostic | null {
+  const beginning = text.slice(0, MAX_LOOKED_AT_CHARACTERS);
+  if (!/^\s*\{/.test(beginning)) return null;
+  const has = (key: string): boolean => new RegExp(`"${key}"\\s*:`).test(beginning);
+  const isDnscontrol = has("dns_providers") && has("domains");
+  const isTerraform = has("terraform_version") || (has("format_version") && has("values"));
+  if (!isDnscontrol && !isTerraform) return null;
+  const [what, from] = isDnscontrol
+    ? ["what `dnscontrol print-ir` prints", "dnscontrol"]
+    : ["a state of Terraform", "terraform"];
+  return {
+    code: "wrong-file",
+    severity: "error",
+    summary: `${path} is ${what}`,
+    detail: "",
+    fix: `Import it with --from ${from}.`,
+  };
 }
 
 const NAME_FILES = "Name the files in it, for example dir/*.zone.";

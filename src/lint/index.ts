@@ -4,10 +4,12 @@ import type { Project } from "../manifest/load.ts";
 import type { Change } from "../model/change.ts";
 import type { Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
+import type { NetworkSpec } from "../units/network/manifest.ts";
 import { isOthersName } from "../units/zone/sharing.ts";
 import type { ZoneSpec } from "../units/zone/spec.ts";
 import { lintChanges } from "./changes.ts";
 import type { LintZone, RuleText } from "./rule.ts";
+import type { DatedEntry } from "./rules/dates.ts";
 
 /**
  * Checks the zones of a project by every lint rule that `lint: { off: [code] }` does not switch off.
@@ -17,9 +19,14 @@ export async function lintProject(
   { desired, sources }: Project,
   found: readonly Diagnostic[] = [],
 ): Promise<Diagnostic[]> {
-  const [{ lintZones }, { arrange }] = await Promise.all([import("./lint.ts"), import("../manifest/assemble.ts")]);
+  const [{ lintZones }, { lintDates }, { arrange }] = await Promise.all([
+    import("./lint.ts"),
+    import("./rules/dates.ts"),
+    import("../manifest/assemble.ts"),
+  ]);
   const linted = lintZones(lintZonesOf(desired), desired.lintOff, sources, desired.lintOffSpans);
-  return arrange([...found, ...linted], sources.files());
+  const dated = lintDates(datedEntries(desired), desired.lintOff, desired.today);
+  return arrange([...found, ...linted, ...dated], sources.files());
 }
 
 /** What each rule finds, why it matters, and what to do. */
@@ -46,6 +53,21 @@ function lintZonesOf({ declared }: Desired): LintZone[] {
       isOthers: (name) => isOthersName(name, spec),
     };
   });
+}
+
+/** Whatever says something for people: networks with their subnets, zones with their records, images. */
+function* datedEntries({ declared }: Desired): Generator<DatedEntry> {
+  for (const one of declared) {
+    const { address, span, annotations, unit } = one;
+    const { lintOff: off = [], subnets, records, expired = [] } = one.spec as Partial<ZoneSpec & NetworkSpec>;
+    if (annotations !== undefined) yield { annotations, span, address, isRecord: false, off };
+    for (const within of [...(subnets ?? []), ...(records ?? []), ...expired]) {
+      if (within.annotations === undefined) continue;
+      const own = "lintOff" in within ? within.lintOff : [];
+      const shared = { annotations: within.annotations, span: within.span, address };
+      yield { ...shared, isRecord: unit === "zone", off: own.length === 0 ? off : [...off, ...own] };
+    }
+  }
 }
 
 /** Warns of old answers that a plan's changes leave in caches, unless the project, the domain or the record switches the rule off. */

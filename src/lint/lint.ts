@@ -15,6 +15,7 @@ import {
   type ZoneRule,
 } from "./rule.ts";
 import { caaContradiction, caaDuplicate, caaSyntax, caaWildcardOnly } from "./rules/caa.ts";
+import { EXPIRED_ENTRY, REVIEW_DUE } from "./rules/dates.ts";
 import { missingGlue, occludedRecord, singleNs, wildcardBesideNs } from "./rules/delegations.ts";
 import { dkimKey, dkimWeakKey, dmarcSyntax, multipleDmarc, mxWithoutDmarc, mxWithoutSpf } from "./rules/mail.ts";
 import {
@@ -129,5 +130,7 @@ export const ALL_RULES: readonly RuleText[] = [
   ZONE_FILE_APEX_NS,
   ZONE_FILE_SIGNING,
   CACHED_TARGET,
+  REVIEW_DUE,
+  EXPIRED_ENTRY,
   UNKNOWN_LINT_CODE,
 ];

@@ -2,6 +2,7 @@
  * Builds the desired state from validated, expanded entries, and makes the checks that need several entries: duplicates, moves, removals.
  */
 
+import { isDate } from "../model/annotations.ts";
 import type { Consent, ConsentRule, Declared, Desired, IgnorePattern, Removed } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject, type ObjectId, type UnitName } from "../model/resource.ts";
@@ -279,12 +280,6 @@ function loadConsent(entry: JsonObject, context: AssembleContext): Consent | nul
     reason: typeof entry["reason"] === "string" ? entry["reason"] : null,
     span: context.places.span(entry, rule),
   };
-}
-
-function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
 // The `removed:` entries of all files.

@@ -19,6 +19,7 @@ import {
 import { type ReverseZone, reverseZone } from "../dns/ip.ts";
 import type { SourceRecord } from "../dns/record.ts";
 import { toAscii } from "../dns/unicode.ts";
+import { ANNOTATION_KEYS, isPast } from "../model/annotations.ts";
 import type { Diagnostic, Sources, Span } from "../model/diagnostic.ts";
 import type { Json, JsonObject } from "../model/resource.ts";
 import { withZone } from "./interpolate.ts";
@@ -52,6 +53,8 @@ import { isOwnKey } from "./schema.ts";
 
 export interface ExpandContext extends RecordSetContext {
   readonly budget: Budget;
+  /** See Desired. */
+  readonly today: string | undefined;
   /** Everything read so far. */
   readonly sources: Sources;
   /** Objects without a required key, or from which validation removed a wrong one; the entries that are made from one are added. */
@@ -74,7 +77,8 @@ interface ExpandInput {
 }
 
 /**
- * Every domain of the project as an entry of its own: `domain` is one name, `records` is complete and plain, and there is no `use`. An entry
+ * Every domain of the project as an entry of its own: `domain` is one name, `records` is complete and plain, `expired` holds the records
+ * whose entries have expired, and there is no `use`. An entry
  * has its records until the next one is asked for, and those of the tree that it comes from are gone then: what a large project says takes
  * more memory than what is made of it.
  */
@@ -123,7 +127,9 @@ export async function* expandDomains(
 }
 
 function forgetRecords(entry: JsonObject): void {
-  if (Object.hasOwn(entry, "records")) (entry as Record<string, Json>)["records"] = null;
+  for (const key of ["records", "expired"]) {
+    if (Object.hasOwn(entry, key)) (entry as Record<string, Json>)[key] = null;
+  }
 }
 
 /**
@@ -242,6 +248,8 @@ async function expandDomain(
     return { entry: expanded, count: 0 };
   }
   const built: JsonObject[] = [];
+  // No longer declared, so that a record set is no longer overridden by them, and nothing conflicts with them.
+  const expired: JsonObject[] = [];
   const plain = (list: readonly JsonObject[]): JsonObject[] => {
     const entries = list.flatMap((record) =>
       lacksParts(record, context.incomplete) ? [] : [withZone(record, zone, places)],
@@ -249,25 +257,30 @@ async function expandDomain(
     const records = expandBuilders(entries, zone, context);
     const written = new Set(entries);
     for (const record of records) if (!written.has(record)) built.push(record);
-    return records;
+    return records.filter((record) => {
+      if (!isPast(textAt(record, "expires") ?? undefined, context.today)) return true;
+      expired.push(record);
+      return false;
+    });
   };
   const stated: Layer[] = [
     ...used.map((set): Layer => ({ origin: { type: "set", name: set.name }, records: plain(set.records) })),
     { origin: { type: "own" }, records: plain(own) },
   ];
   const statedRecords = stated.flatMap((layer) => layer.records);
-  if (!limits.takeCopies(expanded, statedRecords as readonly JsonObject[], built)) return "reported";
+  if (!limits.takeCopies(expanded, [...(statedRecords as readonly JsonObject[]), ...expired], built)) return "reported";
   const sharing = expanded["zone_file"] === entry["zone_file"] ? domains : 1;
   const fromFile = hasFile ? await context.zoneFile(expanded, zone, statedRecords, sharing) : [];
   if (!limits.takeZoneFile(expanded, fromFile)) return "reported";
   const layers: Layer[] = [{ origin: { type: "zone-file" }, records: fromFile }, ...stated];
   const records = [...overlay(layers, zone, context)];
-  if (records.length > left) return "too-many-records";
+  if (records.length + expired.length > left) return "too-many-records";
   if (!limits.takeLabels(expanded, records)) return "reported";
   places.make(records, places.span(entry));
   // Records of the zone file stay as they were read; the zone's unit takes both forms.
   expanded["records"] = records as readonly object[] as readonly JsonObject[];
-  return { entry: expanded, count: records.length };
+  if (expired.length > 0) expanded["expired"] = expired;
+  return { entry: expanded, count: records.length + expired.length };
 }
 
 /** What `${zone}` stands for. */
@@ -437,7 +450,7 @@ const BUILDERS = ["spf", "dmarc", "dkim", "caa", "ptr"] as const;
 type Builder = (typeof BUILDERS)[number];
 
 /** Keys that a builder's entry passes on to its records. */
-const PASSED_ON = ["ttl_sec", "override", "note", "lint"] as const;
+const PASSED_ON = ["ttl_sec", "override", "note", ...ANNOTATION_KEYS, "lint"] as const;
 
 /**
  * Replaces each builder in the list by its records. The span of such a record is that of the part it comes from.

@@ -46,6 +46,8 @@ export interface LoadOptions {
   readonly keepParsed?: boolean;
   /** `parsed` of the project as it is now: a file with the same text is not parsed again. */
   readonly parsed?: object;
+  /** YYYY-MM-DD, UTC: the day by which dates of entries are past. Absent: none is. */
+  readonly today?: string;
   /** The version of Tenon that `requires` is judged for. Default: that of this package. */
   readonly version?: string;
   /** Seconds that the service keeps as they are, ascending, without 0. */
@@ -182,6 +184,7 @@ class Loading {
     const setsKnown = sound.length === files.length && !sound.some((tree) => lacksRecordSets(tree, incomplete));
     const expand = {
       ...this.#zoneFiles(root, rootFile.tree),
+      today: this.#options.today,
       places: this.#places,
       sources: this.#sources,
       budget: this.#budget,
@@ -190,7 +193,12 @@ class Loading {
     };
     const assembled = await this.#assemble(rootFile.tree, sound, expand);
     const named = this.#options.past === true ? [] : await this.#checkFiles(root, assembled.loaded);
-    const desired = named.length === 0 ? assembled.desired : { ...assembled.desired, files: named };
+    const { today } = this.#options;
+    const desired = {
+      ...assembled.desired,
+      ...(named.length === 0 ? {} : { files: named }),
+      ...(today === undefined ? {} : { today }),
+    };
     const { environment = null, skipUnsupported = false } = this.#options;
     const inputs = { environment, variables: given, skipUnsupported };
     return {

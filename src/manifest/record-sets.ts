@@ -2,6 +2,7 @@
 
 import { ownerName, serviceOwner } from "../dns/name.ts";
 import type { SourceRecord } from "../dns/record.ts";
+import { ANNOTATION_KEYS } from "../model/annotations.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/resource.ts";
 import { suggestion } from "../model/text.ts";
@@ -311,6 +312,7 @@ const DEFAULTS_OF_PARTS: ReadonlySet<string> = new Set([
   "records_policy",
   "lint",
   "note",
+  ...ANNOTATION_KEYS,
 ]);
 
 export function withDomainDefaults(entry: JsonObject, defaults: JsonObject, places: Places): JsonObject {

@@ -218,7 +218,9 @@ const PROJECT_DEFINITIONS: Readonly<Record<string, JsonObject>> = {
     additionalProperties: false,
     patternProperties: OWN_KEYS,
     properties: {
-      delete: consent("Lets a prune of a domain, VPC or image pass."),
+      delete: consent(
+        "Lets a prune of a domain, VPC or image pass, or the deletion of a record whose entry has expired.",
+      ),
       replace: consent("Lets a domain, VPC, subnet or image be replaced."),
       bulk: consent("Lets many of a domain's records or of a VPC's subnets be removed at once."),
       ns: consent("Lets the name servers at the apex of an active domain change."),

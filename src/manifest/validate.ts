@@ -359,9 +359,11 @@ function unknownKey(
   if (known.length === 0) return badVariableName(key, span);
   const title = String(schema["title"] ?? "mapping").toLowerCase();
   const where = withArticle(way.length === 0 ? title.replace(/^tenon /, "") : title);
-  const best = nearest(key, known);
-  const homes = best === null ? homesOf(key, manifest) : [];
-  const elsewhere = homes.length === 0 ? "" : `, but of ${listWords(homes)}`;
+  const homes = homesOf(key, manifest);
+  // A key that is right elsewhere is hardly misspelt: `region` of a domain is not `reason`, but `target` may be `targets`.
+  const found = nearest(key, known);
+  const best = found !== null && (homes.length === 0 || found.includes(key) || key.includes(found)) ? found : null;
+  const elsewhere = homes.length === 0 || best !== null ? "" : `, but of ${listWords(homes)}`;
   const detail = `\`${key}\` is not a key of ${where}${elsewhere}.`;
   const merge = "Merge keys belong to YAML 1.1; use `defaults` or `record_sets`.";
   const list = `Known are: ${known.join(", ")}. Keys that begin with \`x-\` are yours.`;

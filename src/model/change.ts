@@ -1,5 +1,6 @@
 /** Changes: a closed set of actions on one resource, as data. */
 
+import type { Annotations } from "./annotations.ts";
 import type { Span } from "./diagnostic.ts";
 import type { Address, Json, JsonObject, Kind, ObjectId, UnitName, Values } from "./resource.ts";
 
@@ -15,6 +16,7 @@ export type Action = "create" | "update" | "replace" | "delete" | "no-op";
  * - `retire`: it is not among the newest of its family, or its family's file has changed: `keep` is the consent.
  * - `superseded`: another one has taken its place, and the run that made that did not live to delete it.
  * - `unfinished`: an image whose upload was never completed.
+ * - `expired`: a record whose entry has expired: it is no longer declared.
  * - `duplicate`: a record that goes while an equal one stays (the TTL aside): no answer changes.
  */
 export type ChangeLabel =
@@ -26,6 +28,7 @@ export type ChangeLabel =
   | "retire"
   | "superseded"
   | "unfinished"
+  | "expired"
   | "duplicate";
 
 /**
@@ -52,6 +55,8 @@ export interface ComparedResource {
   /** The desired values; null when it is to be deleted. */
   readonly after: Values | null;
   readonly note: string | null;
+  /** What its entry says for people. Absent: nothing. */
+  readonly annotations?: Annotations;
   readonly span: Span | null;
   /** Set for a domain that is deleted as a whole, if its records were read. */
   readonly holds?: Holdings;
@@ -176,6 +181,7 @@ export interface DriftObject {
   /** Those that differ; all of what is missing or unexpected. Sorted by name. */
   readonly fields: readonly DriftField[];
   readonly note: string | null;
+  readonly annotations?: Annotations;
 }
 
 export interface DriftField {

@@ -1,5 +1,6 @@
 /** The desired state: what the manifests of a project say, with every name resolved and every default applied. */
 
+import type { Annotations } from "./annotations.ts";
 import type { Span } from "./diagnostic.ts";
 import type { Address, ObjectId, UnitName } from "./resource.ts";
 
@@ -15,6 +16,8 @@ export interface Declared<Spec = unknown> {
   readonly movedFrom: string | null;
   readonly protect: boolean;
   readonly note: string | null;
+  /** Absent if its entry says none of them. */
+  readonly annotations?: Annotations;
   readonly span: Span;
   /** The place of its `id:`; absent if it has none. */
   readonly idSpan?: Span;
@@ -76,6 +79,8 @@ export interface NamedFile {
 }
 
 export interface Desired {
+  /** YYYY-MM-DD, UTC: the day for which it was loaded, by which dates are past or not. Absent: none is past. */
+  readonly today?: string;
   readonly owner: string | null;
   readonly account: string | null;
   readonly declared: readonly Declared[];

@@ -1,5 +1,6 @@
 /** What the account holds and whose it is; and one object of it, beside its declaration. */
 
+import type { Annotations } from "./annotations.ts";
 import type { Change, DriftObject } from "./change.ts";
 import type { Plan } from "./plan.ts";
 import type { Address, Kind, ObjectId, Values } from "./resource.ts";
@@ -20,6 +21,8 @@ export interface InventoryItem {
   readonly whose: string;
   /** Under the API's names, with what it is in: `vpc`, `vpc_id`. */
   readonly values: Values;
+  /** What its entry says for people. Absent: nothing, or there is no entry. */
+  readonly annotations?: Annotations;
 }
 
 /** What has one address, in the account and in the project. At least one of the two has it. */

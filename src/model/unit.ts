@@ -1,5 +1,6 @@
 /** The unit: the interface through which the generic pipeline handles a network, a zone or an image. */
 
+import { ANNOTATION_KEYS } from "./annotations.ts";
 import type { Failure, FileContent, ReadApi } from "./api.ts";
 import type { Block, Change, ComparedResource, InterfaceDetail } from "./change.ts";
 import type { ConsentRule, Declared, Removed } from "./desired.ts";
@@ -142,7 +143,7 @@ export interface WithEntry<Spec = unknown> {
 export const OTHER_KEYS = "*";
 
 /** The keys that an entry of any section may have. */
-export const COMMON_KEYS: readonly string[] = ["id", "moved_from", "protect", "note"];
+export const COMMON_KEYS: readonly string[] = ["id", "moved_from", "protect", "note", ...ANNOTATION_KEYS];
 
 /** How `tenon fmt` lays out an entry. */
 export interface EntryLayout {

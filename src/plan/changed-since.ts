@@ -49,8 +49,8 @@ function entriesOf({ declared, removed }: Desired): ReadonlyMap<Address, readonl
   return groupBy([...declared, ...removed], ({ address }) => address);
 }
 
-/** Where something is written, which is no part of what it says. */
-const PLACES: ReadonlySet<string> = new Set(["span", "idSpan"]);
+/** Where something is written, which is no part of what it says; and what is said for people, which changes nothing. */
+const NOT_COMPARED: ReadonlySet<string> = new Set(["span", "idSpan", "annotations"]);
 
 function isSameValue(one: unknown, other: unknown): boolean {
   if (one === other) return true;
@@ -64,5 +64,5 @@ function isSameValue(one: unknown, other: unknown): boolean {
 }
 
 function keysOf(value: object): string[] {
-  return Object.keys(value).filter((key) => !PLACES.has(key));
+  return Object.keys(value).filter((key) => !NOT_COMPARED.has(key));
 }

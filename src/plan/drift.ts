@@ -37,11 +37,23 @@ export function unclearIdentities({ changes }: Pick<Plan, "changes">): Diagnosti
 
 function driftObject(change: Change): DriftObject | null {
   if (change.action === "no-op") return null;
-  const { key, address, previousAddress, root, kind, id, labels, note } = change;
+  const { key, address, previousAddress, root, kind, id, labels, note, annotations } = change;
   const differing = fieldsOf(change);
   const status = statusOf(change, differing);
   const fields = status === "changed" && labels.includes("adopt") ? withoutOwner(differing) : differing;
-  return { key, address, liveAddress: previousAddress, root, kind, status, id, labels, fields, note };
+  return {
+    key,
+    address,
+    liveAddress: previousAddress,
+    root,
+    kind,
+    status,
+    id,
+    labels,
+    fields,
+    note,
+    ...(annotations === undefined ? {} : { annotations }),
+  };
 }
 
 function statusOf({ action, labels }: Change, fields: readonly DriftField[]): DriftStatus {

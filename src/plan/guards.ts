@@ -82,8 +82,9 @@ function isRetired({ action, labels, blocked }: Change): boolean {
   return action === "delete" && blocked === null && labels.includes("retire");
 }
 
-function isInDoubt({ rule, consent }: Guard): boolean {
-  return rule === "delete" && consent === "missing";
+/** A record goes as its entry has expired: no other environment speaks for it. */
+function isInDoubt({ rule, address, consent }: Guard): boolean {
+  return rule === "delete" && consent === "missing" && rootOf(address) === address;
 }
 
 /**
@@ -221,13 +222,13 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
 }
 
 /**
- * Guards for roots and parts that are pruned or replaced. A deletion without the label `prune` needs no consent here: the object is named
- * under `removed`, it is retired, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
+ * Guards for roots and parts that are pruned or replaced, and for records whose entries have expired. Another deletion needs no consent here:
+ * the object is named under `removed`, it is retired, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
  * What is superseded goes with the consent to the replace that has left it.
  */
 function replaceAndPruneGuards(changes: readonly Change[], given: Given): Guard[] {
   const remade = new Set(changes.filter(({ action }) => action === "replace").map(({ address }) => address));
-  return changes
+  const guards = changes
     .filter(({ labels }) => !labels.includes("unfinished") && !labels.includes("retire"))
     .flatMap((change): Guard[] => {
       const { address, root, action, labels, replacedBy } = change;
@@ -235,6 +236,13 @@ function replaceAndPruneGuards(changes: readonly Change[], given: Given): Guard[
       if (action === "replace") return address !== root && remade.has(root) ? [] : [guard("replace", change, given)];
       return action === "delete" && labels.includes("prune") ? [guard("delete", change, given)] : [];
     });
+  // Records may share an address: one guard asks for all of them.
+  const expired = new Map(changes.flatMap((change) => (isExpired(change) ? [[liveAddressOf(change), change]] : [])));
+  return [...guards, ...[...expired.values()].map((change) => guard("delete", change, given))];
+}
+
+function isExpired({ action, labels }: Change): boolean {
+  return action === "delete" && labels.includes("expired");
 }
 
 /** Guards for roots that stay but lose many of their records or subnets. The units decide how many are many. */

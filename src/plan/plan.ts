@@ -1,5 +1,6 @@
 /** Desired and live → the plan: match, diff, narrow, judge, order. Pure: no clock, no I/O. */
 
+import { dateOf } from "../model/annotations.ts";
 import type { Block, Change, ChangedSince, InterfaceDetail } from "../model/change.ts";
 import type { Consent, Declared, Desired } from "../model/desired.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
@@ -148,7 +149,7 @@ function byAddress(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 
 /** YYYY-MM-DD, UTC. */
 function todayOf({ nowMilliseconds }: PlanOptions): string {
-  return new Date(nowMilliseconds).toISOString().slice(0, 10);
+  return dateOf(nowMilliseconds);
 }
 
 interface Worked {

@@ -5,7 +5,8 @@ import { isRecordType, isText, rulesOf } from "../dns/record.ts";
 import { unicodeName } from "../dns/unicode.ts";
 import type { KindFacts } from "../model/kind.ts";
 import type { Json, Values } from "../model/resource.ts";
-import { columnsOf, cut, escapeText, padded, shorten } from "./terminal.ts";
+import { ZONE_NAME } from "./folding.ts";
+import { byteText, columnsOf, cut, escapeText, padded, shorten } from "./terminal.ts";
 import type { ChangeView, FieldDiff, Mark } from "./view.ts";
 
 /** A line, and the lines below it if the values are too long for one. */
@@ -142,7 +143,7 @@ function compose(frame: Frame, [before, after]: BeforeAfter<Shown>, room: Room):
   const columns = room.belowColumns - (signs[0]?.length ?? 0);
   const bytes = [before, after].flatMap((side) => (side === undefined ? [] : [side.bytes]));
   const lines = values.map((text, index) =>
-    room.oneLine ? [shorten(text, columns, bytes[index] ?? 0)] : folded(text, columns),
+    room.oneLine ? [shorten(text, columns, bytes[index] ?? null)] : folded(text, columns),
   );
   const below = lines.flatMap((parts, index) => signed(signs[index] ?? "", parts));
   const cut = room.oneLine && values.some((text) => columnsOf(text) > columns);
@@ -176,12 +177,12 @@ function recordName(values: Values): string {
 
 function recordData(values: Values): Shown {
   const target = plainText(values["target"]);
-  return { text: rdata(values, target), bytes: Buffer.byteLength(target) };
+  return { text: rdata(values, target), bytes: sizeOf(target) };
 }
 
 function plainData(values: Values, line: Exclude<KindFacts["line"], "record">): Shown {
-  const text = line === undefined ? "" : escapeText(plainText(values[line.value]));
-  return { text, bytes: text.length };
+  const value = line === undefined ? "" : plainText(values[line.value]);
+  return { text: escapeText(value), bytes: sizeOf(value) };
 }
 
 function rdata(values: Values, target: string): string {
@@ -300,12 +301,17 @@ export function quoted(text: string): string {
 interface Shown {
   readonly text: string;
   /** Octets of the value itself in UTF-8, without quotes and escapes. */
-  readonly bytes: number;
+  readonly bytes: number | null;
 }
 
 export function shownValue(value: Json | undefined): Shown {
   const text = valueText(value);
-  return { text, bytes: Buffer.byteLength(typeof value === "string" ? value : text) };
+  return { text, bytes: sizeOf(typeof value === "string" ? value : text) };
+}
+
+/** A value in which `ZONE_NAME` stands for the names of many zones has another size in each. */
+function sizeOf(text: string): number | null {
+  return text.includes(ZONE_NAME) ? null : Buffer.byteLength(text);
 }
 
 /** One value within `columns`, shortened if it must be. */
@@ -364,7 +370,7 @@ export function differing(before: Shown, after: Shown): readonly [string, string
 function between({ text, bytes }: Shown, omittedBefore: number, omittedAfter: number): string {
   if (omittedBefore === 0 && omittedAfter === 0) return text;
   const part = text.slice(omittedBefore, text.length - omittedAfter).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-  return `${omittedBefore === 0 ? "" : "…"}${part}${omittedAfter === 0 ? "" : "…"} (${bytes} bytes)`;
+  return `${omittedBefore === 0 ? "" : "…"}${part}${omittedAfter === 0 ? "" : "…"}${byteText(bytes)}`;
 }
 
 // Colours and signs, and what they mean.

@@ -6,6 +6,7 @@ import type { KindFacts, Kinds } from "../model/kind.ts";
 import type { Guard, Plan } from "../model/plan.ts";
 import type { Address } from "../model/resource.ts";
 import { escapeGlob, globsFor, groupBy, shellWord } from "../model/text.ts";
+import { expiredText } from "./headline.ts";
 import { escapeText } from "./terminal.ts";
 import { PENDING_MARK } from "./view.ts";
 
@@ -20,7 +21,9 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
-      return `${address} would be deleted: it carries our tag and is ${declaredText(guard, of)}`;
+      return aroundOf(guard, kinds) === null
+        ? `${address} would be deleted: it carries our tag and is ${declaredText(guard, of)}`
+        : `${address} would be deleted: its entry ${expiredText(expiryOf(guard, of))}`;
     case "replace":
       return `${address} would be deleted and made anew, with all that is in it`;
     case "bulk":
@@ -44,7 +47,9 @@ export function consentText(guard: Guard, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
-      return `delete ${address}, which is no longer declared`;
+      return aroundOf(guard, kinds) === null
+        ? `delete ${address}, which is no longer declared`
+        : `delete ${address}, whose entry has expired`;
     case "replace":
       return `delete ${address} and make it anew, with all that is in it`;
     case "bulk":
@@ -56,6 +61,12 @@ export function consentText(guard: Guard, kinds: Kinds): string {
       // There is no consent for these.
       return "";
   }
+}
+
+/** The date of the expired record that the guard is about. */
+function expiryOf({ address }: Guard, { changes }: AskedOf): string | undefined {
+  return changes.find((change) => change.labels.includes("expired") && change.address === address)?.annotations
+    ?.expires;
 }
 
 function declaredText({ declaredUnder = [], uncheckedEnvironments = 0 }: Guard, { inputs }: AskedOf): string {
@@ -198,9 +209,13 @@ const FOLDED: Readonly<Partial<Record<Guard["rule"], string>>> = {
 
 function foldedText(guards: readonly Guard[], of: AskedOf, kinds: Kinds): string {
   const first = guards[0] as Guard;
-  const text = `${guards.length} ${kinds.at(first.address)?.words[1] ?? "objects"} ${FOLDED[first.rule]}`;
-  if (first.rule === "delete") return `${text} ${declaredText(first, of)}`;
+  const what = `${guards.length} ${kinds.at(first.address)?.words[1] ?? "objects"}`;
+  const text = `${what} ${FOLDED[first.rule]}`;
   const around = aroundOf(first, kinds);
+  if (first.rule === "delete")
+    return around === null
+      ? `${text} ${declaredText(first, of)}`
+      : `${what} would be deleted: their entries have expired`;
   if (first.rule === "protect" && around !== null) return `${text}, or that of their ${around.words[0]}`;
   return first.rule === "bulk"
     ? `${text}: ${sum(guards, "count")} of ${sum(guards, "of")} ${contentsOf(first, kinds)}`

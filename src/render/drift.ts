@@ -1,6 +1,7 @@
 /** Drift as text: object by object, what the account has and what is declared. */
 
 import { unicodeName } from "../dns/unicode.ts";
+import { annotationText } from "../model/annotations.ts";
 import { type Drift, type DriftField, type DriftObject, type DriftStatus, hasDrift } from "../model/change.ts";
 import type { Kinds } from "../model/kind.ts";
 import { isNarrowed } from "../model/plan.ts";
@@ -16,6 +17,7 @@ import {
   shownValue,
   signed,
 } from "./change-lines.ts";
+import { expiredText } from "./headline.ts";
 import type { TextOptions } from "./plan-text.ts";
 import { columnsOf, DEFAULT_WIDTH_COLUMNS, escapeText, usableWidth, wrap } from "./terminal.ts";
 import { changedSinceText, count, sortKeys } from "./view.ts";
@@ -85,7 +87,7 @@ export function foldedObjects({ objects }: Drift): Folded[] {
 
 /** The first line begins with the status; escaped, within `columns` as far as values can be shortened. */
 export function objectLines(object: DriftObject, within: number, columns: number, kinds: Kinds): string[] {
-  const { status, labels, note } = object;
+  const { status, labels, note, annotations } = object;
   const address = addressText(object);
   const more = [
     ...(within === 0 ? [] : [`with ${count(within, "object", "objects")} in it`]),
@@ -93,6 +95,7 @@ export function objectLines(object: DriftObject, within: number, columns: number
     ...(labels.includes("prune") ? ["it carries our tag, and nothing declares it"] : []),
     ...(labels.includes("retire") && status === "unexpected" ? ["its family keeps newer ones"] : []),
     ...(labels.includes("superseded") ? ["a newer one has its label"] : []),
+    ...(labels.includes("expired") ? [`its entry ${expiredText(annotations?.expires)}`] : []),
     ...(labels.includes("duplicate") ? ["duplicate: an equal record is declared and there"] : []),
     ...(labels.includes("adopt") && status === "changed" ? ["not adopted"] : []),
   ];
@@ -105,6 +108,7 @@ export function objectLines(object: DriftObject, within: number, columns: number
       ? object.fields.flatMap((field) => fieldLines(field, columns))
       : wholeLines(object, columns, kinds)),
     ...(note === null ? [] : wrap(`note: ${escapeText(note)}`, columns, FIELD_INDENT.length)),
+    ...wrap(escapeText(annotationText(annotations)), columns, FIELD_INDENT.length),
   ];
 }
 
@@ -182,6 +186,7 @@ export function objectJson({
   labels,
   fields,
   note,
+  annotations,
 }: DriftObject): Json {
   return {
     key,
@@ -194,5 +199,6 @@ export function objectJson({
     labels,
     fields: fields.map(({ name, declared, live }) => ({ name, declared, live })),
     note,
+    ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
   };
 }

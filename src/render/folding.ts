@@ -1,6 +1,7 @@
 /** Folding: many networks, zones or images that would be shown alike are one entry, so that a plan shows what differs. */
 
 import { createHash } from "node:crypto";
+import type { Annotations } from "../model/annotations.ts";
 import type { Kinds } from "../model/kind.ts";
 import type { Plan } from "../model/plan.ts";
 import { type Address, type Json, rootOf, type Values } from "../model/resource.ts";
@@ -114,7 +115,7 @@ function reasonToGo({ own, contents, children }: GroupView): string | null {
 }
 
 function onlyGoes({ mark, change }: ChangeView): boolean {
-  return mark === "delete" && change.blocked === null && change.note === null;
+  return mark === "delete" && change.blocked === null && change.note === null && change.annotations === undefined;
 }
 
 /**
@@ -151,10 +152,10 @@ function isName({ change, kind }: ChangeView, { name }: FieldDiff): boolean {
 }
 
 /** What is shown of a change beside its values. */
-function aspectsOf({ mark, change: { labels, note, before, origin } }: ChangeView): Json[] {
+function aspectsOf({ mark, change: { labels, note, annotations, before, origin } }: ChangeView): Json[] {
   // The label `take-over` is shown with the owner before.
   const owner = labels.includes("take-over") ? (before?.["owner"] ?? null) : null;
-  return [mark, labels, note, owner, origin];
+  return [mark, labels, note, { ...annotations }, owner, origin];
 }
 
 const DOMAIN = "domain/";
@@ -172,8 +173,8 @@ function templateOf(group: GroupView): AlikeGroup {
   const name = zoneNameOf(group);
   const { own, children } = group;
   const texts = JSON.stringify([
-    own === null ? null : [own.change.note, own.fields.filter((field) => !isName(own, field))],
-    children.map(({ change }) => [change.note, change.before, change.after]),
+    own === null ? null : [own.change.note, own.change.annotations, own.fields.filter((field) => !isName(own, field))],
+    children.map(({ change }) => [change.note, change.annotations, change.before, change.after]),
   ]);
   const isTemplate = name !== "" && !texts.includes(ZONE_NAME) && texts.includes(name);
   if (!isTemplate) return { ...group, isTemplate };
@@ -188,6 +189,9 @@ function templateOf(group: GroupView): AlikeGroup {
     change: {
       ...view.change,
       note: view.change.note?.replaceAll(name, ZONE_NAME) ?? null,
+      ...(view.change.annotations === undefined
+        ? {}
+        : { annotations: withName({ ...view.change.annotations }, name) as Annotations }),
       before: valuesOf(view.change.before),
       after: valuesOf(view.change.after),
     },

@@ -123,7 +123,7 @@ export function labelText({ change }: ChangeView): string {
 }
 
 /** For a rename the word is enough: old and new name are shown beside it. */
-function labelWords(label: ChangeLabel, { action, before }: Change): string {
+function labelWords(label: ChangeLabel, { action, before, annotations }: Change): string {
   switch (label) {
     case "adopt":
     case "rename":
@@ -142,7 +142,14 @@ function labelWords(label: ChangeLabel, { action, before }: Change): string {
       return "superseded: a newer one has its label";
     case "unfinished":
       return "its upload was never finished";
+    case "expired":
+      return expiredText(annotations?.expires);
     case "duplicate":
       return "duplicate: an equal record stays";
   }
+}
+
+/** Why a record goes that its entry no longer declares. */
+export function expiredText(date: string | undefined): string {
+  return date === undefined ? "expired" : `expired on ${escapeText(date)}`;
 }

@@ -1,6 +1,7 @@
 /** One object as text and JSON: in the account beside what the project makes of it. */
 
 import isEqual from "fast-deep-equal";
+import { annotationText } from "../model/annotations.ts";
 import type { Block, Change } from "../model/change.ts";
 import type { Inspection, InventoryItem } from "../model/inventory.ts";
 import type { Kinds } from "../model/kind.ts";
@@ -84,6 +85,7 @@ function factsOf({ live, change }: Side, inspection: Inspection, columns: number
     ...(change === null ? [] : [`apply: ${actionText(change)}`]),
     ...(mayBePruned ? ["apply: may prune it, as it carries the project's tag and nothing declares it"] : []),
     ...(change?.note == null ? [] : [`note: ${escapeText(change.note)}`]),
+    ...(change?.annotations === undefined ? [] : [`entry: ${escapeText(annotationText(change.annotations))}`]),
   ];
   const blocked = change?.blocked ?? null;
   return [
@@ -239,6 +241,7 @@ function objectJson(side: Side): JsonObject {
     labels: change?.labels ?? [],
     blocked: change?.blocked?.type ?? null,
     note: change?.note ?? null,
+    ...(change?.annotations === undefined ? {} : { annotations: { ...change.annotations } }),
     live: sortKeys(live === null ? (change?.before ?? null) : { ...live.values, ...change?.before }) ?? null,
     wanted: sortKeys(change?.after ?? null) ?? null,
     differing,

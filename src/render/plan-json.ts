@@ -1,6 +1,7 @@
 /** The plan file: its shape is Terraform's plan JSON, with everything that is Tenon's own under `tenon`. */
 
 import { createHash } from "node:crypto";
+import type { Annotations } from "../model/annotations.ts";
 import type { Block, Change, ChangedSince, ChangeLabel, ChangeOrigin, Holdings, RangeChange } from "../model/change.ts";
 import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import {
@@ -162,6 +163,8 @@ export interface ChangeExtra {
   /** The change as it would be made if nothing blocked it; null if nothing does. */
   readonly wanted: WantedChange | null;
   readonly note: string | null;
+  /** Absent if its entry says none of them. */
+  readonly annotations?: Annotations;
   readonly span: Span | null;
   readonly origin: ChangeOrigin | null;
   /** What is deleted with a domain; absent if the domain stays, or if its contents were not read. */
@@ -284,10 +287,12 @@ export function toFamily({ members, ...family }: SavedFamily): Family {
 
 function changeExtra(change: Change): ChangeExtra {
   const { unit, root, labels, replaceFields, blocked, note, span, origin, holds, range, part, replacedBy } = change;
+  const { annotations } = change;
   const wanted = blocked === null ? null : { ...changeShape(change), previous_address: change.previousAddress };
   const extra = { unit, root, labels, replace_fields: replaceFields, blocked, wanted, note, span, origin };
   return {
     ...extra,
+    ...(annotations === undefined ? {} : { annotations }),
     ...(holds === undefined ? {} : { holds }),
     ...(range === undefined ? {} : { range }),
     ...(part === undefined ? {} : { part }),

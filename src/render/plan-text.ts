@@ -1,5 +1,6 @@
 /** The plan as text for a terminal, a log or a review: its changes, its guards and warnings, and the summary line that CI reads. */
 
+import { annotationText } from "../model/annotations.ts";
 import type { Change } from "../model/change.ts";
 import type { Diagnostic } from "../model/diagnostic.ts";
 import type { Kinds } from "../model/kind.ts";
@@ -268,6 +269,7 @@ function markColumns(view: ChangeView): number {
 function detailLines(view: ChangeView, { paint, width }: Context, indent: number): string[] {
   const { note, blocked } = view.change;
   const lines = note === null ? [] : wrap(`note: ${escapeText(note)}`, width, indent).map(paint.dim);
+  lines.push(...wrap(escapeText(annotationText(view.change.annotations)), width, indent).map(paint.dim));
   lines.push(...wrap(rangeText(view.change), width, indent));
   if (blocked === null) return lines;
   const { reason, items, fix } = blockText(blocked, width - indent - CHILD_INDENT.length);

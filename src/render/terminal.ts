@@ -204,15 +204,20 @@ export function hang(text: string, width: number, indent: number): string[] {
  * @param text as it is shown, escaped
  * @param bytes of the value itself, in UTF-8
  */
-export function shorten(text: string, columns: number, bytes: number): string {
+export function shorten(text: string, columns: number, bytes: number | null): string {
   if (columnsOf(text) <= columns) return text;
-  const size = ` (${bytes} bytes)`;
+  const size = byteText(bytes);
   const room = Math.max(columns - size.length - 1, 8);
   const characters = [...text];
   const tailColumns = Math.floor(room / 3);
   const head = take(characters, room - tailColumns).join("");
   const tail = take(characters.reverse(), tailColumns).reverse().join("");
   return `${head}…${tail}${size}`;
+}
+
+/** Behind a text of which a part is left out; null: nothing can be said of its size. */
+export function byteText(bytes: number | null): string {
+  return bytes === null ? "" : ` (${bytes} bytes)`;
 }
 
 /** As much of the beginning as fits into `columns`. */

@@ -142,6 +142,7 @@ function toChange(resource: ResourceChange, extra: ChangeExtra): Change {
     replaceFields: extra.replace_fields,
     blocked: extra.blocked,
     note: extra.note,
+    ...(extra.annotations === undefined ? {} : { annotations: extra.annotations }),
     span: extra.span,
     origin: extra.origin,
     ...(extra.holds === undefined ? {} : { holds: extra.holds }),

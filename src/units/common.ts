@@ -1,19 +1,94 @@
 /** What the units share: recognition by content, parallel reads, request steps, addresses and manifest entries. */
 
 import isEqual from "fast-deep-equal";
+import { ANNOTATION_KEYS, type Annotations, isDate } from "../model/annotations.ts";
 import type { Change } from "../model/change.ts";
 import type { Declared } from "../model/desired.ts";
-import type { Span } from "../model/diagnostic.ts";
+import type { Diagnostic, Span } from "../model/diagnostic.ts";
 import { endingWith } from "../model/ending.ts";
+import type { PropertiesOf } from "../model/entry.ts";
 import type { Lookup, PathPart, RequestStep } from "../model/plan.ts";
 import type { Address, Json, JsonObject, ObjectId } from "../model/resource.ts";
 import { compareIds, groupBy } from "../model/text.ts";
-import type { LiveIdentity, Match, ReadResult, Recognition } from "../model/unit.ts";
+import type { LiveIdentity, LoadContext, Match, ReadResult, Recognition } from "../model/unit.ts";
 
 // What every entry of a manifest may have.
 
 /** `patternProperties` of an entry's schema. */
 export const OWN_KEYS: JsonObject = { "^x-": { title: "Your own", description: "Keys that begin with x- are yours." } };
+
+/** What an entry may say for people, beside its note. */
+export interface AnnotationEntry {
+  readonly owner?: string;
+  readonly reason?: string;
+  readonly review_by?: string;
+  readonly expires?: string;
+}
+
+/** @param once what becomes of it when it has expired, as a sentence */
+export function annotationProperties(once: string): PropertiesOf<AnnotationEntry> {
+  return {
+    owner: {
+      title: "Owner of the entry",
+      description:
+        "The person or team that answers for it: text for people, shown in plans and lists. It is no owner's tag: that is the root file's `owner`.",
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_ENTRY_OWNER_LENGTH,
+      pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",
+      examples: ["dns-team", "Ada Lovelace"],
+    },
+    reason: {
+      title: "Reason",
+      description: "Why it is there; shown in plans and lists.",
+      type: "string",
+      minLength: 1,
+      maxLength: MAX_REASON_LENGTH,
+      examples: ["spring campaign, ticket 4711"],
+    },
+    review_by: {
+      title: "Review by",
+      description: `${DATE} From the day after it, validate warns that it is to be looked at again.`,
+      type: "string",
+      examples: ["2027-01-31"],
+    },
+    expires: { title: "Expires", description: `${DATE} ${once}`, type: "string", examples: ["2027-03-31"] },
+  };
+}
+
+const MAX_ENTRY_OWNER_LENGTH = 100;
+const MAX_REASON_LENGTH = 500;
+const DATE = "A day, YYYY-MM-DD, of UTC; the day itself still counts.";
+
+/** What becomes of an expired object that is no record. */
+export const ONLY_WARNED = "From the day after it, validate warns; nothing is deleted for it.";
+
+/** A date that is none is reported, and left out. */
+export function loadAnnotations(
+  entry: AnnotationEntry,
+  context: Pick<LoadContext, "span" | "report">,
+): { readonly annotations?: Annotations } {
+  const said = ANNOTATION_KEYS.flatMap((key): [string, string][] => {
+    const text = entry[key];
+    if (text === undefined) return [];
+    const isWrong = (key === "review_by" || key === "expires") && !isDate(text);
+    if (isWrong) context.report(badDate(key, text, context.span(entry, key)));
+    return isWrong ? [] : [[key, text]];
+  });
+  return said.length === 0 ? {} : { annotations: Object.fromEntries(said) };
+}
+
+function badDate(key: string, text: string, span: Span): Diagnostic {
+  const looksRight = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  return {
+    code: "bad-date",
+    severity: "error",
+    summary: `bad \`${key}\``,
+    detail: looksRight ? `\`${text}\` is no day of the calendar.` : `\`${text}\` is not a date of the form YYYY-MM-DD.`,
+    fix: "For example: 2026-12-31.",
+    span,
+  };
+}
 
 // Recognition by content: the one object that was not there before and has exactly the content that the request sent.
 
@@ -130,8 +205,16 @@ export function stated(entry: Readonly<Record<string, Json | undefined>>): JsonO
   return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-export function noteOf(note: string | null): JsonObject {
-  return note === null ? {} : { note };
+/** What an entry says for people. */
+export function forPeople({ note, annotations }: Pick<Declared, "note" | "annotations">): JsonObject {
+  return { ...(note === null ? {} : { note }), ...annotations };
+}
+
+/** For what carries on what its entry says. */
+export function annotationsOf(declared: { readonly annotations?: Annotations } | null | undefined): {
+  readonly annotations?: Annotations;
+} {
+  return declared?.annotations === undefined ? {} : { annotations: declared.annotations };
 }
 
 // What is declared of an object that was read from the account: no manifest says anything of it yet.

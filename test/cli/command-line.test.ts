@@ -83,6 +83,8 @@ describe("a wrong command line", () => {
     [["zone", "check", "--nope"], "unknown option '--nope'", "(tenon zone check --help shows what there is)"],
     [["apply", "--auto-approve"], "unknown option '--auto-approve': use --yes", "(tenon apply --help"],
     [["apply", "-auto-approve"], "unknown option '-auto-approve': use --yes", ""],
+    [["plan", "-out", "x"], "unknown option '-out': write --out, with two dashes", ""],
+    [["plan", "-never-destroy"], "unknown option '-never-destroy': write --never-destroy, with two dashes", ""],
     [["destroy", "-y"], "unknown option '-y': use --yes", ""],
     [["drift", "--detailed-exitcode"], "drift always exits with 2 when there is drift", ""],
     [["plan", "-y"], "unknown option '-y'\n", ""],

@@ -34,6 +34,12 @@ describe("tenon explain", () => {
     expect(stdout).toContain("mx-without-spf, a lint warning");
     expect(stdout).toContain("lint: { off: [mx-without-spf] }");
     expect((await explain("token-in-plan")).stdout).toContain("an error of the command line");
+    const { stdout: ofManifest } = await explain("bad-range");
+    expect(ofManifest).toMatch(
+      /^bad-range, an error\n\nFor example:\n\nerror\[bad-range\]: bad `ipv4` range\n {2}--> tenon\.yaml:/,
+    );
+    expect((await explain("likely-rename")).stdout).toContain("likely-rename, a warning\n");
+    expect((await explain("base-invalid")).stdout).toContain("The message itself says what is wrong");
     expect(JSON.parse((await explain("cname-loop", "--format", "json")).stdout)).toMatchObject({
       ...{ code: "cname-loop", severity: "error" },
     });

@@ -42,8 +42,8 @@ const FOLDED = `  38 domains alike: brand1.example … brand39.example
     \${zone} is the name of each
   ~ @      MX  10 mx1.example.net → 10 mx2.example.net ttl 300
   ~ _dmarc TXT ttl 300
-      - "v=DMARC1; p=none; rua=mailto… (42 bytes)
-      + "v=DMARC1; p=reject; rua=mailto… (44 bytes)
+      - "v=DMARC1; p=none; rua=mailto…
+      + "v=DMARC1; p=reject; rua=mailto…
 
   domain brand7.example
   ~ @      MX  10 mx1.example.net → 10 mx2.example.net ttl 300

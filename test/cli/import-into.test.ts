@@ -196,6 +196,136 @@ ${SETS}`);
   });
 });
 
+describe("an import into a manifest", () => {
+  const ZONES = `# zones: ü
+tenon: 1
+defaults: { domain: { type: master, soa_email: hostmaster@d1.example, tags: [ours] }, record: { ttl_sec: 300 } }
+domains:
+  # the first
+  - domain: old.example
+    records:
+      - { type: A, name: www, target: 192.0.2.7 } # here
+  # behind all
+vpcs: []
+`;
+  const ROOT = `${HEAD}files: [more/zones.yaml]\n${SETS}`;
+  const FILES = { "a/tenon.yaml": ROOT, "a/more/zones.yaml": ZONES };
+
+  test("adds entries behind those that are there, by its defaults and the project's record sets, and keeps all else", async () => {
+    const { tenon, read, cwd } = await project(2, FILES);
+    const { code, stdout, stderr } = await tenon("import", "--into", "a/more/zones.yaml");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("Imported 1 VPC, 2 domains, 6 records into a/more/zones.yaml.\nNext: tenon plan a\n");
+    const entry = (name: string, email: string) => `
+  - domain: ${name}${email}
+    tags: null
+    use: [post]
+    records:
+      - { type: A, name: www, target: 192.0.2.1 }
+`;
+    const email = "\n    soa_email: admin@d0.example";
+    const text = await read("a/more/zones.yaml");
+    expect(text.replace(/\n {4}soa_email: .*/g, "")).toBe(
+      `${ZONES.replace(
+        "  # behind all\n",
+        `${entry("d0.example", email)}${entry("d1.example", "")}  # behind all\n`.replaceAll(email, ""),
+      ).replace(
+        "vpcs: []\n",
+        "vpcs:\n  - label: prod\n    region: us-east\n    subnets:\n      - { label: web, ipv4: 10.0.1.0/24 }\n",
+      )}`,
+    );
+    expect(await read("a/tenon.yaml")).toBe(ROOT);
+    expect(await readdir(join(cwd, "a/more"))).toEqual(["zones.yaml"]);
+    const plan = await tenon("plan", "a", "--exclude", "domain/old.example");
+    expect(plan.stdout).toContain("No changes");
+  });
+
+  test("adds to the root file, behind the sections that stand before, also where there are none", async () => {
+    const { tenon, read } = await project(2, { "tenon.yaml": `${HEAD}\nremoved:\n  - { domain: x.example }\n` });
+    expect((await tenon("import", "--into", "tenon.yaml", "--vpc", "prod")).code).toBe(0);
+    expect(await read("tenon.yaml")).toBe(`${HEAD}
+vpcs:
+  - label: prod
+    region: us-east
+    subnets:
+      - { label: web, ipv4: 10.0.1.0/24 }
+
+removed:
+  - { domain: x.example }
+`);
+    expect((await tenon("import", "--into", "./tenon.yaml", "--domain", "d1.example")).code).toBe(0);
+    expect((await tenon("plan")).stdout).toContain("No changes.");
+    expect((await tenon("fmt", "--check")).code).toBe(0);
+  });
+
+  test.each([
+    ["lists that are not indented", "domains:\n- domain: old.example\n  type: master\n  soa_email: a@b.example\n"],
+    [
+      "line breaks of Windows",
+      "domains:\r\n  - domain: old.example\r\n    type: master\r\n    soa_email: a@b.example\r\n",
+    ],
+    [
+      "a text of several lines at its end",
+      "domains:\n  - domain: old.example\n    type: master\n    soa_email: a@b.example\n    note: |\n      one\n      two\n\n# end\n",
+    ],
+    ["no line break at its end", "vpcs:\n  - { label: prod, region: us-east }"],
+    [
+      "a default for each key",
+      "defaults: { domain: { type: slave, master_ips: [192.0.2.1], status: disabled, description: old, group: g, refresh_sec: 300, ttl_sec: 300, axfr_ips: [192.0.2.2], ignore: [{ name: x }], records_policy: additive, use: [post], protect: true } }\n",
+    ],
+  ])("can be one with %s", async (_, text) => {
+    const sets = text.includes("post") ? SETS.trimStart() : "";
+    const { tenon, read } = await project(2, { "tenon.yaml": `tenon: 1\n${sets}${text}` });
+    const { code, stderr } = await tenon("import", "--into", "tenon.yaml", "--domain", "*");
+    expect({ code, stderr: stderr.replace(/^warning[\s\S]*/, "") }).toEqual({ code: 0, stderr: "" });
+    const now = await read("tenon.yaml");
+    for (const line of text.split(/\r?\n/)) expect(now).toContain(line);
+    const plan = await tenon("plan", ...(text.includes("old.") ? ["--exclude", "domain/old.example"] : []));
+    expect(plan.stdout).toContain("No changes");
+  });
+
+  test("is left as it is where only a person can extend it, and where what names it is no project", async () => {
+    const flow = "tenon: 1\ndomains: [{ domain: old.example, type: master, soa_email: a@b.example }]\n";
+    const files = { "a/tenon.yaml": flow, "a/b.yaml": "tenon: 1\n", "lone.yaml": "tenon: 1\n" };
+    const { tenon, read } = await project(2, files);
+    const into = (...args: string[]) => tenon("import", "--domain", "d1.example", "--into", ...args);
+    expectPlain(await into("a/tenon.yaml"), 4, ["only a person can extend"]);
+    expectPlain(await into("a/b.yaml"), 1, [
+      "a/b.yaml is no manifest of the project in a",
+      "under `files` of a/tenon.yaml",
+    ]);
+    expectPlain(await into("lone.yaml"), 1, ["lone.yaml is in no project"]);
+    expectPlain(await into("a/tenon.yaml", "--split"), 1, ["--into names one manifest"]);
+    for (const [file, text] of Object.entries(files)) expect(await read(file)).toBe(text);
+  });
+
+  test("of 1,200 domains is one file", async () => {
+    const { tenon, read } = await project(1_200, { "tenon.yaml": `${HEAD}${SETS}` });
+    expect((await tenon("import", "--into", "tenon.yaml", "--domain", "*")).code).toBe(0);
+    expect(await read("tenon.yaml")).toContain(`${HEAD}${SETS}\ndomains:\n  - domain: d0.example\n`);
+    expect((await tenon("plan")).stdout).toContain("No changes.");
+  });
+});
+
+test("an import into a project takes its environment and variables, says what is declared already, and names the folder as it was given", async () => {
+  const root = `tenon: 1
+owner: edge-\${var.env}
+variables: { env: {}, size: {} }
+environments: { a: { variables: { env: a } }, b: { variables: { env: b } } }
+domains: [{ domain: "d0.example", type: master, soa_email: hostmaster@example.com }]
+`;
+  const { tenon, read } = await project(2, { "p/tenon.yaml": root });
+  const flags = ["import", "--into", "p", "--env", "b", "--var", "size=1"];
+  expectPlain(await tenon("import", "--into", "p", "--env", "b", "--domain", "*"), 1, ["missing-variable"]);
+  const { code, stdout } = await tenon(...flags, "--owner", "edge-b", "--domain", "*", "--format", "json");
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ out: "p", already: ["domain/d0.example"], imported: { domains: 1 } });
+  expect(await read("p/zones/d1.example.yaml")).toContain("d1.example");
+  const text = await tenon(...flags, "--vpc", "prod");
+  expect(text.stdout).toContain("into p (1 file).\nNext: tenon plan p\n");
+  expectPlain(await tenon("import", "--out", "q", "--env", "b"), 1, ["--env is for the project that --into names"]);
+});
+
 describe("a project that nothing can be added to", () => {
   test.each([
     ["has errors", { "tenon.yaml": `${HEAD}vpcss: []\n` }, 3, ["unknown-key", "Nothing was imported"]],

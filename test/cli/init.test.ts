@@ -150,3 +150,21 @@ test("who runs a command where there is no project is told of it", async () => {
   const { stderr } = await run(["plan"], { cwd: await folder({}) });
   expect(stderr).toContain("`tenon init`");
 });
+
+test("init of a file says what it wants, and writes nothing", async () => {
+  const cwd = await folder({ "there/tenon.yaml": "tenon: 1\n", "tenon.yaml": "tenon: 1\n" });
+  expectPlain(await run(["init", "missing/tenon.yaml"], { cwd }), 1, [
+    "missing/tenon.yaml names a file, and init makes that itself",
+    "tenon init missing.",
+  ]);
+  expectPlain(await run(["init", "there/tenon.yaml", "--force"], { cwd }), 1, ["is a file", "tenon init there."]);
+  expectPlain(await run(["init", "tenon.yaml"], { cwd }), 1, ["Name the project's folder: tenon init."]);
+  expect(await filesOf(cwd)).toEqual(["tenon.yaml", "there/tenon.yaml"]);
+});
+
+test("init with a domain says how one that the account has is written as it is there", async () => {
+  const cwd = await folder({});
+  const { stdout } = await run(["init", "infra", "--domain", "example.com"], { cwd });
+  expect(stdout).toContain("tenon import --into infra --domain NAME writes it as it is there.\n");
+  expect((await run(["init", "other"], { cwd })).stdout).not.toContain("--domain NAME");
+});

@@ -86,6 +86,7 @@ it("an import that succeeds is one document, too", async () => {
     out: "live",
     files: ["tenon.yaml"],
     imported: { vpcs: 0, domains: 1, records: 1, images: 0 },
+    already: [],
     left_out: [],
   });
   const zoneArgs = ["--from", "zone", "b.zone", "--soa-email", "a@b.example", "--skip-unsupported", "--out", "zones"];

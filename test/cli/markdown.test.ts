@@ -107,7 +107,7 @@ describe("the summary of a GitHub step", () => {
     for (const [summary, warning] of [
       [join(base, "a-folder"), /^warning: the summary of the step cannot be written: EISDIR/m],
       [join(base, "not/there"), /^warning: the summary of the step cannot be written: ENOENT/m],
-      ["", /^$/],
+      ["", /^The project declares nothing, [^\n]*\n$/],
     ] as const) {
       const { cwd, flags, stage: at } = await place("tenon: 1\n", summary);
       const ran = at();

@@ -122,6 +122,52 @@ describe("--never-destroy", () => {
     expectPlain(other, 1, ["--never-destroy; the plan file was made without it"]);
   });
 
+  it("keeps the images that a family would retire, with the new one made, and retires them in a run without it", async () => {
+    const created = (month: number) => `2026-0${month}-01T00:00:00`;
+    const images = [7, 8, 9].map((month) => {
+      return { label: `golden-2026-0${month}`, description: "[tenon:me]", created: created(month) };
+    });
+    const entry = "{ label: golden-2026-10, family: golden, keep: 2, capture: { disk_id: 7 } }";
+    const seed = { images, disks: [{ id: 7, label: "boot", size: 1024 }] };
+    const { options, writes } = await project(`tenon: 1\nowner: me\nimages: [${entry}]\n`, { seed: seed as never });
+    const planned = await here(["plan", "--never-destroy"], options);
+    expect(planned.stdout).toContain("+ image golden-2026-10");
+    expect(planned.stdout).toContain(
+      "Left out by --never-destroy: 2 to delete:\n  delete image/golden-2026-07\n  delete image/golden-2026-08\n",
+    );
+    expect(planned.stdout).toContain("Plan: 1 to add, 0 to change, 0 to destroy.\n");
+    expect(await here(["apply", "--yes", "--never-destroy"], options)).toMatchObject({ code: 0 });
+    expect(writes()).toEqual(["POST"]);
+    expect(await here(["apply", "--yes"], options)).toMatchObject({ code: 0 });
+    expect(writes()).toEqual(["POST", "DELETE", "DELETE"]);
+  });
+
+  it("keeps the records of a part that are no longer declared, and of its owner those of names whose sharing ends", async () => {
+    const record = (name: string) => ({ type: "A" as const, name, target: "192.0.2.1", ttl_sec: 300 });
+    const seed = (tags: string[]) => ({
+      seed: {
+        domains: [{ domain: "a.example", soa_email: "a@a.example", tags, records: [record("shop"), record("www")] }],
+      },
+    });
+    const kept = /Left out by --never-destroy: 1 to delete:\n {2}delete domain\/a\.example\/shop\/A\n/;
+    const declared = "{ type: A, name: new.shop, target: 192.0.2.2, ttl_sec: 300 }";
+    const part = `tenon: 1\nowner: shop-team\ndomains: [{ domain: a.example, part: { names: [shop, "*.shop"] }, records: [${declared}] }]\n`;
+    const tags = ["tenon:edge", "tenon-part:shop-team"];
+    const ofPart = await project(part, seed(tags) as never);
+    const planned = await here(["plan", "--never-destroy"], ofPart.options);
+    expect(planned.stdout).toMatch(kept);
+    expect(planned.stdout).toContain("Plan: 1 to add, 0 to change, 0 to destroy.\n");
+    expect(await here(["apply", "--yes", "--never-destroy"], ofPart.options)).toMatchObject({ code: 0 });
+    expect(ofPart.writes()).toEqual(["POST"]);
+    const own = "{ type: A, name: www, target: 192.0.2.1, ttl_sec: 300 }";
+    const owner = `tenon: 1\nowner: edge\ndomains: [{ domain: a.example, type: master, soa_email: a@a.example, records: [${own}] }]\n`;
+    const ofOwner = await project(owner, seed(tags) as never);
+    const ending = await here(["plan", "--never-destroy"], ofOwner.options);
+    expect(ending.stdout).toMatch(kept);
+    expect(await here(["apply", "--yes", "--never-destroy"], ofOwner.options)).toMatchObject({ code: 0 });
+    expect(ofOwner.writes()).toEqual(["PUT"]);
+  });
+
   it("contradicts a destroy", async () => {
     const { options, service } = await project();
     service.clearRequests();

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { CACHED_TARGET } from "../../src/lint/changes.ts";
 import { ALL_RULES, ZONE_RULES } from "../../src/lint/lint.ts";
 import { UNKNOWN_LINT_CODE, ZONE_FILE_APEX_NS, ZONE_FILE_SIGNING, ZONE_FILE_SOA } from "../../src/lint/rule.ts";
+import { EXPIRED_ENTRY, REVIEW_DUE } from "../../src/lint/rules/dates.ts";
 import { DELEGATION_CASES } from "./cases/delegations.ts";
 import { NAME_CASES } from "./cases/names.ts";
 import { TEXT_CASES } from "./cases/texts.ts";
@@ -19,6 +20,8 @@ test("every rule has cases, and every case a rule", () => {
     ZONE_FILE_APEX_NS,
     ZONE_FILE_SIGNING,
     CACHED_TARGET,
+    REVIEW_DUE,
+    EXPIRED_ENTRY,
     UNKNOWN_LINT_CODE,
   ]);
   expect(new Set(ALL_RULES.map(({ code }) => code)).size).toBe(ALL_RULES.length);

@@ -54,7 +54,7 @@ describe("a key in the wrong place", () => {
   test.each([
     ["`region` at a domain", domain("region: us-east\n"), "not a key of a domain, but of a VPC and an upload."],
     ["`subnets` at the root", "subnets: []\n", "not a key of a manifest, but of a VPC."],
-    ["`owner` at a VPC", "vpcs: [{ label: a, region: b, owner: me }]\n", "not a key of a vpc, but of"],
+    ["`account` at a VPC", "vpcs: [{ label: a, region: b, account: me }]\n", "not a key of a vpc, but of"],
     ["what nothing has", domain("registrar: gandi\n"), "`registrar` is not a key of a domain."],
     // Of a constructor's name there is no home.
     ["`constructor`", domain("constructor: x\n"), "`constructor` is not a key of a domain."],

@@ -155,6 +155,22 @@ describe("the message of", () => {
   });
 });
 
+/** What `tenon explain CODE` shows: of each code the message that is a golden, or nothing where none is. */
+test("the messages that are shown as examples are the goldens, and every code is among them", async () => {
+  const goldens = ["manifests", "zone-files", "plans", "commands"].map((name) =>
+    readFileSync(new URL(`../golden/messages/${name}.txt`, import.meta.url), "utf8"),
+  );
+  const examples: Record<string, string> = Object.fromEntries(codesOfSource().map((code) => [code, ""]));
+  for (const found of goldens.join("").split(/^== (?=[a-z0-9-]+\n)/m)) {
+    const [code = "", ...lines] = found.trimEnd().split("\n");
+    // Of a command only what it says: its JSON says the same in one line.
+    const isShown = examples[code] === "" && !/^\$ .*--format json/.test(lines[0] ?? "");
+    if (isShown) examples[code] = lines.join("\n");
+  }
+  const text = `${JSON.stringify(examples, null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot("../../schemas/messages.json");
+});
+
 function inputs<Entry>(file: string): Readonly<Record<string, Entry>> {
   return parse(readFileSync(HERE + file, "utf8"), { customTags: ["binary"] });
 }

@@ -69,25 +69,35 @@ async function explain(terminal: Terminal, what: string, { recursive, format }: 
 }
 
 interface CodeText {
-  /** Of a lint rule; null: an error of the command line. */
+  /** Of a lint rule; null: of the command line, or of a manifest or a plan. */
   readonly severity: "error" | "warning" | null;
   readonly finds: string;
   readonly why: string;
   readonly fix: string;
+  /** A message that has the code, as it is shown; empty if none is kept. */
+  readonly example: string;
 }
 
+/** The codes of all messages: what is known of each beside its name, and a message that has it. */
 async function codeTexts(): Promise<ReadonlyMap<string, CodeText>> {
   const rules = await lintRules();
+  const examples = JSON.parse(readPackageFile("schemas/messages.json")) as Readonly<Record<string, string>>;
+  const exampleOf = (code: string): string => (Object.hasOwn(examples, code) ? (examples[code] ?? "") : "");
   return new Map<string, CodeText>([
-    ...Object.entries(ERROR_CODES).map(
-      ([code, meaning]) => [code, { severity: null, finds: meaning, why: "", fix: "" }] as const,
+    ...Object.entries(examples).map(
+      ([code, example]) => [code, { severity: null, finds: "", why: "", fix: "", example }] as const,
     ),
-    ...rules.map(({ code, severity, finds, why, fix }) => [code, { severity, finds, why, fix }] as const),
+    ...Object.entries(ERROR_CODES).map(([code, meaning]) => {
+      return [code, { severity: null, finds: meaning, why: "", fix: "", example: exampleOf(code) }] as const;
+    }),
+    ...rules.map(
+      ({ code, severity, finds, why, fix }) => [code, { severity, finds, why, fix, example: exampleOf(code) }] as const,
+    ),
   ]);
 }
 
-function codeText(code: string, { severity, finds, why, fix }: CodeText, width: number): string {
-  const kind = severity === null ? "an error of the command line" : `a lint ${severity}`;
+function codeText(code: string, { severity, finds, why, fix, example }: CodeText, width: number): string {
+  const kind = severity === null ? kindOf(finds, example) : `a lint ${severity}`;
   const off =
     severity === null
       ? ""
@@ -95,9 +105,18 @@ function codeText(code: string, { severity, finds, why, fix }: CodeText, width: 
   const parts = [
     [`${escapeText(code)}, ${kind}`, ...wrap(finds, width, 2)],
     ...[why, fix, off].map((text) => wrap(text, width, 2)),
+    example === "" ? [] : ["For example:", "", ...example.split("\n").map(escapeText)],
+    example === "" && finds === "" ? wrap("The message itself says what is wrong, and what to do.", width, 2) : [],
   ];
   return `${parts
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
     .join("\n\n")}\n`;
+}
+
+function kindOf(finds: string, example: string): string {
+  if (finds !== "") return "an error of the command line";
+  const severity = /^(error|warning)\[/.exec(example)?.[1];
+  if (severity !== undefined) return severity === "error" ? "an error" : "a warning";
+  return "the code of a message";
 }

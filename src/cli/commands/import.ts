@@ -8,7 +8,14 @@ import type { ImportResult, ImportSource, Selection } from "../../import/index.t
 import { allowedSeconds, hasErrors, lintProject, loadProject, NEUTRAL_DIALECT } from "../../index.ts";
 import { needDialect, resolveDialect, withReader } from "../connection.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
-import { addConnectionFlags, type ConnectionFlags, collect, formatFlag } from "../flags.ts";
+import {
+  addConnectionFlags,
+  type ConnectionFlags,
+  collect,
+  collectVariables,
+  formatFlag,
+  type ProjectFlags,
+} from "../flags.ts";
 import { add, type Opened, openInto, tick } from "../import-into.ts";
 import { importJson, importSummary, refusedByValidate, skippedLines } from "../import-summary.ts";
 import { type CommandError, sayDiagnostics, sayError, sayFailure } from "../messages.ts";
@@ -24,7 +31,10 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     .argument("[path...]", "the files of that tool; octoDNS: its folder or configuration")
     .addOption(new Option("--from <source>", "what to read").choices(SOURCES).default("live"))
     .option("--out <dir>", "the folder to write the project to; - is stdout")
-    .option("--into <dir>", "add a file to this project, of what it does not declare")
+    .option("--into <path>", "add to this project, or to this manifest of one,\nwhat it does not declare")
+    .option("--env <name>", "environment of the project of --into")
+    .option("--var <name=value>", "set a variable of that project; repeatable", collectVariables)
+    .option("--var-file <file>", "variables as JSON or YAML; repeatable", collect)
     .addOption(formatFlag("how to say what was imported"))
     .option("--domain <name>", "only this domain, * globs; repeatable", collect)
     .option("--vpc <label>", "only this VPC, * globs; repeatable", collect)
@@ -41,13 +51,15 @@ Without --domain, --vpc and --images all of the account is taken; on a terminal,
 --into offers a list to tick. With --from zone or octodns --domain is the name
 of the one zone. Terraform's file is what terraform show -json or terraform
 state pull prints, DNSControl's what dnscontrol print-ir does. --into extends
-"files" of the root file; with --out - it prints instead.
+"files" of the root file, or adds entries to the one manifest that is named, by
+its defaults; with --out - it prints instead.
 
 Examples:
   tenon import --out infra
   tenon import --domain example.com --out - | less
   tenon import --domain '*.example' --split --out infra
   tenon import --into infra --domain example.com
+  tenon import --into infra/network.yaml --vpc prod
   tenon import --from zone zones/*.zone --out infra
   tenon import --from octodns config/production.yaml --split --out infra
   tenon import --from terraform terraform.tfstate --out infra
@@ -61,7 +73,7 @@ Examples:
 
 const SOURCES = ["live", "zone", "octodns", "terraform", "dnscontrol"] as const;
 
-interface ImportFlags extends ConnectionFlags {
+interface ImportFlags extends ConnectionFlags, Pick<ProjectFlags, "env" | "var" | "varFile"> {
   readonly format: "text" | "json";
   readonly from: (typeof SOURCES)[number];
   readonly out?: string;
@@ -95,7 +107,7 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
   const opened = flags.into === undefined ? null : await openInto(terminal, flags.into, flags);
   if (typeof opened === "number") return opened;
   const into: Opened | null = opened;
-  const foreign = into === null ? null : foreignOwner(flags, into);
+  const foreign = into === null ? null : (foreignOwner(flags, into) ?? splitManifest(flags, into));
   if (foreign !== null) {
     sayError(terminal, foreign);
     return EXIT.error;
@@ -112,6 +124,7 @@ async function run(terminal: Terminal, paths: readonly string[], flags: ImportFl
   const { notMissed } = await import("../../import/index.ts");
   terminal.say(skippedLines(read, notMissed, terminal.messages.width));
   sayDiagnostics(terminal, read.diagnostics, read.sources);
+  if (!result.ok && read.diagnostics.some(({ code }) => code === "file-unwritable")) return EXIT.refused;
   if (!result.ok) return flags.from === "live" || isUnreadable(read.diagnostics) ? EXIT.error : EXIT.invalid;
   return into === null
     ? write(terminal, result, { ...flags, out: flags.out ?? "" })
@@ -124,6 +137,11 @@ function wrongUse(paths: readonly string[], flags: ImportFlags): CommandError | 
   if (flags.out === undefined && flags.into === undefined) {
     const fix = "Name a folder for a new project with --out, or a project to add to with --into.";
     return { code: "missing-option", summary: "neither --out nor --into is given", fix };
+  }
+  const ofProject = (["env", "var", "varFile"] as const).find((name) => flags[name] !== undefined);
+  if (flags.into === undefined && ofProject !== undefined) {
+    const flag = ofProject === "varFile" ? "var-file" : ofProject;
+    return conflict(`--${flag} is for the project that --into names`, "Leave it out: a new project has no variables.");
   }
   if (flags.into !== undefined && flags.out !== undefined && flags.out !== STDOUT) {
     return conflict("--into adds to one project, and --out names another", "Leave one of the two out; --out - prints.");
@@ -165,6 +183,14 @@ function foreignOwner({ owner }: ImportFlags, into: Opened): CommandError | null
   return conflict(`--owner ${owner} was given, and the project of --into ${whose}`, fix);
 }
 
+function splitManifest({ split }: ImportFlags, { target }: Opened): CommandError | null {
+  if (split !== true || target === undefined) return null;
+  return conflict(
+    "--split makes several files, and --into names one manifest",
+    "Leave --split out, or give the folder.",
+  );
+}
+
 function conflict(summary: string, fix = ""): CommandError {
   return { code: "conflicting-options", summary, fix };
 }
@@ -181,7 +207,7 @@ function isUnreadable(diagnostics: ImportRead["diagnostics"]): boolean {
   return diagnostics.every(({ severity, code }) => severity !== "error" || UNREADABLE.has(code));
 }
 
-const UNREADABLE: ReadonlySet<string> = new Set(["unreadable-file", "wrong-file"]);
+const UNREADABLE: ReadonlySet<string> = new Set(["unreadable-file", "wrong-file", "no-terraform", "no-dnscontrol"]);
 
 async function readPaths(
   terminal: Terminal,

@@ -2,7 +2,7 @@
 
 import { lstat, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type Command, Option } from "commander";
 import { readRegular, writeProblem } from "../../files/files.ts";
 import { readVersion } from "../../files/package-files.ts";
@@ -12,7 +12,7 @@ import { shellWord } from "../../model/text.ts";
 import { escapeText } from "../../render/terminal.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import { collect } from "../flags.ts";
-import { sayDiagnostics, sayError } from "../messages.ts";
+import { type CommandError, sayDiagnostics, sayError } from "../messages.ts";
 import { askOne, askText } from "../questions.ts";
 import { GIT_IGNORE, IGNORED_LINES, type Pipeline, pipelineFiles, rootFileText } from "../skeleton.ts";
 import type { Terminal } from "../terminal.ts";
@@ -38,8 +38,10 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
       "after",
       `
 On a terminal it asks for what no flag says. The pipeline goes to the root of
-the git repository that the folder is in. If a domain is in the account, a plan
-shows that it gets the SOA address, and the owner's tag.
+the git repository that the folder is in. The account is not asked. Of a domain
+that it has already, a plan shows that it gets the SOA address and the owner's
+tag: begin without --domain, and tenon import --into . --domain NAME keeps what
+is there.
 
 Examples:
   tenon init
@@ -68,6 +70,11 @@ interface NewFile {
 }
 
 async function init(terminal: Terminal, directory: string, given: InitFlags): Promise<ExitCode> {
+  const wrong = await noFolder(directory);
+  if (wrong !== null) {
+    sayError(terminal, wrong);
+    return EXIT.error;
+  }
   const flags = terminal.canAsk && given.yes !== true ? await askRest(terminal, given) : given;
   if (flags === null) {
     terminal.say("Nothing was written.\n");
@@ -105,8 +112,18 @@ async function init(terminal: Terminal, directory: string, given: InitFlags): Pr
   ];
   const code = await write(terminal, { base, files, force: flags.force === true });
   if (code !== EXIT.done) return code;
-  terminal.print(summary(terminal, { base, files, directory, pipeline, ignored }));
+  terminal.print(summary(terminal, { base, files, directory, pipeline, ignored, domains: flags.domain ?? [] }));
   return EXIT.done;
+}
+
+/** Other commands take the root file for the project; here it is to be made. */
+async function noFolder(directory: string): Promise<CommandError | null> {
+  const isFile = (await stat(directory).catch(() => null))?.isFile() === true;
+  if (!isFile && basename(directory) !== "tenon.yaml") return null;
+  const folder = dirname(directory);
+  const summary = isFile ? `${directory} is a file` : `${directory} names a file, and init makes that itself`;
+  const fix = `Name the project's folder: tenon init${folder === "." ? "" : ` ${folder}`}.`;
+  return { code: "invalid-argument", summary, fix };
 }
 
 // The questions: one for each flag that was not given.
@@ -137,7 +154,8 @@ const PIPELINES = [
 ] as const;
 
 async function askDomain(terminal: Terminal): Promise<string[] | null> {
-  const message = "The first domain? Empty: none yet. Its records are left alone.";
+  const message =
+    "The first domain? Empty: none yet, and best for one that the account has: tenon import --into adds that.";
   const check = (text: string): string | null => (/[\s/:@]/.test(text) ? "A name such as example.com." : null);
   const name = await askText(terminal, message, { initial: "", check });
   if (name === null) return null;
@@ -248,9 +266,10 @@ interface Written {
   readonly directory: string;
   readonly pipeline: Pipeline | null;
   readonly ignored: readonly string[] | null;
+  readonly domains: readonly string[];
 }
 
-function summary(terminal: Terminal, { base, files, directory, pipeline, ignored }: Written): string {
+function summary(terminal: Terminal, { base, files, directory, pipeline, ignored, domains }: Written): string {
   const { environment } = terminal;
   const here = directory === "." ? "" : ` ${shellWord(escapeText(directory))}`;
   const hasService = [environment["TENON_SERVICE"], environment["TENON_BASE_URL"]].some(
@@ -271,6 +290,12 @@ function summary(terminal: Terminal, { base, files, directory, pipeline, ignored
     `  tenon validate${here}`,
     `  tenon import --into ${here.trim() || "."}   adds what the account has`,
     `  tenon plan${here}`,
+    ...(domains.length === 0
+      ? []
+      : [
+          "A domain that the account has already has its own SOA address: take its entry out",
+          `of the root file, and tenon import --into ${here.trim() || "."} --domain NAME writes it as it is there.`,
+        ]),
     ...(pipeline === null
       ? []
       : ["  docs/how-to/pipeline.md says what the pipeline needs: ci/tool, two tokens, protection"]),

@@ -20,6 +20,7 @@ import {
   SUMMARY_COLUMNS,
   type SummaryRow,
   TICKET_COLUMNS,
+  tableColumns,
 } from "../list-columns.ts";
 import { type CommandError, sayError, sayFailure } from "../messages.ts";
 import { withJsonErrors } from "../output.ts";
@@ -197,7 +198,7 @@ function objects(name: ListedKind): ListKind["list"] {
     }
     const isNarrowed = FILTERS.some((filter) => flags[filter] !== undefined);
     const none = isNarrowed ? `No ${one} fits.` : `No ${many}.`;
-    return { rows: taken.items, columns, none };
+    return { rows: taken.items, columns: tableColumns(columns, taken.items), none };
   };
 }
 

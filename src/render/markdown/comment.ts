@@ -1,5 +1,6 @@
 /** Composes a whole comment: lists and changes share its room, and room that one part does not need goes to the others. */
 
+import { annotationText } from "../../model/annotations.ts";
 import type { Change } from "../../model/change.ts";
 import type { Address } from "../../model/resource.ts";
 import { childLine, fieldLines, isBeyondLine, isRow, type Table, tableOf } from "../change-lines.ts";
@@ -523,6 +524,7 @@ function hiddenHint({ change }: ChangeView, fields: readonly string[], isCut: bo
     ...(isCut ? ["part of the value"] : []),
     ...(fields.length <= MAX_NAMED_FIELDS ? fields : [count(fields.length, "field", "fields")]),
     ...(change.note === null ? [] : ["a note"]),
+    ...Object.keys(change.annotations ?? {}),
   ];
   return parts.length === 0 ? "" : ` (${parts.join(" and ")} not shown)`;
 }
@@ -540,13 +542,15 @@ function valueLines({ change }: ChangeView, lines: readonly string[]): string[] 
 /** A longer note would take the room of the change itself. */
 const MAX_NOTE_CHARACTERS = 1_000;
 
-/** Only the note: another section shows why a change is blocked. */
+/** Only what the entry says for people: another section shows why a change is blocked. */
 function noteLines({ change }: ChangeView, isFull: boolean): Lines {
-  const { note } = change;
-  if (note === null || !isFull) return { lines: [], isCut: note !== null };
+  const { note, annotations } = change;
+  if (!isFull) return { lines: [], isCut: note !== null || annotations !== undefined };
+  const said = annotations === undefined ? [] : [`${VALUE_INDENT}${escapeText(annotationText(annotations))}`];
+  if (note === null) return { lines: said, isCut: false };
   const isCut = note.length > MAX_NOTE_CHARACTERS;
   const text = isCut
     ? `${escapeText(note.slice(0, MAX_NOTE_CHARACTERS))}… (${note.length} characters)`
     : escapeText(note);
-  return { lines: [`${VALUE_INDENT}note: ${text}`], isCut };
+  return { lines: [`${VALUE_INDENT}note: ${text}`, ...said], isCut };
 }

@@ -2,9 +2,12 @@
 
 import type { WireImage } from "../../api/wire.ts";
 import type { Block, Change, ChangeLabel } from "../../model/change.ts";
+import type { Declared } from "../../model/desired.ts";
+import type { Diagnostic } from "../../model/diagnostic.ts";
 import { type Address, imageAddress, type JsonObject, type Values } from "../../model/resource.ts";
+import { groupBy } from "../../model/text.ts";
 import { type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
-import { rootAddresses } from "../common.ts";
+import { annotationsOf, rootAddresses } from "../common.ts";
 import { rootLabels, splitDescription } from "../owner-tag.ts";
 import { contentOfFile, contentOfLive, uncomparedImages } from "./content.ts";
 import { identifyImage, isOver, leaseEnd } from "./live.ts";
@@ -18,7 +21,7 @@ export function pairImages(matches: readonly ImageMatch[], context: PairContext)
   return {
     pairs: [...addresses].map(([match, address]) => imagePair(match, address, uploads, context)),
     leftAlone: uncomparedImages(matches),
-    warnings: [],
+    warnings: likelyRenames(matches, context),
   };
 }
 
@@ -56,6 +59,7 @@ function imagePair(
       after: desiredValues(match, live, renew || changed || block !== null, context),
       labels: renew ? ["unfinished"] : labelsOf(match, live, changed, context),
       note: match.declared?.note ?? null,
+      ...annotationsOf(match.declared),
       span: match.declared?.span ?? match.removed?.span ?? null,
       ...(replacedBy === undefined ? {} : { replacedBy: replacedBy.address }),
     },
@@ -177,6 +181,51 @@ function sourceValues(source: ImageSpec["source"], context: PairContext): Values
     case "capture":
       return { capture: { disk_id: source.disk_id }, cloud_init: source.cloud_init };
   }
+}
+
+// An image that is deleted while one is made that may be the same under another label.
+
+/**
+ * A warning for each image that is pruned while just one is declared that holds the same, or that must be there already, as nothing says how
+ * to make it. What stands under `removed`, and what a family no longer keeps, goes because somebody said so.
+ */
+function likelyRenames(matches: readonly ImageMatch[], context: PairContext): Diagnostic[] {
+  const made = matches.flatMap((match) => (match.intent === "create" ? [match.declared] : []));
+  const pruned = matches.flatMap((match) => (match.intent === "delete" && match.label === "prune" ? [match.live] : []));
+  if (made.length === 0 || pruned.length === 0) return [];
+  const gone = groupBy(pruned, contentOfLive);
+  const sameContent = [...groupBy(made, ({ spec }) => contentOfFile(spec, context))].flatMap(
+    ([content, declared]): Diagnostic[] => {
+      const images = content === null ? [] : (gone.get(content) ?? []);
+      return onlyPair(declared, images, (label) => `is made of the file of ${imageAddress(label)}, which is deleted`);
+    },
+  );
+  const sourceless = made.filter(({ spec }) => spec.source === null);
+  return [
+    ...sameContent,
+    ...onlyPair(sourceless, pruned, (label) => `is not there, and ${imageAddress(label)} is deleted`),
+  ];
+}
+
+function onlyPair(
+  made: readonly Declared<ImageSpec>[],
+  gone: readonly WireImage[],
+  what: (former: string) => string,
+): Diagnostic[] {
+  const [[declared, ...others], [image, ...more]] = [made, gone];
+  if (declared === undefined || image === undefined || others.length + more.length > 0) return [];
+  const { address, span } = declared;
+  return [
+    {
+      code: "likely-rename",
+      severity: "warning",
+      summary: `${address} ${what(image.label)}`,
+      detail: "An image that gets another label keeps its id, and what it holds.",
+      fix: `If it is the same image, write \`moved_from: ${JSON.stringify(image.label)}\` beside its label: then it is renamed.`,
+      span,
+      address,
+    },
+  ];
 }
 
 // Reads from an answer how somebody else has changed an image since the plan.

@@ -13,7 +13,14 @@ import {
   type UnitSpec,
   type WrittenEntry,
 } from "../../model/unit.ts";
-import { OWN_KEYS, stated } from "../common.ts";
+import {
+  type AnnotationEntry,
+  annotationProperties,
+  loadAnnotations,
+  ONLY_WARNED,
+  OWN_KEYS,
+  stated,
+} from "../common.ts";
 import { checkDescription, TAG_HASH_DIGITS } from "../owner-tag.ts";
 import { loadTrack, TRACK_SCHEMA, type TrackEntry } from "./content.ts";
 import { checkFamilies, FAMILY_PROPERTIES, type FamilyEntry, loadFamily } from "./family.ts";
@@ -43,6 +50,7 @@ function loadImage(entry: ImageEntry, context: LoadContext): Declared<ImageSpec>
     movedFrom: entry.moved_from ?? null,
     protect: entry.protect ?? false,
     note: entry.note ?? null,
+    ...loadAnnotations(entry, withAddress),
     span: context.span(entry, "label"),
     ...(entry.id === undefined ? {} : { idSpan: context.span(entry, "id") }),
     ...(track ? { followsFile: true } : {}),
@@ -100,7 +108,7 @@ const LABEL: SchemaOf<string> = {
   examples: ["golden-2026-11"],
 };
 
-interface ImageEntry extends FamilyEntry, TrackEntry {
+interface ImageEntry extends FamilyEntry, TrackEntry, AnnotationEntry {
   readonly label?: string;
   readonly id?: string;
   readonly moved_from?: string;
@@ -155,6 +163,7 @@ const IMAGE_SCHEMA: EntrySchema<ImageEntry> = {
     capture: { $ref: "#/$defs/image_capture" },
     protect: { title: "Protect", description: "true: never deleted or replaced.", type: "boolean", default: false },
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
+    ...annotationProperties(ONLY_WARNED),
   },
   examples: [{ label: "golden-2026-11", upload: { file: "images/golden.img.gz", region: "us-east" } }],
 };

@@ -14,7 +14,7 @@ import { type Address, type JsonObject, subnetAddress, type Values, vpcAddress }
 import { compareText, groupBy } from "../../model/text.ts";
 import { type Loss, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
 import { isBulk } from "../bulk.ts";
-import { rootAddresses } from "../common.ts";
+import { annotationsOf, rootAddresses } from "../common.ts";
 import { rootLabels, splitDescription } from "../owner-tag.ts";
 import { attachedInterfaces, identifyNetwork, type LiveNetwork } from "./live.ts";
 import type { NetworkSpec, SubnetSpec } from "./manifest.ts";
@@ -141,6 +141,7 @@ function vpcPair(match: Match<NetworkSpec, LiveNetwork>, root: Address, context:
       after: desiredVpc(match, live, context),
       labels: rootLabels(match, live, match.declared?.spec.label ?? null, context),
       note: match.declared?.note ?? null,
+      ...annotationsOf(match.declared),
       span: match.declared?.span ?? match.removed?.span ?? null,
     },
     rules: {
@@ -251,6 +252,7 @@ function subnetPair({ root, liveRoot }: Roots, match: SubnetMatch, vpcEntry: Dec
       labels: desired !== null && live !== null && desired.label !== live.label ? ["rename"] : [],
       ...rangeChange(match, root),
       note: desired?.note ?? null,
+      ...annotationsOf(desired),
       span: desired?.span ?? vpcEntry?.span ?? null,
     },
     rules: {

@@ -1,6 +1,7 @@
 /** A VPC entry of a manifest → its declared network, with everything the service would refuse reported. */
 
 import type { Range } from "../../dns/ipv4-range.ts";
+import { ANNOTATION_KEYS, type Annotations } from "../../model/annotations.ts";
 import type { Declared } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { EntrySchema } from "../../model/entry.ts";
@@ -14,7 +15,15 @@ import {
   type UnitSpec,
   type WrittenEntry,
 } from "../../model/unit.ts";
-import { noteOf, OWN_KEYS, stated } from "../common.ts";
+import {
+  type AnnotationEntry,
+  annotationProperties,
+  forPeople,
+  loadAnnotations,
+  ONLY_WARNED,
+  OWN_KEYS,
+  stated,
+} from "../common.ts";
 import { checkDescription } from "../owner-tag.ts";
 import { type CidrProblem, nextFree, overlaps, parseCidr } from "./ranges.ts";
 
@@ -37,6 +46,7 @@ function loadNetwork(entry: NetworkEntry, context: LoadContext): Declared<Networ
     movedFrom: entry.moved_from ?? null,
     protect: entry.protect ?? false,
     note: entry.note ?? null,
+    ...loadAnnotations(entry, ofVpc),
     span: context.span(entry, "label"),
     ...(entry.id === undefined ? {} : { idSpan: context.span(entry, "id") }),
     spec: {
@@ -89,7 +99,7 @@ function loadSubnets(entries: readonly SubnetEntry[], context: LoadContext): Sub
     if (cidr.ok) placed.push({ entry, range: cidr.range });
     else context.report(badCidr(ipv4, cidr.problem, cidr.canonical, entry, context));
     const { protect = null, note = null } = entry;
-    subnets.push({ label, ipv4, protect, span: context.span(entry), note });
+    subnets.push({ label, ipv4, protect, span: context.span(entry), note, ...loadAnnotations(entry, context) });
   }
   for (const [index, [later, earlier]] of overlaps(placed).entries()) {
     const free = index < MAX_PROPOSED_RANGES ? proposeRange(later.range, placed) : null;
@@ -181,7 +191,7 @@ const LABEL_RULE = "ASCII letters, digits and dashes, no two dashes in a row, at
 /** API.md, Limits: VPC and subnet label. */
 const MAX_LABEL_LENGTH = 64;
 
-interface NetworkEntry {
+interface NetworkEntry extends AnnotationEntry {
   readonly label?: string;
   readonly id?: number;
   readonly moved_from?: string;
@@ -192,7 +202,7 @@ interface NetworkEntry {
   readonly note?: string;
 }
 
-interface SubnetEntry {
+interface SubnetEntry extends AnnotationEntry {
   readonly label?: string;
   readonly ipv4?: string;
   readonly protect?: boolean;
@@ -259,6 +269,7 @@ const VPC_SCHEMA: EntrySchema<NetworkEntry> = {
       default: false,
     },
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
+    ...annotationProperties(ONLY_WARNED),
   },
   examples: [{ label: "prod", region: "us-east", subnets: [{ label: "web", ipv4: "10.0.1.0/24" }] }],
 };
@@ -293,6 +304,7 @@ const SUBNET_SCHEMA: EntrySchema<SubnetEntry> = {
       type: "boolean",
     },
     note: { title: "Note", description: "For people; shown in plans.", type: "string" },
+    ...annotationProperties(ONLY_WARNED),
   },
   examples: [{ label: "web", ipv4: "10.0.1.0/24" }],
 };
@@ -301,7 +313,7 @@ const SUBNET_SCHEMA: EntrySchema<SubnetEntry> = {
 
 const NETWORK_LAYOUT: EntryLayout = {
   keys: ["label", ...COMMON_KEYS, "region", "description", OTHER_KEYS, "subnets"],
-  lists: { subnets: ["label", "ipv4", "protect", "note", OTHER_KEYS] },
+  lists: { subnets: ["label", "ipv4", "protect", "note", ...ANNOTATION_KEYS, OTHER_KEYS] },
 };
 
 export const networkSpec: UnitSpec<NetworkSpec> = {
@@ -322,7 +334,7 @@ function writeNetwork({ label, region, description, subnets }: NetworkSpec): Wri
     label: subnet.label,
     ipv4: subnet.ipv4,
     ...(subnet.protect === null ? {} : { protect: subnet.protect }),
-    ...noteOf(subnet.note),
+    ...forPeople(subnet),
   }));
   return { head: { label }, body: { region, ...stated({ description, subnets: entries }) } };
 }
@@ -346,4 +358,5 @@ export interface SubnetSpec {
   readonly protect: boolean | null;
   readonly span: Span;
   readonly note: string | null;
+  readonly annotations?: Annotations;
 }

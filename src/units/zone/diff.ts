@@ -7,10 +7,12 @@ import type { LeftAlone } from "../../model/plan.ts";
 import { type Address, domainAddress, type ObjectId, recordAddress, type Values } from "../../model/resource.ts";
 import { compareText, groupBy } from "../../model/text.ts";
 import { type Claim, type Match, NO_RULES, type Pair, type PairContext, type Paired } from "../../model/unit.ts";
+import { annotationsOf } from "../common.ts";
 import { rootLabels, sharedWithOf } from "../owner-tag.ts";
 import { desiredDomain, liveDomain } from "./domain.ts";
 import { type Claimants, type Ignoring, ignoring, MAX_LISTED } from "./ignore.ts";
 import { type LiveZone, zoneName } from "./live.ts";
+import { likelyRenames } from "./renames.ts";
 import { delegatedAcross, isOthersName } from "./sharing.ts";
 import type { CreateFrom, RecordSpec, ZoneSpec } from "./spec.ts";
 import {
@@ -222,6 +224,7 @@ export function pairZones(matches: readonly ZoneMatch[], context: PairContext): 
     ...(keptCount === 0 ? [] : [{ kind: "domain_record", count: keptCount, reason: "ignored" } as const]),
     ...(othersCount === 0 ? [] : [{ kind: "domain_record", count: othersCount, reason: "shared" } as const]),
   ];
+  warnings.push(...likelyRenames(matches));
   return { pairs, leftAlone, warnings, holdsUndeclared, additive };
 }
 
@@ -296,6 +299,7 @@ function domainPair(comparable: ComparableZone, missing: string | undefined, con
       after: desiredValues(match, live, context),
       labels: rootLabels(match, live, null, context),
       note: match.declared?.note ?? null,
+      ...annotationsOf(match.declared),
       span: match.declared?.span ?? match.removed?.span ?? null,
       ...holdings(match, entries),
       ...(match.declared?.part === true ? { part: true } : {}),
@@ -359,19 +363,35 @@ function recordPairs(
     staying.add(claimsOf(entry.values, zone), entry);
   }
   const doubled = duplicates(matches);
+  const expired = expiredEntries(match);
   return matches.map((found) => {
-    return recordPair(found, labelsOf(found, doubled), zone, staying, comparable.ignoring);
+    const label = labelOf(found, doubled);
+    const entry = found.desired === null && label === null ? expired(found.live) : undefined;
+    const labels: ChangeLabel[] = entry !== undefined ? ["expired"] : label === null ? [] : [label];
+    return recordPair(found, entry ?? found.desired?.origin ?? null, labels, zone, staying, comparable.ignoring);
   });
 }
 
-function labelsOf(match: RecordMatch<RecordSpec>, doubled: ReadonlySet<RecordMatch<RecordSpec>>): ChangeLabel[] {
+/** Finds the expired entry of a live record: the TTL and other numbers may have drifted. */
+function expiredEntries(match: ZoneMatch): (live: LiveEntry | null) => RecordSpec | undefined {
+  const expired = match.intent === "manage" && match.empties !== true ? (match.declared.spec.expired ?? []) : [];
+  const keyOf = ({ name, type, target }: RecordValues): string => JSON.stringify([name, type, target]);
+  const entries = new Map(expired.map((spec) => [keyOf(desiredRecord(spec)), spec]));
+  return (live) => (live === null || entries.size === 0 ? undefined : entries.get(keyOf(live.values)));
+}
+
+function labelOf(
+  match: RecordMatch<RecordSpec>,
+  doubled: ReadonlySet<RecordMatch<RecordSpec>>,
+): "rename" | "duplicate" | null {
   const { desired, live } = match;
-  if (desired !== null && live !== null && desired.values.name !== live.values.name) return ["rename"];
-  return doubled.has(match) ? ["duplicate"] : [];
+  if (desired !== null && live !== null && desired.values.name !== live.values.name) return "rename";
+  return doubled.has(match) ? "duplicate" : null;
 }
 
 function recordPair(
   { desired, live }: RecordMatch<RecordSpec>,
+  entry: RecordSpec | null,
   labels: readonly ChangeLabel[],
   zone: string,
   staying: ClaimTable<LiveEntry>,
@@ -396,8 +416,9 @@ function recordPair(
       before: live?.values ?? null,
       after: desired?.values ?? null,
       labels,
-      note: desired?.origin.note ?? null,
-      span: desired?.origin.span ?? null,
+      note: entry?.note ?? null,
+      ...annotationsOf(entry),
+      span: entry?.span ?? null,
     },
     rules: { ...NO_RULES, parent: root, block },
   };

@@ -197,7 +197,7 @@ function declaredZone({ address, spec }: Declared<ZoneSpec>): DeclaredZone {
   };
 }
 
-function plainRecord({ span: _, note: _note, lintOff: _off, ...record }: RecordSpec): DnsRecord {
+function plainRecord({ span: _, note: _note, annotations: _said, lintOff: _off, ...record }: RecordSpec): DnsRecord {
   return record;
 }
 

@@ -7,15 +7,16 @@ import type { Declared, IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import { domainAddress, type JsonObject } from "../../model/resource.ts";
 import type { LoadContext, NameProblem } from "../../model/unit.ts";
+import { loadAnnotations } from "../common.ts";
 import { checkRecords } from "./conflicts.ts";
 import { loadFields } from "./domain-fields.ts";
 import { loadFileRecord, loadRecord } from "./load-record.ts";
-import type { DomainEntry } from "./schema.ts";
+import type { DomainEntry, ExpandedDomain } from "./schema.ts";
 import { checkDivision, loadPart, loadShares } from "./sharing.ts";
 import type { CreateFrom, RecordSpec, ZoneContext, ZoneSpec } from "./spec.ts";
 
 /** @returns null if the entry has no usable name */
-export function loadZone(entry: DomainEntry, context: LoadContext): Declared<ZoneSpec> | null {
+export function loadZone(entry: ExpandedDomain, context: LoadContext): Declared<ZoneSpec> | null {
   const { domain: written, ignore = [] } = entry;
   if (typeof written !== "string") return null;
   const zone = zoneName(written, entry, context);
@@ -33,6 +34,7 @@ export function loadZone(entry: DomainEntry, context: LoadContext): Declared<Zon
   const fields = part === undefined ? loadFields(entry, zoneContext) : {};
   const createFrom = part === undefined ? loadCreateFrom(entry, zoneContext) : null;
   const records = loadRecords(entry, entry.type === "slave" && part === undefined, ignore, zoneContext);
+  const expired = records === null ? [] : (entry.expired ?? []).flatMap((record) => loadRecord(record, zoneContext));
   const division = { ...(part === undefined ? {} : { part }), ...(sharedWith === undefined ? {} : { sharedWith }) };
   checkDivision(records ?? [], division, zoneContext);
   return {
@@ -43,12 +45,14 @@ export function loadZone(entry: DomainEntry, context: LoadContext): Declared<Zon
     movedFrom: null,
     protect: entry.protect ?? false,
     note: entry.note ?? null,
+    ...loadAnnotations(entry, zoneContext),
     span: context.span(entry, "domain"),
     ...(part === undefined ? {} : { part: true }),
     spec: {
       domain: zone,
       fields,
       records,
+      ...(expired.length === 0 ? {} : { expired }),
       ignore,
       policy: entry.records_policy ?? "authoritative",
       createFrom,

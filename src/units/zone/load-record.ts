@@ -22,6 +22,7 @@ import {
   WRITTEN_CAA,
 } from "../../dns/record.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
+import { loadAnnotations } from "../common.ts";
 import type { RecordEntry } from "./schema.ts";
 import { loadSeconds, roundedSeconds } from "./seconds.ts";
 import type { RecordSpec, ZoneContext } from "./spec.ts";
@@ -39,7 +40,7 @@ export function loadRecord(entry: RecordEntry, context: ZoneContext): RecordSpec
   const values = Object.fromEntries(
     rulesOf(type).values.map((field) => [field, entry[field] ?? (field === "tag" ? "" : 0)]),
   );
-  const own = { note, lintOff: lint?.off ?? NO_CODES };
+  const own = { note, ...loadAnnotations(entry, context), lintOff: lint?.off ?? NO_CODES };
   const records: RecordSpec[] = [];
   for (const { text, container, key } of targetsOf(entry, context)) {
     const target = loadTarget(text, type, context, () => context.span(container, key));

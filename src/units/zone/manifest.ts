@@ -2,10 +2,11 @@
 
 import type { WireRecord } from "../../api/wire.ts";
 import { isNamed, type RecordType } from "../../dns/record.ts";
+import { ANNOTATION_KEYS } from "../../model/annotations.ts";
 import type { Declared } from "../../model/desired.ts";
 import type { Json, JsonObject } from "../../model/resource.ts";
 import { COMMON_KEYS, type EntryLayout, OTHER_KEYS, type WrittenEntry } from "../../model/unit.ts";
-import { NOWHERE, noteOf, stated, UNSTATED } from "../common.ts";
+import { forPeople, NOWHERE, stated, UNSTATED } from "../common.ts";
 import { liveDomain } from "./domain.ts";
 import { identifyZone, type LiveZone } from "./live.ts";
 import { writeCreateFrom } from "./load-domain.ts";
@@ -15,7 +16,7 @@ import { isKnownRecord, liveRecord } from "./wire-record.ts";
 /** The order of keys: what a record is first, its names next, then its data. */
 const RECORD_KEYS: readonly string[] = [
   ...["spf", "dmarc", "dkim", "caa", "ptr", "type", "name", "service", "protocol", "tag", "target", "targets"],
-  ...["priority", "weight", "port", "ttl_sec", "override", "note", "lint", OTHER_KEYS],
+  ...["priority", "weight", "port", "ttl_sec", "override", "note", ...ANNOTATION_KEYS, "lint", OTHER_KEYS],
 ];
 
 export const ZONE_LAYOUT: EntryLayout = {
@@ -58,6 +59,7 @@ function writeRecord({
   port,
   tag,
   note,
+  annotations,
   lintOff,
 }: RecordSpec): JsonObject {
   return {
@@ -67,7 +69,7 @@ function writeRecord({
     target: isNamed(type) ? `${target}.` : target,
     ...stated({ priority, weight, port }),
     ...(ttl_sec === 0 ? {} : { ttl_sec }),
-    ...noteOf(note),
+    ...forPeople({ note, ...(annotations === undefined ? {} : { annotations }) }),
     ...lintOf(lintOff),
   };
 }

@@ -4,13 +4,13 @@ import { MAX_VALUES, RECORD_TYPES, type RecordType, type SourceRecord } from "..
 import { IGNORE_PRESETS, type IgnorePattern } from "../../model/desired.ts";
 import type { EntrySchema, PropertiesOf, SchemaOf } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/resource.ts";
-import { OWN_KEYS } from "../common.ts";
+import { type AnnotationEntry, annotationProperties, ONLY_WARNED, OWN_KEYS } from "../common.ts";
 import { OWNER_PATTERN } from "../owner-tag.ts";
 import { BUILDER_SCHEMAS, type BuilderEntry, LINT, MAX_SECONDS, NOTE, oneOf, TTL } from "./schema-builders.ts";
 import type { LintEntry } from "./spec.ts";
 
 /** An entry of `records`; a builder has become plain records before it is loaded. */
-export interface RecordEntry extends BuilderEntry {
+export interface RecordEntry extends BuilderEntry, AnnotationEntry {
   readonly type?: RecordType;
   readonly name?: string;
   readonly target?: string;
@@ -110,6 +110,9 @@ const RECORD_SCHEMA: EntrySchema<RecordEntry> = {
       examples: [true],
     },
     note: NOTE,
+    ...annotationProperties(
+      "From the day after it the record is no longer declared: validate warns, and it is deleted with the consent `delete`.",
+    ),
     lint: LINT,
     ...BUILDER_SCHEMAS,
   },
@@ -146,7 +149,7 @@ const IGNORE_SCHEMA: EntrySchema<IgnorePattern> = {
 };
 
 /** What a domain may have by default, too. */
-interface DomainDefaults {
+interface DomainDefaults extends AnnotationEntry {
   readonly type?: "master" | "slave";
   readonly status?: "active" | "disabled" | null;
   readonly description?: string | null;
@@ -253,6 +256,7 @@ const DOMAIN_FIELDS: PropertiesOf<DomainDefaults> = {
   protect: { title: "Protect", description: "true: never deleted or replaced.", type: "boolean", default: false },
   lint: LINT,
   note: NOTE,
+  ...annotationProperties(ONLY_WARNED),
 };
 
 // JSON Schema of `shared_with` and `part`: zones that teams share.
@@ -391,6 +395,12 @@ const CREATE_FROM: EntrySchema<CreateFromEntry> = {
   },
   examples: [{ clone: "example.com" }, { axfr: "ns1.example.net" }],
 };
+
+/** A domain entry once it is expanded. */
+export interface ExpandedDomain extends DomainEntry {
+  /** Of `records`, those whose entries have expired. */
+  readonly expired?: readonly RecordEntry[];
+}
 
 /** An entry of `domains`; one with several names, or `reverse`, has become one for each name before it is loaded. */
 export interface DomainEntry extends DomainDefaults {

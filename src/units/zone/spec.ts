@@ -1,6 +1,7 @@
 /** A declared zone: what a domain entry of a manifest comes to. */
 
 import type { DnsRecord } from "../../dns/record.ts";
+import type { Annotations } from "../../model/annotations.ts";
 import type { IgnorePattern } from "../../model/desired.ts";
 import type { Diagnostic, Span } from "../../model/diagnostic.ts";
 import type { Json } from "../../model/resource.ts";
@@ -13,6 +14,8 @@ export interface ZoneSpec {
   readonly fields: Readonly<Record<string, Json>>;
   /** null: not managed. */
   readonly records: readonly RecordSpec[] | null;
+  /** Records whose entries have expired: they are none of `records`. Absent: none. */
+  readonly expired?: readonly RecordSpec[];
   readonly ignore: readonly IgnorePattern[];
   /** The names that are managed, if only a part of the domain is: globs over relative names. */
   readonly part?: readonly string[];
@@ -42,6 +45,7 @@ export type CreateFrom =
 export interface RecordSpec extends DnsRecord {
   readonly span: Span;
   readonly note: string | null;
+  readonly annotations?: Annotations;
   /** Codes of lint rules that do not hold for the record. */
   readonly lintOff: readonly string[];
 }

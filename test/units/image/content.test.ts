@@ -79,6 +79,21 @@ describe("with `track: content`", () => {
     expect(await descriptions()).toEqual([`Other [tenon:me sha256:${hash(OLD)}]`]);
   });
 
+  test("an image that is pruned while one is made of the same file is a likely rename, and of another file none", async () => {
+    await make(OLD);
+    const renamed = await plan(await load(TRACKED, OLD, "base"));
+    expect(changeList(renamed)).toEqual(["create image/base", "delete image/golden-1"]);
+    expect(renamed.warnings).toMatchObject([
+      { code: "likely-rename", address: "image/base", fix: expect.stringContaining('`moved_from: "golden-1"`') },
+    ]);
+    const moved = await plan(await load(`${TRACKED}, moved_from: golden-1`, OLD, "base"));
+    expect(changeList(moved)).toEqual(["update image/base"]);
+    expect(moved.warnings).toEqual([]);
+    expect((await plan(await load(TRACKED, NEW, "base"))).warnings).toEqual([]);
+    await make(OLD, "golden-2");
+    expect((await plan(await load(TRACKED, OLD, "base"))).warnings).toEqual([]);
+  });
+
   test("a changed file is a replace with consent: made first, the old one deleted last", async () => {
     await apply(await plan(await load(TRACKED, OLD)));
     const desired = await load(TRACKED, NEW);
