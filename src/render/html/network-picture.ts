@@ -1,5 +1,7 @@
 /** Networks as bars of address space: subnets, what is free between them, and attached interfaces. */
 
+import type { Change } from "../../model/change.ts";
+import type { InventoryItem } from "../../model/inventory.ts";
 import type { Address } from "../../model/resource.ts";
 import type { Mark } from "../view.ts";
 import { type Html, NOTHING } from "./markup.ts";
@@ -37,6 +39,16 @@ export interface InterfaceDrawing {
   readonly active: boolean;
   /** An address, or a range; null: not known. */
   readonly address: string | null;
+}
+
+/** The networks of a plan, no-ops included. */
+export function networksOfChanges(_changes: readonly Change[]): NetworkDrawing[] {
+  return [];
+}
+
+/** The networks of an account's list. */
+export function networksOfInventory(_items: readonly InventoryItem[]): NetworkDrawing[] {
+  return [];
 }
 
 /** A figure for each network, with a bar for each block in which it has subnets. @returns nothing if there are no networks */
