@@ -278,7 +278,10 @@ function fieldLine(field: FieldDiff, view: ChangeView, nameColumns: number, colu
 }
 
 /** A created or deleted resource has one side to show. */
-export function beforeAfterOf(field: FieldDiff, view: ChangeView): { before: Json | undefined; after: Json | undefined } {
+export function beforeAfterOf(
+  field: FieldDiff,
+  view: ChangeView,
+): { before: Json | undefined; after: Json | undefined } {
   if (view.change.before === null) return { before: undefined, after: field.after };
   if (view.change.after === null) return { before: field.before, after: undefined };
   return { before: field.before ?? null, after: field.after ?? null };

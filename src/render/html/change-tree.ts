@@ -5,11 +5,20 @@ import { rangeText } from "../address-space.ts";
 import { blockText } from "../blocks.ts";
 import { isBeyondLine, isRow, lineParts, signOf } from "../change-lines.ts";
 import { type Entry, entriesOf, type FoldContext, ZONE_NAME } from "../folding.ts";
-import { headline, headlineOfAlike, headlineOfMany, isInHeadline, labelText, memberText, shownName } from "../headline.ts";
+import {
+  headline,
+  headlineOfAlike,
+  headlineOfMany,
+  isInHeadline,
+  labelText,
+  memberText,
+  shownName,
+} from "../headline.ts";
 import { type Tense, tallyText } from "../markdown/parts.ts";
 import { escapeText } from "../terminal.ts";
 import { type ChangeView, count, type GroupView, type Mark } from "../view.ts";
 import { type Html, html, join, NOTHING } from "./markup.ts";
+import { viewsIn } from "./sections.ts";
 import { diffHtml, fieldsHtml } from "./values.ts";
 
 export interface TreeOptions {
@@ -40,7 +49,7 @@ export const MARK_WORDS: Readonly<Record<Mark, string>> = {
 
 /** Linear in the number of changes. @param groups in the order of the tree */
 export function changeTree(groups: readonly GroupView[], options: TreeOptions, isOpen = false): Html {
-  const total = groups.reduce((sum, group) => sum + viewsOf(group).length, 0);
+  const total = groups.reduce((sum, group) => sum + viewsIn(group).length, 0);
   const open = isOpen || total <= MAX_OPEN_CHANGES;
   const entries = entriesOf(groups, options.fold);
   return html`<div class="tree">${entries.map((entry) => entryHtml(entry, options, open))}</div>`;
@@ -69,10 +78,6 @@ function nameList(names: readonly (readonly [root: string, shown: string])[]): H
     names.map(([root, shown]) => html`<span data-root="${root}">${shown}</span>`),
     ", ",
   );
-}
-
-function viewsOf({ own, children }: GroupView): ChangeView[] {
-  return own === null ? [...children] : [own, ...children];
 }
 
 interface UnitFrame {
@@ -105,9 +110,9 @@ function goingHtml(groups: readonly GroupView[], options: TreeOptions, open: boo
   const own = groups[0]?.own ?? null;
   const lines = groups.map(
     (group) =>
-      html`<li class="line delete" data-root="${group.root}"${attributesOf(group.own, viewsOf(group).length, options)}>${signHtml(group.own)}<span class="name">${memberText(group)}</span></li>`,
+      html`<li class="line delete" data-root="${group.root}"${attributesOf(group.own, viewsIn(group).length, options)}>${signHtml(group.own)}<span class="name">${memberText(group)}</span></li>`,
   );
-  const tally = tallyText(groups.flatMap(viewsOf), options.tense);
+  const tally = tallyText(groups.flatMap(viewsIn), options.tense);
   return html`<details class="unit delete"${open && html` open`}>
 <summary>${signHtml(own)}<span class="head">${headlineOfMany(groups)}</span>${badges(own, options)}<span class="tally">${tally}</span></summary>
 <div class="within">${linesHtml(lines)}</div>
@@ -149,7 +154,7 @@ function outcomeWord(state: string): string {
 }
 
 function tallyOf(group: GroupView, times: number, { tense }: TreeOptions): string {
-  const tally = tallyText(viewsOf(group), tense);
+  const tally = tallyText(viewsIn(group), tense);
   return times === 1 ? tally : `${tally} each`;
 }
 

@@ -259,7 +259,7 @@ function throughPath(source: Rectangle, port: number, between: readonly Passage[
   let [x, y] = [source.x + source.width, round(source.y + port)];
   let path = `M${x} ${y}`;
   for (const { left, right, y: lane } of between) {
-    path += curve(x, y, left, lane) + `H${right}`;
+    path += `${curve(x, y, left, lane)}H${right}`;
     [x, y] = [right, lane];
   }
   return path + curve(x, y, target.x, round(target.y + target.height / 2));

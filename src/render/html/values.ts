@@ -2,7 +2,6 @@
 
 import type { Json } from "../../model/resource.ts";
 import { type BeforeAfter, beforeAfterOf, valueText } from "../change-lines.ts";
-import { escapeText } from "../terminal.ts";
 import type { ChangeView, FieldDiff } from "../view.ts";
 import { type Html, html, NOTHING } from "./markup.ts";
 
@@ -89,7 +88,8 @@ function fieldHtml(field: FieldDiff, view: ChangeView): Html {
 /** Of two lists what goes and what comes; of other values both. */
 export function changedValue({ before, after }: { before: Json | undefined; after: Json | undefined }): Html {
   if (!Array.isArray(before) || !Array.isArray(after)) {
-    const textOf = (value: Json | undefined): string | undefined => (value === undefined ? undefined : valueText(value));
+    const textOf = (value: Json | undefined): string | undefined =>
+      value === undefined ? undefined : valueText(value);
     return diffHtml([textOf(before), textOf(after)]);
   }
   const [had, has] = [new Set(before.map(valueText)), new Set(after.map(valueText))];
@@ -99,9 +99,4 @@ export function changedValue({ before, after }: { before: Json | undefined; afte
   if (gone.length + come.length === 0) return diffHtml([valueText(before), valueText(after)]);
   const stay = before.length - gone.length;
   return html`<ul class="items">${gone.map((item) => html`<li><del class="value">${item}</del></li>`)}${come.map((item) => html`<li><ins class="value">${item}</ins></li>`)}${stay > 0 && html`<li class="muted">${stay} more as before</li>`}</ul>`;
-}
-
-/** For text of others that is not escaped yet, where a value stands by itself. */
-export function plainHtml(text: string): Html {
-  return valueHtml(escapeText(text));
 }
