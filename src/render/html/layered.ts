@@ -41,8 +41,8 @@ export interface LayeredInput {
   readonly columns: readonly (readonly number[])[];
   /** An arrow to a column further right passes between the boxes of those in the middle. Every other arrow goes around. */
   readonly arrows: readonly ArrowEnds[];
-  /** The first arrow of a box begins so far below its upper edge, and each other one so much further down; null: all begin in the middle. */
-  readonly ports: { readonly first: number; readonly distance: number } | null;
+  /** The first arrow of each box begins so far below its upper edge, and each other one so much further down; null: all begin in the middle. */
+  readonly ports: { readonly first: readonly number[]; readonly distance: number } | null;
 }
 
 const MARGIN = 12;
@@ -243,7 +243,7 @@ function portsOf(
     const { from } = arrows[index] as ArrowEnds;
     const place = used.get(from) ?? 0;
     used.set(from, place + 1);
-    found[index] = ports.first + place * ports.distance;
+    found[index] = (ports.first[from] as number) + place * ports.distance;
   }
   return found;
 }
