@@ -18,7 +18,7 @@ import type { InventoryItem } from "../../model/inventory.ts";
 import type { Address, Json } from "../../model/resource.ts";
 import { compareNatural, groupBy } from "../../model/text.ts";
 import type { Mark } from "../view.ts";
-import { someOf } from "./drawing.ts";
+import { fitted, someOf } from "./drawing.ts";
 import { type Html, html, join, NOTHING } from "./markup.ts";
 
 /** A VPC as it is, or as a plan leaves it. */
@@ -350,9 +350,12 @@ function scaleOf(within: Range, ranges: readonly Range[]): Scale {
 // As HTML.
 
 const LANE_HEIGHT = 40;
-/** A narrower segment has no text, and one that is not `WIDE` has none on a phone. */
-const TEXT_PER_CENT = 6;
+/** A narrower segment has no text, one that is not `WIDE` has none on a phone, and only one that is not `SHORT` has two lines. */
+const TEXT_PER_CENT = 3;
+const SHORT_PER_CENT = 9.5;
 const WIDE_PER_CENT = 22;
+/** Of its text, on a bar of usual width. */
+const COLUMNS_PER_CENT = 1.1;
 
 function barElement({ within, lanes, free, subnets, leastWidth }: Bar): Html {
   const all = within.last - within.first + 1;
@@ -375,7 +378,9 @@ function segmentElement({ x, width, range, subnet }: Segment): Html {
   const classes = subnet === null ? "free" : `subnet ${subnet.mark}${subnet.isBlocked ? " blocked" : ""}`;
   return html`<svg class="${classes}${size}" x="${x}%" width="${width}%" height="${LANE_HEIGHT}"><title>${title}</title><rect width="100%" height="100%"/>${
     subnet?.attached ? html`<rect class="attached" y="${LANE_HEIGHT - 4}" width="100%" height="4"/>` : null
-  }${size === "" ? null : html`<text x="5" y="16">${first}</text><text x="5" y="31">${second}</text>`}</svg>`;
+  }${size === "" ? null : html`<text x="5" y="16">${fitted(first, Math.floor(width * COLUMNS_PER_CENT))}</text>`}${
+    width < SHORT_PER_CENT ? null : html`<text x="5" y="31">${second}</text>`
+  }</svg>`;
 }
 
 function addressesIn({ first, last }: Range): number {

@@ -12,8 +12,9 @@ import { type Html, html, NOTHING } from "./markup.ts";
 /** More boxes than this are no picture any more. */
 export const MAX_BOXES = 200;
 /** All layers beyond are shown as one. */
-const MAX_LAYERS = 40;
-const MAX_BOXES_IN_LAYER = 12;
+const MAX_LAYERS = 66;
+/** Of a layer, tried in this order until there is room for all layers. Of the most layers there is for the least. */
+const BOXES_IN_LAYER: readonly number[] = [12, 8, 5, 3];
 /** Of the steps of a box, and of gaps, so many are named. */
 const MAX_NAMED = 12;
 const MAX_GAP_ARROWS = 60;
@@ -117,12 +118,8 @@ export function orderOf(plan: Plan, kinds: Kinds, report: Report | null): Order 
   const infos = plan.steps.map((step) => infoOf(step, kinds, outcomes.get(step.id) ?? null));
   const { layerOf, depth } = layersOf(plan);
   const shown = Math.min(depth, MAX_LAYERS);
-  const most = Math.max(MAX_BOXES / MAX_LAYERS, Math.min(MAX_BOXES_IN_LAYER, Math.floor(MAX_BOXES / shown)));
   const byLayer = groupBy(infos, ({ id }) => Math.min(layerOf.get(id) ?? 0, shown - 1));
-  const boxes: StepBox[] = [];
-  const layers = Array.from({ length: shown }, (_, layer) =>
-    foldSteps(byLayer.get(layer) ?? [], most).map((box) => boxes.push(box) - 1),
-  );
+  const { layers, boxes } = foldLayers(Array.from({ length: shown }, (_, layer) => byLayer.get(layer) ?? []));
   const boxOf = new Map(boxes.flatMap(({ steps }, box) => steps.map(({ id }) => [id, box] as const)));
   const columnOf = new Map(layers.flatMap((layer, column) => layer.map((box) => [box, column] as const)));
   const before = boxesBefore(plan, boxOf).map((waited, box) =>
@@ -182,6 +179,15 @@ function layersOf({ steps, barriers }: Pick<Plan, "steps" | "barriers">): Layers
 
 function deepest(ids: readonly string[], depthAt: (id: string) => number): number {
   return ids.reduce((most, id) => Math.max(most, depthAt(id)), -1);
+}
+
+function foldLayers(steps: readonly (readonly StepInfo[])[]): Pick<Order, "layers" | "boxes"> {
+  for (const most of BOXES_IN_LAYER) {
+    const boxes: StepBox[] = [];
+    const layers = steps.map((own) => foldSteps(own, most).map((box) => boxes.push(box) - 1));
+    if (boxes.length <= MAX_BOXES) return { layers, boxes };
+  }
+  throw new Error(`${steps.length} layers have no room in ${MAX_BOXES} boxes`);
 }
 
 /**

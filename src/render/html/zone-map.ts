@@ -159,12 +159,19 @@ function pointersOf(zones: readonly ZoneDrawing[]): Pointer[] {
 
 /** More names than this are drawn by zone. */
 const MAX_NAMES = 60;
-/** Of many targets so many of each kind are by themselves, those first that most records point at. */
-const MAX_TARGETS: Readonly<Record<TargetKind, number>> = { name: 16, missing: 12, address: 16, outside: 16 };
-const MAX_ZONE_GROUPS = 40;
+/**
+ * Of many targets so many of each kind are by themselves, those first that most records point at. The fewer there are, the more zones point
+ * alike: these numbers are tried in order until there is room for all groups of zones.
+ */
+const TARGETS_OF_KIND: readonly number[] = [16, 8, 4, 2, 1, 0];
+/** Names for which nothing answers are mistakes, and are shown whatever there is room for. */
+const MAX_MISSING = 8;
+const MAX_ZONE_GROUPS = 24;
 const MAX_ARROWS = 240;
-/** A box names so many of the arrows that leave it, and an arrow so many types. */
+/** Of what a box stands for, so many are named. */
 const MAX_NAMED = 12;
+/** Of a box that more arrows leave, each label says where to. */
+const MAX_PLAIN_LABELS = 2;
 
 export interface ZoneGraph {
   readonly nodes: readonly MapNode[];
@@ -213,12 +220,7 @@ export function graphOf(zones: readonly ZoneDrawing[]): ZoneGraph {
   const pointers = pointersOf(zones);
   const names = new Set(pointers.flatMap(({ owner, target }) => [owner, target]));
   const isFolded = names.size > MAX_NAMES;
-  const nodeOfTarget = isFolded ? frequentTargets(pointers) : new Map<string, string>();
-  const targetKey = ({ kind, target, targetZone }: Pointer): string =>
-    isFolded ? (nodeOfTarget.get(target) ?? (kind === "name" ? `zone ${targetZone}` : `other ${kind}`)) : target;
-  const ownerKey = ({ owner, zone }: Pointer): string =>
-    isFolded ? (nodeOfTarget.get(owner) ?? `zone ${zone}`) : owner;
-  const groups = isFolded ? groupZones(pointers, ownerKey, targetKey) : new Map<string, string>();
+  const { ownerKey, targetKey, groups } = isFolded ? foldZones(pointers) : NOT_FOLDED;
   const nodes = new Map<string, Node>();
   const nodeOf = (key: string, kind: Node["kind"], name: string, member: string): number => {
     const group = groups.get(key) ?? key;
@@ -241,9 +243,7 @@ export function graphOf(zones: readonly ZoneDrawing[]): ZoneGraph {
     const from = own.startsWith("zone ")
       ? nodeOf(own, "zones", pointer.zone, pointer.zone)
       : nodeOf(own, "name", pointer.owner, pointer.owner);
-    const to = other.startsWith("zone ")
-      ? nodeOf(other, "zones", pointer.targetZone ?? "", pointer.targetZone ?? "")
-      : nodeOf(other, pointer.kind, pointer.target, pointer.target);
+    const to = other === own ? from : nodeOf(other, pointer.kind, pointer.target, pointer.target);
     pointedAt[to] = (pointedAt[to] ?? 0) + 1;
     if (from === to) inner[from] = (inner[from] ?? 0) + 1;
     else {
@@ -269,18 +269,52 @@ export function graphOf(zones: readonly ZoneDrawing[]): ZoneGraph {
   };
 }
 
-/** The targets that are by themselves, by their names: the key of a node. */
-function frequentTargets(pointers: readonly Pointer[]): Map<string, string> {
+/** The keys of nodes. */
+interface Folding {
+  ownerKey(pointer: Pointer): string;
+  targetKey(pointer: Pointer): string;
+  /** The key of a zone's node → that of its group. */
+  readonly groups: ReadonlyMap<string, string>;
+}
+
+const NOT_FOLDED: Folding = { ownerKey: ({ owner }) => owner, targetKey: ({ target }) => target, groups: new Map() };
+
+function foldZones(pointers: readonly Pointer[]): Folding {
   const byTarget = groupBy(pointers, ({ target }) => target);
   const targets = [...byTarget].map(([target, own]) => ({ target, kind: (own[0] as Pointer).kind, count: own.length }));
+  let folding = NOT_FOLDED;
+  for (const most of TARGETS_OF_KIND) {
+    const alone = frequentTargets(targets, most);
+    const ownerKey = ({ owner, zone }: Pointer): string => alone.get(owner) ?? `zone ${zone}`;
+    // A zone is where arrows begin: what it has by itself stays within it, and names elsewhere that few point at are counted.
+    const targetKey = ({ kind, target, targetZone, zone, owner }: Pointer): string =>
+      alone.get(target) ??
+      (kind === "name" && targetZone === zone && !alone.has(owner) ? `zone ${zone}` : `other ${kind}`);
+    const groups = groupZones(pointers, ownerKey, targetKey);
+    folding = { ownerKey, targetKey, groups };
+    if (new Set(groups.values()).size <= MAX_ZONE_GROUPS) break;
+  }
+  return folding;
+}
+
+interface Target {
+  readonly target: string;
+  readonly kind: TargetKind;
+  /** How many records point at it. */
+  readonly count: number;
+}
+
+/** The targets that are by themselves, by their names: the key of a node. */
+function frequentTargets(targets: readonly Target[], most: number): Map<string, string> {
   const found = new Map<string, string>();
   for (const [kind, own] of groupBy(targets, (one) => one.kind)) {
     const sorted = own.sort((a, b) => b.count - a.count || compareNatural(a.target, b.target));
     // A name that one record points at says no more than its zone does.
     const worth = kind === "name" ? sorted.filter(({ count }) => count > 1) : sorted;
+    const room = kind === "missing" ? MAX_MISSING : most;
     // One more is no shorter said than shown.
-    const most = worth.length === MAX_TARGETS[kind] + 1 ? worth.length : MAX_TARGETS[kind];
-    for (const { target } of worth.slice(0, most)) found.set(target, `target ${target}`);
+    for (const { target } of worth.slice(0, worth.length === room + 1 ? room + 1 : room))
+      found.set(target, `target ${target}`);
   }
   return found;
 }
@@ -311,13 +345,8 @@ function groupZones(
   }));
   sized.sort((a, b) => b.count - a.count || compareNatural(a.members[0] ?? "", b.members[0] ?? ""));
   const groups = new Map<string, string>();
-  const most = sized.length === MAX_ZONE_GROUPS + 1 ? sized.length : MAX_ZONE_GROUPS;
   for (const [index, { members }] of sized.entries()) {
-    for (const key of members) groups.set(key, index < most ? (members[0] ?? key) : OTHER_ZONES);
-  }
-  // Zones that are pointed at and point at nothing.
-  for (const key of new Set(pointers.map(targetKey))) {
-    if (isOfZone(key) && !groups.has(key)) groups.set(key, sized.length > most ? OTHER_ZONES : "zone  silent");
+    for (const key of members) groups.set(key, index < MAX_ZONE_GROUPS ? (members[0] ?? key) : OTHER_ZONES);
   }
   return groups;
 }
@@ -334,7 +363,7 @@ function edgeOf({ from, to, records }: { from: number; to: number; records: read
 
 const OTHERS: Readonly<Record<MapNode["kind"], readonly [one: string, many: string]>> = {
   zones: ["zone", "zones"],
-  name: ["name", "names"],
+  name: ["name in the account", "names in the account"],
   missing: ["missing name", "missing names"],
   address: ["address", "addresses"],
   outside: ["name outside", "names outside"],
@@ -374,6 +403,7 @@ export function zoneMap(zones: readonly ZoneDrawing[]): Html {
   const lines = nodes.map(nodeLines);
   const placed = place({ lines: lines.map(({ length }) => length), columns, arrows: edges, hasPorts: true });
   const numbers = numberBoxes(columns, placed);
+  const leaving = groupBy(edges, ({ from }) => from);
   return html`${summaryText(graph)}
 ${draw({
   id: "zones",
@@ -398,11 +428,12 @@ ${draw({
   arrows: edges.map((edge) => {
     const [from, to] = [nodes[edge.from] as MapNode, nodes[edge.to] as MapNode];
     const classes = [to.kind, edge.mark];
+    const isOneOfMany = (leaving.get(edge.from) ?? []).length > MAX_PLAIN_LABELS;
     return {
       from: edge.from,
       to: edge.to,
       classes,
-      label: typesText(edge),
+      label: isOneOfMany ? `${typesText(edge)} ${to.name}` : typesText(edge),
       title: `${from.name} → ${to.name}: ${typesText(edge)}`,
     };
   }),
@@ -422,12 +453,15 @@ const KINDS: Readonly<Record<MapNode["kind"], string>> = {
 function nodeLines(node: MapNode): string[] {
   const { name, kind, members, inner } = node;
   const below = [
-    ...(members.length === 0 ? [] : [`${members[0]}, …`]),
     ...(KINDS[kind] === "" ? [] : [KINDS[kind]]),
     ...(inner === 0 ? [] : [`${inner.toLocaleString("en")} within`]),
     ...(node.pointedAt - inner > 1 ? [pointedText(node)] : []),
   ];
-  return below.length === 0 ? [name] : [name, below.join(" · ")];
+  return [
+    name,
+    ...(members.length === 0 ? [] : [`${members[0]}, …`]),
+    ...(below.length === 0 ? [] : [below.join(" · ")]),
+  ];
 }
 
 function pointedText({ pointedAt, inner }: MapNode): string {
