@@ -10,6 +10,7 @@ import { warningMarks } from "../diagnostics.ts";
 import { foldContext } from "../folding.ts";
 import { planTitle } from "../markdown/documents.ts";
 import {
+  actionEntries,
   byOrigin,
   changedSinceText,
   familyTexts,
@@ -55,10 +56,12 @@ import { zoneMap, zonesOfChanges } from "./zone-map.ts";
 export interface PlanPageOptions {
   /** Whether each network, zone and image is shown by itself, however many are alike. */
   readonly full: boolean;
+  /** Changes that the plan which was reviewed does not show: nothing was done. */
+  readonly unreviewed: readonly Change[];
 }
 
 /** Newline-terminated. Linear in the number of changes. */
-export function renderPlanHtml(plan: Plan, { full }: PlanPageOptions, kinds: Kinds): string {
+export function renderPlanHtml(plan: Plan, { full, unreviewed }: PlanPageOptions, kinds: Kinds): string {
   const view = viewPlan(plan, kinds);
   const title = planTitle(plan, view);
   const anchors = anchorsOf(plan);
@@ -70,6 +73,7 @@ export function renderPlanHtml(plan: Plan, { full }: PlanPageOptions, kinds: Kin
     tallies: talliesOf(view),
     facts: planFacts(plan, view, kinds),
     sections: [
+      unreviewed.length === 0 ? null : unreviewedSection(unreviewed),
       ...attention(plan, view, anchors, kinds),
       changesSection(plan, view, options),
       ...pictures(plan, kinds),
@@ -127,6 +131,13 @@ export function linkTo(key: string, anchors: ReadonlyMap<string, string>): Html 
 }
 
 // What a reviewer must not miss, the gravest first.
+
+function unreviewedSection(unreviewed: readonly Change[]): Section {
+  return {
+    ...{ id: "unreviewed", short: "Not reviewed", heading: "The reviewed plan does not show", weight: "bad" },
+    body: html`${linesAsEntries(actionEntries(unreviewed))}<p class="fix">Nothing was done. Review a new plan: <code>tenon plan --out FILE</code></p>`,
+  };
+}
 
 function attention(plan: Plan, view: PlanView, anchors: ReadonlyMap<string, string>, kinds: Kinds): (Section | null)[] {
   const blocked = plan.changes.filter(isBlocked);

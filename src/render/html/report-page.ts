@@ -49,7 +49,7 @@ export function renderReportHtml(
   report: Report,
   plan: Plan,
   verification: Verification | null,
-  { full }: PlanPageOptions,
+  { full }: Pick<PlanPageOptions, "full">,
   kinds: Kinds,
 ): string {
   const left = leftovers(report);
