@@ -51,11 +51,11 @@ export function renderDriftHtml(drift: Drift, kinds: Kinds): string {
   return renderPage({ title, body });
 }
 
+/** In the order of the title. */
 function talliesOf({ summary }: Drift): Tally[] {
-  return STATUSES.flatMap((status) => {
-    const number = summary[status];
-    return number === 0 ? [] : [{ sign: SIGNS[status], text: `${number} ${WORDS[status]}`, state: status }];
-  });
+  return (["changed", "missing", "unexpected"] as const).flatMap((status) =>
+    summary[status] === 0 ? [] : [{ text: `${summary[status]} ${status}`, state: status }],
+  );
 }
 
 function objectsSection(drift: Drift, kinds: Kinds): Section | null {
@@ -71,7 +71,7 @@ function objectsSection(drift: Drift, kinds: Kinds): Section | null {
       folded.map(({ object }) => kinds.of(object.kind)),
       kinds.all,
     ),
-    roots: roots.length > 1 ? "Network, zone or image" : null,
+    roots: roots.length > 1 ? "All networks, zones, images" : null,
   });
   const open = folded.length <= MAX_OPEN_OBJECTS;
   const units = roots.map(([root, own]) => unitHtml(root, own, kinds, open));

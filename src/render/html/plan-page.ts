@@ -85,10 +85,10 @@ export function renderPlanHtml(plan: Plan, { full, unreviewed }: PlanPageOptions
 
 function talliesOf({ summary }: PlanView): Tally[] {
   const all: readonly (Tally & { readonly count: number })[] = [
-    { count: summary.add, sign: "+", text: `${summary.add} to add`, state: "create" },
-    { count: summary.change, sign: "~", text: `${summary.change} to change`, state: "update" },
-    { count: summary.destroy, sign: "-", text: `${summary.destroy} to destroy`, state: "delete" },
-    { count: summary.blocked, sign: "!", text: `${summary.blocked} blocked`, state: "blocked" },
+    { count: summary.add, text: `${summary.add} to add`, state: "create" },
+    { count: summary.change, text: `${summary.change} to change`, state: "update" },
+    { count: summary.destroy, text: `${summary.destroy} to destroy`, state: "delete" },
+    { count: summary.blocked, text: `${summary.blocked} blocked`, state: "blocked" },
   ];
   return all.filter(({ count }) => count > 0);
 }
@@ -187,7 +187,7 @@ function changesSection(plan: Plan, view: PlanView, options: TreeOptions): Secti
         view.groups.flatMap(viewsIn).map(({ kind }) => kind),
         kinds.all,
       ),
-      roots: view.groups.length > 1 ? "Network, zone or image" : null,
+      roots: view.groups.length > 1 ? "All networks, zones, images" : null,
     })}${treesOf(plan, view, options)}`,
   };
 }

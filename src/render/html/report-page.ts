@@ -92,13 +92,22 @@ function standingAlone(
   return new Map(incomplete.map(({ root }) => [root, null]));
 }
 
-function talliesOf({ changes }: Report): Tally[] {
-  const counted = groupBy(changes, ({ outcome }) => outcome);
-  return OUTCOMES.flatMap((outcome) => {
-    const number = counted.get(outcome)?.length ?? 0;
-    const word = OUTCOME_WORDS[outcome];
-    return number === 0 ? [] : [{ sign: SIGNS[outcome], text: `${number} ${word}`, state: outcome }];
-  });
+/** In the order of the title. */
+function talliesOf(report: Report): Tally[] {
+  const counts: readonly (readonly [number: number, word: string, state: string])[] = [
+    ...([
+      [report.added, "added", "create"],
+      [report.changed, "changed", "update"],
+      [report.destroyed, "destroyed", "delete"],
+    ] as const),
+    ...([
+      [report.failed, "failed", "failed"],
+      [report.skipped, "skipped", "skipped"],
+      [report.unknown, "unknown", "unknown"],
+      [report.blocked, "blocked", "blocked"],
+    ] as const),
+  ];
+  return counts.flatMap(([number, word, state]) => (number === 0 ? [] : [{ text: `${number} ${word}`, state }]));
 }
 
 const OUTCOME_WORDS: Readonly<Record<ChangeOutcome, string>> = {
@@ -165,7 +174,7 @@ function changesSection(groups: readonly GroupView[], report: Report, options: T
     (outcome): Choice => ({ value: outcome, text: OUTCOME_WORDS[outcome], sign: SIGNS[outcome] }),
   );
   const bar = filterBar({
-    ...{ noun: "changes", states, roots: groups.length > 1 ? "Network, zone or image" : null },
+    ...{ noun: "changes", states, roots: groups.length > 1 ? "All networks, zones, images" : null },
     kinds: kindChoices(
       groups.flatMap(viewsIn).map(({ kind }) => kind),
       options.fold.kinds.all,

@@ -22,7 +22,7 @@ interface Frame {
   /** What made the page: `tenon plan`. */
   readonly made: string;
   readonly title: string;
-  /** Counts in short: `+ 3 to add`. */
+  /** Counts in the title that have a colour. */
   readonly tallies: readonly Tally[];
   /** Sentences and names below the title. */
   readonly facts: readonly Html[];
@@ -31,7 +31,7 @@ interface Frame {
 }
 
 export interface Tally {
-  readonly sign: string;
+  /** As it stands in the title: `3 to add`. */
   readonly text: string;
   /** As the style names it: a mark, an outcome or a status. */
   readonly state: string;
@@ -43,8 +43,7 @@ export function frame({ made, title, tallies, facts, sections }: Frame): Html {
   return html`<a class="skip" href="#main">To the content</a>
 <header class="top">
 <p class="made">${made}</p>
-<h1>${title}</h1>
-${tallies.length > 0 && html`<ul class="tallies">${tallies.map(({ sign, text, state }) => html`<li class="${state}"><span class="sign" aria-hidden="true">${sign}</span> ${text}</li>`)}</ul>`}
+<h1>${colouredTitle(title, tallies)}</h1>
 ${facts.map((fact) => html`<p class="fact">${fact}</p>`)}
 </header>
 ${listed.length > 1 && html`<nav aria-label="Sections"><ul>${listed.map(({ id, short, weight = "plain" }) => html`<li><a class="${weight}" href="#${id}">${short ?? ""}</a></li>`)}</ul></nav>`}
@@ -62,6 +61,18 @@ ${body}
 `,
 )}</main>
 `;
+}
+
+function colouredTitle(title: string, tallies: readonly Tally[]): Html {
+  let rest = title;
+  const parts: Html[] = [];
+  for (const { text, state } of tallies) {
+    const index = rest.indexOf(text);
+    if (index === -1) continue;
+    parts.push(html`${rest.slice(0, index)}<span class="tint ${state}">${text}</span>`);
+    rest = rest.slice(index + text.length);
+  }
+  return html`${parts}${rest}`;
 }
 
 /** Entries that are not folded. */
@@ -118,7 +129,7 @@ interface Filters {
   readonly states: readonly Choice[];
   /** One of them, or all. Fewer than two: no choice. */
   readonly kinds: readonly Choice[];
-  /** What one of them, or all, is to be chosen of: `Network, zone or image`. null: of nothing. */
+  /** What stands for all of them: `All networks, zones, images`. null: there is no choice. */
   readonly roots: string | null;
 }
 
@@ -127,7 +138,7 @@ export function filterBar({ noun, states, kinds, roots }: Filters): Html {
 <label class="search"><span class="unseen">Search</span><input type="search" name="search" placeholder="Search: press /" autocomplete="off" spellcheck="false"></label>
 ${states.length > 1 && html`<fieldset class="states"><legend class="unseen">Which</legend>${states.map(({ value, text, sign = "" }) => html`<label class="${value}"><input type="checkbox" name="state" value="${value}"><span class="sign" aria-hidden="true">${sign}</span> ${text}</label>`)}</fieldset>`}
 ${kinds.length > 1 && html`<label><span class="unseen">Kind</span><select name="kind"><option value="">All kinds</option>${kinds.map(({ value, text }) => html`<option value="${value}">${text}</option>`)}</select></label>`}
-${roots !== null && html`<label><span class="unseen">${roots}</span><select name="root"><option value="">${roots}: all</option></select></label>`}
+${roots !== null && html`<label><span class="unseen">Network, zone or image</span><select name="root"><option value="">${roots}</option></select></label>`}
 <span class="buttons"><button type="button" name="expand">Expand all</button><button type="button" name="collapse">Collapse all</button><button type="button" name="keys" aria-haspopup="dialog" aria-label="Keys">?</button></span>
 <output name="count" aria-live="polite"></output>
 </form>
