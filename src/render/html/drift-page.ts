@@ -65,7 +65,7 @@ function objectsSection(drift: Drift, kinds: Kinds): Section | null {
   const found = new Set(folded.map(({ object }) => object.status));
   const states = STATUSES.filter((status) => found.has(status));
   const bar = filterBar({
-    noun: "objects",
+    ...{ noun: "objects", isTree: true },
     states: states.map((status) => ({ value: status, text: WORDS[status], sign: SIGNS[status] })),
     kinds: kindChoices(
       folded.map(({ object }) => kinds.of(object.kind)),
@@ -75,7 +75,12 @@ function objectsSection(drift: Drift, kinds: Kinds): Section | null {
   });
   const open = folded.length <= MAX_OPEN_OBJECTS;
   const units = roots.map(([root, own]) => unitHtml(root, own, kinds, open));
-  return { id: "objects", short: null, heading: "Objects", body: html`${bar}<div class="tree">${units}</div>` };
+  return {
+    id: "objects",
+    short: null,
+    heading: "Objects",
+    body: html`${bar}${states.includes("changed") && html`<p class="muted">Of what has changed: <del class="value">as it is in the account</del> <span class="arrow">→</span> <ins class="value">as declared</ins></p>`}<div class="tree">${units}</div>`,
+  };
 }
 
 function unitHtml(root: string, objects: readonly Folded[], kinds: Kinds, open: boolean): Html {
@@ -100,10 +105,10 @@ function lineHtml({ object, within }: Folded, kinds: Kinds): Html {
 /** Of what differs, the account's side and the declared one; of the rest, what tells it from others. */
 function valuesHtml(object: DriftObject, kinds: Kinds): Html {
   if (object.status !== "changed")
-    return html`${wholeLines(object, COLUMNS, kinds).map((line) => html`<p class="whole">${valueHtml(line.trim())}</p>`)}`;
+    return html`${wholeLines(object, COLUMNS, kinds).map((line) => html` <span class="whole">${valueHtml(line.trim())}</span>`)}`;
   const fields = object.fields.map(
     ({ name, live, declared }) =>
-      html`<div><dt>${name}</dt><dd>${diffHtml([valueText(live), valueText(declared)])} <span class="kind">in the account → declared</span></dd></div>`,
+      html`<div><dt>${name}</dt><dd>${diffHtml([valueText(live), valueText(declared)])}</dd></div>`,
   );
   return html`<dl class="fields">${fields}</dl>`;
 }

@@ -48,18 +48,20 @@ export function renderListHtml({ title, narrowed, tables, items, attached }: Lis
   const states = [...new Set(tables.flatMap(({ rows }) => rows.flatMap((row) => stateOf(row) ?? [])))].sort();
   const isLong = tables.some(({ rows }) => rows.length > 1);
   const bar = filterBar({
-    ...{ noun: "rows", roots: null },
+    ...{ noun: "rows", roots: null, isTree: false },
     states: states.map((state) => ({ value: state, text: STATES[state] })),
     kinds: tables.length > 1 ? tables.map(({ kind, heading }) => ({ value: kind, text: heading })) : [],
   });
-  const sections = tables.map((table, index): Section => tableSection(table, index === 0 && isLong ? bar : null));
   const body = frame({
     ...{ made: "tenon list", title, tallies: [] },
     facts: facts.length === 0 ? [] : [html`${facts}`],
     sections: [
-      ...sections,
       picture("networks-picture", "Address space", "Address space", networkPictures(networksOf(items, attached))),
       picture("zones-picture", "Zone map", "Zones: who points at whom", zoneMap(zonesOfInventory(items))),
+      ...tables.map((table, index): Section => {
+        const section = tableSection(table);
+        return index === 0 && isLong ? { ...section, bar } : section;
+      }),
     ],
   });
   return renderPage({ title, body });
@@ -75,7 +77,7 @@ function stateOf(row: unknown): State | null {
   return whose === "here" || whose === "nobody" ? whose : "owned";
 }
 
-function tableSection({ kind, heading, rows, columns: own, none }: ListTable, bar: Html | null): Section {
+function tableSection({ kind, heading, rows, columns: own, none }: ListTable): Section {
   const columns = (own as readonly Column<unknown>[]).filter((column) => column.heading !== null);
   const head = columns.map((column) => html`<th scope="col">${column.heading ?? ""}</th>`);
   const table = html`<div class="table" tabindex="0" role="region" aria-label="${heading}"><table>
@@ -83,7 +85,7 @@ function tableSection({ kind, heading, rows, columns: own, none }: ListTable, ba
 <tbody>
 ${rows.map((row) => rowHtml(row, kind, columns))}</tbody>
 </table></div>`;
-  return { id: kind, short: heading, heading, body: html`${bar}${rows.length === 0 ? html`<p>${none}</p>` : table}` };
+  return { id: kind, short: heading, heading, body: rows.length === 0 ? html`<p>${none}</p>` : table };
 }
 
 function rowHtml(row: unknown, kind: string, columns: readonly Column<unknown>[]): Html {
@@ -98,10 +100,14 @@ function rowHtml(row: unknown, kind: string, columns: readonly Column<unknown>[]
 `;
 }
 
+/** A longer value is broken where its column ends. */
+const MAX_UNBROKEN_CHARACTERS = 40;
+
 function cellHtml(cell: Cell): Html {
   if (cell === null || cell === "") return html`<span class="muted">-</span>`;
   if (typeof cell === "boolean") return html`${cell ? "yes" : "no"}`;
-  return typeof cell === "number" ? html`${cell}` : valueHtml(cell);
+  if (typeof cell === "number") return html`${cell}`;
+  return cell.length > MAX_UNBROKEN_CHARACTERS ? valueHtml(cell) : html`<span class="unbroken">${cell}</span>`;
 }
 
 /** The networks with what is known of their interfaces. */

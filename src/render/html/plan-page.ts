@@ -187,6 +187,7 @@ function changesSection(plan: Plan, view: PlanView, options: TreeOptions): Secti
         view.groups.flatMap(viewsIn).map(({ kind }) => kind),
         kinds.all,
       ),
+      isTree: true,
       roots: view.groups.length > 1 ? "All networks, zones, images" : null,
     })}${treesOf(plan, view, options)}`,
   };

@@ -174,7 +174,7 @@ function changesSection(groups: readonly GroupView[], report: Report, options: T
     (outcome): Choice => ({ value: outcome, text: OUTCOME_WORDS[outcome], sign: SIGNS[outcome] }),
   );
   const bar = filterBar({
-    ...{ noun: "changes", states, roots: groups.length > 1 ? "All networks, zones, images" : null },
+    ...{ noun: "changes", isTree: true, states, roots: groups.length > 1 ? "All networks, zones, images" : null },
     kinds: kindChoices(
       groups.flatMap(viewsIn).map(({ kind }) => kind),
       options.fold.kinds.all,

@@ -15,6 +15,8 @@ export interface Section {
   readonly short: string | null;
   readonly heading: string;
   readonly weight?: Weight;
+  /** Stays in sight while this section and those after it are. */
+  readonly bar?: Html;
   readonly body: Html;
 }
 
@@ -53,8 +55,9 @@ ${shown.map(
     id,
     heading,
     weight = "plain",
+    bar = NOTHING,
     body,
-  }) => html`<section id="${id}" class="${weight}" aria-labelledby="${id}-heading">
+  }) => html`${bar}<section id="${id}" class="${weight}" aria-labelledby="${id}-heading">
 <h2 id="${id}-heading">${heading}</h2>
 ${body}
 </section>
@@ -131,15 +134,17 @@ interface Filters {
   readonly kinds: readonly Choice[];
   /** What stands for all of them: `All networks, zones, images`. null: there is no choice. */
   readonly roots: string | null;
+  /** Whether there is something to unfold. */
+  readonly isTree: boolean;
 }
 
-export function filterBar({ noun, states, kinds, roots }: Filters): Html {
+export function filterBar({ noun, states, kinds, roots, isTree }: Filters): Html {
   return html`<form class="filters" role="search" aria-label="Search and filter" data-noun="${noun}" hidden>
 <label class="search"><span class="unseen">Search</span><input type="search" name="search" placeholder="Search: press /" autocomplete="off" spellcheck="false"></label>
 ${states.length > 1 && html`<fieldset class="states"><legend class="unseen">Which</legend>${states.map(({ value, text, sign = "" }) => html`<label class="${value}"><input type="checkbox" name="state" value="${value}"><span class="sign" aria-hidden="true">${sign}</span> ${text}</label>`)}</fieldset>`}
 ${kinds.length > 1 && html`<label><span class="unseen">Kind</span><select name="kind"><option value="">All kinds</option>${kinds.map(({ value, text }) => html`<option value="${value}">${text}</option>`)}</select></label>`}
 ${roots !== null && html`<label><span class="unseen">Network, zone or image</span><select name="root"><option value="">${roots}</option></select></label>`}
-<span class="buttons"><button type="button" name="expand">Expand all</button><button type="button" name="collapse">Collapse all</button><button type="button" name="keys" aria-haspopup="dialog" aria-label="Keys">?</button></span>
+<span class="buttons">${isTree && html`<button type="button" name="expand">Expand all</button><button type="button" name="collapse">Collapse all</button>`}<button type="button" name="keys" aria-haspopup="dialog" aria-label="Keys">?</button></span>
 <output name="count" aria-live="polite"></output>
 </form>
 `;
