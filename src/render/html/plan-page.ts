@@ -76,8 +76,8 @@ export function renderPlanHtml(plan: Plan, { full, unreviewed }: PlanPageOptions
       unreviewed.length === 0 ? null : unreviewedSection(unreviewed),
       ...attention(plan, view, anchors, kinds),
       changesSection(plan, view, options),
-      ...pictures(plan, kinds),
       ...notes(plan, view, kinds),
+      ...pictures(plan, kinds),
     ],
   });
   return renderPage({ title, body });
