@@ -274,8 +274,8 @@ test("a folder of the pipeline that was checked out, or is a link, is created an
   const env = { ...envOf(service), PATH: [join(place, "bin"), process.env["PATH"]].join(delimiter) };
   const script = (name: string) => bash(`bash "${join(SCRIPTS, name)}" "${place}/the.plan"`, checkout, env, place);
   for (const [name, into, left] of [
-    ["plan.sh", "tenon-out", ["comment.md", "messages.txt", "plan.json", "plan.md"]],
-    ["drift.sh", "tenon-out", ["drift.md", "messages.txt", "state"]],
+    ["plan.sh", "tenon-out", ["comment.md", "messages.txt", "plan.html", "plan.json", "plan.md"]],
+    ["drift.sh", "tenon-out", ["drift.html", "drift.md", "messages.txt", "state"]],
     ["live.sh", "tenon-snapshot", ["live.json"]],
     ["apply.sh", "tenon-out", []],
   ] as const) {

@@ -99,7 +99,7 @@ function unitHtml({ group, head, count: times, names, open }: UnitFrame, options
       : linesHtml([copyHtml(group, source, times)]);
   const rootAttribute = times === 1 && html` data-root="${root}"`;
   return html`<details class="unit ${own?.mark ?? "none"}"${rootAttribute}${attributesOf(own, times, options)}${open && html` open`}>
-<summary>${signHtml(own)}<span class="head">${head}</span>${badges(own, options)}<span class="tally">${tallyOf(group, times, options)}</span></summary>
+<summary>${signHtml(own)} <span class="head">${head}</span>${badges(own, options)} <span class="tally">${tallyOf(group, times, options)}</span></summary>
 <div class="within">${names}${own !== null && html`${fieldsHtml(own, fields)}${detailHtml(own)}`}${lines}</div>
 </details>
 `;
@@ -110,11 +110,11 @@ function goingHtml(groups: readonly GroupView[], options: TreeOptions, open: boo
   const own = groups[0]?.own ?? null;
   const lines = groups.map(
     (group) =>
-      html`<li class="line delete" data-root="${group.root}"${attributesOf(group.own, viewsIn(group).length, options)}>${signHtml(group.own)}<span class="name">${memberText(group)}</span></li>`,
+      html`<li class="line delete" data-root="${group.root}"${attributesOf(group.own, viewsIn(group).length, options)}>${signHtml(group.own)} <span class="name">${memberText(group)}</span></li>`,
   );
   const tally = tallyText(groups.flatMap(viewsIn), options.tense);
   return html`<details class="unit delete"${open && html` open`}>
-<summary>${signHtml(own)}<span class="head">${headlineOfMany(groups)}</span>${badges(own, options)}<span class="tally">${tally}</span></summary>
+<summary>${signHtml(own)} <span class="head">${headlineOfMany(groups)}</span>${badges(own, options)} <span class="tally">${tally}</span></summary>
 <div class="within">${linesHtml(lines)}</div>
 </details>
 `;
@@ -168,21 +168,21 @@ function linesHtml(lines: readonly Html[]): Html {
 function lineHtml(view: ChangeView, times: number, options: TreeOptions): Html {
   const attributes = attributesOf(view, times, options);
   const below = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
-  return html`<li class="line ${view.mark}"${attributes}>${signHtml(view)}${partsHtml(view)}${badges(view, options)}${fieldsHtml(view, below)}${detailHtml(view)}</li>
+  return html`<li class="line ${view.mark}"${attributes}>${signHtml(view)} ${partsHtml(view)}${badges(view, options)}${fieldsHtml(view, below)}${detailHtml(view)}</li>
 `;
 }
 
 function partsHtml(view: ChangeView): Html {
   if (!isRow(view)) return html`<span class="name">${view.change.address}</span>`;
   const { lead, name, type, data, ttl } = lineParts(view);
-  return html`<span class="name">${lead !== "" && html`<span class="kind">${lead}</span> `}${diffHtml(name)}</span><span class="type">${type}</span><span class="data">${diffHtml(data)}</span>${ttl !== "" && html`<span class="ttl">${ttl}</span>`}`;
+  return html`<span class="name">${lead !== "" && html`<span class="kind">${lead}</span> `}${diffHtml(name)}</span> <span class="type">${type}</span> <span class="data">${diffHtml(data)}</span>${ttl !== "" && html` <span class="ttl">${ttl}</span>`}`;
 }
 
 /** A clone has exactly the records of its source, which stand there. */
 function copyHtml({ children, contents }: GroupView, source: string, times: number): Html {
   const kind: Kind = contents?.kind ?? "";
   const alike = `${count(children.length, "record", "records")} as in ${escapeText(source.replace("/", " "))}`;
-  return html`<li class="line create" data-kind="${kind}" data-state="create" data-count="${children.length * times}"><span class="sign" role="img" aria-label="${MARK_WORDS.create}">+</span><span class="name">${alike}</span></li>`;
+  return html`<li class="line create" data-kind="${kind}" data-state="create" data-count="${children.length * times}"><span class="sign" role="img" aria-label="${MARK_WORDS.create}">+</span> <span class="name">${alike}</span></li>`;
 }
 
 /** Note, range and block. */
