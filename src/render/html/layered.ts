@@ -49,6 +49,8 @@ const MARGIN = 12;
 /** What stands above the boxes of a column. */
 export const HEADING_HEIGHT = 26;
 const COLUMN_GAP = 84;
+/** How far an arrow that goes around is beside its boxes at most. */
+const REACH = 36;
 const BOX_GAP = 14;
 const LANE_HEIGHT = 6;
 const SWEEPS = 6;
@@ -73,15 +75,17 @@ export function layOut({ boxes, columns, arrows, ports }: LayeredInput): Layered
   const { items, byBox, lanes } = itemsOf(boxes, columns, arrows, columnOf);
   sortColumns(items);
   const height = Math.max(0, ...items.map(placeColumn));
-  const lefts = leftEdges(boxes, columns);
+  // An arrow that goes around needs room at both sides and below.
+  const goesAround = arrows.some(({ from, to }) => (columnOf[from] as number) >= (columnOf[to] as number));
+  const margin = MARGIN + (goesAround ? REACH : 0);
+  const lefts = leftEdges(boxes, columns, margin);
   const placed = boxes.map((size, box): Rectangle => {
     const y = (byBox[box] as Item).middle - size.height / 2;
     return { ...size, x: lefts[columnOf[box] as number] as number, y: round(MARGIN + HEADING_HEIGHT + y) };
   });
   const portOf = portsOf(arrows, placed, ports);
   const lastColumn = columns.length - 1;
-  const right = lastColumn < 0 ? MARGIN : (lefts[lastColumn] as number) + widthOf(boxes, columns[lastColumn] ?? []);
-  const loops = arrows.some(({ from, to }) => (columnOf[from] as number) >= (columnOf[to] as number));
+  const right = lastColumn < 0 ? margin : (lefts[lastColumn] as number) + widthOf(boxes, columns[lastColumn] ?? []);
   return {
     boxes: placed,
     arrows: arrows.map(({ from, to }, index) => {
@@ -98,8 +102,8 @@ export function layOut({ boxes, columns, arrows, ports }: LayeredInput): Layered
       return { port, path: throughPath(source, port, between, target) };
     }),
     columns: lefts,
-    width: round(right + MARGIN),
-    height: round(height + HEADING_HEIGHT + 2 * MARGIN + (loops ? COLUMN_GAP / 2 : 0)),
+    width: round(right + margin),
+    height: round(height + HEADING_HEIGHT + 2 * MARGIN + (goesAround ? BOX_GAP : 0)),
   };
 }
 
@@ -107,8 +111,8 @@ function widthOf(boxes: readonly BoxSize[], column: readonly number[]): number {
   return column.reduce((most, box) => Math.max(most, (boxes[box] as BoxSize).width), 0);
 }
 
-function leftEdges(boxes: readonly BoxSize[], columns: readonly (readonly number[])[]): number[] {
-  let next = MARGIN;
+function leftEdges(boxes: readonly BoxSize[], columns: readonly (readonly number[])[], margin: number): number[] {
+  let next = margin;
   return columns.map((column) => {
     const left = next;
     next += widthOf(boxes, column) + COLUMN_GAP;
@@ -275,9 +279,8 @@ function aroundPath(source: Rectangle, port: number, target: Rectangle): string 
   const [x, y] = [source.x + source.width, round(source.y + port)];
   const toY = round(target.y + target.height / 2);
   const below = round(Math.max(source.y + source.height, target.y + target.height) + BOX_GAP / 2);
-  const reach = COLUMN_GAP / 2;
-  const [right, left] = [round(x + reach / 2), round(target.x - reach / 2)];
-  return `M${x} ${y}C${x + reach} ${y} ${x + reach} ${below} ${right} ${below}H${left}C${target.x - reach} ${below} ${target.x - reach} ${toY} ${target.x} ${toY}`;
+  const [right, left] = [x + REACH / 2, target.x - REACH / 2];
+  return `M${x} ${y}C${x + REACH} ${y} ${x + REACH} ${below} ${right} ${below}H${left}C${target.x - REACH} ${below} ${target.x - REACH} ${toY} ${target.x} ${toY}`;
 }
 
 function round(value: number): number {

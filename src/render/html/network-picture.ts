@@ -167,7 +167,7 @@ const WORDS: Readonly<Record<Mark, string>> = {
 function networkFigure(network: NetworkDrawing, isOpen: boolean): Html {
   const { label, region, mark, subnets } = network;
   const bars = barsOf(subnets);
-  const unread = subnets.filter(({ ipv4 }) => readRange(ipv4) === null);
+  const unread = subnets.filter(({ ipv4, before }) => readRange(ipv4) === null && readRange(before ?? "") === null);
   const none = subnets.length === 0 ? html`<p class="quiet">It has no subnets.</p>` : null;
   return html`<figure class="${`network ${mark}`}">
 <figcaption><b>${SIGNS[mark]}${label}</b>${region === null ? "" : ` in ${region}`}${mark === "none" ? "" : `, ${WORDS[mark]}`}</figcaption>
@@ -187,8 +187,6 @@ export interface Bar {
   /** Ranges that no subnet has then, in order. */
   readonly free: readonly Range[];
   readonly subnets: readonly SubnetDrawing[];
-  /** So many pixels it should be wide at least, if a screen is not. */
-  readonly leastWidth: number;
 }
 
 export interface Lane {
@@ -243,10 +241,6 @@ function blockAround(range: Range): Range {
   return PRIVATE_BLOCKS.find((block) => contains(block, range)) ?? (contains(other, range) ? other : blockAt(0, 0));
 }
 
-/** A subnet has so many pixels at least, where its share of the bar has fewer. */
-const LEAST_SUBNET_PIXELS = 10;
-const USUAL_WIDTH_PIXELS = 800;
-
 function barOf(now: readonly Placed[], then: readonly Placed[]): Bar {
   const both = [...now, ...then];
   const within = smallestAround(both.map(({ range }) => range));
@@ -263,11 +257,8 @@ function barOf(now: readonly Placed[], then: readonly Placed[]): Bar {
   const lanes = isBoth
     ? [...lanesOf("now", now, within, scale), ...lanesOf("then", then, within, scale)]
     : lanesOf("", then.length > 0 ? then : now, within, scale);
-  const count = Math.max(now.length, then.length);
-  const width = count * LEAST_SUBNET_PIXELS * 2;
-  const leastWidth = width <= USUAL_WIDTH_PIXELS ? 0 : width;
   const subnets = [...new Set(both.map(({ subnet }) => subnet))];
-  return { within, lanes, free, subnets, leastWidth };
+  return { within, lanes, free, subnets };
 }
 
 function sameRange(one: Range, other: Range | undefined): boolean {
@@ -350,37 +341,57 @@ function scaleOf(within: Range, ranges: readonly Range[]): Scale {
 // As HTML.
 
 const LANE_HEIGHT = 40;
-/** A narrower segment has no text, one that is not `WIDE` has none on a phone, and only one that is not `SHORT` has two lines. */
-const TEXT_PER_CENT = 3;
+/** A narrower segment has one line of text, and one that is not `WIDE` has none on a phone. */
 const SHORT_PER_CENT = 9.5;
 const WIDE_PER_CENT = 22;
-/** Of its text, on a bar of usual width. */
+/** Of its text, on a bar of usual width; of fewer than so many, nobody could read anything. */
 const COLUMNS_PER_CENT = 1.1;
+const LEAST_COLUMNS = 4;
+/** A bar of more subnets is wider than a phone, and one of many than any screen: it scrolls. */
+const CROWDS: readonly (readonly [more: number, name: string])[] = [
+  [160, "crowd"],
+  [60, "many"],
+  [12, "some"],
+];
 
-function barElement({ within, lanes, free, subnets, leastWidth }: Bar): Html {
-  const all = within.last - within.first + 1;
+function barElement({ within, lanes, free, subnets }: Bar): Html {
+  const all = addressesIn(within);
   const left = free.reduce((sum, range) => sum + addressesIn(range), 0);
   const title = `${cidrOf(within)}: ${left === 0 ? "no address is" : `${left.toLocaleString("en")} of ${all.toLocaleString("en")} addresses are`} free`;
-  return html`<div class="space"><p>${title}</p><div class="bars">${lanes.map(
-    ({ name, segments }) =>
-      html`${name === "" ? null : html`<span class="lane-name">${name}</span>`}<svg class="bar" role="img" aria-label="${`${name === "" ? "" : `${name}: `}${subnets.length} ${subnets.length === 1 ? "subnet" : "subnets"}, ${title}`}" width="${leastWidth === 0 ? "100%" : String(leastWidth)}" height="${LANE_HEIGHT}">${segments.map(segmentElement)}</svg>`,
-  )}<div class="ends"><span>${addressOf(within.first)}</span><span>${addressOf(within.last)}</span></div></div></div>
+  const [, crowd] = CROWDS.find(([more]) => subnets.length > more) ?? [0, "few"];
+  const drawn = lanes.map(({ name, segments }) => {
+    const label = `${name === "" ? "" : `${name}: `}${subnets.length} ${subnets.length === 1 ? "subnet" : "subnets"}, ${title}`;
+    return html`${name === "" ? null : html`<span class="lane-name">${name}</span>`}<svg class="bar" role="img" aria-label="${label}" width="100%" height="${LANE_HEIGHT}">${segments.map(segmentElement)}</svg>`;
+  });
+  return html`<div class="space"><p>${title}</p><div class="bars"${crowd === "few" ? null : html` tabindex="0" role="group" aria-label="${title}"`}><div class="${crowd}">${drawn}<div class="ends"><span>${addressOf(within.first)}</span><span>${addressOf(within.last)}</span></div></div></div></div>
 `;
 }
 
-function segmentElement({ x, width, range, subnet }: Segment): Html {
-  const size = width < TEXT_PER_CENT ? "" : width < WIDE_PER_CENT ? " short" : " wide";
-  const title = subnet === null ? `free: ${freeText(range)}, ${addressesText(range)}` : subnetTitle(subnet, range);
-  const [first, second] =
-    subnet === null
-      ? ["free", addressesIn(range).toLocaleString("en")]
-      : [`${SIGNS[subnet.mark]}${subnet.label}`, `${rangeText(range)}${attachedText(subnet, " · ")}`];
-  const classes = subnet === null ? "free" : `subnet ${subnet.mark}${subnet.isBlocked ? " blocked" : ""}`;
-  return html`<svg class="${classes}${size}" x="${x}%" width="${width}%" height="${LANE_HEIGHT}"><title>${title}</title><rect width="100%" height="100%"/>${
-    subnet?.attached ? html`<rect class="attached" y="${LANE_HEIGHT - 4}" width="100%" height="4"/>` : null
-  }${size === "" ? null : html`<text x="5" y="16">${fitted(first, Math.floor(width * COLUMNS_PER_CENT))}</text>`}${
-    width < SHORT_PER_CENT ? null : html`<text x="5" y="31">${second}</text>`
-  }</svg>`;
+/** What is free is the ground of the bar, and said where there is room. */
+function segmentElement({ x, width, range, subnet }: Segment): Html | null {
+  const columns = Math.floor(width * COLUMNS_PER_CENT);
+  if (subnet === null) {
+    if (columns <= LEAST_COLUMNS) return null;
+    const lines = ["free", width < SHORT_PER_CENT ? "" : numberText(range)];
+    const title = `free: ${freeText(range)}, ${addressesText(range)}`;
+    return html`<svg class="free${sizeOfText(width)}" x="${x}%" width="${width}%"><title>${title}</title>${textElements(lines)}</svg>`;
+  }
+  const { mark, label, isBlocked, attached } = subnet;
+  const lines = [
+    columns < LEAST_COLUMNS ? "" : fitted(`${SIGNS[mark]}${label}`, columns),
+    width < SHORT_PER_CENT ? "" : `${rangeText(range)}${attachedText(subnet, " · ")}`,
+  ];
+  return html`<svg class="subnet ${mark}${isBlocked ? " blocked" : ""}${sizeOfText(width)}" x="${x}%" width="${width}%"><title>${subnetTitle(subnet, range)}</title><rect width="100%" height="100%"/>${
+    attached ? html`<rect class="attached" y="${LANE_HEIGHT - 4}" width="100%" height="4"/>` : null
+  }${textElements(lines)}</svg>`;
+}
+
+function sizeOfText(width: number): string {
+  return width < WIDE_PER_CENT ? " short" : "";
+}
+
+function textElements(lines: readonly string[]): Html {
+  return join(lines.map((line, at) => (line === "" ? null : html`<text x="5" y="${16 + at * 15}">${line}</text>`)));
 }
 
 function addressesIn({ first, last }: Range): number {
@@ -416,30 +427,39 @@ function becomesText({ mark, before, ipv4, isBlocked }: SubnetDrawing): string {
 
 /** In the order of addresses, with what is free between; what is no range comes last. */
 function rangesTable(bars: readonly Bar[], unread: readonly SubnetDrawing[], isOpen: boolean): Html {
-  const rows = bars.flatMap(({ subnets, free }) => {
-    const own = subnets.map((subnet) => {
-      const range = readRange(subnet.before ?? subnet.ipv4) ?? (readRange(subnet.ipv4) as Range);
-      return { first: range.first, row: subnetRow(subnet, readRange(subnet.ipv4) ?? range) };
-    });
-    const gaps = free.map((range) => ({ first: range.first, row: freeRow(range) }));
-    return [...own, ...gaps].sort((a, b) => a.first - b.first).map(({ row }) => row);
+  const all = [...bars.flatMap(({ subnets }) => subnets), ...unread];
+  const hasInterfaces = all.some(({ attached }) => attached !== null);
+  const own = [...new Set(bars.flatMap(({ subnets }) => subnets))].flatMap((subnet) => {
+    const range = readRange(subnet.ipv4) ?? readRange(subnet.before ?? "");
+    return range === null ? [] : [{ first: range.first, row: subnetRow(subnet, range, hasInterfaces) }];
   });
-  return html`<details class="ranges"${isOpen ? OPEN : null}><summary>The ranges as a table</summary><div class="table-frame" tabindex="0" role="group" aria-label="Ranges"><table><thead><tr><th scope="col">Range</th><th scope="col">Addresses</th><th scope="col">Subnet</th><th scope="col">Interfaces</th></tr></thead><tbody>
-${join([...rows, ...unread.map((subnet) => subnetRow(subnet, null))])}</tbody></table></div></details>`;
+  const gaps = bars.flatMap(({ free }) =>
+    free.map((range) => ({ first: range.first, row: freeRow(range, hasInterfaces) })),
+  );
+  const rows = [...own, ...gaps].sort((a, b) => a.first - b.first).map(({ row }) => row);
+  const others = unread.map((subnet) => subnetRow(subnet, null, hasInterfaces));
+  return html`<details class="ranges"${isOpen ? OPEN : null}><summary>The ranges as a table</summary><div class="table-frame" tabindex="0" role="group" aria-label="Ranges"><table><thead><tr><th scope="col">Range</th><th scope="col">Addresses</th><th scope="col">Subnet</th>${hasInterfaces ? INTERFACES : null}</tr></thead><tbody>
+${join([...rows, ...others])}</tbody></table></div></details>`;
 }
 
+const INTERFACES: Html = html`<th scope="col">Interfaces</th>`;
 const OPEN: Html = html` open`;
 
-function subnetRow(subnet: SubnetDrawing, range: Range | null): Html {
+function subnetRow(subnet: SubnetDrawing, range: Range | null, hasInterfaces: boolean): Html {
   const { label, ipv4, mark, isBlocked } = subnet;
   const becomes = becomesText(subnet);
-  return html`<tr class="${mark}${isBlocked ? " blocked" : ""}"><td>${range === null ? `${ipv4} (no range)` : rangeText(range)}</td><td>${range === null ? "" : addressesIn(range).toLocaleString("en")}</td><td>${SIGNS[mark]}${label}${becomes === "" ? "" : ` (${becomes})`}</td><td>${interfacesText(subnet)}</td></tr>
+  const [shown, number] = range === null ? [`${ipv4} (no range)`, ""] : [rangeText(range), numberText(range)];
+  return html`<tr class="${mark}${isBlocked ? " blocked" : ""}"><td>${shown}</td><td>${number}</td><td>${SIGNS[mark]}${label}${becomes === "" ? "" : ` (${becomes})`}</td>${hasInterfaces ? html`<td>${interfacesText(subnet)}</td>` : null}</tr>
 `;
 }
 
-function freeRow(range: Range): Html {
-  return html`<tr class="free"><td>${freeText(range)}</td><td>${addressesIn(range).toLocaleString("en")}</td><td>free</td><td></td></tr>
+function freeRow(range: Range, hasInterfaces: boolean): Html {
+  return html`<tr class="free"><td>${freeText(range)}</td><td>${numberText(range)}</td><td>free</td>${hasInterfaces ? html`<td></td>` : null}</tr>
 `;
+}
+
+function numberText(range: Range): string {
+  return addressesIn(range).toLocaleString("en");
 }
 
 function interfacesText({ attached, interfaces }: SubnetDrawing): string {

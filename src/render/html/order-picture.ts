@@ -320,7 +320,8 @@ function boxClasses({ mark, outcome }: StepBox, gaps: readonly Gap[]): string[] 
 }
 
 function boxTitle(box: StepBox, number: string, gaps: readonly Gap[]): string {
-  return [`${number} ${boxText(box)}`, ...marksOf(box, gaps), `Steps: ${stepNames(box.steps)}`].join("; ");
+  const named = box.steps.length === 1 ? [] : [stepNames(box.steps)];
+  return [`${number} ${boxText(box)}`, ...marksOf(box, gaps), ...named].join("; ");
 }
 
 function stepNames(steps: readonly StepInfo[]): string {

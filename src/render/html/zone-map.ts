@@ -166,7 +166,7 @@ const MAX_NAMES = 60;
 const TARGETS_OF_KIND: readonly number[] = [16, 8, 4, 2, 1, 0];
 /** Names for which nothing answers are mistakes, and are shown whatever there is room for. */
 const MAX_MISSING = 8;
-const MAX_ZONE_GROUPS = 24;
+const MAX_ZONE_GROUPS = 16;
 const MAX_ARROWS = 240;
 /** Of what a box stands for, so many are named. */
 const MAX_NAMED = 12;

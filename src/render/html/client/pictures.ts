@@ -54,8 +54,8 @@ class View {
     };
     add("−", "Zoom out (−)", () => this.#zoomBy(1 / ZOOM_STEP));
     add("+", "Zoom in (+)", () => this.#zoomBy(ZOOM_STEP));
-    add("100 %", "Original size (0)", () => this.#reset());
-    add("Whole", "Show the whole picture", () => this.#fit());
+    add("100 %", "100 %: original size (0)", () => this.#reset());
+    add("Whole", "Whole picture", () => this.#fit());
     tools.append(this.#shown);
     this.#picture.prepend(tools);
     this.#picture.classList.add("can-move");
