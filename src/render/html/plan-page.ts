@@ -221,7 +221,7 @@ export function pictures(plan: Plan, kinds: Kinds): (Section | null)[] {
   return [
     picture("order", "Order", "Order: what waits for what", orderPicture(plan, kinds, null)),
     picture("networks", "Networks", "Networks", networkPictures(networksOfChanges(plan.changes))),
-    picture("zones", "Zones", "Zones: who points at whom", zoneMap(zonesOfChanges(plan.changes))),
+    picture("zones", "Zones", "Zones: who points at whom", zoneMap(zonesOfChanges(plan.changes, plan.leftAlone))),
   ];
 }
 

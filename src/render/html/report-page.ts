@@ -77,7 +77,7 @@ export function renderReportHtml(
       changesSection(groups, report, options),
       picture("order", "Order", "Order: what waited for what", orderPicture(plan, kinds, report)),
       picture("networks", "Networks", "Networks", networkPictures(networksOfChanges(plan.changes))),
-      picture("zones", "Zones", "Zones: who points at whom", zoneMap(zonesOfChanges(plan.changes))),
+      picture("zones", "Zones", "Zones: who points at whom", zoneMap(zonesOfChanges(plan.changes, plan.leftAlone))),
     ],
   });
   return renderPage({ title, body });
