@@ -193,11 +193,11 @@ describe("as HTML", () => {
           { label: `n${index}`, address: `vpc/n${index}` },
         ),
       );
-    expect(await growth(20, 4, (count) => networkPictures(many(count)))).toBeLessThan(5);
+    expect(await growth(8, 4, (count) => networkPictures(many(count)))).toBeLessThan(5);
     const wide = (count: number): NetworkDrawing[] => {
       return [network(Array.from({ length: count }, (_, at) => subnet(`10.${at >> 8}.${at & 255}.0/28`)))];
     };
-    expect(await growth(200, 4, (count) => networkPictures(wide(count)))).toBeLessThan(6);
+    expect(await growth(100, 4, (count) => networkPictures(wide(count)))).toBeLessThan(6);
     expect(String(networkPictures(many(200))).length).toBeLessThan(6_000_000);
   });
 });

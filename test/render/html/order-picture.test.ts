@@ -152,7 +152,7 @@ test("a barrier between thousands of steps takes no arrow for each pair of them"
     );
     return planOf([...first, ...second], { barriers: [{ id: "all", after: first.map(({ id }) => id) }] });
   };
-  expect(await growth(300, 4, (count) => orderPicture(through(count), KINDS, null))).toBeLessThan(5);
+  expect(await growth(150, 4, (count) => orderPicture(through(count), KINDS, null))).toBeLessThan(5);
 });
 
 test("a gap is an arrow of its own and a word in the box that comes too early", () => {
