@@ -48,9 +48,9 @@ export interface LayeredInput {
 const MARGIN = 12;
 /** What stands above the boxes of a column. */
 export const HEADING_HEIGHT = 26;
-const COLUMN_GAP = 84;
+const COLUMN_GAP = 64;
 /** How far an arrow that goes around is beside its boxes at most. */
-const REACH = 36;
+const REACH = 30;
 const BOX_GAP = 14;
 const LANE_HEIGHT = 6;
 const SWEEPS = 6;

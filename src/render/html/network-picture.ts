@@ -58,6 +58,7 @@ export interface InterfaceDrawing {
 
 /** Up to so many networks each have their table open. */
 const MAX_OPEN_TABLES = 3;
+const MAX_DRAWN_AT_ONCE = 20;
 /** Of a subnet's interfaces, and of the blocks that a free range is made of, so many are named. */
 const MAX_NAMED_INTERFACES = 20;
 const MAX_NAMED_BLOCKS = 4;
@@ -151,8 +152,13 @@ export function networkPictures(networks: readonly NetworkDrawing[]): Html {
   const others =
     rest.length === 0
       ? null
-      : html`<details class="networks"><summary>${rest.length.toLocaleString("en")} ${rest.length === 1 ? "network stays as it is" : "networks stay as they are"}</summary>${rest.map((one) => networkFigure(one, false))}</details>`;
-  return html`<div class="networks">${first.map((one) => networkFigure(one, isOpen))}</div>${others}`;
+      : html`<details class="networks${crowdClass(rest)}"><summary>${rest.length.toLocaleString("en")} ${rest.length === 1 ? "network stays as it is" : "networks stay as they are"}</summary>${rest.map((one) => networkFigure(one, false))}</details>`;
+  return html`<div class="networks${crowdClass(first)}">${first.map((one) => networkFigure(one, isOpen))}</div>${others}`;
+}
+
+/** A browser draws those of many that are in sight. */
+function crowdClass({ length }: readonly NetworkDrawing[]): string {
+  return length > MAX_DRAWN_AT_ONCE ? " unseen" : "";
 }
 
 const SIGNS: Readonly<Record<Mark, string>> = { create: "+ ", update: "~ ", delete: "- ", replace: "± ", none: "" };

@@ -126,7 +126,7 @@ ${draw({
       from: edge.from,
       to: edge.to,
       classes,
-      label: isOneOfMany ? `${typesText(edge)} ${to.name}` : typesText(edge),
+      label: isOneOfMany ? `${typesText(edge)} → ${to.name}` : typesText(edge),
       title: `${from.name} → ${to.name}: ${typesText(edge)}`,
     };
   }),

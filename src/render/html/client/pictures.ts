@@ -29,7 +29,7 @@ class View {
   readonly #picture: HTMLElement;
   readonly #frame: HTMLElement;
   readonly #drawing: SVGSVGElement;
-  readonly #shown: HTMLOutputElement = document.createElement("output");
+  readonly #shown: HTMLSpanElement = document.createElement("span");
   #scale = 1;
 
   constructor(picture: HTMLElement, frame: HTMLElement, drawing: SVGSVGElement) {
@@ -56,6 +56,8 @@ class View {
     add("+", "Zoom in (+)", () => this.#zoomBy(ZOOM_STEP));
     add("100 %", "100 %: original size (0)", () => this.#reset());
     add("Whole", "Whole picture", () => this.#fit());
+    this.#shown.className = "picture-scale";
+    this.#shown.setAttribute("role", "status");
     tools.append(this.#shown);
     this.#picture.prepend(tools);
     this.#picture.classList.add("can-move");
