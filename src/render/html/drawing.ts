@@ -135,7 +135,7 @@ function portElement({ from, label }: DrawnArrow, { arrows, boxes }: Layered, in
 }
 
 /** As it is shown; of a text with more columns the beginning and the end. */
-export function fitted(text: string, columns: number): string {
+function fitted(text: string, columns: number): string {
   const escaped = escapeText(text);
   if (columnsOf(escaped) <= columns) return escaped;
   const tail = Math.floor((columns - 1) / 2);

@@ -17,8 +17,9 @@ import type { AttachedInterface, Change } from "../../model/change.ts";
 import type { InventoryItem } from "../../model/inventory.ts";
 import type { Address, Json } from "../../model/resource.ts";
 import { compareNatural, groupBy } from "../../model/text.ts";
+import { columnsOf, cut, escapeText } from "../terminal.ts";
 import type { Mark } from "../view.ts";
-import { fitted, someOf } from "./drawing.ts";
+import { someOf } from "./drawing.ts";
 import { type Html, html, join, NOTHING } from "./markup.ts";
 
 /** A VPC as it is, or as a plan leaves it. */
@@ -351,7 +352,7 @@ const LANE_HEIGHT = 40;
 const SHORT_PER_CENT = 9.5;
 const WIDE_PER_CENT = 22;
 /** Of its text, on a bar of usual width; of fewer than so many, nobody could read anything. */
-const COLUMNS_PER_CENT = 1.1;
+const COLUMNS_PER_CENT = 0.95;
 const LEAST_COLUMNS = 4;
 /** A bar of more subnets is wider than a phone, and one of many than any screen: it scrolls. */
 const CROWDS: readonly (readonly [more: number, name: string])[] = [
@@ -384,12 +385,17 @@ function segmentElement({ x, width, range, subnet }: Segment): Html | null {
   }
   const { mark, label, isBlocked, attached } = subnet;
   const lines = [
-    columns < LEAST_COLUMNS ? "" : fitted(`${SIGNS[mark]}${label}`, columns),
+    columns < LEAST_COLUMNS ? "" : beginning(`${SIGNS[mark]}${label}`, columns),
     width < SHORT_PER_CENT ? "" : `${rangeText(range)}${attachedText(subnet, " · ")}`,
   ];
   return html`<svg class="subnet ${mark}${isBlocked ? " blocked" : ""}${sizeOfText(width)}" x="${x}%" width="${width}%"><title>${subnetTitle(subnet, range)}</title><rect width="100%" height="100%"/>${
     attached ? html`<rect class="attached" y="${LANE_HEIGHT - 4}" width="100%" height="4"/>` : null
   }${textElements(lines)}</svg>`;
+}
+
+function beginning(text: string, columns: number): string {
+  const escaped = escapeText(text);
+  return columnsOf(escaped) <= columns ? escaped : `${cut(escaped, columns - 1)}…`;
 }
 
 function sizeOfText(width: number): string {
@@ -423,7 +429,7 @@ function subnetTitle(subnet: SubnetDrawing, range: Range): string {
 }
 
 function attachedText({ attached }: SubnetDrawing, before: string): string {
-  return attached === null ? "" : `${before}${attached.toLocaleString("en")} attached`;
+  return attached === null || attached === 0 ? "" : `${before}${attached.toLocaleString("en")} attached`;
 }
 
 function becomesText({ mark, before, ipv4, isBlocked }: SubnetDrawing): string {
