@@ -121,7 +121,7 @@ function boxElement(
   const numberColumns = number === "" ? 0 : columnsOf(number) + 1;
   return html`<g class="${["box", ...classes].join(" ")}" data-box="${index}" transform="translate(${x} ${y})"><title>${title}</title><rect class="face" width="${width}" height="${height}" rx="6"/>${number === "" ? null : html`<text class="number" x="${width - PADDING}" y="${PADDING * 0.75 + BASELINE}">${number}</text>`}${lines.map(
     (line, at) =>
-      html`<text class="${at === 0 ? "heading" : "line"}" x="${PADDING}" y="${PADDING * 0.75 + BASELINE + at * LINE_HEIGHT}">${fitted(line, TEXT_COLUMNS - (at === 0 ? numberColumns : 0))}</text>`,
+      html`<text class="${at === 0 ? "heading" : "detail"}" x="${PADDING}" y="${PADDING * 0.75 + BASELINE + at * LINE_HEIGHT}">${fitted(line, TEXT_COLUMNS - (at === 0 ? numberColumns : 0))}</text>`,
   )}</g>
 `;
 }

@@ -159,7 +159,7 @@ export function networkPictures(networks: readonly NetworkDrawing[]): Html {
 
 /** A browser draws those of many that are in sight. */
 function crowdClass({ length }: readonly NetworkDrawing[]): string {
-  return length > MAX_DRAWN_AT_ONCE ? " unseen" : "";
+  return length > MAX_DRAWN_AT_ONCE ? " in-sight" : "";
 }
 
 const SIGNS: Readonly<Record<Mark, string>> = { create: "+ ", update: "~ ", delete: "- ", replace: "± ", none: "" };

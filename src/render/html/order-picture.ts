@@ -162,7 +162,7 @@ function layersOf({ steps, barriers }: Pick<Plan, "steps" | "barriers">): Layers
       begun.add(id);
       const next = isNew ? after.filter((one) => barrierOf.has(one) && !reached.has(one) && !begun.has(one)) : [];
       if (next.length > 0) {
-        open.push(...next);
+        for (const one of next) open.push(one);
         continue;
       }
       reached.set(id, deepest(after, depthAt));
@@ -255,7 +255,7 @@ function boxesBefore(
       if (first !== undefined) before.add(first);
       else if (!done.has(next)) {
         done.add(next);
-        open.push(...(barrierOf.get(next)?.after ?? []));
+        for (const one of barrierOf.get(next)?.after ?? []) open.push(one);
       }
     }
   }

@@ -109,7 +109,7 @@ ${draw({
       someOf(node.members, MAX_NAMED),
     ];
     return {
-      classes: [node.kind, node.mark],
+      classes: [classOf(node), node.mark],
       number: "",
       lines: lines[index] ?? [],
       title: title.filter((text) => text !== "").join("; "),
@@ -120,7 +120,7 @@ ${draw({
   ),
   arrows: edges.map((edge) => {
     const [from, to] = [nodes[edge.from] as MapNode, nodes[edge.to] as MapNode];
-    const classes = [to.kind, edge.mark];
+    const classes = [classOf(to), edge.mark];
     const isOneOfMany = (leaving.get(edge.from) ?? []).length > MAX_PLAIN_LABELS;
     return {
       from: edge.from,
@@ -142,6 +142,11 @@ const KINDS: Readonly<Record<MapNode["kind"], string>> = {
   address: "",
   outside: "outside",
 };
+
+/** `name` is one of the changes' lines. */
+function classOf({ kind }: MapNode): string {
+  return kind === "name" ? "inside" : kind;
+}
 
 function nodeLines(node: MapNode): string[] {
   const { name, kind, members, inner } = node;

@@ -148,7 +148,7 @@ it("a box that has the focus shows what is before and behind it, and arrows lead
     page
       .locator(".layered")
       .first()
-      .locator(".box.near .line")
+      .locator(".box.near .detail")
       .evaluateAll((lines) => lines.map(({ textContent }) => textContent));
   expect(await near()).toHaveLength(STEPS.length);
   await page.keyboard.press("ArrowRight");
