@@ -182,9 +182,11 @@ function summaryText({ zones, pointers, nodes, undrawn, missing, isFolded }: Zon
     isFolded
       ? `Zones that point at the same are one box; what most records point at is shown by itself, in ${nodes.length} boxes.`
       : "Each name is a box, each type of record a line to what it points at."
-  }${missing === 0 ? "" : ` ${many(missing, "record points at a name", "records point at names")} for which nothing in the account answers: dashed red.`}${
-    undrawn === 0 ? "" : ` The arrows of ${many(undrawn, "record", "records")} are left out.`
-  }</p>`;
+  }${nodes.some(({ kind }) => kind === "outside") ? " What is outside is in none of these zones." : ""}${
+    missing === 0
+      ? ""
+      : ` ${many(missing, "record points at a name", "records point at names")} for which nothing in the account answers: dashed red.`
+  }${undrawn === 0 ? "" : ` The arrows of ${many(undrawn, "record", "records")} are left out.`}</p>`;
 }
 
 function mapInWords({ nodes, edges }: ZoneGraph): Html {
