@@ -110,7 +110,7 @@ function goingHtml(groups: readonly GroupView[], options: TreeOptions, open: boo
   const own = groups[0]?.own ?? null;
   const lines = groups.map(
     (group) =>
-      html`<li class="line delete" data-root="${group.root}"${attributesOf(group.own, viewsIn(group).length, options)}>${signHtml(group.own)} <span class="name">${memberText(group)}</span></li>`,
+      html`<li class="change delete" data-root="${group.root}"${attributesOf(group.own, viewsIn(group).length, options)}>${signHtml(group.own)} <span class="name">${memberText(group)}</span></li>`,
   );
   const tally = tallyText(groups.flatMap(viewsIn), options.tense);
   return html`<details class="unit delete"${open && html` open`}>
@@ -168,7 +168,7 @@ function linesHtml(lines: readonly Html[]): Html {
 function lineHtml(view: ChangeView, times: number, options: TreeOptions): Html {
   const attributes = attributesOf(view, times, options);
   const below = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
-  return html`<li class="line ${view.mark}"${attributes}>${signHtml(view)} ${partsHtml(view)}${badges(view, options)}${fieldsHtml(view, below)}${detailHtml(view)}</li>
+  return html`<li class="change ${view.mark}"${attributes}>${signHtml(view)} ${partsHtml(view)}${badges(view, options)}${fieldsHtml(view, below)}${detailHtml(view)}</li>
 `;
 }
 
@@ -182,7 +182,7 @@ function partsHtml(view: ChangeView): Html {
 function copyHtml({ children, contents }: GroupView, source: string, times: number): Html {
   const kind: Kind = contents?.kind ?? "";
   const alike = `${count(children.length, "record", "records")} as in ${escapeText(source.replace("/", " "))}`;
-  return html`<li class="line create" data-kind="${kind}" data-state="create" data-count="${children.length * times}"><span class="sign" role="img" aria-label="${MARK_WORDS.create}">+</span> <span class="name">${alike}</span></li>`;
+  return html`<li class="change create" data-kind="${kind}" data-state="create" data-count="${children.length * times}"><span class="sign" role="img" aria-label="${MARK_WORDS.create}">+</span> <span class="name">${alike}</span></li>`;
 }
 
 /** Note, range and block. */

@@ -98,7 +98,7 @@ function unitHtml(root: string, objects: readonly Folded[], kinds: Kinds, open: 
 function lineHtml({ object, within }: Folded, kinds: Kinds): Html {
   const { status, kind, note } = object;
   const labels = labelTexts(object, within).map((label) => html` <span class="label">${label}</span>`);
-  return html`<li class="line drift ${status}" data-kind="${kind}" data-state="${status}"><span class="sign" aria-hidden="true">${SIGNS[status]}</span><span class="state ${status}">${WORDS[status]}</span> <span class="name">${addressText(object)}</span>${labels}${valuesHtml(object, kinds)}${note !== null && html`<p class="note"><span class="kind">note</span> ${note}</p>`}</li>
+  return html`<li class="change drift ${status}" data-kind="${kind}" data-state="${status}"><span class="sign" aria-hidden="true">${SIGNS[status]}</span><span class="state ${status}">${WORDS[status]}</span> <span class="name">${addressText(object)}</span>${labels}${valuesHtml(object, kinds)}${note !== null && html`<p class="note"><span class="kind">note</span> ${note}</p>`}</li>
 `;
 }
 

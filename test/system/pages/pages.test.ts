@@ -81,7 +81,7 @@ function zonesOf(zones: number, records: number): Change[] {
 const small = (): Promise<string> => renderPlanHtml(everything(), { full: true });
 
 async function count(page: Page): Promise<string> {
-  return (await page.locator("output").textContent()) ?? "";
+  return (await page.locator("output[name=count]").textContent()) ?? "";
 }
 
 /** Waits until the page has filtered, which it does a moment after the last letter. */
@@ -90,7 +90,7 @@ async function search(page: Page, text: string): Promise<void> {
   await page.press("[name=search]", "Enter");
 }
 
-const visibleLines = (page: Page) => page.locator(".line:not([hidden])").filter({ visible: true });
+const visibleLines = (page: Page) => page.locator(".change:not([hidden])").filter({ visible: true });
 
 describe("search and filters", () => {
   it("find changes by all of their words, mark what was found, and show everything again", async () => {
@@ -291,7 +291,7 @@ describe("the look", () => {
             [...line.children]
               .flatMap((child) => [...child.getClientRects()].slice(0, 1))
               .filter((box) => box.width > 0 && box.height > 0);
-          const overlaps = [...document.querySelectorAll(".line, summary")].filter((line) => {
+          const overlaps = [...document.querySelectorAll(".change, summary")].filter((line) => {
             const all = boxes(line);
             return all.some((one, index) =>
               all
@@ -322,7 +322,9 @@ describe("the look", () => {
     const [day, night] = [await open(html, LOOKS["light"]), await open(html, LOOKS["dark"])];
     const brightness = ({ page }: Opened) =>
       page.evaluate(() => {
-        const canvas = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
+        const canvas = document
+          .createElement("canvas")
+          .getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
         const sum = (colour: string): number => {
           canvas.fillStyle = colour;
           canvas.fillRect(0, 0, 1, 1);
@@ -339,7 +341,7 @@ describe("the look", () => {
     expect(dark.text).toBeGreaterThan(dark.background + 400);
     const places = ({ page }: Opened) =>
       page.evaluate(() =>
-        [...document.querySelectorAll("h1, h2, summary, .line, .fields")].map((element) => {
+        [...document.querySelectorAll("h1, h2, summary, .change, .fields")].map((element) => {
           const { x, y, width, height } = element.getBoundingClientRect();
           return [x, y, width, height].map(Math.round).join(" ");
         }),
@@ -375,9 +377,9 @@ describe("the look", () => {
       expect(await page.locator(`#${id}`).isVisible()).toBe(true);
     }
     const unit = page.locator('.unit[data-root="domain/zone1.example"]');
-    expect(await unit.locator(".line").first().isVisible()).toBe(false);
+    expect(await unit.locator(".change").first().isVisible()).toBe(false);
     await unit.locator("summary").click();
-    expect(await unit.locator(".line").first().isVisible()).toBe(true);
+    expect(await unit.locator(".change").first().isVisible()).toBe(true);
     expect(complaints).toEqual([]);
   });
 });
@@ -443,14 +445,14 @@ describe("twelve thousand changes", () => {
       const laidOut = () =>
         page.evaluate(
           () =>
-            [...document.querySelectorAll(".line")].filter((line) =>
+            [...document.querySelectorAll(".change")].filter((line) =>
               line.checkVisibility({ contentVisibilityAuto: true }),
             ).length,
         );
       const near = await laidOut();
       expect(near).toBeGreaterThan(10);
       expect(near).toBeLessThan(1_000);
-      const last = page.locator(".line").last();
+      const last = page.locator(".change").last();
       await last.scrollIntoViewIfNeeded();
       expect(await last.isVisible()).toBe(true);
       await expect.poll(laidOut).toBeLessThan(1_000);

@@ -107,7 +107,7 @@ function groupsOf(): Group[] {
     return {
       element: unit,
       own: unit.dataset["kind"] === undefined ? null : entryOf(unit, ownText),
-      entries: [...unit.querySelectorAll<HTMLElement>(".line")].map((line) => {
+      entries: [...unit.querySelectorAll<HTMLElement>(".change")].map((line) => {
         const text = lazily(() => `${line.textContent} ${heading()}`.toLowerCase());
         return entryOf(line, text);
       }),
@@ -171,7 +171,7 @@ function filterGroup({ element, own, entries }: Group, criteria: Criteria, isWan
   const fitsItself = isWanted && own !== null && fits(criteria, own);
   // A list of which nothing is shown would keep the room that the browser has guessed for it.
   for (const list of element.querySelectorAll<HTMLElement>(".lines"))
-    hide(list, list.querySelector(".line:not([hidden])") === null);
+    hide(list, list.querySelector(".change:not([hidden])") === null);
   hide(element, !fitsItself && shown.length === 0 && (entries.length > 0 || own !== null));
   return fitsItself ? [own, ...shown] : shown;
 }

@@ -17,7 +17,7 @@ const KEYS: readonly (readonly [keys: string, does: string])[] = [
 
 export function startKeyboard(filters: Filters | null): void {
   // What can be walked to and is no control of its own.
-  for (const line of document.querySelectorAll<HTMLElement>(".line, tr.row")) line.tabIndex = -1;
+  for (const line of document.querySelectorAll<HTMLElement>(".change, tr.row")) line.tabIndex = -1;
   const dialog = filters === null ? null : keysDialog();
   document.querySelector("[name=keys]")?.addEventListener("click", () => dialog?.showModal());
   document.addEventListener("keydown", (event) => {
@@ -71,7 +71,7 @@ function isControl(element: HTMLElement): boolean {
 }
 
 /** Headings of what is shown, and the lines of what is open. */
-const STOPS = ".unit:not([hidden]) > summary, .unit[open]:not([hidden]) .line:not([hidden]), tr.row:not([hidden])";
+const STOPS = ".unit:not([hidden]) > summary, .unit[open]:not([hidden]) .change:not([hidden]), tr.row:not([hidden])";
 
 function stops(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>(STOPS)];
