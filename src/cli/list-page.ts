@@ -28,7 +28,8 @@ const WORDS: Readonly<Record<string, readonly [one: string, many: string]>> = {
 
 export function pageOfList({ kind, rows, columns, none, narrowed }: PageOf): ListPage {
   const [one, many] = WORDS[kind] ?? [kind, kind];
-  const title = `${count(rows.length, one, many)} ${narrowed.length === 0 ? "in the account" : "that fit"}`;
+  const where = narrowed.length === 0 ? "in the account" : rows.length === 1 ? "fits" : "fit";
+  const title = `${count(rows.length, one, many)} ${where}`;
   const items = kind in COLUMNS ? (rows as readonly InventoryItem[]) : [];
   return { title, narrowed, tables: [{ kind, heading: capital(many), rows, columns, none }], items, attached: [] };
 }
