@@ -23,7 +23,6 @@ import { diffHtml, fieldsHtml } from "./values.ts";
 
 export interface TreeOptions {
   readonly fold: FoldContext;
-  readonly tense: Tense;
   /** Keys of changes that other parts of the page point at → the ids of their elements. */
   readonly anchors: ReadonlyMap<string, string>;
   /** What became of a change, by its key; absent: nothing yet. */
@@ -99,7 +98,7 @@ function unitHtml({ group, head, count: times, names, open }: UnitFrame, options
       : linesHtml([copyHtml(group, source, times)]);
   const rootAttribute = times === 1 && html` data-root="${root}"`;
   return html`<details class="unit ${own?.mark ?? "none"}"${rootAttribute}${attributesOf(own, times, options)}${open && html` open`}>
-<summary>${signHtml(own)} <span class="head">${head}</span>${badges(own, options)} <span class="tally">${tallyOf(group, times, options)}</span></summary>
+<summary>${signHtml(own)} <span class="title"><span class="head">${head}</span>${badges(own, options)}</span> <span class="tally">${tallyOf(group, times, options)}</span></summary>
 <div class="within">${names}${own !== null && html`${fieldsHtml(own, fields)}${detailHtml(own)}`}${lines}</div>
 </details>
 `;
@@ -112,9 +111,10 @@ function goingHtml(groups: readonly GroupView[], options: TreeOptions, open: boo
     (group) =>
       html`<li class="change delete" data-root="${group.root}"${attributesOf(group.own, viewsIn(group).length, options)}>${signHtml(group.own)} <span class="name">${memberText(group)}</span></li>`,
   );
-  const tally = tallyText(groups.flatMap(viewsIn), options.tense);
+  const views = groups.flatMap(viewsIn);
+  const tally = tallyText(views, tenseOf(views, options));
   return html`<details class="unit delete"${open && html` open`}>
-<summary>${signHtml(own)} <span class="head">${headlineOfMany(groups)}</span>${badges(own, options)} <span class="tally">${tally}</span></summary>
+<summary>${signHtml(own)} <span class="title"><span class="head">${headlineOfMany(groups)}</span>${badges(own, options)}</span> <span class="tally">${tally}</span></summary>
 <div class="within">${linesHtml(lines)}</div>
 </details>
 `;
@@ -153,9 +153,15 @@ function outcomeWord(state: string): string {
   return state === "partial" ? "done in part" : state;
 }
 
-function tallyOf(group: GroupView, times: number, { tense }: TreeOptions): string {
-  const tally = tallyText(viewsIn(group), tense);
+function tallyOf(group: GroupView, times: number, options: TreeOptions): string {
+  const views = viewsIn(group);
+  const tally = tallyText(views, tenseOf(views, options));
   return times === 1 ? tally : `${tally} each`;
+}
+
+/** Of a report whose run is incomplete, what is done as a whole is told as done. */
+function tenseOf(views: readonly ChangeView[], { outcomeOf }: TreeOptions): Tense {
+  return outcomeOf !== undefined && views.every(({ change }) => outcomeOf(change.key) === "done") ? "done" : "ahead";
 }
 
 function linesHtml(lines: readonly Html[]): Html {
@@ -168,7 +174,7 @@ function linesHtml(lines: readonly Html[]): Html {
 function lineHtml(view: ChangeView, times: number, options: TreeOptions): Html {
   const attributes = attributesOf(view, times, options);
   const below = isRow(view) ? view.fields.filter(({ name }) => isBeyondLine(view, name)) : view.fields;
-  return html`<li class="change ${view.mark}"${attributes}>${signHtml(view)} ${partsHtml(view)}${badges(view, options)}${fieldsHtml(view, below)}${detailHtml(view)}</li>
+  return html`<li class="change ${view.mark}"${attributes}>${signHtml(view)} ${partsHtml(view)} <span class="badges">${badges(view, options)}</span>${fieldsHtml(view, below)}${detailHtml(view)}</li>
 `;
 }
 

@@ -89,7 +89,7 @@ function unitHtml(root: string, objects: readonly Folded[], kinds: Kinds, open: 
   for (let from = 0; from < lines.length; from += LINES_TOGETHER)
     chunks.push(html`<ul class="lines">${lines.slice(from, from + LINES_TOGETHER)}</ul>`);
   return html`<details class="unit none" data-root="${root}"${open && html` open`}>
-<summary><span class="sign"></span><span class="head">${escapeText(root.replace("/", " "))}</span><span class="tally">${count(objects.length, "object", "objects")}</span></summary>
+<summary><span class="sign"></span><span class="title"><span class="head">${escapeText(root.replace("/", " "))}</span></span><span class="tally">${count(objects.length, "object", "objects")}</span></summary>
 <div class="within">${chunks}</div>
 </details>
 `;

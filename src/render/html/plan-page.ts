@@ -66,7 +66,7 @@ export function renderPlanHtml(plan: Plan, { full, unreviewed }: PlanPageOptions
   const title = planTitle(plan, view);
   const anchors = anchorsOf(plan);
   const fold = foldContext(kinds, shownSources(plan), { full, plan });
-  const options: TreeOptions = { fold, tense: "ahead", anchors };
+  const options: TreeOptions = { fold, anchors };
   const body = frame({
     made: plan.goal === "destroy" ? "tenon plan --destroy" : "tenon plan",
     title,

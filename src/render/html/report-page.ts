@@ -62,7 +62,6 @@ export function renderReportHtml(
   const fold = foldContext(kinds, shownSources(plan), { full });
   const options: TreeOptions = {
     fold: { ...fold, marks: standingAlone(groups, outcomes) },
-    tense: report.changes.length > 0 && left === "" ? "done" : "ahead",
     anchors,
     outcomeOf: (key) => outcomes.get(key) ?? null,
   };
