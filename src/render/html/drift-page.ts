@@ -65,7 +65,7 @@ function objectsSection(drift: Drift, kinds: Kinds): Section | null {
   const found = new Set(folded.map(({ object }) => object.status));
   const states = STATUSES.filter((status) => found.has(status));
   const bar = filterBar({
-    ...{ noun: "objects", isTree: true },
+    ...{ nouns: ["object", "objects"] as const, isTree: true },
     states: states.map((status) => ({ value: status, text: WORDS[status], sign: SIGNS[status] })),
     kinds: kindChoices(
       folded.map(({ object }) => kinds.of(object.kind)),

@@ -48,7 +48,7 @@ export function renderListHtml({ title, narrowed, tables, items, attached }: Lis
   const states = [...new Set(tables.flatMap(({ rows }) => rows.flatMap((row) => stateOf(row) ?? [])))].sort();
   const isLong = tables.some(({ rows }) => rows.length > 1);
   const bar = filterBar({
-    ...{ noun: "rows", roots: null, isTree: false },
+    ...{ nouns: ["row", "rows"] as const, roots: null, isTree: false },
     states: states.map((state) => ({ value: state, text: STATES[state] })),
     kinds: tables.length > 1 ? tables.map(({ kind, heading }) => ({ value: kind, text: heading })) : [],
   });

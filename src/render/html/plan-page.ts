@@ -181,7 +181,7 @@ function changesSection(plan: Plan, view: PlanView, options: TreeOptions): Secti
     short: "Changes",
     heading: "Changes",
     body: html`${filterBar({
-      noun: "changes",
+      nouns: ["change", "changes"],
       states: stateChoices(view.groups),
       kinds: kindChoices(
         view.groups.flatMap(viewsIn).map(({ kind }) => kind),

@@ -173,7 +173,12 @@ function changesSection(groups: readonly GroupView[], report: Report, options: T
     (outcome): Choice => ({ value: outcome, text: OUTCOME_WORDS[outcome], sign: SIGNS[outcome] }),
   );
   const bar = filterBar({
-    ...{ noun: "changes", isTree: true, states, roots: groups.length > 1 ? "All networks, zones, images" : null },
+    ...{
+      nouns: ["change", "changes"] as const,
+      isTree: true,
+      states,
+      roots: groups.length > 1 ? "All networks, zones, images" : null,
+    },
     kinds: kindChoices(
       groups.flatMap(viewsIn).map(({ kind }) => kind),
       options.fold.kinds.all,

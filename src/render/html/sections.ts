@@ -126,8 +126,8 @@ export interface Choice {
 }
 
 interface Filters {
-  /** What is counted: `changes`. */
-  readonly noun: string;
+  /** What is counted: one, and several. */
+  readonly nouns: readonly [one: string, many: string];
   /** Each can be switched on and off. */
   readonly states: readonly Choice[];
   /** One of them, or all. Fewer than two: no choice. */
@@ -138,8 +138,8 @@ interface Filters {
   readonly isTree: boolean;
 }
 
-export function filterBar({ noun, states, kinds, roots, isTree }: Filters): Html {
-  return html`<form class="filters" role="search" aria-label="Search and filter" data-noun="${noun}" hidden>
+export function filterBar({ nouns: [one, many], states, kinds, roots, isTree }: Filters): Html {
+  return html`<form class="filters" role="search" aria-label="Search and filter" data-one="${one}" data-many="${many}" hidden>
 <label class="search"><span class="unseen">Search</span><input type="search" name="search" placeholder="Search: press /" autocomplete="off" spellcheck="false"></label>
 ${states.length > 1 && html`<fieldset class="states"><legend class="unseen">Which</legend>${states.map(({ value, text, sign = "" }) => html`<label class="${value}"><input type="checkbox" name="state" value="${value}"><span class="sign" aria-hidden="true">${sign}</span> ${text}</label>`)}</fieldset>`}
 ${kinds.length > 1 && html`<label><span class="unseen">Kind</span><select name="kind"><option value="">All kinds</option>${kinds.map(({ value, text }) => html`<option value="${value}">${text}</option>`)}</select></label>`}

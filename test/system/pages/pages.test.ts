@@ -1,11 +1,11 @@
 /** The pages of `--format html` in Debian's Chromium: what a person sees, presses and prints. */
 
 import { mkdtempSync, writeFileSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Change } from "../../../src/model/change.ts";
@@ -17,7 +17,6 @@ import { change, everything, plan, record } from "../../render/plans.ts";
 import { PARTIAL } from "../../render/reports.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
-const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 let browser: Browser;
 const pages = mkdtempSync(join(tmpdir(), "tenon-pages-"));
@@ -265,13 +264,12 @@ const LOOKS: Readonly<Record<string, BrowserContextOptions>> = {
 
 describe("the look", () => {
   it.each(Object.keys(LOOKS))("of every page, %s: axe finds nothing serious, and nothing complains", async (look) => {
-    const axe = await readFile(AXE, "utf8");
     for (const [name, html] of Object.entries(await everyPage())) {
       const { page, complaints } = await open(html, LOOKS[look]);
-      await page.evaluate(axe);
+      await page.evaluate(axe.source);
       const found = await page.evaluate(async () => {
-        const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-        return (await axe.run()).violations;
+        const injected = (globalThis as unknown as { axe: typeof axe }).axe;
+        return (await injected.run()).violations;
       });
       const serious = found.filter(({ impact }) => impact === "serious" || impact === "critical");
       const shown = serious.map(
@@ -383,12 +381,6 @@ describe("the look", () => {
     expect(complaints).toEqual([]);
   });
 });
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string | null;
-  readonly nodes: readonly { readonly html: string }[];
-}
 
 describe("what others have written", () => {
   it("stays text: hostile labels do nothing, and are shown", async () => {

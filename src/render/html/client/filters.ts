@@ -190,8 +190,8 @@ function openForSearch(group: Group, isSearch: boolean): void {
 function say(form: HTMLFormElement, shown: number, total: number, isNarrowed: boolean): void {
   const output = form.querySelector<HTMLOutputElement>("output");
   if (output === null) return;
-  const noun = form.dataset["noun"] ?? "";
-  const all = `${total.toLocaleString("en")} ${noun}`;
+  const { one = "", many = "" } = form.dataset;
+  const all = `${total.toLocaleString("en")} ${total === 1 ? one : many}`;
   output.textContent = isNarrowed ? `${shown.toLocaleString("en")} of ${all}` : all;
 }
 
