@@ -202,6 +202,31 @@ describe("as HTML", () => {
   });
 });
 
+test("the whole picture of some networks", async () => {
+  const interfaces = Array.from({ length: 22 }, (_, index) => ({
+    ...{ node_id: 100 + index, interface_id: 200 + index, active: index !== 1 },
+    address: index === 2 ? null : `10.0.0.${index + 2}`,
+  }));
+  const changed = network(
+    [
+      subnet("10.0.0.0/23", { label: "web", mark: "replace", before: "10.0.0.0/24", attached: 22, interfaces }),
+      subnet("10.0.2.0/24", { label: "a label that is much longer than its bar", mark: "update", attached: 0 }),
+      subnet("10.0.3.248/29", { label: "tiny", mark: "create" }),
+      subnet("10.0.8.0/21", { label: "large", attached: 1 }),
+      subnet("172.16.4.0/24", { label: "moves", mark: "replace", before: "10.0.7.0/24" }),
+      subnet("192.168.0.0/24", { label: "goes", mark: "delete" }),
+      subnet("11.1.0.0/24", { label: "public" }),
+      subnet("nonsense", { label: "unread" }),
+    ],
+    { mark: "replace" },
+  );
+  const still = network([subnet("10.0.0.0/24")], { label: "still", address: "vpc/still", region: null });
+  const empty = network([], { label: "empty", address: "vpc/empty", mark: "create" });
+  await expect(String(networkPictures([still, empty, changed]))).toMatchFileSnapshot(
+    "../../golden/picture-networks.html",
+  );
+});
+
 describe("what is drawn", () => {
   test("of a plan: every network with its subnets, and the interfaces that a block names", () => {
     const one = { subnet: "vpc/prod/subnet/web", subnet_id: 4, node_id: 7, interface_id: 9, active: true };

@@ -211,3 +211,27 @@ test("the picture has a name, its boxes have titles, and the same is there in wo
   expect(text).toContain("2.1 create record new.example/@/MX; waits for 1.1");
   expect(String(orderPicture(planOf([]), KINDS, null))).toBe("");
 });
+
+test("the whole picture of a small plan", async () => {
+  const steps = [
+    step("create domain/a.example"),
+    ...Array.from({ length: 13 }, (_, index) =>
+      step(`create domain/a.example/n${index}/A`, ["create domain/a.example"]),
+    ),
+    step("delete domain/b.example/x/A", [], { method: "DELETE", root: "domain/b.example" }),
+    step("create domain/b.example/x/CNAME", ["delete domain/b.example/x/A"]),
+    step("activate domain/a.example", ["all"], { method: "PUT" }),
+  ];
+  const drawn = planOf(steps, {
+    barriers: [{ id: "all", after: steps.slice(0, 14).map(({ id }) => id) }],
+    gaps: [
+      {
+        what: "x.b.example CNAME",
+        wanted: "create domain/b.example/x/CNAME",
+        before: "delete domain/b.example/x/A",
+        root: "domain/b.example",
+      },
+    ],
+  });
+  await expect(String(orderPicture(drawn, KINDS, null))).toMatchFileSnapshot("../../golden/picture-order.html");
+});

@@ -224,6 +224,30 @@ describe("as HTML", () => {
   });
 });
 
+describe("the whole picture", () => {
+  test("of a few zones", async () => {
+    const records: RecordDrawing[] = [
+      { name: "old", type: "A", target: "192.0.2.7", mark: "delete" },
+      { name: "new", type: "A", target: "192.0.2.8", mark: "create" },
+      { name: "@", type: "A", target: "192.0.2.1", mark: "none" },
+      { name: "@", type: "MX", target: "mx.b.example", mark: "none" },
+      { name: "@", type: "MX", target: "mail.outside.test", mark: "none" },
+      { name: "x", type: "CNAME", target: "y.a.example", mark: "none" },
+      { name: "y", type: "CNAME", target: "x.a.example", mark: "none" },
+      { name: "www", type: "CNAME", target: "a.example", mark: "none" },
+      { name: "shop", type: "CNAME", target: "gone.b.example", mark: "none" },
+    ];
+    const b = zone("b.example", [["mx", "A", "192.0.2.25"]], { mark: "update" });
+    await expect(String(zoneMap([zone("a.example", [], { records }), b]))).toMatchFileSnapshot(
+      "../../golden/picture-zones.html",
+    );
+  });
+
+  test("of many zones", async () => {
+    await expect(String(zoneMap(brands(120)))).toMatchFileSnapshot("../../golden/picture-zones-many.html");
+  });
+});
+
 describe("what is drawn", () => {
   const moved = change("domain/a.example/www/CNAME", "domain_record", {
     ...{ before: record("www", "CNAME", "old.outside.test"), after: record("www", "CNAME", "new.outside.test") },
@@ -254,6 +278,20 @@ describe("what is drawn", () => {
       ],
     });
     expect(s).toMatchObject({ domain: "s.example", mark: "create", isComplete: false });
+    const others = [
+      change("domain/s.example/@/A", "domain_record", { after: record("", "A", "192.0.2.1") }),
+      change("domain/part.example", "domain", {
+        ...{ before: { domain: "part.example", type: "master" }, after: { domain: "part.example", type: "master" } },
+        ...{ action: "no-op", part: true },
+      }),
+      change("domain/part.example/shop/A", "domain_record", { after: record("shop", "A", "192.0.2.1") }),
+    ];
+    // Of a slave and of a part others have records, too.
+    expect(zonesOfChanges([...changes, ...others], []).map(({ isComplete }) => isComplete)).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   test("of a plan that leaves records alone nobody can say what is missing", () => {
