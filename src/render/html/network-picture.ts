@@ -364,7 +364,9 @@ const CROWDS: readonly (readonly [more: number, name: string])[] = [
 function barElement({ within, lanes, free, subnets }: Bar): Html {
   const all = addressesIn(within);
   const left = free.reduce((sum, range) => sum + addressesIn(range), 0);
-  const title = `${cidrOf(within)}: ${left === 0 ? "no address is" : `${left.toLocaleString("en")} of ${all.toLocaleString("en")} addresses are`} free`;
+  const changes = subnets.some(({ mark, isBlocked }) => !isBlocked && mark !== "none" && mark !== "update");
+  const number = left === 0 ? "no address" : `${left.toLocaleString("en")} of ${all.toLocaleString("en")} addresses`;
+  const title = `${cidrOf(within)}: ${number} ${changes ? "will be" : left === 0 ? "is" : "are"} free`;
   const [, crowd] = CROWDS.find(([more]) => subnets.length > more) ?? [0, "few"];
   const drawn = lanes.map(({ name, segments }) => {
     const label = `${name === "" ? "" : `${name}: `}${subnets.length} ${subnets.length === 1 ? "subnet" : "subnets"}, ${title}`;
