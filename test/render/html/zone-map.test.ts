@@ -202,6 +202,14 @@ describe("a thousand zones", () => {
 
   test("take work in proportion", async () => {
     expect(await growth(60, 4, (count) => zoneMap(brands(count)))).toBeLessThan(6);
+    const inOne = (count: number): ZoneDrawing => {
+      const names = Array.from(
+        { length: count },
+        (_, index) => [`n${index}`, "CNAME", `n${index + 1}.a.example`] as const,
+      );
+      return zone("a.example", names);
+    };
+    expect(await growth(60, 4, (count) => zoneMap([inOne(count)]))).toBeLessThan(6);
   });
 });
 
