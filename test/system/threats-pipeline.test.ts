@@ -386,7 +386,7 @@ test("on GitHub the reviewed plan is the artifact of the only run that planned t
 
   for (const forged of [{ expired: true }, { name: "tenon-plan\nrun-id=1" }, { id: "1\nrun-id=2" as never }]) {
     const before = forge.artifacts.map((artifact) => ({ ...artifact }));
-    Object.assign(forge.artifacts.at(-1) ?? {}, forged);
+    Object.assign(forge.artifacts.find(({ name }) => name === "tenon-plan") ?? {}, forged);
     expect(await find()).toMatchObject({ result: "failure", outputs: { "artifact-id": "" } });
     forge.artifacts.splice(0, forge.artifacts.length, ...before);
   }

@@ -71,7 +71,7 @@ function objectsSection(drift: Drift, kinds: Kinds): Section | null {
       folded.map(({ object }) => kinds.of(object.kind)),
       kinds.all,
     ),
-    roots: roots.length > 1 ? "All networks, zones, images" : null,
+    roots: roots.length > 1 ? "All objects" : null,
   });
   const open = folded.length <= MAX_OPEN_OBJECTS;
   const units = roots.map(([root, own]) => unitHtml(root, own, kinds, open));

@@ -188,7 +188,7 @@ function changesSection(plan: Plan, view: PlanView, options: TreeOptions): Secti
         kinds.all,
       ),
       isTree: true,
-      roots: view.groups.length > 1 ? "All networks, zones, images" : null,
+      roots: view.groups.length > 1 ? "All objects" : null,
     })}${treesOf(plan, view, options)}`,
   };
 }

@@ -177,7 +177,7 @@ function changesSection(groups: readonly GroupView[], report: Report, options: T
       nouns: ["change", "changes"] as const,
       isTree: true,
       states,
-      roots: groups.length > 1 ? "All networks, zones, images" : null,
+      roots: groups.length > 1 ? "All objects" : null,
     },
     kinds: kindChoices(
       groups.flatMap(viewsIn).map(({ kind }) => kind),

@@ -132,7 +132,7 @@ interface Filters {
   readonly states: readonly Choice[];
   /** One of them, or all. Fewer than two: no choice. */
   readonly kinds: readonly Choice[];
-  /** What stands for all of them: `All networks, zones, images`. null: there is no choice. */
+  /** What stands for all of them: `All objects`. null: there is no choice. */
   readonly roots: string | null;
   /** Whether there is something to unfold. */
   readonly isTree: boolean;
