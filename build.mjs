@@ -213,6 +213,19 @@ function bundledRequire() {
   return { name: "bundled-require", transform };
 }
 
+/** What a page of `--format html` holds: one style, and one script, which runs in a browser. */
+async function bundlePage(folder) {
+  const source = join(ROOT, "src/render/html");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const styles = ["page.css", "pictures.css"].map((name) => readFileSync(join(source, name), "utf8"));
+  writeFileSync(join(folder, "page.css"), styles.join("").replace(/\/\*.*?\*\/\n*/gs, ""));
+  const build = await rolldown({ input: join(source, "client/main.ts"), platform: "browser", onLog: failAtWarnings });
+  const { output } = await build.write({ file: join(folder, "page.js"), format: "iife", minify: true });
+  await build.close();
+  bundled.push(...output);
+}
+
 const RULE = `\n${"-".repeat(80)}\n\n`;
 
 /** Of the libraries that are in the bundles. */
@@ -249,6 +262,7 @@ const ASSETS = [
   "schemas/messages.json",
   "schemas/plan.schema.json",
   "dist/validators",
+  "dist/html",
   "examples/demo",
   "examples/ci/github",
   "examples/ci/gitlab",
@@ -303,6 +317,7 @@ if (process.argv.includes("--binary")) {
   await buildBinary(join(DIST, "standalone"));
 } else {
   await compileSchemas(join(DIST, "validators"));
+  await bundlePage(join(DIST, "html"));
   await bundleCommandLine(join(DIST, "bin"));
   await bundleLibrary(join(DIST, "lib"));
   failAtLibrariesOutside();

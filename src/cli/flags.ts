@@ -38,6 +38,7 @@ export interface PlanFlags extends ProjectFlags, ConnectionFlags {
   readonly full?: boolean;
   readonly neverDestroy?: boolean;
   readonly jsonInto?: string;
+  readonly htmlInto?: string;
 }
 
 /** What narrows a run to a change of the manifests: the flag, or the plan file that is carried out. */
@@ -47,8 +48,8 @@ export interface ChangedSinceFlags {
   readonly savedChangedSince?: ChangedSince | null;
 }
 
-/** Output for people, for programs, and for a pull request. */
-export type Format = "text" | "json" | "markdown";
+/** Output for people, for programs, for a pull request, and for a browser. */
+export type Format = "text" | "json" | "markdown" | "html";
 
 /** Help of `--changed-since`. */
 export const CHANGED_SINCE = "read only what is declared otherwise there";
@@ -198,6 +199,11 @@ export function jsonIntoFlag(): Option {
   return new Option("--json-into <file>", "write the JSON document to a file, too");
 }
 
+/** Read by `withPage`. */
+export function htmlIntoFlag(): Option {
+  return new Option("--html-into <file>", "write the page to a file, too");
+}
+
 /** Read by `folding`. */
 export function fullFlag(): Option {
   return new Option("--full", "show each change and warning, however many are alike");
@@ -208,8 +214,8 @@ export function formatFlag(description: string, choices: readonly Format[] = ["t
   return new Option("--format <format>", description).choices(choices).default("text");
 }
 
-/** For commands that print markdown, too. */
-export const ALL_FORMATS: readonly Format[] = ["text", "json", "markdown"];
+/** For commands that print markdown and pages, too. */
+export const ALL_FORMATS: readonly Format[] = ["text", "json", "markdown", "html"];
 
 /** Commander passes the values collected so far; undefined at first. */
 export function collect(value: string, previous: readonly string[] = []): string[] {
@@ -320,8 +326,12 @@ export function refuseWatchFlags(command: Command): void {
   if (has("jsonInto")) {
     command.error("error: --watch and --json-into conflict: news is many lines, and no document", { code: CONFLICT });
   }
-  if (command.getOptionValue("format") === "markdown")
-    command.error("error: --watch and --format markdown conflict: news is text or JSON lines", { code: CONFLICT });
+  if (has("htmlInto")) {
+    command.error("error: --watch and --html-into conflict: news is many lines, and no page", { code: CONFLICT });
+  }
+  const format = command.getOptionValue("format");
+  if (format === "markdown" || format === "html")
+    command.error(`error: --watch and --format ${format} conflict: news is text or JSON lines`, { code: CONFLICT });
 }
 
 export type FailOn = "refused" | "blocked";

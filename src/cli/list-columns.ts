@@ -74,8 +74,12 @@ const MAX_TARGET_COLUMNS = 60;
 function rdata({ values }: InventoryItem): string {
   const beside = ["priority", "weight", "port", "tag"].flatMap((name) => cell(values[name]) ?? []);
   const target = String(cell(values["target"]) ?? "");
-  const text = [...beside, target === "" ? "." : target].join(" ");
-  return shorten(escapeText(text), MAX_TARGET_COLUMNS, Buffer.byteLength(target));
+  return [...beside, target === "" ? "." : target].join(" ");
+}
+
+function shortRdata(item: InventoryItem): string {
+  const target = String(cell(item.values["target"]) ?? "");
+  return shorten(escapeText(rdata(item)), MAX_TARGET_COLUMNS, Buffer.byteLength(target));
 }
 
 export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
@@ -131,7 +135,7 @@ export const COLUMNS: Readonly<Record<ListedKind, ListedColumns>> = {
       field("type", "TYPE"),
       field("ttl_sec", "TTL"),
       ...WHOSE,
-      { ...field("target", "TARGET"), shown: rdata },
+      { ...field("target", "TARGET"), shown: shortRdata, whole: rdata },
       field("priority", null),
       field("weight", null),
       field("port", null),
@@ -186,6 +190,7 @@ export const TICKET_COLUMNS: readonly Column<Ticket>[] = [
     heading: "SUMMARY",
     value: ({ summary }) => summary,
     shown: ({ summary }) => shorten(escapeText(summary), MAX_TARGET_COLUMNS, Buffer.byteLength(summary)),
+    whole: ({ summary }) => summary,
   },
 ];
 

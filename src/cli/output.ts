@@ -1,9 +1,9 @@
-/** Output in the requested format: a plan, the summary of a CI step, JSON even when a command fails, and JSON in a file beside it. */
+/** Output in the requested format: a plan, the summary of a CI step, JSON even when a command fails, and JSON or a page in a file beside it. */
 
 import { appendFile } from "node:fs/promises";
 import { whyUnwritable, writeProblem, writeWhole } from "../files/files.ts";
 import { type Diagnostic, type Plan, Sources } from "../index.ts";
-import { renderPlanMarkdown, renderPlanText } from "../render/index.ts";
+import { type PageOptions, renderPlanHtml, renderPlanMarkdown, renderPlanText } from "../render/index.ts";
 import { renderPlanJsonParts } from "../render/plan-json.ts";
 import { diagnosticsJson, renderErrorsJson } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
@@ -15,10 +15,11 @@ import type { Terminal } from "./terminal.ts";
 
 // Showing a plan in the requested format.
 
-/** @param token that must not be in a file with the plan; undefined: there is none */
-export function showPlan(terminal: Terminal, plan: Plan, format: Format, token?: string): void {
+/** @param token that must not be in a file with the plan, or in its page; undefined: there is none */
+export async function showPlan(terminal: Terminal, plan: Plan, format: Format, token?: string): Promise<void> {
   for (const text of planText(terminal, plan, format)) terminal.print(text);
   terminal.document?.(renderPlanJsonParts(plan), token);
+  await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
 }
 
 function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<string> {
@@ -29,6 +30,9 @@ function planText(terminal: Terminal, plan: Plan, format: Format): Iterable<stri
       return renderPlanJsonParts(plan);
     case "markdown":
       return [renderPlanMarkdown(plan)];
+    case "html":
+      // `withPage` prints it.
+      return [];
   }
 }
 
@@ -162,6 +166,85 @@ async function writeInto(
   return file === undefined || document === null || writeJson(terminal, { ...document, file, noun: "JSON file" });
 }
 
+// A page: on stdout for `--format html`, and in the file of `--html-into`.
+
+export interface PageFlags {
+  readonly format: Format | "table" | "csv";
+  readonly htmlInto?: string | undefined;
+}
+
+/**
+ * Runs a command that gives a page, and prints the page if that is the format, or writes it to a file, or both. A command that fails may
+ * have none. One that ends well and gives none has said why.
+ */
+export async function withPage(
+  terminal: Terminal,
+  { format, htmlInto }: PageFlags,
+  work: (terminal: Terminal) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (format !== "html" && htmlInto === undefined) return work(terminal);
+  const unwritable = htmlInto === undefined ? null : htmlInto === STDOUT ? NO_PAGE_FILE : await whyUnwritable(htmlInto);
+  if (unwritable !== null) {
+    sayError(terminal, { code: "file-unwritable", summary: `the page cannot be written: ${unwritable}` });
+    return EXIT.error;
+  }
+  const held: { page: string | null } = { page: null };
+  let isWritten = false;
+  let code: ExitCode = EXIT.error;
+  try {
+    code = await work({
+      ...terminal,
+      page: (page) => {
+        held.page = page;
+      },
+    });
+  } finally {
+    if (held.page !== null) {
+      if (format === "html") terminal.print(held.page);
+      isWritten = htmlInto === undefined || (await writePage(terminal, htmlInto, held.page));
+    }
+  }
+  return isWritten || (code !== EXIT.done && code !== EXIT.pending) ? code : EXIT.error;
+}
+
+const NO_PAGE_FILE = "- is stdout, and that is what --format html is for";
+
+/**
+ * Hands over the page of a command, if it is wanted. One that holds the token is not: pages are made to be passed on.
+ * @param token undefined: there is none
+ */
+export async function givePage(terminal: Terminal, make: () => Promise<string>, token?: string): Promise<void> {
+  if (terminal.page === undefined) return;
+  const page = await make();
+  if (token !== undefined && (await pageHoldsToken(page, token))) {
+    sayTokenHeld(terminal, "the page");
+    return;
+  }
+  terminal.page(page);
+}
+
+/** As it is, escaped, or with marks within. */
+async function pageHoldsToken(page: string, token: string): Promise<boolean> {
+  const { escapeHtml } = await import("../render/html/markup.ts");
+  const text = page.replace(/<[^>]*>/g, "");
+  return [page, text].some((one) => holdsToken(one, token) || holdsToken(one, escapeHtml(token)));
+}
+
+async function writePage(terminal: Terminal, file: string, page: string): Promise<boolean> {
+  try {
+    await writeWhole(file, [page], FILE_MODE);
+    return true;
+  } catch (error) {
+    const summary = `the page cannot be written: ${writeProblem(error, file)}`;
+    sayError(terminal, { code: "file-unwritable", summary });
+    return false;
+  }
+}
+
+export function pageLook({ results }: Terminal): PageOptions {
+  return { full: results.full ?? false };
+}
+
 // JSON in a file: a plan for a later apply, or what `--json-into` asks for.
 
 /** Plans and reports hold record values and notes: only their author may read them. */
@@ -180,12 +263,7 @@ export async function writeJson(terminal: Terminal, { file, parts, token, noun }
     return true;
   } catch (error) {
     if (error instanceof TokenInDocument) {
-      const what = noun === "plan file" ? "the plan" : "the document";
-      sayError(terminal, {
-        code: "token-in-plan",
-        summary: `${what} holds the token, in some name, text, record or variable, and is not saved`,
-        fix: "Take it out of the manifest, the variables or the account, and revoke it.",
-      });
+      sayTokenHeld(terminal, noun === "plan file" ? "the plan" : "the document");
       return false;
     }
     const summary = `the ${noun} cannot be written: ${writeProblem(error, file)}`;
@@ -195,6 +273,14 @@ export async function writeJson(terminal: Terminal, { file, parts, token, noun }
 }
 
 class TokenInDocument extends Error {}
+
+function sayTokenHeld(terminal: Terminal, what: string): void {
+  sayError(terminal, {
+    code: "token-in-plan",
+    summary: `${what} holds the token, in some name, text, record or variable, and is not saved`,
+    fix: "Take it out of the manifest, the variables or the account, and revoke it.",
+  });
+}
 
 /** No part that holds the token is handed on. A part ends with a line, so that the token is never divided. */
 function* withoutToken(parts: Iterable<string>, token: string | undefined): Generator<string> {

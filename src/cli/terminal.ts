@@ -22,6 +22,8 @@ export interface Terminal {
    * @param token that must not be in it; undefined: there is none
    */
   document?(parts: Iterable<string>, token: string | undefined): void;
+  /** Called with the page of `--format html` where `--html-into` wants it beside what is printed; the last one counts. */
+  page?(page: string): void;
   /** Called with errors and warnings if a program wants them as data. */
   record?(diagnostics: readonly Diagnostic[], sources: Sources): void;
 }

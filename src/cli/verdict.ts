@@ -3,8 +3,10 @@
 import { type Change, findUnreviewed, type Plan, type Report, summarise } from "../index.ts";
 import {
   renderGuardsText,
+  renderPlanHtml,
   renderPlanMarkdown,
   renderPlanText,
+  renderReportHtml,
   renderReportMarkdown,
   renderUnreviewedMarkdown,
 } from "../render/index.ts";
@@ -13,7 +15,7 @@ import { renderPlanEventJson, renderRefusalJson, renderReportJson } from "../ren
 import { escapeText } from "../render/terminal.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import type { FailOn, Format } from "./flags.ts";
-import { printJson, printMarkdown } from "./output.ts";
+import { givePage, pageLook, printJson, printMarkdown } from "./output.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
@@ -60,22 +62,26 @@ export async function printRunVerdict(
       sayUnreviewed(terminal, verdict.extra);
       printJson(terminal, format, () => renderRefusalJson(plan, "unreviewed", verdict.extra), token);
       await printMarkdown(terminal, format, () => renderUnreviewedMarkdown(verdict.extra));
+      await givePage(terminal, () => renderPlanHtml(plan, { ...pageLook(terminal), unreviewed: verdict.extra }), token);
       return EXIT.unreviewed;
     case "guarded":
       if (format === "json") terminal.say(renderGuardsText(plan, terminal.messages));
       sayRefused(terminal, "refused; nothing was done");
       printJson(terminal, format, () => renderRefusalJson(plan, "consent"), token);
       await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
       return EXIT.refused;
     case "blocked":
       sayBlocked(terminal, plan);
       printJson(terminal, format, () => renderRefusalJson(plan, "blocked"), token);
       await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+      await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
       return EXIT.refused;
     case "idle":
       // A report without a run, so that a program that reads reports finds one.
       printJson(terminal, format, () => renderReportJson(idleReport(plan), plan), token);
       await printMarkdown(terminal, format, () => renderReportMarkdown(idleReport(plan), plan, null));
+      await givePage(terminal, () => renderReportHtml(idleReport(plan), plan, null, pageLook(terminal)), token);
       return verdict.blocked > 0 ? EXIT.partial : EXIT.done;
   }
 }

@@ -22,7 +22,7 @@ export function numberOf(address: string): number {
   return address.split(".").reduce((sum, octet) => sum * 256 + Number(octet), 0);
 }
 
-function addressOf(number: number): string {
+export function addressOf(number: number): string {
   return [24, 16, 8, 0].map((bits) => Math.floor(number / 2 ** bits) % 256).join(".");
 }
 
@@ -100,6 +100,18 @@ export function largestBlock(gaps: readonly Range[]): Range | null {
     if (block !== undefined) return block;
   }
   return null;
+}
+
+/** The fewest CIDR blocks that together are the range, in order. */
+export function blocksOf({ first, last }: Range): Range[] {
+  const blocks: Range[] = [];
+  for (let next = first; next <= last; ) {
+    let prefix = IPV4_BITS;
+    while (prefix > 0 && next % sizeOf(prefix - 1) === 0 && next + sizeOf(prefix - 1) - 1 <= last) prefix -= 1;
+    blocks.push(blockAt(next, prefix));
+    next += sizeOf(prefix);
+  }
+  return blocks;
 }
 
 /** The smallest CIDR block that contains all of the ranges, of which there is at least one. */

@@ -95,16 +95,52 @@ interface Head {
 
 function headOf(view: ChangeView): Head {
   const { kind } = view;
-  const { before, after } = view.change;
-  const isRecord = kind.line === "record";
-  const [from, to] = beforeAfter(before, after, (values) => ({
-    text: isRecord ? recordName(values) : escapeText(plainText(values[kind.nameField])),
-    bytes: 0,
-  }));
-  const type = isRecord ? escapeText(plainText((after ?? before)?.["type"])) : "";
-  const lead = isRecord ? "" : `${kind.words[0]} `;
+  const [from, to] = namesOf(view);
+  const type = typeOf(view);
+  const lead = kind.line === "record" ? "" : `${kind.words[0]} `;
   const start = from === undefined || to === undefined ? "" : `${lead}${from.text} ${ARROW} `;
   return { title: `${start === "" ? lead : start}${(to ?? from)?.text ?? ""}`, type, from: start };
+}
+
+function namesOf({ kind, change: { before, after } }: ChangeView): BeforeAfter<Shown> {
+  return beforeAfter(before, after, (values) => ({
+    text: kind.line === "record" ? recordName(values) : escapeText(plainText(values[kind.nameField])),
+    bytes: 0,
+  }));
+}
+
+function typeOf({ kind, change: { before, after } }: ChangeView): string {
+  return kind.line === "record" ? escapeText(plainText((after ?? before)?.["type"])) : "";
+}
+
+/** What the line of a change consists of, escaped, for a format that lays it out by itself. */
+export interface LineParts {
+  /** The word of its kind before a name; empty for a record. */
+  readonly lead: string;
+  readonly name: BeforeAfter<string>;
+  /** Of a record; otherwise empty. */
+  readonly type: string;
+  readonly data: BeforeAfter<string>;
+  /** `ttl 300 → 600`, or empty. */
+  readonly ttl: string;
+}
+
+/** @param view one that `isRow` is true of */
+export function lineParts(view: ChangeView): LineParts {
+  const { before, after } = view.change;
+  const { line } = view.kind;
+  const data = beforeAfter(before, after, line === "record" ? recordData : (values) => plainData(values, line));
+  return {
+    lead: line === "record" ? "" : view.kind.words[0],
+    name: textsOf(namesOf(view)),
+    type: typeOf(view),
+    data: textsOf(data),
+    ttl: line === "record" ? ttlText(before, after) : "",
+  };
+}
+
+function textsOf([before, after]: BeforeAfter<Shown>): BeforeAfter<string> {
+  return [before?.text, after?.text];
 }
 
 function joinCells(name: string, type: string): string {
@@ -159,7 +195,7 @@ function brokenHead({ compact, from, tail }: Frame, columns: number): [string, .
 
 const NOTHING: Shown = { text: "", bytes: 0 };
 
-type BeforeAfter<T> = readonly [before: T | undefined, after: T | undefined];
+export type BeforeAfter<T> = readonly [before: T | undefined, after: T | undefined];
 
 /** Both sides, or only the later one if they are the same. */
 function beforeAfter(before: Values | null, after: Values | null, show: (values: Values) => Shown): BeforeAfter<Shown> {
@@ -243,7 +279,10 @@ function fieldLine(field: FieldDiff, view: ChangeView, nameColumns: number, colu
 }
 
 /** A created or deleted resource has one side to show. */
-function beforeAfterOf(field: FieldDiff, view: ChangeView): { before: Json | undefined; after: Json | undefined } {
+export function beforeAfterOf(
+  field: FieldDiff,
+  view: ChangeView,
+): { before: Json | undefined; after: Json | undefined } {
   if (view.change.before === null) return { before: undefined, after: field.after };
   if (view.change.after === null) return { before: field.before, after: undefined };
   return { before: field.before ?? null, after: field.after ?? null };

@@ -87,18 +87,9 @@ export function foldedObjects({ objects }: Drift): Folded[] {
 
 /** The first line begins with the status; escaped, within `columns` as far as values can be shortened. */
 export function objectLines(object: DriftObject, within: number, columns: number, kinds: Kinds): string[] {
-  const { status, labels, note, annotations } = object;
+  const { status, note, annotations } = object;
   const address = addressText(object);
-  const more = [
-    ...(within === 0 ? [] : [`with ${count(within, "object", "objects")} in it`]),
-    ...(labels.includes("unfinished") ? ["its upload was never finished"] : []),
-    ...(labels.includes("prune") ? ["it carries our tag, and nothing declares it"] : []),
-    ...(labels.includes("retire") && status === "unexpected" ? ["its family keeps newer ones"] : []),
-    ...(labels.includes("superseded") ? ["a newer one has its label"] : []),
-    ...(labels.includes("expired") ? [`its entry ${expiredText(annotations?.expires)}`] : []),
-    ...(labels.includes("duplicate") ? ["duplicate: an equal record is declared and there"] : []),
-    ...(labels.includes("adopt") && status === "changed" ? ["not adopted"] : []),
-  ];
+  const more = labelTexts(object, within);
   const text = more.length === 0 ? address : `${address} (${more.join("; ")})`;
   const [first = "", ...continued] = wrap(text, columns, STATUS_COLUMNS);
   return [
@@ -112,7 +103,22 @@ export function objectLines(object: DriftObject, within: number, columns: number
   ];
 }
 
-function addressText({ key, root, kind, liveAddress }: DriftObject): string {
+/** What there is to say of it beside its status. */
+export function labelTexts({ status, labels, annotations }: DriftObject, within: number): string[] {
+  return [
+    ...(within === 0 ? [] : [`with ${count(within, "object", "objects")} in it`]),
+    ...(labels.includes("unfinished") ? ["its upload was never finished"] : []),
+    ...(labels.includes("prune") ? ["it carries our tag, and nothing declares it"] : []),
+    ...(labels.includes("retire") && status === "unexpected" ? ["its family keeps newer ones"] : []),
+    ...(labels.includes("superseded") ? ["a newer one has its label"] : []),
+    ...(labels.includes("expired") ? [`its entry ${expiredText(annotations?.expires)}`] : []),
+    ...(labels.includes("duplicate") ? ["duplicate: an equal record is declared and there"] : []),
+    ...(labels.includes("adopt") && status === "changed" ? ["not adopted"] : []),
+  ];
+}
+
+/** With its Unicode form and its name in the account, escaped. */
+export function addressText({ key, root, kind, liveAddress }: DriftObject): string {
   const domain = root.startsWith("domain/") ? root.slice("domain/".length) : null;
   const label = key.slice(root.length + 1).split("/")[0] ?? "";
   const isShown = domain !== null && kind === "domain_record" && label.includes("xn--");
@@ -137,7 +143,7 @@ function fieldLines({ name, live, declared }: DriftField, columns: number): stri
 }
 
 /** The value that distinguishes a whole live or declared object from others of its kind. */
-function wholeLines({ kind, status, fields }: DriftObject, columns: number, kinds: Kinds): string[] {
+export function wholeLines({ kind, status, fields }: DriftObject, columns: number, kinds: Kinds): string[] {
   const { line } = kinds.of(kind);
   if (line === undefined) return [];
   const values: Values = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Render (`tenon/render`): plans, reports, drift, diagnostics and verifications as text, JSON and markdown. */
+/** Render (`tenon/render`): plans, reports, drift, diagnostics and verifications as text, JSON, markdown and HTML. */
 
 import type { Change, Drift, WatchNews } from "../model/change.ts";
 import type { Inspection } from "../model/inventory.ts";
@@ -81,6 +81,43 @@ export function renderDriftMarkdown(drift: Drift): string {
  */
 export function renderUnreviewedMarkdown(extra: readonly Change[]): string {
   return documents.renderUnreviewedMarkdown(extra, KINDS);
+}
+
+// Pages are asked for seldom: what makes them is loaded then.
+
+/** How a page shows a plan or a report. */
+export interface PageOptions {
+  /** Whether each network, zone and image is shown by itself, however many are alike. Absent: they are one entry. */
+  readonly full?: boolean;
+  /** Changes that the plan which was reviewed does not show: nothing was done. Absent: there are none. */
+  readonly unreviewed?: readonly Change[];
+}
+
+/** The whole plan as one HTML file that loads nothing, newline-terminated. Linear in the number of changes. */
+export async function renderPlanHtml(plan: Plan, { full = false, unreviewed = [] }: PageOptions = {}): Promise<string> {
+  const pages = await import("./html/plan-page.ts");
+  return pages.renderPlanHtml(plan, { full, unreviewed }, KINDS);
+}
+
+/**
+ * The report of an apply in the same form.
+ * @param plan the one that was applied
+ * @param verification what nameservers answered afterwards; null: they were not asked
+ */
+export async function renderReportHtml(
+  report: Report,
+  plan: Plan,
+  verification: Verification | null,
+  { full = false }: Pick<PageOptions, "full"> = {},
+): Promise<string> {
+  const pages = await import("./html/report-page.ts");
+  return pages.renderReportHtml(report, plan, verification, { full }, KINDS);
+}
+
+/** Drift in the same form. */
+export async function renderDriftHtml(drift: Drift): Promise<string> {
+  const pages = await import("./html/drift-page.ts");
+  return pages.renderDriftHtml(drift, KINDS);
 }
 
 /** What has one address, in the account beside what the project makes of it. Newline-terminated. */

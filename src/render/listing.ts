@@ -5,7 +5,7 @@ import { jsonText } from "../model/text.ts";
 import { columnsOf, escapeText, padded } from "./terminal.ts";
 
 /** A value of the service. null: there is none. */
-type Cell = string | number | boolean | null;
+export type Cell = string | number | boolean | null;
 
 export interface Column<Row> {
   /** As JSON and CSV name it. */
@@ -15,6 +15,8 @@ export interface Column<Row> {
   value(row: Row): Cell;
   /** For the table, where it shows another value than programs get. */
   shown?(row: Row): Cell;
+  /** For a page, which has room for all of what `shown` cuts. */
+  whole?(row: Row): Cell;
 }
 
 const BETWEEN = "  ";

@@ -29,7 +29,7 @@ describe("what is offered", () => {
     [["va"], "none", ["validate"]],
     [["zone", ""], "none", ["export", "check"]],
     [["plan", "--detailed"], "none", ["--detailed-exitcode"]],
-    [["plan", "--format", ""], "none", ["text", "json", "markdown"]],
+    [["plan", "--format", ""], "none", ["text", "json", "markdown", "html"]],
     [["plan", "--format=m"], "none", ["--format=markdown"]],
     [["plan", "--env", ""], "none", ["staging", "production"]],
     [["plan", "--target", "vpc"], "none", ["vpc/prod-a"]],

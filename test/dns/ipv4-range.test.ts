@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  blocksOf,
   cidrOf,
   cidrSubnet,
   contains,
@@ -139,4 +140,29 @@ test("the smallest block around some ranges", () => {
   expect(around("10.0.1.0/24")).toBe("10.0.1.0/24");
   expect(around("10.0.1.0/24", "10.0.2.0/24")).toBe("10.0.0.0/22");
   expect(around("0.0.0.0/8", "192.168.0.0/16")).toBe("0.0.0.0/0");
+});
+
+test("the blocks that make up a range are in order, side by side, and as few as can be", () => {
+  const address = fc.integer({ min: 0, max: 2 ** 32 - 1 });
+  fc.assert(
+    fc.property(address, address, (one, other) => {
+      const whole = { first: Math.min(one, other), last: Math.max(one, other) };
+      const blocks = blocksOf(whole);
+      let next = whole.first;
+      for (const block of blocks) {
+        expect(block.first).toBe(next);
+        expect(readRange(cidrOf(block))).toEqual(block);
+        next = block.last + 1;
+      }
+      expect(next).toBe(whole.last + 1);
+      // Two neighbours that were halves of one block would be that block.
+      for (const [index, block] of blocks.slice(1).entries()) {
+        const before = blocks[index] as Range;
+        const size = block.last - block.first;
+        const areHalves = before.last - before.first === size && before.first % (2 * (size + 1)) === 0;
+        expect(areHalves).toBe(false);
+      }
+    }),
+  );
+  expect(blocksOf(range("0.0.0.0/0")).map(cidrOf)).toEqual(["0.0.0.0/0"]);
 });

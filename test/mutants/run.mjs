@@ -21,6 +21,9 @@ const DEFAULT_SAMPLE = 200;
 const ONE_IN_TWENTY_DEVIATIONS = 1.645;
 const DEFAULT_SEED = 20_261_122;
 
+/** What runs in a browser, which test:system alone has. */
+const IN_BROWSER = "src/render/html/client/";
+
 /** Of the tests that execute a place the nearest are run: what only the hundredth notices is as good as unnoticed. */
 const MAX_TEST_FILES = 25;
 /** They assert whole plans, and lie near nothing: they are run after the nearest. */
@@ -78,7 +81,7 @@ async function main() {
 function allSites() {
   const files = readdirSync(join(ROOT, "src"), { recursive: true })
     .map((file) => `src/${file.split(sep).join("/")}`)
-    .filter((file) => file.endsWith(".ts") && file.includes(values.only ?? ""))
+    .filter((file) => file.endsWith(".ts") && file.includes(values.only ?? "") && !file.startsWith(IN_BROWSER))
     .sort();
   const sites = files.flatMap((file) => sitesOf(file, readFileSync(join(ROOT, file), "utf8")));
   const known = new Set(EQUIVALENT.map(({ file, code, name }) => JSON.stringify([file, code, name])));

@@ -8,7 +8,8 @@ import { dirname, join } from "node:path";
 const ROOT = join(import.meta.dirname, "../..");
 
 export default function setup(): void {
-  if (newest(join(ROOT, "dist/bin"), ".js") > newest(join(ROOT, "src"), ".ts")) return;
+  const changed = Math.max(newest(join(ROOT, "src"), ".ts"), newest(join(ROOT, "src"), ".css"));
+  if (newest(join(ROOT, "dist/bin"), ".js") > changed) return;
   const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
   // What tsc remembers lies in dist/, so that it never outlives what it remembers.
   const memory = ["--incremental", "--tsBuildInfoFile", "dist/.tsbuildinfo"];

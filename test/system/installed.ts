@@ -39,6 +39,11 @@ export async function expectWorking({ command, env }: Installed): Promise<void> 
     code: 0,
     stdout: expect.stringContaining("5 to add"),
   });
+  const page = await run("plan", "--format", "html");
+  expect(page).toMatchObject({
+    ...done,
+    stdout: expect.stringMatching(/^<!doctype html>.*<style>.{999}.*<script>.{999}/s),
+  });
   const applied = await run("apply", "--yes", "--plan", "plan.json");
   expect(applied).toMatchObject({ code: 0, stdout: expect.stringContaining("5 added") });
   expect(await run("plan", "--detailed-exitcode")).toMatchObject({ code: 0 });

@@ -274,8 +274,8 @@ test("a folder of the pipeline that was checked out, or is a link, is created an
   const env = { ...envOf(service), PATH: [join(place, "bin"), process.env["PATH"]].join(delimiter) };
   const script = (name: string) => bash(`bash "${join(SCRIPTS, name)}" "${place}/the.plan"`, checkout, env, place);
   for (const [name, into, left] of [
-    ["plan.sh", "tenon-out", ["comment.md", "messages.txt", "plan.json", "plan.md"]],
-    ["drift.sh", "tenon-out", ["drift.md", "messages.txt", "state"]],
+    ["plan.sh", "tenon-out", ["comment.md", "messages.txt", "plan.html", "plan.json", "plan.md"]],
+    ["drift.sh", "tenon-out", ["drift.html", "drift.md", "messages.txt", "state"]],
     ["live.sh", "tenon-snapshot", ["live.json"]],
     ["apply.sh", "tenon-out", []],
   ] as const) {
@@ -386,7 +386,7 @@ test("on GitHub the reviewed plan is the artifact of the only run that planned t
 
   for (const forged of [{ expired: true }, { name: "tenon-plan\nrun-id=1" }, { id: "1\nrun-id=2" as never }]) {
     const before = forge.artifacts.map((artifact) => ({ ...artifact }));
-    Object.assign(forge.artifacts.at(-1) ?? {}, forged);
+    Object.assign(forge.artifacts.find(({ name }) => name === "tenon-plan") ?? {}, forged);
     expect(await find()).toMatchObject({ result: "failure", outputs: { "artifact-id": "" } });
     forge.artifacts.splice(0, forge.artifacts.length, ...before);
   }

@@ -3,7 +3,7 @@
 #   PROJECT   the project's folder; default: here
 #   BASE      the commit that the default branch had before the merge: what the project declares otherwise than there is applied; without it, or if it
 #             is all zeros, the whole project. The reviewed plan must be about the same objects (exit code 5).
-#   OUT       the folder for the journal, created anew; default: tenon-out
+#   OUT       the folder for the journal, and for report.html, the report as a page, created anew; default: tenon-out
 # A plan file contains a goal, environment, variables and flags, and a forged file could ask for a destroy or for another environment. `--pin`
 # refuses a plan whose goal or flags differ from those given here. Add your `--env` to plan.sh and to this script.
 # Ends with the exit code of `tenon apply`, and explains it.
@@ -19,7 +19,7 @@ fi
 out=${OUT:-tenon-out}
 fresh "$out"
 
-options=(--yes --pin --plan "$plan" --journal "$out/journal.jsonl")
+options=(--yes --pin --plan "$plan" --journal "$out/journal.jsonl" --html-into "$out/report.html")
 if [[ ${BASE:-} =~ [^0] ]]; then options+=(--changed-since "$BASE"); fi
 
 apply() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks for drift. Writes two files for the next job to OUT: state (drift or clean) and drift.md.
+# Checks for drift. Writes to OUT state (drift or clean) and drift.md for the next job, and drift.html, the same as a page, for people.
 #   PROJECT   the project's folder; default: here
 #   RUN_URL   the address of this run, for people; optional
 #   OUT       the folder, created anew; default: tenon-out
@@ -11,7 +11,7 @@ out=${OUT:-tenon-out}
 fresh "$out"
 
 code=0
-tenon drift "${PROJECT:-.}" --format markdown >"$out/drift.md" 2>"$out/messages.txt" || code=$?
+tenon drift "${PROJECT:-.}" --format markdown --html-into "$out/drift.html" >"$out/drift.md" 2>"$out/messages.txt" || code=$?
 untrusted cat "$out/messages.txt" "$out/drift.md"
 if [[ -n ${RUN_URL:-} ]]; then printf '\n[The run that saw it](%s)\n' "$RUN_URL" >>"$out/drift.md"; fi
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plans. Writes two files for later jobs to OUT: plan.json (the bound of the apply) and comment.md.
+# Plans. Writes to OUT plan.json (the bound of the apply) and comment.md for later jobs, and plan.html, the plan as a page, for people.
 #   PROJECT   the project's folder; default: here
 #   BASE      git ref of the base: only what the project declares otherwise than there is planned; optional, without it the whole project
 #   LIVE      a snapshot to plan against, without a connection; optional
@@ -11,7 +11,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 out=${OUT:-tenon-out}
 fresh "$out"
-options=(--format markdown --out "$out/plan.json" --fail-on refused)
+options=(--format markdown --out "$out/plan.json" --html-into "$out/plan.html" --fail-on refused)
 if [[ -n ${BASE:-} ]]; then options+=(--changed-since "$BASE"); fi
 if [[ -n ${LIVE:-} ]]; then options+=(--live "$LIVE"); fi
 
@@ -31,7 +31,9 @@ if [[ ! -s $out/plan.json ]] || ! GITHUB_STEP_SUMMARY='' untrusted tenon show "$
     shortened "$out/messages.txt" | tr --delete '\r' | sed 's/^/    /'
     echo
   fi
-  if [[ -n ${RUN_URL:-} ]]; then printf '\n[This run](%s)\n' "$RUN_URL"; fi
+  page=
+  if [[ -s $out/plan.html ]]; then page=', with the plan as a page (`plan.html`) among its artifacts'; fi
+  if [[ -n ${RUN_URL:-} ]]; then printf '\n[This run](%s)%s\n' "$RUN_URL" "$page"; fi
 } >"$out/comment.md"
 
 if ((code != 0)); then error "Tenon plan, exit code $code" "$(meaning "$code")"; fi

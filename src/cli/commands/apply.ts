@@ -15,7 +15,7 @@ import {
   systemClock,
 } from "../../index.ts";
 import { DEFAULT_CONCURRENCY } from "../../model/api.ts";
-import { renderPlanMarkdown, renderReportMarkdown } from "../../render/index.ts";
+import { renderPlanHtml, renderPlanMarkdown, renderReportHtml, renderReportMarkdown } from "../../render/index.ts";
 import {
   newIdNotes,
   renderPlanEventJson,
@@ -41,6 +41,7 @@ import {
   type FailOn,
   failOnFlag,
   formatFlag,
+  htmlIntoFlag,
   jsonIntoFlag,
   neverDestroyFlag,
   type PlanFlags,
@@ -48,7 +49,7 @@ import {
   type VerifyFlags,
 } from "../flags.ts";
 import { sayDiagnostics, sayError } from "../messages.ts";
-import { printJson, printMarkdown, withJsonErrors } from "../output.ts";
+import { givePage, pageLook, printJson, printMarkdown, withJsonErrors, withPage } from "../output.ts";
 import { ApplyProgress, Progress } from "../progress.ts";
 import { asPlanned, differsFromPlan, narrowingDiffers, readPlanFile, variablesDiffer } from "../reviewed-plan.ts";
 import { inSession, nameOtherEnvironments, type Planned, planIn, type Session } from "../session.ts";
@@ -117,9 +118,13 @@ function addRunFlags(command: Command): Command {
     .option("--plan <file>", "carry out this saved plan, and nothing that it does not show")
     .option("--pin", "require the same goal and flags as the plan file")
     .addOption(
-      formatFlag("text is for people, json streams events and the report, markdown is for a comment", ALL_FORMATS),
+      formatFlag(
+        "text is for people, json streams events and the report, markdown is for a comment, html a page of the report",
+        ALL_FORMATS,
+      ),
     )
     .addOption(jsonIntoFlag())
+    .addOption(htmlIntoFlag())
     .addOption(failOnFlag("do nothing and exit with 4 if a change is: refused, blocked, or either (refused,blocked)"))
     .option("--journal <path>", "where to keep the evidence (default: .tenon/journal)")
     .option("--wait-detached <time>", "how long to wait until interfaces are detached: 10m", parseDuration);
@@ -165,10 +170,11 @@ export function destroy(
 
 function withEvents(
   terminal: Terminal,
-  { format, jsonInto }: ApplyFlags,
+  flags: ApplyFlags,
   work: (terminal: Terminal) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withJsonErrors(terminal, { format, stream: true, jsonInto }, work);
+  const { format, jsonInto } = flags;
+  return withJsonErrors(terminal, { format, stream: true, jsonInto }, (inner) => withPage(inner, flags, work));
 }
 
 async function run(
@@ -212,6 +218,7 @@ async function run(
         if (flags.format === "json") terminal.print(renderPlanEventJson(refused, Date.now()));
         const reason = refused.refusals.every(isUploadProblem) ? "file" : "identity";
         printJson(terminal, flags.format, () => renderRefusalJson(refused, reason), token);
+        await givePage(terminal, () => renderPlanHtml(refused, pageLook(terminal)), token);
       }
       return planned.code;
     }
@@ -221,7 +228,7 @@ async function run(
     const code = await printRunVerdict(terminal, plan, verdict, { ...flags, token });
     if (code !== null) return code;
     const askedMilliseconds = Date.now();
-    const consent = await isConsented(terminal, plan, flags);
+    const consent = await isConsented(terminal, plan, { ...flags, token });
     if (typeof consent === "number") return consent;
     const isOld = Date.now() - askedMilliseconds > MAX_QUESTION_SECONDS * 1000 || !(await listsHold(session, planned));
     const areFilesOld = !(await session.uploads.areUnchanged());
@@ -242,7 +249,11 @@ function refuseDifferent(terminal: Terminal, diagnostic: Diagnostic): ExitCode {
  * Asks for consent to the plan that was shown.
  * @returns true, or the exit code
  */
-async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: ApplyFlags): Promise<true | ExitCode> {
+async function isConsented(
+  terminal: Terminal,
+  plan: Plan,
+  { yes, format, token }: ApplyFlags & { readonly token: string },
+): Promise<true | ExitCode> {
   if (yes === true) return true;
   if (terminal.canAsk) return (await confirm(terminal, plan.goal)) || (terminal.interrupt.code() ?? EXIT.error);
   const fix = `Give --yes to ${plan.goal} without being asked.`;
@@ -252,6 +263,7 @@ async function isConsented(terminal: Terminal, plan: Plan, { yes, format }: Appl
     fix,
   });
   await printMarkdown(terminal, format, () => renderPlanMarkdown(plan));
+  await givePage(terminal, () => renderPlanHtml(plan, pageLook(terminal)), token);
   return EXIT.error;
 }
 
@@ -344,6 +356,8 @@ async function carryOut(
       // The report is printed even if the verification fails.
       printJson(terminal, format, () => renderReportJson(report, plan, verification), connection.token);
       await printMarkdown(terminal, format, () => renderReportMarkdown(report, plan, verification));
+      const page = () => renderReportHtml(report, plan, verification, pageLook(terminal));
+      await givePage(terminal, page, connection.token);
     }
     if (format === "text" && verification !== null) printVerification(terminal, verification);
     const code = exitCodeOf(report, terminal.interrupt.code());

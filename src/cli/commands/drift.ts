@@ -4,7 +4,7 @@ import type { Command } from "commander";
 
 import { type Drift, driftOf, hasDrift, unclearIdentities } from "../../index.ts";
 import { renderDriftJson } from "../../render/drift.ts";
-import { renderDriftMarkdown, renderDriftText } from "../../render/index.ts";
+import { renderDriftHtml, renderDriftMarkdown, renderDriftText } from "../../render/index.ts";
 import type { WatchFlags } from "../drift-watch.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
@@ -14,9 +14,9 @@ import {
   CHANGED_SINCE,
   collect,
   DIRECTORY,
-  type Format,
   formatFlag,
   fullFlag,
+  htmlIntoFlag,
   jsonIntoFlag,
   parseListen,
   parseWatchInterval,
@@ -24,7 +24,7 @@ import {
   refuseWatchFlags,
 } from "../flags.ts";
 import { sayDiagnostics } from "../messages.ts";
-import { printJson, withJsonErrors, writeGithubSummary } from "../output.ts";
+import { givePage, printJson, printMarkdown, withJsonErrors, withPage } from "../output.ts";
 import { inReading, planIn, type ReadingFlags } from "../session.ts";
 import { folding, type Terminal } from "../terminal.ts";
 
@@ -34,8 +34,9 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
       "Say, object by object, how the account differs from the manifests. Nothing is\nchanged. Exits with 2 if there is drift.",
     )
     .argument("[dir]", DIRECTORY)
-    .addOption(formatFlag("text is for people, json for programs, markdown for an issue", ALL_FORMATS))
+    .addOption(formatFlag("text is for people, json for programs, markdown for an issue, html a page", ALL_FORMATS))
     .addOption(jsonIntoFlag())
+    .addOption(htmlIntoFlag())
     .addOption(fullFlag())
     .option("--live <file>", "look at a file of tenon live, without a token")
     .option("--changed-since <ref|dir>", CHANGED_SINCE)
@@ -75,19 +76,22 @@ const ABOUT_READING: ReadonlySet<string> = new Set(["stale-id"]);
 
 export async function drift(terminal: Terminal, directory: string | undefined, flags: DriftFlags): Promise<ExitCode> {
   const { format, jsonInto } = flags;
-  if (flags.watch === true && format !== "markdown") {
+  if (flags.watch === true && (format === "text" || format === "json")) {
     const { watch } = await import("../drift-watch.ts");
     return withJsonErrors(terminal, { format, stream: false }, (inner) =>
       watch(inner, { ...flags, format }, (quiet, use) => look(quiet, directory, flags, use)),
     );
   }
   return withJsonErrors(terminal, { format, stream: false, jsonInto }, (inner) =>
-    look(inner, directory, flags, async (found, token) => {
-      printJson(inner, format, () => renderDriftJson(found), token);
-      if (format !== "json") inner.print(textOf(found, format, inner));
-      await writeGithubSummary(inner, () => renderDriftMarkdown(found));
-      return hasDrift(found) ? EXIT.pending : EXIT.done;
-    }),
+    withPage(inner, flags, (paged) =>
+      look(paged, directory, flags, async (found, token) => {
+        printJson(paged, format, () => renderDriftJson(found), token);
+        if (format === "text") paged.print(renderDriftText(found, paged.results));
+        await printMarkdown(paged, format, () => renderDriftMarkdown(found));
+        await givePage(paged, () => renderDriftHtml(found), token);
+        return hasDrift(found) ? EXIT.pending : EXIT.done;
+      }),
+    ),
   );
 }
 
@@ -110,13 +114,4 @@ function look(
     sayDiagnostics(terminal, [...warnings, ...unclearIdentities(planned.plan)], session.project.sources);
     return use(driftOf(planned.plan), session.token);
   });
-}
-
-function textOf(found: Drift, format: Exclude<Format, "json">, terminal: Terminal): string {
-  switch (format) {
-    case "text":
-      return renderDriftText(found, terminal.results);
-    case "markdown":
-      return renderDriftMarkdown(found);
-  }
 }

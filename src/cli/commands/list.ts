@@ -1,4 +1,4 @@
-/** `tenon list [KIND]`: what is in the account and whose it is, as a table, JSON or CSV. */
+/** `tenon list [KIND]`: what is in the account and whose it is, as a table, JSON, CSV or a page. */
 
 import { Argument, type Command, Option } from "commander";
 import type { Desired } from "../../index.ts";
@@ -23,13 +23,13 @@ import {
   tableColumns,
 } from "../list-columns.ts";
 import { type CommandError, sayError, sayFailure } from "../messages.ts";
-import { withJsonErrors } from "../output.ts";
+import { givePage, withJsonErrors, withPage } from "../output.ts";
 import { Progress } from "../progress.ts";
 import { openPresentProject } from "../project.ts";
 import { accountRefused } from "../session.ts";
 import type { Terminal } from "../terminal.ts";
 
-const FORMATS = ["table", "json", "csv"] as const;
+const FORMATS = ["table", "json", "csv", "html"] as const;
 
 /** The flags that narrow a list. */
 const FILTERS = ["name", "whose", "vpc", "domain", "type"] as const;
@@ -100,6 +100,9 @@ Whose it is:
   owner NAME     it carries the tag of this owner, and is not declared here
   nobody         neither
 
+As html a list is a page to search; without a KIND it is the whole account, with
+its records, networks and zones as pictures.
+
 In CSV, a text that a spreadsheet would take for a formula has an apostrophe
 before it.
 
@@ -108,11 +111,16 @@ Examples:
   tenon list domains --whose nobody
   tenon list records --domain 'shop*' --type MX
   tenon list addresses --vpc prod --format csv > addresses.csv
+  tenon list --format html > account.html
   tenon list vpcs --format json | jq '.vpcs[] | select(.owner == "edge").id'`,
     )
     .action(async (kind, flags) => {
       const format = flags.format === "json" ? "json" : "text";
-      finish(await withJsonErrors(terminal, { format, stream: false }, (inner) => list(inner, kind, flags)));
+      finish(
+        await withJsonErrors(terminal, { format, stream: false }, (inner) =>
+          withPage(inner, flags, (paged) => list(paged, kind, flags)),
+        ),
+      );
     });
   addConnectionFlags(addPresentProjectFlags(command));
 }
@@ -129,10 +137,47 @@ async function list(terminal: Terminal, name: string | undefined, flags: ListFla
   const { project } = opened;
   const refusal = project === null ? null : accountRefused(terminal, project);
   if (refusal !== null) return refusal;
-  const listing = await withReader(terminal, flags, (api) => kind.list(terminal, api, flags, project?.desired ?? null));
-  if (typeof listing === "number") return listing;
-  if (listing === null) return terminal.interrupt.code() ?? EXIT.error;
-  await print(terminal, name ?? "kinds", listing, flags.format);
+  const desired = project?.desired ?? null;
+  const code = await withReader(terminal, flags, async (api, { token }) => {
+    if (flags.format === "html") return giveList(terminal, api, kind, { name, flags, desired, token });
+    const listing = await kind.list(terminal, api, flags, desired);
+    if (listing === null) return null;
+    await print(terminal, name ?? "kinds", listing, flags.format);
+    return EXIT.done;
+  });
+  return code ?? terminal.interrupt.code() ?? EXIT.error;
+}
+
+interface Asked {
+  readonly name: string | undefined;
+  readonly flags: ListFlags;
+  readonly desired: Desired | null;
+  /** That must not be in the page. */
+  readonly token: string;
+}
+
+/** As a page. @returns null if it could not be listed, which is reported */
+async function giveList(
+  terminal: Terminal,
+  api: ReadApi,
+  kind: ListKind,
+  { name, flags, desired, token }: Asked,
+): Promise<ExitCode | null> {
+  const { pageOfList, readAccountPage } = await import("../list-page.ts");
+  const { renderListHtml } = await import("../../render/html/list-page.ts");
+  if (name === undefined) {
+    const account = await readAccountPage(terminal, api, desired);
+    if (account === null) return null;
+    await givePage(terminal, async () => renderListHtml(account), token);
+    return EXIT.done;
+  }
+  const listing = await kind.list(terminal, api, flags, desired);
+  if (listing === null) return null;
+  const narrowed = FILTERS.flatMap((filter) => {
+    const value = flags[filter];
+    return value === undefined ? [] : [[`--${filter}`, value] as const];
+  });
+  await givePage(terminal, async () => renderListHtml(pageOfList({ kind: name, ...listing, narrowed })), token);
   return EXIT.done;
 }
 
@@ -150,7 +195,7 @@ async function print(
   terminal: Terminal,
   name: string,
   { rows, columns: own, none, note = "" }: Listing,
-  format: ListFlags["format"],
+  format: Exclude<ListFlags["format"], "html">,
 ): Promise<void> {
   const { renderCsv, renderListJson, renderTable } = await import("../../render/listing.ts");
   const columns = own as readonly Column<unknown>[];

@@ -3,7 +3,7 @@
 import { type Command, Option } from "commander";
 import { whyUnwritable } from "../../files/files.ts";
 import { type Plan, summarise } from "../../index.ts";
-import { renderPlanMarkdown } from "../../render/index.ts";
+import { renderPlanHtml, renderPlanMarkdown } from "../../render/index.ts";
 import { renderPlanJsonParts } from "../../render/plan-json.ts";
 import { EXIT, type ExitCode, type Finish } from "../exit.ts";
 import {
@@ -16,12 +16,13 @@ import {
   type FailOn,
   failOnFlag,
   formatFlag,
+  htmlIntoFlag,
   jsonIntoFlag,
   neverDestroyFlag,
   refuseServiceBesideLive,
 } from "../flags.ts";
 import { sayError } from "../messages.ts";
-import { showPlan, withJsonErrors, writeGithubSummary, writeJson } from "../output.ts";
+import { givePage, pageLook, showPlan, withJsonErrors, withPage, writeGithubSummary, writeJson } from "../output.ts";
 import { inReading, nameOtherEnvironments, type PlanSession, planIn, type ReadingFlags } from "../session.ts";
 import { folding, type Terminal } from "../terminal.ts";
 
@@ -29,8 +30,9 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
   command
     .description("Show what apply would do. Nothing is changed.")
     .argument("[dir]", DIRECTORY)
-    .addOption(formatFlag("text is for people, json for programs, markdown for a comment", ALL_FORMATS))
+    .addOption(formatFlag("text is for people, json for programs, markdown for a comment, html a page", ALL_FORMATS))
     .addOption(jsonIntoFlag())
+    .addOption(htmlIntoFlag())
     .option("--out <file>", "save the plan, as the bound of a later apply")
     .option("--destroy", "show what tenon destroy would do")
     .addOption(neverDestroyFlag().conflicts("destroy"))
@@ -52,6 +54,7 @@ Examples:
   tenon plan --target 'vpc/*' --exclude vpc/legacy
   tenon plan --format json | jq .tenon.summary
   tenon plan --base refs/remotes/origin/main --format markdown
+  tenon plan --format html > plan.html
   tenon plan --base refs/remotes/origin/main --live live.json
   tenon plan --changed-since refs/remotes/origin/main
   tenon plan --destroy --out destroy.plan && tenon apply --plan destroy.plan
@@ -72,7 +75,9 @@ interface PlanCommandFlags extends ReadingFlags {
 
 export function plan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
   const { format, jsonInto } = flags;
-  return withJsonErrors(terminal, { format, stream: false, jsonInto }, (inner) => makePlan(inner, directory, flags));
+  return withJsonErrors(terminal, { format, stream: false, jsonInto }, (inner) =>
+    withPage(inner, flags, (paged) => makePlan(paged, directory, flags)),
+  );
 }
 
 async function makePlan(terminal: Terminal, directory: string | undefined, flags: PlanCommandFlags): Promise<ExitCode> {
@@ -87,14 +92,17 @@ async function makePlan(terminal: Terminal, directory: string | undefined, flags
       // A refused plan is printed as data, too. A wrong request (exit code 1) has no plan to print.
       if (planned.code === EXIT.refused && planned.refused !== null) {
         const { refused } = planned;
-        if (flags.format === "json") showPlan(terminal, refused, "json", session.token);
-        else terminal.document?.(renderPlanJsonParts(refused), session.token);
+        if (flags.format === "json") await showPlan(terminal, refused, "json", session.token);
+        else {
+          terminal.document?.(renderPlanJsonParts(refused), session.token);
+          await givePage(terminal, () => renderPlanHtml(refused, pageLook(terminal)), session.token);
+        }
       }
       return planned.code;
     }
     const made = planned.plan;
     const written = flags.out === undefined || (await writePlan(session, made, flags.out));
-    showPlan(terminal, made, flags.format, session.token);
+    await showPlan(terminal, made, flags.format, session.token);
     await writeGithubSummary(terminal, () => renderPlanMarkdown(made));
     return written ? exitCode(made, flags) : EXIT.error;
   });

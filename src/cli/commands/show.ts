@@ -19,7 +19,7 @@ import {
   type PresentProjectFlags,
 } from "../flags.ts";
 import { sayDiagnostics, sayError, sayFailure } from "../messages.ts";
-import { showPlan, withJsonErrors } from "../output.ts";
+import { showPlan, withJsonErrors, withPage } from "../output.ts";
 import { isFile, openPresentProject, openProject } from "../project.ts";
 import { readPlanFile } from "../reviewed-plan.ts";
 import { accountOf, accountRefused } from "../session.ts";
@@ -32,7 +32,7 @@ export function define(command: Command, terminal: Terminal, finish: Finish): vo
     )
     .argument("[what]", "an address, or a plan file; with --expanded a project")
     .option("--expanded", "variables, defaults and record sets in place")
-    .addOption(formatFlag("how to show it; markdown is for plans", ALL_FORMATS))
+    .addOption(formatFlag("how to show it; markdown and html are for plans", ALL_FORMATS))
     .addOption(fullFlag())
     .addHelpText(
       "after",
@@ -47,6 +47,7 @@ Examples:
   tenon show vpc/prod/subnet/web --project infra --env staging
   tenon show domain/example.com/www/A --format json | jq '.objects[].id'
   tenon show production.plan
+  tenon show production.plan --format html > plan.html
   tenon show --expanded infra --env staging`,
     )
     .action(async (what, flags) => {
@@ -63,11 +64,13 @@ interface ShowFlags extends PresentProjectFlags, ConnectionFlags {
 /** @param what an address or a plan file; with `--expanded` a project */
 export function show(terminal: Terminal, what: string | undefined, flags: ShowFlags): Promise<ExitCode> {
   const { format } = flags;
-  return withJsonErrors(terminal, { format, stream: false }, async (inner) => {
-    if (flags.expanded === true) return showExpanded(inner, what, flags);
-    const address = what === undefined ? null : parseAddress(what);
-    return address === null ? showSaved(inner, what, flags) : showObject(inner, address, flags);
-  });
+  return withJsonErrors(terminal, { format, stream: false }, (inner) =>
+    withPage(inner, flags, async (paged) => {
+      if (flags.expanded === true) return showExpanded(paged, what, flags);
+      const address = what === undefined ? null : parseAddress(what);
+      return address === null ? showSaved(paged, what, flags) : showObject(paged, address, flags);
+    }),
+  );
 }
 
 /** The beginnings of addresses, as people may misspell them. */
@@ -89,13 +92,13 @@ async function showSaved(terminal: Terminal, path: string | undefined, flags: Sh
     sayError(terminal, { code: "missing-argument", summary: "nothing is named that is to be shown", fix });
     return EXIT.error;
   }
-  showPlan(terminal, read.plan, flags.format);
+  await showPlan(terminal, read.plan, flags.format);
   return EXIT.done;
 }
 
 async function showExpanded(terminal: Terminal, directory: string | undefined, flags: ShowFlags): Promise<ExitCode> {
   const { format } = flags;
-  if (format === "markdown") return onlyPlansAsMarkdown(terminal, "the desired state");
+  if (format === "markdown" || format === "html") return onlyForPlans(terminal, format, "the desired state");
   const dialect = needDialect(terminal, flags);
   if (dialect === null) return EXIT.error;
   const named = directory ?? (flags.project === false ? undefined : flags.project);
@@ -105,15 +108,15 @@ async function showExpanded(terminal: Terminal, directory: string | undefined, f
   return EXIT.done;
 }
 
-function onlyPlansAsMarkdown(terminal: Terminal, what: string): ExitCode {
+function onlyForPlans(terminal: Terminal, format: "markdown" | "html", what: string): ExitCode {
   const fix = `Give --format text or json for ${what}.`;
-  sayError(terminal, { code: "conflicting-options", summary: "markdown is for plans", fix });
+  sayError(terminal, { code: "conflicting-options", summary: `${format} is for plans`, fix });
   return EXIT.error;
 }
 
 async function showObject(terminal: Terminal, address: ParsedAddress, flags: ShowFlags): Promise<ExitCode> {
   const { format } = flags;
-  if (format === "markdown") return onlyPlansAsMarkdown(terminal, "an object");
+  if (format === "markdown" || format === "html") return onlyForPlans(terminal, format, "an object");
   const opened = await openPresentProject(terminal, flags);
   if (!opened.ok) return opened.code;
   const { project } = opened;

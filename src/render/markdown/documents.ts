@@ -65,13 +65,16 @@ export function renderPlanMarkdown(plan: Plan, kinds: Kinds): string {
 }
 
 function planHead(plan: Plan, view: PlanView): string[] {
+  return [`## ${planTitle(plan, view)}`, ...baseBlock(plan)];
+}
+
+/** `Plan: 3 to add, 1 to change, 0 to destroy.` */
+export function planTitle(plan: Plan, view: PlanView): string {
   const name = plan.goal === "destroy" ? "Destroy plan" : "Plan";
   const goal = plan.refusals.length > 0 ? `${name} refused` : name;
-  const heading =
-    view.empty && plan.refusals.length === 0
-      ? noChangesText(plan)
-      : `${goal}: ${wholeSummaryText(view.summary, "ahead")}`;
-  return [`## ${heading}`, ...baseBlock(plan)];
+  return view.empty && plan.refusals.length === 0
+    ? noChangesText(plan)
+    : `${goal}: ${wholeSummaryText(view.summary, "ahead")}`;
 }
 
 /** As code, so that nothing of it has an effect. */
@@ -213,7 +216,7 @@ function blockLines({ key, block }: { key: string; block: Parameters<typeof bloc
 
 const WHOLE_REPORT = "All of it: `--format json`, and the journal of the run.";
 
-const OUTCOME_HEADINGS: Readonly<Record<Exclude<ChangeOutcome, "done">, string>> = {
+export const OUTCOME_HEADINGS: Readonly<Record<Exclude<ChangeOutcome, "done">, string>> = {
   failed: "Failed:",
   partial: "Done in part:",
   unknown: "Unknown, whether it was done:",
@@ -221,7 +224,7 @@ const OUTCOME_HEADINGS: Readonly<Record<Exclude<ChangeOutcome, "done">, string>>
   blocked: "Blocked:",
 };
 /** The gravest first. */
-const NOT_DONE = ["failed", "partial", "unknown", "skipped", "blocked"] as const;
+export const NOT_DONE = ["failed", "partial", "unknown", "skipped", "blocked"] as const;
 
 /**
  * Newline-terminated, at most `MAX_BODY_CHARACTERS` UTF-16 code units.
@@ -250,11 +253,16 @@ export function renderReportMarkdown(
 }
 
 function reportHead(report: Report, plan: Plan, left: string): string[] {
-  if (isIdle(report)) return [`## ${noChangesText(plan)}`];
+  return [`## ${reportTitle(report, plan, left)}`];
+}
+
+/** `Apply incomplete: 2 added, 0 changed, 0 destroyed. 1 failed.` */
+export function reportTitle(report: Report, plan: Plan, left: string): string {
+  if (isIdle(report)) return noChangesText(plan);
   const goal = plan.goal === "destroy" ? "Destroy" : "Apply";
   const state = report.interrupted ? "interrupted" : left === "" ? "complete" : "incomplete";
   const lost = left === "" ? "" : ` ${left}.`;
-  return [`## ${goal} ${state}: ${wholeSummaryText(summaryOf(report), "done")}${lost}`];
+  return `${goal} ${state}: ${wholeSummaryText(summaryOf(report), "done")}${lost}`;
 }
 
 function isIdle({ changes, interrupted, notices }: Report): boolean {
@@ -326,7 +334,7 @@ function reportFoot(report: Report, plan: Plan, left: string): string[] {
 
 const WHOLE_DRIFT = "All of it: `tenon drift`, or `--format json`.";
 
-const DRIFT_HEADINGS: Readonly<Record<DriftStatus, string>> = {
+export const DRIFT_HEADINGS: Readonly<Record<DriftStatus, string>> = {
   changed: "Changed in the account:",
   missing: "Missing in the account:",
   unexpected: "Not expected in the account:",
