@@ -17,7 +17,9 @@ const DIST = join(ROOT, "dist");
 
 /** Those that commands check files against. */
 async function compileSchemas(folder) {
-  const saved = ["plan", "live"].map((name) => readFileSync(join(ROOT, "schemas", `${name}.schema.json`), "utf8"));
+  const saved = ["plan", "live", "journal"].map((name) =>
+    readFileSync(join(ROOT, "schemas", `${name}.schema.json`), "utf8"),
+  );
   const modules = await Promise.all([
     schemaModule(manifestSchema(units), "all"),
     ...saved.map((text) => schemaModule(JSON.parse(text), "first")),
@@ -242,6 +244,7 @@ const NODE_HASHES = {
 const ASSETS = [
   "package.json",
   "completions",
+  "schemas/journal.schema.json",
   "schemas/live.schema.json",
   "schemas/manifest.schema.json",
   "schemas/plan.schema.json",

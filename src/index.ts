@@ -27,8 +27,7 @@ export {
 export type { RateLimitState } from "./api/rate-limit.ts";
 export type { ApplyEvent, NoteType, StopReason } from "./apply/events.ts";
 export type { ApplyRequest } from "./apply/execute.ts";
-export type { Journal, JournalEntry, JournalHeader, JournalOptions, OpenedJournal } from "./apply/journal.ts";
-export type { Intent } from "./apply/step.ts";
+export type { Journal, JournalOptions, OpenedJournal } from "./apply/journal.ts";
 export {
   DECLARED_HERE,
   declaredAddresses,
@@ -104,6 +103,7 @@ export {
   type Span,
 } from "./model/diagnostic.ts";
 export type { InspectedContents, Inspection, InventoryItem } from "./model/inventory.ts";
+export type { Intent, JournalEntry, JournalHeader, JournalledChange, JournalledRun } from "./model/journal.ts";
 export type { Live, LiveUnit } from "./model/live.ts";
 export {
   type Barrier,
@@ -158,9 +158,11 @@ export {
   type PlanFileResult,
   type PlanRequest,
   type PlanResult,
+  parseJournal,
   parsePlanFile,
   planProject,
   rootsHeldByInterfaces,
+  runOfEntries,
   TenonError,
   withEnvironments,
 } from "./pipeline.ts";

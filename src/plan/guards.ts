@@ -204,7 +204,7 @@ function protectedBy({ address, previousAddress, root, action }: Change, kept: P
 }
 
 /**
- * Guards for roots and parts that are pruned or replaced. A deletion without the label `prune` needs no consent here: the object is named
+ * Guards for roots and parts that are pruned or replaced, or that an undo deletes. A deletion without the label `prune` or `undo` needs no consent here: the object is named
  * under `removed`, it is retired, or it is part of another object. An upload that was never completed holds nothing that needs a consent.
  * What is superseded goes with the consent to the replace that has left it.
  */
@@ -216,7 +216,9 @@ function replaceAndPruneGuards(changes: readonly Change[], given: Given): Guard[
       const { address, root, action, labels, replacedBy } = change;
       if (replacedBy !== undefined) return [guard("replace", { ...change, address: replacedBy }, given)];
       if (action === "replace") return address !== root && remade.has(root) ? [] : [guard("replace", change, given)];
-      return action === "delete" && labels.includes("prune") ? [guard("delete", change, given)] : [];
+      return action === "delete" && (labels.includes("prune") || labels.includes("undo"))
+        ? [guard("delete", change, given)]
+        : [];
     });
 }
 

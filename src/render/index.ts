@@ -12,6 +12,7 @@ import * as news from "./drift-news.ts";
 import * as inspections from "./inspection.ts";
 import * as documents from "./markdown/documents.ts";
 import * as texts from "./plan-text.ts";
+import type { Undone } from "./report.ts";
 
 export { type DiagnosticStyle, renderDiagnostics } from "./diagnostics.ts";
 export { renderDriftJson } from "./drift.ts";
@@ -66,8 +67,13 @@ export function renderPlanMarkdown(plan: Plan): string {
  * @param plan the one that was applied
  * @param verification what nameservers answered afterwards; null: they were not asked
  */
-export function renderReportMarkdown(report: Report, plan: Plan, verification: Verification | null): string {
-  return documents.renderReportMarkdown(report, plan, verification, KINDS);
+export function renderReportMarkdown(
+  report: Report,
+  plan: Plan,
+  verification: Verification | null,
+  undone: Undone | null = null,
+): string {
+  return documents.renderReportMarkdown(report, plan, verification, undone, KINDS);
 }
 
 /** Within the size of a comment. Objects for which there is no room are counted. */
