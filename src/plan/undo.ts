@@ -61,8 +61,10 @@ export function readForUndo(run: JournalledRun, units: readonly Unit[], project:
 
 /** @param project the project's own: its owner, consents, and what it protects and ignores hold */
 export function undoRun(run: JournalledRun, live: Live, units: readonly Unit[], project: Desired): Undo {
-  const undoing = new Undoing(run, live, project);
-  for (const touched of touchedIn(run, units)) undoing.undo(touched);
+  const all = touchedIn(run, units);
+  const known = all.flatMap(({ unit, own }) => [own.id, own.madeId].map((id) => `${unit.name} ${id}`));
+  const undoing = new Undoing(run, live, project, new Set(known));
+  for (const touched of all) undoing.undo(touched);
   return undoing.result();
 }
 
@@ -78,15 +80,18 @@ class Undoing {
   readonly #run: JournalledRun;
   readonly #live: Live;
   readonly #project: Desired;
+  /** Unit and id of the objects that the run has touched. */
+  readonly #known: ReadonlySet<string>;
   readonly #found: Map<Unit, readonly Found[]> = new Map();
   readonly #declared: Declared[] = [];
   readonly #conflicts: UndoConflict[] = [];
   readonly #warnings: Diagnostic[] = [];
 
-  constructor(run: JournalledRun, live: Live, project: Desired) {
+  constructor(run: JournalledRun, live: Live, project: Desired, known: ReadonlySet<string>) {
     this.#run = run;
     this.#live = live;
     this.#project = project;
+    this.#known = known;
   }
 
   result(): Undo {
@@ -166,7 +171,8 @@ class Undoing {
     const { own, unit, within } = touched;
     const before = own.before ?? {};
     const wanted = [...own.contents, ...within.flatMap(({ before: was }) => (was === null ? [] : [was]))];
-    const there = all.filter(({ key }) => key === touched.name);
+    // An object of that name that the run knows by its id is another one: it was renamed, or made, by the run.
+    const there = all.filter(({ id, key }) => key === touched.name && !this.#known.has(`${unit.name} ${id}`));
     if (there.some(({ has }) => isWhole(has, before, wanted))) return;
     const [begun] = there.filter(({ has }) => isPart(has, before, wanted));
     const objection =

@@ -20,7 +20,9 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
-      return `${address} would be deleted: it carries our tag and is ${declaredText(guard, of)}`;
+      return of.inputs.journal === undefined
+        ? `${address} would be deleted: it carries our tag and is ${declaredText(guard, of)}`
+        : `${address} would be deleted: the run that is undone made it`;
     case "replace":
       return `${address} would be deleted and made anew, with all that is in it`;
     case "bulk":
@@ -40,11 +42,11 @@ function guardText(guard: Guard, of: AskedOf, kinds: Kinds): string {
 }
 
 /** What consent was given to, as a clause after `to`. */
-export function consentText(guard: Guard, kinds: Kinds): string {
+export function consentText(guard: Guard, { inputs }: Pick<Plan, "inputs">, kinds: Kinds): string {
   const address = escapeText(guard.address);
   switch (guard.rule) {
     case "delete":
-      return `delete ${address}, which is no longer declared`;
+      return `delete ${address}, which ${inputs.journal === undefined ? "is no longer declared" : "that run made"}`;
     case "replace":
       return `delete ${address} and make it anew, with all that is in it`;
     case "bulk":

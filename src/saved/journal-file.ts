@@ -144,9 +144,7 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
   if (first?.entry.type !== "run") throw empty(file);
   const known = new Map<string, Known>();
   const steps = new Map<string, StepState>();
-  const stepOf = (name: string, changes: readonly string[], span: Span): StepState => {
-    for (const key of changes)
-      if (!known.has(key)) throw damaged(span, `it names ${quoted(key)}, of which no line tells`);
+  const stepOf = (name: string, changes: readonly string[]): StepState => {
     const state = steps.get(name) ?? { changes, isBegun: false, makes: false, outcome: null, id: null, parts: {} };
     steps.set(name, state);
     return state;
@@ -179,15 +177,19 @@ function readRun(lines: readonly Line[], file: string, kinds: Kinds): Journalled
         break;
       case "intent": {
         if (!hasBegun) throw damaged(span, "it stands before `begin`");
-        const state = stepOf(entry.step, entry.changes, span);
+        const state = stepOf(entry.step, entry.changes);
         const isOwn = entry.reason === "step" || entry.reason === "repeat";
-        if (isOwn && entry.method !== "GET" && entry.method !== "wait") state.isBegun = true;
-        if (isOwn && entry.method === "POST") state.makes = true;
+        if (!isOwn || entry.method === "GET" || entry.method === "wait") break;
+        // What is only waited for may stay as it is, and then no line tells of it.
+        const unknown = entry.changes.find((key) => !known.has(key));
+        if (unknown !== undefined) throw damaged(span, `it names ${quoted(unknown)}, of which no line tells`);
+        state.isBegun = true;
+        state.makes ||= entry.method === "POST";
         break;
       }
       case "outcome": {
         if (!hasBegun) throw damaged(span, "it stands before `begin`");
-        const state = stepOf(entry.step, entry.changes, span);
+        const state = stepOf(entry.step, entry.changes);
         state.outcome = entry.outcome;
         state.id = entry.id;
         state.parts = entry.parts ?? {};

@@ -157,7 +157,7 @@ function listsAfter(plan: Plan, view: PlanView, kinds: Kinds): List[] {
     ),
     list(
       "Consent is given to:",
-      view.consented.map((guard) => wrap(consentText(guard, kinds), CODE_COLUMNS, 0)),
+      view.consented.map((guard) => wrap(consentText(guard, plan, kinds), CODE_COLUMNS, 0)),
       3_000,
     ),
     list(
