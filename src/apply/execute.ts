@@ -263,9 +263,12 @@ class Execution {
     const concerned = new Set(plan.changes.filter(isCarriedOut).map(({ root }) => root));
     let [changes, contents] = [0, 0];
     for (const change of plan.changes) {
-      const { key, kind, root, action, id, before, after, address } = change;
-      if (!isCarriedOut(change) && !(action === "no-op" && address === root && concerned.has(root))) continue;
-      void this.#write({ type: "change", key, kind, root, action, id, before, after });
+      const { key, kind, root, id, before, after, unit } = change;
+      const isDone = isCarriedOut(change);
+      const isRoot = this.#context.units.get(unit)?.kinds[0].kind === kind;
+      if (!isDone && (!isRoot || before === null || !concerned.has(root))) continue;
+      const action = isDone ? change.action : "no-op";
+      void this.#write({ type: "change", key, kind, root, action, id, before, after: isDone ? after : before });
       changes += 1;
       if (action !== "delete") continue;
       for (const content of this.#contentsOf(change)) {

@@ -12,6 +12,7 @@ import {
   systemClock,
 } from "../index.ts";
 import { DEFAULT_CONCURRENCY } from "../model/api.ts";
+import { JOURNAL_FORMAT_VERSION } from "../model/journal.ts";
 import { newIdNotes, renderReportText } from "../render/report.ts";
 import { escapeText } from "../render/terminal.ts";
 import type { PlanFlags } from "./flags.ts";
@@ -29,7 +30,7 @@ export interface CarriedOut {
   readonly report: Report;
   /** Where its journal is. */
   readonly journal: string;
-  /** What was written there; empty unless it was to be kept. */
+  /** What was written there, but for its first line only if it was to be kept. */
   readonly entries: readonly JournalEntry[];
 }
 
@@ -54,12 +55,14 @@ export async function carryOutPlan(
     ...(await runMetadata(root, connection.baseUrl, terminal.environment)),
     ...{ account: accountOf(terminal), environment: project.inputs.environment, owner: plan.owner, goal: plan.goal },
   };
-  const opened = await openJournal({ root, path: path ?? null, startedMilliseconds: Date.now(), header });
+  const startedMilliseconds = Date.now();
+  const opened = await openJournal({ root, path: path ?? null, startedMilliseconds, header });
   if (!opened.ok) {
     sayDiagnostics(terminal, [opened.diagnostic]);
     return null;
   }
-  const entries: JournalEntry[] = [];
+  const started = new Date(startedMilliseconds).toISOString();
+  const entries: JournalEntry[] = [{ type: "run", format_version: JOURNAL_FORMAT_VERSION, started, ...header }];
   const progress = new ApplyProgress(terminal, plan, format);
   try {
     const applied = await applyPlan({

@@ -30,12 +30,15 @@ export async function openRun(
     sayError(terminal, { code: "journal-unreadable", summary });
     return { ok: false, code: EXIT.error };
   }
-  sources.add(file, text);
   const parsed = await parseJournal(text, which);
   if (!parsed.ok) {
+    // It may be any file that a forged plan names: its lines are counted, and not shown.
+    const blank = text.slice(0, parsed.diagnostic.span?.end ?? 0).replace(/[^\n]/g, " ");
+    sources.add(file, blank);
     sayDiagnostics(terminal, [parsed.diagnostic], sources);
     return { ok: false, code: EXIT.error };
   }
+  sources.add(file, text);
   const { run } = parsed;
   const host = new URL(here.baseUrl).host;
   const sides: readonly Side[] = [

@@ -118,7 +118,7 @@ function chooseRun(runs: readonly Line[][], started: string | null): readonly Li
   const fitting = runs.filter(([first]) => first?.entry.type === "run" && first.entry.started === started);
   const found = fitting.at(-1);
   if (found !== undefined) return found;
-  throw several(runs);
+  throw several(runs, started !== null);
 }
 
 // One run, from its lines: what was begun, what came of it, and what it made.
@@ -326,14 +326,14 @@ function otherVersion(span: Span, { format_version, version }: Extract<JournalEn
   });
 }
 
-function several(runs: readonly Line[][]): Objection {
+function several(runs: readonly Line[][], isChosen: boolean): Objection {
   const times = runs.flatMap(([first]) => (first?.entry.type === "run" ? [first.entry.started] : []));
   const shown = times.slice(-MAX_LISTED_RUNS);
   const more = times.length > shown.length ? `, and ${times.length - shown.length} before them` : "";
   const span = runs.at(-1)?.[0]?.span;
   return new Objection({
     code: "journal-several",
-    summary: times.length === 1 ? "the journal has no such run" : "the journal holds several runs",
+    summary: isChosen ? "the journal has no such run" : "the journal holds several runs",
     detail: `It has those that began at ${shown.join(", ")}${more}.`,
     fix: `Say which is meant: --run ${shown.at(-1)}.`,
     ...(span === undefined ? {} : { span }),

@@ -109,7 +109,12 @@ async function contentOf(account: Account): Promise<unknown> {
     domains.map(async (domain) => ({
       ...bare(domain),
       tags: [...domain.tags].sort(),
-      records: texts(await account.list<WireRecord & Record<string, unknown>>("domains", String(domain.id), "records")),
+      // Of equal records one is as good as two: what went for being a duplicate does not come back.
+      records: [
+        ...new Set(
+          texts(await account.list<WireRecord & Record<string, unknown>>("domains", String(domain.id), "records")),
+        ),
+      ],
     })),
   );
   const vpcs = await account.list<WireVpc & Record<string, unknown>>("vpcs");
