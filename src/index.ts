@@ -116,6 +116,7 @@ export {
   type GivenValue,
   type Goal,
   type Guard,
+  type JournalInput,
   type LeftAlone,
   type Lookup,
   type Pace,
@@ -170,6 +171,7 @@ export { findChangedSince } from "./plan/changed-since.ts";
 export { driftOf, unclearIdentities } from "./plan/drift.ts";
 export type { OtherEnvironment } from "./plan/guards.ts";
 export { isUnmatched } from "./plan/select.ts";
+export type { JournalResult } from "./saved/journal-file.ts";
 
 /**
  * Loads the project and opens a connection, over which nothing is sent yet.

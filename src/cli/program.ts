@@ -73,7 +73,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "undo",
-    usage: "[options] <journal> [dir]",
+    usage: "[options] <journal>",
     summary: "show what would take back what an apply did",
     access: "reads",
     load: async () => (await import("./commands/undo.ts")).define,

@@ -32,20 +32,17 @@ export async function openRun(
   }
   const parsed = await parseJournal(text, which);
   if (!parsed.ok) {
-    // It may be any file that a forged plan names: its lines are counted, and not shown.
-    const blank = text.slice(0, parsed.diagnostic.span?.end ?? 0).replace(/[^\n]/g, " ");
-    sources.add(file, blank);
-    sayDiagnostics(terminal, [parsed.diagnostic], sources);
+    sayDiagnostics(terminal, [atItsLine(parsed.diagnostic, text, sources)], sources);
     return { ok: false, code: EXIT.error };
   }
   sources.add(file, text);
   const { run } = parsed;
   const host = new URL(here.baseUrl).host;
   const sides: readonly Side[] = [
-    { what: "service", made: run.host, now: host, fix: "Set the base URL of the service that the run was on." },
     { what: "account", made: run.account, now: here.account, fix: "Set TENON_ACCOUNT, and the token of that account." },
     { what: "environment", made: run.environment, now: inputs.environment, fix: "Give the --env of that run." },
     { what: "owner", made: run.owner, now: desired.owner, fix: "Name the project's folder that the run was of." },
+    { what: "service", made: run.host, now: host, fix: "Set the base URL of the service that the run was on." },
   ];
   const other = sides.find(({ made, now }) => made !== now);
   if (other === undefined) {
@@ -54,6 +51,15 @@ export async function openRun(
   }
   sayDiagnostics(terminal, [journalOfAnother(run, other)], sources);
   return { ok: false, code: EXIT.refused };
+}
+
+/** It may be any file that a forged plan names: its lines are counted, and not shown. */
+function atItsLine(diagnostic: Diagnostic, text: string, sources: Project["sources"]): Diagnostic {
+  const { span } = diagnostic;
+  if (span === undefined) return diagnostic;
+  const before = text.slice(0, span.start).split("\n").length - 1;
+  sources.add(span.file, "\n".repeat(before));
+  return { ...diagnostic, span: { ...span, start: before, end: before } };
 }
 
 interface Side {

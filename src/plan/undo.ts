@@ -158,7 +158,10 @@ class Undoing {
     // What a copy or a transfer brought with it, nobody knows: all of it goes.
     const cameWithMore = own.after?.["create_from"] !== undefined;
     const inIt = mergeContents(contents, within);
-    const isTouched = own.isDone && differingFields(own.after, values).length > 0;
+    // Of what was not finished the fields may still be others, but never the name.
+    const isTouched = differingFields(own.after, values).some(
+      (field) => own.isDone || field === unit.kinds[0].nameField,
+    );
     if (isTouched || (!cameWithMore && inIt.wanted.length > 0)) {
       this.#conflict(unit.kinds[0].kind, made.id, null);
     }

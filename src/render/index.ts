@@ -20,7 +20,7 @@ export { renderNewsJson } from "./drift-news.ts";
 export { renderInspectionJson } from "./inspection.ts";
 export { renderPlanJson, renderPlanJsonParts } from "./plan-json.ts";
 export { renderUnreviewedText, type TextOptions } from "./plan-text.ts";
-export { renderReportJson, renderReportText, renderValidationJson } from "./report.ts";
+export { renderReportJson, renderReportText, renderValidationJson, type Undone } from "./report.ts";
 export { renderVerificationJson, renderVerificationText } from "./verification.ts";
 
 /** Text for people names kinds in words, which the units define. */

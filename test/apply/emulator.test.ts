@@ -66,7 +66,7 @@ describe("apply against the emulator", () => {
     const domain = await api.send({ method: "GET", path: ["domains", String(report.steps[0]?.id)] });
     expect(domain).toMatchObject({ ok: true, body: { status: "active" } });
     // The header, a change, an intent and an outcome per step, and the end.
-    expect(readFileSync(journal.path, "utf8").trimEnd().split("\n")).toHaveLength(3 * (RECORD_COUNT + 2) + 2);
+    expect(readFileSync(journal.path, "utf8").trimEnd().split("\n")).toHaveLength(3 * (RECORD_COUNT + 2) + 3);
     await api.close();
   });
 

@@ -199,7 +199,7 @@ describe("the journal of a run", () => {
     const steps = [createRecord("a"), request("b", { after: ["a"] })];
     await applyTo(service, plan(steps), { journal });
     await journal.close();
-    const begin = ["run", "change", "change", "intent a"];
+    const begin = ["run", "change", "change", "begin", "intent a"];
     expect(seen).toEqual([begin, [...begin, "outcome a", "intent b"]]);
     expect(
       lines(journal.path)
@@ -207,13 +207,13 @@ describe("the journal of a run", () => {
         .map((line) => line.type),
     ).toEqual(["outcome", "end"]);
     expect(lines(journal.path).at(-1)).toMatchObject({ interrupted: false, notices: [] });
-    expect(lines(journal.path)[3]).toMatchObject({
+    expect(lines(journal.path)[4]).toMatchObject({
       reason: "step",
       method: "POST",
       path: ["domains", "1", "records"],
       body: { type: "A", name: "a", target: "192.0.2.1" },
     });
-    expect(lines(journal.path)[4]).toMatchObject({ outcome: "done", id: 101, recovered: false, failure: null });
+    expect(lines(journal.path)[5]).toMatchObject({ outcome: "done", id: 101, recovered: false, failure: null });
   });
 
   test("and the report count what was sent: each attempt, each page of a look, each upload", async () => {
@@ -266,7 +266,10 @@ describe("the journal of a run", () => {
     await applyTo(service, plan([request("a")], [], changes), { journal });
     await journal.close();
     expect(lines(journal.path).filter((line) => line.type === "change")).toEqual([
-      { type: "change", key: "a", action: "update", id: 7, before },
+      {
+        ...{ type: "change", key: "a", kind: "domain_record", root: "domain/example.com" },
+        ...{ action: "update", id: 7, before, after: null },
+      },
     ]);
   });
 

@@ -9,7 +9,7 @@ import { Account, ALL_CONSENTS, HASTY_CLOCK } from "../support/account.ts";
 import { type World, worlds } from "./world.ts";
 import { IMAGE, IMAGE_FILE } from "./world-images.ts";
 
-const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 150);
+const RUNS = Number(process.env["TENON_PROPERTY_RUNS"] ?? 100);
 /** Nobody sends the data of unfinished uploads of the seed any more. */
 const LATER_SECONDS = 2 * 3600;
 
