@@ -119,7 +119,7 @@ class Undoing {
       case "replace":
         if (made === undefined) {
           if (before === undefined) this.#makeAgain(touched, all);
-        } else if (unit.kinds.length > 1) this.#restore(touched, made);
+        } else if (unit.kinds[0].cannotBeRemade !== true) this.#restore(touched, made);
         else if (before !== undefined) this.#deleteMade(touched, made);
         else this.#warn(touched, notRestorable(touched.own.root));
         return;
@@ -179,7 +179,7 @@ class Undoing {
     if (there.some(({ has }) => isWhole(has, before, wanted))) return;
     const [begun] = there.filter(({ has }) => isPart(has, before, wanted));
     const objection =
-      unit.kinds.length === 1
+      unit.kinds[0].cannotBeRemade === true
         ? notRestorable(own.root)
         : there.length > 0 && begun === undefined
           ? nameTaken(own.root)

@@ -21,7 +21,9 @@ const UPLOAD_WINDOW_SECONDS = 86_400;
 
 export const image: Unit<ImageSpec, WireImage> = {
   name: "image",
-  kinds: [{ kind: "image", words: ["image", "images"], nameField: "label", canBeDuplicated: true }],
+  kinds: [
+    { kind: "image", words: ["image", "images"], nameField: "label", canBeDuplicated: true, cannotBeRemade: true },
+  ],
   spec: imageSpec,
   read: readImages,
   identify: identifyImage,
