@@ -73,7 +73,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "undo",
-    usage: "[options] <journal>",
+    usage: "[options] <journal> [dir]",
     summary: "show what would take back what an apply did",
     access: "reads",
     load: async () => (await import("./commands/undo.ts")).define,
