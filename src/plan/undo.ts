@@ -303,7 +303,12 @@ function mergeContents(live: readonly Within[], changes: readonly JournalledChan
   const equal = (values: Values): Within | undefined => byValues.get(keyOf(values))?.find((item) => rest.has(item));
   const idOf = ({ action, id, madeId }: JournalledChange) => (action === "update" ? id : madeId);
   const restored: Values[] = [];
-  const untaken = changes.filter((change) => {
+  // A run that made what another record has become since goes on with that one: it is the same object, and was changed, not made.
+  const ordered = [
+    ...changes.filter(({ action }) => action !== "create"),
+    ...changes.filter(({ action }) => action === "create"),
+  ];
+  const untaken = ordered.filter((change) => {
     const { before, after } = change;
     if (after === null) return true;
     const id = idOf(change);
